@@ -1,0 +1,22 @@
+//! Congestion controllers for real-time media, sans-IO: feedback in, decisions out.
+//!
+//! A controller reads no clock, opens no socket and allocates nothing per packet: every time comes in
+//! with the call, and the next wake-up goes out. [`build`] makes one from a [`ControllerConfig`], which
+//! is data: a profile's name (`gcc:carlucci-2017`) and settings that differ from it.
+//!
+//! Two shapes, because the papers' Google Congestion Control has both:
+//! a [`Sender`] decides the rate from feedback; a [`Receiver`] watches arrivals and sends back a rate
+//! (REMB, draft-alvestrand-rmcat-remb-03).
+//!
+//! Sizes are RTP packets: header, extensions and payload, without UDP and IP, as in libwebrtc.
+
+mod api;
+mod registry;
+mod setting;
+
+pub mod fixed;
+pub mod gcc;
+
+pub use api::*;
+pub use registry::{BuildError, ControllerConfig, Controllers, build, profiles};
+pub use setting::{Setting, SettingError};

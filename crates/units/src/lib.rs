@@ -1,0 +1,27 @@
+//! The units of Weir: instants and spans of time, rates, sizes, ratios, and seeded random streams.
+//!
+//! Every quantity that crosses a function has a type from here, never a bare number. The list is closed
+//! and has no dependencies. Times are nanoseconds, rates are bit/s with decimal prefixes, sizes are
+//! bytes. All arithmetic on them is integral and saturating, so that a run is the same on every machine.
+//!
+//! ```
+//! use units::{Bitrate, Bytes, Duration, Time};
+//! let rate: Bitrate = "1.5Mbit/s".parse().unwrap();
+//! assert_eq!(rate.time_to_send(Bytes::new(1500)), Some(Duration::from_millis(8)));
+//! assert_eq!(Bitrate::ZERO.time_to_send(Bytes::new(1)), None, "a rate of zero means never");
+//! assert_eq!((Time::ZERO + Duration::from_millis(25)).to_string(), "25ms");
+//! ```
+
+mod bitrate;
+mod bytes;
+mod parse;
+mod ratio;
+mod rng;
+mod time;
+
+pub use bitrate::Bitrate;
+pub use bytes::Bytes;
+pub use parse::ParseError;
+pub use ratio::Ratio;
+pub use rng::{Seed, Stream};
+pub use time::{Duration, Time, TimeDelta};

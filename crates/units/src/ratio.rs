@@ -1,0 +1,55 @@
+use crate::{ParseError, parse};
+use std::fmt;
+use std::str::FromStr;
+
+/// A share between 0 and 1, kept as whole parts in a thousand million. Parses `5%` and `0.05`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ratio(u32);
+
+const PARTS: u32 = 1_000_000_000;
+
+impl Ratio {
+    /// None of it.
+    pub const ZERO: Self = Self(0);
+    /// All of it.
+    pub const ONE: Self = Self(PARTS);
+
+    /// From whole percent, capped at 100.
+    pub const fn from_percent(percent: u32) -> Self {
+        Self(if percent >= 100 { PARTS } else { percent * (PARTS / 100) })
+    }
+
+    /// From a real number, clamped to 0…1; not-a-number becomes zero.
+    pub fn from_f64(value: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0…1 before")]
+        Self((value.clamp(0.0, 1.0) * f64::from(PARTS) + 0.5).floor() as u32)
+    }
+
+    /// The share as a real number in 0…1.
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / f64::from(PARTS)
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        const EXPECTED: &str = "a share such as 5% or 0.05, at most 100%";
+        let parts = parse::quantity(text, EXPECTED, |unit| match unit {
+            "" => Some(u64::from(PARTS)),
+            "%" => Some(u64::from(PARTS / 100)),
+            _ => None,
+        })?;
+        match u32::try_from(parts) {
+            Ok(parts) if parts <= PARTS => Ok(Self(parts)),
+            _ => Err(ParseError::new(text, EXPECTED)),
+        }
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = format!("{}.{:07}", self.0 / 10_000_000, self.0 % 10_000_000);
+        f.pad(&format!("{}%", percent.trim_end_matches('0').trim_end_matches('.')))
+    }
+}

@@ -1,0 +1,56 @@
+//! Every quantity prints in a form that reads back exactly, and nonsense is refused with a word on the mend.
+
+use proptest::prelude::*;
+use units::{Bitrate, Bytes, Duration, Ratio, Time};
+
+proptest! {
+    #[test]
+    fn prints_and_reads_back(value in any::<u64>(), parts in 0u32..=1_000_000_000) {
+        let rate = Bitrate::from_bps(value);
+        prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+        let size = Bytes::new(value);
+        prop_assert_eq!(size.to_string().parse(), Ok(size));
+        let span = Duration::from_nanos(value);
+        prop_assert_eq!(span.to_string().parse(), Ok(span));
+        let ratio = Ratio::from_f64(f64::from(parts) / 1e9);
+        prop_assert_eq!(ratio.to_string().parse(), Ok(ratio));
+    }
+
+    #[test]
+    fn sending_and_counting_agree(bps in 1u64..10_000_000_000, bytes in 0u64..10_000_000) {
+        let rate = Bitrate::from_bps(bps);
+        let span = rate.time_to_send(Bytes::new(bytes)).unwrap();
+        prop_assert!(rate.bytes_in(span).get() >= bytes);
+    }
+}
+
+#[test]
+fn reads_what_people_write() {
+    assert_eq!("1.5Mbit/s".parse(), Ok(Bitrate::from_kbps(1500)));
+    assert_eq!("500 kbit".parse(), Ok(Bitrate::from_kbps(500)));
+    assert_eq!("25ms".parse(), Ok(Duration::from_millis(25)));
+    assert_eq!("0.5ms".parse(), Ok(Duration::from_micros(500)));
+    assert_eq!("125kB".parse(), Ok(Bytes::new(125_000)));
+    assert_eq!("7.5%".parse(), Ok(Ratio::from_f64(0.075)));
+    assert_eq!("0s".parse(), Ok(Time::ZERO));
+    assert_eq!(
+        "0".parse::<Bitrate>().unwrap_err().to_string(),
+        "'0' is not a rate such as 500kbit/s or 1.5Mbit/s"
+    );
+}
+
+#[test]
+fn refuses_nonsense() {
+    for text in ["", "s", "-1s", "1.2.3s", "1e3s", "5 parsecs", "0.1ns", "99999999999999999999999999s"] {
+        assert!(text.parse::<Duration>().is_err(), "{text}");
+    }
+    for text in ["101%", "1.5", "-5%", "%"] {
+        assert!(text.parse::<Ratio>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn zero_means_never() {
+    assert_eq!(Bitrate::ZERO.time_to_send(Bytes::new(1)), None);
+    assert_eq!(Bytes::new(1).per(Duration::ZERO), None);
+}
