@@ -1,0 +1,120 @@
+//! A packet as the network sees it: sizes, addresses, ports and marks, never contents.
+
+use units::{Bytes, Time};
+
+/// A host of the experiment, by its place in the list of hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub u16);
+
+/// Transport protocol (IANA protocol numbers: UDP 17, TCP 6, ICMP 1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Protocol {
+    /// RTP, RTCP and anything else over UDP.
+    #[default]
+    Udp,
+    /// TCP.
+    Tcp,
+    /// Neither: by its IANA number.
+    Other(u8),
+}
+
+/// The 5-tuple.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Flow {
+    /// Where it comes from.
+    pub src: HostId,
+    /// Where it goes.
+    pub dst: HostId,
+    /// Source port.
+    pub src_port: u16,
+    /// Destination port.
+    pub dst_port: u16,
+    /// Transport protocol.
+    pub protocol: Protocol,
+}
+
+/// Differentiated services code point, 0…63 (RFC 2474 § 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dscp(pub u8);
+
+impl Dscp {
+    /// Best effort.
+    pub const DEFAULT: Self = Self(0);
+    /// Expedited forwarding (RFC 3246).
+    pub const EF: Self = Self(46);
+    /// Assured forwarding class 4, low drop precedence (RFC 2597).
+    pub const AF41: Self = Self(34);
+}
+
+/// Explicit congestion notification field (RFC 3168 § 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ecn {
+    /// 00: the transport does not understand ECN.
+    #[default]
+    NotEct,
+    /// 10.
+    Ect0,
+    /// 01 (L4S, RFC 9331).
+    Ect1,
+    /// 11: congestion experienced.
+    Ce,
+}
+
+/// A packet in the network. What it carries is held by the sender's side under `id`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// The handle of what it carries; unique among packets under way.
+    pub id: u64,
+    /// The whole IP packet: IP and transport headers and payload.
+    pub size: Bytes,
+    /// Whose it is.
+    pub flow: Flow,
+    /// Its class mark.
+    pub dscp: Dscp,
+    /// Its congestion mark.
+    pub ecn: Ecn,
+    /// When the sending host handed it to the network.
+    pub sent: Time,
+}
+
+/// Which way through a host's access network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the host.
+    Up,
+    /// To the host.
+    Down,
+}
+
+/// The place of a drop: whose access and which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The host whose access it is.
+    pub host: HostId,
+    /// Which way.
+    pub direction: Direction,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// The queue was full.
+    QueueFull,
+    /// Random loss of the link.
+    RandomLoss,
+    /// Active queue management.
+    Aqm,
+    /// No such host.
+    NoRoute,
+}
+
+/// A packet that the network gave up, and where and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The packet.
+    pub packet: Packet,
+    /// Where.
+    pub place: Place,
+    /// Why.
+    pub reason: DropReason,
+}
