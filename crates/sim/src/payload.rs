@@ -1,0 +1,124 @@
+//! What packets carry: RTP media and compound RTCP, as plain structs. Their wire form is made by
+//! [`crate::wire`] only when somebody looks (a capture); their sizes are those of the wire.
+
+use units::{Bitrate, Bytes, Duration, Time};
+
+/// An RTP packet (RFC 3550 § 5.1) with the header extensions that WebRTC negotiates here:
+/// transport-wide sequence number and abs-send-time (one-byte form, RFC 8285 § 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rtp {
+    /// Synchronisation source.
+    pub ssrc: u32,
+    /// Payload type.
+    pub payload_type: u8,
+    /// Sequence number, unwrapped; 16 bits of it go on the wire.
+    pub sequence: u64,
+    /// RTP timestamp, unwrapped: 90 kHz for video, 48 kHz for audio.
+    pub rtp_timestamp: u64,
+    /// Last packet of a frame.
+    pub marker: bool,
+    /// Payload bytes, without header and extensions.
+    pub payload: Bytes,
+    /// Transport-wide sequence number, unwrapped, if the packet is under congestion control.
+    pub transport_sequence: Option<u64>,
+    /// When it left the pacer (abs-send-time).
+    pub sent: Time,
+    /// A retransmission (RFC 4588): the original's sequence number, carried in two bytes before the payload.
+    pub retransmission_of: Option<u64>,
+    /// The probe cluster it belongs to; not on the wire.
+    pub probe: Option<u32>,
+    /// Padding only (RFC 3550 § 5.1, P bit), as a probe cluster without media sends.
+    pub padding: bool,
+    /// Which frame it is a part of; not on the wire (a real receiver reads the payload descriptor).
+    pub frame: FramePart,
+}
+
+/// What the payload descriptor tells of a packet's place (RFC 7741 § 4.2 for VP8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FramePart {
+    /// The frame's number, from 0.
+    pub frame: u64,
+    /// The packet's place in the frame, from 0.
+    pub index: u16,
+    /// How many packets the frame has.
+    pub count: u16,
+    /// A key frame.
+    pub key: bool,
+    /// The picture's width in pixels.
+    pub width: u16,
+    /// The picture's height in pixels.
+    pub height: u16,
+    /// When the frame was captured, for the frame's delay.
+    pub captured: Time,
+}
+
+/// A sender report's time stamps and counts (RFC 3550 § 6.4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderReport {
+    /// When it was sent, sender's clock (the NTP time stamp).
+    pub sent: Time,
+    /// RTP timestamp of that instant.
+    pub rtp_timestamp: u64,
+    /// Packets sent so far.
+    pub packets: u64,
+    /// Payload bytes sent so far.
+    pub bytes: Bytes,
+}
+
+/// A report block (RFC 3550 § 6.4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportBlock {
+    /// Whose packets it reports on.
+    pub ssrc: u32,
+    /// Share lost since the last report, in 256ths.
+    pub fraction_lost: u8,
+    /// Lost so far; may be negative when duplicates came.
+    pub cumulative_lost: i64,
+    /// Highest sequence number received, unwrapped.
+    pub highest_sequence: u64,
+    /// Interarrival jitter in RTP timestamp units.
+    pub jitter: u64,
+    /// The last sender report's NTP time stamp, if any came.
+    pub last_sender_report: Option<Time>,
+    /// How long ago that report came.
+    pub delay_since_last: Duration,
+    /// Packets expected since the last block; not on the wire (a sender derives it from highest_sequence).
+    pub expected: u64,
+}
+
+/// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1): arrival times of
+/// consecutive sequence numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransportFeedback {
+    /// The first sequence number reported on, unwrapped.
+    pub base_sequence: u64,
+    /// Counts feedback packets.
+    pub count: u8,
+    /// Arrival of base, base + 1, …, receiver's clock; `None`: not received.
+    pub arrivals: Vec<Option<Time>>,
+}
+
+/// A compound RTCP packet: the parts that are present, in the order in which they go on the wire.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rtcp {
+    /// Who sends it.
+    pub ssrc: u32,
+    /// Sender report.
+    pub sender_report: Option<SenderReport>,
+    /// Report block: in the sender report if there is one, else in a receiver report.
+    pub report: Option<ReportBlock>,
+    /// Receiver reference time (RFC 3611 § 4.4).
+    pub reference_time: Option<Time>,
+    /// DLRR (RFC 3611 § 4.5): the last reference time received and how long ago.
+    pub dlrr: Option<(Time, Duration)>,
+    /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03).
+    pub remb: Option<Bitrate>,
+    /// The media source that feedback (REMB, NACK, PLI, transport feedback) is about.
+    pub media_ssrc: u32,
+    /// Generic NACK (RFC 4585 § 6.2.1): sequence numbers asked for, ascending, unwrapped.
+    pub nack: Vec<u64>,
+    /// Picture loss indication (RFC 4585 § 6.3.1).
+    pub pli: bool,
+    /// Transport-wide feedback; its arrivals are empty when it is absent.
+    pub transport: TransportFeedback,
+}
