@@ -1,1 +1,21 @@
-//! placeholder
+//! Who sends, in virtual time: media senders and receivers with their codecs, pacers and RTCP, over the
+//! network of `net`, steered by the controllers of `cc`. Deterministic: the same [`Scenario`] gives the
+//! same [`Recording`], byte for byte, on every machine.
+//!
+//! [`run`] takes a scenario and returns its records. One simulation is one thread.
+
+pub mod codec;
+pub mod payload;
+pub mod recording;
+pub mod wire;
+
+mod envelopes;
+mod leg;
+mod media;
+mod sampler;
+mod scenario;
+mod simulation;
+
+pub use recording::Recording;
+pub use scenario::{CallConfig, Scenario, VideoConfig};
+pub use simulation::{Options, RunError, Tap, run};

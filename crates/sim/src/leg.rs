@@ -1,0 +1,107 @@
+//! One direction of a call in the simulation: its two ends, their samples, and its addresses.
+
+use crate::envelopes::End;
+use crate::media::{MediaReceiver, MediaSender, Sources};
+use crate::recording::{Kind, Points, StreamRecord};
+use crate::sampler::Sampler;
+use crate::scenario::CallConfig;
+use crate::simulation::RunError;
+use net::{Flow, HostId, Protocol};
+use units::{Duration, Seed, Time};
+
+/// RTP and RTCP of a leg share a port (RFC 5761), each leg its own.
+const FIRST_PORT: u16 = 5004;
+
+/// One direction of a call.
+pub(crate) struct Leg {
+    pub(crate) sender: MediaSender,
+    pub(crate) receiver: MediaReceiver,
+    pub(crate) active: (Time, Time),
+    hosts: (HostId, HostId),
+    port: u16,
+    video: Option<Sampler>,
+    audio: Option<Sampler>,
+    sampled: Time,
+}
+
+impl Leg {
+    pub(crate) fn new(index: usize, call: &CallConfig, back: bool, end: Time, seed: Seed) -> Result<Self, RunError> {
+        let suffix = if back { ".back" } else { "" };
+        let name = format!("{}{suffix}", call.name);
+        let place = u32::try_from(index).unwrap_or(u32::MAX);
+        let sources = Sources::of_leg(place);
+        let active = (call.start, call.stop.min(end));
+        let (mut sending, mut receiving) = (None, (None, false));
+        if let Some(video) = &call.video {
+            let controllers = cc::build(&video.controller)
+                .map_err(|error| RunError(format!("call '{}': {error}", call.name)))?;
+            sending = Some((video, controllers.sender));
+            receiving = (controllers.receiver, controllers.transport_feedback);
+        }
+        let sampler = |kind: Kind| {
+            Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active)
+        };
+        Ok(Self {
+            sender: MediaSender::new(sources, call.start, sending, call.audio.as_ref(), seed, &name),
+            receiver: MediaReceiver::new(sources, call.start, call.video.as_ref(), receiving, seed, &name),
+            active,
+            hosts: if back { (call.to, call.from) } else { (call.from, call.to) },
+            port: FIRST_PORT.wrapping_add(u16::try_from(2 * index).unwrap_or(u16::MAX)),
+            video: call.video.is_some().then(|| sampler(Kind::Video)),
+            audio: call.audio.is_some().then(|| sampler(Kind::Audio)),
+            sampled: call.start,
+        })
+    }
+
+    /// The 5-tuple of packets to the given end.
+    pub(crate) fn flow(&self, to: End) -> Flow {
+        let (src, dst) = match to {
+            End::Receiver => self.hosts,
+            End::Sender => (self.hosts.1, self.hosts.0),
+        };
+        Flow { src, dst, src_port: self.port, dst_port: self.port, protocol: Protocol::Udp }
+    }
+
+    /// When an end next wants to be woken; never outside the call.
+    pub(crate) fn next_wake(&self, end: End) -> Time {
+        let wake = match end {
+            End::Sender => self.sender.next_wake(),
+            End::Receiver => self.receiver.next_wake(),
+        };
+        match wake {
+            Some(at) if at < self.active.1 => at.max(self.active.0),
+            _ => Time::MAX,
+        }
+    }
+
+    pub(crate) fn sample(&mut self, now: Time) {
+        let since_last = now.saturating_since(self.sampled).max(Duration::from_nanos(1));
+        self.sampled = now.max(self.active.0);
+        let (sender, receiver) = (&mut self.sender, &mut self.receiver);
+        if let Some(video) = &mut self.video {
+            video.sample(now, |show| {
+                sender.show_video(since_last, show);
+                receiver.show_video(since_last, show);
+            });
+        }
+        if let Some(audio) = &mut self.audio {
+            audio.sample(now, |show| {
+                sender.show_audio(show);
+                receiver.show_audio(show);
+            });
+        }
+    }
+
+    /// The leg's records.
+    pub(crate) fn finish(mut self) -> impl Iterator<Item = StreamRecord> {
+        let reported = self.sender.take_reported().unwrap_or_default();
+        let points = vec![
+            Points { name: "roundTripTime", values: reported.rtts },
+            Points { name: "fractionLost", values: reported.fractions },
+            Points { name: "frameDelay", values: self.receiver.frame_delays },
+        ];
+        let video = self.video.map(|sampler| sampler.finish(points));
+        let audio = self.audio.map(|sampler| sampler.finish(Vec::new()));
+        video.into_iter().chain(audio)
+    }
+}

@@ -1,0 +1,51 @@
+//! Sent packets that may be asked for again (RFC 4585, RFC 4588).
+
+use crate::media::packetizer::Part;
+use units::{Duration, Time};
+
+/// How many packets are kept (libwebrtc keeps at least a second; 1024 is over a second at 9 Mbit/s).
+const CAPACITY: u64 = 1024;
+
+struct Kept {
+    sequence: u64,
+    part: Part,
+    resent: Option<Time>,
+}
+
+/// A ring of the newest packets by sequence number.
+pub(crate) struct History {
+    ring: Vec<Option<Kept>>,
+    newest: Option<u64>,
+}
+
+impl History {
+    pub(crate) fn new() -> Self {
+        Self { ring: (0..CAPACITY).map(|_| None).collect(), newest: None }
+    }
+
+    pub(crate) fn insert(&mut self, sequence: u64, part: Part) {
+        self.ring[slot(sequence)] = Some(Kept { sequence, part, resent: None });
+        self.newest = Some(sequence);
+    }
+
+    /// The packet, if it's still kept and wasn't sent again within the last round-trip time
+    /// (libwebrtc `modules/rtp_rtcp/source/rtp_packet_history.cc`). Notes that it is sent now.
+    pub(crate) fn resend(&mut self, now: Time, sequence: u64, rtt: Duration) -> Option<Part> {
+        let kept = self.ring[slot(sequence)].as_mut().filter(|kept| kept.sequence == sequence)?;
+        if kept.resent.is_some_and(|at| now.saturating_since(at) < rtt) {
+            return None;
+        }
+        kept.resent = Some(now);
+        Some(kept.part)
+    }
+
+    /// The newest packet, to be sent again as padding.
+    pub(crate) fn newest(&self) -> Option<(u64, Part)> {
+        let sequence = self.newest?;
+        self.ring[slot(sequence)].as_ref().map(|kept| (sequence, kept.part))
+    }
+}
+
+fn slot(sequence: u64) -> usize {
+    (sequence % CAPACITY) as usize
+}

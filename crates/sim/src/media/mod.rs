@@ -1,0 +1,66 @@
+//! One direction of a call: what its sender and its receiver do, each sans-IO. A packet comes in with a
+//! time, packets go out through [`Outbox`], and `next_wake` says when the next thing is due.
+
+mod frame_buffer;
+mod history;
+mod nack;
+mod packetizer;
+mod pacer;
+mod receiver;
+mod reception;
+mod report_timer;
+mod sender;
+mod transport_log;
+
+pub(crate) use receiver::MediaReceiver;
+pub(crate) use sender::MediaSender;
+
+use crate::payload::{Rtcp, Rtp};
+use net::Dscp;
+use units::{Duration, Time};
+
+/// Where an endpoint puts what it wants sent; the simulation turns it into packets of the network.
+pub(crate) trait Outbox {
+    /// Sends an RTP packet.
+    fn rtp(&mut self, now: Time, packet: Rtp, dscp: Dscp);
+    /// Sends a compound RTCP packet.
+    fn rtcp(&mut self, now: Time, packet: Rtcp);
+}
+
+/// A counter or signal shown to whoever samples.
+pub(crate) type Show<'a> = dyn FnMut(&'static str, f64) + 'a;
+
+/// Payload types on the wire (dynamic range of RFC 3551 § 3; the numbers are Chrome's, Jansen 2016 § 7-2-2).
+pub(crate) const VIDEO_PAYLOAD_TYPE: u8 = 100;
+/// Retransmissions (RFC 4588).
+pub(crate) const RTX_PAYLOAD_TYPE: u8 = 96;
+/// Opus.
+pub(crate) const AUDIO_PAYLOAD_TYPE: u8 = 111;
+
+/// The synchronisation sources of one direction: video, its retransmissions, audio, and the receiver's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sources {
+    pub(crate) video: u32,
+    pub(crate) rtx: u32,
+    pub(crate) audio: u32,
+    pub(crate) receiver: u32,
+}
+
+impl Sources {
+    /// The sources of the run's leg with the given place.
+    pub(crate) fn of_leg(leg: u32) -> Self {
+        let base = 0x1000 + leg * 0x10;
+        Self { video: base, rtx: base + 1, audio: base + 2, receiver: base + 3 }
+    }
+}
+
+/// The earlier of two optional instants.
+pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Round-trip time assumed before any was measured (libwebrtc `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
+pub(crate) const DEFAULT_RTT: Duration = Duration::from_millis(200);

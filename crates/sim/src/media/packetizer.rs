@@ -1,0 +1,100 @@
+//! Frames into packets.
+
+use crate::codec::Frame;
+use crate::payload::FramePart;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// The largest RTP packet, header and extensions included (1200 B: RFC 8834 § 4 keeps below any path's MTU;
+/// libwebrtc `media/base/media_constants.h`).
+pub(crate) const MAX_PACKET: Bytes = Bytes::new(1200);
+
+/// A part of a frame that waits to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) part: FramePart,
+    pub(crate) rtp_timestamp: u64,
+    pub(crate) payload: Bytes,
+}
+
+/// Frames not yet sent, cut into packets as they are taken.
+#[derive(Default)]
+pub(crate) struct Packetizer {
+    frames: VecDeque<Cut>,
+    next_frame: u64,
+    bytes: Bytes,
+}
+
+/// A frame and how much of it has been taken.
+struct Cut {
+    frame: Frame,
+    number: u64,
+    captured: Time,
+    count: u16,
+    taken: u16,
+}
+
+impl Packetizer {
+    /// Takes in a frame captured at `now`; `header` is the RTP header's size.
+    pub(crate) fn push(&mut self, now: Time, frame: Frame, header: Bytes) {
+        let room = (MAX_PACKET - header).get();
+        let count = u16::try_from(frame.size.get().div_ceil(room).max(1)).unwrap_or(u16::MAX);
+        self.bytes += frame.size;
+        self.frames.push_back(Cut { frame, number: self.next_frame, captured: now, count, taken: 0 });
+        self.next_frame += 1;
+    }
+
+    /// Payload bytes that wait.
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// The next packet's part of its frame. Parts of a frame differ by at most one byte.
+    pub(crate) fn pop(&mut self) -> Option<Part> {
+        let cut = self.frames.front_mut()?;
+        let (size, count) = (cut.frame.size.get(), u64::from(cut.count));
+        let payload = Bytes::new(size / count + u64::from(u64::from(cut.taken) < size % count));
+        let part = Part {
+            part: FramePart {
+                frame: cut.number,
+                index: cut.taken,
+                count: cut.count,
+                key: cut.frame.key,
+                width: u16::try_from(cut.frame.width).unwrap_or(u16::MAX),
+                height: u16::try_from(cut.frame.height).unwrap_or(u16::MAX),
+                captured: cut.captured,
+            },
+            rtp_timestamp: cut.frame.rtp_timestamp,
+            payload,
+        };
+        cut.taken += 1;
+        self.bytes -= payload;
+        if cut.taken == cut.count {
+            self.frames.pop_front();
+        }
+        Some(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_make_up_the_frame() {
+        let mut packetizer = Packetizer::default();
+        let frame =
+            Frame { size: Bytes::new(4001), key: true, width: 1280, height: 720, rtp_timestamp: 90_000 };
+        packetizer.push(Time::from_millis(5), frame, Bytes::new(24));
+        let parts: Vec<Part> = std::iter::from_fn(|| packetizer.pop()).collect();
+        assert_eq!(parts.len(), 4);
+        assert_eq!(parts.iter().map(|p| p.payload).sum::<Bytes>(), Bytes::new(4001));
+        assert!(parts.iter().all(|p| p.payload.get() == 1000 || p.payload.get() == 1001));
+        assert_eq!(parts.iter().map(|p| p.part.index).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert!(packetizer.is_empty() && packetizer.bytes() == Bytes::ZERO);
+    }
+}

@@ -1,0 +1,291 @@
+//! The receiving end of one direction: statistics, retransmission requests, pictures, and feedback.
+
+use super::frame_buffer::{Counted, FrameBuffer};
+use super::nack::NackList;
+use super::reception::Reception;
+use super::report_timer::ReportTimer;
+use super::{DEFAULT_RTT, Outbox, Show, Sources, earlier};
+use crate::payload::{Rtcp, Rtp, TransportFeedback};
+use crate::scenario::VideoConfig;
+use crate::wire;
+use cc::ArrivedPacket;
+use units::{Duration, Seed, Time};
+
+/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc `video/video_receive_stream2.cc`).
+const STALL: Duration = Duration::from_secs(3);
+/// Shortest time between key-frame requests: one round trip, at least this (300 ms: libwebrtc `video/encoder_rtcp_feedback.cc`).
+const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
+
+/// Receives one direction of a call.
+pub(crate) struct MediaReceiver {
+    sources: Sources,
+    video: Reception,
+    audio: Reception,
+    retransmitted: Counted,
+    nack: Option<NackList>,
+    frames: FrameBuffer,
+    controller: Option<Box<dyn cc::Receiver>>,
+    feedback: Option<Feedback>,
+    report: ReportTimer,
+    rtt: Option<Duration>,
+    last_decoded: Time,
+    last_key_request: Option<Time>,
+    nacks_sent: u64,
+    plis_sent: u64,
+    decoded_at_sample: u64,
+    ask: Vec<u64>,
+    pub(crate) frame_delays: Vec<(Time, f64)>,
+}
+
+/// Transport-wide feedback in the making.
+struct Feedback {
+    interval: Duration,
+    due: Time,
+    base: u64,
+    count: u8,
+    arrivals: Vec<Option<Time>>,
+}
+
+impl MediaReceiver {
+    pub(crate) fn new(
+        sources: Sources,
+        start: Time,
+        video: Option<&VideoConfig>,
+        controllers: (Option<Box<dyn cc::Receiver>>, bool),
+        seed: Seed,
+        name: &str,
+    ) -> Self {
+        let (controller, transport_feedback) = controllers;
+        let report_interval = video.map_or(Duration::from_secs(5), |video| video.report_interval);
+        let feedback = video.filter(|_| transport_feedback).map(|video| Feedback {
+            interval: video.feedback_interval,
+            due: start + video.feedback_interval,
+            base: 0,
+            count: 0,
+            arrivals: Vec::new(),
+        });
+        Self {
+            sources,
+            video: Reception::new(sources.video, 90_000),
+            audio: Reception::new(sources.audio, 48_000),
+            retransmitted: Counted::default(),
+            nack: video.filter(|video| video.nack).map(|_| NackList::default()),
+            frames: FrameBuffer::new(),
+            controller,
+            feedback,
+            report: ReportTimer::new(start, report_interval, seed.stream(&format!("{name}.receiver.reports"))),
+            rtt: None,
+            last_decoded: start,
+            last_key_request: None,
+            nacks_sent: 0,
+            plis_sent: 0,
+            decoded_at_sample: 0,
+            ask: Vec::new(),
+            frame_delays: Vec::new(),
+        }
+    }
+
+    /// An RTP packet arrived.
+    pub(crate) fn on_rtp(&mut self, now: Time, packet: &Rtp, out: &mut impl Outbox) {
+        let header = wire::rtp_header_size(packet);
+        if packet.ssrc == self.sources.audio {
+            self.audio.on_packet(now, packet.sequence, packet.rtp_timestamp, packet.payload, header);
+            return;
+        }
+        self.watch(now, packet, out);
+        let mut want_key = false;
+        if let Some(original) = packet.retransmission_of {
+            self.retransmitted.add(packet.payload, header);
+            if let Some(nack) = &mut self.nack {
+                nack.on_recovered(original);
+            }
+        } else {
+            self.video.on_packet(now, packet.sequence, packet.rtp_timestamp, packet.payload, header);
+            if let Some(nack) = &mut self.nack {
+                want_key = nack.on_packet(now, packet.sequence, &mut self.ask);
+            }
+        }
+        let (delays, last) = (&mut self.frame_delays, &mut self.last_decoded);
+        self.frames.on_part(now, packet.retransmission_of.unwrap_or(packet.sequence), &packet.frame, |delay| {
+            delays.push((now, delay.as_secs_f64()));
+            *last = now;
+        });
+        self.request(now, want_key, out);
+    }
+
+    /// Shows the packet to the controller and to transport-wide feedback.
+    fn watch(&mut self, now: Time, packet: &Rtp, out: &mut impl Outbox) {
+        let Some(sequence) = packet.transport_sequence else { return };
+        if let Some(feedback) = &mut self.feedback {
+            feedback.on_packet(now, sequence);
+        }
+        if let Some(controller) = &mut self.controller {
+            let arrived = ArrivedPacket {
+                sequence,
+                sent: packet.sent,
+                arrival: now,
+                size: wire::rtp_size(packet),
+                rtp_timestamp: packet.rtp_timestamp,
+                probe: packet.probe,
+            };
+            controller.on_packet(&arrived, self.rtt);
+            self.send_remb(now, out);
+        }
+    }
+
+    /// Sends a REMB if the controller wants one now, with a receiver report (RFC 4585 § 3.1: compound).
+    fn send_remb(&mut self, now: Time, out: &mut impl Outbox) {
+        if let Some(rate) = self.controller.as_mut().and_then(|controller| controller.poll_remb(now)) {
+            let report = self.receiver_report(now);
+            out.rtcp(now, Rtcp { remb: Some(rate), ..report });
+        }
+    }
+
+    fn receiver_report(&mut self, now: Time) -> Rtcp {
+        self.report.restart(now);
+        Rtcp { report: self.video.report(now), reference_time: Some(now), ..self.header() }
+    }
+
+    fn header(&self) -> Rtcp {
+        Rtcp { ssrc: self.sources.receiver, media_ssrc: self.sources.video, ..Rtcp::default() }
+    }
+
+    /// Sends requests for retransmission and, if wanted, for a key frame.
+    fn request(&mut self, now: Time, want_key: bool, out: &mut impl Outbox) {
+        let interval = self.rtt.unwrap_or(DEFAULT_RTT).max(KEY_REQUEST_INTERVAL);
+        let may_ask = self.last_key_request.is_none_or(|last| now.saturating_since(last) >= interval);
+        let pli = want_key && may_ask;
+        if pli {
+            self.last_key_request = Some(now);
+            self.plis_sent += 1;
+        }
+        if pli || !self.ask.is_empty() {
+            self.nacks_sent += u64::from(!self.ask.is_empty());
+            self.ask.sort_unstable();
+            out.rtcp(now, Rtcp { nack: self.ask.clone(), pli, ..self.header() });
+            self.ask.clear();
+        }
+    }
+
+    /// A compound RTCP packet of the sender arrived.
+    pub(crate) fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
+        if let Some(report) = &packet.sender_report {
+            self.video.on_sender_report(now, report.sent);
+        }
+        if let Some((reference, delay)) = packet.dlrr {
+            self.rtt = Some(now.saturating_since(reference).saturating_sub(delay));
+        }
+    }
+
+    /// Does what is due.
+    pub(crate) fn wake(&mut self, now: Time, out: &mut impl Outbox) {
+        if let Some(controller) = &mut self.controller
+            && controller.next_timeout().is_some_and(|at| at <= now)
+        {
+            controller.on_timeout(now);
+            self.send_remb(now, out);
+        }
+        if let Some(feedback) = &mut self.feedback
+            && feedback.due <= now
+            && let Some(transport) = feedback.take(now)
+        {
+            out.rtcp(now, Rtcp { transport, ..self.header() });
+        }
+        if self.report.due() <= now {
+            let report = self.receiver_report(now);
+            out.rtcp(now, report);
+        }
+        let rtt = self.retry_interval();
+        let mut want_key = false;
+        if let Some(nack) = &mut self.nack
+            && nack.next_wake(rtt).is_some_and(|at| at <= now)
+        {
+            want_key = nack.retry(now, rtt, &mut self.ask);
+        }
+        if self.stall_at().is_some_and(|at| at <= now) {
+            self.last_decoded = now;
+            want_key = true;
+        }
+        self.request(now, want_key, out);
+    }
+
+    fn retry_interval(&self) -> Duration {
+        self.rtt.unwrap_or(DEFAULT_RTT).max(Duration::from_millis(20))
+    }
+
+    fn stall_at(&self) -> Option<Time> {
+        (self.video.received > 0 && self.frames.stalled()).then(|| self.last_decoded + STALL)
+    }
+
+    /// When something is due.
+    pub(crate) fn next_wake(&self) -> Option<Time> {
+        let controller = self.controller.as_ref().and_then(|controller| controller.next_timeout());
+        let feedback = self.feedback.as_ref().map(|feedback| feedback.due);
+        let nack = self.nack.as_ref().and_then(|nack| nack.next_wake(self.retry_interval()));
+        let timers = earlier(earlier(controller, feedback), earlier(nack, self.stall_at()));
+        earlier(timers, Some(self.report.due()))
+    }
+
+    /// The inbound-rtp members of the video, and the controller's signals.
+    pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
+        let playout = &self.frames.playout;
+        show("bytesReceived", (self.video.payload + self.retransmitted.payload).get() as f64);
+        show("headerBytesReceived", (self.video.headers + self.retransmitted.headers).get() as f64);
+        show("packetsReceived", (self.video.received + self.retransmitted.packets) as f64);
+        show("retransmittedPacketsReceived", self.retransmitted.packets as f64);
+        show("packetsLost", self.video.lost() as f64);
+        show("jitter", self.video.jitter_secs());
+        show("framesReceived", self.frames.frames_received as f64);
+        show("framesDecoded", playout.decoded as f64);
+        show("keyFramesDecoded", playout.keys as f64);
+        let frames = playout.decoded - self.decoded_at_sample;
+        show("framesPerSecond", frames as f64 / since_last.as_secs_f64());
+        show("frameWidth", f64::from(playout.size.0));
+        show("frameHeight", f64::from(playout.size.1));
+        show("freezeCount", playout.freezes as f64);
+        show("totalFreezesDuration", playout.frozen.as_secs_f64());
+        show("jitterBufferDelay", playout.buffered.as_secs_f64());
+        show("nackCount", self.nacks_sent as f64);
+        show("pliCount", self.plis_sent as f64);
+        self.decoded_at_sample = playout.decoded;
+        if let Some(controller) = &self.controller {
+            controller.signals(show);
+        }
+    }
+
+    /// The inbound-rtp members of the audio.
+    pub(crate) fn show_audio(&self, show: &mut Show<'_>) {
+        show("bytesReceived", self.audio.payload.get() as f64);
+        show("headerBytesReceived", self.audio.headers.get() as f64);
+        show("packetsReceived", self.audio.received as f64);
+        show("packetsLost", self.audio.lost() as f64);
+        show("jitter", self.audio.jitter_secs());
+    }
+}
+
+impl Feedback {
+    fn on_packet(&mut self, now: Time, sequence: u64) {
+        let Some(index) = sequence.checked_sub(self.base) else { return };
+        let index = index as usize;
+        if self.arrivals.len() <= index {
+            self.arrivals.resize(index + 1, None);
+        }
+        self.arrivals[index] = Some(now);
+    }
+
+    /// The feedback that is due, if anything came; begins the next.
+    fn take(&mut self, now: Time) -> Option<TransportFeedback> {
+        self.due = now + self.interval;
+        if self.arrivals.is_empty() {
+            return None;
+        }
+        let feedback = TransportFeedback {
+            base_sequence: self.base,
+            count: self.count,
+            arrivals: std::mem::take(&mut self.arrivals),
+        };
+        self.base += feedback.arrivals.len() as u64;
+        self.count = self.count.wrapping_add(1);
+        Some(feedback)
+    }
+}

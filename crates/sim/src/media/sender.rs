@@ -1,0 +1,402 @@
+//! The sending end of one direction: source, packets, pacing, retransmissions, reports, and the
+//! controller that steers them.
+
+use super::frame_buffer::Counted;
+use super::history::History;
+use super::packetizer::{Packetizer, Part};
+use super::pacer::{Grant, Pacer};
+use super::report_timer::ReportTimer;
+use super::transport_log::TransportLog;
+use super::{AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Outbox, RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE, earlier};
+use crate::codec::{AudioConfig, AudioSource, Encoder};
+use crate::payload::{FramePart, Rtcp, Rtp, SenderReport};
+use crate::scenario::VideoConfig;
+use crate::wire;
+use cc::{Feedback, SentPacket};
+use net::Dscp;
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Seed, Time};
+
+/// Sends one direction of a call.
+pub(crate) struct MediaSender {
+    video: Option<VideoSender>,
+    audio: Option<AudioSender>,
+}
+
+struct AudioSender {
+    ssrc: u32,
+    source: AudioSource,
+    sent: Counted,
+}
+
+struct VideoSender {
+    sources: Sources,
+    dscp: Dscp,
+    start: Time,
+    encoder: Encoder,
+    controller: Box<dyn cc::Sender>,
+    pacer: Pacer,
+    packetizer: Packetizer,
+    resend: VecDeque<u64>,
+    history: History,
+    log: TransportLog,
+    media: Counted,
+    retransmitted: Counted,
+    report: ReportTimer,
+    reference: Option<(Time, Time)>,
+    frames: u64,
+    keys: u64,
+    frames_at_sample: u64,
+    reported: Reported,
+    overhead: RetransmissionShare,
+}
+
+/// What the newest receiver reports said, and every round-trip time and loss among them.
+#[derive(Default)]
+pub(crate) struct Reported {
+    rtt: Option<Duration>,
+    fraction_lost: f64,
+    cumulative_lost: i64,
+    pub(crate) rtts: Vec<(Time, f64)>,
+    pub(crate) fractions: Vec<(Time, f64)>,
+}
+
+/// The share of what was sent lately that went into retransmissions: the encoder gets the rest of the
+/// target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which caps it at a half).
+#[derive(Default)]
+struct RetransmissionShare {
+    at: Time,
+    media: Bytes,
+    retransmitted: Bytes,
+    share: f64,
+}
+
+impl RetransmissionShare {
+    fn update(&mut self, now: Time, media: Bytes, retransmitted: Bytes) {
+        let (new_media, new_retransmitted) = (media - self.media, retransmitted - self.retransmitted);
+        let total = (new_media + new_retransmitted).get();
+        if now.saturating_since(self.at) >= Duration::from_secs(1) && total > 0 {
+            self.share = (new_retransmitted.get() as f64 / total as f64).min(0.5);
+            (self.at, self.media, self.retransmitted) = (now, media, retransmitted);
+        }
+    }
+}
+
+impl MediaSender {
+    pub(crate) fn new(
+        sources: Sources,
+        start: Time,
+        video: Option<(&VideoConfig, Box<dyn cc::Sender>)>,
+        audio: Option<&AudioConfig>,
+        seed: Seed,
+        name: &str,
+    ) -> Self {
+        let video = video.map(|(config, controller)| VideoSender::new(sources, start, config, controller, seed, name));
+        let audio = audio.map(|config| AudioSender {
+            ssrc: sources.audio,
+            source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio")), start),
+            sent: Counted::default(),
+        });
+        Self { video, audio }
+    }
+
+    /// A compound RTCP packet of the receiver arrived.
+    pub(crate) fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
+        if let Some(video) = &mut self.video {
+            video.on_rtcp(now, packet);
+        }
+    }
+
+    /// Does what is due.
+    pub(crate) fn wake(&mut self, now: Time, out: &mut impl Outbox) {
+        if let Some(audio) = &mut self.audio {
+            audio.wake(now, out);
+        }
+        if let Some(video) = &mut self.video {
+            video.wake(now, out);
+        }
+    }
+
+    /// When something is due.
+    pub(crate) fn next_wake(&self) -> Option<Time> {
+        let audio = self.audio.as_ref().map(|audio| audio.source.next_capture());
+        earlier(audio, self.video.as_ref().and_then(VideoSender::next_wake))
+    }
+
+    /// The outbound-rtp, candidate-pair and remote-inbound-rtp members of the video, and the controller's signals.
+    pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
+        if let Some(video) = &mut self.video {
+            video.show(since_last, show);
+        }
+    }
+
+    /// The outbound-rtp members of the audio.
+    pub(crate) fn show_audio(&self, show: &mut Show<'_>) {
+        if let Some(audio) = &self.audio {
+            show("bytesSent", audio.sent.payload.get() as f64);
+            show("headerBytesSent", audio.sent.headers.get() as f64);
+            show("packetsSent", audio.sent.packets as f64);
+        }
+    }
+
+    /// What receiver reports said over the run.
+    pub(crate) fn take_reported(&mut self) -> Option<Reported> {
+        self.video.as_mut().map(|video| std::mem::take(&mut video.reported))
+    }
+}
+
+impl AudioSender {
+    fn wake(&mut self, now: Time, out: &mut impl Outbox) {
+        while self.source.next_capture() <= now {
+            let (payload, rtp_timestamp) = self.source.capture(now);
+            let packet = Rtp {
+                ssrc: self.ssrc,
+                payload_type: AUDIO_PAYLOAD_TYPE,
+                sequence: self.sent.packets,
+                rtp_timestamp,
+                marker: false,
+                payload,
+                transport_sequence: None,
+                sent: now,
+                retransmission_of: None,
+                probe: None,
+                padding: false,
+                frame: FramePart::default(),
+            };
+            self.sent.add(payload, wire::rtp_header_size(&packet));
+            out.rtp(now, packet, Dscp::DEFAULT);
+        }
+    }
+}
+
+impl VideoSender {
+    fn new(
+        sources: Sources,
+        start: Time,
+        config: &VideoConfig,
+        controller: Box<dyn cc::Sender>,
+        seed: Seed,
+        name: &str,
+    ) -> Self {
+        let target = controller.decision().target_rate;
+        let mut sender = Self {
+            sources,
+            dscp: config.dscp,
+            start,
+            encoder: Encoder::new(config.encoder.clone(), seed.stream(&format!("{name}.video")), target, start),
+            controller,
+            pacer: Pacer::new(config.burst_time),
+            packetizer: Packetizer::default(),
+            resend: VecDeque::new(),
+            history: History::new(),
+            log: TransportLog::new(),
+            media: Counted::default(),
+            retransmitted: Counted::default(),
+            report: ReportTimer::new(start, config.report_interval, seed.stream(&format!("{name}.sender.reports"))),
+            reference: None,
+            frames: 0,
+            keys: 0,
+            frames_at_sample: 0,
+            reported: Reported::default(),
+            overhead: RetransmissionShare { at: start, ..RetransmissionShare::default() },
+        };
+        sender.obey(start);
+        sender
+    }
+
+    /// Puts the controller's decision into force.
+    fn obey(&mut self, now: Time) {
+        let decision = self.controller.decision();
+        let encoder_rate = decision.target_rate.scale(1.0 - self.overhead.share);
+        self.encoder.set_target(now, encoder_rate);
+        self.pacer.set_rate(now, decision.pacing_rate, self.packetizer.bytes());
+        if let Some(cluster) = decision.probe {
+            self.pacer.start_probe(now, cluster);
+        }
+    }
+
+    fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
+        if let Some(reference) = packet.reference_time {
+            self.reference = Some((reference, now));
+        }
+        if let Some(block) = &packet.report {
+            let measured = block
+                .last_sender_report
+                .map(|stamp| now.saturating_since(stamp).saturating_sub(block.delay_since_last));
+            let fraction_lost = f64::from(block.fraction_lost) / 256.0;
+            self.reported.on_report(now, fraction_lost, block.cumulative_lost, measured);
+            self.overhead.update(now, self.media.payload, self.retransmitted.payload);
+            let report = Feedback::Report { fraction_lost, expected: block.expected, rtt: measured };
+            self.controller.on_feedback(now, report);
+        }
+        if let Some(rate) = packet.remb {
+            self.controller.on_feedback(now, Feedback::Remb { rate });
+        }
+        if !packet.transport.arrivals.is_empty() {
+            let results = self.log.results(&packet.transport);
+            self.controller.on_feedback(now, Feedback::Packets { results, rtt: self.reported.rtt });
+        }
+        self.resend.extend(&packet.nack);
+        if !packet.nack.is_empty() {
+            self.pacer.wake(now, self.packetizer.bytes());
+        }
+        if packet.pli {
+            self.encoder.request_key_frame();
+        }
+        self.obey(now);
+    }
+
+    fn wake(&mut self, now: Time, out: &mut impl Outbox) {
+        if self.controller.next_timeout().is_some_and(|at| at <= now) {
+            self.controller.on_timeout(now);
+            self.obey(now);
+        }
+        if self.encoder.next_capture() <= now {
+            self.capture(now, out);
+        }
+        let mut sent = false;
+        while let Some(grant) =
+            self.pacer.grant(now, self.queue_empty(), self.can_pad(), self.packetizer.bytes())
+        {
+            sent |= self.send(now, grant, out);
+        }
+        if sent {
+            self.obey(now);
+        }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let pacer = self.pacer.next_wake(self.queue_empty(), self.can_pad());
+        earlier(earlier(pacer, self.controller.next_timeout()), Some(self.encoder.next_capture()))
+    }
+
+    fn queue_empty(&self) -> bool {
+        self.packetizer.is_empty() && self.resend.is_empty()
+    }
+
+    fn can_pad(&self) -> bool {
+        self.history.newest().is_some()
+    }
+
+    /// Captures a frame. A sender report that is due goes ahead of the frame's packets, so that it does not
+    /// wait behind them (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`, OnSendingRtpFrame).
+    fn capture(&mut self, now: Time, out: &mut impl Outbox) {
+        let Some(frame) = self.encoder.capture(now) else { return };
+        if self.report.due() <= now {
+            self.send_report(now, out);
+        }
+        self.frames += 1;
+        self.keys += u64::from(frame.key);
+        self.packetizer.push(now, frame, wire::VIDEO_HEADER);
+        self.pacer.wake(now, self.packetizer.bytes());
+    }
+
+    fn send_report(&mut self, now: Time, out: &mut impl Outbox) {
+        self.report.restart(now);
+        let rtp_timestamp = now.saturating_since(self.start).as_nanos() / 100 * 9 / 1_000;
+        let report =
+            SenderReport { sent: now, rtp_timestamp, packets: self.media.packets, bytes: self.media.payload };
+        let dlrr = self.reference.map(|(stamp, came)| (stamp, now.saturating_since(came)));
+        let ssrc = self.sources.video;
+        out.rtcp(now, Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() });
+    }
+
+    /// Sends what the pacer granted: a retransmission first, else media, else padding. False if there was nothing.
+    fn send(&mut self, now: Time, grant: Grant, out: &mut impl Outbox) -> bool {
+        let probe = match grant {
+            Grant::Media => None,
+            Grant::Probe(id) => Some(id),
+        };
+        let rtt = self.reported.rtt.unwrap_or(DEFAULT_RTT);
+        while let Some(sequence) = self.resend.pop_front() {
+            if let Some(part) = self.history.resend(now, sequence, rtt) {
+                self.send_packet(now, part, Some(sequence), probe, false, out);
+                return true;
+            }
+        }
+        if let Some(part) = self.packetizer.pop() {
+            self.history.insert(self.media.packets, part);
+            self.send_packet(now, part, None, probe, false, out);
+            return true;
+        }
+        // A probe without media goes on with copies of the newest packet (libwebrtc pads with retransmissions).
+        if let (Some(_), Some((sequence, part))) = (probe, self.history.newest()) {
+            self.send_packet(now, part, Some(sequence), probe, true, out);
+            return true;
+        }
+        false
+    }
+
+    fn send_packet(
+        &mut self,
+        now: Time,
+        part: Part,
+        retransmission_of: Option<u64>,
+        probe: Option<u32>,
+        padding: bool,
+        out: &mut impl Outbox,
+    ) {
+        let again = retransmission_of.is_some();
+        let counted = if again { &mut self.retransmitted } else { &mut self.media };
+        let transport_sequence = self.log.next_sequence();
+        let packet = Rtp {
+            ssrc: if again { self.sources.rtx } else { self.sources.video },
+            payload_type: if again { RTX_PAYLOAD_TYPE } else { VIDEO_PAYLOAD_TYPE },
+            sequence: counted.packets,
+            rtp_timestamp: part.rtp_timestamp,
+            marker: part.part.index + 1 == part.part.count,
+            payload: part.payload,
+            transport_sequence: Some(transport_sequence),
+            sent: now,
+            retransmission_of,
+            probe,
+            padding,
+            frame: part.part,
+        };
+        let header = wire::rtp_header_size(&packet);
+        counted.add(part.payload, header);
+        let size = part.payload + header;
+        let sent = SentPacket { sequence: transport_sequence, sent: now, size, probe };
+        self.log.insert(sent);
+        self.controller.on_sent(&sent);
+        self.pacer.sent(now, size);
+        out.rtp(now, packet, self.dscp);
+    }
+
+    fn show(&mut self, since_last: Duration, show: &mut Show<'_>) {
+        let decision = self.controller.decision();
+        show("bytesSent", (self.media.payload + self.retransmitted.payload).get() as f64);
+        show("headerBytesSent", (self.media.headers + self.retransmitted.headers).get() as f64);
+        show("packetsSent", (self.media.packets + self.retransmitted.packets) as f64);
+        show("mediaPacketsSent", self.media.packets as f64);
+        show("retransmittedPacketsSent", self.retransmitted.packets as f64);
+        show("retransmittedBytesSent", self.retransmitted.payload.get() as f64);
+        show("framesSent", self.frames as f64);
+        show("keyFramesEncoded", self.keys as f64);
+        let frames = self.frames - self.frames_at_sample;
+        show("framesPerSecondSent", frames as f64 / since_last.as_secs_f64());
+        self.frames_at_sample = self.frames;
+        let (width, height) = self.encoder.resolution();
+        show("frameWidthSent", f64::from(width));
+        show("frameHeightSent", f64::from(height));
+        show("targetBitrate", self.encoder.target().as_bps_f64());
+        show("availableOutgoingBitrate", decision.target_rate.as_bps_f64());
+        show("pacingRate", decision.pacing_rate.as_bps_f64());
+        show("roundTripTime", self.reported.rtt.map_or(f64::NAN, Duration::as_secs_f64));
+        show("fractionLost", self.reported.fraction_lost);
+        show("packetsLostReported", self.reported.cumulative_lost as f64);
+        self.controller.signals(show);
+    }
+}
+
+impl Reported {
+    fn on_report(&mut self, now: Time, fraction_lost: f64, cumulative_lost: i64, rtt: Option<Duration>) {
+        self.fraction_lost = fraction_lost;
+        self.cumulative_lost = cumulative_lost;
+        self.fractions.push((now, fraction_lost));
+        if let Some(rtt) = rtt {
+            self.rtt = Some(rtt);
+            self.rtts.push((now, rtt.as_secs_f64()));
+        }
+    }
+}

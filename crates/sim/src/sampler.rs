@@ -1,0 +1,73 @@
+//! Collects samples into columns, without looking names up: a stream shows the same names in the same order.
+
+use crate::recording::{Column, Kind, Points, StreamRecord};
+use units::Time;
+
+/// The samples of one stream while the run goes on.
+pub(crate) struct Sampler {
+    name: String,
+    kind: Kind,
+    active: (Time, Time),
+    columns: Vec<Column>,
+    /// Samples taken so far, also those before the stream began.
+    taken: usize,
+}
+
+impl Sampler {
+    pub(crate) fn new(name: String, kind: Kind, active: (Time, Time)) -> Self {
+        Self { name, kind, active, columns: Vec::new(), taken: 0 }
+    }
+
+    /// Takes one sample: `show` is called with a sink for (name, value) if the stream is active at `now`.
+    pub(crate) fn sample(&mut self, now: Time, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        if now > self.active.0 && now <= self.active.1 {
+            let (columns, taken, mut next) = (&mut self.columns, self.taken, 0);
+            show(&mut |name, value| {
+                place(columns, next, name, taken).values.push(value);
+                next += 1;
+            });
+        }
+        self.taken += 1;
+        for column in &mut self.columns {
+            column.values.resize(self.taken, f64::NAN);
+        }
+    }
+
+    pub(crate) fn finish(self, points: Vec<Points>) -> StreamRecord {
+        StreamRecord { name: self.name, kind: self.kind, active: self.active, columns: self.columns, points }
+    }
+}
+
+/// The column for `name`: at its usual place, else wherever it is, else a new one.
+fn place<'a>(columns: &'a mut Vec<Column>, usual: usize, name: &'static str, taken: usize) -> &'a mut Column {
+    let at_usual = columns.get(usual).is_some_and(|column| column.name == name);
+    let index = if at_usual { Some(usual) } else { columns.iter().position(|column| column.name == name) };
+    let index = index.unwrap_or_else(|| {
+        columns.push(Column { name, values: vec![f64::NAN; taken] });
+        columns.len() - 1
+    });
+    &mut columns[index]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_absent_is_not_a_number() {
+        let active = (Time::from_secs(1), Time::from_secs(3));
+        let mut sampler = Sampler::new("call.video".into(), Kind::Video, active);
+        for second in 1..=4 {
+            sampler.sample(Time::from_secs(second), |show| {
+                show("bytesSent", second as f64);
+                if second == 3 {
+                    show("late", 1.0);
+                }
+            });
+        }
+        let record = sampler.finish(Vec::new());
+        let column = |name| format!("{:?}", record.column(name).unwrap());
+        assert_eq!(column("bytesSent"), "[NaN, 2.0, 3.0, NaN]");
+        assert_eq!(column("late"), "[NaN, NaN, 1.0, NaN]");
+    }
+}

@@ -1,0 +1,65 @@
+//! What is simulated, as plain data: the network and the calls over it. The laboratory reads it from an
+//! experiment file; a program may build it by hand.
+
+use crate::codec::{AudioConfig, EncoderConfig};
+use cc::ControllerConfig;
+use net::{Dscp, HostId, NetworkConfig};
+use units::{Duration, Seed, Time};
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// How long it lasts.
+    pub duration: Duration,
+    /// How often samples are taken.
+    pub sample_interval: Duration,
+    /// The seed of every random stream.
+    pub seed: Seed,
+    /// The hosts and their access.
+    pub network: NetworkConfig,
+    /// The calls.
+    pub calls: Vec<CallConfig>,
+}
+
+/// A call between two hosts.
+#[derive(Clone, Debug)]
+pub struct CallConfig {
+    /// Its name, unique in the run: the records are called `NAME.video`, `NAME.audio`, ….
+    pub name: String,
+    /// The caller, who sends.
+    pub from: HostId,
+    /// The callee, who sends too if the call is two-way.
+    pub to: HostId,
+    /// When media starts to flow.
+    pub start: Time,
+    /// When the call ends.
+    pub stop: Time,
+    /// Whether both send.
+    pub two_way: bool,
+    /// Video, if any.
+    pub video: Option<VideoConfig>,
+    /// Audio, if any; congestion control leaves it alone (Jansen 2016 § 8-1-3).
+    pub audio: Option<AudioConfig>,
+}
+
+/// The video of a call: what is sent, by which controller, with which feedback.
+#[derive(Clone, Debug)]
+pub struct VideoConfig {
+    /// The source and encoder.
+    pub encoder: EncoderConfig,
+    /// The controller.
+    pub controller: ControllerConfig,
+    /// The sending engine's interval: a group of packets leaves every burst time
+    /// (5 ms: draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1).
+    pub burst_time: Duration,
+    /// Whether lost packets are asked for again (RFC 4585 NACK, RFC 4588 retransmission).
+    pub nack: bool,
+    /// The mark on the packets.
+    pub dscp: Dscp,
+    /// Time between RTCP reports of either side, randomised by half as in RFC 3550 § 6.2
+    /// (1 s for video: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`).
+    pub report_interval: Duration,
+    /// Time between transport-wide feedback packets (100 ms: libwebrtc
+    /// `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
+    pub feedback_interval: Duration,
+}
