@@ -1,0 +1,184 @@
+use super::{FrameSizes, LadderConfig, fitted};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use units::{Bitrate, Duration};
+
+/// Which encoder is modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Codec {
+    /// VP8 (RFC 6386), as libvpx encodes it in real time.
+    Vp8,
+    /// VP9, as libvpx encodes it in real time.
+    Vp9,
+    /// H.264, as x264 encodes it with no latency.
+    H264,
+    /// Frame sizes from a file, scaled to the target rate (the trace-driven model of RFC 8593 § 6).
+    Csv,
+}
+
+impl Codec {
+    /// The name in experiment files and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vp8 => "vp8",
+            Self::Vp9 => "vp9",
+            Self::H264 => "h264",
+            Self::Csv => "csv",
+        }
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Codec {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Vp8, Self::Vp9, Self::H264, Self::Csv]
+            .into_iter()
+            .find(|codec| codec.name() == text)
+            .ok_or_else(|| format!("{text:?} is not a codec: write vp8, vp9, h264 or csv"))
+    }
+}
+
+/// What the camera (or the file played instead) delivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceSize {
+    /// Pixels across, at least 1.
+    pub width: u32,
+    /// Pixels down, at least 1.
+    pub height: u32,
+    /// Frames a second, at least 1.
+    pub fps: u32,
+}
+
+impl SourceSize {
+    /// The time between two frames; a rate of zero is taken as one.
+    pub fn interval(self) -> Duration {
+        Duration::from_nanos(1_000_000_000 / u64::from(self.fps.max(1)))
+    }
+}
+
+/// The parameters of RFC 8593 § 5 (its Table 1), and what an encoder's rate control adds to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelParameters {
+    /// SCALE_B: the Laplace scale of (B − B_0)/B_0, the deviation of a frame's size from its share of the rate.
+    pub size_noise: f64,
+    /// The correlation of that deviation between one frame and the next, in (−1, 1); RFC 8593 has none.
+    pub correlation: f64,
+    /// SCALE_t: the Laplace scale of (t − t_0)/t_0, the deviation of the interval between frames.
+    pub interval_noise: f64,
+    /// K_B / B_0: how many times larger than a frame at steady state the first of a burst is.
+    pub burst_ratio: f64,
+    /// K_d · t_0: the time constant in which the excess of a burst, or of noise, is paid back.
+    pub payback: Duration,
+    /// τ_v: how long after a reaction the encoder takes no new target.
+    pub reaction_lag: Duration,
+    /// The relative change of the target from which a reaction begins with a burst; `None`: never.
+    pub transient_step: Option<f64>,
+    /// Bits a pixel that a frame has at the coarsest quantiser that WebRTC allows: below it, frames
+    /// are dropped. Zero: no such floor.
+    pub floor_bits_per_pixel: f64,
+}
+
+impl ModelParameters {
+    /// The example values of RFC 8593, Table 1: τ_v 0.2 s, K_d 8 frames, K_B 13.5 kB, t_0 33 ms, B_0 4.17 kB,
+    /// SCALE_t and SCALE_B 0.15; every reaction is a transient.
+    pub fn rfc8593() -> Self {
+        Self {
+            size_noise: 0.15,
+            correlation: 0.0,
+            interval_noise: 0.15,
+            burst_ratio: 13.5 / 4.17,
+            payback: Duration::from_millis(8 * 33),
+            reaction_lag: Duration::from_millis(200),
+            transient_step: Some(0.0),
+            floor_bits_per_pixel: 0.0,
+        }
+    }
+
+    /// The parameters fitted from real encodes (`fitted.rs`). The rates of a file are taken as they are, without noise.
+    ///
+    /// Two values can't be fitted from a finished encode: τ_v is RFC 8593's, and the interval noise is zero, as
+    /// the browsers of the papers play a file at a constant frame rate (Jansen 2016 § 7-2-1).
+    pub fn fitted(codec: Codec) -> Self {
+        let fit = match codec {
+            Codec::Vp8 => fitted::VP8,
+            Codec::Vp9 => fitted::VP9,
+            Codec::H264 => fitted::H264,
+            Codec::Csv => return Self { size_noise: 0.0, ..Self::without_transients() },
+        };
+        Self {
+            size_noise: fit.size_noise,
+            correlation: fit.correlation,
+            burst_ratio: fit.key_frame_ratio,
+            payback: Duration::from_millis(fit.payback_ms),
+            floor_bits_per_pixel: fit.floor_bits_per_pixel,
+            ..Self::without_transients()
+        }
+    }
+
+    fn without_transients() -> Self {
+        Self { interval_noise: 0.0, transient_step: None, ..Self::rfc8593() }
+    }
+}
+
+/// A video source and its encoder.
+#[derive(Clone, Debug)]
+pub struct EncoderConfig {
+    /// Which encoder.
+    pub codec: Codec,
+    /// What it encodes.
+    pub source: SourceSize,
+    /// R_min of RFC 8593 § 5.4: a lower target is not followed.
+    pub min_rate: Bitrate,
+    /// R_max of RFC 8593 § 5.4: a higher target is not followed.
+    pub max_rate: Bitrate,
+    /// The statistical model.
+    pub model: ModelParameters,
+    /// When the resolution changes.
+    pub ladder: LadderConfig,
+    /// Sizes to use instead of noise.
+    pub sizes: Option<Arc<FrameSizes>>,
+}
+
+impl EncoderConfig {
+    /// R_min: the minimum video rate to which Jansen 2016 § 8-1-3 saw a browser fall.
+    pub const MIN_RATE: Bitrate = Bitrate::from_kbps(50);
+
+    /// The codec with its fitted parameters and [`Self::MIN_RATE`].
+    pub fn new(codec: Codec, source: SourceSize, max_rate: Bitrate) -> Self {
+        let model = ModelParameters::fitted(codec);
+        let ladder = LadderConfig::fitted(codec);
+        Self { codec, source, min_rate: Self::MIN_RATE.min(max_rate), max_rate, model, ladder, sizes: None }
+    }
+
+    /// Frame sizes from a file, scaled to the target rate.
+    pub fn from_sizes(sizes: Arc<FrameSizes>, source: SourceSize, max_rate: Bitrate) -> Self {
+        Self { sizes: Some(sizes), ..Self::new(Codec::Csv, source, max_rate) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codec_names_read_back() {
+        for codec in [Codec::Vp8, Codec::Vp9, Codec::H264, Codec::Csv] {
+            assert_eq!(codec.to_string().parse(), Ok(codec));
+        }
+        assert!("av1".parse::<Codec>().unwrap_err().contains("write vp8, vp9"));
+    }
+
+    #[test]
+    fn the_floor_is_never_above_the_ceiling() {
+        let source = SourceSize { width: 320, height: 180, fps: 30 };
+        let config = EncoderConfig::new(Codec::Vp8, source, Bitrate::from_kbps(20));
+        assert_eq!((config.min_rate, config.max_rate), (Bitrate::from_kbps(20), Bitrate::from_kbps(20)));
+    }
+}
