@@ -8,7 +8,7 @@ use super::pacer::{Grant, Pacer};
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Outbox, RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE, earlier};
-use crate::codec::{AudioConfig, AudioSource, Encoder};
+use crate::codec::{AudioConfig, AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, Rtcp, Rtp, SenderReport};
 use crate::scenario::VideoConfig;
 use crate::wire;
@@ -94,7 +94,7 @@ impl MediaSender {
         let video = video.map(|(config, controller)| VideoSender::new(sources, start, config, controller, seed, name));
         let audio = audio.map(|config| AudioSender {
             ssrc: sources.audio,
-            source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio")), start),
+            source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio"))),
             sent: Counted::default(),
         });
         Self { video, audio }
@@ -148,7 +148,7 @@ impl MediaSender {
 impl AudioSender {
     fn wake(&mut self, now: Time, out: &mut impl Outbox) {
         while self.source.next_capture() <= now {
-            let (payload, rtp_timestamp) = self.source.capture(now);
+            let AudioFrame { size: payload, rtp_timestamp } = self.source.capture(now);
             let packet = Rtp {
                 ssrc: self.ssrc,
                 payload_type: AUDIO_PAYLOAD_TYPE,
@@ -183,7 +183,7 @@ impl VideoSender {
             sources,
             dscp: config.dscp,
             start,
-            encoder: Encoder::new(config.encoder.clone(), seed.stream(&format!("{name}.video")), target, start),
+            encoder: Encoder::new(config.encoder.clone(), seed.stream(&format!("{name}.video")), target),
             controller,
             pacer: Pacer::new(config.burst_time),
             packetizer: Packetizer::default(),

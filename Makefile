@@ -1,0 +1,37 @@
+# The two commands of the README are `make demo` and `make test`; each installs what it needs.
+# CI calls only these verbs.
+
+CARGO ?= cargo
+WEIR = target/release/weir
+
+.PHONY: demo test check lint unit fuzz bench build deps clean
+
+demo: build ## The C claims with progress, the table, and a report that stands alone.
+	$(WEIR) verify carlucci-2017 --report weir-report.html; status=$$?; \
+	echo "Report: $(CURDIR)/weir-report.html"; test $$status -le 1
+
+build:
+	$(CARGO) build --release --locked
+
+test: deps lint unit fuzz ## Everything that CI checks.
+
+# Tools that some tests use (tshark reads our captures, ffmpeg the codec fit). Without apt or root those tests skip, with a line that says so.
+deps:
+	@./scripts/deps
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	./scripts/licences
+
+unit:
+	$(CARGO) test --workspace --locked
+
+fuzz:
+	./fuzz/run 10
+
+bench:
+	$(CARGO) bench --workspace --locked
+
+clean:
+	$(CARGO) clean
