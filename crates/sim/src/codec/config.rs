@@ -127,6 +127,18 @@ impl ModelParameters {
     }
 }
 
+/// What a fit says of a codec; `fitted.rs` holds one each.
+pub(super) struct Fit {
+    pub(super) size_noise: f64,
+    pub(super) correlation: f64,
+    pub(super) key_frame_ratio: f64,
+    pub(super) payback_ms: u64,
+    /// At the coarsest quantiser, and at those where WebRTC scales down and up.
+    pub(super) floor_bits_per_pixel: f64,
+    pub(super) down_bits_per_pixel: f64,
+    pub(super) up_bits_per_pixel: f64,
+}
+
 /// A video source and its encoder.
 #[derive(Clone, Debug)]
 pub struct EncoderConfig {
