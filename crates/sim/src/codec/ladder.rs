@@ -1,10 +1,8 @@
 use super::{Codec, SourceSize, fitted};
 use units::{Bytes, Duration, Time};
 
-/// The steps of the resolution: fractions of the source, as libwebrtc's video adapter alternates ×3/4 and ×2/3
-/// (`media/base/video_adapter.cc`, `FindScale`). Of 1920×1080 they give the 960×540, 480×270 and 240×135 that
-/// Jansen 2016 observed (§§ 8-1-3, 8-2).
-const SCALES: [(u32, u32); 7] = [(1, 1), (3, 4), (1, 2), (3, 8), (1, 4), (3, 16), (1, 8)];
+const ALTERNATING: [(u32, u32); 7] = [(1, 1), (3, 4), (1, 2), (3, 8), (1, 4), (3, 16), (1, 8)];
+const HALVES: [(u32, u32); 4] = [(1, 1), (1, 2), (1, 4), (1, 8)];
 /// Frames that must have been seen before a step, and the share of dropped ones that makes a step down:
 /// libwebrtc `modules/video_coding/utility/quality_scaler.cc`, `kMinFramesNeededToScale`, `kFramedropPercentThreshold`.
 const MIN_FRAMES: u32 = 60;
@@ -13,12 +11,34 @@ const MOST_DROPPED: f64 = 0.6;
 /// `modules/video_coding/utility/quality_scaler.cc`, `kQvgaBitrateThresholdKbps`, `kVgaBitrateThresholdKbps`.
 const START_LIMITS: [(u64, u64); 2] = [(250_000, 400 * 300), (500_000, 700 * 500)];
 
+/// The steps of the resolution: fractions of the source's width and height.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LadderSteps {
+    /// By 3/4 and 2/3 in turn: libwebrtc's video adapter today (`media/base/video_adapter.cc`, `FindScale`).
+    #[default]
+    Alternating,
+    /// By halves: the quality scaler of libwebrtc in 2016 (`modules/video_coding/utility/quality_scaler.h`,
+    /// `downscale_shift_`). They give the 960×540, 480×270 and 240×135 that Jansen 2016 (§§ 8-1-3, 8-2) saw of 1920×1080.
+    Halves,
+}
+
+impl LadderSteps {
+    fn scales(self) -> &'static [(u32, u32)] {
+        match self {
+            Self::Alternating => &ALTERNATING,
+            Self::Halves => &HALVES,
+        }
+    }
+}
+
 /// When the resolution changes: WebRTC's quality scaler, whose thresholds are quantiser values, written as the bits a
 /// pixel at which the encoder runs with that quantiser (fitted from encodes with the quantiser held there).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LadderConfig {
     /// Whether the resolution adapts at all.
     pub enabled: bool,
+    /// Which resolutions there are.
+    pub steps: LadderSteps,
     /// Fewer bits a pixel of a frame than this: one step down. The quantiser's upper threshold in libwebrtc:
     /// VP8 95 (`libvpx_vp8_encoder.cc`), VP9 185, H.264 37 (`sdk/android/src/jni/video_encoder_wrapper.cc`).
     pub down_below: f64,
@@ -43,6 +63,7 @@ impl LadderConfig {
         };
         Self {
             enabled: matches!(codec, Codec::Vp8 | Codec::Vp9),
+            steps: LadderSteps::default(),
             down_below: fit.down_bits_per_pixel,
             up_above: fit.up_bits_per_pixel,
             min_pixels: 240 * 135,
@@ -131,11 +152,12 @@ impl Ladder {
     }
 
     fn has_lower(&self) -> bool {
-        self.rung + 1 < SCALES.len() && pixels(self.resolution_of(self.rung + 1)) >= self.config.min_pixels
+        self.rung + 1 < self.config.steps.scales().len()
+            && pixels(self.resolution_of(self.rung + 1)) >= self.config.min_pixels
     }
 
     fn resolution_of(&self, rung: usize) -> (u32, u32) {
-        let (numerator, denominator) = SCALES[rung];
+        let (numerator, denominator) = self.config.steps.scales()[rung];
         let scale = |size: u32| {
             let scaled = u64::from(size) * u64::from(numerator) / u64::from(denominator);
             u32::try_from(scaled).unwrap_or(u32::MAX).max(1)
@@ -183,6 +205,14 @@ mod tests {
         assert_eq!(ladder.resolution(), (720, 405), "the first rung of at most 700 × 500 pixels");
         assert_eq!(heights(&mut ladder, 30, 0, 0.05), [405; 30]);
         assert_eq!(heights(&mut ladder, 30, 30, 0.2)[29], 1080);
+    }
+
+    #[test]
+    fn halves_give_the_resolutions_that_jansen_saw() {
+        let halves = LadderConfig { steps: LadderSteps::Halves, ..config() };
+        let mut seen = heights(&mut Ladder::new(halves, FULL_HD, 2_000_000), 36, 0, 0.01);
+        seen.dedup();
+        assert_eq!(seen, [1080, 540, 270, 135]);
     }
 
     #[test]

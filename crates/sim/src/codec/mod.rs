@@ -25,9 +25,11 @@ mod ladder;
 mod noise;
 mod rate_control;
 mod sizes;
+#[cfg(test)]
+mod tests;
 
 pub use audio::{AudioConfig, AudioFrame, AudioSource};
 pub use config::{Codec, EncoderConfig, ModelParameters, SourceSize};
 pub use encoder::{Encoder, Frame};
-pub use ladder::LadderConfig;
+pub use ladder::{LadderConfig, LadderSteps};
 pub use sizes::{FrameSizes, SizesError};
