@@ -149,10 +149,9 @@ impl<'a> Simulation<'a> {
     fn wake(&mut self, index: usize, now: Time) {
         let (leg_index, end) = (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
         let leg = &mut self.legs[leg_index];
-        let out = |to| Post { flow: leg.flow(to), wire: &mut self.wire, leg: leg_index, to };
         match end {
-            End::Sender => leg.sender.wake(now, &mut out(End::Receiver)),
-            End::Receiver => leg.receiver.wake(now, &mut out(End::Sender)),
+            End::Sender => leg.sender.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Receiver), End::Receiver)),
+            End::Receiver => leg.receiver.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Sender), End::Sender)),
         }
         self.wakes[index] = leg.next_wake(end);
         debug_assert!(self.wakes[index] > now || end == End::Sender, "an end that was woken looks ahead");
@@ -183,8 +182,7 @@ impl<'a> Simulation<'a> {
         match (envelope.to, envelope.payload) {
             (End::Receiver, Payload::Rtp(packet)) => {
                 let flow = leg.flow(End::Sender);
-                let mut out = Post { flow, wire: &mut self.wire, leg: envelope.leg, to: End::Sender };
-                leg.receiver.on_rtp(now, &packet, &mut out);
+                leg.receiver.on_rtp(now, &packet, &mut self.wire.post(envelope.leg, flow, End::Sender));
                 self.wakes[place + 1] = leg.next_wake(End::Receiver);
             }
             (End::Receiver, Payload::Rtcp(packet)) => leg.receiver.on_rtcp(now, &packet),
@@ -229,7 +227,12 @@ fn earliest(wakes: &[Time]) -> (usize, Time) {
     best
 }
 
-impl Wire<'_> {
+impl<'b> Wire<'b> {
+    /// The way into the network for one end of a leg.
+    fn post(&mut self, leg: usize, flow: Flow, to: End) -> Post<'_, 'b> {
+        Post { wire: self, flow, leg, to }
+    }
+
     fn send(&mut self, now: Time, envelope: Envelope, flow: Flow, dscp: Dscp, udp_payload: units::Bytes) {
         let id = self.envelopes.insert(envelope);
         let size = udp_payload + wire::UDP_IPV4_OVERHEAD;

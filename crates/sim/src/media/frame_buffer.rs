@@ -87,6 +87,11 @@ impl FrameBuffer {
         Some(slot)
     }
 
+    /// Whether nothing can be decoded before a key frame comes.
+    pub(crate) fn awaiting_key(&self) -> bool {
+        self.awaiting_key
+    }
+
     /// Whether a frame is overdue: something newer came than the next frame to decode.
     pub(crate) fn stalled(&self) -> bool {
         self.newest >= self.next

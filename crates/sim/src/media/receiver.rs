@@ -11,8 +11,10 @@ use crate::wire;
 use cc::ArrivedPacket;
 use units::{Duration, Seed, Time};
 
-/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc `video/video_receive_stream2.cc`).
+/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc `video/video_receive_stream2.cc`)…
 const STALL: Duration = Duration::from_secs(3);
+/// …or this long while the first key frame is missing (200 ms: the same file).
+const STALL_BEFORE_KEY: Duration = Duration::from_millis(200);
 /// Shortest time between key-frame requests: one round trip, at least this (300 ms: libwebrtc `video/encoder_rtcp_feedback.cc`).
 const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 
@@ -214,7 +216,8 @@ impl MediaReceiver {
     }
 
     fn stall_at(&self) -> Option<Time> {
-        (self.video.received > 0 && self.frames.stalled()).then(|| self.last_decoded + STALL)
+        let limit = if self.frames.awaiting_key() { STALL_BEFORE_KEY } else { STALL };
+        (self.video.received > 0 && self.frames.stalled()).then(|| self.last_decoded + limit)
     }
 
     /// When something is due.

@@ -1,0 +1,96 @@
+//! Scenarios in a few lines: two hosts, one call, one bottleneck upwards of the caller.
+
+#![allow(dead_code, reason = "each test file uses what it needs")]
+
+use cc::ControllerConfig;
+use net::{AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig, Schedule};
+use sim::codec::{Codec, EncoderConfig, SourceSize};
+use sim::{CallConfig, Recording, Scenario, VideoConfig};
+use units::{Bitrate, Duration, Ratio, Seed, Time};
+
+pub fn line(rate: Option<Bitrate>, delay: Duration, queue: &str) -> LineConfig {
+    LineConfig {
+        rate: rate.map_or(RateConfig::Unlimited, |rate| RateConfig::Scheduled(Schedule::constant(rate))),
+        delay: Schedule::constant(delay),
+        queue: queue.parse::<QueueConfig>().unwrap(),
+        ..LineConfig::default()
+    }
+}
+
+pub fn video(controller: &str) -> VideoConfig {
+    let source = SourceSize { width: 1280, height: 720, fps: 30 };
+    VideoConfig {
+        encoder: EncoderConfig::new(Codec::Vp8, source, Bitrate::from_mbps(2)),
+        controller: ControllerConfig {
+            profile: controller.to_owned(),
+            settings: Vec::new(),
+            start_rate: Bitrate::from_kbps(300),
+            min_rate: Bitrate::from_kbps(30),
+            max_rate: Bitrate::from_mbps(100),
+        },
+        burst_time: Duration::from_millis(5),
+        nack: true,
+        dscp: net::Dscp::DEFAULT,
+        report_interval: Duration::from_secs(1),
+        feedback_interval: Duration::from_millis(100),
+    }
+}
+
+pub fn call(name: &str, controller: &str) -> CallConfig {
+    CallConfig {
+        name: name.to_owned(),
+        from: HostId(0),
+        to: HostId(1),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        two_way: false,
+        video: Some(video(controller)),
+        audio: None,
+    }
+}
+
+/// One call of `controller` over `rate` with 25 ms each way.
+pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
+    let host = |name: &str, up| HostConfig {
+        name: name.to_owned(),
+        access: AccessConfig::Wired { up, down: LineConfig::default() },
+    };
+    let delay = Duration::from_millis(25);
+    Scenario {
+        duration: Duration::from_secs(seconds),
+        sample_interval: Duration::from_millis(500),
+        seed: Seed(1),
+        network: NetworkConfig {
+            hosts: vec![
+                host("alice", line(Some(rate), delay, "droptail limit 350ms")),
+                host("bob", line(None, delay, "droptail limit 350ms")),
+            ],
+            core_delay: Schedule::constant(Duration::ZERO),
+        },
+        calls: vec![call("main", controller)],
+    }
+}
+
+/// Random loss on the caller's way up.
+pub fn with_loss(mut scenario: Scenario, percent: u32) -> Scenario {
+    let AccessConfig::Wired { up, .. } = &mut scenario.network.hosts[0].access;
+    up.loss = LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(percent)));
+    scenario
+}
+
+pub fn run(scenario: &Scenario) -> Recording {
+    sim::run(scenario, sim::Options::default()).unwrap()
+}
+
+/// The last sample of a column.
+pub fn last(recording: &Recording, stream: &str, column: &str) -> f64 {
+    *recording.stream(stream).unwrap().column(column).unwrap().last().unwrap()
+}
+
+/// The mean rate of a byte counter over the run's second half, bit/s.
+pub fn late_rate(recording: &Recording, stream: &str, column: &str) -> f64 {
+    let values = recording.stream(stream).unwrap().column(column).unwrap();
+    let half = values.len() / 2;
+    let seconds = (values.len() - 1 - half) as f64 * recording.interval.as_secs_f64();
+    (values[values.len() - 1] - values[half]) * 8.0 / seconds
+}

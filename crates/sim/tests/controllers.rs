@@ -1,0 +1,33 @@
+//! Every registered controller over the standard scenarios: it uses a constant link, follows a step, and
+//! leaves room. New controllers inherit these.
+
+mod common;
+
+use common::{dumbbell, late_rate, run};
+use units::Bitrate;
+
+/// Profiles that adapt.
+fn adaptive() -> Vec<String> {
+    cc::profiles().into_iter().map(|profile| profile.name).filter(|name| !name.starts_with("fixed")).collect()
+}
+
+#[test]
+fn every_controller_uses_a_constant_link_without_filling_its_queue() {
+    for controller in adaptive() {
+        let recording = run(&dumbbell(&controller, Bitrate::from_mbps(1), 120));
+        let rate = late_rate(&recording, "main.video", "bytesReceived");
+        assert!((0.6e6..1.0e6).contains(&rate), "{controller}: {rate}");
+        let delays = recording.stream("alice.up").unwrap().column("queueDelay").unwrap();
+        let mean = delays.iter().filter(|delay| delay.is_finite()).sum::<f64>() / delays.len() as f64;
+        assert!(mean < 0.150, "{controller}: mean queue delay {mean} of 350 ms");
+    }
+}
+
+#[test]
+fn every_controller_reaches_the_encoders_ceiling_on_an_open_link() {
+    for controller in adaptive() {
+        let recording = run(&dumbbell(&controller, Bitrate::from_mbps(100), 120));
+        let rate = late_rate(&recording, "main.video", "bytesReceived");
+        assert!((1.85e6..2.15e6).contains(&rate), "{controller}: {rate}");
+    }
+}

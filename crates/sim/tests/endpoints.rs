@@ -1,0 +1,109 @@
+//! What the two ends of a call do over simple networks, with a controller that decides nothing.
+
+mod common;
+
+use common::{call, dumbbell, last, late_rate, run, with_loss};
+use units::{Bitrate, Time};
+
+#[test]
+fn a_fixed_rate_call_delivers_what_it_sends() {
+    let recording = run(&dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 60));
+    let rate = late_rate(&recording, "main.video", "bytesReceived");
+    assert!((0.97e6..1.03e6).contains(&rate), "{rate}");
+    assert_eq!(last(&recording, "main.video", "packetsLost"), 0.0);
+    assert_eq!(last(&recording, "main.video", "freezeCount"), 0.0);
+    let decoded = last(&recording, "main.video", "framesDecoded");
+    assert!((1780.0..=1800.0).contains(&decoded), "{decoded} frames in 60 s at 30 fps");
+}
+
+#[test]
+fn round_trip_times_begin_at_the_propagation_delay() {
+    let recording = run(&dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 60));
+    let points = recording.stream("main.video").unwrap().points("roundTripTime").unwrap();
+    let least = points.iter().map(|&(_, rtt)| rtt).fold(f64::INFINITY, f64::min);
+    assert!(points.len() >= 40, "about one a second: {}", points.len());
+    assert!((0.050..0.0515).contains(&least), "{least}");
+}
+
+#[test]
+fn an_overloaded_link_loses_and_queues() {
+    let recording = run(&dumbbell("fixed:2Mbit/s", Bitrate::from_mbps(1), 30));
+    assert!(last(&recording, "main.video", "packetsLost") > 100.0);
+    let points = recording.stream("main.video").unwrap().points("roundTripTime").unwrap();
+    let most = points.iter().map(|&(_, rtt)| rtt).fold(0.0, f64::max);
+    assert!((0.35..0.45).contains(&most), "50 ms and a queue of 350 ms: {most}");
+}
+
+#[test]
+fn retransmissions_repair_random_loss() {
+    let lossy = run(&with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 60), 2));
+    let lost = last(&lossy, "main.video", "packetsLost") / last(&lossy, "main.video", "mediaPacketsSent");
+    assert!((0.012..0.028).contains(&lost), "{lost}");
+    let decoded = last(&lossy, "main.video", "framesDecoded");
+    assert!(decoded >= 1750.0, "{decoded} of 1800 frames");
+    let mut plain = with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 60), 2);
+    plain.calls[0].video.as_mut().unwrap().nack = false;
+    let plain = run(&plain);
+    assert!(last(&plain, "main.video", "framesDecoded") < 0.5 * decoded, "without retransmission decoding stops");
+    assert!(last(&plain, "main.video", "pliCount") >= 3.0, "and key frames are asked for");
+}
+
+#[test]
+fn both_directions_of_a_two_way_call_send() {
+    let mut scenario = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 20);
+    scenario.calls[0].two_way = true;
+    scenario.calls[0].audio = Some(sim::codec::AudioConfig::opus());
+    let recording = run(&scenario);
+    for stream in ["main.video", "main.video.back"] {
+        let rate = late_rate(&recording, stream, "bytesReceived");
+        assert!((0.46e6..0.54e6).contains(&rate), "{stream}: {rate}");
+    }
+    for stream in ["main.audio", "main.audio.back"] {
+        let rate = late_rate(&recording, stream, "bytesReceived");
+        assert!((60e3..80e3).contains(&rate), "{stream}: {rate}");
+    }
+}
+
+#[test]
+fn a_call_keeps_to_its_times() {
+    let mut scenario = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 30);
+    (scenario.calls[0].start, scenario.calls[0].stop) = (Time::from_secs(10), Time::from_secs(20));
+    let recording = run(&scenario);
+    let sent = recording.stream("main.video").unwrap().column("bytesSent").unwrap().to_vec();
+    assert!(sent[..20].iter().all(|x| x.is_nan()), "not before 10 s");
+    assert!(sent[20..40].iter().all(|x| x.is_finite()));
+    assert!(sent[40..].iter().all(|x| x.is_nan()), "not after 20 s");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_records_and_another_does_not() {
+    let mut scenario = with_loss(dumbbell("gcc:carlucci-2017", Bitrate::from_mbps(1), 30), 1);
+    let first = format!("{:?}", run(&scenario));
+    assert!(first == format!("{:?}", run(&scenario)));
+    scenario.seed = units::Seed(2);
+    assert!(first != format!("{:?}", run(&scenario)));
+}
+
+#[test]
+fn random_elements_elsewhere_change_no_draw_of_a_call() {
+    let alone = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 10);
+    let mut beside = alone.clone();
+    beside.network.hosts.extend(with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 10), 5).network.hosts);
+    for (host, name) in beside.network.hosts[2..].iter_mut().zip(["carol", "dave"]) {
+        host.name = name.to_owned();
+    }
+    let mut other = call("other", "fixed:1Mbit/s");
+    (other.from, other.to) = (net::HostId(2), net::HostId(3));
+    beside.calls.push(other);
+    let (alone, beside) = (run(&alone), run(&beside));
+    assert_eq!(format!("{:?}", alone.stream("main.video")), format!("{:?}", beside.stream("main.video")));
+    assert!(last(&beside, "other.video", "packetsLost") > 0.0);
+}
+
+#[test]
+fn a_cancelled_run_says_so() {
+    let cancel = std::sync::atomic::AtomicBool::new(true);
+    let scenario = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 30);
+    let result = sim::run(&scenario, sim::Options { cancel: Some(&cancel), ..Default::default() });
+    assert_eq!(result.unwrap_err().to_string(), "cancelled");
+}
