@@ -224,8 +224,8 @@ fn generated(graph: &str) -> String {
     graph.split_whitespace().collect()
 }
 
-/// The commands, for the record: scenes first.
-pub(super) fn commands(source: Option<&Path>) -> Vec<String> {
+/// The commands, for the record: the scenes, then each encoder at 1 Mbit/s and with its first quantiser held.
+pub(super) fn commands(source: Option<&Path>, key_every: u32) -> Vec<String> {
     let scenes = match source {
         Some(path) => {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -242,7 +242,7 @@ pub(super) fn commands(source: Option<&Path>) -> Vec<String> {
             .collect(),
     };
     let drives = |encoding: &Encoding| {
-        [Drive::Rate { kbps: 1000, key_every: 5 }, Drive::Quantiser(encoding.quantisers[0])].map(|drive| {
+        [Drive::Rate { kbps: 1000, key_every }, Drive::Quantiser(encoding.quantisers[0])].map(|drive| {
             format!("ffmpeg -threads 1 -i SCENE.y4m -s SIZE {} encoded.mkv", encoding.arguments(drive))
         })
     };
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_record_names_the_users_file_without_its_folder() {
-        let commands = commands(Some(Path::new("/home/me/talk.y4m")));
+        let commands = commands(Some(Path::new("/home/me/talk.y4m")), 4);
         assert!(commands[0].starts_with("ffmpeg -i talk.y4m "), "{}", commands[0]);
         assert_eq!(commands.len(), 1 + 2 * ENCODINGS.len());
     }

@@ -23,8 +23,8 @@ use std::path::PathBuf;
 /// A run whose mean rate is further off its target than this says how the encoder is at its limits, not how it
 /// steers: it is left out of the fit.
 const MOST_OFF_TARGET: f64 = 0.1;
-/// Steady state begins this long after a key frame, and its debt is followed as long: over two of libvpx's
-/// time constants of 1.2 s would leave too few frames, one leaves a third of the debt.
+/// Steady state begins this long after a key frame: more would leave too few frames of the four seconds between
+/// two; a time constant of libvpx's rate control, 1.2 s, leaves a third of the debt.
 const SETTLE_SECONDS: f64 = 1.5;
 /// The time constant of libvpx's rate control: a debt of the optimal buffer, 600 ms, halves the frame
 /// (`vp9_ratectrl.c`, `vp9_calc_pframe_target_size_one_pass_cbr`; libwebrtc `libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`).
@@ -44,7 +44,7 @@ pub struct FitOptions {
 }
 
 impl Default for FitOptions {
-    /// Two generated scenes, 640×360 and 1280×720, 300 kbit/s, 1 and 2 Mbit/s, 12 s each: under three minutes of one core.
+    /// Two generated scenes, 640×360 and 1280×720, 300 kbit/s, 1 and 2 Mbit/s, 12 s each: about three minutes of one core.
     fn default() -> Self {
         Self {
             source: None,
@@ -70,7 +70,11 @@ pub fn run(
     let scenes = workshop.scenes(options.source.as_deref(), options.seconds)?;
     let mut bench = Bench { options, workshop, scenes, done: 0, progress };
     let codecs = ENCODINGS.iter().map(|encoding| bench.codec(encoding)).collect::<Result<_, _>>()?;
-    Ok(FitReport { ffmpeg, commands: encode::commands(options.source.as_deref()), codecs })
+    Ok(FitReport {
+        ffmpeg,
+        commands: encode::commands(options.source.as_deref(), options.key_every()),
+        codecs,
+    })
 }
 
 impl FitOptions {
@@ -134,8 +138,7 @@ impl Bench<'_> {
         let share = f64::from(kbps) * 1000.0 / 8.0 / fps;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some tens of frames")]
         let settle = (SETTLE_SECONDS * fps) as usize;
-        let follow = settle + settle / 3;
-        Ok(estimate(&frames, share, settle, follow).map(|estimate| RunEstimate {
+        Ok(estimate(&frames, settle).map(|estimate| RunEstimate {
             scene: scene.trim_end_matches(".y4m").to_owned(),
             size,
             kbps,
@@ -207,4 +210,87 @@ fn fit(encoding: &Encoding, runs: Vec<RunEstimate>, held: Vec<Held>) -> Option<C
 
 fn median_bits(held: &[Held], quantiser: u32) -> Option<f64> {
     median(held.iter().filter(|held| held.quantiser == quantiser).map(|held| held.bits_per_pixel).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim::codec::{Codec, Encoder, EncoderConfig, LadderConfig, ModelParameters, SourceSize};
+    use units::{Bitrate, Seed, Time};
+
+    /// What the model sends at 2 Mbit/s, 640×360 and 30 frames/s, with a key frame every eight seconds.
+    fn modelled(codec: Codec) -> Vec<EncodedFrame> {
+        let rate = Bitrate::from_mbps(2);
+        let source = SourceSize { width: 640, height: 360, fps: 30 };
+        let ladder = LadderConfig { enabled: false, ..LadderConfig::fitted(codec) };
+        let config = EncoderConfig { ladder, ..EncoderConfig::new(codec, source, rate) };
+        let mut encoder = Encoder::new(config, Seed(21).stream("model"), rate);
+        let mut frames = Vec::new();
+        while encoder.next_capture() < Time::from_secs(4_000) {
+            if frames.len() % 240 == 0 {
+                encoder.request_key_frame();
+            }
+            let frame = encoder.capture(encoder.next_capture());
+            frames.extend(frame.map(|frame| EncodedFrame { size: frame.size.get(), key: frame.key }));
+        }
+        frames
+    }
+
+    #[test]
+    fn a_fit_of_the_model_gives_its_parameters_back() {
+        for codec in [Codec::Vp8, Codec::Vp9, Codec::H264] {
+            let model = ModelParameters::fitted(codec);
+            let again = estimate(&modelled(codec), 120).unwrap();
+            let near = |value: f64, expected: f64, share: f64| (value / expected - 1.0).abs() < share;
+            assert!(near(again.size_noise, model.size_noise, 0.06), "{codec}: {again:?}");
+            assert!((again.correlation - model.correlation).abs() < 0.06, "{codec}: {again:?}");
+            // The frames that a key frame is compared with still pay for it.
+            assert!(near(again.key_frame_ratio, model.burst_ratio, 0.06), "{codec}: {again:?}");
+            let payback = again.payback_frames.unwrap() / 30.0;
+            assert!(near(payback, model.payback.as_secs_f64(), 0.15), "{codec}: {again:?}");
+        }
+    }
+
+    #[test]
+    fn options_that_make_no_sense_are_refused() {
+        let refused = |options: FitOptions| options.check().unwrap_err().to_string();
+        let good = FitOptions::default();
+        assert!(good.check().is_ok());
+        assert!(refused(FitOptions { seconds: 7, ..good.clone() }).starts_with("seconds: give at least 8"));
+        assert!(refused(FitOptions { sizes: vec![(641, 360)], ..good.clone() }).starts_with("sizes: "));
+        assert!(refused(FitOptions { sizes: Vec::new(), ..good.clone() }).starts_with("sizes: "));
+        assert!(refused(FitOptions { rates_kbps: vec![0], ..good }).starts_with("rates: "));
+    }
+
+    #[test]
+    fn runs_off_their_target_are_left_out_and_both_files_print_alike() {
+        let run = |over_target: f64, size_noise: f64| RunEstimate {
+            scene: "head".to_owned(),
+            size: (640, 360),
+            kbps: 300,
+            over_target,
+            payback_ms: None,
+            estimate: Estimate { size_noise, correlation: 0.1, key_frame_ratio: 4.0, payback_frames: None },
+        };
+        let held = |(quantiser, bits_per_pixel)| Held {
+            scene: "head".to_owned(),
+            size: (640, 360),
+            quantiser,
+            bits_per_pixel,
+        };
+        let runs = vec![run(1.0, 0.1), run(1.5, 0.9), run(0.95, 0.2)];
+        let fit = fit(&ENCODINGS[0], runs, [(24, 0.1), (52, 0.02), (56, 0.03)].map(held).into()).unwrap();
+        assert_eq!((fit.used, fit.payback_fitted, fit.payback_ms), (2, false, 1_200.0));
+        assert!((fit.size_noise - 0.15).abs() < 1e-9);
+        assert_eq!(fit.floor_bits_per_pixel, 0.02, "not above the next finer quantiser");
+        let report =
+            FitReport { ffmpeg: "1".to_owned(), commands: vec!["ffmpeg".to_owned()], codecs: vec![fit] };
+        assert!(report.toml().contains("\n[vp8]\nsize_noise = 0.1500\n"), "{}", report.toml());
+        assert!(
+            report.rust().contains("const VP8: Fit = Fit {\n    size_noise: 0.1500,\n"),
+            "{}",
+            report.rust()
+        );
+        assert!(report.toml().contains("payback_source = \"libvpx's rule\""));
+    }
 }
