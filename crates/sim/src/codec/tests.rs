@@ -142,8 +142,8 @@ fn vp8_loses_resolution_and_comes_back_at_a_higher_rate_than_it_left() {
         until(&mut encoder, now + Duration::from_secs(30));
         encoder.resolution().1
     };
-    assert_eq!(settled(600), 720, "0.022 bits a pixel are between the thresholds of 0.014 and 0.096");
-    assert_eq!(settled(200), 360, "0.007 at 720 lines and 0.013 at 540 are too few, 0.029 at 360 are enough");
+    assert_eq!(settled(600), 720, "0.022 bits a pixel are between the thresholds of 0.012 and 0.096");
+    assert_eq!(settled(150), 360, "0.005 at 720 lines and 0.010 at 540 are too few, 0.022 at 360 are enough");
     assert_eq!(settled(600), 360, "0.087 at 360 lines do not lead up yet");
     assert_eq!(settled(800), 540);
     assert_eq!(settled(2_500), 720);
