@@ -1,0 +1,81 @@
+use std::fmt;
+
+/// A path into a document: `host.alice.up.rate`, parts quoted where they hold dots. A part `*` stands
+/// for every key that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyPath(Vec<String>);
+
+impl KeyPath {
+    /// Reads a path in the notation of TOML's dotted keys.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = text.trim();
+        loop {
+            let (part, after) = split_first(rest).ok_or_else(|| {
+                format!("'{text}' is not a path to a value: write one such as host.alice.up.rate")
+            })?;
+            parts.push(part.to_owned());
+            match after {
+                None => return Ok(Self(parts)),
+                Some(after) => rest = after,
+            }
+        }
+    }
+
+    pub(crate) fn of(parts: &[String]) -> Self {
+        Self(parts.to_vec())
+    }
+
+    pub(crate) fn parts(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// The first part of a path, and what follows its dot.
+fn split_first(text: &str) -> Option<(&str, Option<&str>)> {
+    let quote = text.chars().next().filter(|c| *c == '\'' || *c == '"');
+    let (part, after) = match quote {
+        Some(quote) => text[1..].split_once(quote)?,
+        None => text.split_at(text.find('.').unwrap_or(text.len())),
+    };
+    if part.is_empty() {
+        return None;
+    }
+    match after {
+        "" => Some((part, None)),
+        after => after.strip_prefix('.').map(|after| (part, Some(after))),
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, part) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(".")?;
+            }
+            let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '*';
+            if part.chars().all(bare) {
+                f.write_str(part)?;
+            } else {
+                write!(f, "'{part}'")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_parts_keep_their_dots() {
+        let path = KeyPath::parse("call.main.settings.'threshold.initial'").unwrap();
+        assert_eq!(path.parts(), ["call", "main", "settings", "threshold.initial"]);
+        assert_eq!(path.to_string(), "call.main.settings.'threshold.initial'");
+        assert_eq!(KeyPath::parse("a.\"b c\"").unwrap().parts(), ["a", "b c"]);
+        for wrong in ["", ".", "a..b", "a.", "'a", "'a'b", "''.b"] {
+            assert!(KeyPath::parse(wrong).unwrap_err().contains("host.alice.up.rate"), "{wrong}");
+        }
+    }
+}

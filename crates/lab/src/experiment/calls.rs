@@ -1,0 +1,330 @@
+use super::files::Files;
+use super::hosts::check_name;
+use crate::document::{Fault, Node, Reader, Table, Value, nearest, read as read_value};
+use cc::{BuildError, ControllerConfig, SettingError};
+use net::{Dscp, HostId, NetworkConfig};
+use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
+use sim::{CallConfig, VideoConfig};
+use std::sync::Arc;
+use units::{Bitrate, Duration, Time};
+
+/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`; `claims` of all papers start there.
+const START_RATE: Bitrate = Bitrate::from_kbps(300);
+/// libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`: `kCongestionControllerMinBitrate`, `kDefaultMaxBitrate`.
+const MIN_RATE: Bitrate = Bitrate::from_kbps(5);
+const MAX_RATE: Bitrate = Bitrate::from_mbps(1_000);
+/// libwebrtc `video/config/encoder_stream_factory.cc`, `GetMaxDefaultVideoBitrateKbps`, for 720p and above.
+const MAX_VIDEO_RATE: Bitrate = Bitrate::from_kbps(2_500);
+/// draft-ietf-rmcat-gcc-02 § 4.
+const BURST_TIME: Duration = Duration::from_millis(5);
+/// libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`, `kDefaultVideoReportInterval`.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// libwebrtc `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`.
+const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
+/// The largest picture and frame rate that are modelled: 8K at 240 frames a second.
+const MAX_SIZE: u32 = 8_192;
+const MAX_FPS: u32 = 240;
+
+/// The calls of a document, in the order of the file, with what they leave out taken from `[defaults.call]`.
+pub(super) fn read(
+    top: &mut Reader<'_>,
+    network: &NetworkConfig,
+    duration: Duration,
+    files: &Files,
+) -> Result<Vec<CallConfig>, Fault> {
+    let defaults = defaults(top)?;
+    let entries = top.entries("call")?;
+    if entries.is_empty() {
+        let mend = "add [call.main] with from = \"…\" and to = \"…\"";
+        return Err(top.fault("call", "there is no call: nobody would send", mend));
+    }
+    let call = |(name, node): &(&str, &Node)| {
+        check_name(node.place, &format!("call.{name}"), name)?;
+        let mut node = (*node).clone();
+        if let Value::Table(table) = &mut node.value {
+            table.merge_defaults(&defaults);
+        }
+        Call { name, network, duration, files }.read(&node)
+    };
+    entries.iter().map(call).collect()
+}
+
+fn defaults(top: &mut Reader<'_>) -> Result<Table, Fault> {
+    let Some(node) = top.node("defaults") else { return Ok(Table::default()) };
+    let mut defaults = Reader::new(node, "defaults")?;
+    let call = defaults.node("call").map(|node| match &node.value {
+        Value::Table(table) => Ok(table.clone()),
+        other => {
+            let reason = format!("{} where a table belongs", other.what());
+            Err(Fault::new(node.place, "defaults.call", reason, ""))
+        }
+    });
+    defaults.finish()?;
+    call.unwrap_or_else(|| Ok(Table::default()))
+}
+
+struct Call<'a> {
+    name: &'a str,
+    network: &'a NetworkConfig,
+    duration: Duration,
+    files: &'a Files,
+}
+
+impl Call<'_> {
+    fn read(&self, node: &Node) -> Result<CallConfig, Fault> {
+        let mut table = Reader::new(node, &format!("call.{}", self.name))?;
+        let (from, to) = (self.host(&mut table, "from")?, self.host(&mut table, "to")?);
+        if from == to {
+            return Err(table.fault("to", "a call from a host to itself", "name another host"));
+        }
+        let (start, stop) = self.times(&mut table)?;
+        let two_way = table.or("two_way", false)?;
+        let audio = self.audio(&mut table)?;
+        let video = self.video(&mut table)?;
+        table.finish()?;
+        if audio.is_none() && video.is_none() {
+            let reason = "a call without audio and video";
+            return Err(Fault::new(node.place, format!("call.{}", self.name), reason, "give it one of them"));
+        }
+        Ok(CallConfig { name: self.name.to_owned(), from, to, start, stop, two_way, video, audio })
+    }
+
+    fn host(&self, table: &mut Reader<'_>, key: &'static str) -> Result<HostId, Fault> {
+        let wanted: String = table.required(key)?;
+        let hosts = &self.network.hosts;
+        match (0..).zip(hosts).find(|(_, host)| host.name == wanted) {
+            Some((index, _)) => Ok(HostId(index)),
+            None => {
+                let names = || hosts.iter().map(|host| host.name.as_str());
+                let mend = match nearest(&wanted, names()) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!("the hosts are {}", names().collect::<Vec<_>>().join(", ")),
+                };
+                Err(table.fault(key, format!("there is no host '{wanted}'"), mend))
+            }
+        }
+    }
+
+    fn times(&self, table: &mut Reader<'_>) -> Result<(Time, Time), Fault> {
+        let end = Time::ZERO + self.duration;
+        let start = table.or("start", Time::ZERO)?;
+        let stop = table.or("stop", end)?;
+        if start >= end {
+            let reason = format!("the call would start at {start}, but the run ends at {end}");
+            return Err(table.fault("start", reason, "start it earlier or lengthen the run"));
+        }
+        if stop <= start {
+            let reason = format!("{stop} is not after the start at {start}");
+            return Err(table.fault(
+                "stop",
+                reason,
+                "write a later time, or leave it out for the end of the run",
+            ));
+        }
+        Ok((start, stop.min(end)))
+    }
+
+    fn audio(&self, table: &mut Reader<'_>) -> Result<Option<AudioConfig>, Fault> {
+        let Some(inner) = section(table, "audio")? else { return Ok(None) };
+        let default = AudioConfig::opus();
+        let Section::Table(node) = inner else {
+            return Ok(matches!(inner, Section::Default).then_some(default));
+        };
+        let mut audio = Reader::new(node, &table.path("audio"))?;
+        let rate = audio.or("rate", default.rate)?;
+        let interval = audio.or("interval", default.interval)?;
+        positive(&audio, "rate", rate > Bitrate::ZERO)?;
+        positive(&audio, "interval", interval > Duration::ZERO)?;
+        let deviation = audio.or("deviation", default.deviation)?;
+        let correlation = audio.or("correlation", default.correlation)?;
+        audio.finish()?;
+        Ok(Some(AudioConfig { rate, interval, deviation, correlation }))
+    }
+
+    fn video(&self, table: &mut Reader<'_>) -> Result<Option<VideoConfig>, Fault> {
+        let inner = section(table, "video")?;
+        let controller = controller(table)?;
+        let burst_time = table.or("burst_time", BURST_TIME)?;
+        let nack = table.or("nack", true)?;
+        let dscp = dscp(table)?;
+        let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
+        let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
+        positive(table, "burst_time", burst_time > Duration::ZERO)?;
+        positive(table, "report_interval", report_interval > Duration::ZERO)?;
+        positive(table, "feedback_interval", feedback_interval > Duration::ZERO)?;
+        let empty = Node { value: Value::Table(Table::default()), place: table.place() };
+        let node = match inner {
+            Some(Section::None) => return Ok(None),
+            Some(Section::Table(node)) => node,
+            Some(Section::Default) | None => &empty,
+        };
+        let encoder = self.encoder(node, &table.path("video"))?;
+        Ok(Some(VideoConfig {
+            encoder,
+            controller,
+            burst_time,
+            nack,
+            dscp,
+            report_interval,
+            feedback_interval,
+        }))
+    }
+
+    fn encoder(&self, node: &Node, path: &str) -> Result<EncoderConfig, Fault> {
+        let mut table = Reader::new(node, path)?;
+        let source = SourceSize {
+            width: within(&mut table, "width", 1280, MAX_SIZE)?,
+            height: within(&mut table, "height", 720, MAX_SIZE)?,
+            fps: within(&mut table, "fps", 30, MAX_FPS)?,
+        };
+        let max_rate = table.or("max_rate", MAX_VIDEO_RATE)?;
+        positive(&table, "max_rate", max_rate > Bitrate::ZERO)?;
+        let sizes = self.frame_sizes(&mut table)?;
+        let default = if sizes.is_some() { "csv" } else { "vp8" };
+        let codec = table.or("codec", default.to_owned())?.parse::<Codec>();
+        let codec = codec.map_err(|reason| table.fault("codec", reason, ""))?;
+        if (codec == Codec::Csv) != sizes.is_some() {
+            let reason = "codec csv and a file of frame sizes go together";
+            return Err(table.fault("codec", reason, "write both, or neither"));
+        }
+        let mut encoder = EncoderConfig { sizes, ..EncoderConfig::new(codec, source, max_rate) };
+        encoder.min_rate = table.or("min_rate", encoder.min_rate)?;
+        if encoder.min_rate > max_rate {
+            let reason = format!("{} is above max_rate, {max_rate}", encoder.min_rate);
+            return Err(table.fault("min_rate", reason, "write a lower rate"));
+        }
+        match table.or("model", "fitted".to_owned())?.as_str() {
+            "fitted" => {}
+            "rfc8593" => encoder.model = ModelParameters::rfc8593(),
+            other => {
+                return Err(table.fault("model", format!("no model '{other}'"), "write fitted or rfc8593"));
+            }
+        }
+        match table.optional::<String>("ladder")?.as_deref() {
+            None => {}
+            Some("none") => encoder.ladder.enabled = false,
+            Some("alternating") => encoder.ladder.steps = LadderSteps::Alternating,
+            Some("halves") => encoder.ladder.steps = LadderSteps::Halves,
+            Some(other) => {
+                let mend = "write alternating, halves or none";
+                return Err(table.fault("ladder", format!("no ladder '{other}'"), mend));
+            }
+        }
+        table.finish()?;
+        Ok(encoder)
+    }
+
+    fn frame_sizes(&self, table: &mut Reader<'_>) -> Result<Option<Arc<FrameSizes>>, Fault> {
+        let Some(name) = table.optional::<String>("frames")? else { return Ok(None) };
+        let fault = |reason: String| table.fault("frames", reason, "");
+        let text = self.files.text(&name).map_err(fault)?;
+        FrameSizes::parse(&text).map(Arc::new).map(Some).map_err(|error| fault(format!("{name}: {error}")))
+    }
+}
+
+/// A key that is `true`, `false` or a table.
+enum Section<'a> {
+    None,
+    Default,
+    Table(&'a Node),
+}
+
+fn section<'a>(table: &mut Reader<'a>, key: &'static str) -> Result<Option<Section<'a>>, Fault> {
+    Ok(match table.node(key) {
+        None => None,
+        Some(Node { value: Value::Bool(false), .. }) => Some(Section::None),
+        Some(Node { value: Value::Bool(true), .. }) => Some(Section::Default),
+        Some(node) if matches!(node.value, Value::Table(_)) => Some(Section::Table(node)),
+        Some(node) => {
+            let reason = format!("{} where true, false or a table belongs", node.value.what());
+            return Err(table.fault(key, reason, ""));
+        }
+    })
+}
+
+fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
+    let config = ControllerConfig {
+        profile: table.or("controller", "gcc:libwebrtc".to_owned())?,
+        settings: settings(table)?,
+        start_rate: table.or("start_rate", START_RATE)?,
+        min_rate: table.or("min_rate", MIN_RATE)?,
+        max_rate: table.or("max_rate", MAX_RATE)?,
+    };
+    positive(table, "start_rate", config.start_rate > Bitrate::ZERO)?;
+    match cc::build(&config) {
+        Ok(_) => Ok(config),
+        Err(BuildError::UnknownProfile(name, known)) => {
+            let near = nearest(&name, known.iter().map(String::as_str));
+            let mend = near
+                .map_or(format!("there are {}", known.join(", ")), |near| format!("did you mean {near}?"));
+            Err(table.fault("controller", format!("there is no controller '{name}'"), mend))
+        }
+        Err(BuildError::Setting(SettingError::Unknown(name, known))) => {
+            let near = nearest(&name, known.iter().copied());
+            let mend = near
+                .map_or(format!("there are {}", known.join(", ")), |near| format!("did you mean {near}?"));
+            Err(table.fault("settings", format!("{} has no setting '{name}'", config.profile), mend))
+        }
+        Err(BuildError::Setting(error)) => Err(table.fault("settings", error.to_string(), "")),
+        Err(BuildError::Invalid(reason)) => {
+            let key = if reason.contains("rates") { "start_rate" } else { "controller" };
+            Err(table.fault(key, reason, ""))
+        }
+    }
+}
+
+/// The settings of a controller, dots in names or tables within tables alike.
+fn settings(table: &mut Reader<'_>) -> Result<Vec<(String, String)>, Fault> {
+    let mut settings = Vec::new();
+    let path = table.path("settings");
+    for (name, node) in table.entries("settings")? {
+        flatten(name, node, &path, &mut settings)?;
+    }
+    Ok(settings)
+}
+
+fn flatten(name: &str, node: &Node, path: &str, settings: &mut Vec<(String, String)>) -> Result<(), Fault> {
+    let text = match &node.value {
+        Value::Table(table) => {
+            return table
+                .iter()
+                .try_for_each(|(key, inner)| flatten(&format!("{name}.{key}"), inner, path, settings));
+        }
+        Value::Text(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Bool(value) => value.to_string(),
+        Value::List(_) => return read_value::<String>(node, &format!("{path}.{name}")).map(drop),
+    };
+    settings.push((name.to_owned(), text));
+    Ok(())
+}
+
+fn dscp(table: &mut Reader<'_>) -> Result<Dscp, Fault> {
+    let number = match table.node("dscp").map(|node| &node.value) {
+        None => Some(0),
+        Some(Value::Text(name)) => match name.to_ascii_lowercase().as_str() {
+            "be" | "cs0" => Some(0),
+            "ef" => Some(Dscp::EF.0),
+            "af41" => Some(Dscp::AF41.0),
+            _ => None,
+        },
+        Some(Value::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number < 64),
+        Some(_) => None,
+    };
+    let mend = "write 0 to 63, or \"ef\", \"af41\" or \"be\"";
+    number.map(Dscp).ok_or_else(|| table.fault("dscp", "not a DSCP", mend))
+}
+
+fn within(table: &mut Reader<'_>, key: &'static str, default: u32, most: u32) -> Result<u32, Fault> {
+    let value = table.or(key, default)?;
+    if (1..=most).contains(&value) {
+        Ok(value)
+    } else {
+        Err(table.fault(key, format!("{value} is out of range"), format!("write 1 to {most}")))
+    }
+}
+
+fn positive(table: &Reader<'_>, key: &str, is: bool) -> Result<(), Fault> {
+    if is { Ok(()) } else { Err(table.fault(key, "zero", "write a value above zero")) }
+}

@@ -1,0 +1,164 @@
+use crate::document::{Fault, KeyPath, Node, Place, Reader, Table, Value, nearest};
+
+/// Something that is varied: a value of the file, or several values that change together.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub(crate) name: String,
+    pub(crate) points: Vec<Point>,
+    place: Place,
+}
+
+/// One place on an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub(crate) label: String,
+    pub(crate) set: Vec<(KeyPath, Node)>,
+    /// The only calls that take place.
+    pub(crate) calls: Option<Vec<String>>,
+    place: Place,
+}
+
+/// The axes of a file: the keys of `[grid]`, then each `[[axis]]`, in the order of the file.
+pub(crate) fn axes(top: &mut Reader<'_>) -> Result<Vec<Axis>, Fault> {
+    let mut axes = Vec::new();
+    for (key, node) in top.entries("grid")? {
+        axes.push(of_grid(key, node)?);
+    }
+    for node in top.items("axis")?.unwrap_or_default() {
+        let axis = of_list(node)?;
+        if axes.iter().any(|other: &Axis| other.name == axis.name) {
+            let reason = format!("there are two axes called '{}'", axis.name);
+            return Err(Fault::new(axis.place, "axis.name", reason, "give each its own name"));
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
+}
+
+/// `"host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]`.
+fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
+    let fault = |place, reason: String, mend: &str| Fault::new(place, format!("grid.'{key}'"), reason, mend);
+    let path = KeyPath::parse(key).map_err(|reason| fault(node.place, reason, ""))?;
+    check_path(&path, node.place)?;
+    let Value::List(values) = &node.value else {
+        return Err(fault(node.place, format!("{} where a list belongs", node.value.what()), "write [ … ]"));
+    };
+    if values.is_empty() {
+        let mend = "list the values that it shall have, or leave the key out";
+        return Err(fault(node.place, "an empty list: there would be nothing to run".into(), mend));
+    }
+    let points = values.iter().map(|value| {
+        let label = plain(value).ok_or_else(|| {
+            let reason = format!("{} has no short name", value.value.what());
+            fault(value.place, reason, "use [[axis]], whose points have labels")
+        })?;
+        Ok(Point { label, set: vec![(path.clone(), value.clone())], calls: None, place: value.place })
+    });
+    let axis = Axis { name: key.to_owned(), points: points.collect::<Result<_, _>>()?, place: node.place };
+    axis.check()?;
+    Ok(axis)
+}
+
+/// `[[axis]]` with a name and points.
+fn of_list(node: &Node) -> Result<Axis, Fault> {
+    let mut table = Reader::new(node, "axis")?;
+    let name: String = table.required("name")?;
+    let items = table.items("points")?;
+    let Some(items) = items.filter(|items| !items.is_empty()) else {
+        let mend = "write points = [ { label = \"…\", set = { … } }, … ]";
+        return Err(table.fault("points", "there are none: there would be nothing to run", mend));
+    };
+    let points = items.iter().map(point).collect::<Result<_, _>>()?;
+    table.finish()?;
+    let axis = Axis { name, points, place: node.place };
+    axis.check()?;
+    Ok(axis)
+}
+
+fn point(node: &Node) -> Result<Point, Fault> {
+    let mut table = Reader::new(node, "axis.points")?;
+    let label = table.required("label")?;
+    let mut set = Vec::new();
+    for (key, value) in table.entries("set")? {
+        let path =
+            KeyPath::parse(key).map_err(|reason| Fault::new(value.place, "axis.points.set", reason, ""))?;
+        check_path(&path, value.place)?;
+        set.push((path, value.clone()));
+    }
+    let calls: Option<Vec<String>> = table.optional("calls")?;
+    table.finish()?;
+    Ok(Point { label, set, calls, place: node.place })
+}
+
+impl Axis {
+    fn check(&self) -> Result<(), Fault> {
+        for (index, point) in self.points.iter().enumerate() {
+            if self.points[..index].iter().any(|earlier| earlier.label == point.label) {
+                let reason = format!("'{}' is there twice", point.label);
+                let mend = "each point of an axis needs its own value or label";
+                return Err(Fault::new(point.place, self.name.clone(), reason, mend));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a path that is the same for all cells.
+fn check_path(path: &KeyPath, place: Place) -> Result<(), Fault> {
+    if path.parts().first().is_some_and(|first| super::scenario::KEYS.contains(&first.as_str())) {
+        return Ok(());
+    }
+    let mend = format!("a path begins with one of {}", super::scenario::KEYS.join(", "));
+    Err(Fault::new(place, path.to_string(), "this cannot be varied", mend))
+}
+
+/// The value in a word, if it has one.
+fn plain(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Real(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::List(_) | Value::Table(_) => None,
+    }
+}
+
+/// One point of each axis, in every combination; the last axis varies fastest.
+pub(crate) fn combinations(axes: &[Axis], most: usize) -> Result<Vec<Vec<&Point>>, Fault> {
+    let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
+    if let Some(axis) = axes.first().filter(|_| count.is_none_or(|count| count > most)) {
+        let reason = format!("more than {most} combinations");
+        return Err(Fault::new(axis.place, "grid", reason, "vary fewer values"));
+    }
+    let mut all = vec![Vec::new()];
+    for axis in axes {
+        all = all
+            .into_iter()
+            .flat_map(|chosen: Vec<&Point>| {
+                axis.points.iter().map(move |point| chosen.iter().copied().chain([point]).collect())
+            })
+            .collect();
+    }
+    Ok(all)
+}
+
+/// Takes the calls that a point does not name out of the document.
+pub(crate) fn keep_calls(document: &mut Table, only: &[String], point: &Point) -> Result<(), Fault> {
+    let Some(Node { value: Value::Table(calls), place }) = document.get("call").cloned() else {
+        return Ok(());
+    };
+    let mut calls = calls;
+    if let Some(missing) = only.iter().find(|name| calls.get(name).is_none()) {
+        let near = nearest(missing, calls.iter().map(|(name, _)| name));
+        let mend = near.map_or("name calls of this file".to_owned(), |near| format!("did you mean {near}?"));
+        return Err(Fault::new(
+            point.place,
+            "axis.points.calls",
+            format!("there is no call '{missing}'"),
+            mend,
+        ));
+    }
+    calls.retain(|name| only.iter().any(|kept| kept == name));
+    document.insert("call", Node { value: Value::Table(calls), place });
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Experiment files: TOML in, scenarios out.
+//!
+//! `text ─▶ document (lines) ─▶ overrides (--set) ─▶ grid: cells ─▶ hosts, calls ─▶ sim::Scenario`
+//!
+//! Everything is checked here, once; an error names the file, the line and the key, and how to mend it. The
+//! format is described in `docs/guides/experiments.md`.
+
+mod calls;
+mod catalogue;
+mod files;
+mod grid;
+mod hosts;
+mod scenario;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+pub use crate::document::FileError as ExperimentError;
+pub use catalogue::names;
+
+use crate::document::{self, Fault, KeyPath, Node, Reader, Table, Value};
+use crate::figures::Figure;
+use files::Files;
+use grid::{Axis, Point};
+use sim::Scenario;
+use std::path::Path;
+use units::Seed;
+
+/// The most runs of a cell.
+const MAX_RUNS: u32 = 100_000;
+/// The most cells of a grid; more is a slip of the pen.
+const MAX_CELLS: usize = 10_000;
+
+/// An experiment, read and checked.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// What it is called: `carlucci-2017/fig11`, or the path of its file.
+    pub name: String,
+    /// The file, for messages.
+    pub path: String,
+    /// Its text, as it was read.
+    pub text: String,
+    /// One line: what it is.
+    pub title: String,
+    /// Where it was published; empty if nowhere.
+    pub source: String,
+    /// Why its parameters are what they are.
+    pub about: String,
+    /// How many seeds every cell is run with.
+    pub runs: u32,
+    /// The first seed; the others follow it.
+    pub seed: Seed,
+    /// What its source plots.
+    pub figures: Vec<Figure>,
+    document: Table,
+    files: Files,
+    cells: Vec<Cell>,
+}
+
+/// One combination of the grid's values.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Its place in the grid.
+    pub index: usize,
+    /// What distinguishes it: (axis, value), in the order of the file; empty without a grid.
+    pub params: Vec<(String, String)>,
+    scenario: Scenario,
+}
+
+impl Cell {
+    /// What to simulate with the given seed.
+    #[must_use]
+    pub fn scenario(&self, seed: Seed) -> Scenario {
+        Scenario { seed, ..self.scenario.clone() }
+    }
+
+    /// Its parameters in a line: `host.alice.up.rate=1Mbit/s, flows=2`; empty without a grid.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        params.join(", ")
+    }
+}
+
+impl Experiment {
+    /// Reads an experiment from its text. `path` is used in messages and to find the files that it names.
+    ///
+    /// # Errors
+    /// When the text is not an experiment, or a file that it names cannot be read.
+    pub fn parse(text: &str, path: &str) -> Result<Self, ExperimentError> {
+        Self::read(text, path, path, Files::beside(Path::new(path)))
+    }
+
+    /// Reads the experiment of this name (`carlucci-2017/fig11`), or else the file at this path.
+    ///
+    /// # Errors
+    /// When there is neither, or it is not an experiment.
+    pub fn open(name_or_path: &str) -> Result<Self, ExperimentError> {
+        if let Some((text, files)) = catalogue::find(name_or_path) {
+            return Self::read(text, &format!("{name_or_path}.toml"), name_or_path, files);
+        }
+        let path = Path::new(name_or_path);
+        let text = files::read_text(path, document::MAX_BYTES as u64).map_err(|reason| {
+            let slip = document::nearest(name_or_path, names().iter().map(String::as_str));
+            let mend =
+                slip.map_or("see 'weir list' for names".to_owned(), |near| format!("did you mean {near}?"));
+            ExperimentError::file(name_or_path, format!("no experiment of this name, and {reason}"), mend)
+        })?;
+        Self::parse(&text, name_or_path)
+    }
+
+    fn read(text: &str, path: &str, name: &str, files: Files) -> Result<Self, ExperimentError> {
+        let document = document::parse(text).map_err(|fault| fault.in_file(path))?;
+        let Value::Table(document) = document.value else {
+            return Err(ExperimentError::file(path, "not a table", ""));
+        };
+        Self::build(document, text, path, name, files).map_err(|fault| fault.in_file(path))
+    }
+
+    fn build(document: Table, text: &str, path: &str, name: &str, files: Files) -> Result<Self, Fault> {
+        let node = Node { value: Value::Table(document), place: document::Place::Line(1) };
+        let mut top = Reader::new(&node, "")?;
+        let title = top.required("title")?;
+        let (source, about) = (top.or("source", String::new())?, top.or("about", String::new())?);
+        let runs = top.or("runs", 1)?;
+        if runs == 0 || runs > MAX_RUNS {
+            return Err(top.fault("runs", format!("{runs} runs"), format!("write 1 to {MAX_RUNS}")));
+        }
+        let seed = Seed(top.or("seed", 1)?);
+        let axes = grid::axes(&mut top)?;
+        let figures = crate::figures::read(&mut top)?;
+        for key in scenario::KEYS {
+            top.node(key);
+        }
+        top.finish()?;
+        let Value::Table(document) = node.value else { unreachable!("made of a table above") };
+        let points = grid::combinations(&axes, MAX_CELLS)?;
+        let cell = |(index, points): (usize, &Vec<&Point>)| cell(&document, index, &axes, points, &files);
+        let cells = points.iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>()?;
+        let (name, path, text) = (name.to_owned(), path.to_owned(), text.to_owned());
+        Ok(Self { name, path, text, title, source, about, runs, seed, figures, document, files, cells })
+    }
+
+    /// The experiment with values changed, as by `--set host.alice.up.rate=1Mbit/s`. The value is TOML, or
+    /// a plain text; a part `*` of the path is every key that is there: `call.*.controller`.
+    ///
+    /// # Errors
+    /// When a path or a value is wrong.
+    pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, ExperimentError> {
+        let mut document = self.document.clone();
+        for (key, value) in overrides {
+            let path = KeyPath::parse(key).map_err(|reason| ExperimentError::file("--set", reason, ""))?;
+            document.set(&path, &document::parse_value(value)).map_err(|fault| fault.in_file(&self.path))?;
+        }
+        Self::build(document, &self.text, &self.path, &self.name, self.files.clone())
+            .map_err(|fault| fault.in_file(&self.path))
+    }
+
+    /// Every combination of the grid's values; one without a grid.
+    #[must_use]
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The seeds of the runs of a cell.
+    pub fn seeds(&self) -> impl Iterator<Item = Seed> + use<> {
+        let first = self.seed.0;
+        (0..u64::from(self.runs)).map(move |index| Seed(first.wrapping_add(index)))
+    }
+}
+
+fn cell(
+    document: &Table,
+    index: usize,
+    axes: &[Axis],
+    points: &[&Point],
+    files: &Files,
+) -> Result<Cell, Fault> {
+    let mut document = document.clone();
+    for point in points {
+        for (path, value) in &point.set {
+            document.set(path, value)?;
+        }
+    }
+    for point in points {
+        if let Some(only) = &point.calls {
+            grid::keep_calls(&mut document, only, point)?;
+        }
+    }
+    let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
+    Ok(Cell { index, params: params.collect(), scenario: scenario::read(document, files)? })
+}

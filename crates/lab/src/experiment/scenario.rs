@@ -1,0 +1,40 @@
+use super::files::Files;
+use super::{calls, hosts};
+use crate::document::{Fault, Node, Place, Reader, Table, Value};
+use sim::Scenario;
+use units::{Duration, Seed};
+
+/// The keys at the top of a file that make a scenario.
+pub(super) const KEYS: [&str; 6] = ["duration", "sample_interval", "core_delay", "host", "call", "defaults"];
+/// The most samples of a stream: over a day at one in 10 ms.
+const MAX_SAMPLES: u64 = 10_000_000;
+
+/// What a document says is to be simulated.
+pub(super) fn read(document: Table, files: &Files) -> Result<Scenario, Fault> {
+    let node = Node { value: Value::Table(document), place: Place::Line(1) };
+    let mut top = Reader::new(&node, "")?;
+    let (duration, sample_interval) = times(&mut top)?;
+    let network = hosts::read_hosts(&mut top, files)?;
+    let calls = calls::read(&mut top, &network, duration, files)?;
+    Ok(Scenario { duration, sample_interval, seed: Seed(1), network, calls })
+}
+
+fn times(top: &mut Reader<'_>) -> Result<(Duration, Duration), Fault> {
+    let duration: Duration = top.required("duration")?;
+    let interval: Duration = top.or("sample_interval", Duration::from_millis(500))?;
+    if duration == Duration::ZERO {
+        return Err(top.fault("duration", "a run of no length", "write a time such as \"300s\""));
+    }
+    if interval == Duration::ZERO {
+        return Err(top.fault("sample_interval", "samples without end", "write a time such as \"500ms\""));
+    }
+    if interval > duration {
+        let reason = format!("{interval} is longer than the run of {duration}: there would be no sample");
+        return Err(top.fault("sample_interval", reason, "write a shorter one"));
+    }
+    if duration.as_nanos() / interval.as_nanos() > MAX_SAMPLES {
+        let reason = format!("more than {MAX_SAMPLES} samples");
+        return Err(top.fault("duration", reason, "shorten the run or lengthen sample_interval"));
+    }
+    Ok((duration, interval))
+}
