@@ -1,7 +1,51 @@
 //! What a packet waits in, sans-IO: queues, links, impairments, access networks, and the network that
 //! joins them. Packets go in with a time, packets come out with a time, and the network says when it
 //! next wants to be woken. Nothing here knows whether the clock is virtual or real.
+//!
+//! ```
+//! use net::{AccessConfig, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig};
+//! use net::{Packet, RateConfig, Schedule};
+//! use units::{Bitrate, Bytes, Seed, Time};
+//!
+//! #[derive(Default)]
+//! struct Log(Vec<Time>);
+//! impl Events for Log {
+//!     fn delivered(&mut self, at: Time, _: Packet) {
+//!         self.0.push(at);
+//!     }
+//!     fn dropped(&mut self, _: Time, _: Dropped) {}
+//! }
+//!
+//! let up = LineConfig { rate: RateConfig::Scheduled(Schedule::constant(Bitrate::from_mbps(1))), ..Default::default() };
+//! let host = |name: &str, up| HostConfig { name: name.into(), access: AccessConfig::Wired { up, down: LineConfig::default() } };
+//! let config = NetworkConfig { hosts: vec![host("alice", up), host("bob", LineConfig::default())], ..Default::default() };
+//! let mut network = Network::new(&config, Seed(1)).unwrap();
+//! let mut log = Log::default();
+//! let flow = Flow { src: HostId(0), dst: HostId(1), ..Default::default() };
+//! network.send(Time::ZERO, Packet { size: Bytes::new(1250), flow, ..Default::default() }, &mut log);
+//! while let Some(now) = network.next_wake() {
+//!     network.advance(now, &mut log);
+//! }
+//! assert_eq!(log.0, [Time::from_millis(10)], "the first packet pays its serialisation");
+//! ```
 
+mod access;
+mod config;
+mod impair;
+mod line;
+mod link;
+mod network;
 mod packet;
+mod queue;
+mod schedule;
+mod trace;
 
+pub use access::AccessConfig;
+pub use config::{ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
+pub use impair::{JitterConfig, LossConfig};
+pub use line::{Accounting, Line};
+pub use network::{Events, Network};
 pub use packet::*;
+pub use queue::{QueueConfig, QueueConfigError};
+pub use schedule::{Ramped, Schedule, Shape};
+pub use trace::{Trace, TraceError};

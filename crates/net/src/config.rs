@@ -1,0 +1,84 @@
+//! A network as data.
+
+use crate::access::AccessConfig;
+use crate::impair::{JitterConfig, LossConfig};
+use crate::queue::QueueConfig;
+use crate::schedule::Schedule;
+use crate::trace::Trace;
+use std::fmt;
+use std::sync::Arc;
+use units::{Bitrate, Duration};
+
+/// The hosts and what joins them.
+#[derive(Clone, Debug)]
+pub struct NetworkConfig {
+    /// Hosts; [`HostId`](crate::HostId) is the place in this list.
+    pub hosts: Vec<HostConfig>,
+    /// The delay of the core, one way between any two accesses.
+    pub core_delay: Schedule<Duration>,
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        Self { hosts: Vec::new(), core_delay: Schedule::constant(Duration::ZERO) }
+    }
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub struct HostConfig {
+    /// Its name, unique.
+    pub name: String,
+    /// Its access network.
+    pub access: AccessConfig,
+}
+
+/// One direction of a wired access.
+#[derive(Clone, Debug)]
+pub struct LineConfig {
+    /// What limits it.
+    pub rate: RateConfig,
+    /// Propagation delay, one way.
+    pub delay: Schedule<Duration>,
+    /// Random delay on top; never reorders.
+    pub jitter: JitterConfig,
+    /// Random loss, before the queue.
+    pub loss: LossConfig,
+    /// Where packets wait for the line.
+    pub queue: QueueConfig,
+}
+
+impl Default for LineConfig {
+    fn default() -> Self {
+        Self {
+            rate: RateConfig::Unlimited,
+            delay: Schedule::constant(Duration::ZERO),
+            jitter: JitterConfig::None,
+            loss: LossConfig::None,
+            queue: QueueConfig::default(),
+        }
+    }
+}
+
+/// What limits a line.
+#[derive(Clone, Debug)]
+pub enum RateConfig {
+    /// Nothing: packets pass at once.
+    Unlimited,
+    /// A rate over time; zero holds everything until the rate returns.
+    Scheduled(Schedule<Bitrate>),
+    /// A recorded or generated capacity, which repeats.
+    Trace(Arc<Trace>),
+}
+
+/// Why a network cannot be built: what is wrong and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(pub String);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,58 @@
+//! Propagation: packets that have left the server and have not arrived. They count against no queue.
+
+use crate::packet::Packet;
+use std::collections::VecDeque;
+use units::{Duration, Time};
+
+/// First in, first out, whatever the delays do.
+#[derive(Default)]
+pub(crate) struct DelayLine {
+    packets: VecDeque<(Time, Packet)>,
+    /// The newest exit: none may be sooner, or a falling delay would reorder.
+    last: Time,
+}
+
+impl DelayLine {
+    /// Takes in a packet; true if it is now the first to come out.
+    pub(crate) fn push(&mut self, now: Time, delay: Duration, packet: Packet) -> bool {
+        self.last = self.last.max(now + delay);
+        self.packets.push_back((self.last, packet));
+        self.packets.len() == 1
+    }
+
+    /// Whether a packet entering `now` with this delay would come out `now`.
+    pub(crate) fn passes(&self, now: Time, delay: Duration) -> bool {
+        delay == Duration::ZERO && self.packets.is_empty() && self.last <= now
+    }
+
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.packets.front().map(|&(at, _)| at)
+    }
+
+    pub(crate) fn pop(&mut self, now: Time) -> Option<Packet> {
+        if self.next()? > now {
+            return None;
+        }
+        self.packets.pop_front().map(|(_, packet)| packet)
+    }
+
+    pub(crate) fn held(&self) -> usize {
+        self.packets.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_falling_delay_does_not_reorder() {
+        let mut line = DelayLine::default();
+        let packet = |id| Packet { id, ..Packet::default() };
+        line.push(Time::ZERO, Duration::from_millis(100), packet(1));
+        line.push(Time::from_millis(10), Duration::ZERO, packet(2));
+        assert_eq!(line.pop(Time::from_millis(50)), None);
+        let out: Vec<u64> = std::iter::from_fn(|| line.pop(Time::from_millis(100))).map(|p| p.id).collect();
+        assert_eq!(out, [1, 2]);
+    }
+}

@@ -1,0 +1,7 @@
+//! Links: a server that sends one packet after the other, and a line on which they propagate.
+
+mod delay_line;
+mod server;
+
+pub(crate) use delay_line::DelayLine;
+pub(crate) use server::{Server, product};

@@ -1,0 +1,99 @@
+//! Droptail: first in, first out, and what does not fit is dropped on arrival (tc-pfifo, tc-bfifo).
+//!
+//! The packet that the line is sending has left the queue, as under Linux's tbf. An empty queue takes any
+//! packet, so that no limit is too small to pass anything.
+
+use super::tc::Limit;
+use super::{Drops, QueueDiscipline};
+use crate::packet::{DropReason, Packet};
+use std::collections::VecDeque;
+use units::{Bitrate, Bytes, Duration, Time};
+
+/// A droptail queue.
+pub(crate) struct DropTail {
+    limit: Limit,
+    rate: Bitrate,
+    packets: VecDeque<(Time, Packet)>,
+    bytes: Bytes,
+}
+
+impl DropTail {
+    pub(crate) fn new(limit: Limit) -> Self {
+        Self { limit, rate: Bitrate::ZERO, packets: VecDeque::new(), bytes: Bytes::ZERO }
+    }
+
+    fn fits(&self, packet: &Packet) -> bool {
+        self.packets.is_empty()
+            || match self.limit {
+                Limit::Packets(most) => (self.packets.len() as u64) < most,
+                Limit::Bytes(most) => self.bytes + packet.size <= most,
+                // q_M = T_q · C (Carlucci 2017 § V).
+                Limit::Time(longest) => self.bytes + packet.size <= self.rate.bytes_in(longest),
+                Limit::Unlimited => true,
+            }
+    }
+}
+
+impl QueueDiscipline for DropTail {
+    fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
+        if self.fits(&packet) {
+            self.bytes += packet.size;
+            self.packets.push_back((now, packet));
+        } else {
+            drops.drop(packet, DropReason::QueueFull);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _: &mut impl Drops) -> Option<(Packet, Duration)> {
+        let (came, packet) = self.packets.pop_front()?;
+        self.bytes -= packet.size;
+        Some((packet, now.saturating_since(came)))
+    }
+
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        (!self.packets.is_empty()).then_some(now)
+    }
+
+    /// A rate of zero keeps the last limit: the queue does not shrink because the line stands still.
+    fn set_rate(&mut self, rate: Bitrate) {
+        if rate > Bitrate::ZERO {
+            self.rate = rate;
+        }
+    }
+
+    fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepted(limit: &str, sizes: &[u64]) -> usize {
+        let config: super::super::QueueConfig = limit.parse().unwrap();
+        let mut queue = DropTail::new(config.limit());
+        queue.set_rate(Bitrate::from_mbps(1));
+        let mut drops = Vec::new();
+        for &size in sizes {
+            let packet = Packet { size: Bytes::new(size), ..Packet::default() };
+            queue.enqueue(Time::ZERO, packet, &mut drops);
+        }
+        assert_eq!(queue.packets() + drops.len(), sizes.len(), "every packet is accounted for");
+        queue.packets()
+    }
+
+    #[test]
+    fn limits_in_packets_bytes_and_time() {
+        assert_eq!(accepted("pfifo limit 3", &[1000; 5]), 3);
+        assert_eq!(accepted("bfifo limit 3kB", &[1000; 5]), 3);
+        assert_eq!(accepted("bfifo limit 2999B", &[1000; 5]), 2);
+        assert_eq!(accepted("droptail limit 24ms", &[1000; 5]), 3, "24 ms at 1 Mbit/s are 3000 B");
+        assert_eq!(accepted("droptail limit 3p", &[1000; 5]), 3);
+        assert_eq!(accepted("droptail limit 10B", &[1000; 5]), 1, "an empty queue takes any packet");
+    }
+}
