@@ -1,5 +1,7 @@
 //! What must hold of every network: time, order and accounting.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use net::{
     AccessConfig, Dropped, Events, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
     NetworkConfig, Packet, RateConfig, Schedule, Trace,
