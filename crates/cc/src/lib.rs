@@ -18,5 +18,5 @@ pub mod fixed;
 pub mod gcc;
 
 pub use api::*;
-pub use registry::{BuildError, ControllerConfig, Controllers, build, profiles};
+pub use registry::{BuildError, ControllerConfig, Controllers, Profile, build, profiles};
 pub use setting::{Setting, SettingError};

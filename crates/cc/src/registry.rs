@@ -102,8 +102,12 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
         )));
     }
     let (family, rest) = config.profile.split_once(':').unwrap_or((&config.profile, ""));
-    let known = || profiles().into_iter().map(|profile| profile.name).collect();
-    let unknown = || BuildError::UnknownProfile(config.profile.clone(), known());
-    let family = FAMILIES.iter().find(|candidate| candidate.name == family).ok_or_else(unknown)?;
+    let family = FAMILIES.iter().find(|candidate| candidate.name == family).ok_or_else(|| unknown(config))?;
     (family.build)(rest, config)
+}
+
+/// The error for a profile that there is not.
+pub(crate) fn unknown(config: &ControllerConfig) -> BuildError {
+    let known = profiles().into_iter().map(|profile| profile.name).collect();
+    BuildError::UnknownProfile(config.profile.clone(), known)
 }

@@ -25,6 +25,9 @@ pub enum SettingError {
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Unknown(name, known) if known.is_empty() => {
+                write!(f, "no setting '{name}'; this controller has none")
+            }
             Self::Unknown(name, known) => {
                 write!(f, "no setting '{name}'; there are {}", known.join(", "))
             }

@@ -1,0 +1,159 @@
+//! Second stage: the Kalman filter that takes m, the one-way queuing delay gradient, out of the measured
+//! variation (Carlucci 2017, eqs. 4–10; Jansen 2016, eqs. 5-4 to 5-7).
+//!
+//! Units: d and m in ms a group, L in bytes, 1/C in ms a byte.
+
+use super::arrival_group::Variation;
+use super::config::{Filter, GccConfig};
+
+/// P(0) (Carlucci 2017 § III-A).
+const INITIAL_ERROR: [f64; 2] = [100.0, 0.1];
+/// 1/C at the start, ms a byte (libwebrtc `remote_bitrate_estimator/overuse_estimator.cc`: 8/512); the paper leaves it free.
+const INITIAL_SLOPE: f64 = 8.0 / 512.0;
+/// σ_n² at the start, ms² (the same file: 50).
+const INITIAL_NOISE: f64 = 50.0;
+
+/// The filter's state and covariance.
+pub(crate) struct ArrivalFilter {
+    form: Filter,
+    q: [f64; 2],
+    beta: f64,
+    min_noise: f64,
+    outlier: f64,
+    /// θ = (1/C, m) (eq. 4).
+    theta: [f64; 2],
+    /// P (eq. 8).
+    error: [[f64; 2]; 2],
+    noise: f64,
+    gain: f64,
+}
+
+impl ArrivalFilter {
+    pub(crate) fn new(config: &GccConfig) -> Self {
+        let [capacity, gradient] = INITIAL_ERROR;
+        Self {
+            form: config.filter,
+            q: [config.q_capacity, config.q_gradient],
+            beta: config.beta,
+            min_noise: config.min_noise,
+            outlier: config.outlier,
+            theta: [if config.filter == Filter::TwoComponent { INITIAL_SLOPE } else { 0.0 }, 0.0],
+            error: [[capacity, 0.0], [0.0, gradient]],
+            noise: INITIAL_NOISE,
+            gain: 0.0,
+        }
+    }
+
+    /// Takes in a variation; returns m.
+    pub(crate) fn update(&mut self, variation: &Variation) -> f64 {
+        // H = [ΔL 1] (eq. 6). The one-component form knows no ΔL, which leaves eqs. 5-4 to 5-7.
+        let h = match self.form {
+            Filter::TwoComponent => [variation.size, 1.0],
+            Filter::OneComponent => [0.0, 1.0],
+        };
+        let residual = variation.delay - (h[0] * self.theta[0] + h[1] * self.theta[1]);
+        self.update_noise(residual);
+        let mut p = self.error;
+        p[0][0] += self.q[0];
+        p[1][1] += self.q[1];
+        let ph = [p[0][0] * h[0] + p[0][1] * h[1], p[1][0] * h[0] + p[1][1] * h[1]];
+        let spread = h[0] * ph[0] + h[1] * ph[1] + self.noise;
+        let k = [ph[0] / spread, ph[1] / spread];
+        // P = (I − K H)(P + Q) (eq. 8); H (P + Q) is the transpose of (P + Q) Hᵀ, P being symmetric.
+        for (row, gain) in k.into_iter().enumerate() {
+            for (column, value) in ph.into_iter().enumerate() {
+                self.error[row][column] = p[row][column] - gain * value;
+            }
+            self.theta[row] += gain * residual;
+        }
+        self.gain = k[1];
+        self.theta[1]
+    }
+
+    /// σ_n² (eq. 10), bounded and robust as far as the profile says (draft-02 § 5.3).
+    fn update_noise(&mut self, residual: f64) {
+        let most = self.outlier * self.noise.sqrt();
+        let residual = if self.outlier > 0.0 { residual.clamp(-most, most) } else { residual };
+        let noise = self.beta * self.noise + (1.0 - self.beta) * residual * residual;
+        self.noise = noise.max(self.min_noise);
+    }
+
+    /// m, ms a group.
+    pub(crate) fn gradient(&self) -> f64 {
+        self.theta[1]
+    }
+
+    /// 1/C, ms a byte.
+    pub(crate) fn slope(&self) -> f64 {
+        self.theta[0]
+    }
+
+    /// k_m, the gain on m.
+    pub(crate) fn gain(&self) -> f64 {
+        self.gain
+    }
+
+    /// σ_n², ms².
+    pub(crate) fn noise(&self) -> f64 {
+        self.noise
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Duration, Seed, Time};
+
+    fn variation(delay: f64, size: f64) -> Variation {
+        Variation { delay, size, arrival: Time::ZERO, interval: Duration::from_millis(33) }
+    }
+
+    #[test]
+    fn one_step_of_the_one_component_form_by_hand() {
+        let mut filter = ArrivalFilter::new(&GccConfig { min_noise: 0.0, ..GccConfig::jansen_2016() });
+        // σ² = 0.95·50 + 0.05·16 = 48.3; K = 0.101/(48.3 + 0.101); m = K·4; P = (1 − K)·0.101.
+        let m = filter.update(&variation(4.0, 300.0));
+        let k = 0.101 / 48.401;
+        assert!((filter.noise() - 48.3).abs() < 1e-12);
+        assert!((m - 4.0 * k).abs() < 1e-12, "{m}");
+        assert!((filter.error[1][1] - (1.0 - k) * 0.101).abs() < 1e-12);
+        assert_eq!(filter.slope(), 0.0);
+    }
+
+    #[test]
+    fn one_step_of_the_two_component_form_by_hand() {
+        let mut filter = ArrivalFilter::new(&GccConfig::carlucci_2017());
+        // z = 10 − 100/64 = 8.4375; σ² = 47.5 + 0.05·z²; S = 100²·100 + 0.101 + σ² (q_11 is negligible).
+        let m = filter.update(&variation(10.0, 100.0));
+        let z = 8.4375;
+        let noise = 47.5 + 0.05 * z * z;
+        let spread = 1e4 * (100.0 + 1e-10) + 0.101 + noise;
+        assert!((filter.noise() - noise).abs() < 1e-9);
+        assert!((m - 0.101 / spread * z).abs() < 1e-15, "{m}");
+        assert!((filter.slope() - (8.0 / 512.0 + 1e4 / spread * z)).abs() < 1e-6, "{}", filter.slope());
+    }
+
+    #[test]
+    fn it_separates_the_capacity_from_the_gradient() {
+        // 1 Mbit/s is 0.008 ms a byte; the queue grows by 0.5 ms a group.
+        let mut filter = ArrivalFilter::new(&GccConfig::carlucci_2017());
+        let mut random = Seed(1).stream("filter");
+        for _ in 0..2_000 {
+            let size = 1_000.0 * random.normal();
+            filter.update(&variation(0.008 * size + 0.5 + random.normal(), size));
+        }
+        assert!((filter.slope() - 0.008).abs() < 0.0005, "{}", filter.slope());
+        assert!((filter.gradient() - 0.5).abs() < 0.3, "{}", filter.gradient());
+    }
+
+    #[test]
+    fn an_outlier_moves_the_robust_noise_less() {
+        let after = |outlier| {
+            let mut filter = ArrivalFilter::new(&GccConfig { outlier, ..GccConfig::carlucci_2017() });
+            filter.update(&variation(1_000.0, 0.0));
+            filter.noise()
+        };
+        assert!((after(0.0) - (47.5 + 0.05 * 1e6)).abs() < 1e-9);
+        assert!((after(3.0) - (47.5 + 0.05 * 450.0)).abs() < 1e-9, "three deviations are √450");
+    }
+}

@@ -1,0 +1,174 @@
+//! Third stage: m against the threshold γ, which follows |m| (Carlucci 2017, eqs. 11–12, Fig. 3;
+//! draft-ietf-rmcat-gcc-02 § 5.4).
+
+use super::config::{Compare, GccConfig, Threshold};
+use units::{Duration, Time};
+
+/// Elapsed time in an update of γ counts up to this (libwebrtc `overuse_detector.cc`: 100 ms), so that
+/// γ never passes |m|.
+const LONGEST_STEP: Duration = Duration::from_millis(100);
+/// At most this many groups scale m (libwebrtc `overuse_estimator.cc`: 60).
+const MOST_DELTAS: u32 = 60;
+
+/// The state of the network as the detector sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Overuse,
+    Underuse,
+    Normal,
+}
+
+/// Compares, signals, and adapts.
+pub(crate) struct OveruseDetector {
+    threshold: Threshold,
+    gains: (f64, f64),
+    skip: f64,
+    bounds: (f64, f64),
+    compare: Compare,
+    overuse_time: Duration,
+    rising: bool,
+    gamma: f64,
+    deltas: u32,
+    last: f64,
+    over_since: Option<Time>,
+    overuses: u64,
+}
+
+impl OveruseDetector {
+    pub(crate) fn new(config: &GccConfig) -> Self {
+        Self {
+            threshold: config.threshold,
+            gains: (config.k_up, config.k_down),
+            skip: config.skip,
+            bounds: (config.min_threshold, config.max_threshold.max(config.min_threshold)),
+            compare: config.compare,
+            overuse_time: config.overuse_time,
+            rising: config.overuse_rising,
+            gamma: config.initial_threshold,
+            deltas: 0,
+            last: 0.0,
+            over_since: None,
+            overuses: 0,
+        }
+    }
+
+    /// Judges m of the group that was complete at `now`, `interval` after the one before.
+    pub(crate) fn judge(&mut self, now: Time, interval: Duration, m: f64) -> Signal {
+        self.deltas = (self.deltas + 1).min(MOST_DELTAS);
+        let value = match self.compare {
+            Compare::Gradient => m,
+            Compare::Scaled => f64::from(self.deltas) * m,
+        };
+        let signal = self.signal(now, value);
+        self.adapt(interval, value);
+        self.last = value;
+        signal
+    }
+
+    fn signal(&mut self, now: Time, value: f64) -> Signal {
+        if value <= self.gamma {
+            self.over_since = None;
+            return if value < -self.gamma { Signal::Underuse } else { Signal::Normal };
+        }
+        let since = *self.over_since.get_or_insert(now);
+        let lasting = now.saturating_since(since) >= self.overuse_time;
+        if lasting && (!self.rising || value >= self.last) {
+            self.overuses += 1;
+            return Signal::Overuse;
+        }
+        Signal::Normal
+    }
+
+    /// γ(t_i) = γ(t_{i−1}) + ΔT·k·(|m| − γ(t_{i−1})) (eq. 11).
+    fn adapt(&mut self, interval: Duration, value: f64) {
+        let excess = value.abs() - self.gamma;
+        if self.threshold == Threshold::Static || excess > self.skip {
+            return;
+        }
+        let gain = if excess < 0.0 { self.gains.1 } else { self.gains.0 };
+        let step = (interval.min(LONGEST_STEP).as_millis_f64() * gain).min(1.0);
+        self.gamma = (self.gamma + step * excess).clamp(self.bounds.0, self.bounds.1);
+    }
+
+    /// γ, ms.
+    pub(crate) fn threshold(&self) -> f64 {
+        self.gamma
+    }
+
+    /// Groups at which overuse was signalled so far.
+    pub(crate) fn overuses(&self) -> u64 {
+        self.overuses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Duration = Duration::from_millis(33);
+
+    fn judged(config: &GccConfig, values: &[f64]) -> (Vec<Signal>, f64) {
+        let mut detector = OveruseDetector::new(config);
+        let mut now = Time::from_secs(1);
+        let signals = values.iter().map(|&m| {
+            now += FRAME;
+            detector.judge(now, FRAME, m)
+        });
+        let signals = signals.collect();
+        (signals, detector.threshold())
+    }
+
+    fn config(overuse_ms: u64, rising: bool) -> GccConfig {
+        let overuse_time = Duration::from_millis(overuse_ms);
+        GccConfig {
+            overuse_time,
+            overuse_rising: rising,
+            initial_threshold: 2.0,
+            ..GccConfig::carlucci_2017()
+        }
+    }
+
+    #[test]
+    fn signals_compare_m_with_the_threshold_on_both_sides() {
+        use Signal::{Normal, Overuse, Underuse};
+        let fixed = GccConfig { threshold: Threshold::Static, ..config(0, false) };
+        assert_eq!(
+            judged(&fixed, &[2.0, 2.1, -2.0, -2.1, 0.0]).0,
+            [Normal, Overuse, Normal, Underuse, Normal]
+        );
+    }
+
+    #[test]
+    fn overuse_must_last_and_rise() {
+        use Signal::{Normal, Overuse};
+        let fixed = |ms, rising| GccConfig { threshold: Threshold::Static, ..config(ms, rising) };
+        let values = [3.0, 3.1, 3.2, 3.1, 3.3];
+        assert_eq!(judged(&fixed(99, false), &values).0, [Normal, Normal, Normal, Overuse, Overuse]);
+        assert_eq!(judged(&fixed(10, true), &values).0, [Normal, Overuse, Overuse, Normal, Overuse]);
+    }
+
+    #[test]
+    fn the_threshold_moves_by_equation_11() {
+        let (_, up) = judged(&config(0, false), &[3.0]);
+        assert!((up - (2.0 + 33.0 * 0.01 * 1.0)).abs() < 1e-12, "{up}");
+        let (_, down) = judged(&config(0, false), &[1.0]);
+        assert!((down - (2.0 - 33.0 * 0.00018 * 1.0)).abs() < 1e-12, "{down}");
+        let (_, skipped) = judged(&config(0, false), &[17.1]);
+        assert_eq!(skipped, 2.0, "an excess of more than 15 is passed over");
+    }
+
+    #[test]
+    fn scaled_m_is_compared_within_bounds() {
+        let scaled = GccConfig {
+            compare: Compare::Scaled,
+            initial_threshold: 12.5,
+            min_threshold: 6.0,
+            ..config(0, false)
+        };
+        let (signals, _) = judged(&scaled, &[0.3; 60]);
+        assert_eq!(signals[0], Signal::Normal);
+        assert_eq!(signals[59], Signal::Overuse, "60 × 0.3 = 18 is above what γ has become");
+        let (_, least) = judged(&scaled, &[0.0; 20_000]);
+        assert_eq!(least, 6.0);
+    }
+}

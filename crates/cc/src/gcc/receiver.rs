@@ -1,0 +1,64 @@
+//! The receiver's half: the delay-based controller and its REMB messages.
+
+use super::config::GccConfig;
+use super::delay_controller::DelayController;
+use crate::{ArrivedPacket, SignalSink};
+use units::{Bitrate, Duration, Time};
+
+/// Watches arrivals and sends A_r back: every interval, at once when it falls by more than the
+/// configured share, and at once when a probe raised it.
+pub(crate) struct GccReceiver {
+    delay: DelayController,
+    interval: Duration,
+    fall: f64,
+    due: Option<Time>,
+    newest: Option<Bitrate>,
+    now: bool,
+}
+
+impl GccReceiver {
+    pub(crate) fn new(config: &GccConfig, start: Bitrate, bounds: (Bitrate, Bitrate)) -> Self {
+        Self {
+            delay: DelayController::new(config, start, bounds),
+            interval: config.remb_interval.max(Duration::from_millis(1)),
+            fall: config.remb_fall,
+            due: None,
+            newest: None,
+            now: false,
+        }
+    }
+}
+
+impl crate::Receiver for GccReceiver {
+    fn on_packet(&mut self, packet: &ArrivedPacket, rtt: Option<Duration>) {
+        self.due.get_or_insert(packet.arrival + self.interval);
+        let raised = self.delay.on_packet(packet, rtt);
+        let rate = self.delay.rate().as_bps_f64();
+        let fallen = self.newest.is_some_and(|newest| rate < (1.0 - self.fall) * newest.as_bps_f64());
+        self.now |= raised || fallen;
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.due.is_some_and(|due| due <= now) {
+            self.now = true;
+            self.due = Some(now + self.interval);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.due
+    }
+
+    fn poll_remb(&mut self, now: Time) -> Option<Bitrate> {
+        if !std::mem::take(&mut self.now) {
+            return None;
+        }
+        self.due = Some(now + self.interval);
+        self.newest = Some(self.delay.rate());
+        self.newest
+    }
+
+    fn signals(&self, sink: &mut SignalSink<'_>) {
+        self.delay.signals(sink);
+    }
+}

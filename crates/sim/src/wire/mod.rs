@@ -1,0 +1,17 @@
+//! RTP and RTCP as they go on the wire: their sizes, which the simulation uses for every packet, and
+//! their bytes, which are made only for captures.
+//!
+//! SRTP and SRTCP (RFC 3711) would add 10 to 14 bytes of authentication; they are not counted, as the
+//! papers and webrtc-stats do not count them.
+
+mod size;
+
+pub use size::{rtcp_size, rtp_header_size, rtp_size};
+
+use units::Bytes;
+
+/// UDP (RFC 768: 8) and IPv4 without options (RFC 791: 20).
+pub const UDP_IPV4_OVERHEAD: Bytes = Bytes::new(28);
+
+/// The RTP header of a first transmission of video: 12 bytes, and 12 of header extensions.
+pub const VIDEO_HEADER: Bytes = Bytes::new(24);

@@ -1,0 +1,95 @@
+//! How long packets are on the wire, without making them.
+
+use crate::payload::{Rtcp, Rtp, TransportFeedback};
+use units::{Bytes, Time};
+
+/// RTP header without extensions (RFC 3550 § 5.1).
+const RTP_HEADER: u64 = 12;
+/// Two one-byte-form extensions (RFC 8285 § 4.2): 4 bytes of extension header, transport-wide sequence
+/// number 1 + 2, abs-send-time 1 + 3, padded to a multiple of 4.
+const EXTENSIONS: u64 = 4 + 8;
+/// The original sequence number of a retransmission (RFC 4588 § 4).
+const RTX: u64 = 2;
+
+/// The RTP header with its extensions and, in a retransmission, the original sequence number.
+#[must_use]
+pub fn rtp_header_size(packet: &Rtp) -> Bytes {
+    let extensions = if packet.transport_sequence.is_some() { EXTENSIONS } else { 0 };
+    let rtx = if packet.retransmission_of.is_some() { RTX } else { 0 };
+    Bytes::new(RTP_HEADER + extensions + rtx)
+}
+
+/// An RTP packet.
+#[must_use]
+pub fn rtp_size(packet: &Rtp) -> Bytes {
+    rtp_header_size(packet) + packet.payload
+}
+
+/// A compound RTCP packet.
+#[must_use]
+pub fn rtcp_size(packet: &Rtcp) -> Bytes {
+    // RFC 3550 § 6.4.1: sender report 28, receiver report 8, a block 24.
+    let report = match (&packet.sender_report, &packet.report) {
+        (Some(_), block) => 28 + if block.is_some() { 24 } else { 0 },
+        (None, Some(_)) => 32,
+        (None, None) => 0,
+    };
+    // RFC 3611 § 2: header 8; receiver reference time 12 (§ 4.4); DLRR 4 + 12 (§ 4.5).
+    let reference = if packet.reference_time.is_some() { 12 } else { 0 };
+    let dlrr = if packet.dlrr.is_some() { 16 } else { 0 };
+    let extended = if reference + dlrr > 0 { 8 + reference + dlrr } else { 0 };
+    // draft-alvestrand-rmcat-remb-03 § 2.2, with one synchronisation source.
+    let remb = if packet.remb.is_some() { 24 } else { 0 };
+    // RFC 4585 § 6.1: header 12; a NACK item 4; PLI none.
+    let items = nack_items(&packet.nack).count() as u64;
+    let nack = if items > 0 { 12 + 4 * items } else { 0 };
+    let pli = if packet.pli { 12 } else { 0 };
+    Bytes::new(report + extended + remb + nack + pli + transport_size(&packet.transport))
+}
+
+/// Sequence numbers as generic NACK items (RFC 4585 § 6.2.1): the first, and a bit mask of the sixteen after it.
+pub(crate) fn nack_items(sequences: &[u64]) -> impl Iterator<Item = (u64, u16)> + '_ {
+    let mut rest = sequences;
+    std::iter::from_fn(move || {
+        let (&first, after) = rest.split_first()?;
+        let together = after.iter().take_while(|&&sequence| sequence - first <= 16).count();
+        let mask = after[..together].iter().fold(0, |mask, &sequence| mask | 1 << (sequence - first - 1));
+        rest = &after[together..];
+        Some((first, mask))
+    })
+}
+
+/// Transport-wide feedback: header and fixed part 20 bytes, status chunks of 2 bytes, and a delta of one or two
+/// bytes for each packet received, padded to a multiple of 4 (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1).
+fn transport_size(feedback: &TransportFeedback) -> u64 {
+    if feedback.arrivals.is_empty() {
+        return 0;
+    }
+    // Chunks as two-bit status vectors of seven packets each (§ 3.1.4).
+    let chunks = feedback.arrivals.len().div_ceil(7) as u64;
+    let deltas: u64 = deltas(feedback).flatten().map(|delta| if (0..=255).contains(&delta) { 1 } else { 2 }).sum();
+    (20 + 2 * chunks + deltas).next_multiple_of(4)
+}
+
+/// The reference time in multiples of 64 ms, and for each packet its arrival after the one before in multiples of
+/// 250 µs (§ 3.1.5), the first after the reference time.
+pub(crate) fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
+    let mut last = reference_ticks(feedback);
+    feedback.arrivals.iter().map(move |arrival| {
+        let ticks = delta_ticks((*arrival)?);
+        let delta = ticks - last;
+        last = ticks;
+        Some(delta)
+    })
+}
+
+/// An instant in multiples of 250 µs.
+pub(crate) fn delta_ticks(at: Time) -> i64 {
+    (at.as_nanos() / 250_000).cast_signed()
+}
+
+/// The reference time in multiples of 250 µs: the first arrival, rounded down to 64 ms.
+pub(crate) fn reference_ticks(feedback: &TransportFeedback) -> i64 {
+    let first = feedback.arrivals.iter().flatten().next().copied().unwrap_or(Time::ZERO);
+    delta_ticks(first) / 256 * 256
+}
