@@ -25,7 +25,13 @@ pub(crate) struct Leg {
 }
 
 impl Leg {
-    pub(crate) fn new(index: usize, call: &CallConfig, back: bool, end: Time, seed: Seed) -> Result<Self, RunError> {
+    pub(crate) fn new(
+        index: usize,
+        call: &CallConfig,
+        back: bool,
+        end: Time,
+        seed: Seed,
+    ) -> Result<Self, RunError> {
         let suffix = if back { ".back" } else { "" };
         let name = format!("{}{suffix}", call.name);
         let place = u32::try_from(index).unwrap_or(u32::MAX);
@@ -38,9 +44,8 @@ impl Leg {
             sending = Some((video, controllers.sender));
             receiving = (controllers.receiver, controllers.transport_feedback);
         }
-        let sampler = |kind: Kind| {
-            Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active)
-        };
+        let sampler =
+            |kind: Kind| Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active);
         Ok(Self {
             sender: MediaSender::new(sources, call.start, sending, call.audio.as_ref(), seed, &name),
             receiver: MediaReceiver::new(sources, call.start, call.video.as_ref(), receiving, seed, &name),

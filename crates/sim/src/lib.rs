@@ -18,4 +18,4 @@ mod simulation;
 
 pub use recording::Recording;
 pub use scenario::{CallConfig, Scenario, VideoConfig};
-pub use simulation::{Options, RunError, Tap, run};
+pub use simulation::{Content, Options, RunError, Tap, run};

@@ -1,5 +1,5 @@
 //! What packets carry: RTP media and compound RTCP, as plain structs. Their wire form is made by
-//! [`crate::wire`] only when somebody looks (a capture); their sizes are those of the wire.
+//! the laboratory's export only when somebody looks (a capture); their sizes are those of [`crate::wire`].
 
 use units::{Bitrate, Bytes, Duration, Time};
 

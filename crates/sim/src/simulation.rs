@@ -26,10 +26,19 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Sees every packet in its wire form, as a capture on the hosts' interfaces would.
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// Media.
+    Rtp(&'a Rtp),
+    /// Reports and feedback.
+    Rtcp(&'a Rtcp),
+}
+
+/// Sees every packet, as a capture on the hosts' interfaces would.
 pub trait Tap {
-    /// A packet passes `host`'s interface: `bytes` is the UDP payload.
-    fn packet(&mut self, at: Time, host: HostId, packet: &Packet, bytes: &[u8]);
+    /// A packet passes `host`'s interface, on its way out or in.
+    fn packet(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>);
 }
 
 /// What a run may be given besides its scenario.
@@ -65,7 +74,6 @@ struct Wire<'a> {
     envelopes: Envelopes,
     arrivals: Arrivals,
     tap: Option<&'a mut dyn Tap>,
-    bytes: Vec<u8>,
 }
 
 /// What the network gave back, not yet handed on.
@@ -88,14 +96,16 @@ impl net::Events for Arrivals {
 impl<'a> Simulation<'a> {
     fn new(scenario: &Scenario, options: Options<'a>) -> Result<Self, RunError> {
         let end = Time::ZERO + scenario.duration;
-        let network = Network::new(&scenario.network, scenario.seed).map_err(|error| RunError(error.to_string()))?;
+        let network =
+            Network::new(&scenario.network, scenario.seed).map_err(|error| RunError(error.to_string()))?;
         let mut legs = Vec::new();
         for call in &scenario.calls {
             for back in [false, true].into_iter().take(if call.two_way { 2 } else { 1 }) {
                 legs.push(Leg::new(legs.len(), call, back, end, scenario.seed)?);
             }
         }
-        let wakes = legs.iter().flat_map(|leg| [leg.next_wake(End::Sender), leg.next_wake(End::Receiver)]).collect();
+        let wakes =
+            legs.iter().flat_map(|leg| [leg.next_wake(End::Sender), leg.next_wake(End::Receiver)]).collect();
         let hosts = scenario.network.hosts.iter().zip(0..);
         let lines = hosts.flat_map(|(host, id)| {
             [(Direction::Up, "up"), (Direction::Down, "down")].map(|(direction, word)| {
@@ -109,7 +119,6 @@ impl<'a> Simulation<'a> {
                 envelopes: Envelopes::default(),
                 arrivals: Arrivals::default(),
                 tap: options.tap,
-                bytes: Vec::new(),
             },
             lines: lines.collect(),
             legs,
@@ -150,8 +159,12 @@ impl<'a> Simulation<'a> {
         let (leg_index, end) = (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
         let leg = &mut self.legs[leg_index];
         match end {
-            End::Sender => leg.sender.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Receiver), End::Receiver)),
-            End::Receiver => leg.receiver.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Sender), End::Sender)),
+            End::Sender => {
+                leg.sender.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Receiver), End::Receiver))
+            }
+            End::Receiver => {
+                leg.receiver.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Sender), End::Sender))
+            }
         }
         self.wakes[index] = leg.next_wake(end);
         debug_assert!(self.wakes[index] > now || end == End::Sender, "an end that was woken looks ahead");
@@ -245,12 +258,11 @@ impl<'b> Wire<'b> {
     fn tap(&mut self, at: Time, host: HostId, packet: &Packet) {
         let Some(tap) = &mut self.tap else { return };
         let Some(envelope) = self.envelopes.get(packet.id) else { return };
-        self.bytes.clear();
-        match &envelope.payload {
-            Payload::Rtp(rtp) => wire::encode_rtp(rtp, &mut self.bytes),
-            Payload::Rtcp(rtcp) => wire::encode_rtcp(rtcp, &mut self.bytes),
-        }
-        tap.packet(at, host, packet, &self.bytes);
+        let content = match &envelope.payload {
+            Payload::Rtp(rtp) => Content::Rtp(rtp),
+            Payload::Rtcp(rtcp) => Content::Rtcp(rtcp),
+        };
+        tap.packet(at, host, packet, content);
     }
 }
 

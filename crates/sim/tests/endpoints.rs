@@ -44,7 +44,10 @@ fn retransmissions_repair_random_loss() {
     let mut plain = with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 60), 2);
     plain.calls[0].video.as_mut().unwrap().nack = false;
     let plain = run(&plain);
-    assert!(last(&plain, "main.video", "framesDecoded") < 0.5 * decoded, "without retransmission decoding stops");
+    assert!(
+        last(&plain, "main.video", "framesDecoded") < 0.5 * decoded,
+        "without retransmission decoding stops"
+    );
     assert!(last(&plain, "main.video", "pliCount") >= 3.0, "and key frames are asked for");
 }
 
@@ -88,7 +91,10 @@ fn the_same_seed_gives_the_same_records_and_another_does_not() {
 fn random_elements_elsewhere_change_no_draw_of_a_call() {
     let alone = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 10);
     let mut beside = alone.clone();
-    beside.network.hosts.extend(with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 10), 5).network.hosts);
+    beside
+        .network
+        .hosts
+        .extend(with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 10), 5).network.hosts);
     for (host, name) in beside.network.hosts[2..].iter_mut().zip(["carol", "dave"]) {
         host.name = name.to_owned();
     }

@@ -157,6 +157,13 @@ settings! {
     }
 }
 
+/// A published form: its name, its constants, and a line on it.
+pub(crate) struct Published {
+    pub(crate) name: &'static str,
+    pub(crate) config: fn() -> GccConfig,
+    pub(crate) summary: &'static str,
+}
+
 impl GccConfig {
     /// Carlucci, De Cicco, Holmer, Mascolo 2017.
     pub(crate) fn carlucci_2017() -> Self {

@@ -49,19 +49,19 @@ use sender::GccSender;
 pub(crate) fn profiles() -> Vec<Profile> {
     GccConfig::PROFILES
         .iter()
-        .map(|&(name, config, summary)| Profile {
-            name: format!("gcc:{name}"),
-            summary,
-            settings: config().settings(),
+        .map(|published| Profile {
+            name: format!("gcc:{}", published.name),
+            summary: published.summary,
+            settings: (published.config)().settings(),
         })
         .collect()
 }
 
 /// Builds the profile called `rest`, with the settings of `config`.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
-    let profile = GccConfig::PROFILES.iter().find(|(name, ..)| *name == rest);
-    let Some((_, profile, _)) = profile else { return Err(crate::registry::unknown(config)) };
-    let mut gcc = profile();
+    let published = GccConfig::PROFILES.iter().find(|published| published.name == rest);
+    let mut gcc =
+        published.map(|published| (published.config)()).ok_or_else(|| crate::registry::unknown(config))?;
     for (name, text) in &config.settings {
         gcc.set(name, text)?;
     }

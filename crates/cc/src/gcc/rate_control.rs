@@ -104,7 +104,7 @@ impl RateControl {
             (State::Hold, _) | (State::Decrease, None) => {}
             (State::Decrease, Some(received)) => self.lower(received.as_bps_f64()),
             (State::Increase, received) => {
-                self.raise(elapsed.as_secs_f64(), received.map(Bitrate::as_bps_f64))
+                self.raise(elapsed.as_secs_f64(), received.map(Bitrate::as_bps_f64));
             }
         }
         self.rate = self.rate.clamp(self.bounds.0.as_bps_f64(), self.bounds.1.as_bps_f64());

@@ -48,7 +48,13 @@ impl FrameBuffer {
 
     /// Takes in a packet by its (original) sequence number; `decoded` is told of every frame that can be
     /// decoded now, with the delay since its capture.
-    pub(crate) fn on_part(&mut self, now: Time, sequence: u64, part: &FramePart, mut decoded: impl FnMut(Duration)) {
+    pub(crate) fn on_part(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        part: &FramePart,
+        mut decoded: impl FnMut(Duration),
+    ) {
         let seen = &mut self.seen[(sequence % PACKETS) as usize];
         if *seen == sequence || part.frame < self.next {
             return;
@@ -176,7 +182,15 @@ mod tests {
     use super::*;
 
     fn part(frame: u64, index: u16, key: bool) -> FramePart {
-        FramePart { frame, index, count: 2, key, width: 1280, height: 720, captured: Time::from_millis(33 * frame) }
+        FramePart {
+            frame,
+            index,
+            count: 2,
+            key,
+            width: 1280,
+            height: 720,
+            captured: Time::from_millis(33 * frame),
+        }
     }
 
     fn feed(packets: &[(u64, u64, u16, bool)]) -> (FrameBuffer, usize) {
@@ -190,7 +204,8 @@ mod tests {
 
     #[test]
     fn a_lost_packet_stops_decoding_until_it_is_recovered() {
-        let (buffer, decoded) = feed(&[(0, 0, 0, true), (1, 0, 1, true), (2, 1, 0, false), (4, 2, 0, false), (5, 2, 1, false)]);
+        let (buffer, decoded) =
+            feed(&[(0, 0, 0, true), (1, 0, 1, true), (2, 1, 0, false), (4, 2, 0, false), (5, 2, 1, false)]);
         assert_eq!(decoded, 1);
         assert!(buffer.stalled());
         let (buffer, decoded) = feed(&[
@@ -207,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_later_key_frame_goes_on_without_the_lost_one() {
-        let (_, decoded) = feed(&[(0, 0, 0, true), (1, 0, 1, true), (2, 1, 0, false), (4, 2, 0, true), (5, 2, 1, true)]);
+        let (_, decoded) =
+            feed(&[(0, 0, 0, true), (1, 0, 1, true), (2, 1, 0, false), (4, 2, 0, true), (5, 2, 1, true)]);
         assert_eq!(decoded, 2);
     }
 

@@ -4,8 +4,8 @@
 mod frame_buffer;
 mod history;
 mod nack;
-mod packetizer;
 mod pacer;
+mod packetizer;
 mod receiver;
 mod reception;
 mod report_timer;

@@ -47,13 +47,6 @@ impl NackList {
         self.missing.remove(&sequence);
     }
 
-    /// Packets before `sequence` are of no use any more.
-    pub(crate) fn forget_before(&mut self, sequence: u64) {
-        if self.missing.first_key_value().is_some_and(|(&first, _)| first < sequence) {
-            self.missing = self.missing.split_off(&sequence);
-        }
-    }
-
     /// When a packet is due to be asked for again.
     pub(crate) fn next_wake(&self, rtt: Duration) -> Option<Time> {
         self.missing.values().map(|missing| missing.asked + rtt).min()
@@ -102,7 +95,8 @@ mod tests {
         let (mut list, mut ask, rtt) = (NackList::default(), Vec::new(), Duration::from_millis(50));
         list.on_packet(Time::ZERO, 0, &mut ask);
         list.on_packet(Time::ZERO, 2, &mut ask);
-        let rounds = (1..20).take_while(|&round| !list.retry(Time::from_millis(50 * round), rtt, &mut ask)).count();
+        let rounds =
+            (1..20).take_while(|&round| !list.retry(Time::from_millis(50 * round), rtt, &mut ask)).count();
         assert_eq!(ask.len(), 10);
         assert_eq!(rounds, 9);
     }

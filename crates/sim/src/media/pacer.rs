@@ -79,7 +79,13 @@ impl Pacer {
     }
 
     /// Whether a packet may leave now; the sender sends it and calls [`Pacer::sent`].
-    pub(crate) fn grant(&mut self, now: Time, queue_empty: bool, can_pad: bool, queued: Bytes) -> Option<Grant> {
+    pub(crate) fn grant(
+        &mut self,
+        now: Time,
+        queue_empty: bool,
+        can_pad: bool,
+        queued: Bytes,
+    ) -> Option<Grant> {
         if let Some(probe) = &self.probe
             && (!queue_empty || (can_pad && probe.started.is_some()))
         {
@@ -193,7 +199,10 @@ mod tests {
         let mut pacer = Pacer::new(Duration::from_millis(5));
         pacer.set_rate(Time::ZERO, Bitrate::from_kbps(100), Bytes::ZERO);
         let rate = Bitrate::from_mbps(2);
-        pacer.start_probe(Time::ZERO, ProbeCluster { id: 1, rate, min_duration: Duration::from_millis(15), min_packets: 5 });
+        pacer.start_probe(
+            Time::ZERO,
+            ProbeCluster { id: 1, rate, min_duration: Duration::from_millis(15), min_packets: 5 },
+        );
         let (mut now, mut sent) = (Time::ZERO, 0);
         while let Some(Grant::Probe(1)) = pacer.grant(now, false, false, Bytes::new(5000)) {
             pacer.sent(now, Bytes::new(1000));

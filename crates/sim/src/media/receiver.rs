@@ -75,7 +75,11 @@ impl MediaReceiver {
             frames: FrameBuffer::new(),
             controller,
             feedback,
-            report: ReportTimer::new(start, report_interval, seed.stream(&format!("{name}.receiver.reports"))),
+            report: ReportTimer::new(
+                start,
+                report_interval,
+                seed.stream(&format!("{name}.receiver.reports")),
+            ),
             rtt: None,
             last_decoded: start,
             last_key_request: None,
@@ -108,10 +112,15 @@ impl MediaReceiver {
             }
         }
         let (delays, last) = (&mut self.frame_delays, &mut self.last_decoded);
-        self.frames.on_part(now, packet.retransmission_of.unwrap_or(packet.sequence), &packet.frame, |delay| {
-            delays.push((now, delay.as_secs_f64()));
-            *last = now;
-        });
+        self.frames.on_part(
+            now,
+            packet.retransmission_of.unwrap_or(packet.sequence),
+            &packet.frame,
+            |delay| {
+                delays.push((now, delay.as_secs_f64()));
+                *last = now;
+            },
+        );
         self.request(now, want_key, out);
     }
 

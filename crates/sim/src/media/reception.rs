@@ -40,7 +40,14 @@ impl Reception {
         }
     }
 
-    pub(crate) fn on_packet(&mut self, now: Time, sequence: u64, rtp_timestamp: u64, payload: Bytes, header: Bytes) {
+    pub(crate) fn on_packet(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        rtp_timestamp: u64,
+        payload: Bytes,
+        header: Bytes,
+    ) {
         self.base.get_or_insert(sequence);
         self.highest = self.highest.max(sequence);
         self.received += 1;
@@ -87,7 +94,9 @@ impl Reception {
             highest_sequence: self.highest,
             jitter: (self.jitter >> 4).unsigned_abs(),
             last_sender_report: self.sender_report.map(|(stamp, _)| stamp),
-            delay_since_last: self.sender_report.map_or(Duration::ZERO, |(_, came)| now.saturating_since(came)),
+            delay_since_last: self
+                .sender_report
+                .map_or(Duration::ZERO, |(_, came)| now.saturating_since(came)),
             expected: expected_interval,
         })
     }

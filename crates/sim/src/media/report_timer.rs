@@ -22,6 +22,8 @@ impl ReportTimer {
 
     /// Sets the next due time after a report at `now`.
     pub(crate) fn restart(&mut self, now: Time) {
-        self.due = now + self.interval / 2 + Duration::from_nanos(self.random.below(self.interval.as_nanos().max(1)));
+        self.due = now
+            + self.interval / 2
+            + Duration::from_nanos(self.random.below(self.interval.as_nanos().max(1)));
     }
 }

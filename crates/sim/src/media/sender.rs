@@ -3,11 +3,13 @@
 
 use super::frame_buffer::Counted;
 use super::history::History;
-use super::packetizer::{Packetizer, Part};
 use super::pacer::{Grant, Pacer};
+use super::packetizer::{Packetizer, Part};
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
-use super::{AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Outbox, RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE, earlier};
+use super::{
+    AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Outbox, RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE, earlier,
+};
 use crate::codec::{AudioConfig, AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, Rtcp, Rtp, SenderReport};
 use crate::scenario::VideoConfig;
@@ -91,7 +93,8 @@ impl MediaSender {
         seed: Seed,
         name: &str,
     ) -> Self {
-        let video = video.map(|(config, controller)| VideoSender::new(sources, start, config, controller, seed, name));
+        let video = video
+            .map(|(config, controller)| VideoSender::new(sources, start, config, controller, seed, name));
         let audio = audio.map(|config| AudioSender {
             ssrc: sources.audio,
             source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio"))),
@@ -192,7 +195,11 @@ impl VideoSender {
             log: TransportLog::new(),
             media: Counted::default(),
             retransmitted: Counted::default(),
-            report: ReportTimer::new(start, config.report_interval, seed.stream(&format!("{name}.sender.reports"))),
+            report: ReportTimer::new(
+                start,
+                config.report_interval,
+                seed.stream(&format!("{name}.sender.reports")),
+            ),
             reference: None,
             frames: 0,
             keys: 0,

@@ -1,12 +1,12 @@
-//! RTP and RTCP as they go on the wire: their sizes, which the simulation uses for every packet, and
-//! their bytes, which are made only for captures.
+//! How long RTP and RTCP are on the wire. The bytes themselves are made only for captures, by the
+//! laboratory's export, whose test holds the two equal.
 //!
 //! SRTP and SRTCP (RFC 3711) would add 10 to 14 bytes of authentication; they are not counted, as the
 //! papers and webrtc-stats do not count them.
 
 mod size;
 
-pub use size::{rtcp_size, rtp_header_size, rtp_size};
+pub use size::{nack_items, rtcp_size, rtp_header_size, rtp_size};
 
 use units::Bytes;
 

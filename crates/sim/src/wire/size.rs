@@ -48,7 +48,7 @@ pub fn rtcp_size(packet: &Rtcp) -> Bytes {
 }
 
 /// Sequence numbers as generic NACK items (RFC 4585 § 6.2.1): the first, and a bit mask of the sixteen after it.
-pub(crate) fn nack_items(sequences: &[u64]) -> impl Iterator<Item = (u64, u16)> + '_ {
+pub fn nack_items(sequences: &[u64]) -> impl Iterator<Item = (u64, u16)> + '_ {
     let mut rest = sequences;
     std::iter::from_fn(move || {
         let (&first, after) = rest.split_first()?;
@@ -67,13 +67,14 @@ fn transport_size(feedback: &TransportFeedback) -> u64 {
     }
     // Chunks as two-bit status vectors of seven packets each (§ 3.1.4).
     let chunks = feedback.arrivals.len().div_ceil(7) as u64;
-    let deltas: u64 = deltas(feedback).flatten().map(|delta| if (0..=255).contains(&delta) { 1 } else { 2 }).sum();
+    let deltas: u64 =
+        deltas(feedback).flatten().map(|delta| if (0..=255).contains(&delta) { 1 } else { 2 }).sum();
     (20 + 2 * chunks + deltas).next_multiple_of(4)
 }
 
 /// The reference time in multiples of 64 ms, and for each packet its arrival after the one before in multiples of
 /// 250 µs (§ 3.1.5), the first after the reference time.
-pub(crate) fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
+fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
     let mut last = reference_ticks(feedback);
     feedback.arrivals.iter().map(move |arrival| {
         let ticks = delta_ticks((*arrival)?);
@@ -84,12 +85,12 @@ pub(crate) fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Optio
 }
 
 /// An instant in multiples of 250 µs.
-pub(crate) fn delta_ticks(at: Time) -> i64 {
+fn delta_ticks(at: Time) -> i64 {
     (at.as_nanos() / 250_000).cast_signed()
 }
 
 /// The reference time in multiples of 250 µs: the first arrival, rounded down to 64 ms.
-pub(crate) fn reference_ticks(feedback: &TransportFeedback) -> i64 {
+fn reference_ticks(feedback: &TransportFeedback) -> i64 {
     let first = feedback.arrivals.iter().flatten().next().copied().unwrap_or(Time::ZERO);
     delta_ticks(first) / 256 * 256
 }

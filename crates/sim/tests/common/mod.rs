@@ -1,9 +1,17 @@
 //! Scenarios in a few lines: two hosts, one call, one bottleneck upwards of the caller.
 
-#![allow(dead_code, reason = "each test file uses what it needs")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test file uses what it needs, and fails if it cannot be set up"
+)]
 
 use cc::ControllerConfig;
-use net::{AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig, Schedule};
+use net::{
+    AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig,
+    Schedule,
+};
 use sim::codec::{Codec, EncoderConfig, SourceSize};
 use sim::{CallConfig, Recording, Scenario, VideoConfig};
 use units::{Bitrate, Duration, Ratio, Seed, Time};
