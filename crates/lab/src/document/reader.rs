@@ -61,12 +61,16 @@ impl<'a> Reader<'a> {
     pub(crate) fn required<T: FromNode>(&mut self, key: &'static str) -> Result<T, Fault> {
         match self.optional(key)? {
             Some(value) => Ok(value),
-            None => Err(Fault::new(
-                self.place,
-                self.path(key),
-                "it is missing",
-                format!("write {key} = {}", T::WHAT),
-            )),
+            None => Err(self.missing(key, T::WHAT)),
+        }
+    }
+
+    /// The error about a key that is missing, or misspelt.
+    fn missing(&self, key: &str, what: &str) -> Fault {
+        let strangers = self.table.iter().filter(|(name, _)| !self.known.contains(name));
+        match nearest(key, strangers.map(|(name, _)| name)) {
+            Some(slip) => self.fault(slip, "there is no such key", format!("did you mean {key}?")),
+            None => Fault::new(self.place, self.path(key), "it is missing", format!("write {key} = {what}")),
         }
     }
 

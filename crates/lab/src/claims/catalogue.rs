@@ -1,0 +1,84 @@
+use super::{Claim, read};
+use crate::document::{FileError, nearest};
+use include_dir::{Dir, include_dir};
+use std::fmt;
+
+static CLAIMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../claims");
+
+/// All claims of all papers.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// The claims, paper by paper, in the order of the files.
+    pub claims: Vec<Claim>,
+}
+
+/// A word that is neither a claim nor a paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownClaim {
+    word: String,
+    known: Vec<String>,
+}
+
+impl fmt::Display for UnknownClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no claim or paper '{}'; ", self.word)?;
+        match nearest(&self.word, self.known.iter().map(String::as_str)) {
+            Some(near) => write!(f, "did you mean {near}?"),
+            None => write!(f, "there are {}", self.known.join(", ")),
+        }
+    }
+}
+
+impl std::error::Error for UnknownClaim {}
+
+impl Catalogue {
+    /// The claims that come with the program.
+    ///
+    /// # Errors
+    /// When one of their files is wrong.
+    pub fn embedded() -> Result<Self, FileError> {
+        let mut files: Vec<_> = CLAIMS.files().collect();
+        files.sort_by_key(|file| file.path());
+        let mut claims = Vec::new();
+        for file in files {
+            let path = format!("claims/{}", file.path().display());
+            let text =
+                file.contents_utf8().ok_or_else(|| FileError::file(&path, "it is not text (UTF-8)", ""))?;
+            claims.extend(read::read(text, &path)?);
+        }
+        Ok(Self { claims })
+    }
+
+    /// The claims of one file.
+    ///
+    /// # Errors
+    /// When it is wrong.
+    pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
+        Ok(Self { claims: read::read(text, path)? })
+    }
+
+    /// The claims with these ids or of these papers, in the order of the catalogue; all if there are no words.
+    ///
+    /// # Errors
+    /// When a word is neither.
+    pub fn select(&self, words: &[String]) -> Result<Vec<&Claim>, UnknownClaim> {
+        let fits = |claim: &Claim, word: &str| {
+            claim.id.eq_ignore_ascii_case(word) || claim.paper.eq_ignore_ascii_case(word)
+        };
+        for word in words {
+            if !self.claims.iter().any(|claim| fits(claim, word)) {
+                let mut known: Vec<String> = self.claims.iter().map(|claim| claim.paper.clone()).collect();
+                known.dedup();
+                known.extend(self.claims.iter().map(|claim| claim.id.clone()));
+                return Err(UnknownClaim { word: word.clone(), known });
+            }
+        }
+        let chosen = |claim: &&Claim| words.is_empty() || words.iter().any(|word| fits(claim, word));
+        Ok(self.claims.iter().filter(chosen).collect())
+    }
+
+    /// The claims that an experiment tests.
+    pub fn of_experiment<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Claim> {
+        self.claims.iter().filter(move |claim| claim.experiment == name)
+    }
+}

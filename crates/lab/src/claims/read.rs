@@ -1,0 +1,74 @@
+use super::Claim;
+use super::expression::Expression;
+use super::template::Template;
+use crate::document::{Fault, FileError, Node, Reader, Value, parse};
+use crate::metrics::Request;
+
+/// The claims of a file.
+pub(super) fn read(text: &str, path: &str) -> Result<Vec<Claim>, FileError> {
+    parse(text).and_then(|node| file(&node)).map_err(|fault| fault.in_file(path))
+}
+
+fn file(node: &Node) -> Result<Vec<Claim>, Fault> {
+    let mut top = Reader::new(node, "")?;
+    let paper: String = top.required("paper")?;
+    let _title: String = top.required("title")?;
+    let mut claims: Vec<Claim> = Vec::new();
+    for node in top.items("claim")?.unwrap_or_default() {
+        let claim = claim(node, &paper)?;
+        if claims.iter().any(|other| other.id == claim.id) {
+            let reason = format!("there are two claims '{}'", claim.id);
+            return Err(Fault::new(node.place, "claim.id", reason, "give each its own"));
+        }
+        claims.push(claim);
+    }
+    top.finish()?;
+    Ok(claims)
+}
+
+fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
+    let mut table = Reader::new(node, "claim")?;
+    let id: String = table.required("id")?;
+    let values = table.entries("value")?;
+    let values: Vec<(String, Request)> = values
+        .into_iter()
+        .map(|(name, node)| Ok((name.to_owned(), Request::read(node, &format!("{id}.value.{name}"))?)))
+        .collect::<Result<_, Fault>>()?;
+    let mut names: Vec<String> = Vec::new();
+    let mut measured = Vec::new();
+    for (name, node) in table.entries("measured")? {
+        measured.push((name.to_owned(), expression(node, &format!("{id}.measured.{name}"), &names)?));
+        names.push(name.to_owned());
+    }
+    let holds = match table.node("holds") {
+        Some(node) => expression(node, &format!("{id}.holds"), &names)?,
+        None => return Err(table.fault("holds", "it is missing", "write the expression that must be true")),
+    };
+    let show = match table.optional::<String>("show")? {
+        Some(text) => Some(Template::parse(&text, &names).map_err(|reason| table.fault("show", reason, ""))?),
+        None => None,
+    };
+    let claim = Claim {
+        id,
+        paper: paper.to_owned(),
+        location: table.required("where")?,
+        setting: table.required("setting")?,
+        published: table.required("published")?,
+        check: table.required("check")?,
+        experiment: table.required("experiment")?,
+        values,
+        measured,
+        holds,
+        show,
+    };
+    table.finish()?;
+    Ok(claim)
+}
+
+fn expression(node: &Node, key: &str, names: &[String]) -> Result<Expression, Fault> {
+    let Value::Text(text) = &node.value else {
+        let reason = format!("{} where an expression belongs", node.value.what());
+        return Err(Fault::new(node.place, key, reason, "write it in quotes"));
+    };
+    Expression::parse(text, names).map_err(|reason| Fault::new(node.place, key, reason, ""))
+}

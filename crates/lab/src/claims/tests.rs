@@ -1,0 +1,141 @@
+use super::*;
+use crate::experiment::Experiment;
+use crate::runner::Runner;
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+
+const HEAD: &str = "paper = \"a-paper\"\ntitle = \"A paper\"\n";
+const CLAIM: &str = r#"
+[[claim]]
+id = "X-1"
+where = "Fig. 11"
+setting = "12 cells"
+published = "much"
+check = "≥ 0"
+experiment = "carlucci-2017/fig11"
+value.rate = { metric = "received_rate", stream = "main.video" }
+measured.lowest = "min(cells.map(c, c.rate))"
+holds = "lowest >= 0.0"
+show = "lowest {lowest:bit/s}"
+"#;
+
+fn catalogue(claims: &str) -> Result<Catalogue, crate::FileError> {
+    Catalogue::parse(&format!("{HEAD}{claims}"), "x.toml")
+}
+
+fn message(old: &str, new: &str) -> String {
+    assert!(CLAIM.contains(old), "{old}");
+    catalogue(&CLAIM.replacen(old, new, 1)).unwrap_err().to_string()
+}
+
+/// Runs the claims shortly, one seed each.
+fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
+    let catalogue = catalogue(claims).unwrap();
+    let short = |experiment: Experiment| {
+        let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        experiment.with_overrides(&[set("duration", "5s"), set("runs", "1")])
+    };
+    let plan = Plan::new(catalogue.select(&[]).unwrap(), short);
+    let cancel = AtomicBool::new(cancel);
+    let jobs = NonZeroUsize::new(2).unwrap();
+    plan.run(Runner { jobs, cancel: &cancel, progress: &|_, _| {} }, |_, _| {}).0
+}
+
+#[test]
+fn the_claims_that_come_along_are_good_and_name_experiments_that_are_there() {
+    let catalogue = Catalogue::embedded().unwrap();
+    assert!(catalogue.claims.len() >= 20);
+    for claim in &catalogue.claims {
+        assert!(crate::experiment::names().contains(&claim.experiment), "{}: {}", claim.id, claim.experiment);
+    }
+    let ids = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        catalogue.select(&words).map(|claims| claims.iter().map(|claim| claim.id.clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(ids(&["c-5", "V-1"]).unwrap(), ["C-5", "V-1"]);
+    assert!(ids(&["carlucci-2017"]).unwrap().iter().all(|id| id.starts_with("C-")));
+    let error = ids(&["carluci-2017"]).unwrap_err().to_string();
+    assert_eq!(error, "there is no claim or paper 'carluci-2017'; did you mean carlucci-2017?");
+}
+
+#[test]
+fn a_claim_ends_in_one_of_three_ways() {
+    let holds = verify(CLAIM, false);
+    assert_eq!(holds[0].status, Status::Reproduced, "{}", holds[0].measured);
+    assert!(holds[0].measured.starts_with("lowest "), "{}", holds[0].measured);
+    assert_eq!((holds[0].values.len(), holds[0].runs), (12, 1));
+    let fails = verify(&CLAIM.replace(">= 0.0", "< 0.0"), false);
+    assert_eq!(fails[0].status, Status::NotReproduced);
+    for (old, new, reason) in [
+        ("main.video", "mian.video", "there is no 'mian.video'"),
+        ("carlucci-2017/fig11", "carlucci-2017/fig99", "no experiment of this name"),
+        ("lowest >= 0.0", "lowest", "claim X-1: 'holds' is neither true nor false"),
+        ("c.rate)", "c.rates)", "claim X-1: 'min(cells.map(c, c.rates))': No such key: rates"),
+    ] {
+        let verdict = &verify(&CLAIM.replace(old, new), false)[0];
+        assert_eq!(verdict.status, Status::NotRun, "{new}");
+        assert!(verdict.measured.contains(reason), "{}", verdict.measured);
+    }
+    let stopped = &verify(CLAIM, true)[0];
+    assert_eq!((stopped.status, stopped.measured.as_str()), (Status::NotRun, "stopped after 0 of 12 runs"));
+}
+
+#[test]
+fn claims_that_share_an_experiment_run_it_once() {
+    let second =
+        CLAIM.replace("X-1", "X-2").replace("received_rate", "media_rate").replace(">= 0.0", "< 0.0");
+    let both = format!("{CLAIM}{second}");
+    let catalogue = catalogue(&both).unwrap();
+    let plan = Plan::new(catalogue.select(&[]).unwrap(), Ok);
+    assert_eq!((plan.experiments.len(), plan.runs()), (1, 120));
+    let verdicts = verify(&both, false);
+    assert_eq!(
+        verdicts.iter().map(|verdict| verdict.status).collect::<Vec<_>>(),
+        [Status::Reproduced, Status::NotReproduced]
+    );
+    assert_eq!(verdicts[1].values[0].metric, "media_rate");
+}
+
+#[test]
+fn a_verdict_is_one_json_object_and_its_own_baseline() {
+    let verdicts = verify(CLAIM, false);
+    let line = serde_json::to_string(&verdicts[0]).unwrap();
+    assert!(line.starts_with("{\"id\":\"X-1\",\"status\":\"reproduced\",\"measured\":\"lowest "), "{line}");
+    assert!(!line.contains('\n') && line.contains("\"where\":\"Fig. 11\""));
+    let baseline = Baseline::parse(&line, "old.json").unwrap();
+    assert_eq!(baseline.regressions(&verdicts), []);
+    let mut worse = verdicts.clone();
+    worse[0].status = Status::NotReproduced;
+    worse[0].values[3].mean *= 0.5;
+    worse[0].values[4].mean *= 0.97;
+    worse[0].values[5].mean *= 2.0;
+    let regressions: Vec<String> = baseline.regressions(&worse).iter().map(ToString::to_string).collect();
+    assert_eq!(regressions.len(), 2, "{regressions:?}");
+    assert_eq!(regressions[0], "X-1 was reproduced, now not reproduced");
+    assert!(
+        regressions[1].starts_with("X-1 rate, received_rate (host.alice.up.queue="),
+        "{}",
+        regressions[1]
+    );
+    let error = Baseline::parse("{}\n", "old.json").unwrap_err().to_string();
+    assert!(error.starts_with("old.json:1: not a verdict (missing field `id`"), "{error}");
+    assert!(Baseline::parse(" \n", "old.json").unwrap_err().to_string().contains("empty"));
+}
+
+#[test]
+fn errors_name_the_line_the_claim_and_the_mend() {
+    let messages = [
+        message("id = \"X-1\"", ""),
+        message("metric = \"received_rate\"", "metric = \"recieved_rate\""),
+        message("stream = \"main.video\"", "stream = \"main.video\", from = \"5s\", to = \"5s\""),
+        message("stream = \"main.video\"", "stream = \"main.video\", reduce = \"median\""),
+        message("stream = \"main.video\"", "steam = \"main.video\""),
+        message("min(cells.map(c, c.rate))", "min(cells.map(c, c.rate)"),
+        message("lowest >= 0.0", "lowst >= 0.0"),
+        message("{lowest:bit/s}", "{highest}"),
+        message("where = \"Fig. 11\"", "were = \"Fig. 11\""),
+        message("holds = \"lowest >= 0.0\"", "holds = true"),
+        catalogue(&format!("{CLAIM}{CLAIM}")).unwrap_err().to_string(),
+    ];
+    insta::assert_snapshot!(messages.join("\n"));
+}

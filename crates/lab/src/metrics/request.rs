@@ -1,0 +1,204 @@
+use super::input::Input;
+use super::{Better, Rule, Unit, find, mean};
+use crate::document::{Fault, Node, Reader, nearest};
+use sim::Recording;
+use sim::recording::{Kind, StreamRecord};
+use std::fmt;
+use units::{Ratio, Time};
+
+/// A metric asked for: which, of what, over which time.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The metric's name.
+    pub metric: String,
+    rule: Rule,
+    /// The streams by name; `*` stands for any characters.
+    streams: Vec<String>,
+    line: Option<String>,
+    from: Option<Time>,
+    to: Option<Time>,
+    level: Ratio,
+    reduce: Option<Reduce>,
+}
+
+/// What to make of one value a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduce {
+    /// Their mean.
+    Mean,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// Their sum.
+    Sum,
+}
+
+/// Why a metric cannot be computed of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricError(pub String);
+
+impl fmt::Display for MetricError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for MetricError {}
+
+impl Request {
+    /// A metric of the given streams over the whole run.
+    ///
+    /// # Errors
+    /// When there is no such metric.
+    pub fn new(metric: &str, streams: &[&str], line: Option<&str>) -> Result<Self, MetricError> {
+        let rule = find(metric).ok_or_else(|| MetricError(unknown(metric)))?;
+        Ok(Self {
+            metric: metric.to_owned(),
+            rule,
+            streams: streams.iter().map(|name| (*name).to_owned()).collect(),
+            line: line.map(str::to_owned),
+            from: None,
+            to: None,
+            level: Ratio::from_percent(90),
+            reduce: None,
+        })
+    }
+
+    /// The same over a part of the run.
+    #[must_use]
+    pub fn between(self, from: Time, to: Time) -> Self {
+        Self { from: Some(from), to: Some(to), ..self }
+    }
+
+    /// Reads `{ metric = "loss", stream = "main.video", from = "0s", … }`.
+    pub(crate) fn read(node: &Node, key: &str) -> Result<Self, Fault> {
+        let mut table = Reader::new(node, key)?;
+        let metric: String = table.required("metric")?;
+        let stream: Option<String> = table.optional("stream")?;
+        let streams: Option<Vec<String>> = table.optional("streams")?;
+        if stream.is_some() && streams.is_some() {
+            return Err(table.fault("streams", "stream and streams exclude each other", "write one of them"));
+        }
+        let (from, to) = (table.optional("from")?, table.optional::<Time>("to")?);
+        if to.is_some_and(|to| to <= from.unwrap_or(Time::ZERO)) {
+            return Err(table.fault("to", "the window is empty", "write a time after 'from'"));
+        }
+        let reduce = match table.optional::<String>("reduce")?.as_deref() {
+            None => None,
+            Some("mean") => Some(Reduce::Mean),
+            Some("min") => Some(Reduce::Min),
+            Some("max") => Some(Reduce::Max),
+            Some("sum") => Some(Reduce::Sum),
+            Some(other) => {
+                return Err(table.fault("reduce", format!("no '{other}'"), "write mean, min, max or sum"));
+            }
+        };
+        let rule = find(&metric)
+            .ok_or_else(|| table.fault("metric", unknown(&metric), "see 'weir list --metrics'"))?;
+        let request = Self {
+            rule,
+            streams: stream.map(|stream| vec![stream]).or(streams).unwrap_or_default(),
+            line: table.optional("line")?,
+            from,
+            to,
+            level: table.or("level", Ratio::from_percent(90))?,
+            reduce,
+            metric,
+        };
+        table.finish()?;
+        Ok(request)
+    }
+
+    /// The unit of the result.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.rule.unit()
+    }
+
+    /// Which way the result improves.
+    #[must_use]
+    pub fn better(&self) -> Better {
+        self.rule.better()
+    }
+
+    /// The metric of one run; not-a-number where there is nothing to compute it of, as when a rate is never reached.
+    ///
+    /// # Errors
+    /// When the run has no such stream, or the stream no such record.
+    pub fn compute(&self, recording: &Recording) -> Result<f64, MetricError> {
+        let in_context = |error: MetricError| MetricError(format!("{}: {error}", self.metric));
+        let streams = self.streams(recording).map_err(in_context)?;
+        let line = self.line.as_deref().map(|name| find_stream(recording, name, Kind::Line)).transpose();
+        let line = line.map_err(in_context)?;
+        let compute =
+            |streams: Vec<_>| self.rule.compute(&self.input(recording, streams, line)).map_err(in_context);
+        let Some(reduce) = self.reduce else { return compute(streams) };
+        let each: Vec<f64> =
+            streams.into_iter().map(|stream| compute(vec![stream])).collect::<Result<_, _>>()?;
+        Ok(match reduce {
+            Reduce::Mean => mean(&each),
+            Reduce::Min => each.into_iter().fold(f64::INFINITY, f64::min),
+            Reduce::Max => each.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            Reduce::Sum => each.into_iter().sum(),
+        })
+    }
+
+    fn input<'a>(
+        &self,
+        recording: &'a Recording,
+        streams: Vec<&'a StreamRecord>,
+        line: Option<&'a StreamRecord>,
+    ) -> Input<'a> {
+        let end = Time::ZERO + recording.duration;
+        let active = || streams.iter().copied().chain(streams.is_empty().then_some(line).flatten());
+        let first = active().map(|stream| stream.active.0).min().unwrap_or(Time::ZERO);
+        let last = active().map(|stream| stream.active.1).max().unwrap_or(end);
+        let (from, to) = (self.from.unwrap_or(first), self.to.unwrap_or(last).min(end));
+        Input { recording, streams, line, from, to, level: self.level.as_f64() }
+    }
+
+    fn streams<'a>(&self, recording: &'a Recording) -> Result<Vec<&'a StreamRecord>, MetricError> {
+        let mut found: Vec<&StreamRecord> = Vec::new();
+        for pattern in &self.streams {
+            let fits = |stream: &&StreamRecord| stream.kind != Kind::Line && matches(pattern, &stream.name);
+            let fitting: Vec<_> = recording.streams.iter().filter(fits).collect();
+            if fitting.is_empty() {
+                find_stream(recording, pattern, Kind::Video)?;
+            }
+            found.extend(fitting);
+        }
+        Ok(found)
+    }
+}
+
+fn unknown(metric: &str) -> String {
+    let all = super::all();
+    match nearest(metric, all.iter().map(|metric| metric.name.as_str())) {
+        Some(near) => format!("there is no metric '{metric}': did you mean {near}?"),
+        None => format!("there is no metric '{metric}'"),
+    }
+}
+
+fn find_stream<'a>(
+    recording: &'a Recording,
+    name: &str,
+    kind: Kind,
+) -> Result<&'a StreamRecord, MetricError> {
+    recording.stream(name).ok_or_else(|| {
+        let fits = |stream: &&StreamRecord| (stream.kind == Kind::Line) == (kind == Kind::Line);
+        let names: Vec<_> =
+            recording.streams.iter().filter(fits).map(|stream| stream.name.as_str()).collect();
+        MetricError(format!("there is no '{name}'; there are {}", names.join(", ")))
+    })
+}
+
+/// Whether `name` is `pattern`, in which `*` stands for any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
+            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(tail, &rest[at..]))
+        }),
+    }
+}

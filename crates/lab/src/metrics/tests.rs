@@ -1,0 +1,208 @@
+//! Metrics against recordings computed by hand.
+
+use super::*;
+use sim::Recording;
+use sim::recording::{Column, Kind, Points, StreamRecord};
+use units::{Duration, Time};
+
+fn secs(seconds: u64) -> Time {
+    Time::from_secs(seconds)
+}
+
+fn video(name: &str, columns: &[(&'static str, &[f64])], points: &[(&'static str, &[f64])]) -> StreamRecord {
+    let point = |(index, value): (usize, &f64)| (secs(index as u64 + 1), *value);
+    StreamRecord {
+        name: name.to_owned(),
+        kind: Kind::Video,
+        active: (Time::ZERO, secs(columns.first().map_or(4, |(_, values)| values.len()) as u64)),
+        columns: columns.iter().map(|(name, values)| Column { name, values: values.to_vec() }).collect(),
+        points: points
+            .iter()
+            .map(|(name, values)| Points { name, values: values.iter().enumerate().map(point).collect() })
+            .collect(),
+    }
+}
+
+/// One sample a second.
+fn recording(streams: Vec<StreamRecord>) -> Recording {
+    let length = streams.iter().map(|stream| stream.active.1).max().unwrap();
+    let duration = Duration::from_nanos(length.as_nanos());
+    Recording { interval: Duration::from_secs(1), duration, streams, events: Vec::new() }
+}
+
+fn line(name: &str, columns: &[(&'static str, &[f64])]) -> StreamRecord {
+    StreamRecord { kind: Kind::Line, ..video(name, columns, &[]) }
+}
+
+fn compute(metric: &str, recording: &Recording, window: Option<(u64, u64)>) -> f64 {
+    let request = Request::new(metric, &["*.video"], Some("a.up")).unwrap();
+    let request = match window {
+        Some((from, to)) => request.between(secs(from), secs(to)),
+        None => request,
+    };
+    request.compute(recording).unwrap()
+}
+
+#[test]
+fn percentiles_are_those_of_type_7() {
+    let samples = [1.0, 2.0, 3.0, 4.0];
+    assert_eq!(percentile(&samples, 50.0), 2.5);
+    assert_eq!(percentile(&samples, 25.0), 1.75);
+    assert!((percentile(&samples, 95.0) - 3.85).abs() < 1e-12);
+    assert_eq!((percentile(&samples, 0.0), percentile(&samples, 100.0)), (1.0, 4.0));
+    assert_eq!(percentile(&[7.0], 95.0), 7.0);
+    assert!(percentile(&[], 50.0).is_nan());
+    assert!((deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]) - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn jain_is_one_for_equals_and_a_share_for_one_alone() {
+    assert_eq!(jain_index(&[3.0, 3.0, 3.0]), 1.0);
+    assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), 0.25);
+    assert!(jain_index(&[0.0, 0.0]).is_nan());
+}
+
+#[test]
+fn utilization_weighs_each_interval_with_the_capacity_at_its_beginning() {
+    // 100, 100, 300, 300 bytes a second; the capacity goes from 1000 to 4000 bit/s at 2 s.
+    let media = video(
+        "m.video",
+        &[
+            ("bytesReceived", &[90.0, 180.0, 450.0, 720.0]),
+            ("headerBytesReceived", &[10.0, 20.0, 50.0, 80.0]),
+        ],
+        &[],
+    );
+    let run = recording(vec![media, line("a.up", &[("rate", &[1000.0, 4000.0, 4000.0, 4000.0])])]);
+    assert_eq!(compute("received_rate", &run, None), 1600.0);
+    assert_eq!(compute("media_rate", &run, None), 1440.0);
+    assert_eq!(compute("utilization", &run, None), 1600.0 / 2500.0);
+    assert_eq!(compute("utilization", &run, Some((0, 2))), 0.8);
+    assert_eq!(compute("utilization", &run, Some((2, 4))), 0.6);
+    assert_eq!(compute("received_rate_max", &run, None), 2400.0);
+    assert_eq!(compute("received_rate_std", &run, Some((2, 4))), 0.0);
+}
+
+#[test]
+fn loss_leaves_retransmissions_out() {
+    let counters: [(&str, &[f64]); 3] = [
+        ("packetsSent", &[10.0, 25.0, 35.0, 45.0]),
+        ("retransmittedPacketsSent", &[0.0, 5.0, 5.0, 5.0]),
+        ("packetsLost", &[0.0, 5.0, 5.0, 6.0]),
+    ];
+    let run = recording(vec![video("m.video", &counters, &[("fractionLost", &[0.0, 0.5, 0.0, 0.1])])]);
+    let request = |from, to| Request::new("loss", &["m.video"], None).unwrap().between(secs(from), secs(to));
+    assert_eq!(request(0, 4).compute(&run), Ok(6.0 / 40.0));
+    assert_eq!(request(1, 2).compute(&run), Ok(0.5));
+    assert_eq!(request(2, 3).compute(&run), Ok(0.0));
+    let peak = Request::new("loss_peak", &["m.video"], None).unwrap();
+    assert_eq!(peak.compute(&run), Ok(0.5));
+    assert_eq!(peak.between(secs(2), secs(4)).compute(&run), Ok(0.1));
+}
+
+#[test]
+fn queuing_delay_is_above_the_least_round_trip_of_the_whole_run() {
+    let rtt: &[f64] = &[0.050, 0.060, 0.080, 0.070];
+    let run = recording(vec![
+        video("m.video", &[], &[("roundTripTime", rtt)]),
+        line("a.up", &[("queueDelay", &[0.0, 0.1, 0.3, 0.2])]),
+    ]);
+    let close = |metric, window, expected: f64| {
+        let value = compute(metric, &run, window);
+        assert!((value - expected).abs() < 1e-12, "{metric}: {value}");
+    };
+    close("rtt_mean", None, 0.065);
+    close("rtt_median", None, 0.065);
+    close("queuing_delay_max", None, 0.030);
+    close("queuing_delay_min", Some((2, 4)), 0.020);
+    close("true_queue_delay_median", None, 0.15);
+}
+
+#[test]
+fn fairness_is_that_of_the_streams_that_are_active() {
+    let nan = f64::NAN;
+    let run = recording(vec![
+        video("x.video", &[("bytesReceived", &[10.0, 20.0, 50.0, 60.0])], &[]),
+        video("y.video", &[("bytesReceived", &[nan, nan, 10.0, 20.0])], &[]),
+        line("a.up", &[("rate", &[1.0; 4])]),
+    ]);
+    // Alone, alone, 30 to 10, 10 to 10.
+    let third = 1600.0 / (2.0 * 1000.0);
+    assert_eq!(compute("jain", &run, None), (1.0 + 1.0 + third + 1.0) / 4.0);
+    assert_eq!(compute("jain", &run, Some((2, 4))), (third + 1.0) / 2.0);
+    assert_eq!(compute("jain_of_means", &run, Some((2, 4))), jain_index(&[20.0, 10.0]));
+}
+
+#[test]
+fn a_rate_converges_when_it_comes_near_its_later_mean_and_stays() {
+    let rates = [1.0, 2.0, 4.0, 8.0, 9.5, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0];
+    let total: Vec<f64> = rates
+        .iter()
+        .scan(0.0, |sum, rate| {
+            *sum += rate;
+            Some(*sum)
+        })
+        .collect();
+    let run = recording(vec![
+        video("m.video", &[("bytesSent", &total), ("bytesReceived", &total)], &[]),
+        line("a.up", &[]),
+    ]);
+    assert_eq!(compute("convergence_time", &run, None), 4.0, "the fifth second is the first near 10");
+    assert_eq!(compute("ramp_time", &run, None), 5.0, "90 % of 10 within the fifth second");
+    assert_eq!(compute("ramp_time", &run, Some((3, 15))), 2.0);
+}
+
+#[test]
+fn the_time_constant_of_a_rise_is_found_again() {
+    let rise = |from: f64, count: usize| (0..count).map(move |step| from * libm::exp(step as f64 / 20.0));
+    let rates: Vec<f64> = rise(100.0, 30).chain(rise(50.0, 25)).chain(rise(80.0, 2)).collect();
+    let run =
+        recording(vec![video("m.video", &[("availableOutgoingBitrate", &rates)], &[]), line("a.up", &[])]);
+    assert!((compute("tau", &run, None) - 20.0).abs() < 1e-9);
+    let flat =
+        recording(vec![video("m.video", &[("availableOutgoingBitrate", &[5.0; 9])], &[]), line("a.up", &[])]);
+    assert!(compute("tau", &flat, None).is_nan());
+}
+
+#[test]
+fn counters_are_taken_over_the_window_and_the_streams() {
+    let counts: &[f64] = &[0.0, 1.0, 3.0, 3.0];
+    let columns: [(&str, &[f64]); 3] = [
+        ("controller.overuse_count", counts),
+        ("freezeCount", counts),
+        ("framesPerSecond", &[30.0, 10.0, 20.0, 20.0]),
+    ];
+    let run =
+        recording(vec![video("x.video", &columns, &[]), video("y.video", &columns, &[]), line("a.up", &[])]);
+    assert_eq!(compute("overuse_count", &run, None), 6.0);
+    assert_eq!(compute("freeze_count", &run, Some((2, 4))), 4.0);
+    assert_eq!(compute("fps_mean", &run, None), 20.0);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let run = recording(vec![video("main.video", &[], &[]), line("a.up", &[])]);
+    let error =
+        |metric, stream, line| Request::new(metric, &[stream], line).unwrap().compute(&run).unwrap_err().0;
+    assert_eq!(error("loss", "mian.video", None), "loss: there is no 'mian.video'; there are main.video");
+    assert_eq!(error("loss", "main.video", None), "loss: main.video has no packetsLost");
+    assert_eq!(
+        error("utilization", "main.video", Some("b.up")),
+        "utilization: there is no 'b.up'; there are a.up"
+    );
+    assert_eq!(
+        error("true_queue_delay_p95", "main.video", None),
+        "true_queue_delay_p95: it needs line = \"HOST.up\" or \"HOST.down\""
+    );
+    let unknown = Request::new("rtt_p59", &[], None).unwrap_err().0;
+    assert!(unknown.starts_with("there is no metric 'rtt_p59': did you mean rtt_p"), "{unknown}");
+}
+
+#[test]
+fn names_are_unique_and_found() {
+    let all = all();
+    for metric in &all {
+        assert!(find(&metric.name).is_some(), "{}", metric.name);
+        assert_eq!(all.iter().filter(|other| other.name == metric.name).count(), 1, "{}", metric.name);
+    }
+}
