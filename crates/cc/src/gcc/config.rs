@@ -234,22 +234,22 @@ impl GccConfig {
         }
     }
 
-    /// The profiles by name, with a line on each.
-    pub(crate) const PROFILES: [(&str, fn() -> Self, &str); 3] = [
-        (
-            "carlucci-2017",
-            Self::carlucci_2017,
-            "Carlucci, De Cicco, Holmer, Mascolo 2017: delay-based at the receiver, loss-based at the sender",
-        ),
-        (
-            "jansen-2016",
-            Self::jansen_2016,
-            "Jansen 2016, chapter 5: one-component filter, ×1.05 a second (Chrome 52)",
-        ),
-        (
-            "draft-02",
-            Self::draft_02,
-            "draft-ietf-rmcat-gcc-02, as in Guerrero Viveros 2019 § 2.2: bursts, far and near",
-        ),
+    /// The profiles.
+    pub(crate) const PROFILES: [Published; 3] = [
+        Published {
+            name: "carlucci-2017",
+            config: Self::carlucci_2017,
+            summary: "Carlucci, De Cicco, Holmer, Mascolo 2017: delay-based at the receiver, loss-based at the sender",
+        },
+        Published {
+            name: "jansen-2016",
+            config: Self::jansen_2016,
+            summary: "Jansen 2016, chapter 5: one-component filter, ×1.05 a second (Chrome 52)",
+        },
+        Published {
+            name: "draft-02",
+            config: Self::draft_02,
+            summary: "draft-ietf-rmcat-gcc-02, as in Guerrero Viveros 2019 § 2.2: bursts, far and near",
+        },
     ];
 }
