@@ -160,10 +160,10 @@ impl<'a> Simulation<'a> {
         let leg = &mut self.legs[leg_index];
         match end {
             End::Sender => {
-                leg.sender.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Receiver), End::Receiver))
+                leg.sender.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Receiver), End::Receiver));
             }
             End::Receiver => {
-                leg.receiver.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Sender), End::Sender))
+                leg.receiver.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Sender), End::Sender));
             }
         }
         self.wakes[index] = leg.next_wake(end);

@@ -6,7 +6,7 @@
 
 mod size;
 
-pub use size::{nack_items, rtcp_size, rtp_header_size, rtp_size};
+pub use size::{deltas, nack_items, reference_ticks, rtcp_size, rtp_header_size, rtp_size};
 
 use units::Bytes;
 

@@ -74,7 +74,7 @@ fn transport_size(feedback: &TransportFeedback) -> u64 {
 
 /// The reference time in multiples of 64 ms, and for each packet its arrival after the one before in multiples of
 /// 250 µs (§ 3.1.5), the first after the reference time.
-fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
+pub fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
     let mut last = reference_ticks(feedback);
     feedback.arrivals.iter().map(move |arrival| {
         let ticks = delta_ticks((*arrival)?);
@@ -90,7 +90,7 @@ fn delta_ticks(at: Time) -> i64 {
 }
 
 /// The reference time in multiples of 250 µs: the first arrival, rounded down to 64 ms.
-fn reference_ticks(feedback: &TransportFeedback) -> i64 {
+pub fn reference_ticks(feedback: &TransportFeedback) -> i64 {
     let first = feedback.arrivals.iter().flatten().next().copied().unwrap_or(Time::ZERO);
     delta_ticks(first) / 256 * 256
 }

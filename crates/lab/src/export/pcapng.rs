@@ -1,0 +1,110 @@
+//! Captures that Wireshark opens: every packet at both hosts' interfaces, with real IP, UDP, RTP and RTCP.
+//!
+//! Host number n has the address 10.0.0.(n+1). RTP payload is zeros: frames have sizes, not pictures.
+
+use super::wire::{encode_rtcp, encode_rtp};
+use etherparse::{IpDscp, IpEcn, PacketBuilder};
+use net::{Ecn, HostId, Packet};
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use sim::{Content, Tap};
+use std::borrow::Cow;
+use std::io::Write;
+use units::Time;
+
+/// Time stamps in nanoseconds (pcapng, option if_tsresol: 10^-9).
+const NANOSECONDS: u8 = 9;
+/// Hops left; nothing here routes.
+const TIME_TO_LIVE: u8 = 64;
+
+/// Writes a capture as the run goes on.
+pub struct Capture<W: Write> {
+    writer: PcapNgWriter<W>,
+    error: Option<String>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture with an interface for each host.
+    ///
+    /// # Errors
+    /// When the beginning cannot be written.
+    pub fn new(output: W, hosts: &[String]) -> Result<Self, String> {
+        let mut writer = PcapNgWriter::new(output).map_err(|error| error.to_string())?;
+        for host in hosts {
+            let options = vec![
+                InterfaceDescriptionOption::IfName(Cow::Owned(host.clone())),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ];
+            let interface = InterfaceDescriptionBlock { linktype: DataLink::IPV4, snaplen: 0, options };
+            writer.write_pcapng_block(interface).map_err(|error| error.to_string())?;
+        }
+        Ok(Self { writer, error: None })
+    }
+
+    /// Ends the capture and gives the output back.
+    ///
+    /// # Errors
+    /// The first error that writing met.
+    pub fn finish(self) -> Result<W, String> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.writer.into_inner()),
+        }
+    }
+
+    fn write(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>) -> Result<(), String> {
+        let payload = match content {
+            Content::Rtp(rtp) => encode_rtp(rtp),
+            Content::Rtcp(rtcp) => encode_rtcp(rtcp),
+        };
+        let payload = payload.map_err(|error| error.to_string())?;
+        let bytes = datagram(packet, &payload)?;
+        let block = EnhancedPacketBlock {
+            interface_id: u32::from(host.0),
+            timestamp: std::time::Duration::from_nanos(at.as_nanos()),
+            original_len: u32::try_from(bytes.len()).map_err(|error| error.to_string())?,
+            data: Cow::Owned(bytes),
+            options: Vec::new(),
+        };
+        self.writer.write_pcapng_block(block).map(drop).map_err(|error| error.to_string())
+    }
+}
+
+impl<W: Write> Tap for Capture<W> {
+    fn packet(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>) {
+        if self.error.is_none() {
+            self.error = self.write(at, host, packet, content).err();
+        }
+    }
+}
+
+/// The address of a host.
+fn address(host: HostId) -> [u8; 4] {
+    let [high, low] = (host.0.wrapping_add(1)).to_be_bytes();
+    [10, 0, high, low]
+}
+
+fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
+    let flow = packet.flow;
+    let mut header = etherparse::Ipv4Header::new(
+        0,
+        TIME_TO_LIVE,
+        etherparse::IpNumber::UDP,
+        address(flow.src),
+        address(flow.dst),
+    )
+    .map_err(|error| error.to_string())?;
+    header.dscp = IpDscp::try_new(packet.dscp.0).map_err(|error| error.to_string())?;
+    header.ecn = match packet.ecn {
+        Ecn::NotEct => IpEcn::ZERO,
+        Ecn::Ect1 => IpEcn::ONE,
+        Ecn::Ect0 => IpEcn::TWO,
+        Ecn::Ce => IpEcn::THREE,
+    };
+    let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(header, Default::default())).udp(flow.src_port, flow.dst_port);
+    let mut bytes = Vec::with_capacity(builder.size(payload.len()));
+    builder.write(&mut bytes, payload).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}

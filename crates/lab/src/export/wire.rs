@@ -1,0 +1,216 @@
+//! RTP and RTCP in their wire form, by the crates `rtc-rtp` and `rtc-rtcp`; here is only which of our
+//! fields goes where. Values that the simulation keeps unwrapped are cut to their width on the wire.
+
+use bytes::{Bytes, BytesMut};
+use rtc_rtcp::extended_report::dlrr::{DLRRReport, DLRRReportBlock};
+use rtc_rtcp::extended_report::rrt::ReceiverReferenceTimeReportBlock;
+use rtc_rtcp::extended_report::ExtendedReport;
+use rtc_rtcp::packet::Packet;
+use rtc_rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
+use rtc_rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
+use rtc_rtcp::receiver_report::ReceiverReport;
+use rtc_rtcp::reception_report::ReceptionReport;
+use rtc_rtcp::sender_report::SenderReport;
+use rtc_rtcp::transport_feedbacks::transport_layer_cc::{
+    PacketStatusChunk, RecvDelta, StatusChunkTypeTcc, StatusVectorChunk, SymbolSizeTypeTcc, SymbolTypeTcc,
+    TransportLayerCc,
+};
+use rtc_rtcp::transport_feedbacks::transport_layer_nack::{NackPair, TransportLayerNack};
+use rtc_shared::marshal::Marshal;
+use sim::payload::{ReportBlock, Rtcp, Rtp, TransportFeedback};
+use std::fmt;
+use units::{Duration, Time};
+
+/// Identifiers of the header extensions; sessions negotiate them, these are Chrome's usual ones.
+const ABS_SEND_TIME: u8 = 2;
+const TRANSPORT_SEQUENCE: u8 = 3;
+/// One-byte form (RFC 8285 § 4.2).
+const ONE_BYTE_FORM: u16 = 0xBEDE;
+
+/// Why bytes could not be written or read.
+#[derive(Debug)]
+pub struct WireError(String);
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WireError {}
+
+fn error(error: &rtc_shared::error::Error) -> WireError {
+    WireError(format!("not a packet of the RTP family: {error}"))
+}
+
+/// An RTP packet's bytes; the payload is zeros, after the original sequence number in a retransmission.
+///
+/// # Errors
+/// When the packet does not fit the format.
+pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, WireError> {
+    let mut header = rtc_rtp::header::Header {
+        version: 2,
+        marker: packet.marker,
+        payload_type: packet.payload_type & 0x7f,
+        sequence_number: low16(packet.sequence),
+        timestamp: low32(packet.rtp_timestamp),
+        ssrc: packet.ssrc,
+        ..Default::default()
+    };
+    if let Some(sequence) = packet.transport_sequence {
+        header.extension = true;
+        header.extension_profile = ONE_BYTE_FORM;
+        let send_time = abs_send_time(packet.sent).to_be_bytes();
+        let extensions: [(u8, &[u8]); 2] =
+            [(ABS_SEND_TIME, &send_time[1..]), (TRANSPORT_SEQUENCE, &low16(sequence).to_be_bytes())];
+        for (id, payload) in extensions {
+            header.set_extension(id, Bytes::copy_from_slice(payload)).map_err(|e| error(&e))?;
+        }
+    }
+    let mut payload = BytesMut::new();
+    if let Some(original) = packet.retransmission_of {
+        payload.extend_from_slice(&low16(original).to_be_bytes());
+    }
+    let length = usize::try_from(packet.payload.get()).unwrap_or(usize::MAX).min(65_000);
+    payload.resize(payload.len() + length, 0);
+    rtc_rtp::packet::Packet { header, payload: payload.freeze() }.marshal().map_err(|e| error(&e))
+}
+
+/// A compound RTCP packet's bytes.
+///
+/// # Errors
+/// When a part does not fit the format.
+pub fn encode_rtcp(packet: &Rtcp) -> Result<BytesMut, WireError> {
+    rtc_rtcp::packet::marshal(&parts(packet)).map_err(|e| error(&e))
+}
+
+/// Reads a compound RTCP packet: how many parts it has.
+///
+/// # Errors
+/// When the bytes are not RTCP.
+pub fn decode_rtcp(bytes: &[u8]) -> Result<Vec<Box<dyn Packet>>, WireError> {
+    rtc_rtcp::packet::unmarshal(&mut &bytes[..]).map_err(|e| error(&e))
+}
+
+fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
+    let mut parts: Vec<Box<dyn Packet>> = Vec::new();
+    let (sender_ssrc, media_ssrc) = (packet.ssrc, packet.media_ssrc);
+    let reports: Vec<ReceptionReport> = packet.report.as_ref().map(report_block).into_iter().collect();
+    if let Some(report) = &packet.sender_report {
+        parts.push(Box::new(SenderReport {
+            ssrc: sender_ssrc,
+            ntp_time: ntp(report.sent),
+            rtp_time: low32(report.rtp_timestamp),
+            packet_count: low32(report.packets),
+            octet_count: low32(report.bytes.get()),
+            reports,
+            ..Default::default()
+        }));
+    } else if !reports.is_empty() {
+        parts.push(Box::new(ReceiverReport { ssrc: sender_ssrc, reports, ..Default::default() }));
+    }
+    let mut extended: Vec<Box<dyn Packet>> = Vec::new();
+    if let Some(reference) = packet.reference_time {
+        extended.push(Box::new(ReceiverReferenceTimeReportBlock { ntp_timestamp: ntp(reference) }));
+    }
+    if let Some((last, delay)) = packet.dlrr {
+        let report = DLRRReport { ssrc: media_ssrc, last_rr: ntp_middle(last), dlrr: ntp_short(delay) };
+        extended.push(Box::new(DLRRReportBlock { reports: vec![report] }));
+    }
+    if !extended.is_empty() {
+        parts.push(Box::new(ExtendedReport { sender_ssrc, reports: extended }));
+    }
+    if let Some(rate) = packet.remb {
+        let bitrate = rate.as_bps() as f32;
+        parts.push(Box::new(ReceiverEstimatedMaximumBitrate { sender_ssrc, bitrate, ssrcs: vec![media_ssrc] }));
+    }
+    if !packet.nack.is_empty() {
+        let pair = |(first, lost_packets)| NackPair { packet_id: low16(first), lost_packets };
+        let nacks = sim::wire::nack_items(&packet.nack).map(pair).collect();
+        parts.push(Box::new(TransportLayerNack { sender_ssrc, media_ssrc, nacks }));
+    }
+    if packet.pli {
+        parts.push(Box::new(PictureLossIndication { sender_ssrc, media_ssrc }));
+    }
+    if !packet.transport.arrivals.is_empty() {
+        parts.push(Box::new(transport_feedback(packet, &packet.transport)));
+    }
+    parts
+}
+
+fn report_block(block: &ReportBlock) -> ReceptionReport {
+    ReceptionReport {
+        ssrc: block.ssrc,
+        fraction_lost: block.fraction_lost,
+        // 24 bits; losses below zero (duplicates) are clamped (RFC 3550 § 6.4.1).
+        total_lost: u32::try_from(block.cumulative_lost.clamp(0, 0x7f_ffff)).unwrap_or(0),
+        last_sequence_number: low32(block.highest_sequence),
+        jitter: low32(block.jitter),
+        last_sender_report: block.last_sender_report.map_or(0, ntp_middle),
+        delay: ntp_short(block.delay_since_last),
+    }
+}
+
+/// Status vectors of seven two-bit symbols each (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1.4).
+fn transport_feedback(packet: &Rtcp, feedback: &TransportFeedback) -> TransportLayerCc {
+    let symbol = |delta: &Option<i64>| match delta {
+        None => SymbolTypeTcc::PacketNotReceived,
+        Some(0..=255) => SymbolTypeTcc::PacketReceivedSmallDelta,
+        Some(_) => SymbolTypeTcc::PacketReceivedLargeDelta,
+    };
+    let deltas: Vec<Option<i64>> = sim::wire::deltas(feedback).collect();
+    let chunk = |deltas: &[Option<i64>]| {
+        let mut symbols: Vec<SymbolTypeTcc> = deltas.iter().map(symbol).collect();
+        symbols.resize(7, SymbolTypeTcc::PacketNotReceived);
+        PacketStatusChunk::StatusVectorChunk(StatusVectorChunk {
+            type_tcc: StatusChunkTypeTcc::StatusVectorChunk,
+            symbol_size: SymbolSizeTypeTcc::TwoBit,
+            symbol_list: symbols,
+        })
+    };
+    let recv_delta = |delta: &Option<i64>| {
+        let ticks = (*delta)?.clamp(i64::from(i16::MIN), i64::from(i16::MAX));
+        Some(RecvDelta { type_tcc_packet: symbol(&Some(ticks)), delta: 250 * ticks })
+    };
+    TransportLayerCc {
+        sender_ssrc: packet.ssrc,
+        media_ssrc: packet.media_ssrc,
+        base_sequence_number: low16(feedback.base_sequence),
+        packet_status_count: low16(feedback.arrivals.len() as u64),
+        reference_time: low32(u64::try_from(sim::wire::reference_ticks(feedback) / 256).unwrap_or(0)) & 0xff_ffff,
+        fb_pkt_count: feedback.count,
+        packet_chunks: deltas.chunks(7).map(chunk).collect(),
+        recv_deltas: deltas.iter().filter_map(recv_delta).collect(),
+    }
+}
+
+/// An NTP time stamp: seconds and 2⁻³² seconds (RFC 5905 § 6). The run's start is the epoch.
+fn ntp(at: Time) -> u64 {
+    let (seconds, nanos) = (at.as_nanos() / 1_000_000_000, at.as_nanos() % 1_000_000_000);
+    (seconds << 32) | ((nanos << 32) / 1_000_000_000)
+}
+
+/// The middle 32 bits of an NTP time stamp (RFC 3550 § 4).
+fn ntp_middle(at: Time) -> u32 {
+    low32(ntp(at) >> 16)
+}
+
+/// A span in 2⁻¹⁶ seconds (RFC 3550 § 6.4.1).
+fn ntp_short(span: Duration) -> u32 {
+    ntp_middle(Time::ZERO + span)
+}
+
+/// 6.18 fixed point seconds, 24 bits (abs-send-time).
+fn abs_send_time(at: Time) -> u32 {
+    low32((u128::from(at.as_nanos()) * (1 << 18) / 1_000_000_000) as u64) & 0xff_ffff
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the wire carries the low bits")]
+fn low16(value: u64) -> u16 {
+    value as u16
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the wire carries the low bits")]
+fn low32(value: u64) -> u32 {
+    value as u32
+}

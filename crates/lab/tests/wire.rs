@@ -1,0 +1,178 @@
+//! What the simulation counts is what the wire would carry, and captures can be read.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+use lab::export::pcapng::Capture;
+use lab::export::wire::{decode_rtcp, encode_rtcp, encode_rtp};
+use pcap_file::pcapng::{Block, PcapNgReader};
+use proptest::prelude::*;
+use sim::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport, TransportFeedback};
+use sim::wire::{rtcp_size, rtp_size};
+use std::process::Command;
+use units::{Bitrate, Bytes, Duration, Time};
+
+fn time() -> impl Strategy<Value = Time> {
+    (0u64..4_000_000_000_000).prop_map(Time::from_nanos)
+}
+
+prop_compose! {
+    fn rtp()(
+        sequence in any::<u64>(),
+        payload in 0u64..1400,
+        transport_sequence in proptest::option::of(any::<u64>()),
+        retransmission_of in proptest::option::of(any::<u64>()),
+        sent in time(),
+        marker in any::<bool>(),
+    ) -> Rtp {
+        Rtp {
+            ssrc: 0x1000,
+            payload_type: 100,
+            sequence,
+            rtp_timestamp: sequence.wrapping_mul(3000),
+            marker,
+            payload: Bytes::new(payload),
+            transport_sequence,
+            sent,
+            retransmission_of,
+            probe: None,
+            padding: false,
+            frame: FramePart::default(),
+        }
+    }
+}
+
+prop_compose! {
+    fn block()(
+        fraction_lost in any::<u8>(),
+        cumulative_lost in -1000i64..100_000,
+        highest_sequence in any::<u64>(),
+        jitter in 0u64..100_000,
+        last_sender_report in proptest::option::of(time()),
+        delay in 0u64..10_000_000_000,
+    ) -> ReportBlock {
+        let delay_since_last = Duration::from_nanos(delay);
+        let (ssrc, expected) = (0x1000, 0);
+        ReportBlock { ssrc, fraction_lost, cumulative_lost, highest_sequence, jitter, last_sender_report, delay_since_last, expected }
+    }
+}
+
+fn feedback() -> impl Strategy<Value = TransportFeedback> {
+    let gaps = prop::collection::vec(proptest::option::weighted(0.9, 0u64..200_000_000), 0..60);
+    (any::<u64>(), any::<u8>(), time(), gaps).prop_map(|(base_sequence, count, first, gaps)| {
+        let mut at = first;
+        let arrivals = gaps.into_iter().map(|gap| {
+            at += Duration::from_nanos(gap?);
+            Some(at)
+        });
+        let mut arrivals: Vec<Option<Time>> = arrivals.collect();
+        // A feedback packet reports up to the newest packet that came.
+        while arrivals.last().is_some_and(Option::is_none) {
+            arrivals.pop();
+        }
+        TransportFeedback { base_sequence, count, arrivals }
+    })
+}
+
+prop_compose! {
+    fn rtcp()(
+        sender_report in proptest::option::of((time(), any::<u64>())),
+        report in proptest::option::of(block()),
+        reference_time in proptest::option::of(time()),
+        dlrr in proptest::option::of((time(), 0u64..5_000_000_000)),
+        remb in proptest::option::of(1_000u64..10_000_000_000),
+        mut nack in prop::collection::vec(0u64..10_000, 0..60),
+        pli in any::<bool>(),
+        transport in feedback(),
+    ) -> Rtcp {
+        nack.sort_unstable();
+        nack.dedup();
+        let sender_report = sender_report.map(|(sent, packets)| {
+            SenderReport { sent, rtp_timestamp: packets, packets, bytes: Bytes::new(packets) }
+        });
+        let dlrr = dlrr.map(|(at, delay)| (at, Duration::from_nanos(delay)));
+        let remb = remb.map(Bitrate::from_bps);
+        Rtcp { ssrc: 0x1003, sender_report, report, reference_time, dlrr, remb, media_ssrc: 0x1000, nack, pli, transport }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rtp_sizes_are_those_of_the_wire(packet in rtp()) {
+        prop_assert_eq!(encode_rtp(&packet).unwrap().len() as u64, rtp_size(&packet).get());
+    }
+
+    #[test]
+    fn rtcp_sizes_are_those_of_the_wire_and_it_reads_back(packet in rtcp()) {
+        let bytes = encode_rtcp(&packet).unwrap();
+        prop_assert_eq!(bytes.len() as u64, rtcp_size(&packet).get());
+        if !bytes.is_empty() {
+            let again = decode_rtcp(&bytes).unwrap();
+            prop_assert_eq!(rtc_rtcp::packet::marshal(&again).unwrap(), bytes);
+        }
+    }
+}
+
+/// A short call with loss, so that every kind of RTCP is in it.
+const CALL: &str = r#"
+title = "A call for a capture"
+duration = "8s"
+[host.alice]
+up = { rate = "1Mbit/s", delay = "25ms", loss = "3%", queue = "droptail limit 300ms" }
+[host.bob]
+up = { delay = "25ms" }
+[call.remb]
+from = "alice"
+to = "bob"
+controller = "gcc:jansen-2016"
+[call.transport]
+from = "alice"
+to = "bob"
+controller = "gcc:draft-02"
+settings = { side = "sender" }
+"#;
+
+fn capture() -> Vec<u8> {
+    let experiment = lab::experiment::Experiment::parse(CALL, "capture.toml").unwrap();
+    let scenario = experiment.cells().unwrap()[0].scenario(units::Seed(1)).unwrap();
+    let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
+    let mut capture = Capture::new(Vec::new(), &names).unwrap();
+    sim::run(&scenario, sim::Options { tap: Some(&mut capture), cancel: None }).unwrap();
+    capture.finish().unwrap()
+}
+
+#[test]
+fn a_capture_holds_every_packet_at_both_ends() {
+    let bytes = capture();
+    let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
+    let mut packets = [0, 0];
+    while let Some(block) = reader.next_block() {
+        if let Block::EnhancedPacket(packet) = block.unwrap() {
+            packets[packet.interface_id as usize] += 1;
+        }
+    }
+    assert!(packets[0] > 400, "{packets:?}");
+    assert!(packets[1] > packets[0] * 9 / 10 && packets[1] <= packets[0], "3 % are lost on the way: {packets:?}");
+}
+
+#[test]
+fn tshark_dissects_a_capture_without_complaint() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        println!("skipped: tshark is not installed; scripts/deps installs it");
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("weir-capture-{}.pcapng", std::process::id()));
+    std::fs::write(&path, capture()).unwrap();
+    let fields = |filter: &str| {
+        let mut tshark = Command::new("tshark");
+        tshark.arg("-r").arg(&path).args(["--enable-heuristic", "rtp_udp", "--enable-heuristic", "rtcp_udp"]);
+        let output = tshark.args(["-Y", filter, "-T", "fields", "-e", "frame.number"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().count()
+    };
+    let kinds = ["rtp", "rtcp.pt == 200", "rtcp.pt == 201", "rtcp.pt == 205", "rtcp.pt == 206", "rtcp.pt == 207"];
+    let counts = kinds.map(fields);
+    let malformed = fields("_ws.malformed");
+    std::fs::remove_file(&path).unwrap();
+    assert!(counts.iter().all(|&count| count > 0), "{kinds:?}: {counts:?}");
+    assert_eq!(malformed, 0);
+}
