@@ -10,3 +10,9 @@ pub mod metrics;
 pub mod runner;
 
 pub use document::FileError;
+
+/// The controllers that an experiment may name.
+pub mod controllers {
+    pub use cc::{Profile, Setting, profiles};
+}
+pub use units::Seed;

@@ -1,1 +1,38 @@
-fn main() {}
+//! The command line of Weir: thin, the work is in `lab`.
+
+mod cli;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    quiet_runs();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error),
+    };
+    let result = match cli.command {
+        Command::List(args) => commands::list::run(&args),
+        Command::Run(args) => commands::run::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Fit(args) => commands::fit::run(&args),
+    };
+    result.unwrap_or_else(Failure::report)
+}
+
+/// A run that breaks off is reported with its seed by the runner; the default message would come on top.
+fn quiet_runs() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().name() != Some(lab::runner::THREAD_NAME) {
+            default(info);
+        }
+    }));
+}

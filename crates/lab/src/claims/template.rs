@@ -103,7 +103,7 @@ impl Format {
             return "never".to_owned();
         }
         match self {
-            Self::Plain => format!("{:.4}", value).trim_end_matches('0').trim_end_matches('.').to_owned(),
+            Self::Plain => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
             Self::Decimals(count) => format!("{value:.count$}"),
             // Enough digits that a small loss is not shown as none.
             Self::Percent if value != 0.0 && value.abs() < 0.001 => format!("{:.3} %", value * 100.0),

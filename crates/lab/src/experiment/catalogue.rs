@@ -13,7 +13,7 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
             }
         }
     }
-    names.sort_by(|a, b| natural(a).cmp(&natural(b)));
+    names.sort_by_cached_key(|name| natural(name));
     names
 });
 

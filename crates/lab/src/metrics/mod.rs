@@ -11,11 +11,13 @@ mod quality;
 mod rates;
 mod request;
 mod statistics;
+mod summary;
 #[cfg(test)]
 mod tests;
 
 pub use request::{MetricError, Reduce, Request};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
+pub use summary::{StreamSummary, summary};
 
 use input::Input;
 use serde::Serialize;

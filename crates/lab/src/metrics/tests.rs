@@ -206,3 +206,12 @@ fn names_are_unique_and_found() {
         assert_eq!(all.iter().filter(|other| other.name == metric.name).count(), 1, "{}", metric.name);
     }
 }
+
+#[test]
+fn a_summary_has_every_stream_and_is_not_a_number_where_nothing_was_recorded() {
+    let run = recording(vec![video("m.video", &[("bytesSent", &[100.0, 200.0])], &[]), line("a.up", &[])]);
+    let summary = summary(&run);
+    assert_eq!((summary.len(), summary[0].stream.as_str(), summary[0].values.len()), (1, "m.video", 9));
+    assert_eq!(summary[0].values[0], ("sent_rate", Unit::BitsPerSecond, 800.0));
+    assert!(summary[0].values[1].2.is_nan());
+}

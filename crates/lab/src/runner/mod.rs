@@ -172,9 +172,9 @@ impl Runner<'_> {
         for (place, outcome) in receive {
             if let Some(outcome) = &outcome {
                 if outcome.result.is_ok() {
-                    summary.done += 1
+                    summary.done += 1;
                 } else {
-                    summary.failed += 1
+                    summary.failed += 1;
                 }
                 (self.progress)(summary.done + summary.failed, summary.total);
             }

@@ -1,0 +1,43 @@
+use super::{Request, Unit};
+use sim::Recording;
+use sim::recording::Kind;
+
+/// What is said of every stream of a run that nobody asked anything else of.
+const VIDEO: [&str; 9] = [
+    "sent_rate",
+    "received_rate",
+    "loss",
+    "rtt_median",
+    "rtt_p95",
+    "queuing_delay_p95",
+    "frame_delay_p95",
+    "fps_mean",
+    "freeze_count",
+];
+const AUDIO: [&str; 3] = ["sent_rate", "received_rate", "loss"];
+
+/// The usual metrics of one stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamSummary {
+    /// The stream's name.
+    pub stream: String,
+    /// (metric, unit, value); not-a-number where there is nothing to compute it of.
+    pub values: Vec<(&'static str, Unit, f64)>,
+}
+
+/// The usual metrics of every media stream, in the order of the recording.
+#[must_use]
+pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
+    let media = recording.streams.iter().filter(|stream| stream.kind != Kind::Line);
+    let of = |name: &str, metric: &&'static str| {
+        let request = Request::new(metric, &[name], None).ok()?;
+        Some((*metric, request.unit(), request.compute(recording).unwrap_or(f64::NAN)))
+    };
+    media
+        .map(|stream| {
+            let metrics: &[&'static str] = if stream.kind == Kind::Video { &VIDEO } else { &AUDIO };
+            let values = metrics.iter().filter_map(|metric| of(&stream.name, metric)).collect();
+            StreamSummary { stream: stream.name.clone(), values }
+        })
+        .collect()
+}

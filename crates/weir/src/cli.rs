@@ -1,0 +1,149 @@
+use clap::{Args, Parser, Subcommand};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// A laboratory for real-time congestion control: experiments on modelled networks, and the published
+/// claims that they test.
+#[derive(Debug, Parser)]
+#[command(name = "weir", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weir list                                  the experiments and the claims that each tests
+  weir run carlucci-2017/fig11 --runs 1      simulate one
+  weir run my-experiment.toml --json         simulate a file of your own
+  weir verify carlucci-2017                  put a paper's claims to the test
+  weir verify --json > before.json           save the results, change a controller, and then:
+  weir verify --baseline before.json         say what got worse (exit code 1)";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the experiments and the claims that each tests
+    List(List),
+    /// Simulate an experiment
+    Run(Run),
+    /// Put published claims to the test
+    Verify(Verify),
+    /// Say what this machine can do, what is missing and how to get it
+    Doctor(Doctor),
+    /// Fit the video model's parameters from real encodes
+    Fit(Fit),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  weir list\n  weir list --controllers\n  weir list --json | head -1")]
+pub(crate) struct List {
+    /// The controllers with their settings, instead
+    #[arg(long, conflicts_with = "metrics")]
+    pub(crate) controllers: bool,
+    /// The metrics that a claim may name, instead
+    #[arg(long)]
+    pub(crate) metrics: bool,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What every command that runs something takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Running {
+    /// The first seed; further runs take those after it
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How many seeds each cell is run with, instead of what the experiment says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, String)>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) =
+        text.split_once('=').ok_or("write KEY=VALUE, for example host.alice.up.rate=1Mbit/s")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl Running {
+    /// What is to be changed in an experiment.
+    pub(crate) fn overrides(&self) -> Vec<(String, String)> {
+        let number = |key: &str, value: Option<u64>| value.map(|value| (key.to_owned(), value.to_string()));
+        let seed_and_runs =
+            number("seed", self.seed).into_iter().chain(number("runs", self.runs.map(u64::from)));
+        self.set.iter().cloned().chain(seed_and_runs).collect()
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir run carlucci-2017/fig6
+  weir run carlucci-2017/fig13 --runs 3 --set 'call.*.controller=gcc:libwebrtc'
+  weir run path/to/experiment.toml --seed 7 --runs 1 --json")]
+pub(crate) struct Run {
+    /// An experiment's name (see 'weir list') or file
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) experiment: String,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir verify
+  weir verify C-5 C-6 V-2
+  weir verify jansen-2016 --json
+  weir verify --baseline before.json
+
+Exit code: 0; 1 if a claim or a metric got worse than in the baseline, or a run broke off; 2 for bad input; 130 after Ctrl-C.")]
+pub(crate) struct Verify {
+    /// Papers and claims; all if there are none
+    #[arg(value_name = "PAPER|ID")]
+    pub(crate) claims: Vec<String>,
+    #[command(flatten)]
+    pub(crate) running: Running,
+    /// A former output of 'verify --json' to compare with
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Save the results as a baseline
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_baseline: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  weir fit --source holiday.mp4 --rates 500,1500")]
+pub(crate) struct Fit {
+    /// A video to encode instead of the generated scenes: anything that ffmpeg reads
+    #[arg(long, value_name = "FILE")]
+    pub(crate) source: Option<PathBuf>,
+    /// Seconds of each scene
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<u32>,
+    /// Rates in kbit/s
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub(crate) rates: Vec<u32>,
+    /// Print the constants as Rust, as the program's own are kept
+    #[arg(long)]
+    pub(crate) rust: bool,
+}

@@ -1,0 +1,146 @@
+use crate::cli::Doctor;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use comfy_table::{Cell, Color};
+use serde::Serialize;
+use std::process::{Command, ExitCode, Stdio};
+use sysinfo::{Disks, System};
+
+/// Something that the machine has or lacks.
+#[derive(Serialize)]
+struct Finding {
+    what: &'static str,
+    status: Health,
+    found: String,
+    /// What it is for.
+    needed_for: &'static str,
+    /// How to get it; empty if it is there.
+    mend: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Health {
+    Good,
+    Missing,
+}
+
+/// A program that some commands call.
+struct Tool {
+    names: &'static [&'static str],
+    version: &'static str,
+    needed_for: &'static str,
+    mend: &'static str,
+}
+
+#[rustfmt::skip]
+const TOOLS: [Tool; 4] = [
+    Tool { names: &["ffmpeg"], version: "-version", needed_for: "weir fit",
+        mend: "install ffmpeg with libvpx and libx264 (Debian: apt-get install ffmpeg)" },
+    Tool { names: &["ffprobe"], version: "-version", needed_for: "weir fit",
+        mend: "comes with ffmpeg" },
+    Tool { names: &["tshark"], version: "--version", needed_for: "looking into captures; the captures' own tests",
+        mend: "install Wireshark's command line (Debian: apt-get install tshark)" },
+    Tool { names: &["chromium", "chromium-browser", "google-chrome"], version: "--version", needed_for: "looking at reports as pictures",
+        mend: "install Chromium (Debian: apt-get install chromium)" },
+];
+
+/// The least that the runs of the C claims with a store and a report need, rounded up.
+const LEAST_DISK: u64 = 1 << 30;
+
+pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
+    let mut out = Output::new();
+    let findings = findings();
+    let mut rows = table(["what", "status", "found", "for", "how to get it"]);
+    for finding in &findings {
+        if args.json {
+            out.json(finding)?;
+            continue;
+        }
+        let (word, colour) = match finding.status {
+            Health::Good => ("good", Color::Green),
+            Health::Missing => ("missing", Color::Yellow),
+        };
+        rows.add_row([
+            Cell::new(finding.what),
+            Cell::new(word).fg(colour),
+            Cell::new(&finding.found),
+            Cell::new(finding.needed_for),
+            Cell::new(finding.mend),
+        ]);
+    }
+    if !args.json {
+        out.line(rows)?;
+        out.line("list, run and verify need none of the programs.")?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn findings() -> Vec<Finding> {
+    let good = |what, found, needed_for| Finding { what, status: Health::Good, found, needed_for, mend: "" };
+    let cores = format!("{} cores", lab::runner::all_cores());
+    let mut findings =
+        vec![good("processor", cores, "runs, one a core"), good("memory", memory(), "runs"), disk()];
+    findings.extend(TOOLS.iter().map(tool));
+    findings.push(namespaces());
+    findings
+}
+
+fn memory() -> String {
+    let Ok(mut system) = System::new() else { return "unknown".to_owned() };
+    system.refresh_memory();
+    format!("{} MB, {} MB free", system.total_memory() >> 20, system.available_memory() >> 20)
+}
+
+/// The space where the user stands.
+fn disk() -> Finding {
+    let here = std::env::current_dir().unwrap_or_default();
+    let disks = Disks::new_with_refreshed_list().ok();
+    let holds = |disk: &&sysinfo::Disk| here.starts_with(disk.mount_point());
+    let holding = disks.iter().flat_map(|disks| disks.iter()).filter(holds);
+    let free =
+        holding.max_by_key(|disk| disk.mount_point().as_os_str().len()).map(sysinfo::Disk::available_space);
+    let enough = free.is_none_or(|free| free >= LEAST_DISK);
+    Finding {
+        what: "disk",
+        status: if enough { Health::Good } else { Health::Missing },
+        found: free.map_or("unknown".to_owned(), |free| format!("{} MB free here", free >> 20)),
+        needed_for: "stores, exports, reports",
+        mend: if enough { "" } else { "free 1 GB, or work in another folder" },
+    }
+}
+
+fn tool(tool: &Tool) -> Finding {
+    let path = tool.names.iter().find_map(|name| which::which(name).ok());
+    let version = path.as_ref().and_then(|path| {
+        let output = Command::new(path).arg(tool.version).stdin(Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().next().map(str::to_owned)
+    });
+    Finding {
+        what: tool.names[0],
+        status: if path.is_some() { Health::Good } else { Health::Missing },
+        found: version.unwrap_or_default(),
+        needed_for: tool.needed_for,
+        mend: if path.is_some() { "" } else { tool.mend },
+    }
+}
+
+/// Whether this user may make network namespaces, tried in a process that ends at once.
+fn namespaces() -> Finding {
+    let status = Command::new("unshare")
+        .args(["--net", "--map-root-user", "true"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let may = status.is_ok_and(|status| status.success());
+    Finding {
+        what: "network namespaces",
+        status: if may { Health::Good } else { Health::Missing },
+        found: if may { "allowed".to_owned() } else { String::new() },
+        needed_for: "real applications behind a modelled network",
+        mend: if may { "" } else { "run on Linux as root, or allow unprivileged user namespaces" },
+    }
+}

@@ -1,0 +1,22 @@
+use super::eprint;
+use crate::cli::Fit;
+use crate::failure::Failure;
+use crate::output::Output;
+use lab::fit::FitOptions;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &Fit) -> Result<ExitCode, Failure> {
+    let default = FitOptions::default();
+    let options = FitOptions {
+        source: args.source.clone(),
+        seconds: args.seconds.unwrap_or(default.seconds),
+        rates_kbps: if args.rates.is_empty() { default.rates_kbps } else { args.rates.clone() },
+        sizes: default.sizes,
+    };
+    let mut tell = |done, all, what: &str| eprint(&format!("{done} of {all}: {what}"));
+    let report = lab::fit::run(&options, &mut tell)?;
+    let mut out = Output::new();
+    out.line(if args.rust { report.rust() } else { report.toml() })?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,121 @@
+use crate::cli::List;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use lab::claims::Catalogue;
+use lab::controllers::{Profile, profiles};
+use lab::experiment::{self, Experiment};
+use lab::metrics;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+/// An experiment and the claims that it tests.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    title: String,
+    source: String,
+    cells: usize,
+    runs: u32,
+    claims: Vec<ClaimRow>,
+}
+
+#[derive(Serialize)]
+struct ClaimRow {
+    id: String,
+    #[serde(rename = "where")]
+    location: String,
+    published: String,
+    check: String,
+}
+
+/// A controller and its settings.
+#[derive(Serialize)]
+struct ControllerRow {
+    name: String,
+    summary: &'static str,
+    settings: BTreeMap<&'static str, SettingRow>,
+}
+
+#[derive(Serialize)]
+struct SettingRow {
+    value: String,
+    doc: &'static str,
+}
+
+pub(crate) fn run(args: &List) -> Result<ExitCode, Failure> {
+    let mut out = Output::new();
+    if args.controllers {
+        controllers(&mut out, args.json)?;
+    } else if args.metrics {
+        list_metrics(&mut out, args.json)?;
+    } else {
+        experiments(&mut out, args.json)?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
+    let catalogue = Catalogue::embedded()?;
+    let mut rows = table(["experiment", "what", "cells × runs", "claims"]);
+    for name in experiment::names() {
+        let row = row(&Experiment::open(name)?, &catalogue);
+        if json {
+            out.json(&row)?;
+        } else {
+            let claims: Vec<&str> = row.claims.iter().map(|claim| claim.id.as_str()).collect();
+            rows.add_row([row.name, row.title, format!("{} × {}", row.cells, row.runs), claims.join(", ")]);
+        }
+    }
+    if json { Ok(()) } else { out.line(rows) }
+}
+
+fn row(experiment: &Experiment, catalogue: &Catalogue) -> Row {
+    let claims = catalogue.of_experiment(&experiment.name).map(|claim| ClaimRow {
+        id: claim.id.clone(),
+        location: claim.location.clone(),
+        published: claim.published.clone(),
+        check: claim.check.clone(),
+    });
+    Row {
+        name: experiment.name.clone(),
+        title: experiment.title.clone(),
+        source: experiment.source.clone(),
+        cells: experiment.cells().len(),
+        runs: experiment.runs,
+        claims: claims.collect(),
+    }
+}
+
+fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
+    for Profile { name, summary, settings } in profiles() {
+        let settings: Vec<_> =
+            settings.into_iter().map(|s| (s.name, SettingRow { value: s.value, doc: s.doc })).collect();
+        if json {
+            out.json(&ControllerRow { name, summary, settings: settings.into_iter().collect() })?;
+            continue;
+        }
+        out.line(format_args!("{name}: {summary}"))?;
+        for (name, SettingRow { value, doc }) in settings {
+            out.line(format_args!("    {name} = {value}\n        {doc}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn list_metrics(out: &mut Output, json: bool) -> Result<(), Failure> {
+    let mut rows = table(["metric", "unit", "better", "what"]);
+    for metric in metrics::all() {
+        if json {
+            out.json(&metric)?;
+        } else {
+            let word = |value: serde_json::Result<serde_json::Value>| {
+                value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+            };
+            let (unit, better) = (serde_json::to_value(metric.unit), serde_json::to_value(metric.better));
+            rows.add_row([metric.name, word(unit), word(better), metric.doc.to_owned()]);
+        }
+    }
+    if json { Ok(()) } else { out.line(rows) }
+}

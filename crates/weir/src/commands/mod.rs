@@ -1,0 +1,53 @@
+pub(crate) mod doctor;
+pub(crate) mod fit;
+pub(crate) mod list;
+pub(crate) mod run;
+pub(crate) mod verify;
+
+use crate::cli::Running;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use lab::runner::{Runner, Summary, all_cores};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs `work` with a runner that shows progress and stops on Ctrl-C.
+fn with_runner<T>(args: &Running, work: impl FnOnce(Runner<'_>) -> T) -> Result<T, Failure> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    ctrlc::set_handler(move || {
+        // The second time the user means it.
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .map_err(Failure::new)?;
+    let progress = Progress::new(args.quiet);
+    let show = |done, total| progress.show(done, total);
+    let jobs = args.jobs.unwrap_or_else(all_cores);
+    let result = work(Runner { jobs, cancel: &cancel, progress: &show });
+    progress.finish();
+    Ok(result)
+}
+
+/// The exit code after runs, and a word about those that are missing.
+fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> {
+    let Summary { total, done, failed, cancelled } = summary;
+    if cancelled {
+        eprint(&format!("stopped: {done} of {total} runs were finished and are kept"));
+        return Err(Failure::Interrupted);
+    }
+    if failed > 0 {
+        eprint(&format!("{failed} of {total} runs failed"));
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(otherwise)
+}
+
+/// A line on standard error.
+fn eprint(text: &str) {
+    use std::io::Write;
+    // Nobody is left to tell if this fails.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

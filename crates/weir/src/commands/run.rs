@@ -1,0 +1,113 @@
+use super::{conclude, eprint, with_runner};
+use crate::cli::Run;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use lab::experiment::Experiment;
+use lab::metrics::{StreamSummary, Unit, mean, summary};
+use lab::runner::{Job, Outcome, Runner};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::process::ExitCode;
+
+/// A run as one line of JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    experiment: &'a str,
+    cell: Map<String, Value>,
+    run: u32,
+    seed: u64,
+    streams: Map<String, Value>,
+}
+
+pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
+    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.overrides())?;
+    let experiments = [experiment];
+    let mut out = Output::new();
+    let mut cells: Vec<Vec<Vec<StreamSummary>>> = vec![Vec::new(); experiments[0].cells().len()];
+    let mut failed = Ok(());
+    let work = |runner: Runner<'_>| {
+        runner.run(
+            &experiments,
+            |_, recording| summary(&recording),
+            |outcome: Outcome<_>| {
+                match outcome.result {
+                    Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
+                    Ok(streams) if args.running.json && failed.is_ok() => {
+                        failed = out.json(&line(&experiments[0], outcome.job, &streams));
+                        if failed.is_err() {
+                            // The reader has gone: begin nothing new.
+                            runner.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+                        }
+                    }
+                    Ok(streams) => cells[outcome.job.cell].push(streams),
+                }
+            },
+        )
+    };
+    let done = with_runner(&args.running, work)?;
+    failed?;
+    if !args.running.json {
+        print(&mut out, &experiments[0], &cells)?;
+    }
+    out.finish()?;
+    conclude(done, ExitCode::SUCCESS)
+}
+
+fn line<'a>(experiment: &'a Experiment, job: Job, streams: &[StreamSummary]) -> Line<'a> {
+    let cell = &experiment.cells()[job.cell];
+    let values = |stream: &StreamSummary| {
+        let values = stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
+        (stream.stream.clone(), Value::Object(values.collect()))
+    };
+    Line {
+        experiment: &experiment.name,
+        cell: cell.params.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect(),
+        run: job.run,
+        seed: job.seed.0,
+        streams: streams.iter().map(values).collect(),
+    }
+}
+
+/// The means over the runs of each cell, a stream a row.
+fn print(
+    out: &mut Output,
+    experiment: &Experiment,
+    cells: &[Vec<Vec<StreamSummary>>],
+) -> Result<(), Failure> {
+    let seeds = format!("{} runs a cell, seeds from {}", experiment.runs, experiment.seed);
+    out.line(format_args!("{}: {} ({seeds})", experiment.name, experiment.title))?;
+    let head = ["stream", "sent", "received", "loss", "RTT median", "RTT p95", "frame p95", "fps", "freezes"];
+    let metrics: [(&str, Unit); 8] = [
+        ("sent_rate", Unit::BitsPerSecond),
+        ("received_rate", Unit::BitsPerSecond),
+        ("loss", Unit::Share),
+        ("rtt_median", Unit::Seconds),
+        ("rtt_p95", Unit::Seconds),
+        ("frame_delay_p95", Unit::Seconds),
+        ("fps_mean", Unit::FramesPerSecond),
+        ("freeze_count", Unit::Count),
+    ];
+    for (cell, runs) in experiment.cells().iter().zip(cells) {
+        let Some(first) = runs.first() else { continue };
+        if !cell.params.is_empty() {
+            out.line(format_args!("\n{}", cell.label()))?;
+        }
+        let mut rows = table(head);
+        for (place, stream) in first.iter().enumerate() {
+            let show = |(name, unit): &(&str, Unit)| {
+                let of = |run: &Vec<StreamSummary>| {
+                    run[place].values.iter().find(|(other, _, _)| other == name).map(|(_, _, value)| *value)
+                };
+                let values: Vec<f64> = runs.iter().filter_map(of).collect();
+                if values.iter().any(|value| value.is_finite()) {
+                    unit.show(mean(&values))
+                } else {
+                    "–".to_owned()
+                }
+            };
+            rows.add_row(std::iter::once(stream.stream.clone()).chain(metrics.iter().map(show)));
+        }
+        out.line(rows)?;
+    }
+    Ok(())
+}

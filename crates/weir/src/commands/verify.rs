@@ -1,0 +1,109 @@
+use super::{conclude, eprint, with_runner};
+use crate::cli::Verify;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use comfy_table::{Cell, Color};
+use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
+    let catalogue = Catalogue::embedded()?;
+    let claims = catalogue.select(&args.claims)?;
+    let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
+    let overrides = args.running.overrides();
+    // A slip in --set would make every claim 'not run'; it is the user's, so it is said at once.
+    for (key, value) in &args.running.set {
+        check_override(&claims, key, value)?;
+    }
+    let plan = Plan::new(claims, |experiment| experiment.with_overrides(&overrides));
+    say_what_differs(args, &plan);
+    let (verdicts, summary) = with_runner(&args.running, |runner| plan.run(runner, |_, _| {}))?;
+    let mut out = Output::new();
+    if args.running.json {
+        verdicts.iter().try_for_each(|verdict| out.json(verdict))?;
+    } else {
+        print(&mut out, &verdicts)?;
+    }
+    out.finish()?;
+    if let Some(path) = &args.save_baseline {
+        save(path, &verdicts)?;
+    }
+    let regressions = baseline.map(|baseline| baseline.regressions(&verdicts)).unwrap_or_default();
+    for regression in &regressions {
+        eprint(&format!("worse: {regression}"));
+    }
+    conclude(summary, if regressions.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Refuses what no experiment of the claims takes.
+fn check_override(claims: &[&lab::claims::Claim], key: &str, value: &str) -> Result<(), Failure> {
+    let mut refused = None;
+    for claim in claims {
+        let Ok(experiment) = lab::experiment::Experiment::open(&claim.experiment) else { continue };
+        match experiment.with_overrides(&[(key.to_owned(), value.to_owned())]) {
+            Ok(_) => return Ok(()),
+            Err(error) => refused = Some(error),
+        }
+    }
+    refused.map_or(Ok(()), |error| Err(error.into()))
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::new(format!("{shown}: {error}")))?;
+    Ok(Baseline::parse(&text, &shown)?)
+}
+
+/// What makes these results other than the claims': they say how many runs and which parameters they want.
+fn say_what_differs(args: &Verify, plan: &Plan<'_>) {
+    if args.running.quiet {
+        return;
+    }
+    if let Some(runs) = args.running.runs {
+        eprint(&format!("note: {runs} runs a cell instead of what the experiments say"));
+    }
+    for (key, value) in &args.running.set {
+        eprint(&format!("note: {key} = {value} instead of what the experiments say"));
+    }
+    let count = plan.experiments.len();
+    let words = if count == 1 { "experiment" } else { "experiments" };
+    eprint(&format!("{} runs of {count} {words}", plan.runs()));
+}
+
+fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
+    let mut rows = table(["claim", "where", "status", "measured", "published", "check"]);
+    for verdict in verdicts {
+        let colour = match verdict.status {
+            Status::Reproduced => Color::Green,
+            Status::NotReproduced => Color::Red,
+            Status::NotRun => Color::Yellow,
+        };
+        rows.add_row([
+            Cell::new(&verdict.id),
+            Cell::new(&verdict.location),
+            Cell::new(verdict.status).fg(colour),
+            Cell::new(&verdict.measured),
+            Cell::new(&verdict.published),
+            Cell::new(&verdict.check),
+        ]);
+    }
+    out.line(rows)?;
+    let count = |status| verdicts.iter().filter(|verdict| verdict.status == status).count();
+    out.line(format_args!(
+        "{} reproduced, {} not reproduced, {} not run",
+        count(Status::Reproduced),
+        count(Status::NotReproduced),
+        count(Status::NotRun)
+    ))
+}
+
+/// Writes a baseline beside its place and then moves it there, so that a full disk costs nothing.
+fn save(path: &Path, verdicts: &[Verdict]) -> Result<(), Failure> {
+    let lines = verdicts.iter().map(|verdict| serde_json::to_string(verdict).map(|line| line + "\n"));
+    let text: String = lines.collect::<Result<_, _>>()?;
+    let draft = path.with_extension("part");
+    std::fs::write(&draft, text)
+        .and_then(|()| std::fs::rename(&draft, path))
+        .map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}

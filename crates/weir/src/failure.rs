@@ -1,0 +1,73 @@
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The exit code for bad input: files, names, arguments.
+const BAD_INPUT: u8 = 2;
+/// The exit code of a program that was interrupted: 128 and the signal's number.
+const INTERRUPTED: u8 = 130;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// One clear line for the user.
+    Message(String),
+    /// Who reads the output has gone, as `head` does: nothing to report.
+    PipeClosed,
+    /// Ctrl-C; what is kept was said already.
+    Interrupted,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Display) -> Self {
+        Self::Message(message.to_string())
+    }
+
+    /// Says it and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Self::Message(message) => {
+                let red = anstyle::AnsiColor::Red.on_default().bold();
+                // Nobody is left to tell if this fails too.
+                let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+                ExitCode::from(BAD_INPUT)
+            }
+            Self::PipeClosed => ExitCode::SUCCESS,
+            Self::Interrupted => ExitCode::from(INTERRUPTED),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::PipeClosed,
+            _ => Self::new(error),
+        }
+    }
+}
+
+macro_rules! from_errors {
+    ($($error:ty),+) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::new(error)
+            }
+        })+
+    };
+}
+
+from_errors!(
+    lab::FileError,
+    lab::claims::UnknownClaim,
+    lab::claims::BaselineError,
+    lab::fit::FitError,
+    serde_json::Error
+);
+
+/// Help and version go to standard output, mistakes to standard error.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // As for `report`.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT))
+}

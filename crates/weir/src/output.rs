@@ -1,0 +1,36 @@
+use crate::failure::Failure;
+use comfy_table::{Cell, ContentArrangement, Table, presets};
+use serde::Serialize;
+use std::io::{BufWriter, Write};
+
+/// Standard output: colours where it is a terminal, and an error where the reader has gone.
+pub(crate) struct Output(BufWriter<anstream::AutoStream<std::io::Stdout>>);
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self(BufWriter::new(anstream::stdout()))
+    }
+
+    pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> Result<(), Failure> {
+        Ok(writeln!(self.0, "{text}")?)
+    }
+
+    /// One JSON object a line, written at once so that a reader sees it.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let line = serde_json::to_string(value)?;
+        self.line(line)?;
+        Ok(self.0.flush()?)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        Ok(self.0.flush()?)
+    }
+}
+
+/// A table with a rule under its head and none elsewhere, as wide as the terminal.
+pub(crate) fn table<'a>(head: impl IntoIterator<Item = &'a str>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(head.into_iter().map(Cell::new));
+    table
+}

@@ -1,0 +1,70 @@
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// What is over within this time needs no progress.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often a line is printed where there is no terminal.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// How far a command has come, on standard error: a bar on a terminal, a line now and then elsewhere.
+pub(crate) struct Progress {
+    quiet: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    started: Instant,
+    newest_line: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    #[expect(clippy::disallowed_methods, reason = "the user's clock, not a run's")]
+    pub(crate) fn new(quiet: bool) -> Self {
+        let now = Instant::now();
+        Self { quiet, state: Mutex::new(State { started: now, newest_line: now, bar: None }) }
+    }
+
+    /// Shows that `done` of `total` runs are over.
+    pub(crate) fn show(&self, done: usize, total: usize) {
+        if self.quiet {
+            return;
+        }
+        let Ok(mut state) = self.state.lock() else { return };
+        if state.started.elapsed() < PATIENCE {
+            return;
+        }
+        if std::io::stderr().is_terminal() {
+            state.bar(total).set_position(done as u64);
+        } else if state.newest_line.elapsed() >= BETWEEN_LINES {
+            let since = state.newest_line.elapsed();
+            state.newest_line += since;
+            // Progress that nobody can read is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{done} of {total} runs");
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        if let Ok(state) = self.state.lock()
+            && let Some(bar) = &state.bar
+        {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl State {
+    fn bar(&mut self, total: usize) -> &ProgressBar {
+        let elapsed = self.started.elapsed();
+        self.bar.get_or_insert_with(|| {
+            let bar =
+                ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(5));
+            let style = ProgressStyle::with_template("{bar:30} {pos} of {len} runs, {eta} left");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.with_elapsed(elapsed)
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! The command line as a user meets it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+use serde_json::Value;
+use std::path::Path;
+
+const EXPERIMENT: &str = r#"
+title = "Two rates"
+duration = "5s"
+runs = 2
+
+[host.alice]
+up = { rate = "1Mbit/s", delay = "25ms", queue = "droptail limit 150ms", loss = "1%" }
+
+[host.bob]
+
+[call.main]
+from = "alice"
+to = "bob"
+controller = "gcc:carlucci-2017"
+
+[grid]
+"host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]
+"#;
+
+fn weir(args: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
+    command.args(args);
+    command
+}
+
+/// A folder with the experiment above in it.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("two.toml"), EXPERIMENT).unwrap();
+    folder
+}
+
+fn in_folder(folder: &Path, args: &[&str]) -> Command {
+    let mut command = weir(args);
+    command.current_dir(folder);
+    command
+}
+
+fn json_lines(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn help_shows_examples() {
+    weir(&["--help"]).assert().success().stdout(contains("weir verify carlucci-2017"));
+    weir(&[]).assert().code(2).stderr(contains("Usage"));
+    for command in ["list", "run", "verify", "doctor", "fit"] {
+        weir(&[command, "--help"]).assert().success().stdout(contains("Usage"));
+    }
+}
+
+#[test]
+fn list_names_experiments_with_their_claims() {
+    weir(&["list"]).assert().success().stdout(contains("carlucci-2017/fig11").and(contains("C-5")));
+    let output = weir(&["list", "--json"]).assert().success().get_output().stdout.clone();
+    let rows = json_lines(&output);
+    let row = rows.iter().find(|row| row["name"] == "carlucci-2017/fig11").unwrap();
+    assert_eq!((row["cells"].as_u64(), row["runs"].as_u64()), (Some(12), Some(10)));
+    assert!(row["claims"].as_array().unwrap().iter().any(|claim| claim["id"] == "C-8"));
+    weir(&["list", "--controllers"]).assert().success().stdout(contains("gcc:carlucci-2017"));
+    weir(&["list", "--metrics"]).assert().success().stdout(contains("queuing_delay_p95"));
+}
+
+#[test]
+fn a_run_gives_one_object_a_run_and_the_same_whatever_the_threads() {
+    let folder = folder();
+    let run = |jobs: &str| {
+        let args = ["run", "two.toml", "--json", "--seed", "7", "--jobs", jobs];
+        in_folder(folder.path(), &args).assert().success().stderr(is_empty()).get_output().stdout.clone()
+    };
+    let one = run("1");
+    assert_eq!(one, run("2"));
+    let rows = json_lines(&one);
+    let keys: Vec<_> =
+        rows.iter().map(|row| (row["run"].as_u64().unwrap(), row["seed"].as_u64().unwrap())).collect();
+    assert_eq!(keys, [(0, 7), (1, 8), (0, 7), (1, 8)]);
+    assert_eq!(rows[2]["cell"]["host.alice.up.rate"], "1Mbit/s");
+    assert!(rows[0]["streams"]["main.video"]["received_rate"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_table_shows_every_cell() {
+    let folder = folder();
+    in_folder(folder.path(), &["run", "two.toml", "--set", "runs=1"]).assert().success().stdout(
+        contains("host.alice.up.rate=500kbit/s").and(contains("main.video")).and(contains("1 runs a cell")),
+    );
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_2() {
+    let folder = folder();
+    std::fs::write(folder.path().join("bad.toml"), EXPERIMENT.replace("25ms", "25")).unwrap();
+    for (args, message) in [
+        (&["run", "bad.toml"][..], "error: bad.toml:7: host.alice.up.delay: '25' is not a time"),
+        (
+            &["run", "none.toml"],
+            "error: none.toml: no experiment of this name, and there is no file 'none.toml'",
+        ),
+        (&["run", "two.toml", "--set", "duration=0s"], "error: --set: duration: "),
+        (&["run", "two.toml", "--set", "call.*.controler=x"], "did you mean controller?"),
+        (&["run", "."], "error: .: no experiment of this name, and '.' is a folder"),
+        (&["verify", "C-99"], "error: there is no claim or paper 'C-99'"),
+        (&["verify", "C-4", "--baseline", "none.json"], "error: none.json: "),
+        (&["verify", "C-4", "--baseline", "two.toml"], "error: two.toml:2: not a verdict"),
+        (&["verify", "C-4", "--set", "call.main.controller=gcc:none"], "there is no controller 'gcc:none'"),
+    ] {
+        let line_count = predicate::function(|text: &str| text.lines().count() == 1);
+        in_folder(folder.path(), args)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(message).and(line_count));
+    }
+    weir(&["run", "x", "--runs", "0"]).assert().code(2);
+    weir(&["run", "x", "--set", "novalue"]).assert().code(2).stderr(contains("write KEY=VALUE"));
+}
+
+#[test]
+fn verify_prints_verdicts_and_compares_with_a_baseline() {
+    let folder = folder();
+    let short = ["--runs", "1", "--set", "duration=5s", "--quiet"];
+    let verify = |more: &[&str]| in_folder(folder.path(), &[&["verify", "C-5"], &short[..], more].concat());
+    verify(&[]).assert().success().stdout(contains("C-5").and(contains("reproduced")));
+    let output =
+        verify(&["--json", "--save-baseline", "old.json"]).assert().success().get_output().stdout.clone();
+    let rows = json_lines(&output);
+    assert_eq!((rows.len(), &rows[0]["id"]), (1, &Value::from("C-5")));
+    for key in ["status", "measured", "published", "check", "where", "values"] {
+        assert!(!rows[0][key].is_null(), "{key}");
+    }
+    assert_eq!(std::fs::read(folder.path().join("old.json")).unwrap(), output);
+    verify(&["--baseline", "old.json"]).assert().success().stderr(is_empty());
+    let mut better = rows[0].clone();
+    better["status"] = "reproduced".into();
+    for value in better["values"].as_array_mut().unwrap() {
+        value["mean"] = 5.0.into();
+    }
+    std::fs::write(folder.path().join("better.json"), format!("{better}\n")).unwrap();
+    verify(&["--baseline", "better.json"]).assert().code(1).stderr(starts_with("worse: C-5"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("weir"))
+        .args(["list", "--metrics"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success());
+}
+
+#[test]
+fn doctor_says_what_is_there_and_how_to_get_the_rest() {
+    let output = weir(&["doctor", "--json"]).assert().success().get_output().stdout.clone();
+    let rows = json_lines(&output);
+    for what in ["processor", "disk", "ffmpeg", "tshark", "chromium", "network namespaces"] {
+        let row = rows.iter().find(|row| row["what"] == what).unwrap();
+        assert!(row["status"] == "good" || row["mend"] != "", "{row}");
+    }
+    weir(&["doctor"]).assert().success().stdout(contains("ffmpeg"));
+}
