@@ -1,0 +1,158 @@
+//! One model test that every registered profile inherits: whatever happens, rates stay within their
+//! bounds, signals are numbers, and time-outs lie ahead.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+mod common;
+
+use cc::{ArrivedPacket, Feedback, PacketResult, SentPacket};
+use common::config;
+use proptest::prelude::*;
+use units::{Bitrate, Bytes, Duration, Time};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send { count: u8, size: u16, gap_us: u32, probe: bool },
+    Arrive { delay_us: u32, lost: bool },
+    Report { lost: u8, rtt_ms: Option<u16> },
+    Remb { kbps: u32 },
+    Wait { ms: u32 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (1u8..30, 1u16..1500, 0u32..40_000, any::<bool>())
+            .prop_map(|(count, size, gap_us, probe)| Step::Send { count, size, gap_us, probe }),
+        6 => (0u32..900_000, prop::bool::weighted(0.1)).prop_map(|(delay_us, lost)| Step::Arrive { delay_us, lost }),
+        2 => (any::<u8>(), prop::option::of(any::<u16>())).prop_map(|(lost, rtt_ms)| Step::Report { lost, rtt_ms }),
+        1 => any::<u32>().prop_map(|kbps| Step::Remb { kbps }),
+        1 => (0u32..20_000).prop_map(|ms| Step::Wait { ms }),
+    ]
+}
+
+fn check(profile: &str, steps: &[Step]) -> Result<(), TestCaseError> {
+    let config = config(profile);
+    let mut controllers = cc::build(&config).unwrap();
+    let (mut now, mut sequence) = (Time::from_secs(1), 0);
+    let mut under_way: Vec<SentPacket> = Vec::new();
+    for step in steps {
+        match *step {
+            Step::Send { count, size, gap_us, probe } => {
+                for _ in 0..count {
+                    now += Duration::from_micros(u64::from(gap_us) / u64::from(count));
+                    let probe =
+                        controllers.sender.decision().probe.filter(|_| probe).map(|cluster| cluster.id);
+                    let packet = SentPacket { sequence, sent: now, size: Bytes::new(u64::from(size)), probe };
+                    controllers.sender.on_sent(&packet);
+                    under_way.push(packet);
+                    sequence += 1;
+                }
+            }
+            Step::Arrive { delay_us, lost } => {
+                let mut arrival = now;
+                let mut results = Vec::new();
+                for packet in under_way.drain(..) {
+                    arrival += Duration::from_micros(u64::from(delay_us) / 20);
+                    let came = (!lost || packet.sequence % 3 > 0).then_some(arrival);
+                    results.push(PacketResult { packet, arrival: came });
+                    if let (Some(receiver), Some(arrival)) = (&mut controllers.receiver, came) {
+                        let SentPacket { sequence, sent, size, probe } = packet;
+                        let rtp_timestamp = sent.as_nanos() / 33_000_000;
+                        receiver.on_packet(
+                            &ArrivedPacket { sequence, sent, arrival, size, rtp_timestamp, probe },
+                            None,
+                        );
+                        receiver.poll_remb(arrival);
+                    }
+                }
+                now = now.max(arrival);
+                controllers.sender.on_feedback(now, Feedback::Packets { results: &results, rtt: None });
+            }
+            Step::Report { lost, rtt_ms } => {
+                let rtt = rtt_ms.map(|ms| Duration::from_millis(u64::from(ms)));
+                let report = Feedback::Report { fraction_lost: f64::from(lost) / 256.0, expected: 100, rtt };
+                controllers.sender.on_feedback(now, report);
+            }
+            Step::Remb { kbps } => {
+                controllers
+                    .sender
+                    .on_feedback(now, Feedback::Remb { rate: Bitrate::from_kbps(u64::from(kbps)) });
+            }
+            Step::Wait { ms } => now += Duration::from_millis(u64::from(ms)),
+        }
+        if let Some(receiver) = &mut controllers.receiver {
+            receiver.on_timeout(now);
+            prop_assert!(
+                receiver.next_timeout().is_none_or(|at| at > now),
+                "a receiver's time-out lies ahead"
+            );
+            if let Some(rate) = receiver.poll_remb(now) {
+                prop_assert!(rate >= config.min_rate && rate <= config.max_rate, "REMB {rate}");
+            }
+        }
+        controllers.sender.on_timeout(now);
+        prop_assert!(
+            controllers.sender.next_timeout().is_none_or(|at| at > now),
+            "a sender's time-out lies ahead"
+        );
+        let decision = controllers.sender.decision();
+        prop_assert!(
+            decision.target_rate >= config.min_rate && decision.target_rate <= config.max_rate,
+            "{decision:?}"
+        );
+        prop_assert!(decision.pacing_rate >= config.min_rate, "{decision:?}");
+        let mut infinite = None;
+        let mut look = |name, value: f64| {
+            if value.is_infinite() {
+                infinite = Some(name);
+            }
+        };
+        controllers.sender.signals(&mut look);
+        if let Some(receiver) = &controllers.receiver {
+            receiver.signals(&mut look);
+        }
+        prop_assert_eq!(infinite, None);
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn every_profile_stays_within_its_bounds_whatever_happens(steps in prop::collection::vec(step(), 1..120)) {
+        for profile in cc::profiles() {
+            check(&profile.name, &steps)?;
+        }
+    }
+}
+
+#[test]
+fn unknown_names_and_bad_values_are_refused_with_the_mend() {
+    let error = |profile: &str, settings: &[(&str, &str)]| {
+        let settings = settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        cc::build(&cc::ControllerConfig { settings, ..config(profile) }).err().map(|error| error.to_string())
+    };
+    let unknown = error("gcc:nothing", &[]).unwrap();
+    assert!(unknown.starts_with("no controller 'gcc:nothing'; there are gcc:carlucci-2017,"), "{unknown}");
+    let setting = error("gcc:carlucci-2017", &[("gain", "1")]).unwrap();
+    assert!(setting.starts_with("no setting 'gain'; there are "), "{setting}");
+    let value = error("gcc:carlucci-2017", &[("threshold", "wobbly")]).unwrap();
+    assert_eq!(value, "setting threshold = 'wobbly': it is one of adaptive, static");
+    assert!(error("gcc:carlucci-2017", &[("decrease", "2")]).unwrap().contains("within 0 and 1"));
+    assert!(error("gcc:carlucci-2017", &[("side", "sender")]).unwrap().contains("grouping = burst"));
+    assert!(error("fixed:fast", &[]).unwrap().contains("'fast' is not a rate"));
+    assert_eq!(error("gcc:carlucci-2017", &[("threshold", "static"), ("threshold.initial", "5.13")]), None);
+}
+
+#[test]
+fn every_setting_reads_back() {
+    for profile in cc::profiles() {
+        let settings =
+            profile.settings.iter().map(|setting| (setting.name.to_owned(), setting.value.clone()));
+        let again = cc::ControllerConfig { settings: settings.collect(), ..config(&profile.name) };
+        assert!(cc::build(&again).is_ok(), "{}", profile.name);
+        assert!(
+            profile.settings.iter().all(|setting| setting.doc.len() > 20),
+            "every setting says what it is"
+        );
+    }
+}

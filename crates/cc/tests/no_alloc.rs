@@ -1,0 +1,53 @@
+//! Controllers allocate nothing per packet, feedback included: a counting allocator looks on.
+
+#![expect(
+    unsafe_code,
+    reason = "a global allocator can only be written so; it hands everything on to the system's"
+)]
+
+mod common;
+
+use common::{Path, Run, config};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use units::{Bitrate, Time};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of its own on the heap.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `alloc` above, that is, from the system.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn nothing_is_allocated_per_packet() {
+    for profile in cc::profiles() {
+        let ceiling = Bitrate::from_kbps(2500);
+        let path = Path { rate: |_| Bitrate::from_mbps(2), lose_every: 50, ceiling };
+        let mut run = Run::new(&config(&profile.name), path);
+        while run.now() < Time::from_secs(30) {
+            run.frame();
+        }
+        let before = ALLOCATIONS.get();
+        while run.now() < Time::from_secs(90) {
+            run.frame();
+        }
+        assert_eq!(ALLOCATIONS.get() - before, 0, "{}", profile.name);
+    }
+}
