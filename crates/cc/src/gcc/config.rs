@@ -1,7 +1,9 @@
 //! The constants of Google Congestion Control by name, and the published profiles.
 //!
 //! Where a source is silent, the profile takes the value of draft-ietf-rmcat-gcc-02, by the same authors as
-//! Carlucci 2017; where that is silent too, libwebrtc's.
+//! Carlucci 2017; where that is silent too, libwebrtc's. Two values of Carlucci 2017 and Jansen 2016 are those of the
+//! browser that was measured, because the draft's describe something else: the pacing factor, and γ(0), whose
+//! 12.5 the browser compares with 60 m and not with m.
 
 use super::words::words;
 use crate::setting::settings;
@@ -104,7 +106,7 @@ settings! {
         "filter.outlier" => outlier: f64,
         /// Adaptive (Carlucci 2017, eqs. 11–12) or static.
         "threshold" => threshold: Threshold,
-        /// γ at the start: 12.5 ms (draft-02 § 5.4; Guerrero Viveros 2019 § 2.2.2) or 0.2 ms (Jansen 2016 § 5-1-2).
+        /// γ at the start: 12.5 ms (draft-02 § 5.4; Guerrero Viveros 2019 § 2.2.2) or 0.2 ms (Jansen 2016 § 5-1-2), which is libwebrtc's 12.5 over the 60 by which it scales m.
         "threshold.initial" => initial_threshold: f64,
         /// k_u, per ms (Carlucci 2017 § IV: 0.01).
         "threshold.k_up" => k_up: f64,
@@ -150,7 +152,7 @@ settings! {
         "loss.increase_interval" => loss_increase_interval: Duration,
         /// A_s never exceeds A_r (Jansen 2016, eq. 5-12); Carlucci 2017 takes the minimum only at the end.
         "loss.capped" => loss_capped: bool,
-        /// The pacing rate as a multiple of the target (draft-02 § 4: 1).
+        /// The pacing rate as a multiple of the target: 1 (draft-02 § 4) or 2.5 (libwebrtc `goog_cc_network_control.cc`), as the browsers of the experiments paced.
         "pacing.factor" => pacing_factor: f64,
         /// Probes at the start: none, or initial (Jansen 2016 § 8-1-2 observed the ramp-up function).
         "probing" => probing: Probing,
@@ -178,7 +180,7 @@ impl GccConfig {
             min_noise: 1.0,
             outlier: 0.0,
             threshold: Threshold::Adaptive,
-            initial_threshold: 12.5,
+            initial_threshold: 0.2,
             k_up: 0.01,
             k_down: 0.00018,
             skip: 15.0,
@@ -201,7 +203,7 @@ impl GccConfig {
             loss_decrease: 0.5,
             loss_increase_interval: Duration::from_secs(1),
             loss_capped: false,
-            pacing_factor: 1.0,
+            pacing_factor: 2.5,
             probing: Probing::None,
         }
     }
@@ -210,7 +212,6 @@ impl GccConfig {
     pub(crate) fn jansen_2016() -> Self {
         Self {
             filter: Filter::OneComponent,
-            initial_threshold: 0.2,
             overuse_time: Duration::from_millis(100),
             increase: Increase::Multiplicative,
             factor: 1.05,
@@ -226,6 +227,8 @@ impl GccConfig {
             grouping: Grouping::Burst,
             filter: Filter::OneComponent,
             outlier: 3.0,
+            initial_threshold: 12.5,
+            pacing_factor: 1.0,
             increase: Increase::MultiplicativeAdditive,
             response_extra: Duration::from_millis(100),
             loss_capped: true,

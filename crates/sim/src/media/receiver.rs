@@ -148,12 +148,12 @@ impl MediaReceiver {
     fn send_remb(&mut self, now: Time, out: &mut impl Outbox) {
         if let Some(rate) = self.controller.as_mut().and_then(|controller| controller.poll_remb(now)) {
             let report = self.receiver_report(now);
+            self.report.skip(now);
             out.rtcp(now, Rtcp { remb: Some(rate), ..report });
         }
     }
 
     fn receiver_report(&mut self, now: Time) -> Rtcp {
-        self.report.restart(now);
         Rtcp { report: self.video.report(now), reference_time: Some(now), ..self.header() }
     }
 
@@ -203,6 +203,7 @@ impl MediaReceiver {
             out.rtcp(now, Rtcp { transport, ..self.header() });
         }
         if self.report.due() <= now {
+            self.report.restart(now);
             let report = self.receiver_report(now);
             out.rtcp(now, report);
         }

@@ -20,6 +20,12 @@ impl ReportTimer {
         self.due
     }
 
+    /// A report went out early, with feedback: the next regular one is an interval later than it would
+    /// have been (RFC 4585 § 3.5.3).
+    pub(crate) fn skip(&mut self, now: Time) {
+        self.due = now + self.interval + self.interval / 2;
+    }
+
     /// Sets the next due time after a report at `now`.
     pub(crate) fn restart(&mut self, now: Time) {
         self.due = now
