@@ -7,6 +7,7 @@ pub mod experiment;
 pub mod figures;
 pub mod fit;
 pub mod metrics;
+pub mod report;
 pub mod runner;
 
 pub use document::FileError;

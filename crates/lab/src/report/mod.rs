@@ -1,0 +1,30 @@
+//! A report: one HTML page that stands alone. Styles, script and plots (SVG) are in the page, so it opens from disk,
+//! prints, and never touches a network. The same [`Report`] gives the same bytes.
+//!
+//! ```text
+//! Report ──► page (maud) ──► claims table, tables
+//!               └──► plot (plotters, SVG) ──► axis, thin, xy | grouped
+//! ```
+//!
+//! The module knows nothing of experiments or controllers: what made the numbers fills in the structs of [`model`].
+
+mod anchor;
+mod claims;
+mod describe;
+pub mod model;
+mod page;
+mod plot;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use model::*;
+pub use plot::PlotError;
+
+/// The report as an HTML document in UTF-8.
+///
+/// # Errors
+/// [`PlotError`] names the figure that the plotting library refused to draw.
+pub fn html(report: &Report) -> Result<String, PlotError> {
+    page::html(report)
+}

@@ -1,0 +1,180 @@
+//! Bars and boxes in groups.
+
+use super::axis::{Axis, Shape};
+use super::frame::{Below, Chart, Frame, right_of, wash};
+use super::legend::{self, Entry, Swatch, text_width};
+use super::theme::{Ink, SCALE};
+use super::{Drawing, Drawn, canvas, text};
+use crate::report::model::{At, Bar, BoxStats, Grouped, Mark, PUBLISHED};
+use plotters::element::{PathElement, Rectangle};
+use plotters::style::Color;
+use plotters::style::text_anchor::HPos;
+
+/// Width of the figure and height of the data, in CSS pixels.
+const SIZE: (u32, u32) = (560, 230);
+/// The width of a group that its items fill.
+const FILL: f64 = 0.8;
+/// The width of an item's slot that it fills.
+const BAR: f64 = 0.84;
+
+/// What is drawn in a slot of a group.
+trait Item {
+    /// The values that the axis must show.
+    fn values(&self) -> Vec<f64>;
+    /// What the paper reports.
+    fn published(&self) -> Option<f64>;
+    /// Draws it in its slot.
+    fn draw(&self, chart: &mut Chart<'_>, slot: Slot, y: &Axis, ink: Ink) -> Drawn;
+}
+
+/// Left end, middle and right end of an item.
+#[derive(Clone, Copy)]
+struct Slot {
+    left: f64,
+    middle: f64,
+    right: f64,
+}
+
+pub(super) fn bars(bars: &Grouped<Bar>) -> Drawn<Drawing> {
+    draw(bars, true)
+}
+
+pub(super) fn boxes(boxes: &Grouped<BoxStats>) -> Drawn<Drawing> {
+    draw(boxes, false)
+}
+
+impl Item for Bar {
+    fn values(&self) -> Vec<f64> {
+        let (low, high) = self.spread.unwrap_or((self.value, self.value));
+        vec![self.value, low, high]
+    }
+
+    fn published(&self) -> Option<f64> {
+        self.published
+    }
+
+    fn draw(&self, chart: &mut Chart<'_>, slot: Slot, y: &Axis, ink: Ink) -> Drawn {
+        let Some(top) = y.place(self.value) else { return Ok(()) };
+        let foot = y.place(0.0).unwrap_or(y.low);
+        let bar = Rectangle::new([(slot.left, top), (slot.right, foot)], ink.color().filled());
+        chart.draw_series([bar]).map_err(text)?;
+        if let Some((low, high)) = self.spread.and_then(|(a, b)| Some((y.place(a)?, y.place(b)?))) {
+            stroke(chart, &[(slot.middle, low), (slot.middle, high)], Ink::Text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Item for BoxStats {
+    fn values(&self) -> Vec<f64> {
+        vec![self.p5, self.p25, self.p50, self.p75, self.p95]
+    }
+
+    fn published(&self) -> Option<f64> {
+        self.published
+    }
+
+    fn draw(&self, chart: &mut Chart<'_>, slot: Slot, y: &Axis, ink: Ink) -> Drawn {
+        let places: Option<Vec<f64>> = self.values().into_iter().map(|v| y.place(v)).collect();
+        let Some(&[p5, p25, p50, p75, p95]) = places.as_deref() else { return Ok(()) };
+        let Slot { left, middle, right } = slot;
+        chart.draw_series([Rectangle::new([(left, p75), (right, p25)], wash(ink))]).map_err(text)?;
+        stroke(chart, &[(left, p25), (right, p25), (right, p75), (left, p75), (left, p25)], ink)?;
+        for (from, to) in [(p5, p25), (p75, p95)] {
+            stroke(chart, &[(middle, from), (middle, to)], ink)?;
+        }
+        let (a, b) = (middle - (right - left) / 4.0, middle + (right - left) / 4.0);
+        for end in [p5, p95] {
+            stroke(chart, &[(a, end), (b, end)], ink)?;
+        }
+        let style = ink.line(SCALE * 5 / 2);
+        chart.draw_series([PathElement::new(vec![(left, p50), (right, p50)], style)]).map(drop).map_err(text)
+    }
+}
+
+fn stroke(chart: &mut Chart<'_>, path: &[(f64, f64)], ink: Ink) -> Drawn {
+    let path = PathElement::new(path.to_vec(), ink.line(SCALE * 5 / 4));
+    chart.draw_series([path]).map(drop).map_err(text)
+}
+
+fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> Drawn<Drawing> {
+    let count = grouped.groups.len().max(1);
+    let mut x = Axis::new([].into_iter(), Shape { fixed: Some((0.0, count as f64)), ..Shape::LINEAR });
+    x.ticks.clear();
+    let marks: Vec<Mark> = grouped.marks.iter().filter(|m| matches!(m.at, At::Y(_))).cloned().collect();
+    let shape = Shape { log: grouped.log_y, fixed: grouped.y_range, from_zero, ..Shape::LINEAR };
+    let frame = Frame {
+        heading: grouped.y_label.clone(),
+        entries: entries(grouped),
+        y: Axis::new(values(grouped, &marks), shape),
+        x: &x,
+        below: Below::Groups(&grouped.x_label),
+        size: SIZE,
+        right: right_of(&marks),
+        marks: &marks,
+    };
+    canvas(SIZE.0, frame.height(), |root| {
+        let mut names = Vec::new();
+        frame.draw(root, 0, |chart| {
+            items(chart, grouped, &frame.y)?;
+            for (i, group) in grouped.groups.iter().enumerate() {
+                let (px, py) = chart.backend_coord(&(i as f64 + 0.5, frame.y.low));
+                names.push(((px / SCALE as i32, py / SCALE as i32 + 11), group.label.clone()));
+            }
+            Ok(())
+        })?;
+        let room = (SIZE.0 - 76) / count as u32;
+        names.into_iter().try_for_each(|(spot, name)| {
+            legend::write(root, &shorten(&name, room), spot, HPos::Center, Ink::Text)
+        })
+    })
+}
+
+/// A name that fits into `room` CSS pixels.
+fn shorten(name: &str, room: u32) -> String {
+    if text_width(name) <= room {
+        return name.to_owned();
+    }
+    let letters = (name.chars().count() as u32 * room / text_width(name).max(1)).saturating_sub(1).max(1);
+    name.chars().take(letters as usize).chain(['…']).collect()
+}
+
+fn items<T: Item>(chart: &mut Chart<'_>, grouped: &Grouped<T>, y: &Axis) -> Drawn {
+    let slots = grouped.series.len().max(1) as f64;
+    for (g, group) in grouped.groups.iter().enumerate() {
+        for (s, (item, (_, role))) in group.items.iter().zip(&grouped.series).enumerate() {
+            let Some(item) = item else { continue };
+            let middle = g as f64 + 0.5 + FILL * ((s as f64 + 0.5) / slots - 0.5);
+            let half = (FILL / slots).min(0.3) / 2.0;
+            let slot = Slot { left: middle - half * BAR, middle, right: middle + half * BAR };
+            item.draw(chart, slot, y, Ink::of(*role))?;
+            if let Some(value) = item.published().and_then(|v| y.place(v)) {
+                let path = vec![(middle - half, value), (middle + half, value)];
+                // A rim in the colour of the paper, as the line may lie on a bar of any colour.
+                let rim = PathElement::new(path.clone(), Ink::Paper.line(SCALE * 4));
+                let line = PathElement::new(path, Ink::Published.line(SCALE * 2));
+                chart.draw_series([rim, line]).map_err(text)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entries<T: Item>(grouped: &Grouped<T>) -> Vec<Entry> {
+    let series = grouped.series.iter().filter(|(name, _)| !name.is_empty());
+    let mut entries: Vec<Entry> =
+        series.map(|(name, role)| (name.clone(), Swatch::Fill, Ink::of(*role))).collect();
+    let mut all = grouped.groups.iter().flat_map(|g| g.items.iter().flatten());
+    if all.any(|item| item.published().is_some()) {
+        entries.push((PUBLISHED.to_owned(), Swatch::Line, Ink::Published));
+    }
+    entries
+}
+
+fn values<T: Item>(grouped: &Grouped<T>, marks: &[Mark]) -> impl Iterator<Item = f64> {
+    let items = grouped.groups.iter().flat_map(|g| g.items.iter().flatten());
+    let shown: Vec<f64> = items.flat_map(|i| i.values().into_iter().chain(i.published())).collect();
+    let marked: Vec<f64> =
+        marks.iter().filter_map(|m| if let At::Y(y) = m.at { Some(y) } else { None }).collect();
+    shown.into_iter().chain(marked)
+}

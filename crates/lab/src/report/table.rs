@@ -1,0 +1,47 @@
+//! Tables.
+
+use super::model::Table;
+use maud::{Markup, html};
+
+/// Letters of a cell that can still be a number with its unit.
+const NUMBER_LENGTH: usize = 18;
+
+pub(super) fn table(table: &Table) -> Markup {
+    let width = table.rows.iter().map(Vec::len).chain([table.columns.len()]).max().unwrap_or(0);
+    let class: Vec<Option<&str>> = (0..width).map(|i| is_numeric(table, i).then_some("num")).collect();
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label(table)) {
+            table.data {
+                @if !table.caption.is_empty() { caption { (table.caption) } }
+                @if !table.columns.is_empty() {
+                    thead { tr { @for (i, class) in class.iter().enumerate() {
+                        th scope="col" class=[*class] { (cell(&table.columns, i)) }
+                    } } }
+                }
+                tbody { @for row in &table.rows { tr { @for (i, class) in class.iter().enumerate() {
+                    td class=[*class] { (cell(row, i)) }
+                } } } }
+            }
+        }
+    }
+}
+
+fn label(table: &Table) -> &str {
+    if table.caption.is_empty() { "Table" } else { &table.caption }
+}
+
+fn cell(row: &[String], index: usize) -> &str {
+    row.get(index).map_or("", String::as_str)
+}
+
+/// Every cell that is not empty begins with a digit, and there is one.
+fn is_numeric(table: &Table, column: usize) -> bool {
+    let mut cells =
+        table.rows.iter().map(|row| cell(row, column)).filter(|c| !c.is_empty() && *c != "–").peekable();
+    cells.peek().is_some() && cells.all(number_like)
+}
+
+fn number_like(cell: &str) -> bool {
+    let digits = cell.trim_start_matches(['−', '-', '+', '<', '>', '≤', '≥', '≈', '±', ' ']);
+    digits.starts_with(|c: char| c.is_ascii_digit()) && cell.chars().count() <= NUMBER_LENGTH
+}

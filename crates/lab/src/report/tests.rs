@@ -1,0 +1,332 @@
+//! The page as a reader's machine sees it: parsed again.
+
+use super::{
+    At, Bar, Body, BoxStats, ClaimRow, Figure, Group, Grouped, Line, LineStyle, Mark, MarkKind, Panel,
+    Report, Role, Section, Status, Table, html,
+};
+use scraper::{ElementRef, Html, Selector};
+use std::collections::BTreeSet;
+
+const HOSTILE: &str =
+    r##"</title></style></script><script>alert('x')</script>" onload="y" fill="#0072B2" & <b>"##;
+
+fn select<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+    page.select(&Selector::parse(selector).expect("a selector")).collect()
+}
+
+fn text(element: ElementRef<'_>) -> String {
+    element.text().collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn line(points: Vec<(f64, f64)>, style: LineStyle) -> Line {
+    Line { name: "sent".to_owned(), points, style, role: Role::Series(0) }
+}
+
+fn time(lines: Vec<Line>, log_y: bool) -> Body {
+    let panel =
+        Panel { title: "Rate".to_owned(), y_label: "bit/s".to_owned(), lines, log_y, ..Panel::default() };
+    Body::Time { panels: vec![panel.clone(), panel], x_label: "time (s)".to_owned() }
+}
+
+fn figure(id: &str, body: Body) -> Figure {
+    Figure { id: id.to_owned(), title: format!("Title of {id}"), caption: "Caption".to_owned(), body }
+}
+
+fn of_figures(figures: Vec<Figure>) -> Report {
+    let section = Section { id: "s".to_owned(), title: "Section".to_owned(), figures, ..Section::default() };
+    Report { title: "Report".to_owned(), sections: vec![section], ..Report::default() }
+}
+
+fn drawn(body: Body) -> (String, Html) {
+    let page = html(&of_figures(vec![figure("f", body)])).unwrap();
+    let parsed = Html::parse_document(&page);
+    (page, parsed)
+}
+
+fn claim(id: &str, paper: &str, status: Status) -> ClaimRow {
+    let anchor = Some("f".to_owned());
+    ClaimRow { id: id.to_owned(), paper: paper.to_owned(), status, anchor, ..ClaimRow::default() }
+}
+
+fn bars(items: Vec<Option<Bar>>) -> Grouped<Bar> {
+    Grouped {
+        series: vec![("1 Mbit/s".to_owned(), Role::Series(0)), ("2 Mbit/s".to_owned(), Role::Series(1))],
+        groups: vec![Group { label: "150".to_owned(), items }],
+        x_label: "T_q (ms)".to_owned(),
+        y_label: "Utilisation".to_owned(),
+        ..Grouped::default()
+    }
+}
+
+#[test]
+fn the_page_has_verdict_claims_contents_and_figures() {
+    let claims = vec![
+        claim("C-1", "Carlucci", Status::Reproduced),
+        claim("V-1", "Guerrero", Status::NotReproduced),
+        claim("C-2", "Carlucci", Status::NotRun),
+    ];
+    let mut report =
+        of_figures(vec![figure("f", time(vec![line(vec![(0.0, 1.0), (1.0, 2.0)], LineStyle::Line)], false))]);
+    report.claims = claims;
+    report.sections.push(Section { id: "t".to_owned(), title: "Second".to_owned(), ..Section::default() });
+    let page = Html::parse_document(&html(&report).unwrap());
+    assert!(page.errors.is_empty(), "{:?}", page.errors);
+    assert_eq!(text(select(&page, ".verdict")[0]), "1 of 3 claims reproduced; 1 not reproduced, 1 not run.");
+    let rows = select(&page, "table.claims tr[data-status]");
+    let ids: Vec<String> =
+        rows.iter().map(|r| text(r.select(&Selector::parse("th").unwrap()).next().unwrap())).collect();
+    assert_eq!(ids, ["C-1", "C-2", "V-1"], "brought together by paper");
+    let states: Vec<String> = select(&page, ".status").into_iter().map(text).collect();
+    assert_eq!(states, ["✓ reproduced", "– not run", "✗ not reproduced"]);
+    assert_eq!(select(&page, "nav li a").len(), 2);
+    assert_eq!(
+        select(&page, "figure figcaption b").into_iter().map(text).collect::<Vec<_>>(),
+        ["Figure 1. Title of f."]
+    );
+    assert_eq!(select(&page, "#filter[hidden]").len(), 1, "without the script there is no dead filter");
+}
+
+#[test]
+fn every_link_and_label_has_a_target_and_names_are_unique() {
+    let figures = ["f", "f", "ü/<>", ""].map(|id| figure(id, Body::Bars(bars(vec![]))));
+    let mut report = of_figures(figures.to_vec());
+    report.claims = vec![claim("C-1", "p", Status::NotRun)];
+    report.claims.push(ClaimRow { anchor: Some("nowhere".to_owned()), ..claim("C-2", "p", Status::NotRun) });
+    report.sections.extend(report.sections.clone());
+    let page = Html::parse_document(&html(&report).unwrap());
+    let ids: Vec<&str> = select(&page, "[id]").iter().filter_map(|e| e.attr("id")).collect();
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len(), "{ids:?}");
+    for link in select(&page, "a[href]") {
+        let target = link.attr("href").unwrap();
+        assert!(unique.contains(target.trim_start_matches('#')), "{target}");
+    }
+    for labelled in select(&page, "[aria-labelledby]") {
+        for id in labelled.attr("aria-labelledby").unwrap().split(' ') {
+            assert!(unique.contains(id), "{id}");
+        }
+    }
+    assert_eq!(select(&page, "table.claims a").len(), 1, "a claim without a figure has no link");
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let (page, parsed) = drawn(Body::Bars(bars(vec![Some(Bar { value: 1.0, ..Bar::default() })])));
+    assert!(select(&parsed, "[src], img, iframe, object, link[rel=stylesheet]").is_empty());
+    let rest = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    assert!(!rest.contains("http:") && !rest.contains("https:") && !rest.contains("@import"));
+    let policy = select(&parsed, "meta[http-equiv]")[0].attr("content").unwrap();
+    assert!(policy.starts_with("default-src 'none'"));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let h = || HOSTILE.to_owned();
+    let hostile_line = Line { name: h(), ..line(vec![(0.0, 1.0), (1.0, 2.0)], LineStyle::Line) };
+    let marks = vec![Mark::published(At::Y(1.0), HOSTILE), Mark::published(At::X(0.5), HOSTILE)];
+    let panel = Panel {
+        title: h(),
+        y_label: h(),
+        lines: vec![hostile_line.clone()],
+        marks: marks.clone(),
+        ..Panel::default()
+    };
+    let item = Bar { value: 1.0, published: Some(2.0), ..Bar::default() };
+    let grouped = Grouped {
+        series: vec![(h(), Role::Series(0))],
+        groups: vec![Group { label: h(), items: vec![Some(item)] }],
+        x_label: h(),
+        y_label: h(),
+        marks: marks.clone(),
+        ..Grouped::default()
+    };
+    let bodies = [
+        Body::Time { panels: vec![panel.clone()], x_label: h() },
+        Body::Bars(grouped),
+        Body::Cdf { lines: vec![hostile_line], marks, x_label: h(), log_x: false },
+        Body::Scatter { panel, x_label: h(), log_x: true },
+    ];
+    let figures: Vec<Figure> =
+        bodies.into_iter().map(|body| Figure { id: h(), title: h(), caption: h(), body }).collect();
+    let table = Table { caption: h(), columns: vec![h()], rows: vec![vec![h(), h()]] };
+    let row = ClaimRow {
+        id: h(),
+        paper: h(),
+        source: h(),
+        setting: h(),
+        published: h(),
+        check: h(),
+        status: Status::Reproduced,
+        measured: h(),
+        note: h(),
+        anchor: Some(h()),
+    };
+    let report = Report {
+        title: h(),
+        subtitle: h(),
+        facts: vec![(h(), h())],
+        claims: vec![row],
+        sections: vec![Section { id: h(), title: h(), text: h(), figures, table: Some(table) }],
+    };
+    let page = Html::parse_document(&html(&report).unwrap());
+    assert!(page.errors.is_empty(), "{:?}", page.errors);
+    assert_eq!(select(&page, "script").len(), 1, "only the filter");
+    assert!(select(&page, "[onload]").is_empty());
+    assert!(!text(select(&page, "script")[0]).contains("alert"));
+    let texts: Vec<String> = select(&page, "svg text").iter().map(|t| t.text().collect::<String>()).collect();
+    assert!(texts.iter().any(|t| t.trim().contains(HOSTILE)), "as written: {texts:?}");
+}
+
+#[test]
+fn the_same_report_is_the_same_bytes() {
+    let report = of_figures(vec![
+        figure(
+            "a",
+            time(
+                vec![line(
+                    (0..500).map(|i| (f64::from(i), f64::from(i * i % 97))).collect(),
+                    LineStyle::Step,
+                )],
+                true,
+            ),
+        ),
+        figure(
+            "b",
+            Body::Bars(bars(vec![Some(Bar { value: 0.9, spread: Some((0.8, 1.0)), published: Some(0.91) })])),
+        ),
+    ]);
+    assert_eq!(html(&report).unwrap(), html(&report.clone()).unwrap());
+}
+
+#[test]
+fn an_empty_report_is_a_page() {
+    let page = Html::parse_document(&html(&Report::default()).unwrap());
+    assert!(page.errors.is_empty(), "{:?}", page.errors);
+    assert_eq!(text(select(&page, ".verdict")[0]), "No claims were tested.");
+    assert!(select(&page, "script, table, nav, figure").is_empty());
+    let empty = [
+        Body::Time { panels: vec![], x_label: String::new() },
+        time(vec![], false),
+        Body::Bars(Grouped::default()),
+        Body::Boxes(Grouped::default()),
+        Body::Cdf {
+            lines: vec![Line::cdf("", Role::Reference, &[])],
+            marks: vec![],
+            x_label: String::new(),
+            log_x: true,
+        },
+    ];
+    for body in empty {
+        assert_eq!(select(&drawn(body).1, "svg[role=img] > title").len(), 1);
+    }
+}
+
+#[test]
+fn a_series_without_numbers_draws_no_line() {
+    for (style, log) in [(LineStyle::Line, false), (LineStyle::Step, true), (LineStyle::Dots, false)] {
+        let series = line(vec![(0.0, f64::NAN), (1.0, f64::INFINITY), (f64::NAN, 1.0)], style);
+        let (_, page) = drawn(time(vec![series], log));
+        let drawn = select(&page, "svg polyline.s0, svg circle.f0");
+        assert_eq!(drawn.len(), 2, "the two signs of the legend");
+        assert!(!page.html().contains("NaN"));
+    }
+}
+
+#[test]
+fn a_gap_breaks_the_line_and_a_lone_sample_is_a_dot() {
+    let points =
+        vec![(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 2.0), (4.0, f64::NAN), (5.0, 1.0), (6.0, 1.0)];
+    let (_, page) = drawn(time(vec![line(points, LineStyle::Line)], false));
+    // In each of two panels: the legend's sign and two stretches; one dot.
+    assert_eq!(select(&page, "svg polyline.s0").len(), 2 * 3);
+    assert_eq!(select(&page, "svg circle.f0").len(), 2);
+    let (_, page) = drawn(time(vec![line(vec![(5.0, 5.0)], LineStyle::Step)], true));
+    assert_eq!(select(&page, "svg circle.f0").len(), 2);
+}
+
+#[test]
+fn everything_drawn_lies_on_the_canvas() {
+    let huge = vec![(0.0, f64::MAX), (1e300, -f64::MAX), (1.1e300, 0.0), (1.2e300, 5e-324)];
+    let stats = BoxStats { p5: 0.0, p25: 0.0, p50: 3.0, p75: 1e12, p95: f64::MAX, published: Some(-1.0) };
+    let boxes = Grouped {
+        series: vec![("a".to_owned(), Role::Series(7))],
+        groups: vec![Group { label: "g".to_owned(), items: vec![Some(stats), Some(stats), None] }],
+        log_y: true,
+        ..Grouped::default()
+    };
+    let mut bodies = vec![Body::Boxes(Grouped { log_y: false, ..boxes.clone() }), Body::Boxes(boxes)];
+    for style in [LineStyle::Line, LineStyle::Step, LineStyle::Dots] {
+        bodies.extend([true, false].map(|log| time(vec![line(huge.clone(), style)], log)));
+    }
+    for body in bodies {
+        let (_, page) = drawn(body);
+        let svg = select(&page, "svg")[0];
+        let size: Vec<f64> = svg.attr("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
+        for path in select(&page, "svg polyline") {
+            for point in path.attr("points").unwrap().split_whitespace() {
+                let (x, y) = point.split_once(',').unwrap();
+                let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
+                assert!((0.0..=size[2]).contains(&x) && (0.0..=size[3]).contains(&y), "{point} {size:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn zero_on_a_logarithmic_axis_is_drawn_at_the_floor_which_says_so() {
+    let stats = BoxStats { p5: 0.0, p25: 1.0, p50: 2.0, p75: 4.0, p95: 90.0, published: None };
+    let boxes = Grouped {
+        series: vec![(String::new(), Role::Series(0))],
+        groups: vec![Group { label: "150".to_owned(), items: vec![Some(stats)] }],
+        log_y: true,
+        ..Grouped::default()
+    };
+    let (_, page) = drawn(Body::Boxes(boxes));
+    let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
+    assert!(texts.contains(&"≤ 0.1".to_owned()), "{texts:?}");
+}
+
+#[test]
+fn published_values_are_marked_named_and_listed() {
+    let item = Bar { value: 0.87, spread: None, published: Some(0.9) };
+    let mut grouped = bars(vec![Some(item), None]);
+    grouped.marks = vec![
+        Mark::published(At::Y(0.9), "90 %"),
+        Mark { at: At::Y(0.5), label: "half".to_owned(), kind: MarkKind::Reference },
+    ];
+    let (_, page) = drawn(Body::Bars(grouped));
+    assert_eq!(select(&page, "svg polyline.sp").len(), 3, "legend, mark, bar");
+    assert_eq!(select(&page, "svg polyline.sr").len(), 1);
+    let texts: Vec<String> = select(&page, "svg text.fp").into_iter().map(text).collect();
+    assert_eq!(texts, ["published", "90 %"]);
+    let cells: Vec<String> = select(&page, "details td").into_iter().map(text).collect();
+    assert_eq!(cells, ["150", "1 Mbit/s", "0.87", "0.9"]);
+    assert!(text(select(&page, "svg desc")[0]).contains("published 90 % at 0.9"));
+}
+
+#[test]
+fn a_full_report_stays_small() {
+    let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8);
+    let series =
+        |k: u32| line((0..3000).map(|i| (f64::from(i) / 10.0, noise(i + k))).collect(), LineStyle::Line);
+    let panel = |k| Panel { lines: vec![series(k), series(k + 1)], ..Panel::default() };
+    let body = || Body::Time { panels: (0..3).map(panel).collect(), x_label: "time (s)".to_owned() };
+    let figures = (0..60).map(|i| figure(&format!("f{i}"), body())).collect();
+    let size = html(&of_figures(figures)).unwrap().len();
+    assert!(size < 5_000_000, "{size} bytes");
+}
+
+#[test]
+fn numbers_are_set_flush_right() {
+    let mut report = of_figures(vec![]);
+    let rows = [["first", "1.69"], ["second", "≈ 2 Mbit/s"], ["third", "–"]];
+    let rows = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+    let columns = vec!["Section".to_owned(), "Rate".to_owned()];
+    let table = Table { caption: String::new(), columns, rows };
+    report.sections[0].table = Some(table);
+    let page = Html::parse_document(&html(&report).unwrap());
+    assert_eq!(
+        select(&page, "td.num").into_iter().map(text).collect::<Vec<_>>(),
+        ["1.69", "≈ 2 Mbit/s", "–"]
+    );
+}
