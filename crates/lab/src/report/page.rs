@@ -104,7 +104,7 @@ fn figure(shown: &Figure, anchor: &str, number: usize) -> Result<Markup, PlotErr
     let (title, desc) = (format!("{anchor}-title"), format!("{anchor}-desc"));
     Ok(html! {
         figure id=(anchor) class=[wide.then_some("wide")] {
-            div.scroll tabindex="0" role="group" aria-label={ "Plot: " (shown.title) } {
+            div.scroll {
                 svg.plot xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={ (title) " " (desc) }
                     viewBox={ "0 0 " (drawing.width) " " (drawing.height) } {
                     title id=(title) { (shown.title) }

@@ -1,4 +1,4 @@
-//! Tables.
+//! Tables: the first column names the rows, numbers in the others are set flush right.
 
 use super::model::Table;
 use maud::{Markup, html};
@@ -8,9 +8,10 @@ const NUMBER_LENGTH: usize = 18;
 
 pub(super) fn table(table: &Table) -> Markup {
     let width = table.rows.iter().map(Vec::len).chain([table.columns.len()]).max().unwrap_or(0);
-    let class: Vec<Option<&str>> = (0..width).map(|i| is_numeric(table, i).then_some("num")).collect();
+    let class: Vec<Option<&str>> =
+        (0..width).map(|i| (i > 0 && is_numeric(table, i)).then_some("num")).collect();
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(label(table)) {
+        div.scroll {
             table.data {
                 @if !table.caption.is_empty() { caption { (table.caption) } }
                 @if !table.columns.is_empty() {
@@ -24,10 +25,6 @@ pub(super) fn table(table: &Table) -> Markup {
             }
         }
     }
-}
-
-fn label(table: &Table) -> &str {
-    if table.caption.is_empty() { "Table" } else { &table.caption }
 }
 
 fn cell(row: &[String], index: usize) -> &str {

@@ -11,7 +11,7 @@ use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
 /// Width of the figure and height of the data, in CSS pixels.
-const SIZE: (u32, u32) = (560, 230);
+const SIZE: (u32, u32) = (480, 205);
 /// The width of a group that its items fill.
 const FILL: f64 = 0.8;
 /// The width of an item's slot that it fills.

@@ -12,7 +12,7 @@ use plotters::style::Color;
 /// Width of stacked panels and height of the data in one, in CSS pixels.
 const STACK: (u32, u32) = (840, 124);
 /// Width of a single panel and height of its data.
-const SINGLE: (u32, u32) = (560, 230);
+const SINGLE: (u32, u32) = (480, 205);
 /// Width of a column in which a line is thinned, in CSS pixels.
 const COLUMN: u32 = 2;
 
