@@ -49,18 +49,21 @@ use sender::GccSender;
 
 /// The profiles of the family.
 pub(crate) fn profiles() -> Vec<Profile> {
-    GccConfig::PROFILES
+    let published = GccConfig::PROFILES
         .iter()
         .map(|published| Profile {
             name: format!("gcc:{}", published.name),
             summary: published.summary,
             settings: (published.config)().settings(),
-        })
-        .collect()
+        });
+    published.chain([libwebrtc::profile()]).collect()
 }
 
 /// Builds the profile called `rest`, with the settings of `config`.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
+    if rest == "libwebrtc" {
+        return libwebrtc::build(config);
+    }
     let published = GccConfig::PROFILES.iter().find(|published| published.name == rest);
     let mut gcc =
         published.map(|published| (published.config)()).ok_or_else(|| crate::registry::unknown(config))?;

@@ -1,0 +1,438 @@
+//! The constants of libwebrtc's estimator by name, as of July 2026. Files are those below `modules/`.
+
+use crate::registry::BuildError;
+use crate::setting::settings;
+use units::{Bitrate, Duration};
+
+settings! {
+    /// Every constant of the profile. Times of the delay estimation are in milliseconds.
+    pub struct LibwebrtcConfig {
+        /// Packets sent within this time of the group's first are one group (`congestion_controller/goog_cc/delay_based_bwe.cc`: 5 ms).
+        "group.length" => group_length: Duration,
+        /// A packet that arrives within this time of the group, with less delay than it, joins it as part of a burst (`goog_cc/inter_arrival_delta.cc`: 5 ms).
+        "group.burst_gap" => burst_gap: Duration,
+        /// Bursts are joined up to this length (`goog_cc/inter_arrival_delta.cc`: 100 ms).
+        "group.longest_burst" => longest_burst: Duration,
+        /// After a pause this long in the feedback, groups, trend and threshold start anew (`goog_cc/delay_based_bwe.cc`: 2 s).
+        "group.stream_timeout" => stream_timeout: Duration,
+        /// Groups in the least-squares window (`goog_cc/trendline_estimator.h`: 20), 2 to 200.
+        "trend.window" => trend_window: usize,
+        /// Weight of the past in the smoothed delay (`goog_cc/trendline_estimator.cc`: 0.9).
+        "trend.smoothing" => trend_smoothing: f64,
+        /// Factor between the slope and what is compared with the threshold (`goog_cc/trendline_estimator.cc`: 4).
+        "trend.gain" => trend_gain: f64,
+        /// The slope is also multiplied by the number of groups so far, up to this (`goog_cc/trendline_estimator.cc`: 60).
+        "trend.most_deltas" => most_deltas: u32,
+        /// The threshold at the start (`goog_cc/trendline_estimator.cc`: 12.5), ms.
+        "threshold.initial" => initial_threshold: f64,
+        /// The threshold falls no lower (`goog_cc/trendline_estimator.cc`: 6), ms.
+        "threshold.min" => min_threshold: f64,
+        /// The threshold rises no higher (`goog_cc/trendline_estimator.cc`: 600), ms.
+        "threshold.max" => max_threshold: f64,
+        /// k_up, per ms (`goog_cc/trendline_estimator.cc`: 0.0087).
+        "threshold.k_up" => k_up: f64,
+        /// k_down, per ms (`goog_cc/trendline_estimator.cc`: 0.039).
+        "threshold.k_down" => k_down: f64,
+        /// No update while the trend exceeds the threshold by more than this (`goog_cc/trendline_estimator.cc`: 15), ms.
+        "threshold.skip" => threshold_skip: f64,
+        /// Elapsed time in an update counts up to this (`goog_cc/trendline_estimator.cc`: 100 ms).
+        "threshold.longest_step" => longest_step: Duration,
+        /// Over-use is signalled when it has lasted longer than this and the trend does not fall (`goog_cc/trendline_estimator.cc`: 10 ms).
+        "overuse_time" => overuse_time: Duration,
+        /// The first window of the acknowledged rate (`goog_cc/bitrate_estimator.cc`: 500 ms).
+        "acknowledged.first_window" => first_window: Duration,
+        /// Every further window of the acknowledged rate (`goog_cc/bitrate_estimator.cc`: 150 ms).
+        "acknowledged.window" => acknowledged_window: Duration,
+        /// Scale of a sample's uncertainty (`goog_cc/bitrate_estimator.cc`: 10).
+        "acknowledged.uncertainty" => uncertainty: f64,
+        /// Variance of the estimate at the start (`goog_cc/bitrate_estimator.cc`: 50), (kbit/s)².
+        "acknowledged.initial_variance" => initial_variance: f64,
+        /// Variance added with every sample (`goog_cc/bitrate_estimator.cc`: 5), (kbit/s)².
+        "acknowledged.variance_step" => variance_step: f64,
+        /// Variance added when an application-limited region has ended (`goog_cc/bitrate_estimator.cc`: 200), (kbit/s)².
+        "acknowledged.variance_after_alr" => variance_after_alr: f64,
+        /// Weight of the newest throughput in the link capacity, at over-use (`goog_cc/link_capacity_estimator.cc`: 0.05).
+        "capacity.weight" => capacity_weight: f64,
+        /// Throughput within this many deviations belongs to the same capacity (`goog_cc/link_capacity_estimator.cc`: 3).
+        "capacity.deviations" => capacity_deviations: f64,
+        /// Least normalised variance of the link capacity (`goog_cc/link_capacity_estimator.cc`: 0.4), kbit/s.
+        "capacity.min_variance" => min_variance: f64,
+        /// Greatest normalised variance of the link capacity (`goog_cc/link_capacity_estimator.cc`: 2.5), kbit/s.
+        "capacity.max_variance" => max_variance: f64,
+        /// Share of the acknowledged rate to which over-use lowers the rate (`remote_bitrate_estimator/aimd_rate_control.cc`: 0.85).
+        "aimd.decrease" => decrease: f64,
+        /// Taken off in addition, where the result is above it (`remote_bitrate_estimator/aimd_rate_control.cc`: 5 kbit/s).
+        "aimd.decrease_extra" => decrease_extra: Bitrate,
+        /// Factor a second far from the link capacity (`remote_bitrate_estimator/aimd_rate_control.cc`: 1.08).
+        "aimd.increase" => increase: f64,
+        /// Least multiplicative step (`remote_bitrate_estimator/aimd_rate_control.cc`: 1 kbit/s).
+        "aimd.least_step" => least_step: Bitrate,
+        /// Least additive increase in a second (`remote_bitrate_estimator/aimd_rate_control.cc`: 4 kbit/s).
+        "aimd.least_additive" => least_additive: Bitrate,
+        /// Added to the round-trip time, twice the sum being the time in which the rate grows by a packet (`remote_bitrate_estimator/aimd_rate_control.cc`: 100 ms).
+        "aimd.response_extra" => response_extra: Duration,
+        /// Round-trip time before any is known (`remote_bitrate_estimator/aimd_rate_control.cc`: 200 ms).
+        "aimd.default_rtt" => default_rtt: Duration,
+        /// The rate grows up to this multiple of the acknowledged rate… (`remote_bitrate_estimator/aimd_rate_control.cc`: 1.5).
+        "aimd.limit" => increase_limit: f64,
+        /// …and this much more (`remote_bitrate_estimator/aimd_rate_control.cc`: 10 kbit/s).
+        "aimd.limit_extra" => limit_extra: Bitrate,
+        /// Whether the delay-based rate grows within an application-limited region (`remote_bitrate_estimator/aimd_rate_control.cc`: only a probe raises it).
+        "aimd.increase_in_alr" => increase_in_alr: bool,
+        /// Whether the loss-based controller bounds the estimate (`goog_cc/loss_based_bwe_v2.cc`: enabled by default).
+        "loss" => loss: bool,
+        /// Higher candidate, as a multiple of the estimate (`goog_cc/loss_based_bwe_v2.cc`: 1.02); 1.0 is one always.
+        "loss.candidate_up" => candidate_up: f64,
+        /// Lower candidate, as a multiple of the estimate (`goog_cc/loss_based_bwe_v2.cc`: 0.95).
+        "loss.candidate_down" => candidate_down: f64,
+        /// An observation spans at least this much sending time (`goog_cc/loss_based_bwe_v2.cc`: 250 ms).
+        "loss.observation" => observation: Duration,
+        /// Observations remembered (`goog_cc/loss_based_bwe_v2.cc`: 15), 2 to 1000.
+        "loss.window" => loss_window: usize,
+        /// Observations before the estimate is used (`goog_cc/loss_based_bwe_v2.cc`: 3).
+        "loss.min_observations" => min_observations: u64,
+        /// Weight of an observation relative to the next newer one (`goog_cc/loss_based_bwe_v2.cc`: 0.9).
+        "loss.temporal_weight" => temporal_weight: f64,
+        /// Length of the Newton step on the inherent loss (`goog_cc/loss_based_bwe_v2.cc`: 0.75).
+        "loss.newton_step" => newton_step: f64,
+        /// Inherent loss at the start (`goog_cc/loss_based_bwe_v2.cc`: 0.01).
+        "loss.inherent_initial" => inherent_initial: f64,
+        /// Least inherent loss (`goog_cc/loss_based_bwe_v2.cc`: 0.001).
+        "loss.inherent_min" => inherent_min: f64,
+        /// Greatest inherent loss at an infinite rate… (`goog_cc/loss_based_bwe_v2.cc`: 0.05).
+        "loss.inherent_offset" => inherent_offset: f64,
+        /// …to which this over the rate is added (`goog_cc/loss_based_bwe_v2.cc`: 100 kbit/s).
+        "loss.inherent_balance" => inherent_balance: Bitrate,
+        /// Preference for higher rates, per kbit/s (`goog_cc/loss_based_bwe_v2.cc`: 0.0002).
+        "loss.bias" => bias: f64,
+        /// Preference for higher rates, per ln(1 + kbit/s) (`goog_cc/loss_based_bwe_v2.cc`: 0.02).
+        "loss.log_bias" => log_bias: f64,
+        /// Above this loss lower rates are preferred instead (`goog_cc/loss_based_bwe_v2.cc`: 0.2).
+        "loss.bias_threshold" => bias_threshold: f64,
+        /// How softly the preference turns round at that loss (`goog_cc/loss_based_bwe_v2.cc`: 0.002).
+        "loss.bias_smoothing" => bias_smoothing: f64,
+        /// Average loss above this bounds the estimate at once… (`goog_cc/loss_based_bwe_v2.cc`: 0.05).
+        "loss.instant_offset" => instant_offset: f64,
+        /// …to this over the excess (`goog_cc/loss_based_bwe_v2.cc`: 100 kbit/s).
+        "loss.instant_balance" => instant_balance: Bitrate,
+        /// The observations of least and most loss are left out of the average, unless the latter sent at this multiple of the median rate (`goog_cc/loss_based_bwe_v2.cc`: 2).
+        "loss.median_factor" => median_factor: f64,
+        /// Greatest increase within a delayed-increase window (`goog_cc/loss_based_bwe_v2.cc`: 1.3).
+        "loss.max_increase" => max_increase: f64,
+        /// The delayed-increase window (`goog_cc/loss_based_bwe_v2.cc`: 300 ms).
+        "loss.increase_window" => increase_window: Duration,
+        /// While limited by loss, the estimate grows up to this multiple of the acknowledged rate (`goog_cc/loss_based_bwe_v2.cc`: 1.5).
+        "loss.rampup" => rampup: f64,
+        /// The same near the rate that is held (`goog_cc/loss_based_bwe_v2.cc`: 1.2).
+        "loss.rampup_in_hold" => rampup_in_hold: f64,
+        /// Near is below this multiple of the rate that is held (`goog_cc/loss_based_bwe_v2.cc`: 1.3).
+        "loss.hold_threshold" => hold_threshold: f64,
+        /// The first hold after a fall (`goog_cc/loss_based_bwe_v2.cc`: 300 ms).
+        "loss.hold" => hold: Duration,
+        /// Every further hold is longer by this factor (`goog_cc/loss_based_bwe_v2.cc`: 2).
+        "loss.hold_factor" => hold_factor: f64,
+        /// The longest hold (`goog_cc/loss_based_bwe_v2.cc`: 60 s).
+        "loss.longest_hold" => longest_hold: Duration,
+        /// While no loss was reported, the first so much time trusts the delay-based rate and probes (`goog_cc/send_side_bandwidth_estimation.cc`: 2 s).
+        "start_phase" => start_phase: Duration,
+        /// First initial probe, as a multiple of the start rate (`goog_cc/probe_controller.cc`: 3); 0: no initial probes.
+        "probe.first" => probe_first: f64,
+        /// Second initial probe, as a multiple of the start rate (`goog_cc/probe_controller.cc`: 6); 0: none.
+        "probe.second" => probe_second: f64,
+        /// Further probe, as a multiple of the result (`goog_cc/probe_controller.cc`: 2).
+        "probe.further" => probe_further: f64,
+        /// It follows while the estimate exceeds this share of what was probed (`goog_cc/probe_controller.cc`: 0.7).
+        "probe.further_threshold" => further_threshold: f64,
+        /// Length of an initial probe (`goog_cc/probe_controller.cc`: 100 ms).
+        "probe.initial_duration" => initial_duration: Duration,
+        /// Length of any other probe (`goog_cc/probe_controller.cc`: 15 ms).
+        "probe.duration" => probe_duration: Duration,
+        /// Packets of a probe, at least (`goog_cc/probe_controller.cc`: 5).
+        "probe.packets" => probe_packets: u32,
+        /// Time between probes in an application-limited region (`goog_cc/probe_controller.cc`: 5 s); 0s: no such probes.
+        "probe.alr_interval" => alr_interval: Duration,
+        /// Probe in an application-limited region, as a multiple of the estimate (`goog_cc/probe_controller.cc`: 2).
+        "probe.alr" => probe_alr: f64,
+        /// A fall below this share of the estimate is a large drop (`goog_cc/probe_controller.cc`: 0.66).
+        "probe.drop" => large_drop: f64,
+        /// Probe after a large drop, as a share of the rate before (`goog_cc/probe_controller.cc`: 0.85).
+        "probe.after_drop" => after_drop: f64,
+        /// It is sent within this time of the drop, and at most once in this time (`goog_cc/probe_controller.cc`: 5 s).
+        "probe.drop_timeout" => drop_timeout: Duration,
+        /// It is sent if an application-limited region ended less than this ago, or lasts (`goog_cc/probe_controller.cc`: 3 s).
+        "probe.alr_ended" => alr_ended: Duration,
+        /// Nothing is gained by a probe within this share of the estimate (`goog_cc/probe_controller.cc`: 0.05).
+        "probe.uncertainty" => probe_uncertainty: f64,
+        /// While loss limits the estimate and it rises, probes go up to this multiple of it (`goog_cc/probe_controller.cc`: 1.5).
+        "probe.loss_limited" => loss_limited: f64,
+        /// Probes go up to this (`goog_cc/probe_controller.cc`: 5 Mbit/s unless the application sets a maximum).
+        "probe.max" => probe_max: Bitrate,
+        /// A result is awaited this long (`goog_cc/probe_controller.cc`: 1 s).
+        "probe.patience" => patience: Duration,
+        /// A cluster that has not been sent after this time is given up (`pacing/bitrate_prober.cc`: 5 s).
+        "probe.expiry" => probe_expiry: Duration,
+        /// Share of a cluster's packets and bytes that must be reported (`goog_cc/probe_bitrate_estimator.cc`: 0.8).
+        "probe.received" => probe_received: f64,
+        /// A cluster received faster than this multiple of the rate sent is invalid (`goog_cc/probe_bitrate_estimator.cc`: 2).
+        "probe.max_ratio" => max_ratio: f64,
+        /// Received slower than this share of the rate sent, it has filled the link… (`goog_cc/probe_bitrate_estimator.cc`: 0.9).
+        "probe.unsaturated" => unsaturated: f64,
+        /// …and the result is this share of the rate received (`goog_cc/probe_bitrate_estimator.cc`: 0.95).
+        "probe.utilisation" => utilisation: f64,
+        /// A cluster spans at most this time (`goog_cc/probe_bitrate_estimator.cc`: 1 s).
+        "probe.longest" => longest_probe: Duration,
+        /// A result lowers the estimate no further than to this share of the acknowledged rate (`goog_cc/goog_cc_network_control.cc`: 0.85).
+        "probe.fall" => probe_fall: f64,
+        /// Share of the estimate that fills the budget of the application-limited region detector (`goog_cc/alr_detector.h`: 0.65).
+        "alr.usage" => alr_usage: f64,
+        /// The region begins when the unused budget exceeds this level (`goog_cc/alr_detector.h`: 0.8).
+        "alr.start" => alr_start: f64,
+        /// It ends when the unused budget falls below this level (`goog_cc/alr_detector.h`: 0.5).
+        "alr.end" => alr_end: f64,
+        /// The budget holds this much time (`pacing/interval_budget.cc`: 500 ms).
+        "alr.window" => alr_window: Duration,
+        /// A round-trip time above this, silence included, lowers the estimate (`goog_cc/send_side_bandwidth_estimation.cc`: 3 s).
+        "backoff.rtt" => backoff_rtt: Duration,
+        /// The factor by which it is lowered (`goog_cc/send_side_bandwidth_estimation.cc`: 0.8).
+        "backoff.factor" => backoff_factor: f64,
+        /// Time between two such falls (`goog_cc/send_side_bandwidth_estimation.cc`: 1 s).
+        "backoff.interval" => backoff_interval: Duration,
+        /// They end at this rate (`goog_cc/send_side_bandwidth_estimation.cc`: 5 kbit/s).
+        "backoff.floor" => backoff_floor: Bitrate,
+        /// No estimate lies below this rate (`remote_bitrate_estimator/include/bwe_defines.h`: 5 kbit/s).
+        "min_rate" => least_rate: Bitrate,
+        /// The pacing rate as a multiple of the estimate (`goog_cc/goog_cc_network_control.cc`: 2.5).
+        "pacing.factor" => pacing_factor: f64,
+    }
+}
+
+impl Default for LibwebrtcConfig {
+    fn default() -> Self {
+        Self {
+            group_length: Duration::from_millis(5),
+            burst_gap: Duration::from_millis(5),
+            longest_burst: Duration::from_millis(100),
+            stream_timeout: Duration::from_secs(2),
+            trend_window: 20,
+            trend_smoothing: 0.9,
+            trend_gain: 4.0,
+            most_deltas: 60,
+            initial_threshold: 12.5,
+            min_threshold: 6.0,
+            max_threshold: 600.0,
+            k_up: 0.0087,
+            k_down: 0.039,
+            threshold_skip: 15.0,
+            longest_step: Duration::from_millis(100),
+            overuse_time: Duration::from_millis(10),
+            first_window: Duration::from_millis(500),
+            acknowledged_window: Duration::from_millis(150),
+            uncertainty: 10.0,
+            initial_variance: 50.0,
+            variance_step: 5.0,
+            variance_after_alr: 200.0,
+            capacity_weight: 0.05,
+            capacity_deviations: 3.0,
+            min_variance: 0.4,
+            max_variance: 2.5,
+            decrease: 0.85,
+            decrease_extra: Bitrate::from_kbps(5),
+            increase: 1.08,
+            least_step: Bitrate::from_kbps(1),
+            least_additive: Bitrate::from_kbps(4),
+            response_extra: Duration::from_millis(100),
+            default_rtt: Duration::from_millis(200),
+            increase_limit: 1.5,
+            limit_extra: Bitrate::from_kbps(10),
+            increase_in_alr: false,
+            loss: true,
+            candidate_up: 1.02,
+            candidate_down: 0.95,
+            observation: Duration::from_millis(250),
+            loss_window: 15,
+            min_observations: 3,
+            temporal_weight: 0.9,
+            newton_step: 0.75,
+            inherent_initial: 0.01,
+            inherent_min: 0.001,
+            inherent_offset: 0.05,
+            inherent_balance: Bitrate::from_kbps(100),
+            bias: 0.0002,
+            log_bias: 0.02,
+            bias_threshold: 0.2,
+            bias_smoothing: 0.002,
+            instant_offset: 0.05,
+            instant_balance: Bitrate::from_kbps(100),
+            median_factor: 2.0,
+            max_increase: 1.3,
+            increase_window: Duration::from_millis(300),
+            rampup: 1.5,
+            rampup_in_hold: 1.2,
+            hold_threshold: 1.3,
+            hold: Duration::from_millis(300),
+            hold_factor: 2.0,
+            longest_hold: Duration::from_secs(60),
+            start_phase: Duration::from_secs(2),
+            probe_first: 3.0,
+            probe_second: 6.0,
+            probe_further: 2.0,
+            further_threshold: 0.7,
+            initial_duration: Duration::from_millis(100),
+            probe_duration: Duration::from_millis(15),
+            probe_packets: 5,
+            alr_interval: Duration::from_secs(5),
+            probe_alr: 2.0,
+            large_drop: 0.66,
+            after_drop: 0.85,
+            drop_timeout: Duration::from_secs(5),
+            alr_ended: Duration::from_secs(3),
+            probe_uncertainty: 0.05,
+            loss_limited: 1.5,
+            probe_max: Bitrate::from_mbps(5),
+            patience: Duration::from_secs(1),
+            probe_expiry: Duration::from_secs(5),
+            probe_received: 0.8,
+            max_ratio: 2.0,
+            unsaturated: 0.9,
+            utilisation: 0.95,
+            longest_probe: Duration::from_secs(1),
+            probe_fall: 0.85,
+            alr_usage: 0.65,
+            alr_start: 0.8,
+            alr_end: 0.5,
+            alr_window: Duration::from_millis(500),
+            backoff_rtt: Duration::from_secs(3),
+            backoff_factor: 0.8,
+            backoff_interval: Duration::from_secs(1),
+            backoff_floor: Bitrate::from_kbps(5),
+            least_rate: Bitrate::from_kbps(5),
+            pacing_factor: 2.5,
+        }
+    }
+}
+
+impl LibwebrtcConfig {
+    /// Refuses what would make the estimator divide by zero, grow without bound or allocate much.
+    pub(super) fn check(&self) -> Result<(), BuildError> {
+        self.check_shares()?;
+        self.check_factors()?;
+        self.check_positive()?;
+        for (name, value, range) in
+            [("trend.window", self.trend_window, 2..=200), ("loss.window", self.loss_window, 2..=1000)]
+        {
+            if !range.contains(&value) {
+                let (least, most) = (range.start(), range.end());
+                return refuse(name, value, &format!("it must lie within {least} and {most}"));
+            }
+        }
+        if self.min_threshold > self.max_threshold {
+            return refuse("threshold.min", self.min_threshold, "it must not exceed threshold.max");
+        }
+        if self.min_variance > self.max_variance {
+            return refuse(
+                "capacity.min_variance",
+                self.min_variance,
+                "it must not exceed capacity.max_variance",
+            );
+        }
+        Ok(())
+    }
+
+    fn check_shares(&self) -> Result<(), BuildError> {
+        for (name, value) in [
+            ("trend.smoothing", self.trend_smoothing),
+            ("capacity.weight", self.capacity_weight),
+            ("aimd.decrease", self.decrease),
+            ("loss.candidate_down", self.candidate_down),
+            ("loss.temporal_weight", self.temporal_weight),
+            ("loss.inherent_initial", self.inherent_initial),
+            ("loss.inherent_min", self.inherent_min),
+            ("loss.inherent_offset", self.inherent_offset),
+            ("loss.bias_threshold", self.bias_threshold),
+            ("loss.instant_offset", self.instant_offset),
+            ("probe.further_threshold", self.further_threshold),
+            ("probe.drop", self.large_drop),
+            ("probe.after_drop", self.after_drop),
+            ("probe.uncertainty", self.probe_uncertainty),
+            ("probe.received", self.probe_received),
+            ("probe.unsaturated", self.unsaturated),
+            ("probe.utilisation", self.utilisation),
+            ("probe.fall", self.probe_fall),
+            ("alr.start", self.alr_start),
+            ("alr.end", self.alr_end),
+            ("backoff.factor", self.backoff_factor),
+        ] {
+            if !(0.0..=1.0).contains(&value) {
+                return refuse(name, value, "it must lie within 0 and 1");
+            }
+        }
+        Ok(())
+    }
+
+    fn check_factors(&self) -> Result<(), BuildError> {
+        for (name, value, least) in [
+            ("trend.gain", self.trend_gain, 0.0),
+            ("threshold.initial", self.initial_threshold, 0.0),
+            ("threshold.min", self.min_threshold, 0.0),
+            ("threshold.max", self.max_threshold, 0.0),
+            ("threshold.k_up", self.k_up, 0.0),
+            ("threshold.k_down", self.k_down, 0.0),
+            ("threshold.skip", self.threshold_skip, 0.0),
+            ("acknowledged.uncertainty", self.uncertainty, 0.0),
+            ("acknowledged.initial_variance", self.initial_variance, 0.0),
+            ("acknowledged.variance_step", self.variance_step, 0.0),
+            ("acknowledged.variance_after_alr", self.variance_after_alr, 0.0),
+            ("capacity.deviations", self.capacity_deviations, 0.0),
+            ("capacity.min_variance", self.min_variance, 0.0),
+            ("capacity.max_variance", self.max_variance, 0.0),
+            ("aimd.increase", self.increase, 1.0),
+            ("aimd.limit", self.increase_limit, 1.0),
+            ("loss.candidate_up", self.candidate_up, 1.0),
+            ("loss.newton_step", self.newton_step, 0.0),
+            ("loss.bias", self.bias, 0.0),
+            ("loss.log_bias", self.log_bias, 0.0),
+            ("loss.median_factor", self.median_factor, 0.0),
+            ("loss.max_increase", self.max_increase, 1.0),
+            ("loss.rampup", self.rampup, 1.0),
+            ("loss.rampup_in_hold", self.rampup_in_hold, 1.0),
+            ("loss.hold_threshold", self.hold_threshold, 0.0),
+            ("loss.hold_factor", self.hold_factor, 0.0),
+            ("probe.first", self.probe_first, 0.0),
+            ("probe.second", self.probe_second, 0.0),
+            ("probe.further", self.probe_further, 0.0),
+            ("probe.alr", self.probe_alr, 0.0),
+            ("probe.loss_limited", self.loss_limited, 0.0),
+            ("probe.max_ratio", self.max_ratio, 0.0),
+            ("alr.usage", self.alr_usage, 0.0),
+            ("pacing.factor", self.pacing_factor, 1.0),
+        ] {
+            if !value.is_finite() || value < least {
+                return refuse(name, value, &format!("it must be a number not below {least}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_positive(&self) -> Result<(), BuildError> {
+        for (name, zero) in [
+            ("acknowledged.first_window", self.first_window == Duration::ZERO),
+            ("acknowledged.window", self.acknowledged_window == Duration::ZERO),
+            ("acknowledged.variance_step", self.variance_step <= 0.0),
+            ("loss.observation", self.observation == Duration::ZERO),
+            ("loss.temporal_weight", self.temporal_weight <= 0.0),
+            ("loss.bias_smoothing", self.bias_smoothing <= 0.0 || !self.bias_smoothing.is_finite()),
+            ("loss.inherent_balance", self.inherent_balance == Bitrate::ZERO),
+            ("min_rate", self.least_rate == Bitrate::ZERO),
+            ("alr.window", self.alr_window == Duration::ZERO),
+        ] {
+            if zero {
+                return refuse(name, "0 or not a number", "it must be above 0");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse<T>(name: &str, value: impl std::fmt::Display, reason: &str) -> Result<T, BuildError> {
+    Err(BuildError::Invalid(format!("setting {name} = {value}: {reason}")))
+}

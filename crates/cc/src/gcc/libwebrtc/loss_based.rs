@@ -1,0 +1,340 @@
+//! The loss-based estimate: the best of a few candidate rates under the loss model, and how fast the
+//! estimate may rise again after loss has limited it (libwebrtc `goog_cc/loss_based_bwe_v2.cc`).
+
+use super::config::LibwebrtcConfig;
+use super::loss_model::{Channel, LossModel};
+use super::loss_observations::Observations;
+use crate::{PacketResult, SignalSink};
+use units::{Bitrate, Duration, Time};
+
+/// What limits the estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LossState {
+    /// Not loss: the delay-based rate stands.
+    DelayBased,
+    /// Loss, but the estimate rises.
+    Increasing,
+    /// Loss: the estimate falls or is held.
+    Decreasing,
+}
+
+/// After a fall the estimate is held for a while, each time longer.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    until: Option<Time>,
+    next: Duration,
+    /// The rate that is not exceeded; infinite outside a hold.
+    rate: f64,
+}
+
+/// Estimates the rate from loss; rates in bit/s.
+pub(super) struct LossBased {
+    config: LibwebrtcConfig,
+    model: LossModel,
+    observations: Observations,
+    bounds: (f64, f64),
+    /// The best hypothesis, once there is a delay-based rate to begin with.
+    best: Option<Channel>,
+    rate: f64,
+    state: LossState,
+    acknowledged: Option<f64>,
+    delay_based: f64,
+    hold: Hold,
+    /// The delayed-increase window: since when, and the rate that is not exceeded within.
+    window: (Option<Time>, f64),
+}
+
+impl LossBased {
+    pub(super) fn new(config: &LibwebrtcConfig, bounds: (Bitrate, Bitrate)) -> Self {
+        Self {
+            config: config.clone(),
+            model: LossModel::new(config),
+            observations: Observations::new(config),
+            bounds: (bounds.0.as_bps_f64(), bounds.1.as_bps_f64()),
+            best: None,
+            rate: f64::INFINITY,
+            state: LossState::DelayBased,
+            acknowledged: None,
+            delay_based: f64::INFINITY,
+            hold: Hold { until: None, next: config.hold, rate: f64::INFINITY },
+            window: (None, f64::INFINITY),
+        }
+    }
+
+    /// Takes in feedback, with the acknowledged and the delay-based rate where they are known.
+    pub(super) fn update(
+        &mut self,
+        results: &[PacketResult],
+        acknowledged: Option<Bitrate>,
+        delay_based: Option<Bitrate>,
+        in_alr: bool,
+    ) {
+        self.acknowledged = acknowledged.map(Bitrate::as_bps_f64).or(self.acknowledged);
+        self.delay_based = delay_based.map_or(f64::INFINITY, Bitrate::as_bps_f64);
+        if !self.observations.push(results) || (self.best.is_none() && delay_based.is_none()) {
+            return;
+        }
+        let present = self
+            .best
+            .unwrap_or(Channel { bandwidth: self.delay_based, inherent_loss: self.config.inherent_initial });
+        if self.best.is_none() {
+            self.rate = self.delay_based;
+        }
+        let candidate = self.restrained(present, self.best_candidate(present, in_alr));
+        let bounded = self.bounded(candidate.bandwidth);
+        let floor = self.floor();
+        self.best = Some(if bounded < candidate.bandwidth {
+            Channel { bandwidth: bounded, inherent_loss: 0.0 }
+        } else {
+            Channel { bandwidth: candidate.bandwidth.max(floor), ..candidate }
+        });
+        self.decide(bounded);
+    }
+
+    /// The candidate under which the observations, and a preference for high rates, are likeliest.
+    fn best_candidate(&self, present: Channel, in_alr: bool) -> Channel {
+        let limit = if self.is_limited() { self.bounds.1.min(self.window.1) } else { self.bounds.1 };
+        let candidates = [
+            Some(self.config.candidate_up * present.bandwidth),
+            Some(present.bandwidth),
+            Some(self.config.candidate_down * present.bandwidth),
+            self.acknowledged.filter(|_| !in_alr),
+            Some(self.delay_based).filter(|&rate| rate.is_finite() && rate > present.bandwidth),
+        ];
+        let mut best = (f64::NEG_INFINITY, present);
+        for bandwidth in candidates.into_iter().flatten() {
+            let bandwidth = bandwidth.min(limit.max(present.bandwidth));
+            let candidate = self.model.feasible(Channel { bandwidth, ..present });
+            let candidate = self.model.fitted(candidate, &self.observations);
+            let objective = self.model.objective(candidate, &self.observations);
+            if objective > best.0 {
+                best = (objective, candidate);
+            }
+        }
+        best.1
+    }
+
+    /// Keeps an increase within what the loss, the delayed-increase window and the acknowledged rate allow.
+    fn restrained(&self, present: Channel, mut candidate: Channel) -> Channel {
+        let raises = candidate.bandwidth > present.bandwidth;
+        if raises && self.observations.average_loss() > candidate.inherent_loss {
+            candidate.bandwidth = present.bandwidth;
+        }
+        if !self.is_limited() {
+            return candidate;
+        }
+        if self.in_window() {
+            candidate.bandwidth = candidate.bandwidth.min(self.window.1);
+        }
+        if let Some(acknowledged) = self.acknowledged
+            && self.is_increase(present.bandwidth, candidate.bandwidth)
+        {
+            let near_hold = acknowledged < self.config.hold_threshold * self.hold.rate;
+            let in_hold = self.hold.rate.is_finite() && near_hold;
+            let factor = if in_hold { self.config.rampup_in_hold } else { self.config.rampup };
+            candidate.bandwidth = candidate.bandwidth.min(factor * acknowledged).max(present.bandwidth);
+            if self.state == LossState::Decreasing && candidate.bandwidth == present.bandwidth {
+                // So that the state turns to Increasing.
+                candidate.bandwidth += 1.0;
+            }
+        }
+        candidate
+    }
+
+    /// Bounded by the delay-based rate and by what the average loss allows, but no less than what gets through.
+    fn bounded(&self, bandwidth: f64) -> f64 {
+        bandwidth.min(self.ceiling()).min(self.delay_based).max(self.floor())
+    }
+
+    fn ceiling(&self) -> f64 {
+        let excess = self.observations.average_loss() - self.config.instant_offset;
+        if excess > 0.0 { self.config.instant_balance.as_bps_f64() / excess } else { self.bounds.1 }
+    }
+
+    fn floor(&self) -> f64 {
+        self.acknowledged.unwrap_or(0.0).max(self.bounds.0)
+    }
+
+    /// Sets the estimate and what limits it.
+    fn decide(&mut self, bounded: f64) {
+        let now = self.observations.newest();
+        let held = self.state == LossState::Decreasing && self.hold.until.is_some_and(|until| until > now);
+        if held && bounded < self.delay_based {
+            self.hold.rate = self.hold.rate.max(self.floor());
+            self.rate = self.hold.rate.min(bounded);
+            return;
+        }
+        if bounded >= self.delay_based || bounded >= self.bounds.1 {
+            self.hold = Hold { until: None, next: self.config.hold, rate: f64::INFINITY };
+            self.state = LossState::DelayBased;
+        } else if self.is_increase(self.rate, bounded) {
+            self.state = LossState::Increasing;
+        } else {
+            if self.state != LossState::Decreasing && self.config.hold_factor > 0.0 {
+                self.begin_hold(now, bounded);
+            }
+            self.state = LossState::Decreasing;
+        }
+        self.rate = bounded;
+        if self.is_limited() && !self.in_window() {
+            self.begin_window(now);
+        }
+    }
+
+    fn begin_hold(&mut self, now: Time, rate: f64) {
+        let next = Duration::from_secs_f64(self.hold.next.as_secs_f64() * self.config.hold_factor);
+        self.hold =
+            Hold { until: Some(now + self.hold.next), next: next.min(self.config.longest_hold), rate };
+    }
+
+    fn begin_window(&mut self, now: Time) {
+        let bandwidth = self.best.map_or(self.rate, |best| best.bandwidth);
+        let least = self.config.least_rate.as_bps_f64();
+        self.window = (Some(now), (self.config.max_increase * bandwidth).max(least));
+    }
+
+    fn in_window(&self) -> bool {
+        let now = self.observations.newest();
+        self.window.0.is_some_and(|since| now.saturating_since(since) < self.config.increase_window)
+    }
+
+    fn is_limited(&self) -> bool {
+        self.state != LossState::DelayBased
+    }
+
+    fn is_increase(&self, old: f64, new: f64) -> bool {
+        let goes_on = new == old && self.state == LossState::Increasing;
+        self.is_limited() && (new > old || goes_on)
+    }
+
+    /// The estimate, once there are observations enough.
+    pub(super) fn rate(&self) -> Option<Bitrate> {
+        let ready = self.best.is_some() && self.observations.count() >= self.config.min_observations;
+        ready.then(|| Bitrate::from_bps_f64(self.rate))
+    }
+
+    /// What limits the estimate.
+    pub(super) fn state(&self) -> LossState {
+        self.state
+    }
+
+    pub(super) fn signals(&self, sink: &mut SignalSink<'_>) {
+        sink("loss_based_rate", self.rate().map_or(f64::NAN, Bitrate::as_bps_f64));
+        sink("inherent_loss", self.best.map_or(self.config.inherent_initial, |best| best.inherent_loss));
+        sink("average_loss", self.observations.average_loss());
+        sink(
+            "loss_state",
+            match self.state {
+                LossState::Decreasing => -1.0,
+                LossState::DelayBased => 0.0,
+                LossState::Increasing => 1.0,
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::loss_observations::tests::feedback;
+    use super::*;
+
+    const BOUNDS: (Bitrate, Bitrate) = (Bitrate::from_kbps(5), Bitrate::from_mbps(30));
+
+    /// An estimate and its clock, in observations of 250 ms.
+    struct Path {
+        loss: LossBased,
+        index: u64,
+        delay_based: Bitrate,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            let loss = LossBased::new(&LibwebrtcConfig::default(), BOUNDS);
+            Self { loss, index: 0, delay_based: Bitrate::from_mbps(4) }
+        }
+
+        /// `count` observations at the estimate's own rate (at most the delay-based one), of which `percent` is lost.
+        fn run(&mut self, count: u64, percent: u64) -> &mut Self {
+            for _ in 0..count {
+                let rate = self.loss.rate().unwrap_or(self.delay_based).min(self.delay_based);
+                let packets = (rate.as_bps() / 32_000).max(1);
+                let lost = (packets * percent + 50) / 100;
+                let acknowledged = Bitrate::from_bps((packets - lost) * 32_000);
+                let results = feedback(self.index, packets, lost);
+                self.loss.update(&results, Some(acknowledged), Some(self.delay_based), false);
+                self.index += 1;
+            }
+            self
+        }
+
+        fn kbps(&self) -> u64 {
+            self.loss.rate().unwrap().as_bps() / 1000
+        }
+    }
+
+    #[test]
+    fn three_observations_are_needed() {
+        let mut path = Path::new();
+        path.run(3, 0);
+        // The first feedback spans 248 ms and counts with the next.
+        assert_eq!(path.loss.rate(), None);
+        assert_eq!(path.run(1, 0).kbps(), 4000);
+    }
+
+    #[test]
+    fn without_loss_the_delay_based_rate_stands() {
+        let mut path = Path::new();
+        assert_eq!(path.run(20, 0).kbps(), 4000);
+        assert_eq!(path.loss.state(), LossState::DelayBased);
+        path.delay_based = Bitrate::from_mbps(2);
+        assert_eq!(path.run(4, 0).kbps(), 2000);
+        path.delay_based = Bitrate::from_mbps(6);
+        assert_eq!(path.run(4, 0).kbps(), 6000);
+    }
+
+    #[test]
+    fn three_percent_are_taken_for_inherent() {
+        let mut path = Path::new();
+        let kbps = path.run(60, 3).kbps();
+        assert!((3_700..=4_000).contains(&kbps), "{kbps}");
+    }
+
+    #[test]
+    fn fifteen_percent_bound_the_rate_at_once() {
+        let mut path = Path::new();
+        path.run(20, 0);
+        let kbps = path.run(40, 15).kbps();
+        // The bound of 100/(0.15 − 0.05) = 1000 kbit/s is reached step by step of what gets through.
+        assert!((700..=1_100).contains(&kbps), "{kbps}");
+        assert_ne!(path.loss.state(), LossState::DelayBased);
+    }
+
+    #[test]
+    fn it_recovers_and_is_not_faster_than_thirty_percent_in_three_hundred_milliseconds() {
+        let mut path = Path::new();
+        path.run(20, 0).run(40, 15);
+        let mut before = path.kbps();
+        for _ in 0..12 {
+            let after = path.run(1, 0).kbps();
+            assert!(after as f64 <= before as f64 * 1.5 * 1.02, "{before} {after}");
+            before = after;
+        }
+        assert_eq!(path.run(240, 0).kbps(), 4000);
+        assert_eq!(path.loss.state(), LossState::DelayBased);
+    }
+
+    #[test]
+    fn holds_grow_longer() {
+        let mut path = Path::new();
+        path.run(20, 0).run(6, 20);
+        assert_eq!(path.loss.state(), LossState::Decreasing);
+        assert_eq!(path.loss.hold.next, Duration::from_millis(600));
+        let held = path.loss.hold;
+        path.loss.begin_hold(held.until.unwrap(), 1e6);
+        assert_eq!(path.loss.hold.next, Duration::from_millis(1200));
+        for _ in 0..20 {
+            path.loss.begin_hold(held.until.unwrap(), 1e6);
+        }
+        assert_eq!(path.loss.hold.next, Duration::from_secs(60));
+    }
+}

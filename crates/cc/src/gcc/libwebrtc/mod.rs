@@ -1,0 +1,63 @@
+//! Google Congestion Control as in today's libwebrtc (July 2026), at the sender, fed by transport-wide feedback.
+//!
+//! The stages in the order of the data, each a file:
+//!
+//! ```text
+//! feedback ─┬─► inter_arrival → trendline → overuse → aimd ◄── link_capacity      } delay_based
+//!           │     Δsent, Δarrival   trend     state     │ delay-based rate
+//!           ├─► acknowledged_rate ──────────────────────┤
+//!           ├─► probe_estimator ────────────────────────┤ probe rate
+//!           └─► loss_observations → loss_model → loss_based ──► min ──► target (REMB caps) → decision
+//! sent ─────┬─► alr ──────────┐                                 ▲
+//!           ├─► rtt_backoff ──┼─────────────────────────────────┘
+//!           └─► probe_queue ◄─ probe_controller ◄── target
+//! ```
+//!
+//! Where the implementation differs from its source is in `docs/algorithms/gcc-libwebrtc.md`.
+
+mod acknowledged_rate;
+mod aimd;
+mod alr;
+mod config;
+mod delay_based;
+mod inter_arrival;
+mod link_capacity;
+mod loss_based;
+mod loss_model;
+mod loss_observations;
+mod overuse;
+mod probe_controller;
+mod probe_estimator;
+mod probe_queue;
+mod rtt_backoff;
+mod sender;
+#[cfg(test)]
+mod tests;
+mod trendline;
+
+use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
+use config::LibwebrtcConfig;
+use sender::LibwebrtcSender;
+
+/// The profile, for listings.
+pub(crate) fn profile() -> Profile {
+    Profile {
+        name: "gcc:libwebrtc".to_owned(),
+        summary: "libwebrtc of July 2026: trendline, loss-based v2, probing, at the sender",
+        settings: LibwebrtcConfig::default().settings(),
+    }
+}
+
+/// Builds the controller with the settings of `config`.
+///
+/// # Errors
+/// When there is no such setting, or a value is out of its range.
+pub(crate) fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
+    let mut constants = LibwebrtcConfig::default();
+    for (name, text) in &config.settings {
+        constants.set(name, text)?;
+    }
+    constants.check()?;
+    let sender = Box::new(LibwebrtcSender::new(&constants, config));
+    Ok(Controllers { sender, receiver: None, transport_feedback: true })
+}

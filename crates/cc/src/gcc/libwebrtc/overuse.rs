@@ -1,0 +1,179 @@
+//! Third stage: the trend against a threshold that follows it (libwebrtc `goog_cc/trendline_estimator.cc`).
+//!
+//! The law of the threshold is Carlucci 2017, eq. 11, as in `gcc::overuse_detector`, but nothing bounds its
+//! step: with k_down = 0.039 per ms, 26 ms are enough to bring the threshold down to the trend, and
+//! more overshoot it. And over-use, once signalled, lasts until the trend is below the threshold.
+
+use super::super::overuse_detector::Signal;
+use super::config::LibwebrtcConfig;
+use super::inter_arrival::Delta;
+use super::trendline::Trend;
+use units::{Duration, Time};
+
+/// Compares, signals, and adapts.
+pub(super) struct OveruseDetector {
+    gains: (f64, f64),
+    skip: f64,
+    bounds: (f64, f64),
+    longest_step: f64,
+    overuse_time: f64,
+    initial: f64,
+    threshold: f64,
+    updated: Option<Time>,
+    /// How long the trend has been above the threshold, ms, and in how many groups.
+    over: Option<f64>,
+    over_groups: u32,
+    last_slope: f64,
+    state: Signal,
+    overuses: u64,
+}
+
+impl OveruseDetector {
+    pub(super) fn new(config: &LibwebrtcConfig) -> Self {
+        Self {
+            gains: (config.k_up, config.k_down),
+            skip: config.threshold_skip,
+            bounds: (config.min_threshold, config.max_threshold),
+            longest_step: config.longest_step.as_millis_f64(),
+            overuse_time: config.overuse_time.as_millis_f64(),
+            initial: config.initial_threshold,
+            threshold: config.initial_threshold,
+            updated: None,
+            over: None,
+            over_groups: 0,
+            last_slope: 0.0,
+            state: Signal::Normal,
+            overuses: 0,
+        }
+    }
+
+    /// Starts anew; over-uses are still counted.
+    pub(super) fn restart(&mut self) {
+        (self.threshold, self.updated, self.over, self.over_groups) = (self.initial, None, None, 0);
+        (self.last_slope, self.state) = (0.0, Signal::Normal);
+    }
+
+    /// Judges the trend that a group which arrived at `arrival` has made.
+    pub(super) fn judge(&mut self, trend: &Trend, delta: &Delta, arrival: Time) {
+        if trend.deltas < 2 {
+            self.state = Signal::Normal;
+            return;
+        }
+        if trend.modified > self.threshold {
+            self.on_over(trend.slope, delta.sent.as_millis_f64());
+        } else {
+            (self.over, self.over_groups) = (None, 0);
+            let under = trend.modified < -self.threshold;
+            self.state = if under { Signal::Underuse } else { Signal::Normal };
+        }
+        self.last_slope = trend.slope;
+        self.adapt(trend.modified.abs(), arrival);
+    }
+
+    /// The first group above the threshold counts for half of its time.
+    fn on_over(&mut self, slope: f64, sent: f64) {
+        let over = self.over.map_or(sent / 2.0, |over| over + sent);
+        self.over = Some(over);
+        self.over_groups += 1;
+        if over > self.overuse_time && self.over_groups > 1 && slope >= self.last_slope {
+            (self.over, self.over_groups) = (Some(0.0), 0);
+            if self.state != Signal::Overuse {
+                self.overuses += 1;
+            }
+            self.state = Signal::Overuse;
+        }
+    }
+
+    fn adapt(&mut self, value: f64, arrival: Time) {
+        let elapsed =
+            self.updated.replace(arrival).map_or(Duration::ZERO, |updated| arrival.saturating_since(updated));
+        if value > self.threshold + self.skip {
+            return;
+        }
+        let gain = if value < self.threshold { self.gains.1 } else { self.gains.0 };
+        let step = gain * (value - self.threshold) * elapsed.as_millis_f64().min(self.longest_step);
+        self.threshold = (self.threshold + step).clamp(self.bounds.0, self.bounds.1);
+    }
+
+    /// The threshold, ms.
+    pub(super) fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    pub(super) fn state(&self) -> Signal {
+        self.state
+    }
+
+    /// How often over-use began.
+    pub(super) fn overuses(&self) -> u64 {
+        self.overuses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::TimeDelta;
+
+    /// Judges modified trends (the slope is a thousandth), `gap` ms apart.
+    fn judged(config: &LibwebrtcConfig, gap: u64, values: &[f64]) -> (Vec<Signal>, f64) {
+        let mut detector = OveruseDetector::new(config);
+        let mut now = Time::from_secs(1);
+        let delta = TimeDelta::from_nanos(i64::try_from(gap).unwrap() * 1_000_000);
+        let signals = values.iter().map(|&modified| {
+            now += Duration::from_millis(gap);
+            let trend = Trend { slope: modified / 1e3, modified, deltas: 60 };
+            detector.judge(&trend, &Delta { sent: delta, arrival: delta }, now);
+            detector.state()
+        });
+        let signals = signals.collect();
+        (signals, detector.threshold())
+    }
+
+    fn still() -> LibwebrtcConfig {
+        LibwebrtcConfig { k_up: 0.0, k_down: 0.0, ..LibwebrtcConfig::default() }
+    }
+
+    #[test]
+    fn over_use_must_last_longer_than_ten_milliseconds() {
+        use Signal::{Normal, Overuse};
+        // 5 ms groups: 2.5, 7.5, 12.5 ms.
+        assert_eq!(judged(&still(), 5, &[13.0; 4]).0, [Normal, Normal, Overuse, Overuse]);
+        // One group of 33 ms counts 16.5 ms, but a second is needed.
+        assert_eq!(judged(&still(), 33, &[13.0; 2]).0, [Normal, Overuse]);
+    }
+
+    #[test]
+    fn over_use_begins_only_while_the_trend_does_not_fall_and_then_lasts() {
+        use Signal::{Normal, Overuse, Underuse};
+        let values = [14.0, 13.9, 13.8, 13.8, 13.0, 12.5, -12.5, -12.6];
+        let expected = [Normal, Normal, Normal, Overuse, Overuse, Normal, Normal, Underuse];
+        assert_eq!(judged(&still(), 33, &values).0, expected);
+    }
+
+    #[test]
+    fn the_threshold_rises_and_falls_by_its_gains() {
+        let config = LibwebrtcConfig::default();
+        // The first judgement has no elapsed time.
+        let (_, up) = judged(&config, 10, &[13.5, 13.5]);
+        assert!((up - (12.5 + 0.0087 * 10.0)).abs() < 1e-12, "{up}");
+        let (_, down) = judged(&config, 10, &[11.5, 11.5]);
+        assert!((down - (12.5 - 0.039 * 10.0)).abs() < 1e-12, "{down}");
+        let (_, skipped) = judged(&config, 10, &[27.6, 27.6]);
+        assert_eq!(skipped, 12.5, "an excess of more than 15 is passed over");
+        let (_, counted) = judged(&config, 10, &[27.4, 27.4]);
+        assert!((counted - (12.5 + 0.0087 * 14.9 * 10.0)).abs() < 1e-9, "{counted}");
+    }
+
+    #[test]
+    fn time_counts_up_to_a_tenth_of_a_second_and_a_step_may_overshoot() {
+        let config = LibwebrtcConfig::default();
+        let (_, up) = judged(&config, 500, &[13.5, 13.5]);
+        assert!((up - (12.5 + 0.87)).abs() < 1e-12, "{up}");
+        // 0.039 × 100 × 1 = 3.9 below a trend that is 1 below.
+        let (_, down) = judged(&config, 500, &[11.5, 11.5]);
+        assert!((down - 8.6).abs() < 1e-12, "{down}");
+        let (_, least) = judged(&config, 100, &[0.0, 0.0]);
+        assert_eq!(least, 6.0);
+    }
+}

@@ -1,0 +1,1 @@
+//! Behaviour over a bottleneck.
