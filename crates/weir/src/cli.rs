@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Put published claims to the test
     Verify(Verify),
+    /// Simulate experiments and draw their figures into one HTML file
+    Report(Report),
     /// Say what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes
@@ -119,9 +121,28 @@ pub(crate) struct Verify {
     /// A former output of 'verify --json' to compare with
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
+    /// Write a page with the claims and the figures, that stands alone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Save the results as a baseline
     #[arg(long, value_name = "FILE")]
     pub(crate) save_baseline: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir report carlucci-2017/fig6 carlucci-2017/fig11 -o carlucci.html
+  weir report my-experiment.toml --runs 1 -o mine.html")]
+pub(crate) struct Report {
+    /// Experiments by name (see 'weir list') or file
+    #[arg(value_name = "NAME|FILE", required = true)]
+    pub(crate) experiments: Vec<String>,
+    /// Where to write the page
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) running: Running,
 }
 
 #[derive(Args, Debug)]

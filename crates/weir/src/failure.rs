@@ -62,6 +62,7 @@ from_errors!(
     lab::claims::UnknownClaim,
     lab::claims::BaselineError,
     lab::fit::FitError,
+    lab::report::PlotError,
     serde_json::Error
 );
 

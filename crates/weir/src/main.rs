@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::List(args) => commands::list::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Fit(args) => commands::fit::run(&args),
     };

@@ -1,5 +1,5 @@
 use crate::failure::Failure;
-use comfy_table::{Cell, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use serde::Serialize;
 use std::io::{BufWriter, Write};
 
@@ -27,10 +27,10 @@ impl Output {
     }
 }
 
-/// A table with a rule under its head and none elsewhere, as wide as the terminal.
+/// A table without rules, its head in bold, as wide as the terminal.
 pub(crate) fn table<'a>(head: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(head.into_iter().map(Cell::new));
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(head.into_iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
     table
 }

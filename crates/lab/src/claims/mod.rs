@@ -17,7 +17,7 @@ mod verify;
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
 pub use evaluate::{Measured, Status, Verdict};
-pub use verify::{Plan, Results, Verification};
+pub use verify::Plan;
 
 use crate::metrics::Request;
 use expression::Expression;

@@ -38,7 +38,7 @@ fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
     let plan = Plan::new(catalogue.select(&[]).unwrap(), short);
     let cancel = AtomicBool::new(cancel);
     let jobs = NonZeroUsize::new(2).unwrap();
-    plan.run(Runner { jobs, cancel: &cancel, progress: &|_, _| {} }, |_, _| {}).0
+    plan.run(Runner { jobs, cancel: &cancel, progress: &|_, _| {} }, |_, _| (), |_, ()| {}).0
 }
 
 #[test]

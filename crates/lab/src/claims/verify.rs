@@ -16,10 +16,10 @@ pub struct Plan<'c> {
 
 /// What was computed of one run: by claim of its experiment, by value.
 #[derive(Clone, Debug)]
-pub struct Results(Vec<Vec<Result<f64, String>>>);
+struct Results(Vec<Vec<Result<f64, String>>>);
 
 /// A verification under way.
-pub struct Verification<'p, 'c> {
+struct Verification<'p, 'c> {
     plan: &'p Plan<'c>,
     /// By experiment, by cell, by run, as far as they came; or what went wrong.
     runs: Vec<Vec<Vec<Result<Results, String>>>>,
@@ -59,8 +59,7 @@ impl<'c> Plan<'c> {
     }
 
     /// Computes what the claims need of one run.
-    #[must_use]
-    pub fn compute(&self, job: Job, recording: &Recording) -> Results {
+    fn compute(&self, job: Job, recording: &Recording) -> Results {
         let of = |claim: &Claim| {
             let values = claim.values.iter();
             values.map(|(_, request)| request.compute(recording).map_err(|error| error.to_string())).collect()
@@ -68,17 +67,19 @@ impl<'c> Plan<'c> {
         Results(self.claims_of(job.experiment).map(of).collect())
     }
 
-    /// Runs everything and judges. `observe` is shown every recording, in order, in the calling thread; it may keep it, as a store does.
-    pub fn run(
+    /// Runs everything and judges. `each` may make something more of every recording, in the thread of the run; `observe` gets it,
+    /// in order, in the calling thread, as a store does.
+    pub fn run<T: Send>(
         &self,
         runner: Runner<'_>,
-        mut observe: impl FnMut(Job, Recording),
+        each: impl Fn(Job, Recording) -> T + Sync,
+        mut observe: impl FnMut(Job, T),
     ) -> (Vec<Verdict>, Summary) {
         let mut verification = Verification::new(self);
-        let each = |job, recording: Recording| (self.compute(job, &recording), recording);
-        let summary = runner.run(&self.experiments, each, |outcome: Outcome<_>| {
-            let result = outcome.result.map(|(results, recording)| {
-                observe(outcome.job, recording);
+        let both = |job, recording: Recording| (self.compute(job, &recording), each(job, recording));
+        let summary = runner.run(&self.experiments, both, |outcome: Outcome<_>| {
+            let result = outcome.result.map(|(results, more)| {
+                observe(outcome.job, more);
                 results
             });
             verification.add(outcome.job, result.map_err(|failure| failure.to_string()));

@@ -81,12 +81,15 @@ fn overrides_reach_every_cell_and_every_call() {
         experiment.with_overrides(&pairs)
     };
     let changed =
-        set(&[("call.*.controller", "gcc:libwebrtc"), ("duration", "100s"), ("runs", "3")]).unwrap();
+        set(&[("call.*.controller", "gcc:jansen-2016"), ("duration", "100s"), ("runs", "3")]).unwrap();
     let scenario = changed.cells()[0].scenario(Seed(9));
     assert_eq!((scenario.duration, scenario.seed, changed.runs), (Duration::from_secs(100), Seed(9), 3));
     assert_eq!(scenario.calls.len(), 4);
     assert!(
-        scenario.calls.iter().all(|call| call.video.as_ref().unwrap().controller.profile == "gcc:libwebrtc")
+        scenario
+            .calls
+            .iter()
+            .all(|call| call.video.as_ref().unwrap().controller.profile == "gcc:jansen-2016")
     );
     assert_eq!(scenario.calls[1].stop, Time::from_secs(100));
     let refused = |key: &str, value: &str| set(&[(key, value)]).unwrap_err().to_string();

@@ -1,12 +1,45 @@
-//! What an experiment's source plots, as data.
+//! What an experiment's source plots, as data in the experiment file, and how it is drawn.
+//!
+//! `[[figure]] ─▶ Figure ─▶ a piece a run (in the run's thread) ─▶ drawing ─▶ report::Figure`
+//!
+//! A piece is small: a plot over time keeps the series of one run, bars a number a run. An experiment without figures
+//! gets the usual ones. The format is described in `docs/guides/experiments.md`.
 
-use crate::document::{Fault, Reader};
+mod bars;
+mod cdf;
+mod page;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod time;
+mod unit;
 
-/// One figure.
+pub use page::{Drawings, report};
+pub use spec::Figure;
+pub(crate) use spec::read;
+
+use crate::metrics::MetricError;
+use crate::report;
+use crate::runner::Job;
+
+/// What a figure needs of one run.
 #[derive(Clone, Debug)]
-pub struct Figure {}
+pub(crate) enum Piece {
+    /// This run is not shown.
+    None,
+    /// The panels of the run that is shown.
+    Panels(Vec<report::Panel>),
+    /// A number a value.
+    Numbers(Vec<f64>),
+    /// The percentiles of each value.
+    Boxes(Vec<[f64; 5]>),
+    /// All samples.
+    Samples(Vec<f64>),
+}
 
-pub(crate) fn read(top: &mut Reader<'_>) -> Result<Vec<Figure>, Fault> {
-    top.node("figure");
-    Ok(Vec::new())
+/// What the figures of an experiment need of one run, or why one cannot be drawn.
+#[derive(Clone, Debug)]
+pub struct Pieces {
+    job: Job,
+    pieces: Vec<Result<Piece, MetricError>>,
 }

@@ -38,6 +38,12 @@ impl<'a> Input<'a> {
         usize::try_from(time.as_nanos() / interval).unwrap_or(usize::MAX)
     }
 
+    /// A stream over the whole run.
+    pub(super) fn whole(recording: &'a Recording, stream: &'a StreamRecord) -> Self {
+        let to = Time::ZERO + recording.duration;
+        Self { recording, streams: vec![stream], line: None, from: Time::ZERO, to, level: 1.0 }
+    }
+
     /// How much a counter of `stream` grew in the window. Before its first sample a counter is zero.
     pub(super) fn growth(&self, stream: &StreamRecord, name: &str) -> Result<f64, MetricError> {
         let values = column(stream, name)?;
@@ -96,8 +102,12 @@ fn newest(values: &[f64], count: usize) -> f64 {
 }
 
 /// A column of a stream.
-pub(super) fn column<'a>(stream: &'a StreamRecord, name: &str) -> Result<&'a [f64], MetricError> {
-    stream.column(name).ok_or_else(|| missing(stream, name))
+///
+/// # Errors
+/// When it was not recorded.
+pub(crate) fn column<'a>(stream: &'a StreamRecord, name: &str) -> Result<&'a [f64], MetricError> {
+    let plain = || name.strip_prefix("controller.").and_then(|name| stream.column(name));
+    stream.column(name).or_else(plain).ok_or_else(|| missing(stream, name))
 }
 
 fn missing(stream: &StreamRecord, name: &str) -> MetricError {

@@ -20,6 +20,8 @@ pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
 pub use summary::{StreamSummary, summary};
 
 use input::Input;
+pub(crate) use input::column;
+pub(crate) use rates::whole as rate_series;
 use serde::Serialize;
 use std::fmt;
 
@@ -170,6 +172,13 @@ impl Rule {
         match self {
             Self::Scalar(scalar) => (scalar.compute)(input),
             Self::Statistic(quantity, statistic) => Ok(statistic.of((quantity.samples)(input)?)),
+        }
+    }
+
+    fn samples(self, input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
+        match self {
+            Self::Scalar(_) => Err(MetricError("it is a number, without samples".to_owned())),
+            Self::Statistic(quantity, _) => (quantity.samples)(input),
         }
     }
 

@@ -1,5 +1,6 @@
 use super::input::{Input, column};
 use super::{MetricError, mean};
+use sim::Recording;
 use sim::recording::StreamRecord;
 
 const SENT: [&str; 2] = ["bytesSent", "headerBytesSent"];
@@ -45,6 +46,18 @@ pub(super) fn series(input: &Input<'_>, stream: &StreamRecord, sent: bool) -> Re
     let seconds = input.recording.interval.as_secs_f64();
     let steps = input.steps(stream, if sent { &SENT } else { &RECEIVED })?;
     Ok(steps.into_iter().map(|bytes| bytes * 8.0 / seconds).collect())
+}
+
+/// The rate of a stream by sampling interval over the whole run.
+///
+/// # Errors
+/// When the stream has no counter of bytes.
+pub(crate) fn whole(
+    recording: &Recording,
+    stream: &StreamRecord,
+    sent: bool,
+) -> Result<Vec<f64>, MetricError> {
+    series(&Input::whole(recording, stream), stream, sent)
 }
 
 /// The streams' rates by sampling interval, summed; without the intervals in which none is active.

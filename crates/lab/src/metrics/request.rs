@@ -34,6 +34,28 @@ pub enum Reduce {
     Sum,
 }
 
+impl Reduce {
+    fn read(table: &mut Reader<'_>) -> Result<Option<Self>, Fault> {
+        match table.optional::<String>("reduce")?.as_deref() {
+            None => Ok(None),
+            Some("mean") => Ok(Some(Self::Mean)),
+            Some("min") => Ok(Some(Self::Min)),
+            Some("max") => Ok(Some(Self::Max)),
+            Some("sum") => Ok(Some(Self::Sum)),
+            Some(other) => Err(table.fault("reduce", format!("no '{other}'"), "write mean, min, max or sum")),
+        }
+    }
+
+    fn of(self, values: Vec<f64>) -> f64 {
+        match self {
+            Self::Mean => mean(&values),
+            Self::Min => values.into_iter().fold(f64::INFINITY, f64::min),
+            Self::Max => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            Self::Sum => values.into_iter().sum(),
+        }
+    }
+}
+
 /// Why a metric cannot be computed of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricError(pub String);
@@ -74,7 +96,17 @@ impl Request {
     /// Reads `{ metric = "loss", stream = "main.video", from = "0s", … }`.
     pub(crate) fn read(node: &Node, key: &str) -> Result<Self, Fault> {
         let mut table = Reader::new(node, key)?;
-        let metric: String = table.required("metric")?;
+        let request = Self::read_table(&mut table, "")?;
+        table.finish()?;
+        Ok(request)
+    }
+
+    /// Reads the keys of a table that may have others. With a statistic, `metric` names a quantity: `rtt`.
+    pub(crate) fn read_table(table: &mut Reader<'_>, statistic: &str) -> Result<Self, Fault> {
+        let written: String = table.required("metric")?;
+        let metric = if statistic.is_empty() { written } else { format!("{written}_{statistic}") };
+        let rule = find(&metric)
+            .ok_or_else(|| table.fault("metric", unknown(&metric), "see 'weir list --metrics'"))?;
         let stream: Option<String> = table.optional("stream")?;
         let streams: Option<Vec<String>> = table.optional("streams")?;
         if stream.is_some() && streams.is_some() {
@@ -84,30 +116,16 @@ impl Request {
         if to.is_some_and(|to| to <= from.unwrap_or(Time::ZERO)) {
             return Err(table.fault("to", "the window is empty", "write a time after 'from'"));
         }
-        let reduce = match table.optional::<String>("reduce")?.as_deref() {
-            None => None,
-            Some("mean") => Some(Reduce::Mean),
-            Some("min") => Some(Reduce::Min),
-            Some("max") => Some(Reduce::Max),
-            Some("sum") => Some(Reduce::Sum),
-            Some(other) => {
-                return Err(table.fault("reduce", format!("no '{other}'"), "write mean, min, max or sum"));
-            }
-        };
-        let rule = find(&metric)
-            .ok_or_else(|| table.fault("metric", unknown(&metric), "see 'weir list --metrics'"))?;
-        let request = Self {
+        Ok(Self {
+            metric,
             rule,
             streams: stream.map(|stream| vec![stream]).or(streams).unwrap_or_default(),
             line: table.optional("line")?,
             from,
             to,
             level: table.or("level", Ratio::from_percent(90))?,
-            reduce,
-            metric,
-        };
-        table.finish()?;
-        Ok(request)
+            reduce: Reduce::read(table)?,
+        })
     }
 
     /// The unit of the result.
@@ -127,21 +145,39 @@ impl Request {
     /// # Errors
     /// When the run has no such stream, or the stream no such record.
     pub fn compute(&self, recording: &Recording) -> Result<f64, MetricError> {
-        let in_context = |error: MetricError| MetricError(format!("{}: {error}", self.metric));
-        let streams = self.streams(recording).map_err(in_context)?;
-        let line = self.line.as_deref().map(|name| find_stream(recording, name, Kind::Line)).transpose();
-        let line = line.map_err(in_context)?;
-        let compute =
-            |streams: Vec<_>| self.rule.compute(&self.input(recording, streams, line)).map_err(in_context);
-        let Some(reduce) = self.reduce else { return compute(streams) };
-        let each: Vec<f64> =
-            streams.into_iter().map(|stream| compute(vec![stream])).collect::<Result<_, _>>()?;
-        Ok(match reduce {
-            Reduce::Mean => mean(&each),
-            Reduce::Min => each.into_iter().fold(f64::INFINITY, f64::min),
-            Reduce::Max => each.into_iter().fold(f64::NEG_INFINITY, f64::max),
-            Reduce::Sum => each.into_iter().sum(),
-        })
+        self.compute_inner(recording).map_err(|error| self.in_context(&error))
+    }
+
+    fn compute_inner(&self, recording: &Recording) -> Result<f64, MetricError> {
+        let (streams, line) = (self.streams(recording)?, self.line(recording)?);
+        let compute = |streams: Vec<_>| self.rule.compute(&self.input(recording, streams, line));
+        match self.reduce {
+            None => compute(streams),
+            Some(reduce) => {
+                let each = streams.into_iter().map(|stream| compute(vec![stream]));
+                Ok(reduce.of(each.collect::<Result<_, _>>()?))
+            }
+        }
+    }
+
+    /// The samples that the metric is a statistic of.
+    ///
+    /// # Errors
+    /// As for [`compute`](Self::compute), and when it is a number of its own.
+    pub fn samples(&self, recording: &Recording) -> Result<Vec<f64>, MetricError> {
+        let samples = || {
+            let input = self.input(recording, self.streams(recording)?, self.line(recording)?);
+            self.rule.samples(&input)
+        };
+        samples().map_err(|error| self.in_context(&error))
+    }
+
+    fn in_context(&self, error: &MetricError) -> MetricError {
+        MetricError(format!("{}: {error}", self.metric))
+    }
+
+    fn line<'a>(&self, recording: &'a Recording) -> Result<Option<&'a StreamRecord>, MetricError> {
+        self.line.as_deref().map(|name| find_stream(recording, name, Kind::Line)).transpose()
     }
 
     fn input<'a>(

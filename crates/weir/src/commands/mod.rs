@@ -1,6 +1,7 @@
 pub(crate) mod doctor;
 pub(crate) mod fit;
 pub(crate) mod list;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod verify;
 
@@ -8,6 +9,7 @@ use crate::cli::Running;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use lab::runner::{Runner, Summary, all_cores};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +45,18 @@ fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> 
         return Ok(ExitCode::FAILURE);
     }
     Ok(otherwise)
+}
+
+/// Writes a file beside its place and then moves it there, so that a full disk spoils nothing.
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(".part");
+    let result = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
+    result.map_err(|error| {
+        // What is left of the draft is of no use; the first error is the one to tell.
+        let _ = std::fs::remove_file(&draft);
+        Failure::new(format!("{}: {error}", path.display()))
+    })
 }
 
 /// A line on standard error.

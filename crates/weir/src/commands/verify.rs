@@ -1,9 +1,11 @@
-use super::{conclude, eprint, with_runner};
+use super::{conclude, eprint, with_runner, write_file};
 use crate::cli::Verify;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
+use lab::figures::Drawings;
+use lab::runner::Job;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,7 +20,15 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     }
     let plan = Plan::new(claims, |experiment| experiment.with_overrides(&overrides));
     say_what_differs(args, &plan);
-    let (verdicts, summary) = with_runner(&args.running, |runner| plan.run(runner, |_, _| {}))?;
+    let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();
+    let drawn = args.report.is_some();
+    let pieces = |job: Job, recording| {
+        drawn.then(|| Drawings::pieces(&plan.experiments[job.experiment], job, &recording))
+    };
+    let keep = |job: Job, pieces: Option<_>| {
+        pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces))
+    };
+    let (verdicts, summary) = with_runner(&args.running, |runner| plan.run(runner, pieces, keep))?;
     let mut out = Output::new();
     if args.running.json {
         verdicts.iter().try_for_each(|verdict| out.json(verdict))?;
@@ -26,6 +36,17 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         print(&mut out, &verdicts)?;
     }
     out.finish()?;
+    if let Some(path) = &args.report {
+        let sections = drawings.iter().map(Drawings::section).collect();
+        super::report::write(
+            path,
+            "Published claims, put to the test",
+            &args.running,
+            &verdicts,
+            sections,
+            summary,
+        )?;
+    }
     if let Some(path) = &args.save_baseline {
         save(path, &verdicts)?;
     }
@@ -98,12 +119,7 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
     ))
 }
 
-/// Writes a baseline beside its place and then moves it there, so that a full disk costs nothing.
 fn save(path: &Path, verdicts: &[Verdict]) -> Result<(), Failure> {
     let lines = verdicts.iter().map(|verdict| serde_json::to_string(verdict).map(|line| line + "\n"));
-    let text: String = lines.collect::<Result<_, _>>()?;
-    let draft = path.with_extension("part");
-    std::fs::write(&draft, text)
-        .and_then(|()| std::fs::rename(&draft, path))
-        .map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+    write_file(path, &lines.collect::<Result<String, _>>()?)
 }

@@ -1,0 +1,59 @@
+//! Cumulative distributions of a quantity's samples over all runs, a line a cell.
+
+use super::Piece;
+use super::spec::{CellFilter, marks, unit};
+use super::unit::Unit;
+use crate::document::{Fault, Reader};
+use crate::experiment::Experiment;
+use crate::metrics::{MetricError, Request};
+use crate::report::{Body, Line, Mark, Role};
+use sim::Recording;
+
+/// Which quantity, and how it is labelled.
+#[derive(Clone, Debug)]
+pub(super) struct Cdf {
+    label: String,
+    unit: Unit,
+    log: bool,
+    request: Request,
+    marks: Vec<Mark>,
+}
+
+impl Cdf {
+    pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
+        let (label, unit, log) = (table.required("label")?, unit(table)?, table.or("log", false)?);
+        let marks = marks(table)?;
+        let Some(node) = table.node("value") else {
+            let mend = "write value = { metric = \"rtt\", stream = \"main.video\" }";
+            return Err(table.fault("value", "it is missing", mend));
+        };
+        let mut inner = Reader::new(node, &table.path("value"))?;
+        // Which statistic does not matter: the samples are shown.
+        let request = Request::read_table(&mut inner, "mean")?;
+        inner.finish()?;
+        Ok(Self { label, unit, log, request, marks })
+    }
+
+    pub(super) fn piece(&self, recording: &Recording) -> Result<Piece, MetricError> {
+        let samples = self.request.samples(recording)?;
+        Ok(Piece::Samples(samples.into_iter().map(|value| value * self.unit.scale).collect()))
+    }
+
+    pub(super) fn draw(&self, experiment: &Experiment, filter: &CellFilter, runs: &[Vec<&Piece>]) -> Body {
+        let shown = experiment.cells().iter().zip(runs).filter(|(cell, _)| filter.fits(cell));
+        let lines = shown.enumerate().map(|(place, (cell, pieces))| {
+            let samples = pieces.iter().filter_map(|piece| match piece {
+                Piece::Samples(samples) => Some(samples.as_slice()),
+                _ => None,
+            });
+            let name = cell.params.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
+            Line::cdf(&name, Role::Series(place), &samples.collect::<Vec<_>>().concat())
+        });
+        Body::Cdf {
+            lines: lines.collect(),
+            marks: self.marks.clone(),
+            x_label: self.unit.label(&self.label),
+            log_x: self.log,
+        }
+    }
+}

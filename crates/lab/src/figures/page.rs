@@ -1,0 +1,205 @@
+//! Figures put together from the pieces of the runs, and the page of a verification.
+
+use super::spec::{Body, CellFilter, Figure};
+use super::time::{LineSpec, PanelSpec, TimePlot};
+use super::{Piece, Pieces};
+use crate::claims::{Status, Verdict};
+use crate::experiment::Experiment;
+use crate::metrics::MetricError;
+use crate::report::{self, ClaimRow, Report, Section};
+use crate::runner::Job;
+use sim::Recording;
+use sim::recording::Kind;
+
+/// The most cells of an experiment without figures of its own that are shown.
+const MOST_USUAL: usize = 4;
+
+/// The figures of an experiment while its runs come in.
+#[derive(Debug)]
+pub struct Drawings<'e> {
+    experiment: &'e Experiment,
+    runs: Vec<Pieces>,
+}
+
+impl<'e> Drawings<'e> {
+    /// Figures of an experiment, without any run yet.
+    #[must_use]
+    pub fn new(experiment: &'e Experiment) -> Self {
+        Self { experiment, runs: Vec::new() }
+    }
+
+    /// What the figures of an experiment need of one run.
+    #[must_use]
+    pub fn pieces(experiment: &Experiment, job: Job, recording: &Recording) -> Pieces {
+        let cell = &experiment.cells()[job.cell];
+        let piece = |figure: &Figure| {
+            if figure.cells.fits(cell) { figure.piece(job, recording) } else { Ok(Piece::None) }
+        };
+        let pieces = if !experiment.figures.is_empty() {
+            experiment.figures.iter().map(piece).collect()
+        } else if job.run == 0 && job.cell < MOST_USUAL {
+            vec![usual(recording).panels(recording).map(Piece::Panels)]
+        } else {
+            vec![Ok(Piece::None)]
+        };
+        Pieces { job, pieces }
+    }
+
+    /// Adds a run.
+    pub fn add(&mut self, pieces: Pieces) {
+        self.runs.push(pieces);
+    }
+
+    /// The section of the report that shows the experiment.
+    #[must_use]
+    pub fn section(&self) -> Section {
+        let experiment = self.experiment;
+        let mut figures = Vec::new();
+        let mut faults = Vec::new();
+        let usual = [Figure {
+            title: experiment.title.clone(),
+            caption: String::new(),
+            cells: CellFilter::default(),
+            body: Body::Time(TimePlot { run: 0, panels: Vec::new() }),
+        }];
+        let specs = if experiment.figures.is_empty() { &usual[..] } else { &experiment.figures };
+        for (place, figure) in specs.iter().enumerate() {
+            match self.of(place) {
+                Ok(runs) => self.draw(place, figure, &runs, &mut figures),
+                Err(error) => faults.push(format!("The figure '{}' cannot be drawn: {error}.", figure.title)),
+            }
+        }
+        let source =
+            if experiment.source.is_empty() { String::new() } else { format!("{}.", experiment.source) };
+        let runs = match experiment.runs {
+            1 => "One run a cell".to_owned(),
+            runs => format!("{runs} runs a cell"),
+        };
+        let seeds = format!("{runs}, seeds from {}.", experiment.seed);
+        let about = experiment.about.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = [source, about, seeds].into_iter().chain(faults).filter(|text| !text.is_empty());
+        Section {
+            id: experiment.name.clone(),
+            title: experiment.title.clone(),
+            text: text.collect::<Vec<_>>().join("\n\n"),
+            figures,
+            table: None,
+        }
+    }
+
+    /// The pieces of a figure by cell.
+    fn of(&self, place: usize) -> Result<Vec<Vec<&Piece>>, &MetricError> {
+        let mut cells = vec![Vec::new(); self.experiment.cells().len()];
+        for run in &self.runs {
+            if let Some(piece) = run.pieces.get(place) {
+                cells[run.job.cell].push(piece.as_ref()?);
+            }
+        }
+        Ok(cells)
+    }
+
+    fn draw(&self, place: usize, figure: &Figure, runs: &[Vec<&Piece>], out: &mut Vec<report::Figure>) {
+        let id = format!("{}-{}", self.experiment.name, place + 1);
+        let (title, caption) = (figure.title.clone(), figure.caption.clone());
+        match &figure.body {
+            Body::Time(_) => {
+                for (cell, pieces) in self.experiment.cells().iter().zip(runs) {
+                    let panels = pieces.iter().find_map(|piece| match piece {
+                        Piece::Panels(panels) => Some(panels.clone()),
+                        _ => None,
+                    });
+                    let Some(panels) = panels else { continue };
+                    let title = if cell.params.is_empty() {
+                        title.clone()
+                    } else {
+                        format!("{title}: {}", cell.label())
+                    };
+                    let id = format!("{id}-{}", cell.index + 1);
+                    let body = report::Body::Time { panels, x_label: "time (s)".to_owned() };
+                    out.push(report::Figure { id, title, caption: caption.clone(), body });
+                }
+            }
+            Body::Bars(bars) => {
+                let body = bars.draw(self.experiment, &figure.cells, runs);
+                out.push(report::Figure { id, title, caption, body });
+            }
+            Body::Cdf(cdf) => {
+                let body = cdf.draw(self.experiment, &figure.cells, runs);
+                out.push(report::Figure { id, title, caption, body });
+            }
+        }
+    }
+}
+
+impl Figure {
+    fn piece(&self, job: Job, recording: &Recording) -> Result<Piece, MetricError> {
+        match &self.body {
+            Body::Time(plot) if plot.run == job.run => Ok(Piece::Panels(plot.panels(recording)?)),
+            Body::Time(_) => Ok(Piece::None),
+            Body::Bars(bars) => bars.piece(recording),
+            Body::Cdf(cdf) => cdf.piece(recording),
+        }
+    }
+}
+
+/// Rates, loss and round-trip times of every video stream, for experiments that say nothing of figures.
+fn usual(recording: &Recording) -> TimePlot {
+    let videos = || recording.streams.iter().filter(|stream| stream.kind == Kind::Video);
+    let panel = |label: &str, unit: &str, value: &str| PanelSpec {
+        label: label.to_owned(),
+        unit: unit.parse().unwrap_or_default(),
+        log: false,
+        lines: videos()
+            .map(|stream| LineSpec {
+                stream: stream.name.clone(),
+                value: value.to_owned(),
+                name: stream.name.clone(),
+                reference: false,
+                dots: false,
+            })
+            .collect(),
+        marks: Vec::new(),
+    };
+    let panels = vec![
+        panel("received", "kbit/s", "received_rate"),
+        panel("fraction lost", "%", "fractionLost"),
+        panel("RTT", "ms", "roundTripTime"),
+    ];
+    TimePlot { run: 0, panels }
+}
+
+/// The report of a verification: the claims, then an experiment a section. `facts` say what the numbers rest on.
+#[must_use]
+pub fn report(
+    title: &str,
+    facts: Vec<(String, String)>,
+    verdicts: &[Verdict],
+    sections: Vec<Section>,
+) -> Report {
+    let row = |verdict: &Verdict| ClaimRow {
+        id: verdict.id.clone(),
+        paper: verdict.paper.clone(),
+        source: verdict.location.clone(),
+        setting: verdict.setting.clone(),
+        published: verdict.published.clone(),
+        check: verdict.check.clone(),
+        status: match verdict.status {
+            Status::Reproduced => report::Status::Reproduced,
+            Status::NotReproduced => report::Status::NotReproduced,
+            Status::NotRun => report::Status::NotRun,
+        },
+        measured: verdict.measured.clone(),
+        note: String::new(),
+        anchor: sections
+            .iter()
+            .any(|section| section.id == verdict.experiment)
+            .then(|| verdict.experiment.clone()),
+    };
+    Report {
+        title: title.to_owned(),
+        subtitle: String::new(),
+        facts,
+        claims: verdicts.iter().map(row).collect(),
+        sections,
+    }
+}

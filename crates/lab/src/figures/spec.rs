@@ -1,0 +1,102 @@
+use super::bars::Bars;
+use super::cdf::Cdf;
+use super::time::TimePlot;
+use super::unit::Unit;
+use crate::document::{Fault, Node, Reader, Value};
+use crate::experiment::Cell;
+use crate::report::{At, Mark, MarkKind};
+
+/// One figure of an experiment file.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Short heading.
+    pub title: String,
+    /// What to see in it; may be empty.
+    pub caption: String,
+    pub(super) cells: CellFilter,
+    pub(super) body: Body,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    Time(TimePlot),
+    Bars(Bars),
+    Cdf(Cdf),
+}
+
+/// Which cells a figure shows: those with these parameters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CellFilter(Vec<(String, String)>);
+
+impl CellFilter {
+    pub(super) fn fits(&self, cell: &Cell) -> bool {
+        self.0.iter().all(|wanted| cell.params.contains(wanted))
+    }
+}
+
+/// The figures of a file.
+pub(crate) fn read(top: &mut Reader<'_>) -> Result<Vec<Figure>, Fault> {
+    top.items("figure")?.unwrap_or_default().iter().map(figure).collect()
+}
+
+fn figure(node: &Node) -> Result<Figure, Fault> {
+    let mut table = Reader::new(node, "figure")?;
+    let kind: String = table.required("kind")?;
+    let title = table.required("title")?;
+    let caption = table.or("caption", String::new())?;
+    let cells = cell_filter(&mut table)?;
+    let body = match kind.as_str() {
+        "time" => Body::Time(TimePlot::read(&mut table)?),
+        "bars" => Body::Bars(Bars::read(&mut table, false)?),
+        "boxes" => Body::Bars(Bars::read(&mut table, true)?),
+        "cdf" => Body::Cdf(Cdf::read(&mut table)?),
+        other => {
+            return Err(table.fault("kind", format!("no kind '{other}'"), "write time, bars, boxes or cdf"));
+        }
+    };
+    table.finish()?;
+    Ok(Figure { title, caption, cells, body })
+}
+
+fn cell_filter(table: &mut Reader<'_>) -> Result<CellFilter, Fault> {
+    let path = table.path("cell");
+    let entries = table.entries("cell")?.into_iter().map(|(name, node)| match &node.value {
+        Value::Text(text) => Ok((name.to_owned(), text.clone())),
+        other => Err(Fault::new(
+            node.place,
+            format!("{path}.{name}"),
+            format!("{} where a text belongs", other.what()),
+            "",
+        )),
+    });
+    Ok(CellFilter(entries.collect::<Result<_, _>>()?))
+}
+
+/// The unit under `unit`, or none.
+pub(super) fn unit(table: &mut Reader<'_>) -> Result<Unit, Fault> {
+    let text = table.or("unit", String::new())?;
+    text.parse().map_err(|reason: String| table.fault("unit", reason, ""))
+}
+
+/// The marks under `marks`: `{ y = 0.9, label = "90 %" }`, in the figure's unit; `x` for vertical ones, `from` and `to` for a
+/// part of the width. Published values unless `reference = true`.
+pub(super) fn marks(table: &mut Reader<'_>) -> Result<Vec<Mark>, Fault> {
+    let path = table.path("marks");
+    table.items("marks")?.unwrap_or_default().iter().map(|node| mark(node, &path)).collect()
+}
+
+fn mark(node: &Node, path: &str) -> Result<Mark, Fault> {
+    let mut table = Reader::new(node, path)?;
+    let (x, y): (Option<f64>, Option<f64>) = (table.optional("x")?, table.optional("y")?);
+    let (from, to): (Option<f64>, Option<f64>) = (table.optional("from")?, table.optional("to")?);
+    let at = match (x, y, from, to) {
+        (Some(x), None, None, None) => At::X(x),
+        (None, Some(y), None, None) => At::Y(y),
+        (None, Some(y), Some(from), Some(to)) => At::YBetween { y, from, to },
+        _ => return Err(table.fault("y", "a mark needs x, or y, or y with from and to", "")),
+    };
+    let kind = if table.or("reference", false)? { MarkKind::Reference } else { MarkKind::Published };
+    let label = table.or("label", String::new())?;
+    table.finish()?;
+    Ok(Mark { at, label, kind })
+}

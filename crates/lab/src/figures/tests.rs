@@ -1,0 +1,204 @@
+use super::*;
+use crate::experiment::Experiment;
+use crate::report::{At, Body, Figure, Role, Section};
+use crate::runner::{Outcome, Runner};
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+
+const EXPERIMENT: &str = r#"
+title = "Two rates"
+source = "A paper, Fig. 1"
+about = """
+Why it is
+so."""
+duration = "10s"
+runs = 2
+
+[host.alice]
+up = { rate = "1Mbit/s", delay = "25ms", queue = "droptail limit 150ms" }
+
+[host.bob]
+
+[call.main]
+from = "alice"
+to = "bob"
+controller = "gcc:carlucci-2017"
+
+[grid]
+"host.alice.up.queue" = ["droptail limit 150ms", "droptail limit 350ms"]
+"host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]
+"#;
+
+/// The section that the figures make of a short run of the experiment.
+fn section(figures: &str) -> Section {
+    let experiment = Experiment::parse(&format!("{EXPERIMENT}{figures}"), "x.toml").unwrap();
+    let experiments = [experiment];
+    let mut drawings = Drawings::new(&experiments[0]);
+    let cancel = AtomicBool::new(false);
+    let runner = Runner { jobs: NonZeroUsize::new(2).unwrap(), cancel: &cancel, progress: &|_, _| {} };
+    let each = |job: Job, recording| Drawings::pieces(&experiments[job.experiment], job, &recording);
+    runner.run(&experiments, each, |outcome: Outcome<_>| drawings.add(outcome.result.unwrap()));
+    drawings.section()
+}
+
+fn message(figure: &str) -> String {
+    let text = format!("{EXPERIMENT}[[figure]]\n{figure}");
+    Experiment::parse(&text, "x.toml").unwrap_err().to_string()
+}
+
+#[test]
+fn a_plot_over_time_shows_one_run_of_the_cells_it_names() {
+    let section = section(
+        r#"
+[[figure]]
+kind = "time"
+title = "Rate"
+run = 1
+cell = { "host.alice.up.queue" = "droptail limit 350ms", "host.alice.up.rate" = "1Mbit/s" }
+panels = [
+  { label = "rate", unit = "kbit/s", marks = [{ y = 860, from = 0, to = 5, label = "86 %" }], lines = [
+    { stream = "alice.up", value = "rate", name = "capacity", reference = true },
+    { stream = "main.video", value = "received_rate", name = "received" },
+  ] },
+  { label = "RTT", unit = "ms", lines = [{ stream = "main.video", value = "roundTripTime", dots = true }] },
+]
+"#,
+    );
+    let [Figure { title, body: Body::Time { panels, .. }, .. }] = section.figures.as_slice() else {
+        panic!("{:?}", section.figures)
+    };
+    assert_eq!(title, "Rate: host.alice.up.queue=droptail limit 350ms, host.alice.up.rate=1Mbit/s");
+    assert_eq!((panels[0].y_label.as_str(), panels[1].y_label.as_str()), ("rate (kbit/s)", "RTT (ms)"));
+    assert_eq!(panels[0].lines[0].points[0], (0.5, 1000.0), "the first sample, in the panel's unit");
+    assert_eq!((panels[0].lines[0].role, panels[0].lines[1].role), (Role::Reference, Role::Series(0)));
+    assert_eq!(panels[0].marks[0].at, At::YBetween { y: 860.0, from: 0.0, to: 5.0 });
+    assert!(panels[1].lines[0].points.iter().all(|(_, rtt)| *rtt >= 25.0), "milliseconds");
+    assert_eq!(section.text, "A paper, Fig. 1.\n\nWhy it is so.\n\n2 runs a cell, seeds from 1.");
+}
+
+#[test]
+fn bars_and_boxes_stand_in_groups() {
+    let section = section(
+        r#"
+[[figure]]
+kind = "bars"
+title = "Utilisation"
+label = "utilisation"
+unit = "%"
+group = "host.alice.up.queue"
+series = "host.alice.up.rate"
+values = [{ metric = "utilization", stream = "main.video", line = "alice.up", published = [90, 91, 92, 93] }]
+
+[[figure]]
+kind = "boxes"
+title = "Delay"
+label = "queuing delay"
+unit = "ms"
+log = true
+group = "host.alice.up.queue"
+series = "host.alice.up.rate"
+values = [{ metric = "queuing_delay", stream = "main.video" }]
+
+[[figure]]
+kind = "bars"
+title = "Two values"
+label = "rate"
+cell = { "host.alice.up.rate" = "1Mbit/s" }
+values = [
+  { name = "sent", metric = "sent_rate", stream = "main.video" },
+  { name = "received", metric = "received_rate", stream = "main.video" },
+]
+"#,
+    );
+    let [Body::Bars(bars), Body::Boxes(boxes), Body::Bars(two)] =
+        [0, 1, 2].map(|index| &section.figures[index].body)
+    else {
+        panic!("{:?}", section.figures)
+    };
+    let groups: Vec<&str> = bars.groups.iter().map(|group| group.label.as_str()).collect();
+    assert_eq!(groups, ["droptail limit 150ms", "droptail limit 350ms"]);
+    let names: Vec<&str> = bars.series.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["500kbit/s", "1Mbit/s"]);
+    let bar = bars.groups[1].items[0].unwrap();
+    let (least, greatest) = bar.spread.unwrap();
+    assert!(least <= bar.value && bar.value <= greatest && bar.value > 1.0, "{bar:?}");
+    assert_eq!(bar.published, Some(92.0));
+    let stats = boxes.groups[0].items[1].unwrap();
+    assert!(
+        stats.p5 <= stats.p25 && stats.p25 <= stats.p50 && stats.p75 <= stats.p95 && boxes.log_y,
+        "{stats:?}"
+    );
+    assert_eq!(two.series.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["sent", "received"]);
+    assert_eq!(two.groups.iter().filter(|group| group.items.iter().all(Option::is_some)).count(), 2);
+}
+
+#[test]
+fn a_distribution_has_a_line_a_cell_and_the_samples_of_all_runs() {
+    let section = section(
+        r#"
+[[figure]]
+kind = "cdf"
+title = "RTT"
+label = "RTT"
+unit = "ms"
+cell = { "host.alice.up.rate" = "1Mbit/s" }
+value = { metric = "rtt", stream = "main.video" }
+marks = [{ x = 130, label = "p95 130 ms" }]
+"#,
+    );
+    let Body::Cdf { lines, marks, x_label, .. } = &section.figures[0].body else {
+        panic!("{:?}", section.figures)
+    };
+    assert_eq!(
+        lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(),
+        ["droptail limit 150ms, 1Mbit/s", "droptail limit 350ms, 1Mbit/s"]
+    );
+    assert_eq!((x_label.as_str(), marks[0].at), ("RTT (ms)", At::X(130.0)));
+    // About ten reports a run, and the line's first point.
+    assert!(lines[0].points.len() > 12, "{}", lines[0].points.len());
+}
+
+#[test]
+fn without_figures_there_are_the_usual_ones() {
+    let section = section("");
+    assert_eq!(section.figures.len(), 4, "a cell each");
+    assert!(matches!(&section.figures[0].body, Body::Time { panels, .. } if panels.len() == 3));
+    let page = crate::report::html(&report("Title", Vec::new(), &[], vec![section])).unwrap();
+    assert!(page.contains("<svg") && page.contains("Two rates"));
+}
+
+#[test]
+fn a_figure_of_what_is_not_there_is_said_to_be_missing() {
+    let section = section(
+        "[[figure]]\nkind = \"cdf\"\ntitle = \"None\"\nlabel = \"x\"\nvalue = { metric = \"rtt\", stream = \"mian.video\" }\n",
+    );
+    assert!(section.figures.is_empty());
+    assert!(
+        section.text.contains("The figure 'None' cannot be drawn: rtt_mean: there is no 'mian.video'"),
+        "{}",
+        section.text
+    );
+}
+
+#[test]
+fn errors_name_the_line_and_the_mend() {
+    let line = EXPERIMENT.lines().count() + 3;
+    let at = |message: String| message.replace(&format!("x.toml:{line}"), "x.toml:N");
+    let messages = [
+        message("kind = \"pie\"\ntitle = \"x\""),
+        message("kind = \"time\"\ntitle = \"x\""),
+        message("kind = \"bars\"\ntitle = \"x\""),
+        message("kind = \"cdf\"\ntitle = \"x\"\nlabel = \"x\"\nunit = \"furlong\""),
+        message("kind = \"cdf\"\ntitle = \"x\"\nlabel = \"x\"\nvalue = { metric = \"jain\" }"),
+        message(
+            "kind = \"cdf\"\ntitle = \"x\"\nlabel = \"x\"\nvalue = { metric = \"rtt\" }\nmarks = [{ x = 1, y = 2 }]",
+        ),
+        message(
+            "kind = \"cdf\"\ntitle = \"x\"\nlabel = \"x\"\nvalue = { metric = \"rtt\" }\ncell = { a = 1 }",
+        ),
+        message(
+            "kind = \"bars\"\ntitle = \"x\"\nlabel = \"x\"\nvalue = []\nvalues = [{ metric = \"jain\" }]",
+        ),
+    ];
+    insta::assert_snapshot!(messages.map(at).join("\n"));
+}

@@ -1,0 +1,129 @@
+//! Panels over time, of one run of a cell: the papers' rate, fraction lost, RTT and delay variation.
+
+use super::spec::{marks, unit};
+use super::unit::Unit;
+use crate::document::{Fault, Node, Reader};
+use crate::metrics::{MetricError, rate_series};
+use crate::report::{Line, LineStyle, Mark, Panel, Role};
+use sim::Recording;
+use sim::recording::StreamRecord;
+
+/// The panels, and which run is shown.
+#[derive(Clone, Debug)]
+pub(super) struct TimePlot {
+    pub(super) run: u32,
+    pub(super) panels: Vec<PanelSpec>,
+}
+
+/// One panel.
+#[derive(Clone, Debug)]
+pub(super) struct PanelSpec {
+    pub(super) label: String,
+    pub(super) unit: Unit,
+    pub(super) log: bool,
+    pub(super) lines: Vec<LineSpec>,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// One series: a column, a list of points, or a rate.
+#[derive(Clone, Debug)]
+pub(super) struct LineSpec {
+    pub(super) stream: String,
+    pub(super) value: String,
+    pub(super) name: String,
+    pub(super) reference: bool,
+    pub(super) dots: bool,
+}
+
+impl TimePlot {
+    pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
+        let run = table.or("run", 0)?;
+        let path = table.path("panels");
+        let panels = table.items("panels")?.unwrap_or_default();
+        if panels.is_empty() {
+            let mend = "write panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [ … ] }]";
+            return Err(table.fault("panels", "there are none", mend));
+        }
+        Ok(Self { run, panels: panels.iter().map(|node| panel(node, &path)).collect::<Result<_, _>>()? })
+    }
+
+    pub(super) fn panels(&self, recording: &Recording) -> Result<Vec<Panel>, MetricError> {
+        self.panels.iter().map(|panel| panel.draw(recording)).collect()
+    }
+}
+
+fn panel(node: &Node, path: &str) -> Result<PanelSpec, Fault> {
+    let mut table = Reader::new(node, path)?;
+    let (label, unit, log) = (table.required("label")?, unit(&mut table)?, table.or("log", false)?);
+    let marks = marks(&mut table)?;
+    let inner = table.path("lines");
+    let lines = table.items("lines")?.unwrap_or_default().iter();
+    let lines = lines.map(|node| line(node, &inner)).collect::<Result<_, _>>()?;
+    table.finish()?;
+    Ok(PanelSpec { label, unit, log, lines, marks })
+}
+
+fn line(node: &Node, path: &str) -> Result<LineSpec, Fault> {
+    let mut table = Reader::new(node, path)?;
+    let (stream, value): (String, String) = (table.required("stream")?, table.required("value")?);
+    let name = table.or("name", format!("{stream} {value}"))?;
+    let (reference, dots) = (table.or("reference", false)?, table.or("dots", false)?);
+    table.finish()?;
+    Ok(LineSpec { stream, value, name, reference, dots })
+}
+
+impl PanelSpec {
+    fn draw(&self, recording: &Recording) -> Result<Panel, MetricError> {
+        let mut lines = Vec::new();
+        for spec in &self.lines {
+            // References have no colour of their own.
+            let place = lines.iter().filter(|line: &&Line| line.role != Role::Reference).count();
+            lines.push(spec.draw(recording, self.unit, place)?);
+        }
+        Ok(Panel {
+            title: String::new(),
+            y_label: self.unit.label(&self.label),
+            lines,
+            marks: self.marks.clone(),
+            y_range: None,
+            log_y: self.log,
+        })
+    }
+}
+
+impl LineSpec {
+    fn draw(&self, recording: &Recording, unit: Unit, place: usize) -> Result<Line, MetricError> {
+        let stream = recording
+            .stream(&self.stream)
+            .ok_or_else(|| MetricError(format!("there is no stream '{}'", self.stream)))?;
+        let points = self.points(recording, stream)?;
+        let style = match (self.dots, self.reference) {
+            (true, _) => LineStyle::Dots,
+            // The capacity changes in steps.
+            (false, true) => LineStyle::Step,
+            (false, false) => LineStyle::Line,
+        };
+        Ok(Line {
+            name: self.name.clone(),
+            points: points.into_iter().map(|(time, value)| (time, value * unit.scale)).collect(),
+            style,
+            role: if self.reference { Role::Reference } else { Role::Series(place) },
+        })
+    }
+
+    /// A rate if it is called so, else points of this name, else a column.
+    fn points(&self, recording: &Recording, stream: &StreamRecord) -> Result<Vec<(f64, f64)>, MetricError> {
+        let sampled = |values: &[f64]| {
+            let time = |index| recording.sample_time(index).as_secs_f64();
+            values.iter().enumerate().map(|(index, value)| (time(index), *value)).collect()
+        };
+        match self.value.as_str() {
+            "sent_rate" => Ok(sampled(&rate_series(recording, stream, true)?)),
+            "received_rate" => Ok(sampled(&rate_series(recording, stream, false)?)),
+            name => match stream.points(name) {
+                Some(points) => Ok(points.iter().map(|(at, value)| (at.as_secs_f64(), *value)).collect()),
+                None => Ok(sampled(crate::metrics::column(stream, name)?)),
+            },
+        }
+    }
+}
