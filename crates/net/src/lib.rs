@@ -30,6 +30,8 @@
 //! ```
 
 mod access;
+mod accounting;
+mod agenda;
 mod config;
 mod impair;
 mod line;
@@ -41,9 +43,10 @@ mod schedule;
 mod trace;
 
 pub use access::AccessConfig;
+pub use accounting::{Accounting, Count};
 pub use config::{ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
 pub use impair::{JitterConfig, LossConfig};
-pub use line::{Accounting, Line};
+pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{QueueConfig, QueueConfigError};

@@ -1,35 +1,21 @@
 //! One direction of a wired access: random loss, then a queue, then the server, then propagation.
 
+use crate::accounting::{Accounting, Count, DropCounts};
 use crate::config::LineConfig;
 use crate::impair::{Jitter, Loss};
 use crate::link::{DelayLine, Server};
 use crate::packet::{DropReason, Packet};
 use crate::queue::{Drops, Queue};
 use crate::schedule::Schedule;
-use units::{Bitrate, Bytes, Duration, Seed, Time};
+use units::{Bitrate, Duration, Seed, Time};
 
-/// Packets that came, went, were dropped, and are held: in = out + dropped + held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Accounting {
-    /// Packets that came in.
-    pub packets_in: u64,
-    /// Packets that went out.
-    pub packets_out: u64,
-    /// Packets dropped.
-    pub packets_dropped: u64,
-    /// Packets inside now.
-    pub packets_held: u64,
+/// Told of what a line does with packets.
+pub(crate) trait Watch: Drops {
+    /// A packet left the queue for the server, having waited so long.
+    fn departed(&mut self, packet: &Packet, sojourn: Duration);
 }
 
-impl Accounting {
-    /// Whether every packet is accounted for.
-    #[must_use]
-    pub fn balances(&self) -> bool {
-        self.packets_in == self.packets_out + self.packets_dropped + self.packets_held
-    }
-}
-
-/// One direction of a wired access.
+/// One direction of a wired access. What it shows is the truth; it is for records, never for controllers.
 pub struct Line {
     loss: Loss,
     queue: Queue,
@@ -37,26 +23,18 @@ pub struct Line {
     delay: Schedule<Duration>,
     jitter: Jitter,
     pipe: DelayLine,
-    counted: Counted,
+    entered: Count,
+    left: Count,
+    dropped: DropCounts,
     /// How long the newest packet to leave the queue had waited.
     sojourn: Duration,
-}
-
-#[derive(Default)]
-struct Counted {
-    packets_in: u64,
-    bytes_in: Bytes,
-    packets_out: u64,
-    bytes_out: Bytes,
-    packets_dropped: u64,
-    bytes_dropped: Bytes,
 }
 
 impl Line {
     pub(crate) fn new(config: &LineConfig, seed: Seed, name: &str) -> Self {
         let server = Server::new(&config.rate);
         let mut queue = Queue::new(&config.queue);
-        queue.set_rate(server.rate(Time::ZERO).unwrap_or(Bitrate::MAX));
+        queue.set_rate(server.first_rate().unwrap_or(Bitrate::MAX));
         Self {
             loss: Loss::new(&config.loss, seed.stream(&format!("{name}.loss"))),
             queue,
@@ -64,40 +42,50 @@ impl Line {
             delay: config.delay.clone(),
             jitter: Jitter::new(&config.jitter, seed.stream(&format!("{name}.jitter"))),
             pipe: DelayLine::default(),
-            counted: Counted::default(),
+            entered: Count::default(),
+            left: Count::default(),
+            dropped: DropCounts::default(),
             sojourn: Duration::ZERO,
         }
     }
 
     /// Takes in a packet. Returns it if it passes at once.
-    pub(crate) fn enter(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) -> Option<Packet> {
-        self.counted.packets_in += 1;
-        self.counted.bytes_in += packet.size;
+    pub(crate) fn enter(&mut self, now: Time, packet: Packet, watch: &mut impl Watch) -> Option<Packet> {
+        self.entered.count(&packet);
         if self.loss.loses(now) {
-            self.counted.drop(&packet);
-            drops.drop(packet, DropReason::RandomLoss);
+            self.dropped.add(&packet, DropReason::RandomLoss);
+            watch.drop(packet, DropReason::RandomLoss);
             return None;
         }
         if self.server.is_unlimited() {
             return self.propagate(now, packet);
         }
-        if let Some(rate) = self.server.rate(now) {
-            self.queue.set_rate(rate);
+        self.tell_rate(now);
+        self.queue.enqueue(now, packet, &mut Counted { dropped: &mut self.dropped, drops: watch });
+        if self.server.is_idle() {
+            self.serve(now, watch);
         }
-        let mut watched = Watched { counted: &mut self.counted, drops };
-        self.queue.enqueue(now, packet, &mut watched);
-        self.serve(now, drops);
         None
     }
 
-    /// Lets the server take the next packet, if it is idle and there is one.
-    fn serve(&mut self, now: Time, drops: &mut impl Drops) {
-        if self.server.is_idle() && self.queue.next_ready(now).is_some_and(|at| at <= now) {
-            let mut watched = Watched { counted: &mut self.counted, drops };
-            if let Some((packet, sojourn)) = self.queue.dequeue(now, &mut watched) {
-                self.sojourn = sojourn;
-                self.server.start(now, packet);
-            }
+    /// Tells the queue the rate in force, if it wants to know.
+    fn tell_rate(&mut self, now: Time) {
+        if self.queue.uses_rate()
+            && let Some(rate) = self.server.rate(now)
+        {
+            self.queue.set_rate(rate);
+        }
+    }
+
+    /// Lets the idle server take the next packet, if one can be had.
+    fn serve(&mut self, now: Time, watch: &mut impl Watch) {
+        let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
+        if let Some((packet, sojourn)) = self.queue.dequeue(now, &mut counted) {
+            self.sojourn = sojourn;
+            watch.departed(&packet, sojourn);
+            self.server.start(now, packet);
+        } else {
+            self.server.rest();
         }
     }
 
@@ -105,87 +93,111 @@ impl Line {
     fn propagate(&mut self, now: Time, packet: Packet) -> Option<Packet> {
         let delay = self.delay.at(now);
         if self.jitter.is_none() && self.pipe.passes(now, delay) {
-            return Some(self.leave(packet));
+            self.left.count(&packet);
+            return Some(packet);
         }
         let delay = delay + self.jitter.draw();
         self.pipe.push(now, delay, packet);
         None
     }
 
-    fn leave(&mut self, packet: Packet) -> Packet {
-        self.counted.packets_out += 1;
-        self.counted.bytes_out += packet.size;
-        packet
+    /// When the server has something to do: a packet has been sent, the rate changes, or a packet can be had.
+    pub(crate) fn server_due(&self, now: Time) -> Option<Time> {
+        if self.server.is_idle() { self.queue.next_ready(now) } else { self.server.due() }
     }
 
-    /// When something is due: a packet arrives, has been sent, or can be had from the queue.
-    pub(crate) fn next_wake(&self, now: Time) -> Option<Time> {
-        let ready = if self.server.is_idle() && !self.server.is_unlimited() {
-            self.queue.next_ready(now)
-        } else {
-            None
-        };
-        [self.pipe.next(), self.server.due(), ready].into_iter().flatten().min()
+    /// When the next packet arrives.
+    pub(crate) fn pipe_due(&self) -> Option<Time> {
+        self.pipe.next()
     }
 
-    /// Does the next thing that is due now; returns a packet that arrives. Call until [`Line::next_wake`] is later.
-    pub(crate) fn advance(&mut self, now: Time, drops: &mut impl Drops) -> Option<Packet> {
-        if let Some(packet) = self.pipe.pop(now) {
-            return Some(self.leave(packet));
+    /// Does what the server has to do now; returns a packet that arrives at once.
+    pub(crate) fn advance_server(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
+        if self.server.is_idle() {
+            self.serve(now, watch);
+            return None;
         }
-        if self.server.due().is_some_and(|due| due <= now) {
-            let sent = self.server.advance(now);
-            self.serve(now, drops);
-            return sent.and_then(|packet| self.propagate(now, packet));
-        }
-        self.serve(now, drops);
-        None
+        let sent = self.server.advance(now)?;
+        self.serve(now, watch);
+        self.propagate(now, sent)
+    }
+
+    /// The packet that arrives now.
+    pub(crate) fn advance_pipe(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.pipe.pop(now)?;
+        self.left.count(&packet);
+        Some(packet)
+    }
+
+    /// What waits: the packet that is being sent and those in propagation do not count.
+    #[must_use]
+    pub fn queued(&self) -> Count {
+        Count { packets: self.queue.packets() as u64, bytes: self.queue.bytes() }
+    }
+
+    /// The rate in force; `None` where nothing limits it. Of a trace's opportunities, the mean over the second around `now`.
+    #[must_use]
+    pub fn rate(&self, now: Time) -> Option<Bitrate> {
+        self.server.rate(now)
+    }
+
+    /// How long the packet has waited that has waited longest; zero when none waits.
+    #[must_use]
+    pub fn head_sojourn(&self, now: Time) -> Duration {
+        self.queue.oldest().map_or(Duration::ZERO, |came| now.saturating_since(came))
+    }
+
+    /// How long the newest packet to leave the queue had waited.
+    #[must_use]
+    pub fn last_sojourn(&self) -> Duration {
+        self.sojourn
+    }
+
+    /// What was dropped here for this reason.
+    #[must_use]
+    pub fn dropped(&self, reason: DropReason) -> Count {
+        self.dropped.of(reason)
     }
 
     /// Every packet that ever came in.
     #[must_use]
     pub fn accounting(&self) -> Accounting {
-        let held = self.queue.packets() + usize::from(!self.server.is_idle()) + self.pipe.held();
+        let sending = Count { packets: u64::from(!self.server.is_idle()), bytes: self.server.bytes() };
+        let propagating = Count { packets: self.pipe.packets() as u64, bytes: self.pipe.bytes() };
         Accounting {
-            packets_in: self.counted.packets_in,
-            packets_out: self.counted.packets_out,
-            packets_dropped: self.counted.packets_dropped,
-            packets_held: held as u64,
+            entered: self.entered,
+            left: self.left,
+            dropped: self.dropped.total(),
+            held: self.queued() + sending + propagating,
         }
     }
 
     /// Shows the truth about the line, by name: rates in bit/s, times in seconds, sizes in bytes.
     pub fn show(&self, now: Time, sink: &mut dyn FnMut(&'static str, f64)) {
+        let dropped = self.dropped.total();
         sink("rate", self.server.rate(now).map_or(f64::INFINITY, Bitrate::as_bps_f64));
         sink("queuedBytes", self.queue.bytes().get() as f64);
         sink("queuedPackets", self.queue.packets() as f64);
         let waits = !self.server.is_idle() || self.queue.packets() > 0;
         sink("queueDelay", if waits { self.sojourn.as_secs_f64() } else { 0.0 });
-        sink("bytesIn", self.counted.bytes_in.get() as f64);
-        sink("bytesOut", self.counted.bytes_out.get() as f64);
-        sink("packetsIn", self.counted.packets_in as f64);
-        sink("packetsOut", self.counted.packets_out as f64);
-        sink("packetsDropped", self.counted.packets_dropped as f64);
-        sink("bytesDropped", self.counted.bytes_dropped.get() as f64);
+        sink("bytesIn", self.entered.bytes.get() as f64);
+        sink("bytesOut", self.left.bytes.get() as f64);
+        sink("packetsIn", self.entered.packets as f64);
+        sink("packetsOut", self.left.packets as f64);
+        sink("packetsDropped", dropped.packets as f64);
+        sink("bytesDropped", dropped.bytes.get() as f64);
     }
 }
 
-impl Counted {
-    fn drop(&mut self, packet: &Packet) {
-        self.packets_dropped += 1;
-        self.bytes_dropped += packet.size;
-    }
-}
-
-/// Counts drops on their way out.
-struct Watched<'a, D> {
-    counted: &'a mut Counted,
+/// Counts the queue's drops on their way out.
+struct Counted<'a, D> {
+    dropped: &'a mut DropCounts,
     drops: &'a mut D,
 }
 
-impl<D: Drops> Drops for Watched<'_, D> {
+impl<D: Drops> Drops for Counted<'_, D> {
     fn drop(&mut self, packet: Packet, reason: DropReason) {
-        self.counted.drop(&packet);
+        self.dropped.add(&packet, reason);
         self.drops.drop(packet, reason);
     }
 }

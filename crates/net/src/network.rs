@@ -3,14 +3,15 @@
 //! A packet crosses its sender's access upwards, the core, and its receiver's access downwards.
 
 use crate::access::{AccessConfig, Wired};
+use crate::accounting::{Accounting, Count};
+use crate::agenda::{Agenda, Element};
 use crate::config::{ConfigError, NetworkConfig};
-use crate::line::{Accounting, Line};
+use crate::line::{Line, Watch};
 use crate::link::DelayLine;
 use crate::packet::{Direction, DropReason, Dropped, HostId, Packet, Place};
 use crate::queue::Drops;
 use crate::schedule::Schedule;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 use units::{Duration, Seed, Time};
 
 /// Told of what the network does with packets.
@@ -19,74 +20,74 @@ pub trait Events {
     fn delivered(&mut self, at: Time, packet: Packet);
     /// A packet was given up.
     fn dropped(&mut self, at: Time, dropped: Dropped);
+    /// A packet left a queue for its line, having waited for `sojourn`. A line without a limit has no queue.
+    fn departed(&mut self, at: Time, place: Place, packet: &Packet, sojourn: Duration) {
+        let _ = (at, place, packet, sojourn);
+    }
 }
 
-/// The network of a run.
+/// The network of a run. Feed it packets in order of time; equal configuration, seed and packets give equal events.
 pub struct Network {
     hosts: Vec<Wired>,
     core: DelayLine,
     core_delay: Schedule<Duration>,
     agenda: Agenda,
-    accounting: Accounting,
+    entered: Count,
+    left: Count,
+    dropped: Count,
 }
 
-/// An element that is due at some time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Element {
-    Line(Place),
-    Core,
+/// The core's number on the agenda. After it come, of each host's lines, the server and the pipe: see [`server_of`].
+const CORE: Element = 0;
+
+fn server_of(place: Place) -> Element {
+    1 + 4 * Element::from(place.host.0) + 2 * Element::from(place.direction == Direction::Down)
 }
 
-/// What is due, in the order of time and then of entry. Entries may be stale: an element says itself what is due.
-#[derive(Default)]
-struct Agenda {
-    heap: BinaryHeap<Reverse<(Time, u64, Element)>>,
-    entries: u64,
+/// The line of an element, and whether it is its pipe.
+fn line_of(element: Element) -> (Place, bool) {
+    let number = element - 1;
+    let direction = if number & 2 == 0 { Direction::Up } else { Direction::Down };
+    #[expect(clippy::cast_possible_truncation, reason = "made from a 16-bit host by `server_of`")]
+    let host = HostId((number / 4) as u16);
+    (Place { host, direction }, number & 1 == 1)
 }
 
-impl Agenda {
-    fn add(&mut self, at: Option<Time>, element: Element) {
-        if let Some(at) = at {
-            self.entries += 1;
-            self.heap.push(Reverse((at, self.entries, element)));
-        }
-    }
-}
-
-/// Passes drops on with their place.
-struct DropsAt<'a, E> {
+/// Passes what a line does on, with its place.
+struct WatchAt<'a, E> {
     at: Time,
     place: Place,
     events: &'a mut E,
-    count: u64,
+    dropped: &'a mut Count,
 }
 
-impl<E: Events> Drops for DropsAt<'_, E> {
+impl<E: Events> Drops for WatchAt<'_, E> {
     fn drop(&mut self, packet: Packet, reason: DropReason) {
-        self.count += 1;
+        self.dropped.count(&packet);
         self.events.dropped(self.at, Dropped { packet, place: self.place, reason });
     }
 }
 
+impl<E: Events> Watch for WatchAt<'_, E> {
+    fn departed(&mut self, packet: &Packet, sojourn: Duration) {
+        self.events.departed(self.at, self.place, packet, sojourn);
+    }
+}
+
 impl Network {
-    /// Builds the network; random elements draw from streams of `seed` named after them.
+    /// Builds the network; random elements draw from streams of `seed` named after them: `alice.up.loss`.
     ///
     /// # Errors
     /// When two hosts share a name or there are too many.
     pub fn new(config: &NetworkConfig, seed: Seed) -> Result<Self, ConfigError> {
-        if config.hosts.len() > usize::from(u16::MAX) {
-            return Err(ConfigError(format!(
-                "{} hosts are more than the 65535 that there can be",
-                config.hosts.len()
-            )));
+        let count = config.hosts.len();
+        if count > usize::from(u16::MAX) {
+            return Err(ConfigError(format!("{count} hosts are more than the 65535 that there can be")));
         }
-        for (index, host) in config.hosts.iter().enumerate() {
-            if config.hosts[..index].iter().any(|other| other.name == host.name) {
-                return Err(ConfigError(format!(
-                    "two hosts are called '{}'; give one another name",
-                    host.name
-                )));
-            }
+        let mut names = BTreeSet::new();
+        if let Some(twin) = config.hosts.iter().find(|host| !names.insert(&host.name)) {
+            let reason = format!("two hosts are called '{}'; give one another name", twin.name);
+            return Err(ConfigError(reason));
         }
         let hosts = config.hosts.iter().map(|host| match &host.access {
             AccessConfig::Wired { up, down } => Wired::new(&host.name, up, down, seed),
@@ -95,95 +96,97 @@ impl Network {
             hosts: hosts.collect(),
             core: DelayLine::default(),
             core_delay: config.core_delay.clone(),
-            agenda: Agenda::default(),
-            accounting: Accounting::default(),
+            agenda: Agenda::new(1 + 4 * count),
+            entered: Count::default(),
+            left: Count::default(),
+            dropped: Count::default(),
         })
     }
 
-    /// A host hands over a packet.
+    /// A host hands over a packet. What is due by then happens first.
     pub fn send(&mut self, now: Time, packet: Packet, events: &mut impl Events) {
-        self.accounting.packets_in += 1;
+        self.advance(now, events);
+        self.entered.count(&packet);
         let (src, dst) = (packet.flow.src, packet.flow.dst);
+        let place = Place { host: src, direction: Direction::Up };
         if usize::from(src.0.max(dst.0)) >= self.hosts.len() {
-            self.accounting.packets_dropped += 1;
-            let place = Place { host: src, direction: Direction::Up };
+            self.dropped.count(&packet);
             events.dropped(now, Dropped { packet, place, reason: DropReason::NoRoute });
             return;
         }
-        self.enter(Place { host: src, direction: Direction::Up }, now, packet, events);
+        self.enter(place, now, packet, events);
     }
 
     /// When the network next wants [`Network::advance`].
     #[must_use]
     pub fn next_wake(&self) -> Option<Time> {
-        self.agenda.heap.peek().map(|Reverse((at, ..))| *at)
+        self.agenda.next()
     }
 
-    /// Does everything that is due at or before `now`, in order of time.
+    /// Does everything that is due at or before `now`, in order of time; events carry the time at which it was due.
     pub fn advance(&mut self, now: Time, events: &mut impl Events) {
-        while let Some(&Reverse((at, _, element))) = self.agenda.heap.peek()
-            && at <= now
-        {
-            self.agenda.heap.pop();
+        while let Some((at, element)) = self.agenda.pop(now) {
             match element {
-                Element::Line(place) => self.advance_line(place, at, events),
-                Element::Core => self.advance_core(at, events),
+                CORE => self.advance_core(at, events),
+                _ => self.advance_line(element, at, events),
             }
         }
     }
 
-    fn advance_line(&mut self, place: Place, now: Time, events: &mut impl Events) {
-        let before = self.line(place.host, place.direction).next_wake(now);
-        if before.is_none_or(|due| due > now) {
-            return;
-        }
-        let mut drops = DropsAt { at: now, place, events, count: 0 };
-        let out = line_mut(&mut self.hosts, place).advance(now, &mut drops);
-        self.accounting.packets_dropped += drops.count;
-        self.schedule(place, now);
+    fn advance_line(&mut self, element: Element, now: Time, events: &mut impl Events) {
+        let (place, is_pipe) = line_of(element);
+        let line = line_mut(&mut self.hosts, place);
+        let out = if is_pipe {
+            let out = line.advance_pipe(now);
+            self.agenda.book(element, line.pipe_due());
+            out
+        } else {
+            let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
+            let out = line.advance_server(now, &mut watch);
+            self.agenda.book(element, line.server_due(now));
+            self.agenda.book(element + 1, line.pipe_due());
+            out
+        };
         if let Some(packet) = out {
             self.left(place, now, packet, events);
         }
     }
 
     fn advance_core(&mut self, now: Time, events: &mut impl Events) {
-        if let Some(packet) = self.core.pop(now) {
-            self.agenda.add(self.core.next(), Element::Core);
+        let out = self.core.pop(now);
+        self.agenda.book(CORE, self.core.next());
+        if let Some(packet) = out {
             self.enter(Place { host: packet.flow.dst, direction: Direction::Down }, now, packet, events);
         }
     }
 
     fn enter(&mut self, place: Place, now: Time, packet: Packet, events: &mut impl Events) {
         let line = line_mut(&mut self.hosts, place);
-        let before = line.next_wake(now);
-        let mut drops = DropsAt { at: now, place, events, count: 0 };
-        let through = line.enter(now, packet, &mut drops);
-        self.accounting.packets_dropped += drops.count;
-        if let Some(packet) = through {
+        let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
+        if let Some(packet) = line.enter(now, packet, &mut watch) {
+            // It passed an element without a memory: nothing else there is due because of it.
             self.left(place, now, packet, events);
-        } else if line_mut(&mut self.hosts, place).next_wake(now) != before {
-            self.schedule(place, now);
+            return;
         }
+        let server = server_of(place);
+        self.agenda.book(server, line.server_due(now));
+        self.agenda.book(server + 1, line.pipe_due());
     }
 
     /// A packet came out of a line: into the core, or to its host.
     fn left(&mut self, place: Place, now: Time, packet: Packet, events: &mut impl Events) {
         if place.direction == Direction::Down {
-            self.accounting.packets_out += 1;
+            self.left.count(&packet);
             events.delivered(now, packet);
             return;
         }
         let delay = self.core_delay.at(now);
         if self.core.passes(now, delay) {
             self.enter(Place { host: packet.flow.dst, direction: Direction::Down }, now, packet, events);
-        } else if self.core.push(now, delay, packet) {
-            self.agenda.add(self.core.next(), Element::Core);
+        } else {
+            self.core.push(now, delay, packet);
+            self.agenda.book(CORE, self.core.next());
         }
-    }
-
-    fn schedule(&mut self, place: Place, now: Time) {
-        let due = self.line(place.host, place.direction).next_wake(now);
-        self.agenda.add(due, Element::Line(place));
     }
 
     /// One direction of a host's access.
@@ -203,8 +206,9 @@ impl Network {
     #[must_use]
     pub fn accounting(&self) -> Accounting {
         let lines = self.hosts.iter().flat_map(|host| [&host.up, &host.down]);
-        let held: u64 = lines.map(|line| line.accounting().packets_held).sum();
-        Accounting { packets_held: held + self.core.held() as u64, ..self.accounting }
+        let core = Count { packets: self.core.packets() as u64, bytes: self.core.bytes() };
+        let held = lines.fold(core, |sum, line| sum + line.accounting().held);
+        Accounting { entered: self.entered, left: self.left, dropped: self.dropped, held }
     }
 }
 

@@ -108,6 +108,11 @@ pub enum DropReason {
     NoRoute,
 }
 
+impl DropReason {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::QueueFull, Self::RandomLoss, Self::Aqm, Self::NoRoute];
+}
+
 /// A packet that the network gave up, and where and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {

@@ -84,7 +84,7 @@ fn a_rate_that_stays_zero_is_not_an_endless_loop() {
     let mut network = network(up, LineConfig::default(), 1);
     let log = run(&mut network, paced(3, Duration::ZERO, 1250));
     assert!(log.delivered.is_empty());
-    assert_eq!(network.accounting().packets_held, 3);
+    assert_eq!(network.accounting().held.packets, 3);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use std::collections::VecDeque;
-use units::{Duration, Time};
+use units::{Bytes, Duration, Time};
 
 /// First in, first out, whatever the delays do.
 #[derive(Default)]
@@ -10,14 +10,15 @@ pub(crate) struct DelayLine {
     packets: VecDeque<(Time, Packet)>,
     /// The newest exit: none may be sooner, or a falling delay would reorder.
     last: Time,
+    bytes: Bytes,
 }
 
 impl DelayLine {
-    /// Takes in a packet; true if it is now the first to come out.
-    pub(crate) fn push(&mut self, now: Time, delay: Duration, packet: Packet) -> bool {
+    /// Takes in a packet.
+    pub(crate) fn push(&mut self, now: Time, delay: Duration, packet: Packet) {
         self.last = self.last.max(now + delay);
+        self.bytes += packet.size;
         self.packets.push_back((self.last, packet));
-        self.packets.len() == 1
     }
 
     /// Whether a packet entering `now` with this delay would come out `now`.
@@ -33,11 +34,17 @@ impl DelayLine {
         if self.next()? > now {
             return None;
         }
-        self.packets.pop_front().map(|(_, packet)| packet)
+        let (_, packet) = self.packets.pop_front()?;
+        self.bytes -= packet.size;
+        Some(packet)
     }
 
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn packets(&self) -> usize {
         self.packets.len()
+    }
+
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.bytes
     }
 }
 

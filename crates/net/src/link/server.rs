@@ -2,15 +2,16 @@
 
 use crate::config::RateConfig;
 use crate::packet::Packet;
-use crate::trace::Trace;
-use units::{Bitrate, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 /// Sends one packet at a time, at the rate in force. A change of rate in the middle of a packet holds for
 /// its remaining bits; at a rate of zero they wait.
 pub(crate) struct Server {
     rate: RateConfig,
     busy: Option<Busy>,
-    /// What the last opportunity of a trace left over, and when: several small packets share one.
+    /// When the last packet had been sent, and what the line could have sent beyond it by then, in 10⁻⁹ bit: of an
+    /// opportunity of a trace the rest, which small packets share; otherwise less than a nanosecond's worth, without
+    /// which the rounding of each packet's end would slow the line. Lost if nothing follows at once.
     spare: (Time, u128),
 }
 
@@ -37,7 +38,12 @@ impl Server {
         self.busy.is_none()
     }
 
-    /// The rate in force; `None` if there is no limit. For opportunities of a trace, the mean of the trace.
+    /// The size of the packet that is being sent.
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.busy.as_ref().map_or(Bytes::ZERO, |busy| busy.packet.size)
+    }
+
+    /// The rate in force; `None` if there is no limit. Of a trace's opportunities, the mean over the second around `now`.
     pub(crate) fn rate(&self, now: Time) -> Option<Bitrate> {
         match &self.rate {
             RateConfig::Unlimited => None,
@@ -46,15 +52,29 @@ impl Server {
         }
     }
 
+    /// The first rate above zero: what a limit in time means before that rate is in force.
+    pub(crate) fn first_rate(&self) -> Option<Bitrate> {
+        match &self.rate {
+            RateConfig::Unlimited => None,
+            RateConfig::Scheduled(schedule) => schedule.values().find(|&rate| rate > Bitrate::ZERO),
+            RateConfig::Trace(trace) => Some(trace.mean_rate()),
+        }
+    }
+
     /// Begins to send a packet.
     pub(crate) fn start(&mut self, now: Time, packet: Packet) {
         debug_assert!(self.busy.is_none(), "one packet at a time");
         let size = u128::from(packet.size.bits()) * 1_000_000_000;
         let spare = if self.spare.0 == now { self.spare.1.min(size) } else { 0 };
-        self.spare.1 -= spare.min(self.spare.1);
+        self.spare.1 -= spare;
         let left = size - spare;
         let due = if left == 0 { Some(now) } else { self.plan(now, left) };
         self.busy = Some(Busy { packet, left, since: now, due });
+    }
+
+    /// Nothing follows the packet that has been sent: what the line could have sent besides is lost.
+    pub(crate) fn rest(&mut self) {
+        self.spare.1 = 0;
     }
 
     /// When something is due.
@@ -64,17 +84,20 @@ impl Server {
 
     /// Goes on at `now`; returns the packet if it has been sent.
     pub(crate) fn advance(&mut self, now: Time) -> Option<Packet> {
-        let mut busy = self.busy.take()?;
-        let done = self.sent(busy.since, now);
-        if done >= busy.left {
-            if self.trace().is_some_and(Trace::is_opportunities) && done > 0 {
-                self.spare = (now, done - busy.left);
-            }
-            return Some(busy.packet);
+        let busy = self.busy.as_ref()?;
+        let (left, since) = (busy.left, busy.since);
+        if left == 0 {
+            return self.busy.take().map(|busy| busy.packet);
         }
-        (busy.left, busy.since) = (busy.left - done, now);
-        busy.due = self.plan(now, busy.left);
-        self.busy = Some(busy);
+        let done = self.sent(since, now);
+        if done >= left {
+            self.spare = (now, done - left);
+            return self.busy.take().map(|busy| busy.packet);
+        }
+        let due = self.plan(now, left - done);
+        if let Some(busy) = &mut self.busy {
+            (busy.left, busy.since, busy.due) = (left - done, now, due);
+        }
         None
     }
 
@@ -87,35 +110,59 @@ impl Server {
         }
     }
 
-    /// When to advance next.
+    /// When to advance next: at the packet's end or at a change of the rate.
     fn plan(&self, now: Time, left: u128) -> Option<Time> {
-        let change = match &self.rate {
+        let (rate, change) = match &self.rate {
             RateConfig::Unlimited => return Some(now),
-            RateConfig::Scheduled(schedule) => schedule.next_change(now),
-            RateConfig::Trace(trace) => Some(trace.next_change(now)),
+            RateConfig::Scheduled(schedule) => (schedule.at(now), schedule.next_change(now)),
+            // Between opportunities nothing passes.
+            RateConfig::Trace(trace) if trace.is_opportunities() => {
+                (Bitrate::ZERO, Some(trace.next_change(now)))
+            }
+            RateConfig::Trace(trace) => (trace.rate_at(now), Some(trace.next_change(now))),
         };
-        let rate = match &self.rate {
-            RateConfig::Trace(trace) if trace.is_opportunities() => Bitrate::ZERO,
-            _ => self.rate(now).unwrap_or(Bitrate::MAX),
+        let end = time_for(left, rate).map(|span| now + span);
+        let due = match (end, change) {
+            (Some(end), Some(change)) => Some(end.min(change)),
+            (end, change) => end.or(change),
         };
-        let done = (rate > Bitrate::ZERO).then(|| {
-            let nanos = left.div_ceil(u128::from(rate.as_bps()));
-            now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
-        });
-        match (done, change) {
-            (Some(done), Some(change)) => Some(done.min(change)),
-            (done, change) => done.or(change),
-        }
-    }
-
-    fn trace(&self) -> Option<&Trace> {
-        match &self.rate {
-            RateConfig::Trace(trace) => Some(trace),
-            _ => None,
-        }
+        // The end of time never comes.
+        due.filter(|&due| due < Time::MAX)
     }
 }
 
 pub(crate) fn product(rate: Bitrate, span: Duration) -> u128 {
     u128::from(rate.as_bps()) * u128::from(span.as_nanos())
+}
+
+/// How long `left` (10⁻⁹ bit) takes, rounded up to the next nanosecond; `None` at a rate of zero.
+pub(crate) fn time_for(left: u128, rate: Bitrate) -> Option<Duration> {
+    // Packets below 2 GB fit 64 bits, where division is several times faster.
+    let nanos = match u64::try_from(left) {
+        Ok(left) if rate > Bitrate::ZERO => left.div_ceil(rate.as_bps()),
+        _ => {
+            let nanos = left
+                .checked_add(u128::from(rate.as_bps()))?
+                .checked_sub(1)?
+                .checked_div(u128::from(rate.as_bps()))?;
+            u64::try_from(nanos).unwrap_or(u64::MAX)
+        }
+    };
+    Some(Duration::from_nanos(nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_round_up_and_a_zero_rate_takes_for_ever() {
+        let rate = Bitrate::from_bps(3);
+        assert_eq!(time_for(10, rate), Some(Duration::from_nanos(4)));
+        assert_eq!(time_for(9, rate), Some(Duration::from_nanos(3)));
+        assert_eq!(time_for(3u128 << 64, rate), Some(Duration::MAX));
+        assert_eq!(time_for(1u128 << 65, Bitrate::from_bps(4)), Some(Duration::from_nanos(1 << 63)));
+        assert_eq!(time_for(9, Bitrate::ZERO), None);
+        assert_eq!(time_for(1u128 << 65, Bitrate::ZERO), None);
+    }
 }

@@ -1,7 +1,12 @@
 //! Droptail: first in, first out, and what does not fit is dropped on arrival (tc-pfifo, tc-bfifo).
 //!
-//! The packet that the line is sending has left the queue, as under Linux's tbf. An empty queue takes any
-//! packet, so that no limit is too small to pass anything.
+//! The packet that the line is sending has left the queue and does not count, as with Linux's bfifo under tbf
+//! (net/sched/sch_fifo.c, sch_tbf.c).
+//!
+//! | where it differs | Linux | here |
+//! |---|---|---|
+//! | a packet larger than the limit | bfifo drops every one | an empty queue takes it: no limit is too small to pass anything |
+//! | a limit in time | none | as bytes at the rate in force (Carlucci 2017 § V) |
 
 use super::tc::Limit;
 use super::{Drops, QueueDiscipline};
@@ -54,11 +59,19 @@ impl QueueDiscipline for DropTail {
         (!self.packets.is_empty()).then_some(now)
     }
 
+    fn uses_rate(&self) -> bool {
+        matches!(self.limit, Limit::Time(_))
+    }
+
     /// A rate of zero keeps the last limit: the queue does not shrink because the line stands still.
     fn set_rate(&mut self, rate: Bitrate) {
         if rate > Bitrate::ZERO {
             self.rate = rate;
         }
+    }
+
+    fn oldest(&self) -> Option<Time> {
+        self.packets.front().map(|&(came, _)| came)
     }
 
     fn packets(&self) -> usize {

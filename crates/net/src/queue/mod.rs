@@ -28,8 +28,14 @@ pub(crate) trait QueueDiscipline {
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)>;
     /// When a packet can next be had; `None`: when one comes.
     fn next_ready(&self, now: Time) -> Option<Time>;
+    /// Whether the discipline wants to know the line's rate.
+    fn uses_rate(&self) -> bool {
+        false
+    }
     /// The line's rate is from now on this.
-    fn set_rate(&mut self, rate: Bitrate);
+    fn set_rate(&mut self, _: Bitrate) {}
+    /// When the packet came that has waited longest.
+    fn oldest(&self) -> Option<Time>;
     /// Packets that wait.
     fn packets(&self) -> usize;
     /// Bytes that wait.
@@ -41,44 +47,49 @@ pub(crate) enum Queue {
     DropTail(DropTail),
 }
 
+/// Hands a call on to the discipline at hand: one line a discipline.
+macro_rules! each {
+    ($queue:expr, $name:ident => $call:expr) => {
+        match $queue {
+            Queue::DropTail($name) => $call,
+        }
+    };
+}
+
 impl Queue {
     pub(crate) fn new(config: &QueueConfig) -> Self {
         Self::DropTail(DropTail::new(config.limit()))
     }
 
     pub(crate) fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
-        match self {
-            Self::DropTail(queue) => queue.enqueue(now, packet, drops),
-        }
+        each!(self, queue => queue.enqueue(now, packet, drops));
     }
 
     pub(crate) fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)> {
-        match self {
-            Self::DropTail(queue) => queue.dequeue(now, drops),
-        }
+        each!(self, queue => queue.dequeue(now, drops))
     }
 
     pub(crate) fn next_ready(&self, now: Time) -> Option<Time> {
-        match self {
-            Self::DropTail(queue) => queue.next_ready(now),
-        }
+        each!(self, queue => queue.next_ready(now))
+    }
+
+    pub(crate) fn uses_rate(&self) -> bool {
+        each!(self, queue => queue.uses_rate())
     }
 
     pub(crate) fn set_rate(&mut self, rate: Bitrate) {
-        match self {
-            Self::DropTail(queue) => queue.set_rate(rate),
-        }
+        each!(self, queue => queue.set_rate(rate));
+    }
+
+    pub(crate) fn oldest(&self) -> Option<Time> {
+        each!(self, queue => queue.oldest())
     }
 
     pub(crate) fn packets(&self) -> usize {
-        match self {
-            Self::DropTail(queue) => queue.packets(),
-        }
+        each!(self, queue => queue.packets())
     }
 
     pub(crate) fn bytes(&self) -> Bytes {
-        match self {
-            Self::DropTail(queue) => queue.bytes(),
-        }
+        each!(self, queue => queue.bytes())
     }
 }
