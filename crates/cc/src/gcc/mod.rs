@@ -42,6 +42,7 @@ mod sender;
 mod words;
 
 pub use config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, Threshold};
+pub use libwebrtc::LibwebrtcConfig;
 
 use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
 use receiver::GccReceiver;
@@ -49,13 +50,11 @@ use sender::GccSender;
 
 /// The profiles of the family.
 pub(crate) fn profiles() -> Vec<Profile> {
-    let published = GccConfig::PROFILES
-        .iter()
-        .map(|published| Profile {
-            name: format!("gcc:{}", published.name),
-            summary: published.summary,
-            settings: (published.config)().settings(),
-        });
+    let published = GccConfig::PROFILES.iter().map(|published| Profile {
+        name: format!("gcc:{}", published.name),
+        summary: published.summary,
+        settings: (published.config)().settings(),
+    });
     published.chain([libwebrtc::profile()]).collect()
 }
 

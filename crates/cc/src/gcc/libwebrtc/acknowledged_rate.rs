@@ -126,7 +126,7 @@ mod tests {
         constant(&mut rate, 510, 660, 2500);
         // The window holds one packet of 1250 B and 14 of 2500 B: 1933.33 kbit/s. Uncertainty
         // 10 × 933.33/1000 = 9.333, variance 87.11 against 55: (87.11 × 1000 + 55 × 1933.33) / 142.11.
-        let expected = (87.111_111 * 1000.0 + 55.0 * 1933.333_333) / 142.111_111;
+        let expected = (87.111_111 * 1_000.0 + 55.0 * 1_933.333_333) / 142.111_111;
         let got = rate.rate().unwrap().as_bps_f64() / 1e3;
         assert!((got - expected).abs() < 0.01, "{got} {expected}");
     }
@@ -135,13 +135,13 @@ mod tests {
     fn it_follows_a_change_within_two_seconds_and_faster_after_an_application_limited_region() {
         let after = |alr_ended: bool| {
             let mut rate = AcknowledgedRate::new(&LibwebrtcConfig::default());
-            constant(&mut rate, 0, 5000, 1250);
+            constant(&mut rate, 0, 5060, 1250);
             if alr_ended {
-                rate.on_alr_ended(Time::from_millis(4999));
+                rate.on_alr_ended(Time::from_millis(5059));
             }
-            constant(&mut rate, 5000, 5330, 2500);
+            constant(&mut rate, 5060, 5360, 2500);
             let early = rate.rate().unwrap().as_bps();
-            constant(&mut rate, 5330, 7000, 2500);
+            constant(&mut rate, 5360, 7060, 2500);
             (early, rate.rate().unwrap().as_bps())
         };
         let (slow, end) = after(false);

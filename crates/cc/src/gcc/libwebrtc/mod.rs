@@ -36,7 +36,8 @@ mod tests;
 mod trendline;
 
 use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
-use config::LibwebrtcConfig;
+pub use config::LibwebrtcConfig;
+
 use sender::LibwebrtcSender;
 
 /// The profile, for listings.

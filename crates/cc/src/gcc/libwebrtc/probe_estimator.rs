@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(measured(5, 9, 5), Some(888), "1.8 times is believed, at the rate sent");
         assert_eq!(measured(5, 0, 4), None);
         assert_eq!(measured(5, 4, 0), None);
-        assert_eq!(measured(5, 251, 251), None, "longer than a second");
+        assert_eq!(measured(5, 334, 334), None, "longer than a second");
     }
 
     #[test]
