@@ -19,6 +19,7 @@ mod acknowledged_rate;
 mod aimd;
 mod alr;
 mod config;
+mod config_check;
 mod delay_based;
 mod inter_arrival;
 mod link_capacity;

@@ -315,3 +315,23 @@ fn settings_are_read_and_checked() {
         );
     }
 }
+
+#[test]
+fn the_page_lists_every_setting_with_its_value() {
+    let page = include_str!("../../../../../docs/algorithms/gcc-libwebrtc.md");
+    let settings = profile().settings;
+    for setting in &settings {
+        let row = format!("| `{}` | {} |", setting.name, setting.value);
+        assert!(page.contains(&row), "no row '{row}'");
+    }
+    assert_eq!(page.matches("\n| `").count(), settings.len() + signals().len());
+    for name in signals() {
+        assert!(page.contains(&format!("\n| `{name}` |")), "no signal {name}");
+    }
+}
+
+fn signals() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    Run::new(OPEN).sender.signals(&mut |name, _| names.push(name));
+    names
+}
