@@ -103,6 +103,7 @@ impl LibwebrtcSender {
         if update.recovered {
             self.probes.set_alr(self.alr.since());
             self.probes.on_recovered(now);
+            self.announce();
         }
     }
 
@@ -196,6 +197,7 @@ impl LibwebrtcSender {
         if std::mem::replace(&mut self.told, news) != news {
             self.alr.set_estimate(news.0);
             self.probes.set_estimate(now, news.0, limit);
+            self.announce();
         }
     }
 
@@ -204,11 +206,11 @@ impl LibwebrtcSender {
         self.estimate(now);
         self.probes.set_alr(self.alr.since());
         self.probes.process(now);
-        self.tell(now);
         self.announce();
+        self.tell(now);
     }
 
-    /// Tells the estimator of new clusters.
+    /// Tells the estimator of new clusters, before there can be more.
     fn announce(&mut self) {
         for cluster in self.probes.take_fresh().into_iter().flatten() {
             self.estimator.expect(cluster);
@@ -231,7 +233,6 @@ impl crate::Sender for LibwebrtcSender {
                     self.delay.on_rtt(rtt);
                 }
                 self.on_packets(now, results);
-                self.announce();
             }
             Feedback::Report { fraction_lost, rtt, .. } => {
                 self.first_report.get_or_insert(now);
