@@ -51,4 +51,4 @@ pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{QueueConfig, QueueConfigError};
 pub use schedule::{Ramped, Schedule, Shape};
-pub use trace::{Trace, TraceError};
+pub use trace::{Trace, TraceError, TraceModel};

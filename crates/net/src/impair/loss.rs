@@ -1,5 +1,7 @@
-//! Random loss: independent (Bernoulli), or in bursts (Gilbert–Elliott).
+//! Random loss as data, and the choice of its model.
 
+use super::bernoulli::Bernoulli;
+use super::gilbert_elliott::GilbertElliott;
 use crate::schedule::Schedule;
 use units::{Ratio, Stream, Time};
 
@@ -26,65 +28,30 @@ pub enum LossConfig {
 }
 
 /// Decides for each packet whether it is lost.
-pub(crate) struct Loss {
-    config: LossConfig,
-    random: Stream,
-    bad: bool,
+pub(crate) enum Loss {
+    None,
+    Bernoulli(Bernoulli),
+    GilbertElliott(GilbertElliott),
 }
 
 impl Loss {
     pub(crate) fn new(config: &LossConfig, random: Stream) -> Self {
-        Self { config: config.clone(), random, bad: false }
-    }
-
-    pub(crate) fn loses(&mut self, now: Time) -> bool {
-        match &self.config {
-            LossConfig::None => false,
-            LossConfig::Bernoulli(rate) => {
-                // A draw at every packet, also at a rate of zero, so that a schedule shifts no later draw.
-                let draw = self.random.uniform();
-                draw < rate.at(now).as_f64()
+        match config {
+            LossConfig::None => Self::None,
+            LossConfig::Bernoulli(probability) => {
+                Self::Bernoulli(Bernoulli { probability: probability.clone(), random })
             }
-            LossConfig::GilbertElliott { p, r, bad_loss, good_loss } => {
-                let leave = if self.bad { r } else { p };
-                self.bad ^= self.random.chance(leave.as_f64());
-                let loss = if self.bad { bad_loss } else { good_loss };
-                self.random.chance(loss.as_f64())
+            &LossConfig::GilbertElliott { p, r, bad_loss, good_loss } => {
+                Self::GilbertElliott(GilbertElliott { p, r, bad_loss, good_loss, bad: false, random })
             }
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use units::Seed;
-
-    fn losses(config: &LossConfig, packets: usize) -> Vec<bool> {
-        let mut loss = Loss::new(config, Seed(1).stream("loss"));
-        (0..packets).map(|_| loss.loses(Time::ZERO)).collect()
-    }
-
-    fn share(losses: &[bool]) -> f64 {
-        losses.iter().filter(|&&lost| lost).count() as f64 / losses.len() as f64
-    }
-
-    #[test]
-    fn bernoulli_loses_its_share() {
-        let config = LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(5)));
-        let share = share(&losses(&config, 200_000));
-        assert!((share - 0.05).abs() < 0.002, "{share}");
-    }
-
-    #[test]
-    fn gilbert_elliott_loses_in_bursts_of_mean_length_one_over_r() {
-        let (p, r) = (Ratio::from_percent(1), Ratio::from_percent(25));
-        let config = LossConfig::GilbertElliott { p, r, bad_loss: Ratio::ONE, good_loss: Ratio::ZERO };
-        let losses = losses(&config, 400_000);
-        let expected = 0.01 / (0.01 + 0.25);
-        assert!((share(&losses) - expected).abs() < 0.002, "{}", share(&losses));
-        let bursts = losses.windows(2).filter(|pair| !pair[0] && pair[1]).count();
-        let length = losses.iter().filter(|&&lost| lost).count() as f64 / bursts as f64;
-        assert!((length - 4.0).abs() < 0.15, "{length}");
+    pub(crate) fn loses(&mut self, now: Time) -> bool {
+        match self {
+            Self::None => false,
+            Self::Bernoulli(loss) => loss.loses(now),
+            Self::GilbertElliott(loss) => loss.loses(),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Impairments: what a link does to packets besides delaying them. One file, one effect.
 
+mod bernoulli;
+mod gilbert_elliott;
 mod jitter;
 mod loss;
 

@@ -2,6 +2,7 @@
 
 use crate::config::RateConfig;
 use crate::packet::Packet;
+use crate::trace::OPPORTUNITY;
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// Sends one packet at a time, at the rate in force. A change of rate in the middle of a packet holds for
@@ -19,9 +20,15 @@ struct Busy {
     packet: Packet,
     /// What is left to send, in 10⁻⁹ bit: bit/s times nanoseconds, so that nothing is rounded away.
     left: u128,
-    since: Time,
-    /// When it will have been sent, or the rate changes, whichever comes first.
-    due: Option<Time>,
+    /// What comes first: its end, a change of the rate, or an opportunity. `None`: the rate is zero for ever.
+    plan: Option<Plan>,
+}
+
+/// When the server goes on, and what it will have sent by then, in 10⁻⁹ bit.
+#[derive(Clone, Copy)]
+struct Plan {
+    at: Time,
+    sends: u128,
 }
 
 impl Server {
@@ -68,8 +75,8 @@ impl Server {
         let spare = if self.spare.0 == now { self.spare.1.min(size) } else { 0 };
         self.spare.1 -= spare;
         let left = size - spare;
-        let due = if left == 0 { Some(now) } else { self.plan(now, left) };
-        self.busy = Some(Busy { packet, left, since: now, due });
+        let plan = if left == 0 { Some(Plan { at: now, sends: 0 }) } else { self.plan(now, left) };
+        self.busy = Some(Busy { packet, left, plan });
     }
 
     /// Nothing follows the packet that has been sent: what the line could have sent besides is lost.
@@ -79,56 +86,54 @@ impl Server {
 
     /// When something is due.
     pub(crate) fn due(&self) -> Option<Time> {
-        self.busy.as_ref().and_then(|busy| busy.due)
+        self.busy.as_ref().and_then(|busy| busy.plan).map(|plan| plan.at)
     }
 
-    /// Goes on at `now`; returns the packet if it has been sent.
+    /// Goes on as planned, at [`Server::due`]; returns the packet if it has been sent.
     pub(crate) fn advance(&mut self, now: Time) -> Option<Packet> {
-        let busy = self.busy.as_ref()?;
-        let (left, since) = (busy.left, busy.since);
-        if left == 0 {
+        let Busy { left, plan, .. } = *self.busy.as_ref()?;
+        let plan = plan.filter(|plan| plan.at <= now)?;
+        if plan.sends >= left {
+            if left > 0 {
+                self.spare = (plan.at, plan.sends - left);
+            }
             return self.busy.take().map(|busy| busy.packet);
         }
-        let done = self.sent(since, now);
-        if done >= left {
-            self.spare = (now, done - left);
-            return self.busy.take().map(|busy| busy.packet);
-        }
-        let due = self.plan(now, left - done);
+        let left = left - plan.sends;
+        let plan = self.plan(plan.at, left);
         if let Some(busy) = &mut self.busy {
-            (busy.left, busy.since, busy.due) = (left - done, now, due);
+            (busy.left, busy.plan) = (left, plan);
         }
         None
     }
 
-    /// What is sent between two instants, between which the rate does not change.
-    fn sent(&self, from: Time, to: Time) -> u128 {
-        match &self.rate {
-            RateConfig::Unlimited => u128::MAX,
-            RateConfig::Scheduled(schedule) => product(schedule.at(from), to.saturating_since(from)),
-            RateConfig::Trace(trace) => trace.sent(from, to),
-        }
-    }
-
-    /// When to advance next: at the packet's end or at a change of the rate.
-    fn plan(&self, now: Time, left: u128) -> Option<Time> {
-        let (rate, change) = match &self.rate {
-            RateConfig::Unlimited => return Some(now),
-            RateConfig::Scheduled(schedule) => (schedule.at(now), schedule.next_change(now)),
-            // Between opportunities nothing passes.
-            RateConfig::Trace(trace) if trace.is_opportunities() => {
-                (Bitrate::ZERO, Some(trace.next_change(now)))
+    fn plan(&self, now: Time, left: u128) -> Option<Plan> {
+        let plan = match &self.rate {
+            RateConfig::Unlimited => Some(Plan { at: now, sends: left }),
+            RateConfig::Scheduled(schedule) => until(now, left, schedule.at(now), schedule.next_change(now)),
+            RateConfig::Trace(trace) => {
+                let (at, opportunities) = trace.next_change(now);
+                if trace.is_opportunities() {
+                    let sends = u128::from(opportunities) * u128::from(OPPORTUNITY.bits()) * 1_000_000_000;
+                    Some(Plan { at, sends })
+                } else {
+                    until(now, left, trace.rate_at(now), Some(at))
+                }
             }
-            RateConfig::Trace(trace) => (trace.rate_at(now), Some(trace.next_change(now))),
-        };
-        let end = time_for(left, rate).map(|span| now + span);
-        let due = match (end, change) {
-            (Some(end), Some(change)) => Some(end.min(change)),
-            (end, change) => end.or(change),
         };
         // The end of time never comes.
-        due.filter(|&due| due < Time::MAX)
+        plan.filter(|plan| plan.at < Time::MAX)
     }
+}
+
+/// Sends at `rate` until the packet's end or the rate's change.
+fn until(now: Time, left: u128, rate: Bitrate, change: Option<Time>) -> Option<Plan> {
+    let end = time_for(left, rate).map(|span| now + span);
+    let at = match (end, change) {
+        (Some(end), Some(change)) => end.min(change),
+        (end, change) => end.or(change)?,
+    };
+    Some(Plan { at, sends: product(rate, at.saturating_since(now)) })
 }
 
 pub(crate) fn product(rate: Bitrate, span: Duration) -> u128 {
