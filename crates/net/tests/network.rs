@@ -1,64 +1,16 @@
-//! What must hold of every network: time, order and accounting.
+//! What must hold of every network: time, order and rate.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+mod common;
+
+use common::{Log, limited, millis, network, paced, packet, run};
 use net::{
-    AccessConfig, Dropped, Events, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
-    NetworkConfig, Packet, RateConfig, Schedule, Trace,
+    AccessConfig, Count, Direction, DropReason, Flow, HostConfig, HostId, JitterConfig, LineConfig,
+    LossConfig, Network, NetworkConfig, Packet, Place, RateConfig, Schedule, Shape, Trace,
 };
-use proptest::prelude::*;
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
-
-#[derive(Default)]
-struct Log {
-    delivered: Vec<(Time, u64)>,
-    dropped: Vec<(Time, u64)>,
-}
-
-impl Events for Log {
-    fn delivered(&mut self, at: Time, packet: Packet) {
-        self.delivered.push((at, packet.id));
-    }
-    fn dropped(&mut self, at: Time, dropped: Dropped) {
-        self.dropped.push((at, dropped.packet.id));
-    }
-}
-
-fn network(up: LineConfig, down: LineConfig, seed: u64) -> Network {
-    let host =
-        |name: &str, up, down| HostConfig { name: name.into(), access: AccessConfig::Wired { up, down } };
-    let hosts = vec![host("alice", up, LineConfig::default()), host("bob", LineConfig::default(), down)];
-    Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(seed)).unwrap()
-}
-
-fn packet(id: u64, size: u64) -> Packet {
-    let flow = Flow { src: HostId(0), dst: HostId(1), ..Flow::default() };
-    Packet { id, size: Bytes::new(size), flow, ..Packet::default() }
-}
-
-/// Sends packets at given times and runs until nothing is due.
-fn run(network: &mut Network, packets: impl IntoIterator<Item = (Time, Packet)>) -> Log {
-    let mut log = Log::default();
-    for (at, packet) in packets {
-        while let Some(due) = network.next_wake().filter(|&due| due <= at) {
-            network.advance(due, &mut log);
-        }
-        network.send(at, packet, &mut log);
-    }
-    while let Some(due) = network.next_wake() {
-        network.advance(due, &mut log);
-    }
-    log
-}
-
-fn limited(rate: Bitrate) -> LineConfig {
-    LineConfig { rate: RateConfig::Scheduled(Schedule::constant(rate)), ..LineConfig::default() }
-}
-
-fn paced(count: u64, every: Duration, size: u64) -> impl Iterator<Item = (Time, Packet)> {
-    (0..count).map(move |id| (Time::ZERO + every * id, packet(id, size)))
-}
 
 #[test]
 fn a_zero_rate_link_delivers_nothing_and_resumes_when_the_rate_returns() {
@@ -70,9 +22,8 @@ fn a_zero_rate_link_delivers_nothing_and_resumes_when_the_rate_returns() {
     let up =
         LineConfig { rate: RateConfig::Scheduled(Schedule::steps(steps).unwrap()), ..LineConfig::default() };
     let log = run(&mut network(up, LineConfig::default(), 1), paced(3, Duration::ZERO, 1250));
-    let times: Vec<u64> = log.delivered.iter().map(|(at, _)| at.as_millis()).collect();
     assert_eq!(
-        times,
+        millis(&log),
         [10, 5005, 5015],
         "the second is half sent when the rate goes, and goes on with its other half"
     );
@@ -118,9 +69,9 @@ fn the_long_run_rate_is_exact() {
     let up = limited(Bitrate::from_bps(999_999));
     let log =
         run(&mut network(up, LineConfig::default(), 1), (0..10_000).map(|id| (Time::ZERO, packet(id, 1200))));
-    let seconds = log.delivered[9_999].0.as_secs_f64();
-    let exact = 10_000.0 * 1200.0 * 8.0 / 999_999.0;
-    assert!((seconds - exact).abs() < 2e-5, "{seconds} for {exact}");
+    // 10,000 packets of 9600 bits, to the nanosecond: no rounding adds up.
+    let exact = (10_000 * 9600 * 1_000_000_000_u64).div_ceil(999_999);
+    assert_eq!(log.delivered[9_999].0, Time::from_nanos(exact));
 }
 
 #[test]
@@ -133,7 +84,7 @@ fn random_elements_elsewhere_leave_every_other_draw_unchanged() {
     let lost = |down: LineConfig| {
         let log =
             run(&mut network(lossy(JitterConfig::None), down, 7), paced(1000, Duration::from_millis(1), 100));
-        log.dropped.iter().map(|&(_, id)| id).collect::<Vec<_>>()
+        log.dropped.iter().map(|&(_, id, _)| id).collect::<Vec<_>>()
     };
     let plain = lost(LineConfig::default());
     assert!(plain.len() > 50);
@@ -149,13 +100,45 @@ fn random_elements_elsewhere_leave_every_other_draw_unchanged() {
 }
 
 #[test]
+fn a_random_element_on_one_flow_leaves_the_other_flow_as_it_was() {
+    let lossy = LineConfig {
+        loss: LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(10))),
+        jitter: JitterConfig::Uniform(Duration::from_millis(4)),
+        ..limited(Bitrate::from_mbps(2))
+    };
+    let first_flow = |other: &LineConfig| {
+        let host = |name: &str, up: &LineConfig| HostConfig {
+            name: name.into(),
+            access: AccessConfig::Wired { up: up.clone(), down: LineConfig::default() },
+        };
+        let hosts = vec![
+            host("alice", &lossy),
+            host("bob", &LineConfig::default()),
+            host("carol", other),
+            host("dave", &LineConfig::default()),
+        ];
+        let mut network =
+            Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(7)).unwrap();
+        let both = paced(1000, Duration::from_millis(1), 100).flat_map(|(at, mine)| {
+            let flow = Flow { src: HostId(2), dst: HostId(3), ..Flow::default() };
+            [(at, mine), (at, Packet { id: mine.id + 5000, flow, ..mine })]
+        });
+        let mut log = run(&mut network, both);
+        log.delivered.retain(|&(_, id)| id < 5000);
+        log.delivered
+    };
+    let alone = first_flow(&LineConfig::default());
+    assert!(alone.len() < 950);
+    assert_eq!(alone, first_flow(&lossy));
+}
+
+#[test]
 fn a_trace_delivers_its_opportunities_and_no_more() {
     let trace = Arc::new(Trace::parse("10\n20\n20\n50\n").unwrap());
     let up = LineConfig { rate: RateConfig::Trace(trace), ..LineConfig::default() };
     let log =
         run(&mut network(up, LineConfig::default(), 1), (0..6).map(|id| (Time::ZERO, packet(id, 1500))));
-    let times: Vec<u64> = log.delivered.iter().map(|(at, _)| at.as_millis()).collect();
-    assert_eq!(times, [10, 20, 20, 50, 60, 70]);
+    assert_eq!(millis(&log), [10, 20, 20, 50, 60, 70]);
 }
 
 #[test]
@@ -165,8 +148,87 @@ fn small_packets_share_an_opportunity_and_large_ones_take_several() {
     let sizes = [500, 500, 500, 2000, 1000];
     let packets = (0..).zip(sizes).map(|(id, size)| (Time::ZERO, packet(id, size)));
     let log = run(&mut network(up, LineConfig::default(), 1), packets);
-    let times: Vec<u64> = log.delivered.iter().map(|(at, _)| at.as_millis()).collect();
-    assert_eq!(times, [10, 10, 10, 30, 30]);
+    assert_eq!(millis(&log), [10, 10, 10, 30, 30]);
+}
+
+#[test]
+fn what_is_left_of_an_opportunity_is_lost_when_nothing_waits() {
+    let trace = Arc::new(Trace::parse("10\n20\n30\n").unwrap());
+    let up = LineConfig { rate: RateConfig::Trace(trace), ..LineConfig::default() };
+    let at = Time::from_millis;
+    // The second comes at the very instant of the first's opportunity, the third when two have gone by unused.
+    let packets = [(at(5), packet(0, 100)), (at(10), packet(1, 100)), (at(45), packet(2, 1500))];
+    let log = run(&mut network(up, LineConfig::default(), 1), packets);
+    assert_eq!(millis(&log), [10, 20, 50]);
+}
+
+#[test]
+fn jitter_and_a_falling_delay_do_not_reorder() {
+    let delay = Schedule::constant(Duration::from_millis(300)).with_ramp(
+        Time::ZERO,
+        Duration::ZERO,
+        Duration::from_millis(200),
+        Duration::from_millis(10),
+        Shape::Linear,
+    );
+    let jitter = JitterConfig::Exponential(Duration::from_millis(20));
+    let up = LineConfig { delay, jitter, ..LineConfig::default() };
+    let log = run(&mut network(up, LineConfig::default(), 1), paced(1000, Duration::from_millis(1), 100));
+    assert_eq!(log.delivered.len(), 1000);
+    assert!(log.delivered.is_sorted());
+}
+
+#[test]
+fn a_limit_in_time_follows_the_rate_and_waits_for_the_first() {
+    // 100 ms are 12.5 kB at 1 Mbit/s and 25 kB at 2 Mbit/s: 10 and 20 packets that wait.
+    let accepted = |steps: &[(u64, u64)], at: u64| {
+        let steps = steps.iter().map(|&(ms, mbps)| (Time::from_millis(ms), Bitrate::from_mbps(mbps)));
+        let rate = RateConfig::Scheduled(Schedule::steps(steps.collect()).unwrap());
+        let up = LineConfig { rate, queue: "droptail limit 100ms".parse().unwrap(), ..LineConfig::default() };
+        let mut network = network(up, LineConfig::default(), 1);
+        let log = run(&mut network, (0..30).map(|id| (Time::from_millis(at), packet(id, 1250))));
+        assert!(log.dropped.iter().all(|&(.., reason)| reason == DropReason::QueueFull));
+        log.delivered.len()
+    };
+    assert_eq!(accepted(&[(0, 1)], 0), 11, "ten that wait and the one that is being sent");
+    assert_eq!(accepted(&[(0, 1), (50, 2)], 60), 21);
+    assert_eq!(accepted(&[(0, 0), (50, 2)], 0), 21, "before the first rate the limit is that of the first");
+}
+
+#[test]
+fn a_line_shows_what_waits_and_for_how_long() {
+    let up = LineConfig {
+        loss: LossConfig::Bernoulli(
+            Schedule::steps(vec![(Time::ZERO, Ratio::ZERO), (Time::from_secs(1), Ratio::ONE)]).unwrap(),
+        ),
+        queue: "pfifo limit 2".parse().unwrap(),
+        ..limited(Bitrate::from_mbps(1))
+    };
+    let mut network = network(up, LineConfig::default(), 1);
+    let mut log = Log::default();
+    for id in 0..4 {
+        network.send(Time::ZERO, packet(id, 1250), &mut log);
+    }
+    network.advance(Time::from_millis(12), &mut log);
+    let line = network.line(HostId(0), Direction::Up);
+    assert_eq!(line.queued(), Count { packets: 1, bytes: Bytes::new(1250) });
+    assert_eq!(line.rate(Time::ZERO), Some(Bitrate::from_mbps(1)));
+    assert_eq!(line.head_sojourn(Time::from_millis(12)), Duration::from_millis(12));
+    assert_eq!(line.last_sojourn(), Duration::from_millis(10));
+    assert_eq!(line.dropped(DropReason::QueueFull).packets, 1);
+    let place = Place { host: HostId(0), direction: Direction::Up };
+    assert_eq!(
+        log.departed,
+        [
+            (Time::ZERO, place, 0, Duration::ZERO),
+            (Time::from_millis(10), place, 1, Duration::from_millis(10))
+        ]
+    );
+    network.send(Time::from_secs(1), packet(4, 100), &mut log);
+    let line = network.line(HostId(0), Direction::Up);
+    assert_eq!(line.dropped(DropReason::RandomLoss), Count { packets: 1, bytes: Bytes::new(100) });
+    assert_eq!(line.queued(), Count::default());
+    assert_eq!((log.delivered.len(), log.dropped.len()), (3, 2));
 }
 
 #[test]
@@ -183,8 +245,7 @@ fn the_core_delays_and_does_not_reorder() {
     };
     let mut network = Network::new(&config, Seed(1)).unwrap();
     let log = run(&mut network, paced(3, Duration::from_millis(10), 100));
-    let times: Vec<u64> = log.delivered.iter().map(|(at, _)| at.as_millis()).collect();
-    assert_eq!(times, [50, 50, 50]);
+    assert_eq!(millis(&log), [50, 50, 50]);
 }
 
 #[test]
@@ -206,93 +267,4 @@ fn two_hosts_of_one_name_are_refused() {
     let config = NetworkConfig { hosts: vec![host(), host()], ..NetworkConfig::default() };
     let error = Network::new(&config, Seed(1)).err().unwrap();
     assert_eq!(error.to_string(), "two hosts are called 'alice'; give one another name");
-}
-
-fn any_queue() -> impl Strategy<Value = &'static str> {
-    prop_oneof![
-        Just("unlimited"),
-        Just("pfifo limit 3"),
-        Just("bfifo limit 4kB"),
-        Just("droptail limit 30ms"),
-    ]
-}
-
-fn any_line() -> impl Strategy<Value = LineConfig> {
-    let rate = prop_oneof![
-        Just(RateConfig::Unlimited),
-        (1u64..5_000).prop_map(|kbps| RateConfig::Scheduled(Schedule::constant(Bitrate::from_kbps(kbps)))),
-        (1u64..2_000, 0u64..2_000).prop_map(|(first, second)| {
-            let steps = [(0, first), (300, second), (900, 700)];
-            let steps = steps.map(|(ms, kbps)| (Time::from_millis(ms), Bitrate::from_kbps(kbps)));
-            RateConfig::Scheduled(Schedule::steps(steps.to_vec()).unwrap())
-        }),
-        Just(RateConfig::Trace(Arc::new(Trace::parse("7\n7\n40\n").unwrap()))),
-        Just(RateConfig::Trace(Arc::new(Trace::parse("0 0.5\n0.1 0\n0.3 2\n").unwrap()))),
-    ];
-    let jitter = prop_oneof![
-        Just(JitterConfig::None),
-        Just(JitterConfig::Exponential(Duration::from_millis(20))),
-        Just(JitterConfig::HalfNormal(Duration::from_millis(5))),
-    ];
-    let loss = prop_oneof![
-        Just(LossConfig::None),
-        (0u32..60)
-            .prop_map(|percent| LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(percent)))),
-        Just(LossConfig::GilbertElliott {
-            p: Ratio::from_percent(10),
-            r: Ratio::from_percent(30),
-            bad_loss: Ratio::ONE,
-            good_loss: Ratio::ZERO,
-        }),
-    ];
-    let delay = prop_oneof![
-        Just(Schedule::constant(Duration::ZERO)),
-        (0u64..300, 0u64..300).prop_map(|(first, second)| {
-            let steps = [(0, first), (400, second)];
-            Schedule::steps(steps.map(|(at, ms)| (Time::from_millis(at), Duration::from_millis(ms))).to_vec())
-                .unwrap()
-        }),
-    ];
-    (rate, jitter, loss, delay, any_queue()).prop_map(|(rate, jitter, loss, delay, queue)| LineConfig {
-        rate,
-        jitter,
-        loss,
-        delay,
-        queue: queue.parse().unwrap(),
-    })
-}
-
-proptest! {
-    #[test]
-    fn every_packet_is_accounted_for_and_none_is_reordered(
-        up in any_line(),
-        down in any_line(),
-        gaps in prop::collection::vec((0u64..30_000, 40u64..1500), 1..200),
-        seed in any::<u64>(),
-    ) {
-        let mut now = Time::ZERO;
-        let packets: Vec<(Time, Packet)> = (0..).zip(gaps).map(|(id, (gap, size))| {
-            now += Duration::from_micros(gap);
-            (now, packet(id, size))
-        }).collect();
-        let count = packets.len();
-        let mut network = network(up, down, seed);
-        let mut log = Log::default();
-        for (at, packet) in packets {
-            while let Some(due) = network.next_wake().filter(|&due| due <= at) {
-                network.advance(due, &mut log);
-                prop_assert!(network.accounting().balances(), "{:?}", network.accounting());
-            }
-            network.send(at, packet, &mut log);
-            prop_assert!(network.accounting().balances(), "{:?}", network.accounting());
-        }
-        let mut steps = 0;
-        while let Some(due) = network.next_wake() {
-            network.advance(due, &mut log);
-            steps += 1;
-            prop_assert!(steps < 1_000_000, "time does not advance");
-        }
-        prop_assert_eq!(log.delivered.len() + log.dropped.len(), count);
-        prop_assert!(log.delivered.is_sorted_by(|a, b| a.1 < b.1 && a.0 <= b.0), "order");
-    }
 }

@@ -1,0 +1,177 @@
+//! What must hold of any network, any packets and any text.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+mod common;
+
+use common::{Log, packet, run};
+use net::{
+    AccessConfig, Direction, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
+    NetworkConfig, Packet, QueueConfig, RateConfig, Schedule, Trace,
+};
+use proptest::prelude::*;
+use std::sync::Arc;
+use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
+
+fn any_queue() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        Just("unlimited"),
+        Just("pfifo limit 3"),
+        Just("bfifo limit 4kB"),
+        Just("droptail limit 30ms"),
+    ]
+}
+
+fn any_line() -> impl Strategy<Value = LineConfig> {
+    let rate = prop_oneof![
+        Just(RateConfig::Unlimited),
+        (1u64..5_000).prop_map(|kbps| RateConfig::Scheduled(Schedule::constant(Bitrate::from_kbps(kbps)))),
+        (1u64..2_000, 0u64..2_000).prop_map(|(first, second)| {
+            let steps = [(0, first), (300, second), (900, 700)];
+            let steps = steps.map(|(ms, kbps)| (Time::from_millis(ms), Bitrate::from_kbps(kbps)));
+            RateConfig::Scheduled(Schedule::steps(steps.to_vec()).unwrap())
+        }),
+        Just(RateConfig::Trace(Arc::new(Trace::parse("7\n7\n40\n").unwrap()))),
+        Just(RateConfig::Trace(Arc::new(Trace::parse("0 0.5\n0.1 0\n0.3 2\n").unwrap()))),
+    ];
+    let jitter = prop_oneof![
+        Just(JitterConfig::None),
+        Just(JitterConfig::Exponential(Duration::from_millis(20))),
+        Just(JitterConfig::HalfNormal(Duration::from_millis(5))),
+    ];
+    let loss = prop_oneof![
+        Just(LossConfig::None),
+        (0u32..60)
+            .prop_map(|percent| LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(percent)))),
+        Just(LossConfig::GilbertElliott {
+            p: Ratio::from_percent(10),
+            r: Ratio::from_percent(30),
+            bad_loss: Ratio::ONE,
+            good_loss: Ratio::ZERO,
+        }),
+    ];
+    let delay = prop_oneof![
+        Just(Schedule::constant(Duration::ZERO)),
+        (0u64..300, 0u64..300).prop_map(|(first, second)| {
+            let steps = [(0, first), (400, second)];
+            Schedule::steps(steps.map(|(at, ms)| (Time::from_millis(at), Duration::from_millis(ms))).to_vec())
+                .unwrap()
+        }),
+    ];
+    (rate, jitter, loss, delay, any_queue()).prop_map(|(rate, jitter, loss, delay, queue)| LineConfig {
+        rate,
+        jitter,
+        loss,
+        delay,
+        queue: queue.parse().unwrap(),
+    })
+}
+
+/// Three hosts with any lines and any delay between them.
+fn any_network() -> impl Strategy<Value = NetworkConfig> {
+    let core = prop_oneof![Just(0u64), 1u64..80].prop_map(|ms| Schedule::constant(Duration::from_millis(ms)));
+    (prop::collection::vec((any_line(), any_line()), 3), core).prop_map(|(lines, core_delay)| {
+        let host = |(number, (up, down))| HostConfig {
+            name: format!("host{number}"),
+            access: AccessConfig::Wired { up, down },
+        };
+        NetworkConfig { hosts: (0..).zip(lines).map(host).collect::<Vec<_>>(), core_delay }
+    })
+}
+
+/// Packets between any of the hosts and one that is not there, in order of time.
+fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
+    prop::collection::vec((0u64..30_000, 0u64..1500, 0u16..3, 0u16..4), 1..200).prop_map(|items| {
+        let mut now = Time::ZERO;
+        let numbered = (0..).zip(items).map(|(id, (gap, size, src, dst))| {
+            now += Duration::from_micros(gap);
+            let flow = Flow { src: HostId(src), dst: HostId(dst), ..Flow::default() };
+            (now, Packet { id, flow, ..packet(id, size) })
+        });
+        numbered.collect()
+    })
+}
+
+fn balances(network: &Network) -> bool {
+    let lines = (0..3).flat_map(|host| [(host, Direction::Up), (host, Direction::Down)]);
+    network.accounting().balances()
+        && lines.into_iter().all(|(host, way)| network.line(HostId(host), way).accounting().balances())
+}
+
+proptest! {
+    #[test]
+    fn every_packet_and_byte_is_accounted_for_and_no_flow_is_reordered(
+        config in any_network(),
+        packets in any_packets(),
+        seed in any::<u64>(),
+    ) {
+        let mut network = Network::new(&config, Seed(seed)).unwrap();
+        let mut log = Log::default();
+        for &(at, packet) in &packets {
+            while let Some(due) = network.next_wake().filter(|&due| due <= at) {
+                network.advance(due, &mut log);
+                prop_assert!(balances(&network), "{:?}", network.accounting());
+            }
+            network.send(at, packet, &mut log);
+            prop_assert!(balances(&network), "{:?}", network.accounting());
+        }
+        let mut steps = 0;
+        while let Some(due) = network.next_wake() {
+            network.advance(due, &mut log);
+            steps += 1;
+            prop_assert!(steps < 1_000_000, "time does not advance");
+        }
+        prop_assert!(balances(&network));
+        prop_assert_eq!(log.delivered.len() + log.dropped.len(), packets.len());
+        prop_assert!(log.delivered.is_sorted_by_key(|&(at, _)| at), "time goes on");
+        for (src, dst) in (0..9).map(|pair| (HostId(pair / 3), HostId(pair % 3))) {
+            let of_pair = |id: u64| packets[usize::try_from(id).unwrap()].1.flow;
+            let ids = log.delivered.iter().map(|&(_, id)| id).filter(|&id| of_pair(id).src == src && of_pair(id).dst == dst);
+            prop_assert!(ids.is_sorted(), "{src:?} to {dst:?}");
+        }
+    }
+
+    /// An emulator comes late; what happens, and when, is as if it had come in time.
+    #[test]
+    fn how_often_the_network_is_woken_changes_nothing(
+        config in any_network(),
+        packets in any_packets(),
+        seed in any::<u64>(),
+    ) {
+        let often = run(&mut Network::new(&config, Seed(seed)).unwrap(), packets.clone());
+        let mut network = Network::new(&config, Seed(seed)).unwrap();
+        let mut seldom = Log::default();
+        for (at, packet) in packets {
+            network.send(at, packet, &mut seldom);
+        }
+        network.advance(Time::from_secs(1_000_000), &mut seldom);
+        prop_assert_eq!(often, seldom);
+    }
+
+    #[test]
+    fn no_text_makes_the_parsers_panic(text in "[-0-9a-z ,.#\r\n\u{feff}]{0,60}") {
+        if let Ok(trace) = Trace::parse(&text) {
+            prop_assert!(trace.mean_rate() >= Bitrate::ZERO && trace.period() > Duration::ZERO);
+        }
+        let _ = text.parse::<QueueConfig>();
+    }
+
+    #[test]
+    fn a_mahimahi_trace_reads_back(mut stamps in prop::collection::vec(0u64..5_000, 1..100)) {
+        stamps.sort_unstable();
+        stamps.push(5_000);
+        let text: String = stamps.iter().map(|ms| format!("{ms}\n")).collect();
+        let trace = Trace::parse(&text).unwrap();
+        prop_assert_eq!(Trace::parse(&trace.to_mahimahi()).unwrap(), trace);
+    }
+
+    #[test]
+    fn a_queue_reads_back(amount in 1u64..u64::MAX / 2, kind in 0..3) {
+        let config = match kind {
+            0 => QueueConfig::Pfifo(amount),
+            1 => QueueConfig::Bfifo(Bytes::new(amount)),
+            _ => QueueConfig::DropTail(Duration::from_nanos(amount)),
+        };
+        prop_assert_eq!(config.to_string().parse::<QueueConfig>(), Ok(config));
+    }
+}
