@@ -4,11 +4,13 @@
 pub mod claims;
 mod document;
 pub mod experiment;
+pub mod export;
 pub mod figures;
 pub mod fit;
 pub mod metrics;
 pub mod report;
 pub mod runner;
+pub mod store;
 
 pub use document::FileError;
 
@@ -16,4 +18,5 @@ pub use document::FileError;
 pub mod controllers {
     pub use cc::{Profile, Setting, profiles};
 }
+pub use sim::Recording;
 pub use units::Seed;

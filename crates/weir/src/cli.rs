@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
+    /// Write stored runs as CSV or Parquet
+    Export(Export),
     /// Say what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes
@@ -65,6 +67,9 @@ pub(crate) struct Running {
     /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
+    /// Keep every run in this store, a SQLite file, which is made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
     /// One JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -101,6 +106,9 @@ pub(crate) struct Run {
     pub(crate) experiment: String,
     #[command(flatten)]
     pub(crate) running: Running,
+    /// Capture the packets of the first run for Wireshark
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -133,16 +141,45 @@ pub(crate) struct Verify {
 #[command(after_help = "\
 Examples:
   weir report carlucci-2017/fig6 carlucci-2017/fig11 -o carlucci.html
-  weir report my-experiment.toml --runs 1 -o mine.html")]
+  weir report my-experiment.toml --runs 1 -o mine.html
+  weir report --from runs.sqlite 1 2 3 -o stored.html")]
 pub(crate) struct Report {
-    /// Experiments by name (see 'weir list') or file
-    #[arg(value_name = "NAME|FILE", required = true)]
+    /// Experiments by name (see 'weir list') or file; with --from, numbers of runs, all if there are none
+    #[arg(value_name = "NAME|FILE|RUN", required_unless_present = "from")]
     pub(crate) experiments: Vec<String>,
+    /// Show runs of this store instead of simulating
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "store"])]
+    pub(crate) from: Option<PathBuf>,
     /// Where to write the page
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir run carlucci-2017/fig6 --store runs.sqlite
+  weir export --from runs.sqlite --parquet runs.parquet
+  weir export --from runs.sqlite 1 --csv video.csv --stream main.video")]
+#[command(group = clap::ArgGroup::new("format").required(true))]
+pub(crate) struct Export {
+    /// Numbers of runs; all if there are none
+    #[arg(value_name = "RUN")]
+    pub(crate) ids: Vec<i64>,
+    /// The store
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// Write a CSV table with a row a value
+    #[arg(long, value_name = "FILE", group = "format")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write the same as Parquet
+    #[arg(long, value_name = "FILE", group = "format")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// With --csv: the samples of one stream of one run, a column a quantity
+    #[arg(long, value_name = "NAME", conflicts_with = "parquet")]
+    pub(crate) stream: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -61,8 +61,10 @@ from_errors!(
     lab::FileError,
     lab::claims::UnknownClaim,
     lab::claims::BaselineError,
+    lab::export::ExportError,
     lab::fit::FitError,
     lab::report::PlotError,
+    lab::store::StoreError,
     serde_json::Error
 );
 

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod failure;
+mod keeper;
 mod output;
 mod progress;
 
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Export(args) => commands::export::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Fit(args) => commands::fit::run(&args),
     };

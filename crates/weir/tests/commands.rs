@@ -54,7 +54,7 @@ fn json_lines(bytes: &[u8]) -> Vec<Value> {
 fn help_shows_examples() {
     weir(&["--help"]).assert().success().stdout(contains("weir verify carlucci-2017"));
     weir(&[]).assert().code(2).stderr(contains("Usage"));
-    for command in ["list", "run", "verify", "doctor", "fit"] {
+    for command in ["list", "run", "verify", "report", "export", "doctor", "fit"] {
         weir(&[command, "--help"]).assert().success().stdout(contains("Usage"));
     }
 }
@@ -92,7 +92,7 @@ fn a_run_gives_one_object_a_run_and_the_same_whatever_the_threads() {
 fn a_table_shows_every_cell() {
     let folder = folder();
     in_folder(folder.path(), &["run", "two.toml", "--set", "runs=1"]).assert().success().stdout(
-        contains("host.alice.up.rate=500kbit/s").and(contains("main.video")).and(contains("1 runs a cell")),
+        contains("host.alice.up.rate=500kbit/s").and(contains("main.video")).and(contains("1 run a cell")),
     );
 }
 
@@ -173,4 +173,28 @@ fn doctor_says_what_is_there_and_how_to_get_the_rest() {
         assert!(row["status"] == "good" || row["mend"] != "", "{row}");
     }
     weir(&["doctor"]).assert().success().stdout(contains("ffmpeg"));
+}
+
+#[test]
+fn runs_are_kept_exported_and_shown() {
+    let folder = folder();
+    let weir = |args: &[&str]| in_folder(folder.path(), args).assert();
+    weir(&["run", "two.toml", "--store", "runs.sqlite", "--pcap", "first.pcapng", "--quiet"]).success();
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    // The block type of a pcapng section header (draft-ietf-opsawg-pcapng, section 4.1).
+    assert_eq!(read("first.pcapng")[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+    weir(&["export", "--from", "runs.sqlite", "--csv", "runs.csv"]).success();
+    let csv = String::from_utf8(read("runs.csv")).unwrap();
+    assert!(csv.starts_with("run,experiment,cell.host.alice.up.rate,seed,stream,"), "{}", &csv[..80]);
+    weir(&["export", "--from", "runs.sqlite", "2", "--csv", "one.csv", "--stream", "main.video"]).success();
+    assert!(String::from_utf8(read("one.csv")).unwrap().starts_with("time_s,bytesSent,"));
+    weir(&["export", "--from", "runs.sqlite", "--parquet", "runs.parquet"]).success();
+    assert_eq!(read("runs.parquet")[..4], *b"PAR1");
+    weir(&["report", "--from", "runs.sqlite", "1", "3", "-o", "page.html"]).success();
+    let page = String::from_utf8(read("page.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("Two rates"));
+    weir(&["report", "two.toml", "--runs", "1", "-o", "page.html"]).success();
+    weir(&["export", "--from", "runs.sqlite", "9", "--csv", "x.csv"]).code(2).stderr(contains("9"));
+    weir(&["export", "--from", "none.sqlite", "--csv", "x.csv"]).code(2).stderr(contains("none.sqlite"));
+    weir(&["run", "two.toml", "--store", "two.toml"]).code(2).stderr(contains("two.toml"));
 }

@@ -7,12 +7,14 @@ mod error;
 mod node;
 mod path;
 mod reader;
+mod write;
 
 pub use error::FileError;
 pub(crate) use error::{Fault, Place};
 pub(crate) use node::{Node, Table, Value, parse, parse_value};
 pub(crate) use path::KeyPath;
 pub(crate) use reader::{FromNode, Reader, nearest, read};
+pub(crate) use write::write;
 
 /// The largest file that is read: an experiment of this size has more than 20,000 lines.
 pub(crate) const MAX_BYTES: usize = 1 << 20;

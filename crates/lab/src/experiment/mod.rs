@@ -38,7 +38,7 @@ pub struct Experiment {
     pub name: String,
     /// The file, for messages.
     pub path: String,
-    /// Its text, as it was read.
+    /// Its TOML, with what was changed by [`with_overrides`](Self::with_overrides).
     pub text: String,
     /// One line: what it is.
     pub title: String,
@@ -152,7 +152,8 @@ impl Experiment {
             let path = KeyPath::parse(key).map_err(|reason| ExperimentError::file("--set", reason, ""))?;
             document.set(&path, &document::parse_value(value)).map_err(|fault| fault.in_file(&self.path))?;
         }
-        Self::build(document, &self.text, &self.path, &self.name, self.files.clone())
+        let text = if overrides.is_empty() { self.text.clone() } else { document::write(&document) };
+        Self::build(document, &text, &self.path, &self.name, self.files.clone())
             .map_err(|fault| fault.in_file(&self.path))
     }
 

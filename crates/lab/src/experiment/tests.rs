@@ -92,6 +92,12 @@ fn overrides_reach_every_cell_and_every_call() {
             .all(|call| call.video.as_ref().unwrap().controller.profile == "gcc:jansen-2016")
     );
     assert_eq!(scenario.calls[1].stop, Time::from_secs(100));
+    let again = parse(&changed.text).unwrap();
+    assert_eq!(
+        format!("{:?}", again.cells()),
+        format!("{:?}", changed.cells()),
+        "the text is that of what is run"
+    );
     let refused = |key: &str, value: &str| set(&[(key, value)]).unwrap_err().to_string();
     assert_eq!(
         refused("host.alice.up.rate", "0bit/s"),

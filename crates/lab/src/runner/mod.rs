@@ -1,8 +1,11 @@
 //! Runs experiments: every cell with every seed, on all cores. What comes out is in the order of (experiment, cell,
 //! run), whatever the number of threads, so a result does not depend on the machine.
 
+mod keep;
 #[cfg(test)]
 mod tests;
+
+pub use keep::{capture, keep, stored};
 
 use crate::experiment::Experiment;
 use sim::{Recording, Scenario};

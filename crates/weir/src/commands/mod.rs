@@ -1,4 +1,5 @@
 pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod list;
 pub(crate) mod report;

@@ -1,34 +1,86 @@
 use super::{conclude, eprint, with_runner, write_file};
 use crate::cli::{Report, Running};
 use crate::failure::Failure;
+use crate::keeper::Keeper;
 use lab::claims::Verdict;
 use lab::experiment::Experiment;
 use lab::figures::Drawings;
 use lab::report::Section;
-use lab::runner::{Job, Outcome, Runner, Summary};
+use lab::runner::{Job, Outcome, Runner};
+use lab::store::{Store, StoredRun};
 use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.from {
+        return stored(args, path);
+    }
     let overrides = args.running.overrides();
     let open = |name: &String| Experiment::open(name)?.with_overrides(&overrides);
     let experiments: Vec<Experiment> = args.experiments.iter().map(open).collect::<Result<_, _>>()?;
+    let mut keeper = Keeper::open(&args.running)?;
+    let wanted = keeper.wants();
     let mut drawings: Vec<Drawings<'_>> = experiments.iter().map(Drawings::new).collect();
-    let each = |job: Job, recording| Drawings::pieces(&experiments[job.experiment], job, &recording);
+    let each = |job: Job, recording| {
+        (Drawings::pieces(&experiments[job.experiment], job, &recording), wanted.then_some(recording))
+    };
     let work = |runner: Runner<'_>| {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
-            Ok(pieces) => drawings[outcome.job.experiment].add(pieces),
+            Ok((pieces, recording)) => {
+                keeper.keep(&experiments[outcome.job.experiment], outcome.job, recording.as_ref(), runner);
+                drawings[outcome.job.experiment].add(pieces);
+            }
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
         })
     };
     let summary = with_runner(&args.running, work)?;
-    let title = match experiments.as_slice() {
+    let sections = drawings.iter().map(Drawings::section).collect();
+    write(&args.output, &title(&experiments), &args.running, &[], sections, summary.done)?;
+    keeper.finish()?;
+    conclude(summary, ExitCode::SUCCESS)
+}
+
+/// The page of runs that are in a store.
+fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
+    let number = |word: &String| {
+        let message = || format!("'{word}' is not the number of a run in {}", path.display());
+        word.parse::<i64>().map_err(|_| Failure::new(message()))
+    };
+    let ids = args.experiments.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    let store = Store::open(path)?;
+    let runs = super::export::chosen(&store, &ids)?;
+    let (experiments, jobs) = experiments_of(&runs)?;
+    let mut drawings: Vec<Drawings<'_>> = experiments.iter().map(Drawings::new).collect();
+    for (run, job) in runs.iter().zip(jobs) {
+        let recording = store.recording(run.id)?;
+        drawings[job.experiment].add(Drawings::pieces(&experiments[job.experiment], job, &recording));
+    }
+    let sections = drawings.iter().map(Drawings::section).collect();
+    write(&args.output, &title(&experiments), &args.running, &[], sections, runs.len())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The experiments of stored runs, each once, and the place of each run among them.
+fn experiments_of(runs: &[StoredRun]) -> Result<(Vec<Experiment>, Vec<Job>), Failure> {
+    let mut experiments: Vec<Experiment> = Vec::new();
+    let mut jobs = Vec::new();
+    for run in runs {
+        let (experiment, job) = lab::runner::stored(run)?;
+        let same = |other: &Experiment| other.name == experiment.name && other.text == experiment.text;
+        let place = experiments.iter().position(same).unwrap_or(experiments.len());
+        if place == experiments.len() {
+            experiments.push(experiment);
+        }
+        jobs.push(Job { experiment: place, ..job });
+    }
+    Ok((experiments, jobs))
+}
+
+fn title(experiments: &[Experiment]) -> String {
+    match experiments {
         [only] => only.title.clone(),
         _ => "Experiments".to_owned(),
-    };
-    let sections = drawings.iter().map(Drawings::section).collect();
-    write(&args.output, &title, &args.running, &[], sections, summary)?;
-    conclude(summary, ExitCode::SUCCESS)
+    }
 }
 
 /// Writes the page, and says where.
@@ -38,11 +90,10 @@ pub(super) fn write(
     running: &Running,
     verdicts: &[Verdict],
     sections: Vec<Section>,
-    summary: Summary,
+    runs: usize,
 ) -> Result<(), Failure> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let mut facts =
-        vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", summary.done.to_string())];
+    let mut facts = vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", runs.to_string())];
     facts.extend(running.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))));
     let page = lab::report::html(&lab::figures::report(title, facts, verdicts, sections))?;
     write_file(path, &page)?;

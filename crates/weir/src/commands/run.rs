@@ -1,6 +1,7 @@
 use super::{conclude, eprint, with_runner};
 use crate::cli::Run;
 use crate::failure::Failure;
+use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use lab::experiment::Experiment;
 use lab::metrics::{StreamSummary, Unit, mean, summary};
@@ -8,6 +9,7 @@ use lab::runner::{Job, Outcome, Runner};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 /// A run as one line of JSON.
 #[derive(Serialize)]
@@ -22,35 +24,64 @@ struct Line<'a> {
 pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.overrides())?;
     let experiments = [experiment];
-    let mut out = Output::new();
-    let mut cells: Vec<Vec<Vec<StreamSummary>>> = vec![Vec::new(); experiments[0].cells().len()];
-    let mut failed = Ok(());
+    let mut keeper = Keeper::open(&args.running)?;
+    let wanted = keeper.wants();
+    let mut shown = Shown {
+        json: args.running.json,
+        out: Output::new(),
+        cells: vec![Vec::new(); experiments[0].cells().len()],
+        fault: None,
+    };
+    let each = |_, recording| (summary(&recording), wanted.then_some(recording));
     let work = |runner: Runner<'_>| {
-        runner.run(
-            &experiments,
-            |_, recording| summary(&recording),
-            |outcome: Outcome<_>| {
-                match outcome.result {
-                    Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
-                    Ok(streams) if args.running.json && failed.is_ok() => {
-                        failed = out.json(&line(&experiments[0], outcome.job, &streams));
-                        if failed.is_err() {
-                            // The reader has gone: begin nothing new.
-                            runner.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
-                        }
-                    }
-                    Ok(streams) => cells[outcome.job.cell].push(streams),
-                }
-            },
-        )
+        runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
+            Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
+            Ok((streams, recording)) => {
+                keeper.keep(&experiments[0], outcome.job, recording.as_ref(), runner);
+                shown.add(&experiments[0], outcome.job, streams, runner);
+            }
+        })
     };
     let done = with_runner(&args.running, work)?;
-    failed?;
-    if !args.running.json {
-        print(&mut out, &experiments[0], &cells)?;
+    shown.finish(&experiments[0])?;
+    keeper.finish()?;
+    if let Some(path) = &args.pcap {
+        let first = Job { experiment: 0, cell: 0, run: 0, seed: experiments[0].seed };
+        lab::runner::capture(&experiments[0], first, path)?;
     }
-    out.finish()?;
     conclude(done, ExitCode::SUCCESS)
+}
+
+/// What is printed: a line a run at once, or tables at the end.
+struct Shown {
+    json: bool,
+    out: Output,
+    cells: Vec<Vec<Vec<StreamSummary>>>,
+    fault: Option<Failure>,
+}
+
+impl Shown {
+    fn add(&mut self, experiment: &Experiment, job: Job, streams: Vec<StreamSummary>, runner: Runner<'_>) {
+        if !self.json {
+            self.cells[job.cell].push(streams);
+        } else if self.fault.is_none() {
+            self.fault = self.out.json(&line(experiment, job, &streams)).err();
+            if self.fault.is_some() {
+                // The reader has gone: begin nothing new.
+                runner.cancel.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn finish(mut self, experiment: &Experiment) -> Result<(), Failure> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        if !self.json {
+            print(&mut self.out, experiment, &self.cells)?;
+        }
+        self.out.finish()
+    }
 }
 
 fn line<'a>(experiment: &'a Experiment, job: Job, streams: &[StreamSummary]) -> Line<'a> {
@@ -74,7 +105,8 @@ fn print(
     experiment: &Experiment,
     cells: &[Vec<Vec<StreamSummary>>],
 ) -> Result<(), Failure> {
-    let seeds = format!("{} runs a cell, seeds from {}", experiment.runs, experiment.seed);
+    let words = if experiment.runs == 1 { "run" } else { "runs" };
+    let seeds = format!("{} {words} a cell, seeds from {}", experiment.runs, experiment.seed);
     out.line(format_args!("{}: {} ({seeds})", experiment.name, experiment.title))?;
     let head = ["stream", "sent", "received", "loss", "RTT median", "RTT p95", "frame p95", "fps", "freezes"];
     let metrics: [(&str, Unit); 8] = [

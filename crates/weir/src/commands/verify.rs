@@ -1,11 +1,12 @@
 use super::{conclude, eprint, with_runner, write_file};
 use crate::cli::Verify;
 use crate::failure::Failure;
+use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
 use lab::figures::Drawings;
-use lab::runner::Job;
+use lab::runner::{Job, Runner};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,23 +20,21 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         check_override(&claims, key, value)?;
     }
     let plan = Plan::new(claims, |experiment| experiment.with_overrides(&overrides));
+    let mut keeper = Keeper::open(&args.running)?;
     say_what_differs(args, &plan);
     let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();
-    let drawn = args.report.is_some();
-    let pieces = |job: Job, recording| {
-        drawn.then(|| Drawings::pieces(&plan.experiments[job.experiment], job, &recording))
+    let (drawn, wanted) = (args.report.is_some(), keeper.wants());
+    let each = |job: Job, recording| {
+        let experiment = &plan.experiments[job.experiment];
+        (drawn.then(|| Drawings::pieces(experiment, job, &recording)), wanted.then_some(recording))
     };
-    let keep = |job: Job, pieces: Option<_>| {
-        pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces))
+    let work = |runner: Runner<'_>| {
+        plan.run(runner, each, |job, (pieces, recording): (Option<_>, Option<_>)| {
+            keeper.keep(&plan.experiments[job.experiment], job, recording.as_ref(), runner);
+            pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
+        })
     };
-    let (verdicts, summary) = with_runner(&args.running, |runner| plan.run(runner, pieces, keep))?;
-    let mut out = Output::new();
-    if args.running.json {
-        verdicts.iter().try_for_each(|verdict| out.json(verdict))?;
-    } else {
-        print(&mut out, &verdicts)?;
-    }
-    out.finish()?;
+    let (verdicts, summary) = with_runner(&args.running, work)?;
     if let Some(path) = &args.report {
         let sections = drawings.iter().map(Drawings::section).collect();
         super::report::write(
@@ -44,12 +43,20 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
             &args.running,
             &verdicts,
             sections,
-            summary,
+            summary.done,
         )?;
     }
     if let Some(path) = &args.save_baseline {
         save(path, &verdicts)?;
     }
+    let mut out = Output::new();
+    if args.running.json {
+        verdicts.iter().try_for_each(|verdict| out.json(verdict))?;
+    } else {
+        print(&mut out, &verdicts)?;
+    }
+    out.finish()?;
+    keeper.finish()?;
     let regressions = baseline.map(|baseline| baseline.regressions(&verdicts)).unwrap_or_default();
     for regression in &regressions {
         eprint(&format!("worse: {regression}"));

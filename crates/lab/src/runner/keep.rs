@@ -1,0 +1,69 @@
+use super::Job;
+use crate::FileError;
+use crate::experiment::Experiment;
+use crate::export::pcapng::Capture;
+use crate::export::{ExportError, to_file};
+use crate::metrics::summary;
+use crate::store::{Mode, RunMeta, Store, StoreError, StoredRun};
+use sim::Recording;
+use std::path::Path;
+
+/// Puts a run into a store, with the usual metrics of its streams; gives its number there.
+///
+/// # Errors
+/// When it cannot be written; then nothing of it is.
+pub fn keep(
+    store: &mut Store,
+    experiment: &Experiment,
+    job: Job,
+    recording: &Recording,
+) -> Result<i64, StoreError> {
+    let meta = RunMeta {
+        experiment: experiment.name.clone(),
+        cell: experiment.cells()[job.cell].params.clone(),
+        seed: job.seed,
+        index: job.run,
+        mode: Mode::Simulated,
+        file: experiment.text.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let mut metrics = Vec::new();
+    for stream in summary(recording) {
+        let values = stream.values.into_iter();
+        metrics.extend(values.map(|(name, _, value)| (stream.stream.clone(), name.to_owned(), value)));
+    }
+    store.insert(&meta, recording, &metrics)
+}
+
+/// The experiment of a stored run as it was run, and the run's place in it.
+///
+/// # Errors
+/// When the store's text is not an experiment of this version, or has no such cell.
+pub fn stored(run: &StoredRun) -> Result<(Experiment, Job), FileError> {
+    let mut experiment = Experiment::parse(&run.meta.file, &run.meta.experiment)?;
+    experiment.name.clone_from(&run.meta.experiment);
+    let cell = experiment.cells().iter().position(|cell| cell.params == run.meta.cell);
+    let cell = cell.ok_or_else(|| {
+        FileError::file(
+            &run.meta.experiment,
+            format!("run {} is of a cell that its experiment has not", run.id),
+            "",
+        )
+    })?;
+    Ok((experiment, Job { experiment: 0, cell, run: run.meta.index, seed: run.meta.seed }))
+}
+
+/// Runs once more and writes every packet, as the hosts' interfaces see it, into a pcapng file.
+///
+/// # Errors
+/// When the run is refused or the file cannot be written; then it is not there.
+pub fn capture(experiment: &Experiment, job: Job, path: &Path) -> Result<(), ExportError> {
+    let scenario = experiment.cells()[job.cell].scenario(job.seed);
+    let hosts: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
+    to_file(path, |file| {
+        let mut capture = Capture::new(file, &hosts)?;
+        let options = sim::Options { tap: Some(&mut capture), ..Default::default() };
+        sim::run(&scenario, options).map_err(|error| error.to_string())?;
+        capture.finish().map(drop)
+    })
+}

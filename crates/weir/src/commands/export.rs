@@ -1,0 +1,44 @@
+use crate::cli::Export;
+use crate::failure::Failure;
+use lab::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
+use lab::store::{Filter, Store, StoreError, StoredRun};
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
+    let store = Store::open(&args.from)?;
+    let runs = chosen(&store, &args.ids)?;
+    if let (Some(path), Some(stream)) = (&args.csv, &args.stream) {
+        let [run] = runs.as_slice() else {
+            return Err(Failure::new("--stream shows one run; name it by its number"));
+        };
+        let recording = store.recording(run.id)?;
+        to_file(path, |file| write_csv(run, &recording, file, &Layout::Wide { stream: stream.clone() }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let keys = parameters(runs.iter().map(|run| &run.meta));
+    let recording =
+        |run: &StoredRun| store.recording(run.id).map_err(|error| ExportError::from(error.to_string()));
+    if let Some(path) = &args.csv {
+        to_file(path, |file| {
+            let mut table = CsvTable::new(file, keys)?;
+            runs.iter().try_for_each(|run| table.add(run, &recording(run)?))?;
+            table.finish().map(drop)
+        })?;
+    } else if let Some(path) = &args.parquet {
+        to_file(path, |file| {
+            let mut table = ParquetTable::new(file, keys)?;
+            runs.iter().try_for_each(|run| table.add(run, &recording(run)?))?;
+            table.finish().map(drop)
+        })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The runs with these numbers; all if there are none.
+pub(super) fn chosen(store: &Store, ids: &[i64]) -> Result<Vec<StoredRun>, StoreError> {
+    if ids.is_empty() {
+        store.runs(&Filter::default())
+    } else {
+        ids.iter().map(|id| store.run(*id)).collect()
+    }
+}
