@@ -133,7 +133,7 @@ settings = { side = "sender" }
 
 fn capture() -> Vec<u8> {
     let experiment = lab::experiment::Experiment::parse(CALL, "capture.toml").unwrap();
-    let scenario = experiment.cells().unwrap()[0].scenario(units::Seed(1)).unwrap();
+    let scenario = experiment.cells()[0].scenario(units::Seed(1));
     let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
     let mut capture = Capture::new(Vec::new(), &names).unwrap();
     sim::run(&scenario, sim::Options { tap: Some(&mut capture), cancel: None }).unwrap();
@@ -151,7 +151,10 @@ fn a_capture_holds_every_packet_at_both_ends() {
         }
     }
     assert!(packets[0] > 400, "{packets:?}");
-    assert!(packets[1] > packets[0] * 9 / 10 && packets[1] <= packets[0], "3 % are lost on the way: {packets:?}");
+    assert!(
+        packets[1] > packets[0] * 9 / 10 && packets[1] <= packets[0],
+        "3 % are lost on the way: {packets:?}"
+    );
 }
 
 #[test]
@@ -169,7 +172,8 @@ fn tshark_dissects_a_capture_without_complaint() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).lines().count()
     };
-    let kinds = ["rtp", "rtcp.pt == 200", "rtcp.pt == 201", "rtcp.pt == 205", "rtcp.pt == 206", "rtcp.pt == 207"];
+    let kinds =
+        ["rtp", "rtcp.pt == 200", "rtcp.pt == 201", "rtcp.pt == 205", "rtcp.pt == 206", "rtcp.pt == 207"];
     let counts = kinds.map(fields);
     let malformed = fields("_ws.malformed");
     std::fs::remove_file(&path).unwrap();

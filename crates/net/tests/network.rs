@@ -4,13 +4,33 @@
 
 mod common;
 
-use common::{Log, limited, millis, network, paced, packet, run};
+use common::{Log, packet, run};
 use net::{
     AccessConfig, Count, Direction, DropReason, Flow, HostConfig, HostId, JitterConfig, LineConfig,
     LossConfig, Network, NetworkConfig, Packet, Place, RateConfig, Schedule, Shape, Trace,
 };
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
+
+fn network(up: LineConfig, down: LineConfig, seed: u64) -> Network {
+    let host =
+        |name: &str, up, down| HostConfig { name: name.into(), access: AccessConfig::Wired { up, down } };
+    let hosts = vec![host("alice", up, LineConfig::default()), host("bob", LineConfig::default(), down)];
+    Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(seed)).unwrap()
+}
+
+fn limited(rate: Bitrate) -> LineConfig {
+    LineConfig { rate: RateConfig::Scheduled(Schedule::constant(rate)), ..LineConfig::default() }
+}
+
+fn paced(count: u64, every: Duration, size: u64) -> impl Iterator<Item = (Time, Packet)> {
+    (0..count).map(move |id| (Time::ZERO + every * id, packet(id, size)))
+}
+
+/// What [`run`] may have delivered, in milliseconds.
+fn millis(log: &Log) -> Vec<u64> {
+    log.delivered.iter().map(|(at, _)| at.as_millis()).collect()
+}
 
 #[test]
 fn a_zero_rate_link_delivers_nothing_and_resumes_when_the_rate_returns() {

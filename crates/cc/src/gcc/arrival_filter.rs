@@ -12,12 +12,16 @@ const INITIAL_ERROR: [f64; 2] = [100.0, 0.1];
 const INITIAL_SLOPE: f64 = 8.0 / 512.0;
 /// σ_n² at the start, ms² (the same file: 50).
 const INITIAL_NOISE: f64 = 50.0;
+/// Most groups among which the shortest interval is sought (the same file's header: 60).
+pub(crate) const MOST_GROUPS: usize = 60;
+/// β is meant for this many groups a second (draft-02 § 5.3: 30).
+const GROUPS_PER_SECOND: f64 = 30.0;
 
 /// The filter's state and covariance.
 pub(crate) struct ArrivalFilter {
     form: Filter,
     q: [f64; 2],
-    beta: f64,
+    weight: Weight,
     min_noise: f64,
     outlier: f64,
     /// θ = (1/C, m) (eq. 4).
@@ -34,7 +38,7 @@ impl ArrivalFilter {
         Self {
             form: config.filter,
             q: [config.q_capacity, config.q_gradient],
-            beta: config.beta,
+            weight: Weight::new(config),
             min_noise: config.min_noise,
             outlier: config.outlier,
             theta: [if config.filter == Filter::TwoComponent { INITIAL_SLOPE } else { 0.0 }, 0.0],
@@ -52,7 +56,8 @@ impl ArrivalFilter {
             Filter::OneComponent => [0.0, 1.0],
         };
         let residual = variation.delay - (h[0] * self.theta[0] + h[1] * self.theta[1]);
-        self.update_noise(residual);
+        let beta = self.weight.at(variation);
+        self.update_noise(beta, residual);
         let mut p = self.error;
         p[0][0] += self.q[0];
         p[1][1] += self.q[1];
@@ -71,10 +76,10 @@ impl ArrivalFilter {
     }
 
     /// σ_n² (eq. 10), bounded and robust as far as the profile says (draft-02 § 5.3).
-    fn update_noise(&mut self, residual: f64) {
+    fn update_noise(&mut self, beta: f64, residual: f64) {
         let most = self.outlier * self.noise.sqrt();
         let residual = if self.outlier > 0.0 { residual.clamp(-most, most) } else { residual };
-        let noise = self.beta * self.noise + (1.0 - self.beta) * residual * residual;
+        let noise = beta * self.noise + (1.0 - beta) * residual * residual;
         self.noise = noise.max(self.min_noise);
     }
 
@@ -96,6 +101,48 @@ impl ArrivalFilter {
     /// σ_n², ms².
     pub(crate) fn noise(&self) -> f64 {
         self.noise
+    }
+}
+
+/// The weight of the past in σ_n²: β, or β fitted to the rate of groups, 1 − χ being β
+/// (draft-02 § 5.3: (1 − χ)^(30/f_max), f_max the highest rate of the last K groups).
+struct Weight {
+    beta: f64,
+    /// Departure intervals of the last K groups, ms; none if β stays as it is.
+    intervals: [f64; MOST_GROUPS],
+    groups: usize,
+    next: usize,
+    /// Groups are sent a burst time apart; a shorter interval is that of their last packets, ms.
+    least: f64,
+    /// The shortest interval and the weight that it gives, so that the power is taken only when it changes.
+    newest: (f64, f64),
+}
+
+impl Weight {
+    fn new(config: &GccConfig) -> Self {
+        Self {
+            beta: config.beta,
+            intervals: [f64::INFINITY; MOST_GROUPS],
+            groups: config.beta_groups.min(MOST_GROUPS),
+            next: 0,
+            least: config.burst_time.as_millis_f64(),
+            newest: (f64::NAN, config.beta),
+        }
+    }
+
+    fn at(&mut self, variation: &Variation) -> f64 {
+        if self.groups == 0 {
+            return self.beta;
+        }
+        // t_i − t_{i−1} less d_m is T_i − T_{i−1}.
+        let interval = variation.interval.as_millis_f64() - variation.delay;
+        self.intervals[self.next] = interval.max(self.least);
+        self.next = (self.next + 1) % self.groups;
+        let shortest = self.intervals[..self.groups].iter().copied().fold(f64::INFINITY, f64::min);
+        if shortest != self.newest.0 {
+            self.newest = (shortest, libm::pow(self.beta, GROUPS_PER_SECOND * shortest / 1000.0));
+        }
+        self.newest.1
     }
 }
 
@@ -144,6 +191,21 @@ mod tests {
         }
         assert!((filter.slope() - 0.008).abs() < 0.0005, "{}", filter.slope());
         assert!((filter.gradient() - 0.5).abs() < 0.3, "{}", filter.gradient());
+    }
+
+    #[test]
+    fn beta_follows_the_highest_rate_of_groups() {
+        let mut weight = Weight::new(&GccConfig { beta_groups: 2, ..GccConfig::draft_02() });
+        let mut at = |departure_ms: u64, delay: f64| {
+            let interval = Duration::from_millis(departure_ms) + Duration::from_millis(delay as u64);
+            weight.at(&Variation { interval, ..variation(delay, 0.0) })
+        };
+        // 30 groups a second give β, 100 give β^0.3, and 5 ms is the shortest interval.
+        assert!((at(20, 3.0) - libm::pow(0.95, 0.6)).abs() < 1e-12);
+        assert!((at(10, 0.0) - libm::pow(0.95, 0.3)).abs() < 1e-12);
+        assert!((at(40, 0.0) - libm::pow(0.95, 0.3)).abs() < 1e-12, "of the last two groups");
+        assert!((at(40, 0.0) - libm::pow(0.95, 1.2)).abs() < 1e-12);
+        assert!((at(1, 0.0) - libm::pow(0.95, 0.15)).abs() < 1e-12);
     }
 
     #[test]

@@ -53,7 +53,7 @@ words! {
 words! {
     /// What is compared with the threshold.
     pub enum Compare {
-        /// m itself, in ms (the papers and the draft).
+        /// m itself, in ms (the papers, and the draft's wording).
         Gradient = "m",
         /// min(deltas, 60) · m (libwebrtc `overuse_estimator.cc`).
         Scaled = "scaled-m",
@@ -100,6 +100,8 @@ settings! {
         "filter.q_gradient" => q_gradient: f64,
         /// Weight of the past in the measurement noise variance, β (Carlucci 2017, eq. 10: 0.95).
         "filter.beta" => beta: f64,
+        /// β is meant for 30 groups a second: it is raised to 30 over the highest rate at which the last so many groups left (draft-02 § 5.3, which leaves the number open; libwebrtc `overuse_estimator.h`: 60). 0: β as it is (Carlucci 2017, eq. 10). At most 60.
+        "filter.beta_groups" => beta_groups: usize,
         /// The measurement noise variance falls no lower (draft-02 § 5.3: 1), ms².
         "filter.min_noise" => min_noise: f64,
         /// Residuals count for the noise variance only up to this many deviations (draft-02 § 5.3: 3); 0: all of them (Carlucci 2017, eq. 10).
@@ -114,11 +116,11 @@ settings! {
         "threshold.k_down" => k_down: f64,
         /// No update while |m| exceeds γ by more than this (draft-02 § 5.4; Guerrero Viveros 2019 § 2.2.2: 15), ms.
         "threshold.skip" => skip: f64,
-        /// γ falls no lower (libwebrtc `overuse_detector.cc`: 6 for scaled m; 0: no bound), ms.
+        /// γ falls no lower (draft-02 § 5.4 and libwebrtc `overuse_detector.cc`: 6, where scaled m is compared; 0: no bound), ms.
         "threshold.min" => min_threshold: f64,
-        /// γ rises no higher (libwebrtc `overuse_detector.cc`: 600 for scaled m), ms.
+        /// γ rises no higher (draft-02 § 5.4 and libwebrtc `overuse_detector.cc`: 600), ms.
         "threshold.max" => max_threshold: f64,
-        /// What is compared with γ: m (the papers) or scaled-m, min(deltas, 60) · m (libwebrtc).
+        /// What is compared with γ: m (the papers) or scaled-m, min(deltas, 60) · m (libwebrtc, after which draft-02 sets its thresholds).
         "threshold.compare" => compare: Compare,
         /// Over-use is signalled when it has lasted this long (draft-02 § 5.4: 10 ms; Jansen 2016 § 5-1-2: 100 ms).
         "overuse_time" => overuse_time: Duration,
@@ -150,7 +152,7 @@ settings! {
         "loss.decrease" => loss_decrease: f64,
         /// A_s rises at most once in this time (libwebrtc `send_side_bandwidth_estimation.cc`: 1 s; the reports of the papers come once a second).
         "loss.increase_interval" => loss_increase_interval: Duration,
-        /// A_s never exceeds A_r (Jansen 2016, eq. 5-12); Carlucci 2017 takes the minimum only at the end.
+        /// A_s never exceeds A_r (Jansen 2016, eq. 5-12; libwebrtc `send_side_bandwidth_estimation.cc`); Carlucci 2017 and draft-02 § 6 take the minimum only at the end, after which A_s grows without bound; the profile draft-02 caps it as libwebrtc does.
         "loss.capped" => loss_capped: bool,
         /// The pacing rate as a multiple of the target: 1 (draft-02 § 4) or 2.5 (libwebrtc `goog_cc_network_control.cc`), as the browsers of the experiments paced.
         "pacing.factor" => pacing_factor: f64,
@@ -177,6 +179,7 @@ impl GccConfig {
             q_capacity: 1e-10,
             q_gradient: 1e-3,
             beta: 0.95,
+            beta_groups: 0,
             min_noise: 1.0,
             outlier: 0.0,
             threshold: Threshold::Adaptive,
@@ -221,13 +224,18 @@ impl GccConfig {
         }
     }
 
-    /// draft-ietf-rmcat-gcc-02, July 2016, as Guerrero Viveros 2019 § 2.2 describes it.
+    /// draft-ietf-rmcat-gcc-02, July 2016, as Guerrero Viveros 2019 § 2.2 describes it. Its thresholds (12.5 ms, from
+    /// 6 to 600) are those of libwebrtc, which compares scaled m with them; m itself, as § 5.4 is worded, stays
+    /// below them until the queue is full.
     pub(crate) fn draft_02() -> Self {
         Self {
             grouping: Grouping::Burst,
             filter: Filter::OneComponent,
+            beta_groups: 60,
             outlier: 3.0,
             initial_threshold: 12.5,
+            min_threshold: 6.0,
+            compare: Compare::Scaled,
             pacing_factor: 1.0,
             increase: Increase::MultiplicativeAdditive,
             response_extra: Duration::from_millis(100),

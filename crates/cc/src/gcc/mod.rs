@@ -119,6 +119,16 @@ impl GccConfig {
                 )));
             }
         }
+        if self.beta_groups > arrival_filter::MOST_GROUPS {
+            return Err(BuildError::Invalid(format!(
+                "setting filter.beta_groups = {}: it must be at most {}",
+                self.beta_groups,
+                arrival_filter::MOST_GROUPS
+            )));
+        }
+        if self.rate_window == units::Duration::ZERO {
+            return Err(BuildError::Invalid("setting rate_window = 0ms: it must be longer".to_owned()));
+        }
         if self.side == Side::Sender && self.grouping == Grouping::Frame {
             let reason = "side = sender needs grouping = burst: transport-wide feedback knows no frames";
             return Err(BuildError::Invalid(reason.to_owned()));

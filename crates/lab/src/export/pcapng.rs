@@ -8,7 +8,9 @@ use net::{Ecn, HostId, Packet};
 use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
 use sim::{Content, Tap};
 use std::borrow::Cow;
 use std::io::Write;
@@ -103,7 +105,8 @@ fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
         Ecn::Ect0 => IpEcn::TWO,
         Ecn::Ce => IpEcn::THREE,
     };
-    let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(header, Default::default())).udp(flow.src_port, flow.dst_port);
+    let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(header, Default::default()))
+        .udp(flow.src_port, flow.dst_port);
     let mut bytes = Vec::with_capacity(builder.size(payload.len()));
     builder.write(&mut bytes, payload).map_err(|error| error.to_string())?;
     Ok(bytes)

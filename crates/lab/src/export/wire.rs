@@ -2,9 +2,9 @@
 //! fields goes where. Values that the simulation keeps unwrapped are cut to their width on the wire.
 
 use bytes::{Bytes, BytesMut};
+use rtc_rtcp::extended_report::ExtendedReport;
 use rtc_rtcp::extended_report::dlrr::{DLRRReport, DLRRReportBlock};
 use rtc_rtcp::extended_report::rrt::ReceiverReferenceTimeReportBlock;
-use rtc_rtcp::extended_report::ExtendedReport;
 use rtc_rtcp::packet::Packet;
 use rtc_rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
 use rtc_rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
@@ -12,12 +12,13 @@ use rtc_rtcp::receiver_report::ReceiverReport;
 use rtc_rtcp::reception_report::ReceptionReport;
 use rtc_rtcp::sender_report::SenderReport;
 use rtc_rtcp::transport_feedbacks::transport_layer_cc::{
-    PacketStatusChunk, RecvDelta, StatusChunkTypeTcc, StatusVectorChunk, SymbolSizeTypeTcc, SymbolTypeTcc,
-    TransportLayerCc,
+    PacketStatusChunk, RecvDelta, RunLengthChunk, StatusChunkTypeTcc, StatusVectorChunk, SymbolSizeTypeTcc,
+    SymbolTypeTcc, TransportLayerCc,
 };
 use rtc_rtcp::transport_feedbacks::transport_layer_nack::{NackPair, TransportLayerNack};
 use rtc_shared::marshal::Marshal;
 use sim::payload::{ReportBlock, Rtcp, Rtp, TransportFeedback};
+use sim::wire::feedback::{Chunk, DELTA_NANOS, REFERENCE_DELTAS, Status, chunks, deltas, reference_ticks};
 use std::fmt;
 use units::{Duration, Time};
 
@@ -122,7 +123,11 @@ fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
     }
     if let Some(rate) = packet.remb {
         let bitrate = rate.as_bps() as f32;
-        parts.push(Box::new(ReceiverEstimatedMaximumBitrate { sender_ssrc, bitrate, ssrcs: vec![media_ssrc] }));
+        parts.push(Box::new(ReceiverEstimatedMaximumBitrate {
+            sender_ssrc,
+            bitrate,
+            ssrcs: vec![media_ssrc],
+        }));
     }
     if !packet.nack.is_empty() {
         let pair = |(first, lost_packets)| NackPair { packet_id: low16(first), lost_packets };
@@ -151,36 +156,48 @@ fn report_block(block: &ReportBlock) -> ReceptionReport {
     }
 }
 
-/// Status vectors of seven two-bit symbols each (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1.4).
 fn transport_feedback(packet: &Rtcp, feedback: &TransportFeedback) -> TransportLayerCc {
-    let symbol = |delta: &Option<i64>| match delta {
-        None => SymbolTypeTcc::PacketNotReceived,
-        Some(0..=255) => SymbolTypeTcc::PacketReceivedSmallDelta,
-        Some(_) => SymbolTypeTcc::PacketReceivedLargeDelta,
-    };
-    let deltas: Vec<Option<i64>> = sim::wire::deltas(feedback).collect();
-    let chunk = |deltas: &[Option<i64>]| {
-        let mut symbols: Vec<SymbolTypeTcc> = deltas.iter().map(symbol).collect();
-        symbols.resize(7, SymbolTypeTcc::PacketNotReceived);
-        PacketStatusChunk::StatusVectorChunk(StatusVectorChunk {
-            type_tcc: StatusChunkTypeTcc::StatusVectorChunk,
-            symbol_size: SymbolSizeTypeTcc::TwoBit,
-            symbol_list: symbols,
-        })
-    };
-    let recv_delta = |delta: &Option<i64>| {
-        let ticks = (*delta)?.clamp(i64::from(i16::MIN), i64::from(i16::MAX));
-        Some(RecvDelta { type_tcc_packet: symbol(&Some(ticks)), delta: 250 * ticks })
+    let recv_delta = |ticks: i64| {
+        let type_tcc_packet = symbol(Status::of(Some(ticks)));
+        let ticks = ticks.clamp(i64::from(i16::MIN), i64::from(i16::MAX));
+        RecvDelta { type_tcc_packet, delta: (DELTA_NANOS / 1000).cast_signed() * ticks }
     };
     TransportLayerCc {
         sender_ssrc: packet.ssrc,
         media_ssrc: packet.media_ssrc,
         base_sequence_number: low16(feedback.base_sequence),
         packet_status_count: low16(feedback.arrivals.len() as u64),
-        reference_time: low32(u64::try_from(sim::wire::reference_ticks(feedback) / 256).unwrap_or(0)) & 0xff_ffff,
+        reference_time: low32((reference_ticks(feedback) / REFERENCE_DELTAS).cast_unsigned()) & 0xff_ffff,
         fb_pkt_count: feedback.count,
-        packet_chunks: deltas.chunks(7).map(chunk).collect(),
-        recv_deltas: deltas.iter().filter_map(recv_delta).collect(),
+        packet_chunks: chunks(feedback).map(chunk).collect(),
+        recv_deltas: deltas(feedback).flatten().map(recv_delta).collect(),
+    }
+}
+
+fn chunk(chunk: Chunk) -> PacketStatusChunk {
+    let vector = |symbol_size, statuses: &[Status]| {
+        PacketStatusChunk::StatusVectorChunk(StatusVectorChunk {
+            type_tcc: StatusChunkTypeTcc::StatusVectorChunk,
+            symbol_size,
+            symbol_list: statuses.iter().copied().map(symbol).collect(),
+        })
+    };
+    match chunk {
+        Chunk::Run(status, run_length) => PacketStatusChunk::RunLengthChunk(RunLengthChunk {
+            type_tcc: StatusChunkTypeTcc::RunLengthChunk,
+            packet_status_symbol: symbol(status),
+            run_length,
+        }),
+        Chunk::OneBit(statuses) => vector(SymbolSizeTypeTcc::OneBit, &statuses),
+        Chunk::TwoBit(statuses) => vector(SymbolSizeTypeTcc::TwoBit, &statuses),
+    }
+}
+
+fn symbol(status: Status) -> SymbolTypeTcc {
+    match status {
+        Status::NotReceived => SymbolTypeTcc::PacketNotReceived,
+        Status::SmallDelta => SymbolTypeTcc::PacketReceivedSmallDelta,
+        Status::LargeDelta => SymbolTypeTcc::PacketReceivedLargeDelta,
     }
 }
 

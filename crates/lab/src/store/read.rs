@@ -9,8 +9,8 @@ use sim::Recording;
 use sim::recording::{Column, Event, Kind, Points, StreamRecord};
 use units::{Duration, Time};
 
-fn damaged(place: impl ToString) -> Fault {
-    Fault::Damaged(place.to_string())
+fn damaged(place: impl Into<String>) -> Fault {
+    Fault::Damaged(place.into())
 }
 
 fn time(nanos: i64) -> Time {

@@ -18,8 +18,8 @@ const NAMES: [&str; 8] = [
 ];
 
 /// The run with the given index of an experiment with two cells; seeds from the top of their range downwards.
-pub fn meta(index: u32) -> RunMeta {
-    let rate = if index % 2 == 0 { "500kbit/s" } else { "1Mbit/s" };
+pub(crate) fn meta(index: u32) -> RunMeta {
+    let rate = if index.is_multiple_of(2) { "500kbit/s" } else { "1Mbit/s" };
     let cell = [("host.alice.up.rate", rate), ("call.main.controller", "gcc:draft-02")];
     RunMeta {
         experiment: "carlucci-2017/fig11".into(),
@@ -33,7 +33,7 @@ pub fn meta(index: u32) -> RunMeta {
 }
 
 /// A recording with a call's video and a line, `samples` long, with up to eight columns.
-pub fn recording(index: u32, samples: u32, columns: usize) -> Recording {
+pub(crate) fn recording(index: u32, samples: u32, columns: usize) -> Recording {
     let interval = Duration::from_millis(500);
     let duration = interval * u64::from(samples);
     let stream = |name: &str, kind, columns: usize| StreamRecord {

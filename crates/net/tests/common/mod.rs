@@ -1,20 +1,14 @@
-//! Two hosts, packets at given times, and what becomes of them.
+//! Packets at given times, and what becomes of them.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
-
-use net::{
-    AccessConfig, DropReason, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig,
-    Packet, Place, RateConfig, Schedule,
-};
-use units::{Bitrate, Bytes, Duration, Seed, Time};
+use net::{DropReason, Dropped, Events, Flow, HostId, Network, Packet, Place};
+use units::{Bytes, Duration, Time};
 
 /// What happened, with the packets' handles.
 #[derive(Debug, Default, PartialEq)]
-pub struct Log {
-    pub delivered: Vec<(Time, u64)>,
-    pub dropped: Vec<(Time, u64, DropReason)>,
-    pub departed: Vec<(Time, Place, u64, Duration)>,
+pub(crate) struct Log {
+    pub(crate) delivered: Vec<(Time, u64)>,
+    pub(crate) dropped: Vec<(Time, u64, DropReason)>,
+    pub(crate) departed: Vec<(Time, Place, u64, Duration)>,
 }
 
 impl Events for Log {
@@ -29,20 +23,13 @@ impl Events for Log {
     }
 }
 
-pub fn network(up: LineConfig, down: LineConfig, seed: u64) -> Network {
-    let host =
-        |name: &str, up, down| HostConfig { name: name.into(), access: AccessConfig::Wired { up, down } };
-    let hosts = vec![host("alice", up, LineConfig::default()), host("bob", LineConfig::default(), down)];
-    Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(seed)).unwrap()
-}
-
-pub fn packet(id: u64, size: u64) -> Packet {
+pub(crate) fn packet(id: u64, size: u64) -> Packet {
     let flow = Flow { src: HostId(0), dst: HostId(1), ..Flow::default() };
     Packet { id, size: Bytes::new(size), flow, ..Packet::default() }
 }
 
 /// Sends packets at given times and runs until nothing is due.
-pub fn run(network: &mut Network, packets: impl IntoIterator<Item = (Time, Packet)>) -> Log {
+pub(crate) fn run(network: &mut Network, packets: impl IntoIterator<Item = (Time, Packet)>) -> Log {
     let mut log = Log::default();
     for (at, packet) in packets {
         while let Some(due) = network.next_wake().filter(|&due| due <= at) {
@@ -54,17 +41,4 @@ pub fn run(network: &mut Network, packets: impl IntoIterator<Item = (Time, Packe
         network.advance(due, &mut log);
     }
     log
-}
-
-pub fn limited(rate: Bitrate) -> LineConfig {
-    LineConfig { rate: RateConfig::Scheduled(Schedule::constant(rate)), ..LineConfig::default() }
-}
-
-pub fn paced(count: u64, every: Duration, size: u64) -> impl Iterator<Item = (Time, Packet)> {
-    (0..count).map(move |id| (Time::ZERO + every * id, packet(id, size)))
-}
-
-/// What [`run`] may have delivered, in milliseconds.
-pub fn millis(log: &Log) -> Vec<u64> {
-    log.delivered.iter().map(|(at, _)| at.as_millis()).collect()
 }

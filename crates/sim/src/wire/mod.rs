@@ -4,9 +4,10 @@
 //! SRTP and SRTCP (RFC 3711) would add 10 to 14 bytes of authentication; they are not counted, as the
 //! papers and webrtc-stats do not count them.
 
+pub mod feedback;
 mod size;
 
-pub use size::{deltas, nack_items, reference_ticks, rtcp_size, rtp_header_size, rtp_size};
+pub use size::{nack_items, rtcp_size, rtp_header_size, rtp_size};
 
 use units::Bytes;
 

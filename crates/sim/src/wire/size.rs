@@ -1,7 +1,8 @@
 //! How long packets are on the wire, without making them.
 
-use crate::payload::{Rtcp, Rtp, TransportFeedback};
-use units::{Bytes, Time};
+use super::feedback::transport_size;
+use crate::payload::{Rtcp, Rtp};
+use units::Bytes;
 
 /// RTP header without extensions (RFC 3550 § 5.1).
 const RTP_HEADER: u64 = 12;
@@ -57,40 +58,4 @@ pub fn nack_items(sequences: &[u64]) -> impl Iterator<Item = (u64, u16)> + '_ {
         rest = &after[together..];
         Some((first, mask))
     })
-}
-
-/// Transport-wide feedback: header and fixed part 20 bytes, status chunks of 2 bytes, and a delta of one or two
-/// bytes for each packet received, padded to a multiple of 4 (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1).
-fn transport_size(feedback: &TransportFeedback) -> u64 {
-    if feedback.arrivals.is_empty() {
-        return 0;
-    }
-    // Chunks as two-bit status vectors of seven packets each (§ 3.1.4).
-    let chunks = feedback.arrivals.len().div_ceil(7) as u64;
-    let deltas: u64 =
-        deltas(feedback).flatten().map(|delta| if (0..=255).contains(&delta) { 1 } else { 2 }).sum();
-    (20 + 2 * chunks + deltas).next_multiple_of(4)
-}
-
-/// The reference time in multiples of 64 ms, and for each packet its arrival after the one before in multiples of
-/// 250 µs (§ 3.1.5), the first after the reference time.
-pub fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
-    let mut last = reference_ticks(feedback);
-    feedback.arrivals.iter().map(move |arrival| {
-        let ticks = delta_ticks((*arrival)?);
-        let delta = ticks - last;
-        last = ticks;
-        Some(delta)
-    })
-}
-
-/// An instant in multiples of 250 µs.
-fn delta_ticks(at: Time) -> i64 {
-    (at.as_nanos() / 250_000).cast_signed()
-}
-
-/// The reference time in multiples of 250 µs: the first arrival, rounded down to 64 ms.
-pub fn reference_ticks(feedback: &TransportFeedback) -> i64 {
-    let first = feedback.arrivals.iter().flatten().next().copied().unwrap_or(Time::ZERO);
-    delta_ticks(first) / 256 * 256
 }

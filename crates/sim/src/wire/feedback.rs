@@ -1,0 +1,208 @@
+//! Transport-wide feedback as it is packed for the wire
+//! (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1): status chunks and receive deltas.
+
+use crate::payload::TransportFeedback;
+use units::Time;
+
+/// Statuses in a chunk of one-bit symbols (§ 3.1.4).
+const ONE_BIT: usize = 14;
+/// Statuses in a chunk of two-bit symbols (§ 3.1.4).
+const TWO_BIT: usize = 7;
+/// Statuses in a run-length chunk, 13 bits (§ 3.1.3).
+const RUN: usize = (1 << 13) - 1;
+
+/// The unit of receive deltas, 250 µs (§ 3.1.5), in nanoseconds.
+pub const DELTA_NANOS: u64 = 250_000;
+/// The unit of the reference time, 64 ms (§ 3.1), in receive deltas.
+pub const REFERENCE_DELTAS: i64 = 256;
+
+/// What became of a packet (§ 3.1.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It did not come.
+    #[default]
+    NotReceived,
+    /// It came 0 to 63.75 ms after the one before: a delta of one byte.
+    SmallDelta,
+    /// It came later, or before the one before: a delta of two bytes.
+    LargeDelta,
+}
+
+impl Status {
+    /// The status of a packet with this delta, in multiples of 250 µs.
+    #[must_use]
+    pub fn of(delta: Option<i64>) -> Self {
+        match delta {
+            None => Self::NotReceived,
+            Some(0..=255) => Self::SmallDelta,
+            Some(_) => Self::LargeDelta,
+        }
+    }
+
+    /// Bytes of its delta.
+    fn delta_size(self) -> u64 {
+        self as u64
+    }
+}
+
+/// A packet status chunk, two bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// So many packets of one status (§ 3.1.3).
+    Run(Status, u16),
+    /// Up to fourteen packets, none with a large delta; the rest is padding (§ 3.1.4).
+    OneBit([Status; 14]),
+    /// Up to seven packets; the rest is padding (§ 3.1.4).
+    TwoBit([Status; 7]),
+}
+
+/// Bytes of a transport-wide feedback packet: header and fixed part 20, chunks of 2, deltas of 1 or 2, padded
+/// to a multiple of 4. Nothing if it reports on nothing.
+pub(super) fn transport_size(feedback: &TransportFeedback) -> u64 {
+    if feedback.arrivals.is_empty() {
+        return 0;
+    }
+    let chunks = chunks(feedback).count() as u64;
+    let deltas: u64 = deltas(feedback).map(|delta| Status::of(delta).delta_size()).sum();
+    (20 + 2 * chunks + deltas).next_multiple_of(4)
+}
+
+/// For each packet its arrival after the one received before, in multiples of 250 µs (§ 3.1.5); the first after
+/// the reference time.
+pub fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
+    let mut last = reference_ticks(feedback);
+    feedback.arrivals.iter().map(move |arrival| {
+        let ticks = delta_ticks((*arrival)?);
+        let delta = ticks - last;
+        last = ticks;
+        Some(delta)
+    })
+}
+
+/// The reference time in multiples of 250 µs: the first arrival, rounded down to 64 ms.
+#[must_use]
+pub fn reference_ticks(feedback: &TransportFeedback) -> i64 {
+    let first = feedback.arrivals.iter().flatten().next().copied().unwrap_or(Time::ZERO);
+    delta_ticks(first) / REFERENCE_DELTAS * REFERENCE_DELTAS
+}
+
+/// An instant in multiples of 250 µs.
+fn delta_ticks(at: Time) -> i64 {
+    (at.as_nanos() / DELTA_NANOS).cast_signed()
+}
+
+/// The status chunks. The draft leaves the choice of chunks to the receiver; this is libwebrtc's
+/// (`modules/rtp_rtcp/source/rtcp_packet/transport_feedback.cc`, `LastChunk`): a run while all are alike, else
+/// one-bit symbols while there is no large delta, else two-bit symbols.
+pub fn chunks(feedback: &TransportFeedback) -> impl Iterator<Item = Chunk> + '_ {
+    let mut statuses = deltas(feedback).map(Status::of);
+    let mut pending = Pending::default();
+    std::iter::from_fn(move || {
+        for status in statuses.by_ref() {
+            if !pending.has_room(status) {
+                let chunk = pending.emit(false);
+                pending.push(status);
+                return Some(chunk);
+            }
+            pending.push(status);
+        }
+        (pending.len > 0).then(|| pending.emit(true))
+    })
+}
+
+/// Statuses that are not yet in a chunk.
+#[derive(Default)]
+struct Pending {
+    /// The first of them; padding after `len`.
+    first: [Status; ONE_BIT],
+    /// How many, which is more than `first` holds only while all are alike.
+    len: usize,
+}
+
+impl Pending {
+    fn has_large(&self) -> bool {
+        self.first[..self.len.min(ONE_BIT)].contains(&Status::LargeDelta)
+    }
+
+    fn has_room(&self, status: Status) -> bool {
+        self.len < TWO_BIT
+            || self.len < ONE_BIT && !self.has_large() && status != Status::LargeDelta
+            || self.len < RUN && self.first[0] == status && alike(&self.first, self.len)
+    }
+
+    fn push(&mut self, status: Status) {
+        if let Some(place) = self.first.get_mut(self.len) {
+            *place = status;
+        }
+        self.len += 1;
+    }
+
+    /// A chunk of the first of them, `last` if no more will come; those that it has no room for stay.
+    fn emit(&mut self, last: bool) -> Chunk {
+        let Self { first, len } = std::mem::take(self);
+        let (now, later) = first.split_at(TWO_BIT);
+        if alike(&first, len) {
+            return Chunk::Run(first[0], u16::try_from(len).unwrap_or(u16::MAX));
+        }
+        if len == ONE_BIT || last && len > TWO_BIT {
+            return Chunk::OneBit(first);
+        }
+        later[..len.saturating_sub(TWO_BIT)].iter().for_each(|&status| self.push(status));
+        let mut symbols = [Status::NotReceived; TWO_BIT];
+        symbols.copy_from_slice(now);
+        Chunk::TwoBit(symbols)
+    }
+}
+
+fn alike(first: &[Status; ONE_BIT], len: usize) -> bool {
+    first[..len.min(ONE_BIT)].windows(2).all(|pair| pair[0] == pair[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Status::{LargeDelta as L, NotReceived as N, SmallDelta as S};
+
+    /// Feedback on packets of these statuses; large deltas are 100 ms.
+    fn chunks_of(statuses: &[Status]) -> Vec<Chunk> {
+        let mut at = 1_000_000_000;
+        let arrival = |status: &Status| {
+            at += [0, 1_000_000, 100_000_000][*status as usize];
+            (*status != N).then(|| Time::from_nanos(at))
+        };
+        let mut arrivals: Vec<Option<Time>> = statuses.iter().map(arrival).collect();
+        arrivals.insert(0, Some(Time::from_nanos(1_000_000_000)));
+        chunks(&TransportFeedback { arrivals, ..Default::default() }).collect()
+    }
+
+    #[test]
+    fn alike_packets_make_a_run() {
+        assert_eq!(chunks_of(&[S; 99]), [Chunk::Run(S, 100)]);
+        assert_eq!(chunks_of(&[S; RUN]), [Chunk::Run(S, 8191), Chunk::Run(S, 1)]);
+    }
+
+    #[test]
+    fn losses_make_one_bit_symbols() {
+        let fourteen = [S, N, S, S, S, S, S, S, S, S, S, S, S, S];
+        assert_eq!(chunks_of(&fourteen[1..]), [Chunk::OneBit(fourteen)]);
+        let nine = [S, N, S, S, S, S, S, S, S, N, N, N, N, N];
+        assert_eq!(chunks_of(&nine[1..9]), [Chunk::OneBit(nine)]);
+    }
+
+    #[test]
+    fn large_deltas_make_two_bit_symbols() {
+        assert_eq!(chunks_of(&[L, S]), [Chunk::TwoBit([S, L, S, N, N, N, N])]);
+        let later = [N, S, S, S, S, S, S, S, L];
+        let first = Chunk::TwoBit([S, N, S, S, S, S, S]);
+        assert_eq!(chunks_of(&later), [first, Chunk::TwoBit([S, S, L, N, N, N, N])]);
+    }
+
+    #[test]
+    fn a_run_of_losses_inside() {
+        let mut statuses = [S; 60];
+        statuses[6..40].fill(N);
+        let mut first = [S; 14];
+        first[7..].fill(N);
+        assert_eq!(chunks_of(&statuses), [Chunk::OneBit(first), Chunk::Run(N, 27), Chunk::Run(S, 20)]);
+    }
+}
