@@ -77,30 +77,59 @@ fn place<T, E: Into<ExportError>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<T, E>,
 ) -> Result<T, ExportError> {
-    let old = match fs::metadata(path) {
-        Ok(old) if old.is_dir() => return Err(ExportError::new("it is a folder", "name a file in it")),
-        Ok(old) if !old.is_file() => return fill(&fs::OpenOptions::new().write(true).open(path)?, write),
-        Ok(old) if old.permissions().readonly() => {
-            return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
+    match Draft::open(path)? {
+        Draft::AsItIs(file) => fill(&file, write),
+        Draft::Beside { file, target } => {
+            let value = fill(file.as_file(), write)?;
+            // Some file systems say only now that there is no room.
+            file.as_file().sync_all()?;
+            file.persist(&target).map_err(|error| error.error)?;
+            Ok(value)
         }
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error.into()),
-    };
-    // What a link points to is replaced, not the link.
-    let target = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let permissions = old.map_or_else(usual_permissions, |old| old.permissions());
-    let file = tempfile::Builder::new()
-        .prefix(".weir-")
-        .suffix(".part")
-        .permissions(permissions)
-        .tempfile_in(folder)?;
-    let value = fill(file.as_file(), write)?;
-    // Some file systems say only now that there is no room.
-    file.as_file().sync_all()?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(value)
+    }
+}
+
+/// Sees whether `path` could be written, so that work of minutes does not end in an error.
+///
+/// # Errors
+/// What [`to_file`] would meet before it writes.
+pub fn writable(path: &Path) -> Result<(), ExportError> {
+    Draft::open(path).map(drop).map_err(|error| error.at(path))
+}
+
+/// Where the bytes go.
+enum Draft {
+    /// A pipe or a device.
+    AsItIs(File),
+    /// A temporary file in the folder of its target.
+    Beside { file: tempfile::NamedTempFile, target: PathBuf },
+}
+
+impl Draft {
+    fn open(path: &Path) -> Result<Self, ExportError> {
+        let old = match fs::metadata(path) {
+            Ok(old) if old.is_dir() => return Err(ExportError::new("it is a folder", "name a file in it")),
+            Ok(old) if !old.is_file() => {
+                return Ok(Self::AsItIs(fs::OpenOptions::new().write(true).open(path)?));
+            }
+            Ok(old) if old.permissions().readonly() => {
+                return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
+            }
+            Ok(old) => Some(old),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        // What a link points to is replaced, not the link.
+        let target = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let permissions = old.map_or_else(usual_permissions, |old| old.permissions());
+        let file = tempfile::Builder::new()
+            .prefix(".weir-")
+            .suffix(".part")
+            .permissions(permissions)
+            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self::Beside { file, target })
+    }
 }
 
 fn fill<T, E: Into<ExportError>>(

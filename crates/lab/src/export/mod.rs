@@ -25,5 +25,5 @@ pub mod wire;
 
 pub use self::csv::{CsvTable, Layout, write_csv};
 pub use self::parquet::{ParquetTable, write_parquet};
-pub use file::{ExportError, to_file};
+pub use file::{ExportError, to_file, writable};
 pub use table::parameters;

@@ -2,15 +2,16 @@
 //!
 //! Host number n has the address 10.0.0.(n+1). RTP payload is zeros: frames have sizes, not pictures.
 
+use super::ExportError;
 use super::wire::{encode_rtcp, encode_rtp};
 use etherparse::{IpDscp, IpEcn, PacketBuilder};
 use net::{Ecn, HostId, Packet};
-use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
+use pcap_file::{DataLink, PcapError};
 use sim::{Content, Tap};
 use std::borrow::Cow;
 use std::io::Write;
@@ -24,7 +25,7 @@ const TIME_TO_LIVE: u8 = 64;
 /// Writes a capture as the run goes on.
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
-    error: Option<String>,
+    error: Option<ExportError>,
 }
 
 impl<W: Write> Capture<W> {
@@ -32,15 +33,15 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// When the beginning cannot be written.
-    pub fn new(output: W, hosts: &[String]) -> Result<Self, String> {
-        let mut writer = PcapNgWriter::new(output).map_err(|error| error.to_string())?;
+    pub fn new(output: W, hosts: &[String]) -> Result<Self, ExportError> {
+        let mut writer = PcapNgWriter::new(output).map_err(failed)?;
         for host in hosts {
             let options = vec![
                 InterfaceDescriptionOption::IfName(Cow::Owned(host.clone())),
                 InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
             ];
             let interface = InterfaceDescriptionBlock { linktype: DataLink::IPV4, snaplen: 0, options };
-            writer.write_pcapng_block(interface).map_err(|error| error.to_string())?;
+            writer.write_pcapng_block(interface).map_err(failed)?;
         }
         Ok(Self { writer, error: None })
     }
@@ -49,14 +50,20 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// The first error that writing met.
-    pub fn finish(self) -> Result<W, String> {
+    pub fn finish(self) -> Result<W, ExportError> {
         match self.error {
             Some(error) => Err(error),
             None => Ok(self.writer.into_inner()),
         }
     }
 
-    fn write(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>) -> Result<(), String> {
+    fn write(
+        &mut self,
+        at: Time,
+        host: HostId,
+        packet: &Packet,
+        content: Content<'_>,
+    ) -> Result<(), ExportError> {
         let payload = match content {
             Content::Rtp(rtp) => encode_rtp(rtp),
             Content::Rtcp(rtcp) => encode_rtcp(rtcp),
@@ -70,7 +77,7 @@ impl<W: Write> Capture<W> {
             data: Cow::Owned(bytes),
             options: Vec::new(),
         };
-        self.writer.write_pcapng_block(block).map(drop).map_err(|error| error.to_string())
+        self.writer.write_pcapng_block(block).map(drop).map_err(failed)
     }
 }
 
@@ -79,6 +86,14 @@ impl<W: Write> Tap for Capture<W> {
         if self.error.is_none() {
             self.error = self.write(at, host, packet, content).err();
         }
+    }
+}
+
+/// What the writer met.
+fn failed(error: PcapError) -> ExportError {
+    match error {
+        PcapError::IoError(error) => error.into(),
+        other => other.to_string().into(),
     }
 }
 

@@ -9,7 +9,9 @@ pub(crate) mod verify;
 use crate::cli::Running;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use lab::export::to_file;
 use lab::runner::{Runner, Summary, all_cores};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,21 +50,13 @@ fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> 
     Ok(otherwise)
 }
 
-/// Writes a file beside its place and then moves it there, so that a full disk spoils nothing.
+/// Writes a file whole or not at all.
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(".part");
-    let result = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
-    result.map_err(|error| {
-        // What is left of the draft is of no use; the first error is the one to tell.
-        let _ = std::fs::remove_file(&draft);
-        Failure::new(format!("{}: {error}", path.display()))
-    })
+    Ok(to_file(path, |file| file.write_all(text.as_bytes()))?)
 }
 
 /// A line on standard error.
 fn eprint(text: &str) {
-    use std::io::Write;
     // Nobody is left to tell if this fails.
     let _ = writeln!(anstream::stderr(), "{text}");
 }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::keeper::Keeper;
 use lab::claims::Verdict;
 use lab::experiment::Experiment;
+use lab::export::writable;
 use lab::figures::Drawings;
 use lab::report::Section;
 use lab::runner::{Job, Outcome, Runner};
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
+    writable(&args.output)?;
     if let Some(path) = &args.from {
         return stored(args, path);
     }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use lab::experiment::Experiment;
+use lab::export::writable;
 use lab::metrics::{StreamSummary, Unit, mean, summary};
 use lab::runner::{Job, Outcome, Runner};
 use serde::Serialize;
@@ -22,6 +23,7 @@ struct Line<'a> {
 }
 
 pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
+    args.pcap.iter().try_for_each(|path| writable(path))?;
     let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.overrides())?;
     let experiments = [experiment];
     let mut keeper = Keeper::open(&args.running)?;

@@ -5,12 +5,14 @@ use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
+use lab::export::writable;
 use lab::figures::Drawings;
 use lab::runner::{Job, Runner};
 use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
+    args.report.iter().chain(&args.save_baseline).try_for_each(|path| writable(path))?;
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
