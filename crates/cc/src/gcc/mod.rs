@@ -24,7 +24,8 @@
 //! | eq. 13, Decrease | A_r = α R | never above the present A_r |
 //! | Jansen 2016, eq. 5-1 | A_r grows by 1.05 at each update | ×1.05 a second, as § 8-2-1 explains |
 //! | Jansen 2016 § 8-1-2 | a ramp-up function | probe clusters with libwebrtc's constants |
-//! | draft-02 § 5.3 | β scaled by the frame rate | β as in Carlucci 2017, eq. 10 |
+//! | draft-02 § 5.4 | m compared with a threshold of 6 to 600 ms | scaled m, after which libwebrtc set these bounds; m itself stays below them until the queue is full |
+//! | draft-02 § 6 | the least of A_r and A_s, at the end | A_s capped by A_r, as in libwebrtc and Jansen 2016, eq. 5-12: it would grow without bound |
 //! | draft-02 § 5.5, Guerrero Viveros § 2.2.2 | standard deviation of R at decrease | with the bounds of libwebrtc's `link_capacity_estimator.cc` |
 
 mod arrival_filter;

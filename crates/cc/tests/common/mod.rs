@@ -113,7 +113,8 @@ impl Run {
         let target = decision.target_rate.min(self.path.ceiling);
         self.credit += target.bytes_in(FRAME);
         if let Some(cluster) = decision.probe.filter(|cluster| cluster.id > self.probe.0) {
-            self.probe = (cluster.id, cluster.min_packets.max(5));
+            let packets = cluster.rate.bytes_in(cluster.min_duration).get().div_ceil(PACKET.get());
+            self.probe = (cluster.id, cluster.min_packets.max(u32::try_from(packets).unwrap()));
             self.credit += PACKET * u64::from(self.probe.1);
         }
         let timestamp = self.now.as_nanos() / 11_111;
@@ -126,8 +127,11 @@ impl Run {
             self.controllers.sender.on_sent(&packet);
             self.forward(at, packet, timestamp);
             self.sequence += 1;
-            at +=
-                decision.pacing_rate.max(target).time_to_send(PACKET).unwrap().min(Duration::from_millis(5));
+            let pace = match decision.probe {
+                Some(cluster) if probe.is_some() => cluster.rate,
+                _ => decision.pacing_rate.max(target),
+            };
+            at += pace.time_to_send(PACKET).unwrap().min(Duration::from_millis(5));
         }
     }
 

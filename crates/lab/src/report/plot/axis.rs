@@ -8,7 +8,9 @@ use std::ops::Range;
 const MAX_DECADES: f64 = 6.0;
 /// Floor of a logarithmic axis without any positive value. Ours: 0.1 ms or 0.1 kbit/s is below what is measured.
 const EMPTY_LOG: (f64, f64) = (0.1, 10.0);
-/// The decimal exponents between which plain numbers are readable.
+/// Ticks closer than this are written out, larger ones with a prefix: `1500` beside kbit/s, but `500 k` beside bit/s.
+const WRITTEN_OUT: f64 = 1e4;
+/// The numbers that are readable without an exponent.
 const PLAIN: Range<f64> = 1e-4..1e15;
 
 /// What an axis must be like.
@@ -172,7 +174,7 @@ fn nice_step(rough: f64) -> f64 {
     nice * power
 }
 
-/// A number with an SI prefix from a thousand up (`500 k`, `1 M`), with the decimals that `step` needs. Numbers below
+/// A number with the decimals that `step` needs, and an SI prefix where steps are large (`500 k`, `1 M`). Numbers below
 /// one are written out (`0.05`): a prefix there would collide with the unit in the label (ms).
 pub(in crate::report) fn si(value: f64, step: f64) -> String {
     let size = value.abs();
@@ -183,8 +185,9 @@ pub(in crate::report) fn si(value: f64, step: f64) -> String {
         return format!("{value:.1e}").replace(".0e", "e");
     }
     let prefixes = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
-    let (unit, suffix) =
-        prefixes.into_iter().find(|(unit, _)| size >= unit * (1.0 - 1e-9)).unwrap_or((1.0, ""));
+    let prefix =
+        prefixes.into_iter().find(|(unit, _)| step.abs() >= WRITTEN_OUT && size >= unit * (1.0 - 1e-9));
+    let (unit, suffix) = prefix.unwrap_or((1.0, ""));
     let decimals = libm::ceil(-libm::log10(step.abs() / unit) - 1e-9).clamp(0.0, 6.0) as usize;
     let text = format!("{:.decimals$}", value / unit);
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -246,5 +249,6 @@ mod tests {
         assert_eq!(si(0.05, 0.05), "0.05");
         assert_eq!(si(1e300, 1e300), "1e300");
         assert_eq!(si(100.0, 50.0), "100");
+        assert_eq!(si(1500.0, 500.0), "1500");
     }
 }

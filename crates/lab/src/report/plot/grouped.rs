@@ -17,6 +17,11 @@ const FILL: f64 = 0.8;
 /// The width of an item's slot that it fills.
 const BAR: f64 = 0.84;
 
+/// Space between two names, in CSS pixels.
+const GAP: u32 = 6;
+/// Most groups that all keep their names.
+const WORDS: usize = 8;
+
 /// What is drawn in a slot of a group.
 trait Item {
     /// The values that the axis must show.
@@ -124,7 +129,11 @@ fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> Drawn<Drawing> {
             Ok(())
         })?;
         let room = (SIZE.0 - 76) / count as u32;
-        names.into_iter().try_for_each(|(spot, name)| {
+        // Many groups are steps of a quantity: a name here and there tells them; few are words, cut to fit.
+        let widest = names.iter().map(|(_, name)| text_width(name) + GAP).max().unwrap_or(0);
+        let every = if count > WORDS { widest.div_ceil(room.max(1)).max(1) } else { 1 };
+        let room = room * every;
+        names.into_iter().step_by(every as usize).try_for_each(|(spot, name)| {
             legend::write(root, &shorten(&name, room), spot, HPos::Center, Ink::Text)
         })
     })

@@ -1,0 +1,49 @@
+//! Every registered controller has a page in `docs/algorithms` that names its settings with their values, and
+//! its signals.
+
+#![expect(clippy::unwrap_used, reason = "a page that is not there fails")]
+
+use cc::{ControllerConfig, Profile};
+use std::path::PathBuf;
+use units::Bitrate;
+
+/// `gcc-libwebrtc.md` if there is one for the profile alone, else `gcc.md` for its family.
+fn page(profile: &Profile) -> String {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/algorithms"));
+    let own = folder.join(format!("{}.md", profile.name.replace(':', "-")));
+    let family = folder.join(format!("{}.md", profile.name.split(':').next().unwrap()));
+    std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(family)).unwrap()
+}
+
+fn row<'a>(page: &'a str, profile: &Profile, name: &str) -> &'a str {
+    let start = format!("| `{name}` |");
+    let row = page.lines().find(|line| line.starts_with(&start));
+    row.unwrap_or_else(|| panic!("the page of {} has no row '{start}'", profile.name))
+}
+
+#[test]
+fn settings_and_signals_are_on_the_page() {
+    for profile in cc::profiles() {
+        let page = page(&profile);
+        for setting in &profile.settings {
+            let row = row(&page, &profile, setting.name);
+            let value = format!("| {} |", setting.value);
+            assert!(row.contains(&value), "{}: no '{value}' in '{row}'", profile.name);
+        }
+        let controllers = cc::build(&ControllerConfig {
+            profile: profile.name.clone(),
+            settings: Vec::new(),
+            start_rate: Bitrate::from_kbps(300),
+            min_rate: Bitrate::from_kbps(30),
+            max_rate: Bitrate::from_mbps(2),
+        })
+        .unwrap();
+        let mut named = |name: &'static str, _| {
+            row(&page, &profile, name);
+        };
+        controllers.sender.signals(&mut named);
+        if let Some(receiver) = &controllers.receiver {
+            receiver.signals(&mut named);
+        }
+    }
+}
