@@ -133,10 +133,20 @@ fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> Drawn<Drawing> {
         let widest = names.iter().map(|(_, name)| text_width(name) + GAP).max().unwrap_or(0);
         let every = if count > WORDS { widest.div_ceil(room.max(1)).max(1) } else { 1 };
         let room = room * every;
+        let shared =
+            if widest > room { shared_words(names.iter().map(|(_, name)| name.as_str())) } else { 0 };
         names.into_iter().step_by(every as usize).try_for_each(|(spot, name)| {
-            legend::write(root, &shorten(&name, room), spot, HPos::Center, Ink::Text)
+            legend::write(root, &shorten(&name[shared..], room), spot, HPos::Center, Ink::Text)
         })
     })
+}
+
+/// How long the words are with which all names begin: what can be left out of them.
+fn shared_words<'a>(mut names: impl Iterator<Item = &'a str>) -> usize {
+    let Some(first) = names.next() else { return 0 };
+    let alike = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = names.map(|name| alike(first, name)).min().unwrap_or(0);
+    first.as_bytes()[..shared].iter().rposition(|&byte| byte == b' ').map_or(0, |space| space + 1)
 }
 
 /// A name that fits into `room` CSS pixels.
@@ -186,4 +196,19 @@ fn values<T: Item>(grouped: &Grouped<T>, marks: &[Mark]) -> impl Iterator<Item =
     let marked: Vec<f64> =
         marks.iter().filter_map(|m| if let At::Y(y) = m.at { Some(y) } else { None }).collect();
     shown.into_iter().chain(marked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shared_words;
+
+    #[test]
+    fn words_that_all_names_share_are_found() {
+        let shared = |names: &[&str]| shared_words(names.iter().copied());
+        assert_eq!(shared(&["droptail limit 150ms", "droptail limit 1500ms"]), "droptail limit ".len());
+        assert_eq!(shared(&["150ms", "1500ms"]), 0);
+        assert_eq!(shared(&["pfifo limit 1", "codel limit 1"]), 0);
+        assert_eq!(shared(&["only one"]), 0);
+        assert_eq!(shared(&[]), 0);
+    }
 }
