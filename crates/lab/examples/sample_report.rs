@@ -46,6 +46,10 @@ fn claims() -> Vec<ClaimRow> {
         status,
         measured: measured.to_owned(),
         note: note.to_owned(),
+        beside: vec![
+            ("gcc:libwebrtc".to_owned(), Some(false), "utilisation 81.0 % to 96.1 %".to_owned()),
+            ("gcc:draft-02".to_owned(), None, "it has no setting 'threshold'".to_owned()),
+        ],
         anchor: Some("time-1".to_owned()),
     };
     let mut rows = Vec::new();

@@ -17,6 +17,40 @@ pub use document::FileError;
 /// The controllers that an experiment may name.
 pub mod controllers {
     pub use cc::{Profile, Setting, profiles};
+
+    /// Sees whether there is a controller of this name.
+    ///
+    /// # Errors
+    /// That there is none, and which there are.
+    pub fn check(name: &str) -> Result<(), String> {
+        let rate = units::Bitrate::from_mbps(1);
+        let profile = name.to_owned();
+        let config = cc::ControllerConfig {
+            profile,
+            settings: Vec::new(),
+            start_rate: rate,
+            min_rate: rate,
+            max_rate: rate,
+        };
+        match cc::build(&config) {
+            Ok(_) => Ok(()),
+            Err(cc::BuildError::UnknownProfile(name, known)) => {
+                let (reason, mend) = unknown(&name, &known);
+                Err(format!("{reason}; {mend}"))
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// What to say of a name that is none, and the mend.
+    pub(crate) fn unknown(name: &str, known: &[String]) -> (String, String) {
+        let near = crate::document::nearest(name, known.iter().map(String::as_str));
+        let mend = near.map_or_else(
+            || format!("there are {}", known.join(", ")),
+            |near| format!("did you mean {near}?"),
+        );
+        (format!("there is no controller '{name}'"), mend)
+    }
 }
 pub use sim::Recording;
 pub use units::Seed;

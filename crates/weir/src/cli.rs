@@ -118,6 +118,7 @@ Examples:
   weir verify C-5 C-6 V-2
   weir verify jansen-2016 --json
   weir verify --baseline before.json
+  weir verify carlucci-2017 --with gcc:libwebrtc
 
 Exit code: 0; 1 if a claim or a metric got worse than in the baseline, or a run broke off; 2 for bad input; 130 after Ctrl-C.")]
 pub(crate) struct Verify {
@@ -126,6 +127,9 @@ pub(crate) struct Verify {
     pub(crate) claims: Vec<String>,
     #[command(flatten)]
     pub(crate) running: Running,
+    /// Run the same experiments under this controller too, or under 'all'; repeatable
+    #[arg(long, value_name = "CONTROLLER")]
+    pub(crate) with: Vec<String>,
     /// A former output of 'verify --json' to compare with
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,

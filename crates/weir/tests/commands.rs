@@ -150,6 +150,30 @@ fn verify_prints_verdicts_and_compares_with_a_baseline() {
 }
 
 #[test]
+fn verify_puts_other_controllers_beside_the_papers() {
+    let folder = folder();
+    let verify = |more: &[&str]| {
+        in_folder(
+            folder.path(),
+            &[&["verify", "--runs", "1", "--set", "duration=5s", "--quiet"], more].concat(),
+        )
+    };
+    let output = verify(&["C-5", "--json", "--with", "all"]).assert().success().get_output().stdout.clone();
+    let rows = json_lines(&output);
+    let beside = rows[0]["beside"].as_array().unwrap();
+    let names: Vec<&str> = beside.iter().filter_map(|other| other["controller"].as_str()).collect();
+    assert_eq!(names, ["gcc:jansen-2016", "gcc:draft-02", "gcc:libwebrtc"], "not the paper's own");
+    assert!(beside.iter().all(|other| other["holds"].is_boolean() && !other["values"][0].is_null()));
+    // The threshold is what C-1 varies, and libwebrtc has no such setting.
+    let row = verify(&["C-1", "--with", "gcc:libwebrtc", "--with", "gcc:draft-02"]).assert().success();
+    row.stdout(contains("not run").and(contains("gcc:draft-02")));
+    verify(&["C-5", "--with", "gcc:libwebrt"])
+        .assert()
+        .code(2)
+        .stderr(contains("did you mean gcc:libwebrtc?"));
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     use std::process::{Command, Stdio};
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("weir"))

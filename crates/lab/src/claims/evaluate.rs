@@ -58,6 +58,25 @@ pub struct Verdict {
     pub runs: u32,
     /// The first seed.
     pub seed: u64,
+    /// What explains a difference from what was published, where the claim failed and that is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// What was measured, cell by cell.
+    pub values: Vec<Measured>,
+    /// The same experiment under other controllers, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
+}
+
+/// A claim's experiment under another controller than the paper's.
+#[derive(Clone, Debug, Serialize)]
+pub struct Beside {
+    /// The controller.
+    pub controller: String,
+    /// Whether the check holds; `null` if it could not be run.
+    pub holds: Option<bool>,
+    /// What was measured, for people; why not, if it was not run.
+    pub measured: String,
     /// What was measured, cell by cell.
     pub values: Vec<Measured>,
 }
@@ -87,6 +106,19 @@ pub struct Measured {
     pub runs: usize,
 }
 
+impl Verdict {
+    /// Puts what another controller did beside the paper's.
+    pub fn add_beside(&mut self, controller: &str, other: Self) {
+        let holds = match other.status {
+            Status::Reproduced => Some(true),
+            Status::NotReproduced => Some(false),
+            Status::NotRun => None,
+        };
+        let (measured, values) = (other.measured, other.values);
+        self.beside.push(Beside { controller: controller.to_owned(), holds, measured, values });
+    }
+}
+
 /// The values of the runs of a cell: by value, then by run.
 pub(super) type CellValues = Vec<Vec<f64>>;
 
@@ -104,7 +136,9 @@ impl Claim {
             experiment: self.experiment.clone(),
             runs: experiment.map_or(0, |experiment| experiment.runs),
             seed: experiment.map_or(0, |experiment| experiment.seed.0),
+            note: if status == Status::NotReproduced { self.note.clone() } else { String::new() },
             values: Vec::new(),
+            beside: Vec::new(),
         }
     }
 
@@ -154,10 +188,13 @@ impl Claim {
             scope.add(name, value.clone());
             measured.push((name.clone(), value));
         }
-        let holds = match self.holds.evaluate(&scope)? {
-            Value::Bool(holds) => holds,
-            Value::Float(number) if number.is_nan() => false,
-            other => return Err(format!("'holds' is neither true nor false but {other:?}")),
+        let holds = match self.holds.evaluate(&scope) {
+            Ok(Value::Bool(holds)) => holds,
+            Ok(Value::Float(number)) if number.is_nan() => false,
+            // CEL compares nothing with not-a-number, so nothing holds of it.
+            Err(_) if measured.iter().any(|(_, value)| has_nan(value)) => false,
+            Ok(other) => return Err(format!("'holds' is neither true nor false but {other:?}")),
+            Err(reason) => return Err(reason),
         };
         let all = || Template::listing(self.measured.iter().map(|(name, _)| name.as_str()));
         Ok((holds, self.show.clone().unwrap_or_else(all).show(&measured)))
@@ -183,6 +220,15 @@ impl Claim {
             }
         }
         Ok(data)
+    }
+}
+
+/// Whether a number in it could not be measured.
+fn has_nan(value: &Value) -> bool {
+    match value {
+        Value::Float(number) => number.is_nan(),
+        Value::List(list) => list.iter().any(has_nan),
+        _ => false,
     }
 }
 

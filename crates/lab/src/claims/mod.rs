@@ -16,7 +16,7 @@ mod verify;
 
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
-pub use evaluate::{Measured, Status, Verdict};
+pub use evaluate::{Beside, Measured, Status, Verdict};
 pub use verify::Plan;
 
 use crate::metrics::Request;
@@ -40,6 +40,8 @@ pub struct Claim {
     pub check: String,
     /// The experiment that tests it.
     pub experiment: String,
+    /// What explains a difference, where that is known; empty otherwise.
+    pub note: String,
     /// What is computed of every run.
     pub values: Vec<(String, Request)>,
     measured: Vec<(String, Expression)>,

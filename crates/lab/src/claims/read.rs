@@ -56,6 +56,7 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
         published: table.required("published")?,
         check: table.required("check")?,
         experiment: table.required("experiment")?,
+        note: table.or("note", String::new())?,
         values,
         measured,
         holds,

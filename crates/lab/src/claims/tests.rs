@@ -139,3 +139,27 @@ fn errors_name_the_line_the_claim_and_the_mend() {
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }
+
+#[test]
+fn nothing_holds_of_what_was_not_measured() {
+    let none = CLAIM.replace("cells.map(c, c.rate)", "cells.map(c, c.rate).filter(r, r < 0.0)");
+    for holds in ["lowest <= 1.0", "lowest >= 1.0", "lowest == lowest"] {
+        let verdicts = verify(&none.replace("lowest >= 0.0", holds), false);
+        assert_eq!(verdicts[0].status, Status::NotReproduced, "{holds}: {}", verdicts[0].measured);
+    }
+}
+
+#[test]
+fn another_controller_gets_the_same_experiment_without_the_settings_of_the_papers() {
+    let catalogue = catalogue(CLAIM).unwrap();
+    let set = |experiment: Experiment| {
+        let setting = ("defaults.call.settings".to_owned(), "{ threshold = \"static\" }".to_owned());
+        let main = ("call.main.settings".to_owned(), "{ threshold = \"static\" }".to_owned());
+        experiment.with_overrides(&[setting, main])
+    };
+    let plan = Plan::new(catalogue.select(&[]).unwrap(), set);
+    let under = plan.under("gcc:libwebrtc");
+    assert_eq!(under.experiments.len(), 1);
+    assert!(under.experiments[0].controllers().all(|controller| controller == "gcc:libwebrtc"));
+    assert!(plan.under("gcc:carlucci-2017").experiments.is_empty(), "that is the paper's own");
+}

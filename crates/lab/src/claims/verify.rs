@@ -45,6 +45,21 @@ impl<'c> Plan<'c> {
         Self { claims, experiments, places }
     }
 
+    /// The plan with every call under `controller`, of the claims that test another one.
+    #[must_use]
+    pub fn under(&self, controller: &str) -> Self {
+        let others = |place: &Result<usize, String>| match place {
+            Ok(place) => self.experiments[*place].controllers().any(|own| own != controller),
+            Err(_) => false,
+        };
+        let claims = self.claims.iter().zip(&self.places).filter(|(_, place)| others(place));
+        let here = |experiment: Experiment| {
+            let changed = self.experiments.iter().find(|own| own.name == experiment.name);
+            changed.unwrap_or(&experiment).with_controller(controller)
+        };
+        Self::new(claims.map(|(claim, _)| *claim).collect(), here)
+    }
+
     /// How many runs it takes.
     #[must_use]
     pub fn runs(&self) -> usize {

@@ -59,6 +59,23 @@ impl Table {
         self.entries.retain(|(name, _)| keep(name));
     }
 
+    /// Changes the table at `key`, if there is one.
+    pub(crate) fn edit(&mut self, key: &str, change: impl FnOnce(&mut Self)) {
+        let value = self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
+        if let Some(Value::Table(inner)) = value {
+            change(inner);
+        }
+    }
+
+    /// Changes every table in this one.
+    pub(crate) fn edit_all(&mut self, change: impl Fn(&mut Self)) {
+        for (_, node) in &mut self.entries {
+            if let Value::Table(inner) = &mut node.value {
+                change(inner);
+            }
+        }
+    }
+
     /// Puts `node` at `path`; tables on the way that are missing are made. A `*` on the way is every key that is there.
     pub(crate) fn set(&mut self, path: &KeyPath, node: &Node) -> Result<(), Fault> {
         self.set_at(path, 0, node)

@@ -254,10 +254,8 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
     match cc::build(&config) {
         Ok(_) => Ok(config),
         Err(BuildError::UnknownProfile(name, known)) => {
-            let near = nearest(&name, known.iter().map(String::as_str));
-            let mend = near
-                .map_or(format!("there are {}", known.join(", ")), |near| format!("did you mean {near}?"));
-            Err(table.fault("controller", format!("there is no controller '{name}'"), mend))
+            let (reason, mend) = crate::controllers::unknown(&name, &known);
+            Err(table.fault("controller", reason, mend))
         }
         Err(BuildError::Setting(SettingError::Unknown(name, known))) => {
             let near = nearest(&name, known.iter().copied());

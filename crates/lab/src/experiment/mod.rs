@@ -157,6 +157,37 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
+    /// The experiment with every call under another controller. The settings that the file gives to its own are
+    /// left out; those that an axis varies stay, for they are what is asked.
+    ///
+    /// # Errors
+    /// When there is no such controller, it has not the settings that an axis varies, or an axis varies the
+    /// controller itself.
+    pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
+        let mut document = self.document.clone();
+        let node = document::parse_value(&format!("\"{profile}\""));
+        let change = |call: &mut Table| {
+            call.retain(|key| key != "settings");
+            call.insert("controller", node.clone());
+        };
+        document.edit("defaults", |defaults| defaults.edit("call", change));
+        document.edit("call", |calls| calls.edit_all(change));
+        let text = document::write(&document);
+        let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
+            .map_err(|fault| fault.in_file(&self.path))?;
+        if changed.controllers().any(|controller| controller != profile) {
+            let reason = "an axis varies the controller itself";
+            return Err(ExperimentError::file(&self.path, reason, ""));
+        }
+        Ok(changed)
+    }
+
+    /// The controllers of its calls, in each cell.
+    pub fn controllers(&self) -> impl Iterator<Item = &str> {
+        let calls = self.cells.iter().flat_map(|cell| &cell.scenario.calls);
+        calls.filter_map(|call| call.video.as_ref()).map(|video| video.controller.profile.as_str())
+    }
+
     /// Every combination of the grid's values; one without a grid.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {

@@ -189,7 +189,12 @@ pub fn report(
             Status::NotRun => report::Status::NotRun,
         },
         measured: verdict.measured.clone(),
-        note: String::new(),
+        note: verdict.note.clone(),
+        beside: verdict
+            .beside
+            .iter()
+            .map(|other| (other.controller.clone(), other.holds, other.measured.clone()))
+            .collect(),
         anchor: sections
             .iter()
             .any(|section| section.id == verdict.experiment)

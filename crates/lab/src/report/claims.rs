@@ -126,6 +126,24 @@ fn tally(rows: &[&ClaimRow]) -> String {
     format!("{yes} of {} reproduced", rows.len())
 }
 
+/// What other controllers do in the same experiment.
+fn beside(claim: &ClaimRow) -> Markup {
+    let holding = claim.beside.iter().filter(|(_, holds, _)| *holds == Some(true)).count();
+    html! {
+        details.beside {
+            summary { "Other controllers: holds for " (holding) " of " (claim.beside.len()) }
+            dl { @for (controller, holds, measured) in &claim.beside {
+                dt { (controller) " " @match holds {
+                    Some(true) => span.yes { "✓ holds" },
+                    Some(false) => span.no { "✗ does not hold" },
+                    None => span.none { "– not run" },
+                } }
+                dd { (measured) }
+            } }
+        }
+    }
+}
+
 fn row(claim: &ClaimRow, anchors: &Anchors) -> Markup {
     let target = claim.anchor.as_deref().and_then(|id| anchors.find(id));
     html! {
@@ -142,6 +160,7 @@ fn row(claim: &ClaimRow, anchors: &Anchors) -> Markup {
             td.measured role="cell" data-label="Measured" {
                 @if claim.measured.is_empty() { "–" } @else { (claim.measured) }
                 @if !claim.note.is_empty() { p.note { (claim.note) } }
+                @if !claim.beside.is_empty() { (beside(claim)) }
             }
             td role="cell" data-label="Check" { (claim.check) }
             td role="cell" data-label="Status" {

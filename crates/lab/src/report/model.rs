@@ -36,6 +36,8 @@ pub struct ClaimRow {
     pub measured: String,
     /// What explains a difference; may be empty.
     pub note: String,
+    /// Other controllers in the same experiment: name, whether the check holds, what was measured.
+    pub beside: Vec<(String, Option<bool>, String)>,
     /// [`Figure::id`] or [`Section::id`] that shows it.
     pub anchor: Option<String>,
 }

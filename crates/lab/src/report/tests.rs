@@ -159,6 +159,7 @@ fn hostile_names_stay_text() {
         status: Status::Reproduced,
         measured: h(),
         note: h(),
+        beside: vec![(h(), Some(true), h())],
         anchor: Some(h()),
     };
     let report = Report {

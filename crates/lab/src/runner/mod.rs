@@ -73,6 +73,18 @@ pub struct Summary {
     pub cancelled: bool,
 }
 
+impl std::ops::Add for Summary {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            total: self.total + other.total,
+            done: self.done + other.done,
+            failed: self.failed + other.failed,
+            cancelled: self.cancelled || other.cancelled,
+        }
+    }
+}
+
 /// How to run.
 #[derive(Clone, Copy)]
 pub struct Runner<'a> {

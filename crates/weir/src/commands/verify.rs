@@ -7,7 +7,7 @@ use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
 use lab::export::writable;
 use lab::figures::Drawings;
-use lab::runner::{Job, Runner};
+use lab::runner::{Job, Runner, Summary};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,11 +30,21 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         let experiment = &plan.experiments[job.experiment];
         (drawn.then(|| Drawings::pieces(experiment, job, &recording)), wanted.then_some(recording))
     };
+    let others = controllers(&args.with)?;
     let work = |runner: Runner<'_>| {
-        plan.run(runner, each, |job, (pieces, recording): (Option<_>, Option<_>)| {
-            keeper.keep(&plan.experiments[job.experiment], job, recording.as_ref(), runner);
-            pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
-        })
+        let (mut verdicts, summary) =
+            plan.run(runner, each, |job, (pieces, recording): (Option<_>, Option<_>)| {
+                keeper.keep(&plan.experiments[job.experiment], job, recording.as_ref(), runner);
+                pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
+            });
+        let summary = others.iter().fold(summary, |summary, controller| {
+            if summary.cancelled {
+                summary
+            } else {
+                summary + beside(&plan, controller, runner, &mut verdicts)
+            }
+        });
+        (verdicts, summary)
     };
     let (verdicts, summary) = with_runner(&args.running, work)?;
     if let Some(path) = &args.report {
@@ -64,6 +74,34 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         eprint(&format!("worse: {regression}"));
     }
     conclude(summary, if regressions.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The controllers that `--with` names.
+fn controllers(names: &[String]) -> Result<Vec<String>, Failure> {
+    let mut chosen: Vec<String> = Vec::new();
+    for name in names {
+        if name == "all" {
+            let known = lab::controllers::profiles().into_iter().map(|profile| profile.name);
+            chosen.extend(known.filter(|name| !name.starts_with("fixed:")));
+        } else {
+            lab::controllers::check(name).map_err(|reason| Failure::new(format!("--with: {reason}")))?;
+            chosen.push(name.clone());
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    chosen.retain(|name| seen.insert(name.clone()));
+    Ok(chosen)
+}
+
+/// Runs the plan under another controller and puts the result beside the verdicts.
+fn beside(plan: &Plan<'_>, controller: &str, runner: Runner<'_>, verdicts: &mut [Verdict]) -> Summary {
+    let (others, summary) = plan.under(controller).run(runner, |_, _| (), |_, ()| ());
+    for other in others {
+        if let Some(verdict) = verdicts.iter_mut().find(|verdict| verdict.id == other.id) {
+            verdict.add_beside(controller, other);
+        }
+    }
+    summary
 }
 
 /// Refuses what no experiment of the claims takes.
@@ -117,6 +155,15 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
             Cell::new(&verdict.published),
             Cell::new(&verdict.check),
         ]);
+        for other in &verdict.beside {
+            let (word, colour) = match other.holds {
+                Some(true) => ("holds", Color::Green),
+                Some(false) => ("does not hold", Color::Red),
+                None => ("not run", Color::Yellow),
+            };
+            let status = Cell::new(word).fg(colour);
+            rows.add_row([Cell::new(""), Cell::new(&other.controller), status, Cell::new(&other.measured)]);
+        }
     }
     out.line(rows)?;
     let count = |status| verdicts.iter().filter(|verdict| verdict.status == status).count();
