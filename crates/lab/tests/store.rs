@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::{TempDir, tempdir};
@@ -393,7 +393,9 @@ impl SmallDisk {
         if status.is_ok_and(|output| output.status.success()) {
             return Some(Self(folder));
         }
-        eprintln!("skipped: a small file system cannot be mounted here (it takes root)");
+        // Not by eprintln, which the test runner keeps to itself.
+        writeln!(std::io::stderr(), "skipped: a small file system cannot be mounted here (it takes root)")
+            .unwrap();
         None
     }
 

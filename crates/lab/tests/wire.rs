@@ -8,6 +8,7 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 use sim::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport, TransportFeedback};
 use sim::wire::{rtcp_size, rtp_size};
+use std::io::Write;
 use std::process::Command;
 use units::{Bitrate, Bytes, Duration, Time};
 
@@ -160,7 +161,8 @@ fn a_capture_holds_every_packet_at_both_ends() {
 #[test]
 fn tshark_dissects_a_capture_without_complaint() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        println!("skipped: tshark is not installed; scripts/deps installs it");
+        // Not by println, which the test runner keeps to itself.
+        writeln!(std::io::stderr(), "skipped: tshark is not installed; scripts/deps installs it").unwrap();
         return;
     }
     let path = std::env::temp_dir().join(format!("weir-capture-{}.pcapng", std::process::id()));

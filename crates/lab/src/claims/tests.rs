@@ -150,16 +150,16 @@ fn nothing_holds_of_what_was_not_measured() {
 }
 
 #[test]
-fn another_controller_gets_the_same_experiment_without_the_settings_of_the_papers() {
+fn another_controller_gets_the_same_experiment() {
     let catalogue = catalogue(CLAIM).unwrap();
     let set = |experiment: Experiment| {
-        let setting = ("defaults.call.settings".to_owned(), "{ threshold = \"static\" }".to_owned());
-        let main = ("call.main.settings".to_owned(), "{ threshold = \"static\" }".to_owned());
-        experiment.with_overrides(&[setting, main])
+        let setting = ("call.main.settings".to_owned(), "{ threshold = \"static\" }".to_owned());
+        experiment.with_overrides(&[setting])
     };
     let plan = Plan::new(catalogue.select(&[]).unwrap(), set);
-    let under = plan.under("gcc:libwebrtc");
+    let under = plan.under("gcc:draft-02");
     assert_eq!(under.experiments.len(), 1);
-    assert!(under.experiments[0].controllers().all(|controller| controller == "gcc:libwebrtc"));
+    assert!(under.experiments[0].controllers().all(|controller| controller == "gcc:draft-02"));
+    assert!(plan.under("gcc:libwebrtc").experiments.is_empty(), "it has no static threshold");
     assert!(plan.under("gcc:carlucci-2017").experiments.is_empty(), "that is the paper's own");
 }

@@ -157,19 +157,15 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The experiment with every call under another controller. The settings that the file gives to its own are
-    /// left out; those that an axis varies stay, for they are what is asked.
+    /// The experiment with every call under another controller, with the settings that the file gives.
     ///
     /// # Errors
-    /// When there is no such controller, it has not the settings that an axis varies, or an axis varies the
+    /// When there is no such controller, it has not the settings that the file gives, or an axis varies the
     /// controller itself.
     pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
         let mut document = self.document.clone();
         let node = document::parse_value(&format!("\"{profile}\""));
-        let change = |call: &mut Table| {
-            call.retain(|key| key != "settings");
-            call.insert("controller", node.clone());
-        };
+        let change = |call: &mut Table| call.insert("controller", node.clone());
         document.edit("defaults", |defaults| defaults.edit("call", change));
         document.edit("call", |calls| calls.edit_all(change));
         let text = document::write(&document);
