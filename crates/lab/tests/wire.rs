@@ -162,7 +162,7 @@ fn a_capture_holds_every_packet_at_both_ends() {
 fn tshark_dissects_a_capture_without_complaint() {
     if Command::new("tshark").arg("--version").output().is_err() {
         // Not by println, which the test runner keeps to itself.
-        writeln!(std::io::stderr(), "skipped: tshark is not installed; scripts/deps installs it").unwrap();
+        std::io::stderr().write_all(b"skipped: tshark is not installed; scripts/deps installs it\n").unwrap();
         return;
     }
     let path = std::env::temp_dir().join(format!("weir-capture-{}.pcapng", std::process::id()));
