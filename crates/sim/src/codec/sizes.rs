@@ -39,11 +39,13 @@ impl FrameSizes {
     pub fn parse(text: &str) -> Result<Self, SizesError> {
         let mut sizes = Vec::new();
         let mut lines = 0;
+        let mut header = false;
         for (index, line) in text.lines().enumerate() {
             lines = index + 1;
             let line = line.split('#').next().unwrap_or_default().trim();
-            let is_header = sizes.is_empty() && line.starts_with("size_bytes");
-            if !line.is_empty() && !is_header {
+            if sizes.is_empty() && !header && line.starts_with(char::is_alphabetic) {
+                header = true;
+            } else if !line.is_empty() {
                 sizes.push(parse_line(line).map_err(|message| SizesError { line: index + 1, message })?);
             }
         }
@@ -90,6 +92,7 @@ mod tests {
         let frames: Vec<_> = (0..sizes.len()).map(|i| sizes.frame(i)).map(|f| (f.share, f.key)).collect();
         assert_eq!(frames, [(2.0, true), (1.0 / 3.0, false), (2.0 / 3.0, false), (1.0, true)]);
         assert_eq!(sizes.frame(4), sizes.frame(0), "the file repeats");
+        assert_eq!(FrameSizes::parse("size\n3000\n").unwrap().len(), 1);
     }
 
     #[test]
@@ -99,6 +102,7 @@ mod tests {
         assert_eq!(error("100\n\n0\n"), "line 3: \"0\" is not a frame size: write whole bytes above zero");
         assert_eq!(error("7,yes"), "line 1: \"yes\" does not say whether it is a key frame: write 1 or 0");
         assert_eq!(error("99999999999999999999999").split(':').next(), Some("line 1"));
+        assert!(error("size\nbytes\n7").starts_with("line 2: \"bytes\" is not a frame size"));
         assert!(error("").starts_with("line 1: there is no frame"));
         assert!(error("# a\n# b\n").starts_with("line 2: there is no frame"));
     }
