@@ -2,7 +2,7 @@
 
 use crate::envelopes::End;
 use crate::media::{MediaReceiver, MediaSender, Sources};
-use crate::recording::{Kind, Points, StreamRecord};
+use crate::recording::{Event, Kind, Points, StreamRecord};
 use crate::sampler::Sampler;
 use crate::scenario::CallConfig;
 use crate::simulation::RunError;
@@ -95,6 +95,15 @@ impl Leg {
                 receiver.show_audio(show);
             });
         }
+    }
+
+    /// What happened to its video: freezes at their ends, in seconds, and requests for key frames.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let Some(video) = &self.video else { return Vec::new() };
+        let event = |at, what, value| Event { at, stream: video.name().to_owned(), what, value };
+        let (freezes, requests) = (self.receiver.freezes().iter(), self.receiver.key_requests.iter());
+        let freezes = freezes.map(|&(at, length)| event(at, "freeze", length.as_secs_f64()));
+        freezes.chain(requests.map(|&at| event(at, "keyFrameRequest", 1.0))).collect()
     }
 
     /// The leg's records.

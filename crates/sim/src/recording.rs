@@ -77,14 +77,14 @@ impl StreamRecord {
     }
 }
 
-/// Something that happened: a step of the network's schedule, a key-frame request, a freeze, a run's note.
+/// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// When.
     pub at: Time,
     /// The stream's name.
     pub stream: String,
-    /// What: `keyFrameRequest`, `freeze`, `probe`, ….
+    /// What: `freeze` (at its end; the value is its length in seconds) or `keyFrameRequest` (a PLI; the value is 1).
     pub what: &'static str,
     /// Its size, in the unit of its kind.
     pub value: f64,

@@ -18,6 +18,10 @@ impl Sampler {
         Self { name, kind, active, columns: Vec::new(), taken: 0 }
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Takes one sample: `show` is called with a sink for (name, value) if the stream is active at `now`.
     pub(crate) fn sample(&mut self, now: Time, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         if now > self.active.0 && now <= self.active.1 {

@@ -5,7 +5,7 @@ use crate::envelopes::{End, Envelope, Envelopes, Payload};
 use crate::leg::Leg;
 use crate::media::Outbox;
 use crate::payload::{Rtcp, Rtp};
-use crate::recording::{Event, Kind, Recording};
+use crate::recording::{Kind, Recording};
 use crate::sampler::Sampler;
 use crate::scenario::Scenario;
 use crate::wire;
@@ -64,7 +64,6 @@ struct Simulation<'a> {
     /// When the ends want to be woken: sender and receiver of each leg in turn.
     wakes: Vec<Time>,
     lines: Vec<(HostId, Direction, Sampler)>,
-    events: Vec<Event>,
     cancel: Option<&'a AtomicBool>,
 }
 
@@ -123,7 +122,6 @@ impl<'a> Simulation<'a> {
             lines: lines.collect(),
             legs,
             wakes,
-            events: Vec::new(),
             cancel: options.cancel,
         })
     }
@@ -218,13 +216,15 @@ impl<'a> Simulation<'a> {
     }
 
     fn finish(self, scenario: &Scenario) -> Recording {
+        let mut events: Vec<_> = self.legs.iter().flat_map(Leg::events).collect();
+        events.sort_by_key(|event| event.at);
         let calls = self.legs.into_iter().flat_map(Leg::finish);
         let lines = self.lines.into_iter().map(|(_, _, sampler)| sampler.finish(Vec::new()));
         Recording {
             interval: scenario.sample_interval,
             duration: scenario.duration,
             streams: calls.chain(lines).collect(),
-            events: self.events,
+            events,
         }
     }
 }

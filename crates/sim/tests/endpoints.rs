@@ -52,6 +52,18 @@ fn retransmissions_repair_random_loss() {
 }
 
 #[test]
+fn freezes_and_key_frame_requests_are_events() {
+    let lossy = run(&with_loss(dumbbell("gcc:carlucci-2017", Bitrate::from_kbps(300), 60), 15));
+    let count = |what: &str| lossy.events.iter().filter(|event| event.what == what).count() as f64;
+    assert!(count("freeze") > 0.0 && count("keyFrameRequest") > 0.0, "{:?}", lossy.events.len());
+    assert_eq!(count("freeze"), last(&lossy, "main.video", "freezeCount"));
+    assert_eq!(count("keyFrameRequest"), last(&lossy, "main.video", "pliCount"));
+    assert!(lossy.events.is_sorted_by_key(|event| event.at));
+    let frozen = lossy.events.iter().filter(|event| event.what == "freeze").map(|event| event.value);
+    assert!((frozen.sum::<f64>() - last(&lossy, "main.video", "totalFreezesDuration")).abs() < 1e-6);
+}
+
+#[test]
 fn both_directions_of_a_two_way_call_send() {
     let mut scenario = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 20);
     scenario.calls[0].two_way = true;

@@ -118,7 +118,8 @@ pub(crate) struct Playout {
     pub(crate) decoded: u64,
     pub(crate) keys: u64,
     pub(crate) size: (u16, u16),
-    pub(crate) freezes: u64,
+    /// Freezes: when each ended, and how long it was.
+    pub(crate) freezes: Vec<(Time, Duration)>,
     pub(crate) frozen: Duration,
     pub(crate) buffered: Duration,
 }
@@ -144,16 +145,16 @@ impl Playout {
         self.keys += u64::from(part.key);
         self.size = (part.width, part.height);
         if let Some(last) = self.last.replace(at) {
-            self.count_freeze(at.saturating_since(last));
+            self.count_freeze(at, at.saturating_since(last));
         }
     }
 
     /// A freeze: an interval longer than both three times the mean and the mean plus 150 ms
     /// (W3C webrtc-stats § inbound-rtp, `freezeCount`).
-    fn count_freeze(&mut self, interval: Duration) {
+    fn count_freeze(&mut self, at: Time, interval: Duration) {
         let seconds = interval.as_secs_f64();
         if self.interval > 0.0 && seconds > (3.0 * self.interval).max(self.interval + 0.150) {
-            self.freezes += 1;
+            self.freezes.push((at, interval));
             self.frozen += interval;
         }
         let weight = if self.interval == 0.0 { 1.0 } else { INTERVAL_MEMORY };
@@ -241,7 +242,7 @@ mod tests {
             let now = Time::from_millis(33 * frame + 20 + late);
             playout.show(now, &part(frame, 0, false), now);
         }
-        assert_eq!(playout.freezes, 1);
+        assert_eq!(playout.freezes.len(), 1);
         assert!(playout.frozen >= Duration::from_millis(450), "{}", playout.frozen);
     }
 }

@@ -31,9 +31,9 @@ pub(crate) struct MediaReceiver {
     report: ReportTimer,
     rtt: Option<Duration>,
     last_decoded: Time,
-    last_key_request: Option<Time>,
+    /// When key frames were asked for.
+    pub(crate) key_requests: Vec<Time>,
     nacks_sent: u64,
-    plis_sent: u64,
     decoded_at_sample: u64,
     ask: Vec<u64>,
     pub(crate) frame_delays: Vec<(Time, f64)>,
@@ -82,9 +82,8 @@ impl MediaReceiver {
             ),
             rtt: None,
             last_decoded: start,
-            last_key_request: None,
+            key_requests: Vec::new(),
             nacks_sent: 0,
-            plis_sent: 0,
             decoded_at_sample: 0,
             ask: Vec::new(),
             frame_delays: Vec::new(),
@@ -164,11 +163,10 @@ impl MediaReceiver {
     /// Sends requests for retransmission and, if wanted, for a key frame.
     fn request(&mut self, now: Time, want_key: bool, out: &mut impl Outbox) {
         let interval = self.rtt.unwrap_or(DEFAULT_RTT).max(KEY_REQUEST_INTERVAL);
-        let may_ask = self.last_key_request.is_none_or(|last| now.saturating_since(last) >= interval);
+        let may_ask = self.key_requests.last().is_none_or(|&last| now.saturating_since(last) >= interval);
         let pli = want_key && may_ask;
         if pli {
-            self.last_key_request = Some(now);
-            self.plis_sent += 1;
+            self.key_requests.push(now);
         }
         if pli || !self.ask.is_empty() {
             self.nacks_sent += u64::from(!self.ask.is_empty());
@@ -239,6 +237,11 @@ impl MediaReceiver {
         earlier(timers, Some(self.report.due()))
     }
 
+    /// Freezes: when each ended, and how long it was.
+    pub(crate) fn freezes(&self) -> &[(Time, Duration)] {
+        &self.frames.playout.freezes
+    }
+
     /// The inbound-rtp members of the video, and the controller's signals.
     pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
         let playout = &self.frames.playout;
@@ -255,11 +258,11 @@ impl MediaReceiver {
         show("framesPerSecond", frames as f64 / since_last.as_secs_f64());
         show("frameWidth", f64::from(playout.size.0));
         show("frameHeight", f64::from(playout.size.1));
-        show("freezeCount", playout.freezes as f64);
+        show("freezeCount", playout.freezes.len() as f64);
         show("totalFreezesDuration", playout.frozen.as_secs_f64());
         show("jitterBufferDelay", playout.buffered.as_secs_f64());
         show("nackCount", self.nacks_sent as f64);
-        show("pliCount", self.plis_sent as f64);
+        show("pliCount", self.key_requests.len() as f64);
         self.decoded_at_sample = playout.decoded;
         if let Some(controller) = &self.controller {
             controller.signals(show);
