@@ -56,7 +56,7 @@ pub(crate) struct List {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Running {
     /// The first seed; further runs take those after it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
     /// How many seeds each cell is run with, instead of what the experiment says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -174,6 +174,25 @@ fn verify_puts_other_controllers_beside_the_papers() {
 }
 
 #[test]
+fn no_output_takes_the_place_of_another_file_of_the_command() {
+    let folder = folder();
+    in_folder(folder.path(), &["run", "two.toml", "-q", "--store", "s.sqlite"]).assert().success();
+    let before = std::fs::read(folder.path().join("s.sqlite")).unwrap();
+    for args in [
+        &["export", "--from", "s.sqlite", "--csv", "./s.sqlite"][..],
+        &["run", "two.toml", "--pcap", "two.toml"],
+        &["run", "two.toml", "--store", "s.sqlite", "--pcap", "s.sqlite"],
+        &["report", "two.toml", "-o", "two.toml"],
+        &["report", "--from", "s.sqlite", "-o", "s.sqlite"],
+        &["verify", "C-5", "--report", "x", "--save-baseline", "x"],
+    ] {
+        in_folder(folder.path(), args).assert().code(2).stderr(contains("it is also another file"));
+    }
+    assert_eq!(std::fs::read(folder.path().join("s.sqlite")).unwrap(), before);
+    assert_eq!(std::fs::read_to_string(folder.path().join("two.toml")).unwrap(), EXPERIMENT);
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     use std::process::{Command, Stdio};
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("weir"))

@@ -95,6 +95,12 @@ impl Baseline {
         Ok(Self { verdicts })
     }
 
+    /// Whether there is anything to compare a claim with.
+    #[must_use]
+    pub fn knows(&self, id: &str) -> bool {
+        self.verdicts.iter().any(|former| former.id == id)
+    }
+
     /// What got worse since. Claims that the baseline does not know are not compared.
     #[must_use]
     pub fn regressions(&self, now: &[Verdict]) -> Vec<Regression> {

@@ -26,6 +26,11 @@ impl KeyPath {
         Self(parts.to_vec())
     }
 
+    /// Whether both are paths to the same place, or one to a place within the other's.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(one, other)| one == other || one == "*" || other == "*")
+    }
+
     pub(crate) fn parts(&self) -> &[String] {
         &self.0
     }

@@ -134,7 +134,7 @@ impl Call<'_> {
         let rate = audio.or("rate", default.rate)?;
         let interval = audio.or("interval", default.interval)?;
         positive(&audio, "rate", rate > Bitrate::ZERO)?;
-        positive(&audio, "interval", interval > Duration::ZERO)?;
+        at_least_a_millisecond(&audio, "interval", interval)?;
         let deviation = audio.or("deviation", default.deviation)?;
         let correlation = audio.or("correlation", default.correlation)?;
         audio.finish()?;
@@ -150,8 +150,8 @@ impl Call<'_> {
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
         positive(table, "burst_time", burst_time > Duration::ZERO)?;
-        positive(table, "report_interval", report_interval > Duration::ZERO)?;
-        positive(table, "feedback_interval", feedback_interval > Duration::ZERO)?;
+        at_least_a_millisecond(table, "report_interval", report_interval)?;
+        at_least_a_millisecond(table, "feedback_interval", feedback_interval)?;
         let empty = Node { value: Value::Table(Table::default()), place: table.place() };
         let node = match inner {
             Some(Section::None) => return Ok(None),
@@ -321,6 +321,14 @@ fn within(table: &mut Reader<'_>, key: &'static str, default: u32, most: u32) ->
     } else {
         Err(table.fault(key, format!("{value} is out of range"), format!("write 1 to {most}")))
     }
+}
+
+/// A packet more often than that is a slip of the pen, and would take for ever to simulate.
+fn at_least_a_millisecond(table: &Reader<'_>, key: &str, interval: Duration) -> Result<(), Fault> {
+    if interval >= Duration::from_millis(1) {
+        return Ok(());
+    }
+    Err(table.fault(key, format!("{interval} is below 1 ms"), "write a time from 1ms up"))
 }
 
 fn positive(table: &Reader<'_>, key: &str, is: bool) -> Result<(), Fault> {

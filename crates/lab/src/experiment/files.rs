@@ -66,6 +66,9 @@ pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
     if size.is_dir() {
         return Err(format!("'{shown}' is a folder"));
     }
+    if !size.is_file() {
+        return Err(format!("'{shown}' is not a regular file"));
+    }
     if size.len() > most {
         return Err(format!("'{shown}' is larger than {} kB", most / 1000));
     }

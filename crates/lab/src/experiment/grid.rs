@@ -112,6 +112,30 @@ fn check_path(path: &KeyPath, place: Place) -> Result<(), Fault> {
     Err(Fault::new(place, path.to_string(), "this cannot be varied", mend))
 }
 
+/// Makes room for a value from outside: what the grid varies at its path is no longer varied. An axis with points cannot be
+/// taken apart: then why not, and the mend.
+pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), (String, String)> {
+    let meets = |key: &str| KeyPath::parse(key).is_ok_and(|key| key.meets(path));
+    document.edit("grid", |grid| grid.retain(|key| !meets(key)));
+    let Some(Value::List(axes)) = document.get("axis").map(|node| &node.value) else { return Ok(()) };
+    for axis in axes {
+        let Value::Table(axis) = &axis.value else { continue };
+        let Some(Value::List(points)) = axis.get("points").map(|node| &node.value) else { continue };
+        let sets = points.iter().any(|point| match &point.value {
+            Value::Table(point) => match point.get("set").map(|node| &node.value) {
+                Some(Value::Table(set)) => set.iter().any(|(key, _)| meets(key)),
+                _ => false,
+            },
+            _ => false,
+        });
+        if sets {
+            let reason = format!("{path}: an axis of the experiment sets this in every cell");
+            return Err((reason, "copy the experiment to a file and change its [[axis]]".to_owned()));
+        }
+    }
+    Ok(())
+}
+
 /// The value in a word, if it has one.
 fn plain(node: &Node) -> Option<String> {
     match &node.value {

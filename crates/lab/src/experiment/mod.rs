@@ -142,7 +142,8 @@ impl Experiment {
     }
 
     /// The experiment with values changed, as by `--set host.alice.up.rate=1Mbit/s`. The value is TOML, or
-    /// a plain text; a part `*` of the path is every key that is there: `call.*.controller`.
+    /// a plain text; a part `*` of the path is every key that is there: `call.*.controller`. What the grid varies at the
+    /// same path is no longer varied.
     ///
     /// # Errors
     /// When a path or a value is wrong.
@@ -150,6 +151,9 @@ impl Experiment {
         let mut document = self.document.clone();
         for (key, value) in overrides {
             let path = KeyPath::parse(key).map_err(|reason| ExperimentError::file("--set", reason, ""))?;
+            grid::override_axes(&mut document, &path)
+                .and_then(|()| known_name(&document, &path))
+                .map_err(|(reason, mend)| ExperimentError::file("--set", reason, mend))?;
             document.set(&path, &document::parse_value(value)).map_err(|fault| fault.in_file(&self.path))?;
         }
         let text = if overrides.is_empty() { self.text.clone() } else { document::write(&document) };
@@ -195,6 +199,21 @@ impl Experiment {
         let first = self.seed.0;
         (0..u64::from(self.runs)).map(move |index| Seed(first.wrapping_add(index)))
     }
+}
+
+/// Refuses a path to a host or a call that is not there: it would be a new one.
+fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
+    let [kind @ ("host" | "call"), name, _, ..] =
+        path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
+    else {
+        return Ok(());
+    };
+    let Some(Value::Table(table)) = document.get(kind).map(|node| &node.value) else { return Ok(()) };
+    if name == "*" || table.get(name).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = table.iter().map(|(name, _)| name).collect();
+    Err((format!("{path}: there is no {kind} '{name}'"), format!("the {kind}s are {}", names.join(", "))))
 }
 
 fn cell(

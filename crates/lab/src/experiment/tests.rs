@@ -113,6 +113,27 @@ fn overrides_reach_every_cell_and_every_call() {
         "--set: 'a..b' is not a path to a value: write one such as host.alice.up.rate"
     );
     assert_eq!(refused("title.a", "1"), "--set: title.a: title is not a table; see the keys of the file");
+    assert_eq!(
+        refused("host.alcie.up.rate", "1Mbit/s"),
+        "--set: host.alcie.up.rate: there is no host 'alcie'; the hosts are alice, bob"
+    );
+}
+
+#[test]
+fn an_override_ends_what_the_grid_varies_at_its_place() {
+    let set = |name: &str, key: &str, value: &str| {
+        Experiment::open(name).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())])
+    };
+    let changed = set("carlucci-2017/fig11", "host.*.up.rate", "3Mbit/s").unwrap();
+    assert_eq!(changed.cells().len(), 3, "the queue is still varied");
+    assert!(changed.cells().iter().all(|cell| !cell.label().contains("rate")));
+    let changed = set("carlucci-2017/fig11", "call.main.video.fps", "25").unwrap();
+    assert_eq!(changed.cells().len(), 12);
+    let error = set("carlucci-2017/fig14", "host.alice.up.rate", "3Mbit/s").unwrap_err().to_string();
+    assert!(
+        error.contains("host.alice.up.rate: an axis of the experiment sets this in every cell"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -55,6 +55,17 @@ impl<'a> Input<'a> {
         self.growth(stream, name).unwrap_or(0.0)
     }
 
+    /// The part of the window after the last sample in which a counter of `stream` grew; all of it if it never did, none
+    /// if there is no such counter.
+    pub(super) fn since_last_step(&self, stream: &'a StreamRecord, name: &str) -> Self {
+        let values = stream.column(name).unwrap_or_default();
+        let range = self.samples();
+        let grew = |&index: &usize| newest(values, index + 1) > newest(values, index);
+        let last = range.clone().rev().find(grew).map(|index| self.recording.sample_time(index));
+        let from = if values.is_empty() { self.to } else { last.unwrap_or(self.from) };
+        Self { streams: vec![stream], line: self.line, from, ..*self }
+    }
+
     /// How much a counter grew in each sampling interval of the window; not-a-number where the stream was not active.
     pub(super) fn steps(&self, stream: &StreamRecord, names: &[&str]) -> Result<Vec<f64>, MetricError> {
         let present: Vec<&[f64]> = names.iter().filter_map(|name| stream.column(name)).collect();

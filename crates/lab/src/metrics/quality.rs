@@ -1,13 +1,25 @@
 use super::MetricError;
 use super::input::Input;
+use units::Duration;
 
-/// A retransmission that is lost is not counted, nor one that is sent.
+/// How long a receiver is silent before what it was sent is taken for lost: well above any round trip and queue here. Ours.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// A retransmission that is lost is not counted, nor one that is sent. A receiver sees a loss by the packet after it; what
+/// was sent since nothing came any more counts as lost too.
 pub(super) fn loss(input: &Input<'_>) -> Result<f64, MetricError> {
     let (mut lost, mut sent) = (0.0, 0.0);
     for stream in &input.streams {
+        let media = |input: &Input<'_>| -> Result<f64, MetricError> {
+            let retransmitted = input.growth_or_zero(stream, "retransmittedPacketsSent");
+            Ok(input.growth(stream, "packetsSent")? - retransmitted)
+        };
         lost += input.growth(stream, "packetsLost")?;
-        sent +=
-            input.growth(stream, "packetsSent")? - input.growth_or_zero(stream, "retransmittedPacketsSent");
+        sent += media(input)?;
+        let silent = input.since_last_step(stream, "packetsReceived");
+        if silent.seconds() >= SILENCE.as_secs_f64() {
+            lost += media(&silent)?;
+        }
     }
     Ok(lost.max(0.0) / sent)
 }

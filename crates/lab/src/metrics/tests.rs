@@ -95,6 +95,14 @@ fn loss_leaves_retransmissions_out() {
     assert_eq!(request(0, 4).compute(&run), Ok(6.0 / 40.0));
     assert_eq!(request(1, 2).compute(&run), Ok(0.5));
     assert_eq!(request(2, 3).compute(&run), Ok(0.0));
+    let dead: [(&str, &[f64]); 3] = [
+        ("packetsSent", &[10.0, 20.0, 30.0, 40.0]),
+        ("packetsReceived", &[9.0, 9.0, 9.0, 9.0]),
+        ("packetsLost", &[1.0, 1.0, 1.0, 1.0]),
+    ];
+    let dead = recording(vec![video("m.video", &dead, &[])]);
+    assert_eq!(request(0, 4).compute(&dead), Ok(31.0 / 40.0), "what was sent after the last arrival is lost");
+    assert_eq!(request(1, 4).compute(&dead), Ok(1.0));
     let peak = Request::new("loss_peak", &["m.video"], None).unwrap();
     assert_eq!(peak.compute(&run), Ok(0.5));
     assert_eq!(peak.between(secs(2), secs(4)).compute(&run), Ok(0.1));

@@ -78,7 +78,10 @@ pub(super) fn recording(connection: &Connection, run: i64) -> Result<Recording, 
     let connection = connection.unchecked_transaction()?;
     let times = "SELECT interval_ns, duration_ns FROM run WHERE id = ?1";
     let times = connection.query_row(times, [run], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let (interval, length) = times.ok_or(Fault::NoSuchRun(run))?;
+    let (interval, length): (i64, i64) = times.ok_or(Fault::NoSuchRun(run))?;
+    if interval <= 0 || length < 0 {
+        return Err(damaged(format!("the sampling interval or the length of run {run}")));
+    }
     let streams = streams(&connection, run)?;
     let events = events(&connection, run)?;
     Ok(Recording { interval: duration(interval), duration: duration(length), streams, events })

@@ -41,7 +41,7 @@ impl FromStr for Codec {
         [Self::Vp8, Self::Vp9, Self::H264, Self::Csv]
             .into_iter()
             .find(|codec| codec.name() == text)
-            .ok_or_else(|| format!("{text:?} is not a codec: write vp8, vp9, h264 or csv"))
+            .ok_or_else(|| format!("{text:?} is not a codec: write vp8, vp9 or h264"))
     }
 }
 

@@ -378,7 +378,7 @@ impl VideoSender {
         show("mediaPacketsSent", self.media.packets as f64);
         show("retransmittedPacketsSent", self.retransmitted.packets as f64);
         show("retransmittedBytesSent", self.retransmitted.payload.get() as f64);
-        show("framesSent", self.frames as f64);
+        show("framesEncoded", self.frames as f64);
         show("keyFramesEncoded", self.keys as f64);
         let frames = self.frames - self.frames_at_sample;
         show("framesPerSecondSent", frames as f64 / since_last.as_secs_f64());

@@ -1,10 +1,14 @@
+use super::outputs_apart;
 use crate::cli::Export;
 use crate::failure::Failure;
 use lab::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
 use lab::store::{Filter, Store, StoreError, StoredRun};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
+    let outputs: Vec<&Path> = args.csv.iter().chain(&args.parquet).map(AsRef::as_ref).collect();
+    outputs_apart(&outputs, &[&args.from])?;
     let store = Store::open(&args.from)?;
     let runs = chosen(&store, &args.ids)?;
     if let (Some(path), Some(stream)) = (&args.csv, &args.stream) {

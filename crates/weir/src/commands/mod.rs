@@ -9,7 +9,7 @@ pub(crate) mod verify;
 use crate::cli::Running;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use lab::export::to_file;
+use lab::export::{to_file, writable};
 use lab::runner::{Runner, Summary, all_cores};
 use std::io::Write;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn with_runner<T>(args: &Running, work: impl FnOnce(Runner<'_>) -> T) -> Result<
 fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> {
     let Summary { total, done, failed, cancelled } = summary;
     if cancelled {
-        eprint(&format!("stopped: {done} of {total} runs were finished and are kept"));
+        eprint(&format!("stopped: {done} of {total} runs were finished; with --store they are kept"));
         return Err(Failure::Interrupted);
     }
     if failed > 0 {
@@ -48,6 +48,27 @@ fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> 
         return Ok(ExitCode::FAILURE);
     }
     Ok(otherwise)
+}
+
+/// Refuses an output that the command also reads, or that is written twice: one of the two would be lost. Sees also
+/// whether the outputs can be written.
+fn outputs_apart(outputs: &[&Path], others: &[&Path]) -> Result<(), Failure> {
+    for (place, output) in outputs.iter().enumerate() {
+        writable(output)?;
+        if outputs[..place].iter().chain(others).any(|other| same_file(output, other)) {
+            let shown = output.display();
+            return Err(Failure::new(format!(
+                "{shown}: it is also another file of this command, which would be lost; name another"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths are one file, there or not yet there; pipes and devices lose nothing.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let full = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    (one.is_file() || !one.exists()) && full(one).is_some() && full(one) == full(other)
 }
 
 /// Writes a file whole or not at all.

@@ -1,10 +1,9 @@
-use super::{conclude, eprint, with_runner, write_file};
+use super::{conclude, eprint, outputs_apart, with_runner, write_file};
 use crate::cli::{Report, Running};
 use crate::failure::Failure;
 use crate::keeper::Keeper;
 use lab::claims::Verdict;
 use lab::experiment::Experiment;
-use lab::export::writable;
 use lab::figures::Drawings;
 use lab::report::Section;
 use lab::runner::{Job, Outcome, Runner};
@@ -13,7 +12,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
-    writable(&args.output)?;
+    let files = args.experiments.iter().map(Path::new);
+    let others = files.chain(args.from.as_deref()).chain(args.running.store.as_deref());
+    outputs_apart(&[&args.output], &others.collect::<Vec<_>>())?;
     if let Some(path) = &args.from {
         return stored(args, path);
     }

@@ -1,14 +1,14 @@
-use super::{conclude, eprint, with_runner};
+use super::{conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Run;
 use crate::failure::Failure;
 use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use lab::experiment::Experiment;
-use lab::export::writable;
 use lab::metrics::{StreamSummary, Unit, mean, summary};
 use lab::runner::{Job, Outcome, Runner};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,9 @@ struct Line<'a> {
 }
 
 pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
-    args.pcap.iter().try_for_each(|path| writable(path))?;
+    let outputs: Vec<&Path> = args.pcap.iter().map(AsRef::as_ref).collect();
+    let store = args.running.store.as_deref();
+    outputs_apart(&outputs, &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>())?;
     let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.overrides())?;
     let experiments = [experiment];
     let mut keeper = Keeper::open(&args.running)?;

@@ -1,18 +1,20 @@
-use super::{conclude, eprint, with_runner, write_file};
+use super::{conclude, eprint, outputs_apart, with_runner, write_file};
 use crate::cli::Verify;
 use crate::failure::Failure;
 use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
-use lab::export::writable;
 use lab::figures::Drawings;
 use lab::runner::{Job, Runner, Summary};
 use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
-    args.report.iter().chain(&args.save_baseline).try_for_each(|path| writable(path))?;
+    let outputs: Vec<&Path> = args.report.iter().chain(&args.save_baseline).map(AsRef::as_ref).collect();
+    let others: Vec<&Path> = args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
+    outputs_apart(&outputs, &others)?;
+    let controllers = controllers(&args.with)?;
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
@@ -30,14 +32,13 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         let experiment = &plan.experiments[job.experiment];
         (drawn.then(|| Drawings::pieces(experiment, job, &recording)), wanted.then_some(recording))
     };
-    let others = controllers(&args.with)?;
     let work = |runner: Runner<'_>| {
         let (mut verdicts, summary) =
             plan.run(runner, each, |job, (pieces, recording): (Option<_>, Option<_>)| {
                 keeper.keep(&plan.experiments[job.experiment], job, recording.as_ref(), runner);
                 pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
             });
-        let summary = others.iter().fold(summary, |summary, controller| {
+        let summary = controllers.iter().fold(summary, |summary, controller| {
             if summary.cancelled {
                 summary
             } else {
@@ -61,19 +62,32 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.save_baseline {
         save(path, &verdicts)?;
     }
-    let mut out = Output::new();
-    if args.running.json {
-        verdicts.iter().try_for_each(|verdict| out.json(verdict))?;
-    } else {
-        print(&mut out, &verdicts)?;
+    // Whether something got worse is told by the exit code, also to who does not read on.
+    match show(&verdicts, args.running.json) {
+        Ok(()) | Err(Failure::PipeClosed) => {}
+        Err(failure) => return Err(failure),
     }
-    out.finish()?;
     keeper.finish()?;
+    if let Some(baseline) = &baseline {
+        for verdict in verdicts.iter().filter(|verdict| !baseline.knows(&verdict.id)) {
+            eprint(&format!("note: the baseline says nothing of {}", verdict.id));
+        }
+    }
     let regressions = baseline.map(|baseline| baseline.regressions(&verdicts)).unwrap_or_default();
     for regression in &regressions {
         eprint(&format!("worse: {regression}"));
     }
     conclude(summary, if regressions.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
+    let mut out = Output::new();
+    if json {
+        verdicts.iter().try_for_each(|verdict| out.json(verdict))?;
+    } else {
+        print(&mut out, verdicts)?;
+    }
+    out.finish()
 }
 
 /// The controllers that `--with` names.
