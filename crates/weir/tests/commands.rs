@@ -110,7 +110,8 @@ fn bad_input_is_one_line_and_exit_code_2() {
         (&["run", "two.toml", "--set", "call.*.controler=x"], "did you mean controller?"),
         (&["run", "."], "error: .: no experiment of this name, and '.' is a folder"),
         (&["verify", "C-99"], "error: there is no claim or paper 'C-99'"),
-        (&["verify", "C-4", "--baseline", "none.json"], "error: none.json: "),
+        (&["verify", "C-4", "--baseline", "none.json"], "name a file that 'weir verify --json' wrote"),
+        (&["fit", "--source", "none.mp4"], "error: --source none.mp4: there is no such file"),
         (&["verify", "C-4", "--baseline", "two.toml"], "error: two.toml:2: not a verdict"),
         (&["verify", "C-4", "--set", "call.main.controller=gcc:none"], "there is no controller 'gcc:none'"),
     ] {

@@ -6,6 +6,12 @@ use lab::fit::FitOptions;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Fit) -> Result<ExitCode, Failure> {
+    if let Some(source) = args.source.as_ref().filter(|source| !source.is_file()) {
+        return Err(Failure::new(format!(
+            "--source {}: there is no such file; name a video",
+            source.display()
+        )));
+    }
     let default = FitOptions::default();
     let options = FitOptions {
         source: args.source.clone(),

@@ -133,7 +133,11 @@ fn check_override(claims: &[&lab::claims::Claim], key: &str, value: &str) -> Res
 
 fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::new(format!("{shown}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::new(format!(
+            "{shown}: it cannot be read as text ({error}); name a file that 'weir verify --json' wrote"
+        ))
+    })?;
     Ok(Baseline::parse(&text, &shown)?)
 }
 
