@@ -39,7 +39,9 @@ pub(crate) enum Command {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  weir list\n  weir list --controllers\n  weir list --json | head -1")]
+#[command(
+    after_help = "Examples:\n  weir list\n  weir list --controllers\n  weir list --store runs.sqlite\n  weir list --json | head -1"
+)]
 pub(crate) struct List {
     /// The controllers with their settings, instead
     #[arg(long, conflicts_with = "metrics")]
@@ -47,6 +49,9 @@ pub(crate) struct List {
     /// The metrics that a claim may name, instead
     #[arg(long)]
     pub(crate) metrics: bool,
+    /// The runs in this store, instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["controllers", "metrics"])]
+    pub(crate) store: Option<PathBuf>,
     /// One JSON object a line
     #[arg(long)]
     pub(crate) json: bool,

@@ -175,6 +175,18 @@ fn verify_puts_other_controllers_beside_the_papers() {
 }
 
 #[test]
+fn a_stores_runs_are_listed() {
+    let folder = folder();
+    in_folder(folder.path(), &["run", "two.toml", "-q", "--store", "s.sqlite"]).assert().success();
+    let list = |more: &[&str]| in_folder(folder.path(), &[&["list", "--store", "s.sqlite"], more].concat());
+    list(&[]).assert().success().stdout(contains("host.alice.up.rate=500kbit/s"));
+    let rows = json_lines(&list(&["--json"]).assert().success().get_output().stdout);
+    assert_eq!(rows[0]["run"], 1);
+    assert_eq!(rows.last().unwrap()["cell"]["host.alice.up.rate"], "1Mbit/s");
+    in_folder(folder.path(), &["list", "--store", "none"]).assert().code(2);
+}
+
+#[test]
 fn no_output_takes_the_place_of_another_file_of_the_command() {
     let folder = folder();
     in_folder(folder.path(), &["run", "two.toml", "-q", "--store", "s.sqlite"]).assert().success();

@@ -85,7 +85,7 @@ impl fmt::Display for StoreError {
             Fault::Busy => {
                 format!("{path}: another process keeps it locked; wait for it to end, or name another file")
             }
-            Fault::NoSuchRun(id) => format!("{path}: it has no run {id}; name one of the runs that it lists"),
+            Fault::NoSuchRun(id) => format!("{path}: it has no run {id}; 'weir list --store' shows its runs"),
             Fault::Unkeepable(why) => {
                 format!("{path}: the run cannot be kept: {why}; nothing of it was stored")
             }

@@ -5,7 +5,9 @@ use lab::claims::Catalogue;
 use lab::controllers::{Profile, profiles};
 use lab::experiment::{self, Experiment};
 use lab::metrics;
+use lab::store::{Filter, Store, StoredRun};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -45,7 +47,9 @@ struct SettingRow {
 
 pub(crate) fn run(args: &List) -> Result<ExitCode, Failure> {
     let mut out = Output::new();
-    if args.controllers {
+    if let Some(path) = &args.store {
+        stored(&mut out, &Store::open(path)?, args.json)?;
+    } else if args.controllers {
         controllers(&mut out, args.json)?;
     } else if args.metrics {
         list_metrics(&mut out, args.json)?;
@@ -54,6 +58,35 @@ pub(crate) fn run(args: &List) -> Result<ExitCode, Failure> {
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A run in a store.
+#[derive(Serialize)]
+struct StoredRow {
+    run: i64,
+    experiment: String,
+    cell: Map<String, Value>,
+    seed: u64,
+    mode: &'static str,
+    version: String,
+    duration: f64,
+}
+
+fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
+    let mut rows = table(["run", "experiment", "cell", "seed", "mode", "weir"]);
+    for StoredRun { id, meta, duration } in store.runs(&Filter::default())? {
+        if json {
+            let cell = meta.cell.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
+            let (seed, mode, duration) = (meta.seed.0, meta.mode.as_str(), duration.as_secs_f64());
+            let (experiment, version) = (meta.experiment, meta.version);
+            out.json(&StoredRow { run: id, experiment, cell, seed, mode, version, duration })?;
+        } else {
+            let cell: Vec<String> = meta.cell.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let (id, seed, mode) = (id.to_string(), meta.seed.to_string(), meta.mode.to_string());
+            rows.add_row([id, meta.experiment, cell.join(", "), seed, mode, meta.version]);
+        }
+    }
+    if json { Ok(()) } else { out.line(rows) }
 }
 
 fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
