@@ -44,11 +44,7 @@ pub mod controllers {
 
     /// What to say of a name that is none, and the mend.
     pub(crate) fn unknown(name: &str, known: &[String]) -> (String, String) {
-        let near = crate::document::nearest(name, known.iter().map(String::as_str));
-        let mend = near.map_or_else(
-            || format!("there are {}", known.join(", ")),
-            |near| format!("did you mean {near}?"),
-        );
+        let mend = crate::document::did_you_mean(name, known.iter().map(String::as_str), "there are");
         (format!("there is no controller '{name}'"), mend)
     }
 }

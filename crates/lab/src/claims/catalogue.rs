@@ -1,5 +1,5 @@
 use super::{Claim, read};
-use crate::document::{FileError, nearest};
+use crate::document::{FileError, did_you_mean};
 use include_dir::{Dir, include_dir};
 use std::fmt;
 
@@ -21,11 +21,8 @@ pub struct UnknownClaim {
 
 impl fmt::Display for UnknownClaim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no claim or paper '{}'; ", self.word)?;
-        match nearest(&self.word, self.known.iter().map(String::as_str)) {
-            Some(near) => write!(f, "did you mean {near}?"),
-            None => write!(f, "there are {}", self.known.join(", ")),
-        }
+        let mend = did_you_mean(&self.word, self.known.iter().map(String::as_str), "there are");
+        write!(f, "there is no claim or paper '{}'; {mend}", self.word)
     }
 }
 

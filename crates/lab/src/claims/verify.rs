@@ -31,14 +31,17 @@ impl<'c> Plan<'c> {
         claims: Vec<&'c Claim>,
         change: impl Fn(Experiment) -> Result<Experiment, crate::FileError>,
     ) -> Self {
+        Self::of(claims, |name| Experiment::open(name).and_then(&change))
+    }
+
+    fn of(claims: Vec<&'c Claim>, open: impl Fn(&str) -> Result<Experiment, crate::FileError>) -> Self {
         let mut experiments: Vec<Experiment> = Vec::new();
         let mut place = |claim: &&Claim| {
             let known = experiments.iter().position(|experiment| experiment.name == claim.experiment);
             if let Some(known) = known {
                 return Ok(known);
             }
-            let opened = Experiment::open(&claim.experiment).and_then(&change);
-            experiments.push(opened.map_err(|error| error.to_string())?);
+            experiments.push(open(&claim.experiment).map_err(|error| error.to_string())?);
             Ok(experiments.len() - 1)
         };
         let places = claims.iter().map(&mut place).collect();
@@ -48,16 +51,15 @@ impl<'c> Plan<'c> {
     /// The plan with every call under `controller`, of the claims that test another one.
     #[must_use]
     pub fn under(&self, controller: &str) -> Self {
-        let others = |place: &Result<usize, String>| match place {
-            Ok(place) => self.experiments[*place].controllers().any(|own| own != controller),
-            Err(_) => false,
+        let own = |name: &str| self.experiments.iter().find(|experiment| experiment.name == name);
+        let tests_another = |claim: &&Claim| {
+            own(&claim.experiment).is_some_and(|own| own.controllers().any(|other| other != controller))
         };
-        let claims = self.claims.iter().zip(&self.places).filter(|(_, place)| others(place));
-        let here = |experiment: Experiment| {
-            let changed = self.experiments.iter().find(|own| own.name == experiment.name);
-            changed.unwrap_or(&experiment).with_controller(controller)
-        };
-        Self::new(claims.map(|(claim, _)| *claim).collect(), here)
+        let claims = self.claims.iter().copied().filter(tests_another).collect();
+        Self::of(claims, |name| match own(name) {
+            Some(experiment) => experiment.with_controller(controller),
+            None => Experiment::open(name),
+        })
     }
 
     /// How many runs it takes.

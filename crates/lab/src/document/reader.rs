@@ -104,10 +104,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn finish(self) -> Result<(), Fault> {
         let stranger = self.table.iter().find(|(key, _)| !self.known.contains(key));
         let Some((key, node)) = stranger else { return Ok(()) };
-        let mend = match nearest(key, self.known.iter().copied()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("the keys here are {}", self.known.join(", ")),
-        };
+        let mend = did_you_mean(key, self.known.iter().copied(), "the keys here are");
         Err(Fault::new(node.place, self.path(key), "there is no such key", mend))
     }
 }
@@ -132,6 +129,18 @@ pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>)
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
+}
+
+/// The mend for a word that is none of those known: the nearest, or all of them after `introduction`.
+pub(crate) fn did_you_mean<'c>(
+    word: &str,
+    known: impl Iterator<Item = &'c str> + Clone,
+    introduction: &str,
+) -> String {
+    match nearest(word, known.clone()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("{introduction} {}", known.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn quantity<T: FromStr<Err: ToString>>(node: &Node) -> Option<Result<T, String>> {

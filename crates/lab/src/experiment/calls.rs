@@ -1,6 +1,6 @@
 use super::files::Files;
 use super::hosts::check_name;
-use crate::document::{Fault, Node, Reader, Table, Value, nearest, read as read_value};
+use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
 use cc::{BuildError, ControllerConfig, SettingError};
 use net::{Dscp, HostId, NetworkConfig};
 use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
@@ -95,11 +95,8 @@ impl Call<'_> {
         match (0..).zip(hosts).find(|(_, host)| host.name == wanted) {
             Some((index, _)) => Ok(HostId(index)),
             None => {
-                let names = || hosts.iter().map(|host| host.name.as_str());
-                let mend = match nearest(&wanted, names()) {
-                    Some(near) => format!("did you mean {near}?"),
-                    None => format!("the hosts are {}", names().collect::<Vec<_>>().join(", ")),
-                };
+                let names = hosts.iter().map(|host| host.name.as_str());
+                let mend = did_you_mean(&wanted, names, "the hosts are");
                 Err(table.fault(key, format!("there is no host '{wanted}'"), mend))
             }
         }
@@ -258,9 +255,7 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
             Err(table.fault("controller", reason, mend))
         }
         Err(BuildError::Setting(SettingError::Unknown(name, known))) => {
-            let near = nearest(&name, known.iter().copied());
-            let mend = near
-                .map_or(format!("there are {}", known.join(", ")), |near| format!("did you mean {near}?"));
+            let mend = did_you_mean(&name, known.iter().copied(), "there are");
             Err(table.fault("settings", format!("{} has no setting '{name}'", config.profile), mend))
         }
         Err(BuildError::Setting(error)) => Err(table.fault("settings", error.to_string(), "")),
