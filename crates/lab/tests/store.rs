@@ -366,6 +366,7 @@ fn damage_is_seen() {
         "UPDATE stream SET kind = 'smell'",
         "UPDATE run SET seed = 'x'",
         "UPDATE run SET duration_ns = 'long'",
+        "UPDATE run SET interval_ns = 0",
         "UPDATE metric SET value = 'much'; UPDATE event SET value = 'much'",
         "DROP TABLE series",
     ] {
