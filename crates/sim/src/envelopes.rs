@@ -1,23 +1,34 @@
 //! What is under way: the network carries handles, the contents wait here.
 
 use crate::payload::{Rtcp, Rtp};
+use crate::tcp::Segment;
 
 /// What a packet carries.
 pub(crate) enum Payload {
     Rtp(Rtp),
     Rtcp(Box<Rtcp>),
+    Tcp(Segment),
 }
 
-/// Which end of a leg a packet is for.
+/// An end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Sender,
     Receiver,
 }
 
+impl End {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+}
+
 /// A payload and whom it is for.
 pub(crate) struct Envelope {
-    pub(crate) leg: usize,
+    pub(crate) session: usize,
     pub(crate) to: End,
     pub(crate) payload: Payload,
 }

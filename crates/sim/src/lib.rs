@@ -7,6 +7,7 @@
 pub mod codec;
 pub mod payload;
 pub mod recording;
+pub mod tcp;
 pub mod wire;
 
 mod envelopes;
@@ -14,6 +15,7 @@ mod leg;
 mod media;
 mod sampler;
 mod scenario;
+mod session;
 mod simulation;
 
 pub use recording::Recording;

@@ -11,17 +11,23 @@ pub enum Kind {
     Video,
     /// One direction of a call's audio.
     Audio,
+    /// One direction of a TCP connection: the sender's state and both ends' counters.
+    Tcp,
     /// One direction of a host's access: what the network itself knows, the truth.
     Line,
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Video, Self::Audio, Self::Tcp, Self::Line];
+
     /// The word for it in stores and exports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Video => "video",
             Self::Audio => "audio",
+            Self::Tcp => "tcp",
             Self::Line => "line",
         }
     }
@@ -51,7 +57,7 @@ pub struct Points {
 /// The records of one stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamRecord {
-    /// Its name in the run: `call1.video`, `call1.video.back` (the callee's), `call1.audio`, `alice.up`.
+    /// Its name in the run: `call1.video`, `call1.video.back` (the callee's), `call1.audio`, `upload.tcp`, `alice.up`.
     pub name: String,
     /// What it is.
     pub kind: Kind,
@@ -84,7 +90,9 @@ pub struct Event {
     pub at: Time,
     /// The stream's name.
     pub stream: String,
-    /// What: `freeze` (at its end; the value is its length in seconds) or `keyFrameRequest` (a PLI; the value is 1).
+    /// What: `freeze` (at its end; the value is its length in seconds) or `keyFrameRequest` (a PLI; the value is 1) of
+    /// video; `completed` (the value is the seconds since its start), `incomplete` or `timedOut` (the value is the bytes that
+    /// are acknowledged) of TCP.
     pub what: &'static str,
     /// Its size, in the unit of its kind.
     pub value: f64,
@@ -97,7 +105,7 @@ pub struct Recording {
     pub interval: Duration,
     /// How long the run was.
     pub duration: Duration,
-    /// Streams in the order of the experiment file: calls, then lines.
+    /// Streams in the order of the experiment file: calls, TCP flows, then lines.
     pub streams: Vec<StreamRecord>,
     /// Events in order of time.
     pub events: Vec<Event>,

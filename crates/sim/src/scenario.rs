@@ -2,6 +2,7 @@
 //! experiment file; a program may build it by hand.
 
 use crate::codec::{AudioConfig, EncoderConfig};
+use crate::tcp::{Stack, TcpConfig};
 use cc::ControllerConfig;
 use net::{Dscp, HostId, NetworkConfig};
 use units::{Duration, Seed, Time};
@@ -17,8 +18,20 @@ pub struct Scenario {
     pub seed: Seed,
     /// The hosts and their access.
     pub network: NetworkConfig,
+    /// What of the hosts' TCP stacks matters, in the order of the hosts; the usual where it is left out.
+    pub stacks: Vec<Stack>,
     /// The calls.
     pub calls: Vec<CallConfig>,
+    /// The TCP flows.
+    pub tcp: Vec<TcpConfig>,
+}
+
+impl Scenario {
+    /// The TCP stack of a host.
+    #[must_use]
+    pub fn stack(&self, host: HostId) -> Stack {
+        self.stacks.get(usize::from(host.0)).copied().unwrap_or_default()
+    }
 }
 
 /// A call between two hosts.

@@ -5,14 +5,17 @@ use crate::envelopes::{End, Envelope, Envelopes, Payload};
 use crate::leg::Leg;
 use crate::media::Outbox;
 use crate::payload::{Rtcp, Rtp};
+use crate::session::Session;
+use crate::tcp::{Segment, TcpFlow, TcpOutbox};
 use crate::recording::{Kind, Recording};
 use crate::sampler::Sampler;
 use crate::scenario::Scenario;
 use crate::wire;
-use net::{Direction, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet};
+use net::{Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use units::Time;
+use units::{Bytes, Duration, Time};
 
 /// Why a scenario cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub enum Content<'a> {
     Rtp(&'a Rtp),
     /// Reports and feedback.
     Rtcp(&'a Rtcp),
+    /// TCP.
+    Tcp(&'a Segment),
 }
 
 /// Sees every packet, as a capture on the hosts' interfaces would.
@@ -60,8 +65,8 @@ pub fn run(scenario: &Scenario, options: Options<'_>) -> Result<Recording, RunEr
 
 struct Simulation<'a> {
     wire: Wire<'a>,
-    legs: Vec<Leg>,
-    /// When the ends want to be woken: sender and receiver of each leg in turn.
+    sessions: Vec<Session>,
+    /// When the ends want to be woken: sender and receiver of each session in turn.
     wakes: Vec<Time>,
     lines: Vec<(HostId, Direction, Sampler)>,
     cancel: Option<&'a AtomicBool>,
@@ -78,17 +83,53 @@ struct Wire<'a> {
 /// What the network gave back, not yet handed on.
 #[derive(Default)]
 struct Arrivals {
-    delivered: Vec<(Time, Packet)>,
-    dropped: Vec<u64>,
+    queue: VecDeque<(Time, Arrival)>,
+    /// Which hosts' way up is a queue on the host itself.
+    own_queues: Vec<bool>,
+}
+
+enum Arrival {
+    Delivered(Packet),
+    Dropped(Dropped),
+    /// A TCP packet left the queue of its own host.
+    Departed(Packet),
+}
+
+impl Arrivals {
+    fn is_own_queue(&self, place: Place, packet: &Packet) -> bool {
+        packet.flow.protocol == Protocol::Tcp
+            && place.direction == Direction::Up
+            && self.own_queues[usize::from(place.host.0)]
+    }
+
+    /// Takes out the drop of a packet that did not fit its own host's queue, among what came since the first `known`.
+    fn take_refused(&mut self, known: usize, id: u64) -> bool {
+        let refused = |(_, arrival): &(Time, Arrival)| match arrival {
+            Arrival::Dropped(dropped) => {
+                dropped.packet.id == id
+                    && dropped.reason == DropReason::QueueFull
+                    && self.is_own_queue(dropped.place, &dropped.packet)
+            }
+            Arrival::Delivered(_) | Arrival::Departed(_) => false,
+        };
+        let place = self.queue.iter().skip(known).position(refused);
+        place.and_then(|place| self.queue.remove(known + place)).is_some()
+    }
 }
 
 impl net::Events for Arrivals {
     fn delivered(&mut self, at: Time, packet: Packet) {
-        self.delivered.push((at, packet));
+        self.queue.push_back((at, Arrival::Delivered(packet)));
     }
 
-    fn dropped(&mut self, _at: Time, dropped: Dropped) {
-        self.dropped.push(dropped.packet.id);
+    fn dropped(&mut self, at: Time, dropped: Dropped) {
+        self.queue.push_back((at, Arrival::Dropped(dropped)));
+    }
+
+    fn departed(&mut self, at: Time, place: Place, packet: &Packet, _sojourn: Duration) {
+        if self.is_own_queue(place, packet) {
+            self.queue.push_back((at, Arrival::Departed(*packet)));
+        }
     }
 }
 
@@ -97,14 +138,15 @@ impl<'a> Simulation<'a> {
         let end = Time::ZERO + scenario.duration;
         let network =
             Network::new(&scenario.network, scenario.seed).map_err(|error| RunError(error.to_string()))?;
-        let mut legs = Vec::new();
-        for call in &scenario.calls {
-            for back in [false, true].into_iter().take(if call.two_way { 2 } else { 1 }) {
-                legs.push(Leg::new(legs.len(), call, back, end, scenario.seed)?);
-            }
-        }
-        let wakes =
-            legs.iter().flat_map(|leg| [leg.next_wake(End::Sender), leg.next_wake(End::Receiver)]).collect();
+        let sessions = sessions(scenario, end)?;
+        let first = |session: &Session| {
+            [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO))
+        };
+        let wakes = sessions.iter().flat_map(first).collect();
+        let own_queues = scenario.network.hosts.iter().zip(0..).map(|(host, id)| {
+            scenario.stack(HostId(id)).tsq && host.access.is_limited(Direction::Up)
+        });
+        let arrivals = Arrivals { own_queues: own_queues.collect(), ..Arrivals::default() };
         let hosts = scenario.network.hosts.iter().zip(0..);
         let lines = hosts.flat_map(|(host, id)| {
             [(Direction::Up, "up"), (Direction::Down, "down")].map(|(direction, word)| {
@@ -113,14 +155,9 @@ impl<'a> Simulation<'a> {
             })
         });
         Ok(Self {
-            wire: Wire {
-                network,
-                envelopes: Envelopes::default(),
-                arrivals: Arrivals::default(),
-                tap: options.tap,
-            },
+            wire: Wire { network, envelopes: Envelopes::default(), arrivals, tap: options.tap },
             lines: lines.collect(),
-            legs,
+            sessions,
             wakes,
             cancel: options.cancel,
         })
@@ -154,60 +191,59 @@ impl<'a> Simulation<'a> {
 
     /// Lets one end do what is due.
     fn wake(&mut self, index: usize, now: Time) {
-        let (leg_index, end) = (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
-        let leg = &mut self.legs[leg_index];
-        match end {
-            End::Sender => {
-                leg.sender.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Receiver), End::Receiver));
-            }
-            End::Receiver => {
-                leg.receiver.wake(now, &mut self.wire.post(leg_index, leg.flow(End::Sender), End::Sender));
-            }
-        }
-        self.wakes[index] = leg.next_wake(end);
+        let (place, end) = (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
+        let session = &mut self.sessions[place];
+        session.wake(end, now, &mut self.wire.post(place, session, end.other()));
+        self.wakes[index] = session.next_wake(end, now);
         debug_assert!(self.wakes[index] > now || end == End::Sender, "an end that was woken looks ahead");
     }
 
     /// Hands on what the network gave back, and what that in turn made the ends send.
     fn deliver(&mut self) {
-        for handle in self.wire.arrivals.dropped.drain(..) {
-            self.wire.envelopes.take(handle);
-        }
-        let mut next = 0;
-        while let Some(&(at, packet)) = self.wire.arrivals.delivered.get(next) {
-            next += 1;
-            self.wire.tap(at, packet.flow.dst, &packet);
-            if let Some(envelope) = self.wire.envelopes.take(packet.id) {
-                self.receive(at, envelope);
+        while let Some((at, arrival)) = self.wire.arrivals.queue.pop_front() {
+            match arrival {
+                Arrival::Delivered(packet) => {
+                    self.wire.tap(at, packet.flow.dst, &packet);
+                    if let Some(envelope) = self.wire.envelopes.take(packet.id) {
+                        self.receive(at, packet.ecn, envelope);
+                    }
+                }
+                Arrival::Departed(packet) => self.departed(at, packet),
+                Arrival::Dropped(Dropped { packet, place, .. }) => {
+                    if self.wire.arrivals.is_own_queue(place, &packet) {
+                        self.departed(at, packet);
+                    }
+                    self.wire.envelopes.take(packet.id);
+                }
             }
         }
-        self.wire.arrivals.delivered.clear();
     }
 
-    fn receive(&mut self, now: Time, envelope: Envelope) {
-        let leg = &mut self.legs[envelope.leg];
-        if now >= leg.active.1 {
+    fn receive(&mut self, now: Time, ecn: Ecn, envelope: Envelope) {
+        let Envelope { session: place, to: end, payload } = envelope;
+        let session = &mut self.sessions[place];
+        if now >= session.active().1 {
             return;
         }
-        let place = 2 * envelope.leg;
-        match (envelope.to, envelope.payload) {
-            (End::Receiver, Payload::Rtp(packet)) => {
-                let flow = leg.flow(End::Sender);
-                leg.receiver.on_rtp(now, &packet, &mut self.wire.post(envelope.leg, flow, End::Sender));
-                self.wakes[place + 1] = leg.next_wake(End::Receiver);
-            }
-            (End::Receiver, Payload::Rtcp(packet)) => leg.receiver.on_rtcp(now, &packet),
-            (End::Sender, Payload::Rtcp(packet)) => {
-                leg.sender.on_rtcp(now, &packet);
-                self.wakes[place] = leg.next_wake(End::Sender);
-            }
-            (End::Sender, Payload::Rtp(_)) => debug_assert!(false, "media goes to the receiver"),
+        session.receive(end, now, payload, ecn, &mut self.wire.post(place, session, end.other()));
+        let index = 2 * place + usize::from(end == End::Receiver);
+        self.wakes[index] = session.next_wake(end, now);
+    }
+
+    /// A packet left its own host's queue: its sender may send another.
+    fn departed(&mut self, now: Time, packet: Packet) {
+        let Some(place) = self.wire.envelopes.get(packet.id).map(|envelope| envelope.session) else { return };
+        let session = &mut self.sessions[place];
+        if packet.flow != session.flow(End::Receiver) || now >= session.active().1 {
+            return;
         }
+        session.departed(now, packet.size, &mut self.wire.post(place, session, End::Receiver));
+        self.wakes[2 * place] = session.next_wake(End::Sender, now);
     }
 
     fn sample(&mut self, now: Time) {
-        for leg in &mut self.legs {
-            leg.sample(now);
+        for session in &mut self.sessions {
+            session.sample(now);
         }
         for (host, direction, sampler) in &mut self.lines {
             let line = self.wire.network.line(*host, *direction);
@@ -216,20 +252,36 @@ impl<'a> Simulation<'a> {
     }
 
     fn finish(self, scenario: &Scenario) -> Recording {
-        let mut events: Vec<_> = self.legs.iter().flat_map(Leg::events).collect();
+        let mut events: Vec<_> = self.sessions.iter().flat_map(Session::events).collect();
         events.sort_by_key(|event| event.at);
-        let calls = self.legs.into_iter().flat_map(Leg::finish);
+        let sessions = self.sessions.into_iter().flat_map(Session::finish);
         let lines = self.lines.into_iter().map(|(_, _, sampler)| sampler.finish(Vec::new()));
         Recording {
             interval: scenario.sample_interval,
             duration: scenario.duration,
-            streams: calls.chain(lines).collect(),
+            streams: sessions.chain(lines).collect(),
             events,
         }
     }
 }
 
-/// The first of the earliest wakes. A linear scan: there are two a leg, and few legs.
+/// The sessions of a scenario: the legs of the calls, then the TCP flows.
+fn sessions(scenario: &Scenario, end: Time) -> Result<Vec<Session>, RunError> {
+    let mut sessions = Vec::new();
+    for call in &scenario.calls {
+        for back in [false, true].into_iter().take(if call.two_way { 2 } else { 1 }) {
+            let leg = Leg::new(sessions.len(), call, back, end, scenario.seed)?;
+            sessions.push(Session::Call(Box::new(leg)));
+        }
+    }
+    for (index, config) in scenario.tcp.iter().enumerate() {
+        let flow = TcpFlow::new(index, config, scenario.stack(config.from), end, scenario.seed);
+        sessions.push(Session::Tcp(Box::new(flow)));
+    }
+    Ok(sessions)
+}
+
+/// The first of the earliest wakes. A linear scan: there are two a session, and few sessions.
 fn earliest(wakes: &[Time]) -> (usize, Time) {
     let mut best = (0, Time::MAX);
     for (index, &wake) in wakes.iter().enumerate() {
@@ -241,17 +293,9 @@ fn earliest(wakes: &[Time]) -> (usize, Time) {
 }
 
 impl<'b> Wire<'b> {
-    /// The way into the network for one end of a leg.
-    fn post(&mut self, leg: usize, flow: Flow, to: End) -> Post<'_, 'b> {
-        Post { wire: self, flow, leg, to }
-    }
-
-    fn send(&mut self, now: Time, envelope: Envelope, flow: Flow, dscp: Dscp, udp_payload: units::Bytes) {
-        let id = self.envelopes.insert(envelope);
-        let size = udp_payload + wire::UDP_IPV4_OVERHEAD;
-        let packet = Packet { id, size, flow, dscp, ecn: Ecn::NotEct, sent: now };
-        self.tap(now, flow.src, &packet);
-        self.network.send(now, packet, &mut self.arrivals);
+    /// The way into the network for one end of a session.
+    fn post(&mut self, place: usize, session: &Session, to: End) -> Post<'_, 'b> {
+        Post { flow: session.flow(to), dscp: session.dscp(), wire: self, session: place, to }
     }
 
     /// Shows a packet to who watches.
@@ -261,6 +305,7 @@ impl<'b> Wire<'b> {
         let content = match &envelope.payload {
             Payload::Rtp(rtp) => Content::Rtp(rtp),
             Payload::Rtcp(rtcp) => Content::Rtcp(rtcp),
+            Payload::Tcp(segment) => Content::Tcp(segment),
         };
         tap.packet(at, host, packet, content);
     }
@@ -270,20 +315,42 @@ impl<'b> Wire<'b> {
 struct Post<'a, 'b> {
     wire: &'a mut Wire<'b>,
     flow: Flow,
-    leg: usize,
+    dscp: Dscp,
+    session: usize,
     to: End,
+}
+
+impl Post<'_, '_> {
+    /// Returns whether the host's own queue took the packet in.
+    fn send(&mut self, now: Time, payload: Payload, size: Bytes, dscp: Dscp, ecn: Ecn) -> bool {
+        let (wire, flow) = (&mut *self.wire, self.flow);
+        let id = wire.envelopes.insert(Envelope { session: self.session, to: self.to, payload });
+        let packet = Packet { id, size, flow, dscp, ecn, sent: now };
+        let known = wire.arrivals.queue.len();
+        wire.network.send(now, packet, &mut wire.arrivals);
+        if wire.arrivals.take_refused(known, id) {
+            wire.envelopes.take(id);
+            return false;
+        }
+        wire.tap(now, flow.src, &packet);
+        true
+    }
 }
 
 impl Outbox for Post<'_, '_> {
     fn rtp(&mut self, now: Time, packet: Rtp, dscp: Dscp) {
-        let size = wire::rtp_size(&packet);
-        let envelope = Envelope { leg: self.leg, to: self.to, payload: Payload::Rtp(packet) };
-        self.wire.send(now, envelope, self.flow, dscp, size);
+        let size = wire::rtp_size(&packet) + wire::UDP_IPV4_OVERHEAD;
+        self.send(now, Payload::Rtp(packet), size, dscp, Ecn::NotEct);
     }
 
     fn rtcp(&mut self, now: Time, packet: Rtcp) {
-        let size = wire::rtcp_size(&packet);
-        let envelope = Envelope { leg: self.leg, to: self.to, payload: Payload::Rtcp(Box::new(packet)) };
-        self.wire.send(now, envelope, self.flow, Dscp::DEFAULT, size);
+        let size = wire::rtcp_size(&packet) + wire::UDP_IPV4_OVERHEAD;
+        self.send(now, Payload::Rtcp(Box::new(packet)), size, self.dscp, Ecn::NotEct);
+    }
+}
+
+impl TcpOutbox for Post<'_, '_> {
+    fn segment(&mut self, now: Time, segment: Segment, ecn: Ecn) -> bool {
+        self.send(now, Payload::Tcp(segment), segment.size(), self.dscp, ecn)
     }
 }

@@ -4,7 +4,8 @@ mod wired;
 
 pub(crate) use wired::Wired;
 
-use crate::config::LineConfig;
+use crate::config::{LineConfig, RateConfig};
+use crate::packet::Direction;
 
 /// A host's access network.
 #[derive(Clone, Debug)]
@@ -16,4 +17,14 @@ pub enum AccessConfig {
         /// To the host.
         down: LineConfig,
     },
+}
+
+impl AccessConfig {
+    /// Whether a queue forms that way.
+    #[must_use]
+    pub fn is_limited(&self, direction: Direction) -> bool {
+        let Self::Wired { up, down } = self;
+        let line = if direction == Direction::Up { up } else { down };
+        !matches!(line.rate, RateConfig::Unlimited)
+    }
 }

@@ -75,7 +75,9 @@ pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
             ],
             core_delay: Schedule::constant(Duration::ZERO),
         },
+        stacks: Vec::new(),
         calls: vec![call("main", controller)],
+        tcp: Vec::new(),
     }
 }
 

@@ -1,0 +1,92 @@
+//! A TCP flow in the simulation: its two ends, its samples, and its addresses.
+
+use super::config::{Stack, TcpConfig, TcpSource};
+use super::receiver::TcpReceiver;
+use super::sender::{Connection, TcpSender};
+use crate::envelopes::End;
+use crate::recording::{Event, Kind, Points, StreamRecord};
+use crate::sampler::Sampler;
+use net::{Dscp, Flow, HostId, Protocol};
+use units::{Seed, Time};
+
+/// Where iperf3 listens.
+const SERVER_PORT: u16 = 5201;
+/// The first of the ports for clients (RFC 6335 § 6).
+const FIRST_CLIENT_PORT: u16 = 49_152;
+
+/// One direction of a TCP connection.
+pub(crate) struct TcpFlow {
+    pub(crate) sender: TcpSender,
+    pub(crate) receiver: TcpReceiver,
+    pub(crate) active: (Time, Time),
+    pub(crate) dscp: Dscp,
+    hosts: (HostId, HostId),
+    port: u16,
+    source: TcpSource,
+    sampler: Sampler,
+}
+
+impl TcpFlow {
+    /// `index`: its place among the run's flows.
+    pub(crate) fn new(index: usize, config: &TcpConfig, stack: Stack, end: Time, seed: Seed) -> Self {
+        let name = format!("{}.tcp", config.name);
+        let active = (config.start, config.stop.min(end));
+        Self {
+            sender: TcpSender::new(config, stack, seed.stream(&format!("{name}.bbr"))),
+            receiver: TcpReceiver::new(config.receive_window),
+            active,
+            dscp: config.dscp,
+            hosts: (config.from, config.to),
+            port: FIRST_CLIENT_PORT.wrapping_add(u16::try_from(index).unwrap_or(u16::MAX)),
+            source: config.source,
+            sampler: Sampler::new(name, Kind::Tcp, active),
+        }
+    }
+
+    /// The 5-tuple of packets to the given end.
+    pub(crate) fn flow(&self, to: End) -> Flow {
+        let (src, dst, src_port, dst_port) = match to {
+            End::Receiver => (self.hosts.0, self.hosts.1, self.port, SERVER_PORT),
+            End::Sender => (self.hosts.1, self.hosts.0, SERVER_PORT, self.port),
+        };
+        Flow { src, dst, src_port, dst_port, protocol: Protocol::Tcp }
+    }
+
+    /// When an end next wants to be woken; never outside the flow's time.
+    pub(crate) fn next_wake(&self, end: End, now: Time) -> Time {
+        let wake = match end {
+            End::Sender => self.sender.next_wake(now),
+            End::Receiver => self.receiver.next_wake(),
+        };
+        wake.filter(|at| *at < self.active.1).map_or(Time::MAX, |at| at.max(self.active.0))
+    }
+
+    pub(crate) fn sample(&mut self, now: Time) {
+        let (sender, receiver) = (&self.sender, &self.receiver);
+        self.sampler.sample(now, |show| {
+            sender.show(show);
+            receiver.show(show);
+        });
+    }
+
+    /// How it ended: `completed` with the seconds since its start, `timedOut` with the bytes that are acknowledged, or, of a
+    /// finite one that was cut off, `incomplete` with them.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let acknowledged = self.sender.acknowledged() as f64;
+        let (at, what, value) = match (self.sender.connection(), self.source) {
+            (Connection::Finished(at), _) => {
+                (at, "completed", at.saturating_since(self.active.0).as_secs_f64())
+            }
+            (Connection::TimedOut(at), _) => (at, "timedOut", acknowledged),
+            (_, TcpSource::Finite(_)) => (self.active.1, "incomplete", acknowledged),
+            _ => return Vec::new(),
+        };
+        vec![Event { at, stream: self.sampler.name().to_owned(), what, value }]
+    }
+
+    /// The flow's record.
+    pub(crate) fn finish(mut self) -> StreamRecord {
+        let values = self.sender.take_round_trips();
+        self.sampler.finish(vec![Points { name: "roundTripTime", values }])
+    }
+}

@@ -1,0 +1,134 @@
+//! What arrived ahead of a hole, and how it is reported: selective acknowledgements (RFC 2018) and duplicates (RFC 2883).
+
+use super::segment::{MAX_SACK_BLOCKS, SackBlock};
+
+/// The receiver's view of the stream.
+#[derive(Debug, Default)]
+pub(super) struct Reassembly {
+    /// Everything before this offset has arrived.
+    next: u64,
+    /// What arrived beyond, ascending; ranges do not touch.
+    ahead: Vec<SackBlock>,
+    /// Ranges in the order in which they last grew, the newest first.
+    recent: Vec<SackBlock>,
+}
+
+/// What an arriving segment did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// Bytes that were new.
+    pub(super) fresh: u64,
+    /// What of it had arrived before.
+    pub(super) duplicate: Option<SackBlock>,
+    /// It came in order, and nothing waits behind a hole.
+    pub(super) in_order: bool,
+}
+
+impl Reassembly {
+    /// The next offset in order.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Takes in the bytes `from..upto`.
+    pub(super) fn arrive(&mut self, from: u64, upto: u64) -> Arrival {
+        let known: u64 = self.ahead.iter().map(|block| overlap(*block, (from, upto))).sum::<u64>()
+            + overlap((0, self.next), (from, upto));
+        let fresh = (upto - from) - known;
+        let duplicate = self.duplicate(from, upto);
+        if fresh == 0 {
+            return Arrival { fresh, duplicate, in_order: false };
+        }
+        let in_order = from <= self.next && self.ahead.is_empty();
+        if from <= self.next {
+            self.next = self.next.max(upto);
+        } else {
+            self.insert(from, upto);
+        }
+        while let Some(&(start, end)) = self.ahead.first()
+            && start <= self.next
+        {
+            self.next = self.next.max(end);
+            self.ahead.remove(0);
+        }
+        let next = self.next;
+        self.recent.retain(|&(start, _)| start > next);
+        Arrival { fresh, duplicate, in_order }
+    }
+
+    fn insert(&mut self, from: u64, upto: u64) {
+        let touches = |&(start, end): &SackBlock| start <= upto && from <= end;
+        let grown = self.ahead.iter().filter(|block| touches(block));
+        let grown = grown.fold((from, upto), |(from, upto), &(start, end)| (from.min(start), upto.max(end)));
+        self.ahead.retain(|block| !touches(block));
+        let place = self.ahead.partition_point(|&(start, _)| start < grown.0);
+        self.ahead.insert(place, grown);
+        self.recent.retain(|&(start, end)| end < grown.0 || start > grown.1);
+        self.recent.insert(0, grown);
+        self.recent.truncate(MAX_SACK_BLOCKS);
+    }
+
+    /// The first part of a range that had arrived before (RFC 2883 § 4).
+    fn duplicate(&self, from: u64, upto: u64) -> Option<SackBlock> {
+        let arrived = std::iter::once((0, self.next)).chain(self.ahead.iter().copied());
+        arrived.map(|(start, end)| (start.max(from), end.min(upto))).find(|(start, end)| start < end)
+    }
+
+    /// The blocks for an acknowledgement: a duplicate first, then the ranges that grew last (RFC 2018 § 4).
+    pub(super) fn blocks(&self, duplicate: Option<SackBlock>) -> [Option<SackBlock>; MAX_SACK_BLOCKS] {
+        let mut blocks = [None; MAX_SACK_BLOCKS];
+        let ranges = duplicate.into_iter().chain(self.recent.iter().copied());
+        for (slot, range) in blocks.iter_mut().zip(ranges) {
+            *slot = Some(range);
+        }
+        blocks
+    }
+}
+
+fn overlap((a, b): SackBlock, (c, d): SackBlock) -> u64 {
+    b.min(d).saturating_sub(a.max(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn holes_are_reported_newest_first_and_close() {
+        let mut stream = Reassembly::default();
+        assert!(stream.arrive(0, 10).in_order);
+        for from in [20, 40, 60, 80] {
+            assert!(!stream.arrive(from, from + 10).in_order);
+        }
+        assert_eq!(stream.blocks(None), [Some((80, 90)), Some((60, 70)), Some((40, 50))]);
+        let again = stream.arrive(40, 50);
+        assert_eq!((again.fresh, again.duplicate), (0, Some((40, 50))));
+        assert_eq!(stream.blocks(again.duplicate), [Some((40, 50)), Some((80, 90)), Some((60, 70))]);
+        stream.arrive(50, 60);
+        assert_eq!(stream.blocks(None)[0], Some((40, 70)), "two ranges became one");
+        stream.arrive(10, 20);
+        assert_eq!(stream.next(), 30);
+        stream.arrive(30, 40);
+        assert_eq!((stream.next(), stream.blocks(None)[0]), (70, Some((80, 90))));
+    }
+
+    proptest! {
+        /// However the pieces come, every byte is new once, and all of them together are the stream.
+        #[test]
+        fn every_byte_is_new_once(mut order in Just((0u64..40).collect::<Vec<_>>()).prop_shuffle(),
+                                  again in proptest::collection::vec(0u64..40, 0..40)) {
+            order.extend(again);
+            let mut stream = Reassembly::default();
+            let mut fresh = 0;
+            for piece in order {
+                let arrival = stream.arrive(piece * 7, piece * 7 + 7);
+                fresh += arrival.fresh;
+                prop_assert_eq!(arrival.fresh + arrival.duplicate.map_or(0, |(a, b)| b - a), 7);
+                let blocks = stream.blocks(None);
+                prop_assert!(blocks.iter().flatten().all(|&(from, upto)| stream.next() < from && from < upto));
+            }
+            prop_assert_eq!((fresh, stream.next()), (280, 280));
+        }
+    }
+}
