@@ -1,6 +1,7 @@
-//! Whole runs: one GCC flow over 2 Mbit/s for 300 simulated seconds, and a call that loses packets.
+//! Whole runs of 300 simulated seconds: one call over 2 Mbit/s, one TCP flow over 10 Mbit/s.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use sim::tcp::TcpCongestionControl;
 use std::hint::black_box;
 use units::Bitrate;
 
@@ -13,6 +14,14 @@ fn runs(c: &mut Criterion) {
     for controller in ["gcc:carlucci-2017", "gcc:libwebrtc", "fixed:2Mbit/s"] {
         let scenario = common::dumbbell(controller, Bitrate::from_mbps(2), 300);
         group.bench_function(format!("{controller}, 2 Mbit/s, 300 s"), |b| {
+            b.iter(|| black_box(common::run(&scenario)));
+        });
+    }
+    for control in TcpCongestionControl::ALL.map(|(_, control)| control) {
+        let mut scenario = common::dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(10), 300);
+        scenario.calls.clear();
+        scenario.tcp.push(common::tcp("up", control));
+        group.bench_function(format!("tcp {control}, 10 Mbit/s, 300 s"), |b| {
             b.iter(|| black_box(common::run(&scenario)));
         });
     }

@@ -5,11 +5,11 @@ use crate::envelopes::{End, Envelope, Envelopes, Payload};
 use crate::leg::Leg;
 use crate::media::Outbox;
 use crate::payload::{Rtcp, Rtp};
-use crate::session::Session;
-use crate::tcp::{Segment, TcpFlow, TcpOutbox};
 use crate::recording::{Kind, Recording};
 use crate::sampler::Sampler;
 use crate::scenario::Scenario;
+use crate::session::Session;
+use crate::tcp::{Segment, TcpFlow, TcpOutbox};
 use crate::wire;
 use net::{Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol};
 use std::collections::VecDeque;
@@ -139,13 +139,15 @@ impl<'a> Simulation<'a> {
         let network =
             Network::new(&scenario.network, scenario.seed).map_err(|error| RunError(error.to_string()))?;
         let sessions = sessions(scenario, end)?;
-        let first = |session: &Session| {
-            [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO))
-        };
+        let first =
+            |session: &Session| [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO));
         let wakes = sessions.iter().flat_map(first).collect();
-        let own_queues = scenario.network.hosts.iter().zip(0..).map(|(host, id)| {
-            scenario.stack(HostId(id)).tsq && host.access.is_limited(Direction::Up)
-        });
+        let own_queues = scenario
+            .network
+            .hosts
+            .iter()
+            .zip(0..)
+            .map(|(host, id)| scenario.stack(HostId(id)).tsq && host.access.is_limited(Direction::Up));
         let arrivals = Arrivals { own_queues: own_queues.collect(), ..Arrivals::default() };
         let hosts = scenario.network.hosts.iter().zip(0..);
         let lines = hosts.flat_map(|(host, id)| {

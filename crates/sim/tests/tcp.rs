@@ -2,29 +2,14 @@
 
 mod common;
 
-use common::{last, line};
-use net::{AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, Schedule};
+use common::{last, line, tcp as flow};
+use net::{AccessConfig, HostConfig, LineConfig, LossConfig, NetworkConfig, Schedule};
 use sim::tcp::{MAX_SEGMENT, Stack, TcpConfig, TcpCongestionControl, TcpSource};
 use sim::{Recording, Scenario};
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
 
 const CONTROLS: [TcpCongestionControl; 3] =
     [TcpCongestionControl::NewReno, TcpCongestionControl::Cubic, TcpCongestionControl::Bbr];
-
-fn flow(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
-    TcpConfig {
-        name: name.to_owned(),
-        from: HostId(0),
-        to: HostId(1),
-        start: Time::ZERO,
-        stop: Time::MAX,
-        source: TcpSource::Endless,
-        congestion_control,
-        receive_window: Bytes::new(3 << 20),
-        ecn: false,
-        dscp: net::Dscp::DEFAULT,
-    }
-}
 
 fn network(rate: Option<Bitrate>, rtt: Duration, queue: &str) -> NetworkConfig {
     let host = |name: &str, up| HostConfig {
@@ -67,10 +52,152 @@ fn a_lone_flow_fills_its_bottleneck() {
                 let recording = common::run(&scenario(network, 60, vec![flow("up", control)]));
                 let wire = goodput(&recording, "up.tcp", 10) * 1500.0 / MAX_SEGMENT.get() as f64;
                 let share = wire / rate.as_bps_f64();
-                let show = |c| last(&recording, "up.tcp", c);
-                eprintln!("{control} {mbps} Mbit/s {rtt} ms: {share:.3} rtx {} to {} rec {} cwnd {} undone {}", show("retransmittedPacketsSent"), show("timeouts"), show("recoveries"), show("congestionWindow")/1448.0, show("spuriousReductions"));
                 assert!(share >= 0.94 && share <= 1.001, "{control} at {mbps} Mbit/s and {rtt} ms: {share}");
             }
         }
     }
+}
+
+#[test]
+fn two_flows_share_within_a_tenth() {
+    for (mbps, queue) in [(1, "300ms"), (2, "100ms"), (2, "300ms"), (10, "100ms"), (10, "300ms")] {
+        for start in [0, 1, 5] {
+            let later =
+                TcpConfig { start: Time::from_secs(start), ..flow("two", TcpCongestionControl::Cubic) };
+            let queue = format!("droptail limit {queue}");
+            let network = network(Some(Bitrate::from_mbps(mbps)), Duration::from_millis(50), &queue);
+            let one = flow("one", TcpCongestionControl::Cubic);
+            let recording = common::run(&scenario(network, 220, vec![one, later]));
+            let [one, two] = ["one.tcp", "two.tcp"].map(|stream| goodput(&recording, stream, 20));
+            let share = one / (one + two);
+            assert!((0.45..=0.55).contains(&share), "at {mbps} Mbit/s, {queue}, {start} s later: {share}");
+        }
+    }
+}
+
+/// Mathis, Semke, Mahdavi, Ott (CCR 27(3), 1997): rate = C · MSS / (RTT · √p), where C is 1.31 if losses are random and
+/// every segment counts.
+#[test]
+fn newreno_obeys_the_square_root_law() {
+    for p in [0.001, 0.002, 0.005] {
+        let mut network = network(None, Duration::from_millis(100), "droptail limit 300ms");
+        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access;
+        up.loss = LossConfig::Bernoulli(Schedule::constant(Ratio::from_f64(p)));
+        let flow = flow("up", TcpCongestionControl::NewReno);
+        let recording = common::run(&scenario(network, 4_000, vec![flow]));
+        let expected = 1.31 * MAX_SEGMENT.bits() as f64 / (0.1 * p.sqrt());
+        let ratio = goodput(&recording, "up.tcp", 10) / expected;
+        assert!((0.9..=1.1).contains(&ratio), "at a loss of {p}: {ratio}");
+    }
+}
+
+/// RFC 9438 § 4.2: between two losses the window is C (t − K)³ + W_max. W_max is read off the window at the loss (less by fast
+/// convergence, § 4.7, where that is below the one before), K off the window after the recovery; everything between is compared.
+#[test]
+fn cubic_follows_its_curve_between_losses() {
+    let network = network(Some(Bitrate::from_mbps(20)), Duration::from_millis(100), "droptail limit 200ms");
+    let mut scenario = scenario(network, 120, vec![flow("up", TcpCongestionControl::Cubic)]);
+    scenario.sample_interval = Duration::from_millis(100);
+    let recording = common::run(&scenario);
+    let stream = recording.stream("up.tcp").unwrap();
+    let column = |name: &str| stream.column(name).unwrap();
+    let (windows, losses) = (column("congestionWindow"), column("recoveries"));
+    let segments = |index: usize| windows[index] / MAX_SEGMENT.get() as f64;
+    let found: Vec<usize> = (1..losses.len()).filter(|&index| losses[index] > losses[index - 1]).collect();
+    let (mut compared, mut plateau) = (0, 0.0);
+    for pair in found.windows(2) {
+        let largest = (pair[0] - 3..=pair[0]).map(segments).fold(0.0, f64::max);
+        plateau = if largest < plateau { largest * (1.0 + 0.7) / 2.0 } else { largest };
+        // A second after the loss the recovery is over.
+        let (first, last) = (pair[0] + 10, pair[1] - 2);
+        let k = libm::cbrt((plateau - segments(first)) / 0.4);
+        for index in first..last {
+            let t = (index - first) as f64 * 0.1 - k;
+            let curve = 0.4 * t * t * t + plateau;
+            let ratio = segments(index) / curve;
+            assert!((0.98..=1.02).contains(&ratio), "{} s: {ratio} of the curve", index as f64 / 10.0);
+            compared += 1;
+        }
+    }
+    assert!(compared > 300, "{compared} samples in {} rounds", found.len());
+}
+
+#[test]
+fn an_upload_says_when_it_was_complete() {
+    let upload = TcpConfig {
+        start: Time::from_secs(5),
+        source: TcpSource::Finite(Bytes::new(1_000_000)),
+        ..flow("up", TcpCongestionControl::Cubic)
+    };
+    let cut = TcpConfig { name: "cut".into(), stop: Time::from_secs(6), ..upload.clone() };
+    let network = network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 300ms");
+    let recording = common::run(&scenario(network, 60, vec![upload, cut]));
+    assert_eq!(last(&recording, "up.tcp", "bytesReceived"), 1_000_000.0);
+    let event = |stream: &str| recording.events.iter().find(|event| event.stream == stream).unwrap();
+    // 1 MB takes 8.3 s at 1 Mbit/s with headers, and the other flow had up to a second of the line.
+    let done = event("up.tcp");
+    assert_eq!(done.what, "completed");
+    assert!((8.3..9.6).contains(&done.value), "{} s", done.value);
+    assert_eq!(done.at, Time::from_secs(5) + Duration::from_secs_f64(done.value));
+    let not_done = event("cut.tcp");
+    assert_eq!((not_done.what, not_done.at), ("incomplete", Time::from_secs(6)));
+    assert!(not_done.value > 0.0 && not_done.value < 200_000.0, "{} bytes", not_done.value);
+}
+
+#[test]
+fn an_on_off_source_rests() {
+    let source = TcpSource::OnOff { on: Duration::from_secs(5), off: Duration::from_secs(5) };
+    let mut flow = TcpConfig { source, ..flow("down", TcpCongestionControl::Cubic) };
+    (flow.from, flow.to) = (flow.to, flow.from);
+    let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
+    let AccessConfig::Wired { down, .. } = &mut network.hosts[0].access;
+    *down = line(Some(Bitrate::from_mbps(2)), Duration::ZERO, "droptail limit 300ms");
+    let recording = common::run(&scenario(network, 40, vec![flow]));
+    let bytes = recording.stream("down.tcp").unwrap().column("bytesReceived").unwrap();
+    let grown = |from: usize, to: usize| bytes[2 * to - 1] - bytes[2 * from - 1];
+    for turn in 1..4 {
+        let (on, off) = (10 * turn, 10 * turn + 5);
+        assert!(grown(on + 1, off) > 0.9 * 1e6, "on from {on} s: {}", grown(on + 1, off));
+        assert_eq!(grown(off + 1, off + 5), 0.0, "off from {off} s");
+    }
+}
+
+#[test]
+fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
+    let run = |tsq: bool, gso: bool| {
+        let network =
+            network(Some(Bitrate::from_mbps(2)), Duration::from_millis(100), "droptail limit 300ms");
+        let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
+        scenario.stacks = vec![Stack { tsq, gso }];
+        common::run(&scenario)
+    };
+    let queue = |recording: &Recording| {
+        let values = recording.stream("alice.up").unwrap().column("queuedBytes").unwrap();
+        values[20..].iter().sum::<f64>() / (values.len() - 20) as f64
+    };
+    let (off, on, bursts) = (run(false, false), run(true, false), run(true, true));
+    assert!(queue(&off) > 50_000.0, "without: {} bytes wait", queue(&off));
+    assert!(queue(&on) <= 4_500.0, "three packets at most: {}", queue(&on));
+    assert!(queue(&bursts) > queue(&on) && queue(&bursts) <= 9_000.0, "bursts of two: {}", queue(&bursts));
+    for recording in [&on, &bursts] {
+        assert!(last(recording, "up.tcp", "retransmittedPacketsSent") == 0.0);
+        let rate = goodput(recording, "up.tcp", 10) * 1500.0 / MAX_SEGMENT.get() as f64;
+        assert!(rate > 0.94 * 2e6, "and it fills the line: {rate}");
+    }
+}
+
+#[test]
+fn a_full_own_queue_tells_the_sender_at_once() {
+    let network = network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 3000B");
+    let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
+    scenario.stacks = vec![Stack { tsq: true, gso: true }];
+    let recording = common::run(&scenario);
+    assert!(last(&recording, "up.tcp", "localDrops") > 0.0);
+    assert_eq!(
+        last(&recording, "up.tcp", "retransmittedPacketsSent"),
+        0.0,
+        "what did not get in is not lost"
+    );
+    let rate = goodput(&recording, "up.tcp", 10);
+    assert!(rate > 0.5e6, "two packets wait, where 4.2 are under way: {rate}");
 }

@@ -14,6 +14,8 @@ pub(super) struct Sent {
     pub(super) fin: bool,
     /// When it was last sent.
     pub(super) at: Time,
+    /// The number of that transmission: two may leave in the same instant.
+    pub(super) transmission: u64,
     pub(super) snapshot: Snapshot,
     pub(super) sacked: bool,
     /// Its first or its newest transmission is taken for lost; while `retransmitted`, the newest is not.
@@ -34,8 +36,9 @@ impl Sent {
 #[derive(Debug, Default)]
 pub(super) struct Outstanding {
     segments: VecDeque<Sent>,
-    /// Transmissions in the order of time; one that is no longer a segment's newest is passed over.
-    transmissions: VecDeque<(Time, u64)>,
+    /// Transmissions by number, with their segment's offset; one that is no longer the segment's newest is passed over.
+    transmissions: VecDeque<(u64, u64)>,
+    sent: u64,
     sacked: u64,
     lost: u64,
     retransmitted: u64,
@@ -82,11 +85,27 @@ impl Outstanding {
     }
 
     /// A new segment was sent.
-    pub(super) fn push(&mut self, sent: Sent) {
-        debug_assert!(self.last().is_none_or(|last| last.end() == sent.sequence), "the stream has no holes");
-        self.bytes += sent.payload;
-        self.transmissions.push_back((sent.at, sent.sequence));
-        self.segments.push_back(sent);
+    pub(super) fn push(&mut self, sequence: u64, payload: Bytes, fin: bool, at: Time, snapshot: Snapshot) {
+        debug_assert!(self.last().is_none_or(|last| last.end() == sequence), "the stream has no holes");
+        self.bytes += payload;
+        self.segments.push_back(Sent {
+            sequence,
+            payload,
+            fin,
+            at,
+            transmission: self.sent + 1,
+            snapshot,
+            sacked: false,
+            lost: false,
+            retransmitted: false,
+            ever_retransmitted: false,
+        });
+        self.note_transmission(sequence);
+    }
+
+    fn note_transmission(&mut self, sequence: u64) {
+        self.sent += 1;
+        self.transmissions.push_back((self.sent, sequence));
     }
 
     /// The place of the segment that begins at `sequence`.
@@ -138,8 +157,10 @@ impl Outstanding {
     pub(super) fn find_lost(&mut self, mut lost: impl FnMut(&Sent) -> Verdict) -> u64 {
         let mut found = 0;
         let mut index = 0;
-        while let Some(&(at, sequence)) = self.transmissions.get(index) {
-            let newest = |sent: &Sent| sent.at == at && !sent.sacked && (!sent.lost || sent.retransmitted);
+        while let Some(&(number, sequence)) = self.transmissions.get(index) {
+            let newest = |sent: &Sent| {
+                sent.transmission == number && !sent.sacked && (!sent.lost || sent.retransmitted)
+            };
             let place = self.place(sequence).filter(|&place| newest(&self.segments[place]));
             let verdict = place.map_or(Verdict::Lost, |place| lost(&self.segments[place]));
             match verdict {
@@ -178,12 +199,14 @@ impl Outstanding {
 
     /// Nothing is lost after all.
     pub(super) fn forget_losses(&mut self) {
-        for sent in self.segments.iter_mut().filter(|sent| sent.lost && !sent.retransmitted) {
-            sent.lost = false;
-            self.lost -= 1;
-            self.transmissions.push_back((sent.at, sent.sequence));
+        for sent in self.segments.iter_mut().filter(|sent| sent.lost) {
+            if !sent.retransmitted {
+                self.transmissions.push_back((sent.transmission, sent.sequence));
+            }
+            (sent.lost, sent.retransmitted) = (false, false);
         }
-        // The order of time, which a binary heap would keep, is only disturbed by what was lost wrongly: rare.
+        (self.lost, self.retransmitted) = (0, 0);
+        // Only what was wrongly taken for lost disturbs the order: rare.
         self.transmissions.make_contiguous().sort_unstable();
     }
 
@@ -207,12 +230,14 @@ impl Outstanding {
     pub(super) fn retransmit(&mut self, sequence: u64, now: Time, snapshot: Snapshot) {
         let Some(place) = self.place(sequence) else { return };
         let sent = &mut self.segments[place];
-        // A probe repeats what is not known to be lost: its first transmission is given up for the second.
-        self.lost += u64::from(!sent.lost);
-        self.retransmitted += u64::from(!sent.retransmitted);
-        (sent.lost, sent.retransmitted, sent.ever_retransmitted) = (true, true, true);
-        (sent.at, sent.snapshot) = (now, snapshot);
-        self.transmissions.push_back((now, sequence));
+        // A probe repeats what is not known to be lost: the second transmission stands for both.
+        if sent.lost {
+            self.retransmitted += u64::from(!sent.retransmitted);
+            sent.retransmitted = true;
+        }
+        sent.ever_retransmitted = true;
+        (sent.at, sent.snapshot, sent.transmission) = (now, snapshot, self.sent + 1);
+        self.note_transmission(sequence);
     }
 }
 

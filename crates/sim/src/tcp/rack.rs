@@ -12,8 +12,9 @@ const PERSIST: u32 = 16;
 /// What was delivered last, in the order of sending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// Sending time and end of the delivered transmission that was sent last.
-    newest: Option<(Time, u64)>,
+    /// The number of the delivered transmission that was sent last; RFC 8985 takes its time, and its place in the stream where
+    /// two have the same.
+    newest: Option<u64>,
     /// Its round-trip time.
     rtt: Duration,
     /// The highest offset delivered.
@@ -51,8 +52,8 @@ impl Rack {
         if sent.ever_retransmitted && least_rtt.is_none_or(|least| rtt < least) {
             return;
         }
-        if self.newest.is_none_or(|newest| (sent.at, sent.end()) > newest) {
-            self.newest = Some((sent.at, sent.end()));
+        if self.newest.is_none_or(|newest| sent.transmission > newest) {
+            self.newest = Some(sent.transmission);
             self.rtt = rtt;
         }
     }
@@ -95,7 +96,7 @@ impl Rack {
         let patience = self.rtt + self.window(recovering, out.sacked(), rtt);
         let mut again: Option<Time> = None;
         let lost = out.find_lost(|sent| {
-            if (sent.at, sent.end()) >= newest {
+            if sent.transmission >= newest {
                 return Verdict::NoMore;
             }
             let deadline = sent.at + patience;

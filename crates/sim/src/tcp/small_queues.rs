@@ -79,7 +79,10 @@ mod tests {
         assert_eq!((sent, queue.unsent()), (3, Bytes::new(4_500)), "one more than two, as in Linux");
         assert!(queue.on_departed(packet));
         assert!(!queue.holds_back(packet, slow, false));
-        assert!(!queue.holds_back(packet, Bitrate::from_mbps(100), false), "a millisecond of a fast flow is more");
+        assert!(
+            !queue.holds_back(packet, Bitrate::from_mbps(100), false),
+            "a millisecond of a fast flow is more"
+        );
         let mut off = SmallQueue::new(Stack { tsq: false, gso: true });
         for _ in 0..100 {
             off.on_sent(packet);

@@ -1,0 +1,204 @@
+//! The two ends over a pipe that loses, reorders and overflows: whatever it does, every byte arrives once, or the flow says
+//! why not.
+
+use super::receiver::TcpReceiver;
+use super::sender::{Connection, TcpSender};
+use super::{Segment, Stack, TcpConfig, TcpCongestionControl, TcpOutbox, TcpSource};
+use net::{Dscp, Ecn, HostId};
+use proptest::prelude::*;
+use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
+
+/// One direction: a queue of few packets before a line, then a delay that varies.
+struct Pipe {
+    random: Stream,
+    loss: f64,
+    marks: f64,
+    rate: Bitrate,
+    limit: usize,
+    spread: Duration,
+    free_at: Time,
+    /// When the packets that wait will have left the queue.
+    waiting: Vec<Time>,
+    under_way: Vec<(Time, Segment, Ecn)>,
+    packets: u64,
+}
+
+impl Pipe {
+    fn next(&self) -> Option<Time> {
+        self.under_way.iter().map(|(at, ..)| *at).min()
+    }
+
+    fn pop(&mut self, now: Time) -> Option<(Segment, Ecn)> {
+        let place = self.under_way.iter().position(|(at, ..)| *at <= now)?;
+        let (_, segment, ecn) = self.under_way.remove(place);
+        Some((segment, ecn))
+    }
+}
+
+impl TcpOutbox for Pipe {
+    fn segment(&mut self, now: Time, segment: Segment, ecn: Ecn) -> bool {
+        self.packets += 1;
+        self.waiting.retain(|left| *left > now);
+        if self.waiting.len() >= self.limit || self.random.chance(self.loss) {
+            return true;
+        }
+        let marked = ecn != Ecn::NotEct && self.random.chance(self.marks);
+        self.free_at = self.free_at.max(now) + self.rate.time_to_send(segment.size()).unwrap();
+        self.waiting.push(self.free_at);
+        let spread = Duration::from_secs_f64(self.random.uniform() * self.spread.as_secs_f64());
+        let at = self.free_at + Duration::from_millis(20) + spread;
+        self.under_way.push((at, segment, if marked { Ecn::Ce } else { ecn }));
+        true
+    }
+}
+
+struct World {
+    sender: TcpSender,
+    receiver: TcpReceiver,
+    forth: Pipe,
+    back: Pipe,
+    now: Time,
+}
+
+fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
+    let pipe = |name: &str| Pipe {
+        random: Seed(seed).stream(name),
+        loss: 0.0,
+        marks: 0.0,
+        rate: Bitrate::from_mbps(5),
+        limit: 100,
+        spread: Duration::ZERO,
+        free_at: Time::ZERO,
+        waiting: Vec::new(),
+        under_way: Vec::new(),
+        packets: 0,
+    };
+    let config = TcpConfig {
+        name: "flow".to_owned(),
+        from: HostId(0),
+        to: HostId(1),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        source: TcpSource::Finite(Bytes::new(bytes)),
+        congestion_control: control,
+        receive_window: Bytes::new(1 << 20),
+        ecn: true,
+        dscp: Dscp::DEFAULT,
+    };
+    World {
+        sender: TcpSender::new(
+            &config,
+            Stack { tsq: false, gso: seed.is_multiple_of(2) },
+            Seed(seed).stream("bbr"),
+        ),
+        receiver: TcpReceiver::new(config.receive_window),
+        forth: pipe("forth"),
+        back: pipe("back"),
+        now: Time::ZERO,
+    }
+}
+
+impl World {
+    /// Lets time pass until the flow has ended.
+    fn run(&mut self) -> Connection {
+        self.run_until(|_| false);
+        self.sender.connection()
+    }
+
+    /// Lets time pass until `enough`, or the flow has ended.
+    fn run_until(&mut self, enough: impl Fn(&Self) -> bool) {
+        while !enough(self)
+            && !matches!(self.sender.connection(), Connection::Finished(_) | Connection::TimedOut(_))
+        {
+            let ends = [self.sender.next_wake(self.now), self.receiver.next_wake()];
+            let all = ends.into_iter().chain([self.forth.next(), self.back.next()]);
+            let next = all.flatten().min().expect("a flow that has not ended waits for something");
+            self.now = self.now.max(next);
+            while let Some((segment, ecn)) = self.forth.pop(self.now) {
+                self.receiver.on_segment(self.now, &segment, ecn, &mut self.back);
+            }
+            while let Some((segment, _)) = self.back.pop(self.now) {
+                self.sender.on_segment(self.now, &segment, &mut self.forth);
+            }
+            self.sender.wake(self.now, &mut self.forth);
+            self.receiver.wake(self.now, &mut self.back);
+            assert!(self.sender.acknowledged() <= self.receiver.received());
+        }
+    }
+
+    /// What the sender shows under a name.
+    fn shown(&self, wanted: &str) -> f64 {
+        let mut found = f64::NAN;
+        self.sender.show(&mut |name, value| {
+            if name == wanted {
+                found = value;
+            }
+        });
+        found
+    }
+}
+
+fn controls() -> impl Strategy<Value = TcpCongestionControl> {
+    prop::sample::select(TcpCongestionControl::ALL.map(|(_, control)| control).to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn every_byte_arrives_once(control in controls(), seed in 0u64..1_000_000, bytes in 1u64..400_000,
+                               loss in 0.0..0.3f64, back_loss in 0.0..0.3f64, spread in 0u64..60,
+                               limit in 1usize..40, marks in 0.0..0.2f64) {
+        let mut world = world(control, bytes, seed);
+        (world.forth.loss, world.back.loss) = (loss, back_loss);
+        (world.forth.limit, world.forth.marks) = (limit, marks);
+        (world.forth.spread, world.back.spread) = (Duration::from_millis(spread), Duration::from_millis(spread));
+        match world.run() {
+            Connection::Finished(_) => {
+                prop_assert_eq!(world.sender.acknowledged(), bytes);
+                prop_assert_eq!(world.receiver.received(), bytes);
+            }
+            Connection::TimedOut(_) => prop_assert!(loss + back_loss > 0.1, "given up at a loss of {}", loss),
+            other => prop_assert!(false, "{:?}", other),
+        }
+    }
+}
+
+#[test]
+fn a_flow_over_a_dead_line_says_that_it_timed_out() {
+    for control in TcpCongestionControl::ALL.map(|(_, control)| control) {
+        let mut opening = world(control, 100_000, 1);
+        opening.forth.loss = 1.0;
+        let Connection::TimedOut(at) = opening.run() else { panic!("{control} opened") };
+        // Linux: 1 + 2 + … + 64 s for six retries.
+        assert_eq!((at, opening.forth.packets), (Time::from_secs(127), 7));
+        let mut dies = world(control, 10_000_000, 1);
+        dies.run_until(|world| world.receiver.received() >= 1_000_000);
+        dies.forth.loss = 1.0;
+        let Connection::TimedOut(at) = dies.run() else { panic!("{control} went on") };
+        // 924.6 s where the time-out begins at 200 ms (Linux, Documentation/networking/ip-sysctl, tcp_retries2); ours is a
+        // little longer.
+        assert!(at > Time::from_secs(924) && at < Time::from_secs(1_200), "{control} gave up at {at}");
+    }
+}
+
+#[test]
+fn marks_reduce_the_window_without_loss() {
+    let mut marked = world(TcpCongestionControl::Cubic, 4_000_000, 1);
+    marked.forth.marks = 0.01;
+    assert!(matches!(marked.run(), Connection::Finished(_)));
+    let (echoes, again) = (marked.shown("ecnEchoes"), marked.shown("retransmittedPacketsSent"));
+    assert!(echoes > 0.0 && again == 0.0, "{echoes} {again}");
+    let mut plain = world(TcpCongestionControl::Cubic, 4_000_000, 1);
+    plain.run();
+    assert!(marked.now > plain.now, "and cost time: {} against {}", marked.now, plain.now);
+}
+
+#[test]
+fn reordering_costs_little_once_it_is_known() {
+    let mut world = world(TcpCongestionControl::Cubic, 4_000_000, 1);
+    world.forth.spread = Duration::from_millis(4);
+    assert!(matches!(world.run(), Connection::Finished(_)));
+    let again = world.shown("retransmittedPacketsSent");
+    assert!(again < 0.01 * world.forth.packets as f64, "{again} of {}", world.forth.packets);
+}

@@ -13,8 +13,9 @@ use net::{
     Schedule,
 };
 use sim::codec::{Codec, EncoderConfig, SourceSize};
+use sim::tcp::{TcpConfig, TcpCongestionControl, TcpSource};
 use sim::{CallConfig, Recording, Scenario, VideoConfig};
-use units::{Bitrate, Duration, Ratio, Seed, Time};
+use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
 
 pub fn line(rate: Option<Bitrate>, delay: Duration, queue: &str) -> LineConfig {
     LineConfig {
@@ -78,6 +79,22 @@ pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
         stacks: Vec::new(),
         calls: vec![call("main", controller)],
         tcp: Vec::new(),
+    }
+}
+
+/// A TCP flow from the first host to the second, over the whole run.
+pub fn tcp(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
+    TcpConfig {
+        name: name.to_owned(),
+        from: HostId(0),
+        to: HostId(1),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        source: TcpSource::Endless,
+        congestion_control,
+        receive_window: Bytes::new(3 << 20),
+        ecn: false,
+        dscp: net::Dscp::DEFAULT,
     }
 }
 

@@ -41,7 +41,8 @@ mod tests {
     fn it_is_the_largest_of_the_last_rounds() {
         let mut filter = MaxFilter::new(2);
         let mut values = Vec::new();
-        for (round, value) in [(1, 5.0), (1, 9.0), (1, 3.0), (2, 4.0), (3, 6.0), (4, 1.0), (6, 2.0), (9, 0.5)] {
+        for (round, value) in [(1, 5.0), (1, 9.0), (1, 3.0), (2, 4.0), (3, 6.0), (4, 1.0), (6, 2.0), (9, 0.5)]
+        {
             filter.update(round, value);
             values.push(filter.max());
         }
