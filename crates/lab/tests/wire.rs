@@ -113,7 +113,7 @@ proptest! {
     }
 }
 
-/// A short call with loss, so that every kind of RTCP is in it.
+/// Short calls and an upload with loss, so that every kind of RTCP and of TCP segment is in it.
 const CALL: &str = r#"
 title = "A call for a capture"
 duration = "8s"
@@ -130,6 +130,11 @@ from = "alice"
 to = "bob"
 controller = "gcc:draft-02"
 settings = { side = "sender" }
+[tcp.upload]
+from = "alice"
+to = "bob"
+bytes = "100kB"
+ecn = true
 "#;
 
 fn capture() -> Vec<u8> {
@@ -169,7 +174,14 @@ fn tshark_dissects_a_capture_without_complaint() {
     std::fs::write(&path, capture()).unwrap();
     let fields = |filter: &str| {
         let mut tshark = Command::new("tshark");
-        tshark.arg("-r").arg(&path).args(["--enable-heuristic", "rtp_udp", "--enable-heuristic", "rtcp_udp"]);
+        tshark.arg("-r").arg(&path).args([
+            "-o",
+            "tcp.check_checksum:TRUE",
+            "--enable-heuristic",
+            "rtp_udp",
+            "--enable-heuristic",
+            "rtcp_udp",
+        ]);
         let output = tshark.args(["-Y", filter, "-T", "fields", "-e", "frame.number"]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).lines().count()
@@ -178,7 +190,19 @@ fn tshark_dissects_a_capture_without_complaint() {
         ["rtp", "rtcp.pt == 200", "rtcp.pt == 201", "rtcp.pt == 205", "rtcp.pt == 206", "rtcp.pt == 207"];
     let counts = kinds.map(fields);
     let malformed = fields("_ws.malformed");
+    let tcp = [
+        "tcp.flags.syn == 1",
+        "tcp.flags.fin == 1",
+        "tcp.options.sack.count > 0",
+        "tcp.analysis.retransmission",
+    ];
+    let tcp = tcp.map(fields);
+    let wrong =
+        fields("tcp.checksum.status == 0 || tcp.analysis.ack_lost_segment || tcp.analysis.window_full");
     std::fs::remove_file(&path).unwrap();
     assert!(counts.iter().all(|&count| count > 0), "{kinds:?}: {counts:?}");
     assert_eq!(malformed, 0);
+    // SYN and SYN-ACK at both ends.
+    assert!(tcp[0] >= 4 && tcp.iter().all(|&count| count > 0), "{tcp:?}");
+    assert_eq!(wrong, 0);
 }

@@ -44,7 +44,7 @@ impl Table {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Node)> + Clone {
         self.entries.iter().map(|(name, node)| (name.as_str(), node))
     }
 

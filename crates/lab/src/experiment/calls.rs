@@ -1,12 +1,13 @@
+use super::ends::{self, positive};
 use super::files::Files;
 use super::hosts::check_name;
 use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
 use cc::{BuildError, ControllerConfig, SettingError};
-use net::{Dscp, HostId, NetworkConfig};
+use net::NetworkConfig;
 use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
 use sim::{CallConfig, VideoConfig};
 use std::sync::Arc;
-use units::{Bitrate, Duration, Time};
+use units::{Bitrate, Duration};
 
 /// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`; `claims` of all papers start there.
 const START_RATE: Bitrate = Bitrate::from_kbps(300);
@@ -28,39 +29,21 @@ const MAX_FPS: u32 = 240;
 /// The calls of a document, in the order of the file, with what they leave out taken from `[defaults.call]`.
 pub(super) fn read(
     top: &mut Reader<'_>,
+    defaults: &Table,
     network: &NetworkConfig,
     duration: Duration,
     files: &Files,
 ) -> Result<Vec<CallConfig>, Fault> {
-    let defaults = defaults(top)?;
     let entries = top.entries("call")?;
-    if entries.is_empty() {
-        let mend = "add [call.main] with from = \"…\" and to = \"…\"";
-        return Err(top.fault("call", "there is no call: nobody would send", mend));
-    }
     let call = |(name, node): &(&str, &Node)| {
         check_name(node.place, &format!("call.{name}"), name)?;
         let mut node = (*node).clone();
         if let Value::Table(table) = &mut node.value {
-            table.merge_defaults(&defaults);
+            table.merge_defaults(defaults);
         }
         Call { name, network, duration, files }.read(&node)
     };
     entries.iter().map(call).collect()
-}
-
-fn defaults(top: &mut Reader<'_>) -> Result<Table, Fault> {
-    let Some(node) = top.node("defaults") else { return Ok(Table::default()) };
-    let mut defaults = Reader::new(node, "defaults")?;
-    let call = defaults.node("call").map(|node| match &node.value {
-        Value::Table(table) => Ok(table.clone()),
-        other => {
-            let reason = format!("{} where a table belongs", other.what());
-            Err(Fault::new(node.place, "defaults.call", reason, ""))
-        }
-    });
-    defaults.finish()?;
-    call.unwrap_or_else(|| Ok(Table::default()))
 }
 
 struct Call<'a> {
@@ -73,11 +56,8 @@ struct Call<'a> {
 impl Call<'_> {
     fn read(&self, node: &Node) -> Result<CallConfig, Fault> {
         let mut table = Reader::new(node, &format!("call.{}", self.name))?;
-        let (from, to) = (self.host(&mut table, "from")?, self.host(&mut table, "to")?);
-        if from == to {
-            return Err(table.fault("to", "a call from a host to itself", "name another host"));
-        }
-        let (start, stop) = self.times(&mut table)?;
+        let (from, to) = ends::hosts(&mut table, self.network, "call")?;
+        let (start, stop) = ends::times(&mut table, self.duration, "call")?;
         let two_way = table.or("two_way", false)?;
         let audio = self.audio(&mut table)?;
         let video = self.video(&mut table)?;
@@ -87,38 +67,6 @@ impl Call<'_> {
             return Err(Fault::new(node.place, format!("call.{}", self.name), reason, "give it one of them"));
         }
         Ok(CallConfig { name: self.name.to_owned(), from, to, start, stop, two_way, video, audio })
-    }
-
-    fn host(&self, table: &mut Reader<'_>, key: &'static str) -> Result<HostId, Fault> {
-        let wanted: String = table.required(key)?;
-        let hosts = &self.network.hosts;
-        match (0..).zip(hosts).find(|(_, host)| host.name == wanted) {
-            Some((index, _)) => Ok(HostId(index)),
-            None => {
-                let names = hosts.iter().map(|host| host.name.as_str());
-                let mend = did_you_mean(&wanted, names, "the hosts are");
-                Err(table.fault(key, format!("there is no host '{wanted}'"), mend))
-            }
-        }
-    }
-
-    fn times(&self, table: &mut Reader<'_>) -> Result<(Time, Time), Fault> {
-        let end = Time::ZERO + self.duration;
-        let start = table.or("start", Time::ZERO)?;
-        let stop = table.or("stop", end)?;
-        if start >= end {
-            let reason = format!("the call would start at {start}, but the run ends at {end}");
-            return Err(table.fault("start", reason, "start it earlier or lengthen the run"));
-        }
-        if stop <= start {
-            let reason = format!("{stop} is not after the start at {start}");
-            return Err(table.fault(
-                "stop",
-                reason,
-                "write a later time, or leave it out for the end of the run",
-            ));
-        }
-        Ok((start, stop.min(end)))
     }
 
     fn audio(&self, table: &mut Reader<'_>) -> Result<Option<AudioConfig>, Fault> {
@@ -143,7 +91,7 @@ impl Call<'_> {
         let controller = controller(table)?;
         let burst_time = table.or("burst_time", BURST_TIME)?;
         let nack = table.or("nack", true)?;
-        let dscp = dscp(table)?;
+        let dscp = ends::dscp(table)?;
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
         positive(table, "burst_time", burst_time > Duration::ZERO)?;
@@ -293,22 +241,6 @@ fn flatten(name: &str, node: &Node, path: &str, settings: &mut Vec<(String, Stri
     Ok(())
 }
 
-fn dscp(table: &mut Reader<'_>) -> Result<Dscp, Fault> {
-    let number = match table.node("dscp").map(|node| &node.value) {
-        None => Some(0),
-        Some(Value::Text(name)) => match name.to_ascii_lowercase().as_str() {
-            "be" | "cs0" => Some(0),
-            "ef" => Some(Dscp::EF.0),
-            "af41" => Some(Dscp::AF41.0),
-            _ => None,
-        },
-        Some(Value::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number < 64),
-        Some(_) => None,
-    };
-    let mend = "write 0 to 63, or \"ef\", \"af41\" or \"be\"";
-    number.map(Dscp).ok_or_else(|| table.fault("dscp", "not a DSCP", mend))
-}
-
 fn within(table: &mut Reader<'_>, key: &'static str, default: u32, most: u32) -> Result<u32, Fault> {
     let value = table.or(key, default)?;
     if (1..=most).contains(&value) {
@@ -324,8 +256,4 @@ fn at_least_a_millisecond(table: &Reader<'_>, key: &str, interval: Duration) -> 
         return Ok(());
     }
     Err(table.fault(key, format!("{interval} is below 1 ms"), "write a time from 1ms up"))
-}
-
-fn positive(table: &Reader<'_>, key: &str, is: bool) -> Result<(), Fault> {
-    if is { Ok(()) } else { Err(table.fault(key, "zero", "write a value above zero")) }
 }

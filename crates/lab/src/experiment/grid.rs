@@ -1,4 +1,4 @@
-use crate::document::{Fault, KeyPath, Node, Place, Reader, Table, Value, nearest};
+use crate::document::{Fault, KeyPath, Node, Place, Reader, Table, Value, did_you_mean};
 
 /// Something that is varied: a value of the file, or several values that change together.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct Point {
     pub(crate) set: Vec<(KeyPath, Node)>,
     /// The only calls that take place.
     pub(crate) calls: Option<Vec<String>>,
+    /// The only TCP flows.
+    pub(crate) tcp: Option<Vec<String>>,
     place: Place,
 }
 
@@ -52,7 +54,8 @@ fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
             let reason = format!("{} has no short name", value.value.what());
             fault(value.place, reason, "use [[axis]], whose points have labels")
         })?;
-        Ok(Point { label, set: vec![(path.clone(), value.clone())], calls: None, place: value.place })
+        let set = vec![(path.clone(), value.clone())];
+        Ok(Point { label, set, calls: None, tcp: None, place: value.place })
     });
     let axis = Axis { name: key.to_owned(), points: points.collect::<Result<_, _>>()?, place: node.place };
     axis.check()?;
@@ -85,9 +88,9 @@ fn point(node: &Node) -> Result<Point, Fault> {
         check_path(&path, value.place)?;
         set.push((path, value.clone()));
     }
-    let calls: Option<Vec<String>> = table.optional("calls")?;
+    let (calls, tcp) = (table.optional("calls")?, table.optional("tcp")?);
     table.finish()?;
-    Ok(Point { label, set, calls, place: node.place })
+    Ok(Point { label, set, calls, tcp, place: node.place })
 }
 
 impl Axis {
@@ -166,23 +169,18 @@ pub(crate) fn combinations(axes: &[Axis], most: usize) -> Result<Vec<Vec<&Point>
     Ok(all)
 }
 
-/// Takes the calls that a point does not name out of the document.
-pub(crate) fn keep_calls(document: &mut Table, only: &[String], point: &Point) -> Result<(), Fault> {
-    let Some(Node { value: Value::Table(calls), place }) = document.get("call").cloned() else {
+/// Takes the sections of a kind, calls or flows, that a point does not name out of the document.
+pub(crate) fn keep(document: &mut Table, kind: &str, only: &[String], point: &Point) -> Result<(), Fault> {
+    let Some(Node { value: Value::Table(sections), place }) = document.get(kind).cloned() else {
         return Ok(());
     };
-    let mut calls = calls;
-    if let Some(missing) = only.iter().find(|name| calls.get(name).is_none()) {
-        let near = nearest(missing, calls.iter().map(|(name, _)| name));
-        let mend = near.map_or("name calls of this file".to_owned(), |near| format!("did you mean {near}?"));
-        return Err(Fault::new(
-            point.place,
-            "axis.points.calls",
-            format!("there is no call '{missing}'"),
-            mend,
-        ));
+    let mut sections = sections;
+    if let Some(missing) = only.iter().find(|name| sections.get(name).is_none()) {
+        let mend = did_you_mean(missing, sections.iter().map(|(name, _)| name), "there are");
+        let reason = format!("there is no [{kind}.{missing}]");
+        return Err(Fault::new(point.place, format!("axis.points.{kind}"), reason, mend));
     }
-    calls.retain(|name| only.iter().any(|kept| kept == name));
-    document.insert("call", Node { value: Value::Table(calls), place });
+    sections.retain(|name| only.iter().any(|kept| kept == name));
+    document.insert(kind, Node { value: Value::Table(sections), place });
     Ok(())
 }

@@ -5,14 +5,15 @@ use net::{
     AccessConfig, HostConfig, JitterConfig, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig,
     Schedule, Trace,
 };
+use sim::tcp::Stack;
 use std::sync::Arc;
 use units::{Bitrate, Duration, Ratio};
 
 /// The most hosts: a mesh of this size has four million paths.
 const MAX_HOSTS: usize = 2_000;
 
-/// The hosts of a document, in the order of the file.
-pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<NetworkConfig, Fault> {
+/// The hosts of a document, in the order of the file: what joins them, and their TCP stacks.
+pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(NetworkConfig, Vec<Stack>), Fault> {
     let core_delay = match top.node("core_delay") {
         Some(node) => read_schedule(node, "core_delay")?,
         None => Schedule::constant(Duration::ZERO),
@@ -27,10 +28,11 @@ pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<NetworkC
         ));
     }
     let hosts = entries.into_iter().map(|(name, node)| host(name, node, files));
-    Ok(NetworkConfig { hosts: hosts.collect::<Result<_, _>>()?, core_delay })
+    let (hosts, stacks) = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    Ok((NetworkConfig { hosts, core_delay }, stacks))
 }
 
-fn host(name: &str, node: &Node, files: &Files) -> Result<HostConfig, Fault> {
+fn host(name: &str, node: &Node, files: &Files) -> Result<(HostConfig, Stack), Fault> {
     let path = format!("host.{name}");
     check_name(node.place, &path, name)?;
     let mut table = Reader::new(node, &path)?;
@@ -39,8 +41,13 @@ fn host(name: &str, node: &Node, files: &Files) -> Result<HostConfig, Fault> {
         None => Ok(LineConfig::default()),
     };
     let (up, down) = (direction("up")?, direction("down")?);
+    let stack = Stack { tsq: table.or("tsq", false)?, gso: table.or("gso", false)? };
+    if stack.tsq && matches!(up.rate, RateConfig::Unlimited) {
+        let reason = "small queues without a queue: the way up has no rate";
+        return Err(table.fault("tsq", reason, "give 'up' a rate, or leave tsq out"));
+    }
     table.finish()?;
-    Ok(HostConfig { name: name.to_owned(), access: AccessConfig::Wired { up, down } })
+    Ok((HostConfig { name: name.to_owned(), access: AccessConfig::Wired { up, down } }, stack))
 }
 
 /// Names become parts of the records' names, which are split at dots.

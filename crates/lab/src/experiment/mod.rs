@@ -7,11 +7,13 @@
 
 mod calls;
 mod catalogue;
+mod ends;
 mod files;
 mod grid;
 mod hosts;
 mod scenario;
 mod schedule;
+mod tcp;
 #[cfg(test)]
 mod tests;
 
@@ -201,9 +203,9 @@ impl Experiment {
     }
 }
 
-/// Refuses a path to a host or a call that is not there: it would be a new one.
+/// Refuses a path to a host, a call or a flow that is not there: it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "call"), name, _, ..] =
+    let [kind @ ("host" | "call" | "tcp"), name, _, ..] =
         path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
@@ -213,7 +215,8 @@ fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> 
         return Ok(());
     }
     let names: Vec<&str> = table.iter().map(|(name, _)| name).collect();
-    Err((format!("{path}: there is no {kind} '{name}'"), format!("the {kind}s are {}", names.join(", "))))
+    let what = if kind == "tcp" { "TCP flow" } else { kind };
+    Err((format!("{path}: there is no {what} '{name}'"), format!("the {what}s are {}", names.join(", "))))
 }
 
 fn cell(
@@ -230,8 +233,10 @@ fn cell(
         }
     }
     for point in points {
-        if let Some(only) = &point.calls {
-            grid::keep_calls(&mut document, only, point)?;
+        for (kind, only) in [("call", &point.calls), ("tcp", &point.tcp)] {
+            if let Some(only) = only {
+                grid::keep(&mut document, kind, only, point)?;
+            }
         }
     }
     let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));

@@ -243,3 +243,66 @@ fn a_name_that_is_none_is_answered_with_the_nearest() {
         "{error}"
     );
 }
+
+const UPLOAD: &str = r#"
+[tcp.upload]
+from = "alice"
+to = "bob"
+bytes = "5MB"
+congestion_control = "bbr"
+flows = 3
+"#;
+
+#[test]
+fn tcp_flows_take_defaults_and_may_be_several() {
+    let text = format!(
+        "{GOOD}{UPLOAD}\n[defaults.tcp]\nstart = \"5s\"\necn = true\n[tcp.back]\nfrom = \"bob\"\nto = \"alice\"\n"
+    );
+    let experiment =
+        parse(&text.replace("[host.bob]", "[host.bob]\nup = { rate = \"1Mbit/s\" }\ntsq = true")).unwrap();
+    let scenario = experiment.cells()[0].scenario(Seed(1));
+    let names: Vec<&str> = scenario.tcp.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["upload-1", "upload-2", "upload-3", "back"]);
+    assert!(scenario.tcp.iter().all(|flow| flow.ecn && flow.start == Time::from_secs(5)));
+    assert_eq!(scenario.tcp[0].congestion_control.to_string(), "bbr");
+    assert_eq!(scenario.stacks.iter().map(|stack| stack.tsq).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn a_run_may_have_tcp_alone_but_not_nothing() {
+    let nobody = GOOD.split("[call.main]").next().unwrap();
+    assert!(parse(&format!("{nobody}{UPLOAD}")).is_ok());
+    let error = parse(nobody).unwrap_err().to_string();
+    assert!(error.contains("nobody would send") && error.contains("[tcp.upload]"), "{error}");
+}
+
+#[test]
+fn mistakes_in_tcp_sections_are_named_with_their_mend() {
+    let with = |old: &str, new: &str| {
+        assert!(UPLOAD.contains(old), "{old}");
+        message_with(&UPLOAD.replacen(old, new, 1))
+    };
+    for (old, new, part) in [
+        ("\"bbr\"", "\"cubik\"", "did you mean cubic?"),
+        ("\"bbr\"", "\"vegas\"", "there are reno, cubic, bbr"),
+        ("\"5MB\"", "\"0B\"", "zero"),
+        ("flows = 3", "flows = 0", "1 to 1000"),
+        ("flows = 3", "on = \"5s\"\noff = \"5s\"", "bytes, or on and off"),
+        ("bytes = \"5MB\"", "on = \"5s\"", "off ="),
+        ("bytes = \"5MB\"", "off = \"5s\"", "on ="),
+        ("flows = 3", "receive_window = \"1kB\"", "1.448kB or more"),
+        ("\"bob\"", "\"alice\"", "from a host to itself"),
+        ("flows = 3", "stop = \"0s\"", "not after the start"),
+        ("flows = 3", "flow = 3", "flow"),
+        (
+            "[tcp.upload]",
+            "[tcp.upload-1]\nfrom = \"alice\"\nto = \"bob\"\n[tcp.upload]",
+            "two flows called 'upload-1'",
+        ),
+    ] {
+        let error = with(old, new);
+        assert!(error.contains(part) && error.contains("tcp."), "{new}: {error}");
+    }
+    let error = message("[host.bob]", "[host.bob]\ntsq = true");
+    assert!(error.contains("host.bob.tsq") && error.contains("give 'up' a rate"), "{error}");
+}

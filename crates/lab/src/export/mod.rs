@@ -21,6 +21,7 @@ mod file;
 mod parquet;
 pub mod pcapng;
 mod table;
+pub mod tcp;
 pub mod wire;
 
 pub use self::csv::{CsvTable, Layout, write_csv};

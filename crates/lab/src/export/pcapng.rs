@@ -1,8 +1,9 @@
-//! Captures that Wireshark opens: every packet at both hosts' interfaces, with real IP, UDP, RTP and RTCP.
+//! Captures that Wireshark opens: every packet at both hosts' interfaces, with real IP, UDP, RTP, RTCP and TCP.
 //!
-//! Host number n has the address 10.0.0.(n+1). RTP payload is zeros: frames have sizes, not pictures.
+//! Host number n has the address 10.0.0.(n+1). Payload is zeros: frames have sizes, not pictures.
 
 use super::ExportError;
+use super::tcp;
 use super::wire::{encode_rtcp, encode_rtp};
 use etherparse::{IpDscp, IpEcn, PacketBuilder};
 use net::{Ecn, HostId, Packet};
@@ -12,6 +13,7 @@ use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
 use pcap_file::{DataLink, PcapError};
+use sim::tcp::Segment;
 use sim::{Content, Tap};
 use std::borrow::Cow;
 use std::io::Write;
@@ -64,12 +66,11 @@ impl<W: Write> Capture<W> {
         packet: &Packet,
         content: Content<'_>,
     ) -> Result<(), ExportError> {
-        let payload = match content {
-            Content::Rtp(rtp) => encode_rtp(rtp),
-            Content::Rtcp(rtcp) => encode_rtcp(rtcp),
-        };
-        let payload = payload.map_err(|error| error.to_string())?;
-        let bytes = datagram(packet, &payload)?;
+        let bytes = match content {
+            Content::Rtp(rtp) => datagram(packet, &encode_rtp(rtp).map_err(|error| error.to_string())?),
+            Content::Rtcp(rtcp) => datagram(packet, &encode_rtcp(rtcp).map_err(|error| error.to_string())?),
+            Content::Tcp(tcp) => segment(packet, tcp),
+        }?;
         let block = EnhancedPacketBlock {
             interface_id: u32::from(host.0),
             timestamp: std::time::Duration::from_nanos(at.as_nanos()),
@@ -104,15 +105,26 @@ fn address(host: HostId) -> [u8; 4] {
 }
 
 fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
-    let flow = packet.flow;
-    let mut header = etherparse::Ipv4Header::new(
-        0,
-        TIME_TO_LIVE,
-        etherparse::IpNumber::UDP,
-        address(flow.src),
-        address(flow.dst),
-    )
-    .map_err(|error| error.to_string())?;
+    let builder = PacketBuilder::ip(ip_header(packet, etherparse::IpNumber::UDP)?)
+        .udp(packet.flow.src_port, packet.flow.dst_port);
+    let mut bytes = Vec::with_capacity(builder.size(payload.len()));
+    builder.write(&mut bytes, payload).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+fn segment(packet: &Packet, segment: &Segment) -> Result<Vec<u8>, String> {
+    let builder = PacketBuilder::ip(ip_header(packet, etherparse::IpNumber::TCP)?)
+        .tcp_header(tcp::header(packet.flow, segment)?);
+    let payload = vec![0; usize::try_from(segment.payload.get()).map_err(|error| error.to_string())?];
+    let mut bytes = Vec::with_capacity(builder.size(payload.len()));
+    builder.write(&mut bytes, &payload).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+fn ip_header(packet: &Packet, protocol: etherparse::IpNumber) -> Result<etherparse::IpHeaders, String> {
+    let (src, dst) = (address(packet.flow.src), address(packet.flow.dst));
+    let mut header = etherparse::Ipv4Header::new(0, TIME_TO_LIVE, protocol, src, dst)
+        .map_err(|error| error.to_string())?;
     header.dscp = IpDscp::try_new(packet.dscp.0).map_err(|error| error.to_string())?;
     header.ecn = match packet.ecn {
         Ecn::NotEct => IpEcn::ZERO,
@@ -120,9 +132,5 @@ fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
         Ecn::Ect0 => IpEcn::TWO,
         Ecn::Ce => IpEcn::THREE,
     };
-    let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(header, Default::default()))
-        .udp(flow.src_port, flow.dst_port);
-    let mut bytes = Vec::with_capacity(builder.size(payload.len()));
-    builder.write(&mut bytes, payload).map_err(|error| error.to_string())?;
-    Ok(bytes)
+    Ok(etherparse::IpHeaders::Ipv4(header, Default::default()))
 }

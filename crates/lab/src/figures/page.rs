@@ -142,14 +142,16 @@ impl Figure {
     }
 }
 
-/// Rates, loss and round-trip times of every video stream, for experiments that say nothing of figures.
+/// Rates, loss and round-trip times of every video stream and TCP flow, for experiments that say nothing of figures.
 fn usual(recording: &Recording) -> TimePlot {
-    let videos = || recording.streams.iter().filter(|stream| stream.kind == Kind::Video);
-    let panel = |label: &str, unit: &str, value: &str| PanelSpec {
+    let panel = |label: &str, unit: &str, value: &str, kinds: &[Kind]| PanelSpec {
         label: label.to_owned(),
         unit: unit.parse().unwrap_or_default(),
         log: false,
-        lines: videos()
+        lines: recording
+            .streams
+            .iter()
+            .filter(|stream| kinds.contains(&stream.kind))
             .map(|stream| LineSpec {
                 stream: stream.name.clone(),
                 value: value.to_owned(),
@@ -160,12 +162,13 @@ fn usual(recording: &Recording) -> TimePlot {
             .collect(),
         marks: Vec::new(),
     };
-    let panels = vec![
-        panel("received", "kbit/s", "received_rate"),
-        panel("fraction lost", "%", "fractionLost"),
-        panel("RTT", "ms", "roundTripTime"),
+    let panels = [
+        panel("received", "kbit/s", "received_rate", &[Kind::Video, Kind::Tcp]),
+        panel("fraction lost", "%", "fractionLost", &[Kind::Video]),
+        panel("congestion window", "kB", "congestionWindow", &[Kind::Tcp]),
+        panel("RTT", "ms", "roundTripTime", &[Kind::Video, Kind::Tcp]),
     ];
-    TimePlot { run: 0, panels }
+    TimePlot { run: 0, panels: panels.into_iter().filter(|panel| !panel.lines.is_empty()).collect() }
 }
 
 /// The report of a verification: the claims, then an experiment a section. `facts` say what the numbers rest on.

@@ -22,6 +22,15 @@ pub(super) fn of_means(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(jain_index(&each))
 }
 
+/// Of the first stream, over the whole window: where a stream is not active it gets nothing.
+pub(super) fn share(input: &Input<'_>) -> Result<f64, MetricError> {
+    let received = |stream| rates::received(&Input { streams: vec![stream], ..*input });
+    let each: Vec<f64> =
+        input.streams.iter().map(|stream| received(*stream)).collect::<Result<_, MetricError>>()?;
+    let first = each.first().ok_or_else(|| MetricError("it needs streams".into()))?;
+    Ok(first / each.iter().sum::<f64>())
+}
+
 fn known(values: Vec<f64>) -> Vec<f64> {
     values.into_iter().filter(|value| !value.is_nan()).collect()
 }

@@ -12,6 +12,7 @@ mod rates;
 mod request;
 mod statistics;
 mod summary;
+mod tcp;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +41,9 @@ pub enum Unit {
     /// How many.
     #[serde(rename = "count")]
     Count,
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
     /// Pixels.
     #[serde(rename = "px")]
     Pixels,
@@ -92,18 +96,22 @@ struct Quantity {
 }
 
 use Better::{Higher, Lower, Neither};
-use Unit::{BitsPerSecond, Count, FramesPerSecond, Pixels, Seconds, Share};
+use Unit::{BitsPerSecond, Bytes, Count, FramesPerSecond, Pixels, Seconds, Share};
 
 #[rustfmt::skip]
 const SCALARS: &[Scalar] = &[
     Scalar { name: "utilization", unit: Share, better: Higher, compute: rates::utilization,
         doc: "received rate (RTP header and payload) of the streams over the mean capacity of `line` (Carlucci 2017 § V)" },
     Scalar { name: "received_rate", unit: BitsPerSecond, better: Higher, compute: rates::received,
-        doc: "RTP header and payload received in the window over its length, summed over the streams" },
+        doc: "RTP header and payload received in the window over its length, summed over the streams; of TCP the payload that \
+              is new, as iperf3 counts it" },
     Scalar { name: "sent_rate", unit: BitsPerSecond, better: Higher, compute: rates::sent,
-        doc: "RTP header and payload sent in the window over its length, summed over the streams" },
+        doc: "RTP header and payload sent in the window over its length, summed over the streams; of TCP the payload, with \
+              retransmissions" },
     Scalar { name: "media_rate", unit: BitsPerSecond, better: Higher, compute: rates::payload_received,
         doc: "payload received, without headers, as webrtc-stats' bytesReceived counts it" },
+    Scalar { name: "share", unit: Share, better: Neither, compute: fairness::share,
+        doc: "received rate of the first stream over that of all the streams: `streams = [\"main.video\", \"rival.tcp\"]`" },
     Scalar { name: "loss", unit: Share, better: Lower, compute: quality::loss,
         doc: "packets lost over packets sent in the window (Carlucci 2017 § V), without retransmissions" },
     Scalar { name: "loss_peak", unit: Share, better: Lower, compute: quality::loss_peak,
@@ -126,12 +134,18 @@ const SCALARS: &[Scalar] = &[
         doc: "freezes of the video in the window (webrtc-stats freezeCount)" },
     Scalar { name: "freeze_time", unit: Seconds, better: Lower, compute: quality::freeze_time,
         doc: "time frozen in the window (webrtc-stats totalFreezesDuration)" },
+    Scalar { name: "retransmissions", unit: Share, better: Lower, compute: tcp::retransmissions,
+        doc: "segments that TCP sent again over all that it sent in the window" },
+    Scalar { name: "timeouts", unit: Count, better: Lower, compute: tcp::timeouts,
+        doc: "expiries of TCP's retransmission timer in the window (RFC 6298)" },
+    Scalar { name: "completion_time", unit: Seconds, better: Lower, compute: tcp::completion_time,
+        doc: "from the opening of a TCP flow of so many bytes until all are acknowledged; the longest of several" },
 ];
 
 #[rustfmt::skip]
 const QUANTITIES: &[Quantity] = &[
     Quantity { name: "rtt", unit: Seconds, better: Lower, samples: delays::rtt,
-        doc: "round-trip times that RTCP measured" },
+        doc: "round-trip times that RTCP measured; of TCP one a round" },
     Quantity { name: "queuing_delay", unit: Seconds, better: Lower, samples: delays::queuing,
         doc: "RTT less the least RTT of the stream in the run, over RTCP's samples (Carlucci 2017 § V; Guerrero Viveros 2019 § 5)" },
     Quantity { name: "true_queue_delay", unit: Seconds, better: Lower, samples: delays::true_queue,
@@ -144,6 +158,8 @@ const QUANTITIES: &[Quantity] = &[
         doc: "width of the picture received, at each sample" },
     Quantity { name: "height", unit: Pixels, better: Higher, samples: quality::height,
         doc: "height of the picture received, at each sample" },
+    Quantity { name: "congestion_window", unit: Bytes, better: Neither, samples: tcp::congestion_window,
+        doc: "TCP's congestion window, at each sample" },
     Quantity { name: "sent_rate", unit: BitsPerSecond, better: Higher, samples: rates::sent_samples,
         doc: "RTP header and payload sent, by sampling interval, summed over the streams" },
     Quantity { name: "received_rate", unit: BitsPerSecond, better: Higher, samples: rates::received_samples,
@@ -249,6 +265,8 @@ impl Unit {
             Self::Seconds => format!("{:.1} ms", value * 1e3),
             Self::Share => format!("{:.2} %", value * 100.0),
             Self::Count => format!("{value:.1}"),
+            Self::Bytes if value.abs() >= 9_999.5 => format!("{:.0} kB", value / 1e3),
+            Self::Bytes => format!("{value:.0} B"),
             Self::Pixels => format!("{value:.0} px"),
             Self::FramesPerSecond => format!("{value:.1} fps"),
         }

@@ -15,6 +15,8 @@ const VIDEO: [&str; 9] = [
     "freeze_count",
 ];
 const AUDIO: [&str; 3] = ["sent_rate", "received_rate", "loss"];
+const TCP: [&str; 6] =
+    ["sent_rate", "received_rate", "rtt_median", "rtt_p95", "retransmissions", "completion_time"];
 
 /// The usual metrics of one stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +27,7 @@ pub struct StreamSummary {
     pub values: Vec<(&'static str, Unit, f64)>,
 }
 
-/// The usual metrics of every media stream, in the order of the recording.
+/// The usual metrics of every media stream and TCP flow, in the order of the recording.
 #[must_use]
 pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
     let media = recording.streams.iter().filter(|stream| stream.kind != Kind::Line);
@@ -35,7 +37,12 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
     };
     media
         .map(|stream| {
-            let metrics: &[&'static str] = if stream.kind == Kind::Video { &VIDEO } else { &AUDIO };
+            let metrics: &[&'static str] = match stream.kind {
+                Kind::Video => &VIDEO,
+                Kind::Audio => &AUDIO,
+                Kind::Tcp => &TCP,
+                Kind::Line => &[],
+            };
             let values = metrics.iter().filter_map(|metric| of(&stream.name, metric)).collect();
             StreamSummary { stream: stream.name.clone(), values }
         })

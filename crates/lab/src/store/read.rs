@@ -94,7 +94,7 @@ fn streams(connection: &Connection, run: i64) -> Result<Vec<StreamRecord>, Fault
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
         let word: String = row.get(2)?;
-        let kind = [Kind::Video, Kind::Audio, Kind::Line].into_iter().find(|kind| kind.as_str() == word);
+        let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == word);
         let mut stream = StreamRecord {
             name: row.get(1)?,
             kind: kind.ok_or_else(|| damaged(format!("a stream of the kind \"{word}\"")))?,

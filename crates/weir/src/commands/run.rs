@@ -103,6 +103,21 @@ fn line<'a>(experiment: &'a Experiment, job: Job, streams: &[StreamSummary]) -> 
     }
 }
 
+/// Heading, metric and unit of each column of the table, and whether it is there even if nothing fills it.
+#[rustfmt::skip]
+const COLUMNS: [(&str, &str, Unit, bool); 10] = [
+    ("sent", "sent_rate", Unit::BitsPerSecond, true),
+    ("received", "received_rate", Unit::BitsPerSecond, true),
+    ("loss", "loss", Unit::Share, false),
+    ("RTT median", "rtt_median", Unit::Seconds, true),
+    ("RTT p95", "rtt_p95", Unit::Seconds, true),
+    ("frame p95", "frame_delay_p95", Unit::Seconds, false),
+    ("fps", "fps_mean", Unit::FramesPerSecond, false),
+    ("freezes", "freeze_count", Unit::Count, false),
+    ("retransmitted", "retransmissions", Unit::Share, false),
+    ("completed in", "completion_time", Unit::Seconds, false),
+];
+
 /// The means over the runs of each cell, a stream a row.
 fn print(
     out: &mut Output,
@@ -112,25 +127,22 @@ fn print(
     let words = if experiment.runs == 1 { "run" } else { "runs" };
     let seeds = format!("{} {words} a cell, seeds from {}", experiment.runs, experiment.seed);
     out.line(format_args!("{}: {} ({seeds})", experiment.name, experiment.title))?;
-    let head = ["stream", "sent", "received", "loss", "RTT median", "RTT p95", "frame p95", "fps", "freezes"];
-    let metrics: [(&str, Unit); 8] = [
-        ("sent_rate", Unit::BitsPerSecond),
-        ("received_rate", Unit::BitsPerSecond),
-        ("loss", Unit::Share),
-        ("rtt_median", Unit::Seconds),
-        ("rtt_p95", Unit::Seconds),
-        ("frame_delay_p95", Unit::Seconds),
-        ("fps_mean", Unit::FramesPerSecond),
-        ("freeze_count", Unit::Count),
-    ];
     for (cell, runs) in experiment.cells().iter().zip(cells) {
         let Some(first) = runs.first() else { continue };
         if !cell.params.is_empty() {
             out.line(format_args!("\n{}", cell.label()))?;
         }
-        let mut rows = table(head);
+        let some = |metric: &str| {
+            let known = |stream: &StreamSummary| {
+                stream.values.iter().any(|(name, _, value)| *name == metric && value.is_finite())
+            };
+            runs.iter().flatten().any(known)
+        };
+        let columns: Vec<_> =
+            COLUMNS.iter().filter(|(_, metric, _, always)| *always || some(metric)).collect();
+        let mut rows = table(std::iter::once("stream").chain(columns.iter().map(|(head, ..)| *head)));
         for (place, stream) in first.iter().enumerate() {
-            let show = |(name, unit): &(&str, Unit)| {
+            let show = |(_, name, unit, _): &&(&str, &str, Unit, bool)| {
                 let of = |run: &Vec<StreamSummary>| {
                     run[place].values.iter().find(|(other, _, _)| other == name).map(|(_, _, value)| *value)
                 };
@@ -141,7 +153,7 @@ fn print(
                     "–".to_owned()
                 }
             };
-            rows.add_row(std::iter::once(stream.stream.clone()).chain(metrics.iter().map(show)));
+            rows.add_row(std::iter::once(stream.stream.clone()).chain(columns.iter().map(show)));
         }
         out.line(rows)?;
     }

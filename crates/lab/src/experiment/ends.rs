@@ -1,0 +1,98 @@
+//! What calls and TCP flows have in common: between whom, when, and with which mark.
+
+use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean};
+use net::{Dscp, HostId, NetworkConfig};
+use units::{Duration, Time};
+
+/// What `[defaults.call]` and `[defaults.tcp]` say for every section of that kind.
+#[derive(Default)]
+pub(super) struct Defaults {
+    pub(super) call: Table,
+    pub(super) tcp: Table,
+}
+
+impl Defaults {
+    pub(super) fn read(top: &mut Reader<'_>) -> Result<Self, Fault> {
+        let Some(node) = top.node("defaults") else { return Ok(Self::default()) };
+        let mut table = Reader::new(node, "defaults")?;
+        let mut of = |key: &'static str| match table.node(key) {
+            None => Ok(Table::default()),
+            Some(Node { value: Value::Table(table), .. }) => Ok(table.clone()),
+            Some(node) => {
+                let reason = format!("{} where a table belongs", node.value.what());
+                Err(Fault::new(node.place, format!("defaults.{key}"), reason, ""))
+            }
+        };
+        let defaults = Self { call: of("call")?, tcp: of("tcp")? };
+        table.finish()?;
+        Ok(defaults)
+    }
+}
+
+/// The hosts under `from` and `to`; `what`: a call, a flow.
+pub(super) fn hosts(
+    table: &mut Reader<'_>,
+    network: &NetworkConfig,
+    what: &str,
+) -> Result<(HostId, HostId), Fault> {
+    let (from, to) = (host(table, network, "from")?, host(table, network, "to")?);
+    if from == to {
+        return Err(table.fault("to", format!("a {what} from a host to itself"), "name another host"));
+    }
+    Ok((from, to))
+}
+
+fn host(table: &mut Reader<'_>, network: &NetworkConfig, key: &'static str) -> Result<HostId, Fault> {
+    let wanted: String = table.required(key)?;
+    let hosts = &network.hosts;
+    match (0..).zip(hosts).find(|(_, host)| host.name == wanted) {
+        Some((index, _)) => Ok(HostId(index)),
+        None => {
+            let names = hosts.iter().map(|host| host.name.as_str());
+            let mend = did_you_mean(&wanted, names, "the hosts are");
+            Err(table.fault(key, format!("there is no host '{wanted}'"), mend))
+        }
+    }
+}
+
+/// The times under `start` and `stop`; the whole run if they are left out.
+pub(super) fn times(table: &mut Reader<'_>, duration: Duration, what: &str) -> Result<(Time, Time), Fault> {
+    let end = Time::ZERO + duration;
+    let start = table.or("start", Time::ZERO)?;
+    let stop = table.or("stop", end)?;
+    if start >= end {
+        let reason = format!("the {what} would start at {start}, but the run ends at {end}");
+        return Err(table.fault("start", reason, "start it earlier or lengthen the run"));
+    }
+    if stop <= start {
+        let reason = format!("{stop} is not after the start at {start}");
+        return Err(table.fault(
+            "stop",
+            reason,
+            "write a later time, or leave it out for the end of the run",
+        ));
+    }
+    Ok((start, stop.min(end)))
+}
+
+/// The mark under `dscp`.
+pub(super) fn dscp(table: &mut Reader<'_>) -> Result<Dscp, Fault> {
+    let number = match table.node("dscp").map(|node| &node.value) {
+        None => Some(0),
+        Some(Value::Text(name)) => match name.to_ascii_lowercase().as_str() {
+            "be" | "cs0" => Some(0),
+            "ef" => Some(Dscp::EF.0),
+            "af41" => Some(Dscp::AF41.0),
+            _ => None,
+        },
+        Some(Value::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number < 64),
+        Some(_) => None,
+    };
+    let mend = "write 0 to 63, or \"ef\", \"af41\" or \"be\"";
+    number.map(Dscp).ok_or_else(|| table.fault("dscp", "not a DSCP", mend))
+}
+
+/// Refuses a zero.
+pub(super) fn positive(table: &Reader<'_>, key: &str, is: bool) -> Result<(), Fault> {
+    if is { Ok(()) } else { Err(table.fault(key, "zero", "write a value above zero")) }
+}

@@ -1,0 +1,113 @@
+use super::ends;
+use super::hosts::check_name;
+use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean};
+use net::NetworkConfig;
+use sim::tcp::{MAX_SEGMENT, TcpConfig, TcpCongestionControl, TcpSource};
+use std::collections::BTreeSet;
+use units::{Bytes, Duration};
+
+/// Half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB), the rest of which is for bookkeeping
+/// (`tcp_adv_win_scale`): where auto-tuning ends.
+const RECEIVE_WINDOW: Bytes = Bytes::new(3 << 20);
+/// The most flows of a section.
+const MAX_FLOWS: u32 = 1_000;
+
+/// The TCP flows of a document, in the order of the file, with what they leave out taken from `[defaults.tcp]`.
+pub(super) fn read(
+    top: &mut Reader<'_>,
+    defaults: &Table,
+    network: &NetworkConfig,
+    duration: Duration,
+) -> Result<Vec<TcpConfig>, Fault> {
+    let (mut flows, mut names) = (Vec::new(), BTreeSet::new());
+    for (name, node) in top.entries("tcp")? {
+        check_name(node.place, &format!("tcp.{name}"), name)?;
+        let mut node = node.clone();
+        if let Value::Table(table) = &mut node.value {
+            table.merge_defaults(defaults);
+        }
+        for flow in section(name, &node, network, duration)? {
+            if !names.insert(flow.name.clone()) {
+                let reason = format!("there are two flows called '{}'", flow.name);
+                return Err(Fault::new(node.place, format!("tcp.{name}"), reason, "give one another name"));
+            }
+            flows.push(flow);
+        }
+    }
+    Ok(flows)
+}
+
+/// `[tcp.NAME]`: one flow, or with `flows` several called `NAME-1`, `NAME-2`, ….
+fn section(
+    name: &str,
+    node: &Node,
+    network: &NetworkConfig,
+    duration: Duration,
+) -> Result<Vec<TcpConfig>, Fault> {
+    let mut table = Reader::new(node, &format!("tcp.{name}"))?;
+    let (from, to) = ends::hosts(&mut table, network, "flow")?;
+    let (start, stop) = ends::times(&mut table, duration, "flow")?;
+    let source = source(&mut table)?;
+    let congestion_control = congestion_control(&mut table)?;
+    let receive_window = table.or("receive_window", RECEIVE_WINDOW)?;
+    if receive_window < MAX_SEGMENT {
+        let reason = format!("{receive_window} is less than a segment: nothing would ever be sent");
+        return Err(table.fault("receive_window", reason, format!("write {MAX_SEGMENT} or more")));
+    }
+    let (ecn, dscp) = (table.or("ecn", false)?, ends::dscp(&mut table)?);
+    let count = table.or("flows", 1)?;
+    if !(1..=MAX_FLOWS).contains(&count) {
+        return Err(table.fault("flows", format!("{count} flows"), format!("write 1 to {MAX_FLOWS}")));
+    }
+    table.finish()?;
+    let called = |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
+    let flow = |number| TcpConfig {
+        name: called(number),
+        from,
+        to,
+        start,
+        stop,
+        source,
+        congestion_control,
+        receive_window,
+        ecn,
+        dscp,
+    };
+    Ok((1..=count).map(flow).collect())
+}
+
+fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
+    let bytes: Option<Bytes> = table.optional("bytes")?;
+    let (on, off): (Option<Duration>, Option<Duration>) = (table.optional("on")?, table.optional("off")?);
+    for (key, zero) in [
+        ("bytes", bytes == Some(Bytes::ZERO)),
+        ("on", on == Some(Duration::ZERO)),
+        ("off", off == Some(Duration::ZERO)),
+    ] {
+        ends::positive(table, key, !zero)?;
+    }
+    match (bytes, on, off) {
+        (None, None, None) => Ok(TcpSource::Endless),
+        (Some(bytes), None, None) => Ok(TcpSource::Finite(bytes)),
+        (None, Some(on), Some(off)) => Ok(TcpSource::OnOff { on, off }),
+        (Some(_), ..) => Err(table.fault(
+            "bytes",
+            "an upload of a size does not go on and off",
+            "write bytes, or on and off",
+        )),
+        (None, Some(_), None) => {
+            Err(table.fault("on", "on without off", "say how long it rests: off = \"5s\""))
+        }
+        (None, None, Some(_)) => {
+            Err(table.fault("off", "off without on", "say how long it sends: on = \"5s\""))
+        }
+    }
+}
+
+fn congestion_control(table: &mut Reader<'_>) -> Result<TcpCongestionControl, Fault> {
+    let Some(word) = table.optional::<String>("congestion_control")? else { return Ok(Default::default()) };
+    word.parse().map_err(|reason: String| {
+        let names = TcpCongestionControl::ALL.into_iter().map(|(name, _)| name);
+        table.fault("congestion_control", reason, did_you_mean(&word, names, "there are"))
+    })
+}

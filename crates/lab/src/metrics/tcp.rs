@@ -1,0 +1,41 @@
+use super::MetricError;
+use super::input::Input;
+use sim::recording::Kind;
+
+/// Refuses streams that are not TCP.
+fn only_tcp(input: &Input<'_>) -> Result<(), MetricError> {
+    match input.streams.iter().find(|stream| stream.kind != Kind::Tcp) {
+        Some(other) => Err(MetricError(format!("{} is not a TCP flow", other.name))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn retransmissions(input: &Input<'_>) -> Result<f64, MetricError> {
+    only_tcp(input)?;
+    let total = |counter: &str| -> Result<f64, MetricError> {
+        input.streams.iter().map(|stream| input.growth(stream, counter)).sum()
+    };
+    Ok(total("retransmittedPacketsSent")? / total("packetsSent")?)
+}
+
+pub(super) fn timeouts(input: &Input<'_>) -> Result<f64, MetricError> {
+    only_tcp(input)?;
+    input.streams.iter().map(|stream| input.growth(stream, "timeouts")).sum()
+}
+
+/// Not-a-number as long as one of the flows is not complete.
+pub(super) fn completion_time(input: &Input<'_>) -> Result<f64, MetricError> {
+    only_tcp(input)?;
+    let events = &input.recording.events;
+    let of = |flow: &str| {
+        let done = events.iter().find(|event| event.what == "completed" && event.stream == flow);
+        done.map_or(f64::NAN, |event| event.value)
+    };
+    let longest = |longest: f64, time: f64| if time.is_nan() { time } else { longest.max(time) };
+    Ok(input.streams.iter().map(|stream| of(&stream.name)).fold(0.0, longest))
+}
+
+pub(super) fn congestion_window(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
+    only_tcp(input)?;
+    input.values("congestionWindow")
+}
