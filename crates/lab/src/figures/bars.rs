@@ -12,7 +12,7 @@ use sim::Recording;
 /// What stands over the grid.
 #[derive(Clone, Debug)]
 pub(super) struct Bars {
-    boxes: bool,
+    shape: Shape,
     label: String,
     unit: Unit,
     log: bool,
@@ -25,6 +25,17 @@ pub(super) struct Bars {
     split: Option<String>,
     values: Vec<ValueSpec>,
     marks: Vec<Mark>,
+}
+
+/// What a value is drawn as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A column.
+    Bars,
+    /// A bar that lies, its group's name at the left.
+    Rows,
+    /// A box of percentiles.
+    Boxes,
 }
 
 /// A metric, or for boxes the five percentiles of a quantity.
@@ -40,7 +51,8 @@ struct ValueSpec {
 const PERCENTILES: [&str; 5] = ["p5", "p25", "median", "p75", "p95"];
 
 impl Bars {
-    pub(super) fn read(table: &mut Reader<'_>, boxes: bool) -> Result<Self, Fault> {
+    pub(super) fn read(table: &mut Reader<'_>, shape: Shape) -> Result<Self, Fault> {
+        let boxes = shape == Shape::Boxes;
         let path = table.path("values");
         let values = table.items("values")?.unwrap_or_default();
         if values.is_empty() {
@@ -50,7 +62,7 @@ impl Bars {
         }
         let values = values.iter().map(|node| value(node, &path, boxes)).collect::<Result<Vec<_>, _>>()?;
         let bars = Self {
-            boxes,
+            shape,
             label: table.required("label")?,
             unit: unit(table)?,
             log: table.or("log", false)?,
@@ -73,7 +85,7 @@ impl Bars {
             value.requests.iter().map(|request| Ok(request.compute(recording)? * self.unit.scale)).collect()
         };
         let all: Vec<Vec<f64>> = self.values.iter().map(numbers).collect::<Result<_, MetricError>>()?;
-        if self.boxes {
+        if self.shape == Shape::Boxes {
             let stats = |numbers: Vec<f64>| <[f64; 5]>::try_from(numbers).unwrap_or([f64::NAN; 5]);
             return Ok(Piece::Boxes(all.into_iter().map(stats).collect()));
         }
@@ -97,7 +109,7 @@ impl Bars {
                 layout.add(&group, &series, self.item(pieces, index, published));
             }
         }
-        if self.boxes {
+        if self.shape == Shape::Boxes {
             let boxes = layout.map(|item| match item {
                 Item::Box(stats) => Some(stats),
                 Item::Bar(_) => None,
@@ -126,7 +138,7 @@ impl Bars {
 
     /// The mean over the runs.
     fn item(&self, pieces: &[&Piece], index: usize, published: Option<f64>) -> Item {
-        if self.boxes {
+        if self.shape == Shape::Boxes {
             let percentile = |which: usize| {
                 let of = |piece: &&Piece| match piece {
                     Piece::Boxes(boxes) => boxes.get(index).map(|stats| stats[which]),
@@ -157,6 +169,7 @@ impl Bars {
             marks: self.marks.clone(),
             y_range: None,
             log_y: self.log,
+            lying: self.shape == Shape::Rows,
         }
     }
 }

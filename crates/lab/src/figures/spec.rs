@@ -1,8 +1,8 @@
-use super::bars::Bars;
+use super::bars::{Bars, Shape};
 use super::cdf::Cdf;
 use super::time::TimePlot;
 use super::unit::Unit;
-use crate::document::{Fault, Node, Reader, Value};
+use crate::document::{Fault, Node, Reader, Value, read as read_value};
 use crate::experiment::Cell;
 use crate::report::{At, Mark, MarkKind};
 
@@ -24,13 +24,16 @@ pub(super) enum Body {
     Cdf(Cdf),
 }
 
-/// Which cells a figure shows: those with these parameters.
+/// Which cells a figure shows: those whose parameters are among these.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CellFilter(Vec<(String, String)>);
+pub(super) struct CellFilter(Vec<(String, Vec<String>)>);
 
 impl CellFilter {
     pub(super) fn fits(&self, cell: &Cell) -> bool {
-        self.0.iter().all(|wanted| cell.params.contains(wanted))
+        let fits = |(name, values): &(String, Vec<String>)| {
+            cell.params.iter().any(|(other, value)| other == name && values.contains(value))
+        };
+        self.0.iter().all(fits)
     }
 }
 
@@ -47,11 +50,16 @@ fn figure(node: &Node) -> Result<Figure, Fault> {
     let cells = cell_filter(&mut table)?;
     let body = match kind.as_str() {
         "time" => Body::Time(TimePlot::read(&mut table)?),
-        "bars" => Body::Bars(Bars::read(&mut table, false)?),
-        "boxes" => Body::Bars(Bars::read(&mut table, true)?),
+        "bars" => Body::Bars(Bars::read(&mut table, Shape::Bars)?),
+        "rows" => Body::Bars(Bars::read(&mut table, Shape::Rows)?),
+        "boxes" => Body::Bars(Bars::read(&mut table, Shape::Boxes)?),
         "cdf" => Body::Cdf(Cdf::read(&mut table)?),
         other => {
-            return Err(table.fault("kind", format!("no kind '{other}'"), "write time, bars, boxes or cdf"));
+            return Err(table.fault(
+                "kind",
+                format!("no kind '{other}'"),
+                "write time, bars, rows, boxes or cdf",
+            ));
         }
     };
     table.finish()?;
@@ -61,13 +69,8 @@ fn figure(node: &Node) -> Result<Figure, Fault> {
 fn cell_filter(table: &mut Reader<'_>) -> Result<CellFilter, Fault> {
     let path = table.path("cell");
     let entries = table.entries("cell")?.into_iter().map(|(name, node)| match &node.value {
-        Value::Text(text) => Ok((name.to_owned(), text.clone())),
-        other => Err(Fault::new(
-            node.place,
-            format!("{path}.{name}"),
-            format!("{} where a text belongs", other.what()),
-            "",
-        )),
+        Value::Text(text) => Ok((name.to_owned(), vec![text.clone()])),
+        _ => Ok((name.to_owned(), read_value(node, &format!("{path}.{name}"))?)),
     });
     Ok(CellFilter(entries.collect::<Result<_, _>>()?))
 }

@@ -276,6 +276,8 @@ pub struct Grouped<T> {
     pub y_range: Option<(f64, f64)>,
     /// Logarithmic vertical axis; its floor is as in [`Panel::log_y`].
     pub log_y: bool,
+    /// Bars lie, a row a group: for groups with long names. Not for boxes.
+    pub lying: bool,
 }
 
 /// One group of bars or boxes.

@@ -23,7 +23,7 @@ const GAP: u32 = 6;
 const WORDS: usize = 8;
 
 /// What is drawn in a slot of a group.
-trait Item {
+pub(super) trait Item {
     /// The values that the axis must show.
     fn values(&self) -> Vec<f64>;
     /// What the paper reports.
@@ -34,7 +34,7 @@ trait Item {
 
 /// Left end, middle and right end of an item.
 #[derive(Clone, Copy)]
-struct Slot {
+pub(super) struct Slot {
     left: f64,
     middle: f64,
     right: f64,
@@ -150,7 +150,7 @@ fn shared_words<'a>(mut names: impl Iterator<Item = &'a str>) -> usize {
 }
 
 /// A name that fits into `room` CSS pixels.
-fn shorten(name: &str, room: u32) -> String {
+pub(super) fn shorten(name: &str, room: u32) -> String {
     if text_width(name) <= room {
         return name.to_owned();
     }
@@ -179,7 +179,7 @@ fn items<T: Item>(chart: &mut Chart<'_>, grouped: &Grouped<T>, y: &Axis) -> Draw
     Ok(())
 }
 
-fn entries<T: Item>(grouped: &Grouped<T>) -> Vec<Entry> {
+pub(super) fn entries<T: Item>(grouped: &Grouped<T>) -> Vec<Entry> {
     let series = grouped.series.iter().filter(|(name, _)| !name.is_empty());
     let mut entries: Vec<Entry> =
         series.map(|(name, role)| (name.clone(), Swatch::Fill, Ink::of(*role))).collect();
@@ -190,7 +190,7 @@ fn entries<T: Item>(grouped: &Grouped<T>) -> Vec<Entry> {
     entries
 }
 
-fn values<T: Item>(grouped: &Grouped<T>, marks: &[Mark]) -> impl Iterator<Item = f64> {
+pub(super) fn values<T: Item>(grouped: &Grouped<T>, marks: &[Mark]) -> impl Iterator<Item = f64> {
     let items = grouped.groups.iter().flat_map(|g| g.items.iter().flatten());
     let shown: Vec<f64> = items.flat_map(|i| i.values().into_iter().chain(i.published())).collect();
     let marked: Vec<f64> =

@@ -5,6 +5,7 @@ mod frame;
 mod grouped;
 mod legend;
 mod marks;
+mod rows;
 mod theme;
 mod thin;
 mod xy;
@@ -48,6 +49,7 @@ pub(super) struct Drawing {
 pub(super) fn draw(figure: &Figure) -> Result<Drawing, PlotError> {
     let drawn = match &figure.body {
         Body::Time { panels, x_label } => xy::stack(panels, x_label),
+        Body::Bars(bars) if bars.lying => rows::rows(bars),
         Body::Bars(bars) => grouped::bars(bars),
         Body::Boxes(boxes) => grouped::boxes(boxes),
         Body::Cdf { lines, marks, x_label, log_x } => {
