@@ -212,6 +212,7 @@ fn bars() -> Grouped<Bar> {
         marks: vec![Mark::published(At::Y(0.9), "> 0.9")],
         y_range: None,
         log_y: false,
+        lying: false,
     }
 }
 
@@ -235,6 +236,7 @@ fn boxes() -> Grouped<BoxStats> {
         marks: vec![Mark::published(At::Y(3.0), "median < 3 ms")],
         y_range: None,
         log_y: true,
+        lying: false,
     }
 }
 

@@ -178,7 +178,8 @@ pub(crate) fn keep(document: &mut Table, kind: &str, only: &[String], point: &Po
     if let Some(missing) = only.iter().find(|name| sections.get(name).is_none()) {
         let mend = did_you_mean(missing, sections.iter().map(|(name, _)| name), "there are");
         let reason = format!("there is no [{kind}.{missing}]");
-        return Err(Fault::new(point.place, format!("axis.points.{kind}"), reason, mend));
+        let key = if kind == "call" { "axis.points.calls" } else { "axis.points.tcp" };
+        return Err(Fault::new(point.place, key, reason, mend));
     }
     sections.retain(|name| only.iter().any(|kept| kept == name));
     document.insert(kind, Node { value: Value::Table(sections), place });

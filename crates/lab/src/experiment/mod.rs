@@ -23,7 +23,8 @@ pub use catalogue::names;
 use crate::document::{self, Fault, KeyPath, Node, Reader, Table, Value};
 use crate::figures::Figure;
 use files::Files;
-use grid::{Axis, Point};
+pub(crate) use grid::Axis;
+use grid::Point;
 use sim::Scenario;
 use std::path::Path;
 use units::Seed;
@@ -130,7 +131,7 @@ impl Experiment {
         }
         let seed = Seed(top.or("seed", 1)?);
         let axes = grid::axes(&mut top)?;
-        let figures = crate::figures::read(&mut top)?;
+        let figures = crate::figures::read(&mut top, &axes)?;
         for key in scenario::KEYS {
             top.node(key);
         }

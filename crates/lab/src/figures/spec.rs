@@ -2,8 +2,8 @@ use super::bars::{Bars, Shape};
 use super::cdf::Cdf;
 use super::time::TimePlot;
 use super::unit::Unit;
-use crate::document::{Fault, Node, Reader, Value, read as read_value};
-use crate::experiment::Cell;
+use crate::document::{Fault, Node, Place, Reader, Value, did_you_mean, read as read_value};
+use crate::experiment::{Axis, Cell};
 use crate::report::{At, Mark, MarkKind};
 
 /// One figure of an experiment file.
@@ -26,20 +26,47 @@ pub(super) enum Body {
 
 /// Which cells a figure shows: those whose parameters are among these.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CellFilter(Vec<(String, Vec<String>)>);
+pub(super) struct CellFilter(Vec<Wanted>);
+
+/// Values of an axis.
+#[derive(Clone, Debug)]
+struct Wanted {
+    axis: String,
+    values: Vec<String>,
+    place: Place,
+}
 
 impl CellFilter {
     pub(super) fn fits(&self, cell: &Cell) -> bool {
-        let fits = |(name, values): &(String, Vec<String>)| {
-            cell.params.iter().any(|(other, value)| other == name && values.contains(value))
+        let fits = |wanted: &Wanted| {
+            cell.params.iter().any(|(axis, value)| *axis == wanted.axis && wanted.values.contains(value))
         };
         self.0.iter().all(fits)
     }
+
+    /// Refuses a value that its axis does not have. An axis that is not there, as when it was overridden, fits no cell.
+    fn check(&self, axes: &[Axis]) -> Result<(), Fault> {
+        for wanted in &self.0 {
+            let Some(axis) = axes.iter().find(|axis| axis.name == wanted.axis) else { continue };
+            let labels = axis.points.iter().map(|point| point.label.as_str());
+            if let Some(missing) =
+                wanted.values.iter().find(|value| !labels.clone().any(|label| label == *value))
+            {
+                let mend = did_you_mean(missing, labels, "there are");
+                let reason = format!("there is no '{missing}'");
+                return Err(Fault::new(wanted.place, format!("figure.cell.'{}'", wanted.axis), reason, mend));
+            }
+        }
+        Ok(())
+    }
 }
 
-/// The figures of a file.
-pub(crate) fn read(top: &mut Reader<'_>) -> Result<Vec<Figure>, Fault> {
-    top.items("figure")?.unwrap_or_default().iter().map(figure).collect()
+/// The figures of a file, whose cells are places on these axes.
+pub(crate) fn read(top: &mut Reader<'_>, axes: &[Axis]) -> Result<Vec<Figure>, Fault> {
+    let figures: Vec<Figure> =
+        top.items("figure")?.unwrap_or_default().iter().map(figure).collect::<Result<_, _>>()?;
+    figures.iter().try_for_each(|figure| figure.cells.check(axes))?;
+    Ok(figures)
 }
 
 fn figure(node: &Node) -> Result<Figure, Fault> {
@@ -68,9 +95,12 @@ fn figure(node: &Node) -> Result<Figure, Fault> {
 
 fn cell_filter(table: &mut Reader<'_>) -> Result<CellFilter, Fault> {
     let path = table.path("cell");
-    let entries = table.entries("cell")?.into_iter().map(|(name, node)| match &node.value {
-        Value::Text(text) => Ok((name.to_owned(), vec![text.clone()])),
-        _ => Ok((name.to_owned(), read_value(node, &format!("{path}.{name}"))?)),
+    let entries = table.entries("cell")?.into_iter().map(|(name, node)| {
+        let values = match &node.value {
+            Value::Text(text) => vec![text.clone()],
+            _ => read_value(node, &format!("{path}.{name}"))?,
+        };
+        Ok(Wanted { axis: name.to_owned(), values, place: node.place })
     });
     Ok(CellFilter(entries.collect::<Result<_, _>>()?))
 }

@@ -47,6 +47,28 @@ fn message(figure: &str) -> String {
 }
 
 #[test]
+fn a_figure_shows_the_cells_that_it_names() {
+    let bars = |cell: &str| {
+        let figures = format!(
+            "[[figure]]\nkind = \"rows\"\ntitle = \"t\"\nlabel = \"u\"\ngroup = \"host.alice.up.rate\"\ncell = {cell}\n\
+             values = [{{ metric = \"received_rate\", stream = \"main.video\" }}]\n"
+        );
+        match &section(&figures).figures[0].body {
+            Body::Bars(bars) => {
+                assert!(bars.lying);
+                bars.groups.iter().map(|group| group.label.clone()).collect::<Vec<_>>()
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(bars("{ \"host.alice.up.rate\" = \"1Mbit/s\" }"), ["1Mbit/s"]);
+    assert_eq!(bars("{ \"host.alice.up.rate\" = [\"1Mbit/s\", \"500kbit/s\"] }"), ["500kbit/s", "1Mbit/s"]);
+    let body = "kind = \"bars\"\ntitle = \"t\"\nlabel = \"u\"\nvalues = [{ metric = \"loss\", stream = \"main.video\" }]\n";
+    let error = message(&format!("{body}cell = {{ \"host.alice.up.rate\" = \"1Mbits\" }}"));
+    assert!(error.contains("there is no '1Mbits'") && error.contains("did you mean 1Mbit/s?"), "{error}");
+}
+
+#[test]
 fn a_plot_over_time_shows_one_run_of_the_cells_it_names() {
     let section = section(
         r#"

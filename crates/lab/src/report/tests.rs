@@ -306,6 +306,23 @@ fn published_values_are_marked_named_and_listed() {
 }
 
 #[test]
+fn lying_bars_keep_their_long_names() {
+    let long = "J6 the rest of the profile jansen-2016";
+    let mut lying =
+        bars(vec![Some(Bar { value: 0.87, spread: Some((0.7, 0.9)), published: Some(0.9) }), None]);
+    lying.groups[0].label = long.to_owned();
+    lying.lying = true;
+    lying.marks = vec![Mark::published(At::Y(0.65), "65 %")];
+    let (_, page) = drawn(Body::Bars(lying));
+    let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
+    assert!(
+        texts.iter().any(|text| text == long) && texts.contains(&"published 65 %".to_owned()),
+        "{texts:?}"
+    );
+    assert_eq!(select(&page, "svg polyline.sp").len(), 3, "legend, mark, bar");
+}
+
+#[test]
 fn a_full_report_stays_small() {
     let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8);
     let series =

@@ -12,7 +12,7 @@ use plotters::style::text_anchor::HPos;
 
 /// Width of the figure, in CSS pixels, and the most of it that names take.
 const WIDTH: u32 = 480;
-const MOST_NAME: u32 = 230;
+const MOST_NAME: u32 = 280;
 /// Height of a bar and the gap between rows.
 const BAR: u32 = 7;
 const GAP: u32 = 7;
@@ -109,8 +109,10 @@ impl Plot<'_> {
         let (x, ink) = (self.x(place), Ink::of_mark(mark.kind));
         let ends = [(x, Self::y(self.top)), (x, Self::y(self.top + self.height))];
         stroke(root, ends, ink, SCALE * 3 / 2)?;
-        let spot: Spot = (x / SCALE as i32, (row * ROW + ROW / 2) as i32);
-        legend::write(root, &mark.text(), spot, HPos::Center, ink)
+        let words = mark.text();
+        let most = WIDTH as i32 - text_width(&words) as i32 / 2;
+        let spot: Spot = ((x / SCALE as i32).min(most), (row * ROW + ROW / 2) as i32);
+        legend::write(root, &words, spot, HPos::Center, ink)
     }
 }
 
