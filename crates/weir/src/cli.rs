@@ -121,13 +121,14 @@ pub(crate) struct Run {
 Examples:
   weir verify
   weir verify C-5 C-6 V-2
+  weir verify C V-7 J-12
   weir verify jansen-2016 --json
   weir verify --baseline before.json
   weir verify carlucci-2017 --with gcc:libwebrtc
 
 Exit code: 0; 1 if a claim or a metric got worse than in the baseline, or a run broke off; 2 for bad input; 130 after Ctrl-C.")]
 pub(crate) struct Verify {
-    /// Papers and claims; all if there are none
+    /// Papers (carlucci-2017), claims (C-5) or all claims of a letter (C); all if there are none
     #[arg(value_name = "PAPER|ID")]
     pub(crate) claims: Vec<String>,
     #[command(flatten)]

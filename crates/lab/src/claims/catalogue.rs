@@ -54,13 +54,15 @@ impl Catalogue {
         Ok(Self { claims: read::read(text, path)? })
     }
 
-    /// The claims with these ids or of these papers, in the order of the catalogue; all if there are no words.
+    /// The claims with these ids, of these papers or with ids that begin so (`C` for `C-1`, `C-2`, …), in the order of the
+    /// catalogue; all if there are no words.
     ///
     /// # Errors
-    /// When a word is neither.
+    /// When a word is none of these.
     pub fn select(&self, words: &[String]) -> Result<Vec<&Claim>, UnknownClaim> {
         let fits = |claim: &Claim, word: &str| {
-            claim.id.eq_ignore_ascii_case(word) || claim.paper.eq_ignore_ascii_case(word)
+            let group = claim.id.split_once('-').map_or("", |(group, _)| group);
+            [&claim.id, &claim.paper, group].iter().any(|name| name.eq_ignore_ascii_case(word))
         };
         for word in words {
             if !self.claims.iter().any(|claim| fits(claim, word)) {

@@ -54,6 +54,7 @@ fn the_claims_that_come_along_are_good_and_name_experiments_that_are_there() {
     };
     assert_eq!(ids(&["c-5", "V-1"]).unwrap(), ["C-5", "V-1"]);
     assert!(ids(&["carlucci-2017"]).unwrap().iter().all(|id| id.starts_with("C-")));
+    assert_eq!(ids(&["c"]).unwrap(), ids(&["carlucci-2017"]).unwrap());
     let error = ids(&["carluci-2017"]).unwrap_err().to_string();
     assert_eq!(error, "there is no claim or paper 'carluci-2017'; did you mean carlucci-2017?");
 }
