@@ -55,7 +55,9 @@ fn head(report: &Report) -> Markup {
     html! {
         h1 { (report.title) }
         @if !report.subtitle.is_empty() { p.subtitle { (report.subtitle) } }
-        p.verdict { (claims::verdict(&report.claims)) }
+        @if !report.claims.is_empty() {
+            p.verdict { (claims::verdict(&report.claims)) }
+        }
         @if !report.claims.is_empty() { (claims::strip(&report.claims)) }
         @if !report.facts.is_empty() {
             dl.facts { @for (name, value) in &report.facts { div { dt { (name) } dd { (value) } } } }

@@ -203,8 +203,7 @@ fn the_same_report_is_the_same_bytes() {
 fn an_empty_report_is_a_page() {
     let page = Html::parse_document(&html(&Report::default()).unwrap());
     assert!(page.errors.is_empty(), "{:?}", page.errors);
-    assert_eq!(text(select(&page, ".verdict")[0]), "No claims were tested.");
-    assert!(select(&page, "script, table, nav, figure").is_empty());
+    assert!(select(&page, "script, table, nav, figure, .verdict").is_empty(), "nothing is said of no claims");
     let empty = [
         Body::Time { panels: vec![], x_label: String::new() },
         time(vec![], false),
