@@ -37,6 +37,11 @@ impl Sampler {
         }
     }
 
+    /// The stream has ended: there is nothing after `now` to be sampled.
+    pub(crate) fn close(&mut self, now: Time) {
+        self.active.1 = self.active.1.min(now);
+    }
+
     pub(crate) fn finish(self, points: Vec<Points>) -> StreamRecord {
         StreamRecord { name: self.name, kind: self.kind, active: self.active, columns: self.columns, points }
     }

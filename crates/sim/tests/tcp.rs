@@ -132,7 +132,9 @@ fn an_upload_says_when_it_was_complete() {
     let cut = TcpConfig { name: "cut".into(), stop: Time::from_secs(6), ..upload.clone() };
     let network = network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 300ms");
     let recording = common::run(&scenario(network, 60, vec![upload, cut]));
-    assert_eq!(last(&recording, "up.tcp", "bytesReceived"), 1_000_000.0);
+    let bytes = recording.stream("up.tcp").unwrap().column("bytesReceived").unwrap();
+    assert_eq!(bytes.iter().copied().rfind(|bytes| !bytes.is_nan()), Some(1_000_000.0));
+    assert!(bytes[119].is_nan(), "nothing is sampled of a flow that is complete");
     let event = |stream: &str| recording.events.iter().find(|event| event.stream == stream).unwrap();
     // 1 MB takes 8.3 s at 1 Mbit/s with headers, and the other flow had up to a second of the line.
     let done = event("up.tcp");

@@ -67,6 +67,9 @@ impl TcpFlow {
             sender.show(show);
             receiver.show(show);
         });
+        if matches!(self.sender.connection(), Connection::Finished(_) | Connection::TimedOut(_)) {
+            self.sampler.close(now);
+        }
     }
 
     /// How it ended: `completed` with the seconds since its start, `timedOut` with the bytes that are acknowledged, or, of a
