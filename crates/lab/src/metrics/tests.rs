@@ -223,3 +223,48 @@ fn a_summary_has_every_stream_and_is_not_a_number_where_nothing_was_recorded() {
     assert_eq!(summary[0].values[0], ("sent_rate", Unit::BitsPerSecond, 800.0));
     assert!(summary[0].values[1].2.is_nan());
 }
+
+#[test]
+fn tcp_flows_by_hand() {
+    let flow = |name: &str, sent: &[f64], again: &[f64], received: &[f64]| StreamRecord {
+        kind: Kind::Tcp,
+        ..video(
+            name,
+            &[
+                ("packetsSent", sent),
+                ("retransmittedPacketsSent", again),
+                ("bytesReceived", received),
+                ("timeouts", &[0.0, 0.0, 1.0, 1.0]),
+                ("congestionWindow", &[10.0, 20.0, 10.0, 20.0]),
+            ],
+            &[],
+        )
+    };
+    let mut run = recording(vec![
+        flow("a.tcp", &[10.0, 20.0, 40.0, 40.0], &[0.0, 0.0, 5.0, 5.0], &[100.0, 200.0, 300.0, 300.0]),
+        flow("b.tcp", &[10.0, 20.0, 20.0, 20.0], &[0.0, 5.0, 5.0, 5.0], &[100.0, 100.0, 100.0, 100.0]),
+        video("m.video", &[("bytesReceived", &[100.0, 200.0, 300.0, 400.0])], &[]),
+    ]);
+    let of = |metric: &str, streams: &[&str], run: &Recording| {
+        Request::new(metric, streams, None).unwrap().between(secs(1), secs(4)).compute(run)
+    };
+    // 10 of 40 segments in the last three seconds.
+    assert_eq!(of("retransmissions", &["*.tcp"], &run).unwrap(), 0.25);
+    assert_eq!(of("timeouts", &["*.tcp"], &run).unwrap(), 2.0);
+    assert_eq!(of("congestion_window_mean", &["a.tcp"], &run).unwrap(), 50.0 / 3.0);
+    // 300 bytes of the call, 200 and none of the flows.
+    assert_eq!(of("share", &["m.video", "a.tcp", "b.tcp"], &run).unwrap(), 0.6);
+    let event = |stream: &str, value| sim::recording::Event {
+        at: secs(3),
+        stream: stream.to_owned(),
+        what: "completed",
+        value,
+    };
+    run.events = vec![event("a.tcp", 2.5)];
+    assert_eq!(of("completion_time", &["a.tcp"], &run).unwrap(), 2.5);
+    assert!(of("completion_time", &["*.tcp"], &run).unwrap().is_nan(), "b is not complete");
+    run.events.push(event("b.tcp", 1.5));
+    assert_eq!(of("completion_time", &["*.tcp"], &run).unwrap(), 2.5);
+    let error = of("retransmissions", &["m.video"], &run).unwrap_err().0;
+    assert_eq!(error, "retransmissions: m.video is not a TCP flow");
+}

@@ -64,7 +64,8 @@ impl TcpSender {
     pub(super) fn undo_if_spurious(&mut self, segment: &Segment, advanced: bool) {
         let Some(undo) = self.undo else { return };
         let first = advanced && undo.since.is_some_and(|since| segment.echo.is_some_and(|echo| echo < since));
-        if !first && !(undo.retransmitted && undo.unexplained <= 0) {
+        let all_duplicate = undo.retransmitted && undo.unexplained <= 0;
+        if !first && !all_duplicate {
             return;
         }
         self.undo = None;
