@@ -49,6 +49,6 @@ pub use impair::{JitterConfig, LossConfig};
 pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
-pub use queue::{QueueConfig, QueueConfigError};
+pub use queue::{CodelConfig, CodelParameters, FqCodelConfig, PieConfig, QueueConfig, QueueConfigError};
 pub use schedule::{Ramped, Schedule, Shape};
 pub use trace::{Trace, TraceError, TraceModel};

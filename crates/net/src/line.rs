@@ -33,7 +33,7 @@ pub struct Line {
 impl Line {
     pub(crate) fn new(config: &LineConfig, seed: Seed, name: &str) -> Self {
         let server = Server::new(&config.rate);
-        let mut queue = Queue::new(&config.queue);
+        let mut queue = Queue::new(&config.queue, seed.stream(&format!("{name}.queue")));
         queue.set_rate(server.first_rate().unwrap_or(Bitrate::MAX));
         Self {
             loss: Loss::new(&config.loss, seed.stream(&format!("{name}.loss"))),

@@ -19,6 +19,9 @@ fn any_queue() -> impl Strategy<Value = &'static str> {
         Just("pfifo limit 3"),
         Just("bfifo limit 4kB"),
         Just("droptail limit 30ms"),
+        Just("codel limit 20 target 2ms interval 10ms"),
+        Just("fq_codel limit 15 flows 4 quantum 300 target 2ms interval 10ms"),
+        Just("pie limit 20 target 2ms tupdate 5ms bytemode"),
     ]
 }
 

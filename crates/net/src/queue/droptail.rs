@@ -8,11 +8,20 @@
 //! | a packet larger than the limit | bfifo drops every one | an empty queue takes it: no limit is too small to pass anything |
 //! | a limit in time | none | as bytes at the rate in force (Carlucci 2017 § V) |
 
-use super::tc::Limit;
 use super::{Drops, QueueDiscipline};
 use crate::packet::{DropReason, Packet};
 use std::collections::VecDeque;
 use units::{Bitrate, Bytes, Duration, Time};
+
+/// What bounds a FIFO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Packets(u64),
+    Bytes(Bytes),
+    /// As the line drains it in this time.
+    Time(Duration),
+    Unlimited,
+}
 
 /// A droptail queue.
 pub(crate) struct DropTail {
@@ -87,9 +96,8 @@ impl QueueDiscipline for DropTail {
 mod tests {
     use super::*;
 
-    fn accepted(limit: &str, sizes: &[u64]) -> usize {
-        let config: super::super::QueueConfig = limit.parse().unwrap();
-        let mut queue = DropTail::new(config.limit());
+    fn accepted(limit: Limit, sizes: &[u64]) -> usize {
+        let mut queue = DropTail::new(limit);
         queue.set_rate(Bitrate::from_mbps(1));
         let mut drops = Vec::new();
         for &size in sizes {
@@ -102,11 +110,13 @@ mod tests {
 
     #[test]
     fn limits_in_packets_bytes_and_time() {
-        assert_eq!(accepted("pfifo limit 3", &[1000; 5]), 3);
-        assert_eq!(accepted("bfifo limit 3kB", &[1000; 5]), 3);
-        assert_eq!(accepted("bfifo limit 2999B", &[1000; 5]), 2);
-        assert_eq!(accepted("droptail limit 24ms", &[1000; 5]), 3, "24 ms at 1 Mbit/s are 3000 B");
-        assert_eq!(accepted("droptail limit 3p", &[1000; 5]), 3);
-        assert_eq!(accepted("droptail limit 10B", &[1000; 5]), 1, "an empty queue takes any packet");
+        let (bytes, time) =
+            (|bytes| Limit::Bytes(Bytes::new(bytes)), |ms| Limit::Time(Duration::from_millis(ms)));
+        assert_eq!(accepted(Limit::Packets(3), &[1000; 5]), 3);
+        assert_eq!(accepted(bytes(3_000), &[1000; 5]), 3);
+        assert_eq!(accepted(bytes(2_999), &[1000; 5]), 2);
+        assert_eq!(accepted(time(24), &[1000; 5]), 3, "24 ms at 1 Mbit/s are 3000 B");
+        assert_eq!(accepted(bytes(10), &[1000; 5]), 1, "an empty queue takes any packet");
+        assert_eq!(accepted(Limit::Unlimited, &[1000; 5]), 5);
     }
 }

@@ -1,13 +1,23 @@
 //! Queue disciplines: where packets wait for a line. One file each, one line in [`tc`].
 
+mod codel;
 mod droptail;
+mod fq_codel;
+mod pie;
 mod tc;
+mod words;
 
+pub use codel::{CodelConfig, CodelParameters};
+pub use fq_codel::FqCodelConfig;
+pub use pie::PieConfig;
 pub use tc::{QueueConfig, QueueConfigError};
 
-use crate::packet::{DropReason, Packet};
-use droptail::DropTail;
-use units::{Bitrate, Bytes, Duration, Time};
+use crate::packet::{DropReason, Ecn, Packet};
+use codel::CodelQueue;
+use droptail::{DropTail, Limit};
+use fq_codel::FqCodel;
+use pie::Pie;
+use units::{Bitrate, Bytes, Duration, Stream, Time};
 
 /// Where a discipline puts what it drops: nothing is lost sight of.
 pub(crate) trait Drops {
@@ -42,9 +52,21 @@ pub(crate) trait QueueDiscipline {
     fn bytes(&self) -> Bytes;
 }
 
+/// Marks a packet that can carry a mark as having met congestion (RFC 3168 § 5); returns whether it could.
+fn mark(packet: &mut Packet) -> bool {
+    let capable = packet.ecn != Ecn::NotEct;
+    if capable {
+        packet.ecn = Ecn::Ce;
+    }
+    capable
+}
+
 /// A queue of any discipline.
 pub(crate) enum Queue {
     DropTail(DropTail),
+    Codel(CodelQueue),
+    FqCodel(FqCodel),
+    Pie(Box<Pie>),
 }
 
 /// Hands a call on to the discipline at hand: one line a discipline.
@@ -52,13 +74,26 @@ macro_rules! each {
     ($queue:expr, $name:ident => $call:expr) => {
         match $queue {
             Queue::DropTail($name) => $call,
+            Queue::Codel($name) => $call,
+            Queue::FqCodel($name) => $call,
+            Queue::Pie($name) => $call,
         }
     };
 }
 
 impl Queue {
-    pub(crate) fn new(config: &QueueConfig) -> Self {
-        Self::DropTail(DropTail::new(config.limit()))
+    /// `random` is for disciplines that draw.
+    pub(crate) fn new(config: &QueueConfig, random: Stream) -> Self {
+        let droptail = |limit| Self::DropTail(DropTail::new(limit));
+        match config {
+            QueueConfig::Pfifo(packets) => droptail(Limit::Packets(*packets)),
+            QueueConfig::Bfifo(bytes) => droptail(Limit::Bytes(*bytes)),
+            QueueConfig::DropTail(time) => droptail(Limit::Time(*time)),
+            QueueConfig::Unlimited => droptail(Limit::Unlimited),
+            QueueConfig::Codel(config) => Self::Codel(CodelQueue::new(config)),
+            QueueConfig::FqCodel(config) => Self::FqCodel(FqCodel::new(config, random)),
+            QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, random))),
+        }
     }
 
     pub(crate) fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {

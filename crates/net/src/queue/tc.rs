@@ -1,5 +1,9 @@
-//! Disciplines in tc's words: `pfifo limit 100`, `bfifo limit 125kB`.
+//! Disciplines in tc's words: `pfifo limit 100`, `bfifo limit 125kB`, `fq_codel target 5ms noecn`.
 
+use super::codel::{self, CodelConfig};
+use super::fq_codel::{self, FqCodelConfig};
+use super::pie::{self, PieConfig};
+use super::words::Words;
 use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Duration};
@@ -14,17 +18,14 @@ pub enum QueueConfig {
     Bfifo(Bytes),
     /// A limit as the line drains it in this time.
     DropTail(Duration),
+    /// tc-codel.
+    Codel(CodelConfig),
+    /// tc-fq_codel.
+    FqCodel(FqCodelConfig),
+    /// tc-pie.
+    Pie(PieConfig),
     /// No limit: nothing is dropped.
     #[default]
-    Unlimited,
-}
-
-/// What bounds a FIFO.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    Packets(u64),
-    Bytes(Bytes),
-    Time(Duration),
     Unlimited,
 }
 
@@ -40,14 +41,9 @@ impl fmt::Display for QueueConfigError {
 
 impl std::error::Error for QueueConfigError {}
 
-impl QueueConfig {
-    pub(crate) fn limit(self) -> Limit {
-        match self {
-            Self::Pfifo(packets) => Limit::Packets(packets),
-            Self::Bfifo(bytes) => Limit::Bytes(bytes),
-            Self::DropTail(time) => Limit::Time(time),
-            Self::Unlimited => Limit::Unlimited,
-        }
+impl QueueConfigError {
+    pub(super) fn new(reason: String) -> Self {
+        Self(reason)
     }
 }
 
@@ -57,18 +53,30 @@ impl fmt::Display for QueueConfig {
             Self::Pfifo(packets) => write!(f, "pfifo limit {packets}"),
             Self::Bfifo(bytes) => write!(f, "bfifo limit {bytes}"),
             Self::DropTail(time) => write!(f, "droptail limit {time}"),
+            Self::Codel(config) => config.fmt(f),
+            Self::FqCodel(config) => config.fmt(f),
+            Self::Pie(config) => config.fmt(f),
             Self::Unlimited => f.write_str("unlimited"),
         }
     }
 }
 
-const KNOWN: &str =
-    "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p' and 'unlimited'";
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie' and 'unlimited'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
 
     fn from_str(text: &str) -> Result<Self, QueueConfigError> {
+        let mut rest = text.split_whitespace();
+        let kind = rest.next().unwrap_or_default();
+        match kind {
+            "codel" => return CodelConfig::read(Words::new(kind, rest, codel::USAGE)).map(Self::Codel),
+            "fq_codel" => {
+                return FqCodelConfig::read(Words::new(kind, rest, fq_codel::USAGE)).map(Self::FqCodel);
+            }
+            "pie" => return PieConfig::read(Words::new(kind, rest, pie::USAGE)).map(Self::Pie),
+            _ => {}
+        }
         let words: Vec<&str> = text.split_whitespace().collect();
         let (kind, limit) = match words[..] {
             ["unlimited"] => return Ok(Self::Unlimited),
@@ -112,6 +120,22 @@ mod tests {
         for text in ["pfifo limit 100", "bfifo limit 125kB", "droptail limit 150ms", "unlimited"] {
             assert_eq!(text.parse::<QueueConfig>().unwrap().to_string(), text);
         }
+        for (text, whole) in [
+            ("codel", "codel limit 1000 target 5ms interval 100ms noecn"),
+            ("codel ecn limit 50", "codel limit 50 target 5ms interval 100ms ecn"),
+            (
+                "fq_codel limit 10240 target 5ms interval 100ms noecn",
+                "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms noecn",
+            ),
+            (
+                "pie limit 1000 target 20ms tupdate 30ms noecn bytemode",
+                "pie limit 1000 target 20ms tupdate 30ms alpha 2 beta 20 noecn bytemode",
+            ),
+        ] {
+            let config = text.parse::<QueueConfig>().unwrap();
+            assert_eq!(config.to_string(), whole);
+            assert_eq!(whole.parse(), Ok(config));
+        }
         assert_eq!("droptail limit 100p".parse(), Ok(QueueConfig::Pfifo(100)));
         assert_eq!("droptail limit 16kB".parse(), Ok(QueueConfig::Bfifo(Bytes::new(16_000))));
     }
@@ -127,5 +151,10 @@ mod tests {
             "a droptail of 0 would drop everything; leave the queue out for one without limit"
         );
         assert!(error("").starts_with("no queue is named"));
+        let usage = "; write 'codel limit PACKETS target TIME interval TIME ecn|noecn'";
+        assert_eq!(error("codel limit"), format!("codel: 'limit' needs a value{usage}"));
+        assert_eq!(error("codel limit x"), format!("codel: 'x' is not a value of 'limit'{usage}"));
+        assert_eq!(error("codel target 0ms"), format!("codel: 'target' cannot be 0{usage}"));
+        assert_eq!(error("codel quantum 3"), format!("codel: no parameter 'quantum'{usage}"));
     }
 }

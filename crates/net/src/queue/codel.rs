@@ -1,0 +1,332 @@
+//! CoDel: drops at the head while packets have waited longer than a target for an interval (RFC 8289; tc-codel).
+//!
+//! | where it differs | RFC 8289 | here |
+//! |---|---|---|
+//! | a packet that can carry a mark | marked instead of dropped (§ 5.5, an option) | with `ecn`, as Linux's `codel_dequeue` |
+
+use super::words::Words;
+use super::{Drops, QueueDiscipline, mark};
+use crate::packet::{DropReason, Packet};
+use crate::queue::tc::QueueConfigError;
+use std::collections::VecDeque;
+use std::fmt;
+use units::{Bytes, Duration, Time};
+
+/// Not more than one packet of this size waits: no drop (RFC 8289 § 5.4, MAXPACKET; Linux: the device's MTU and its
+/// Ethernet header).
+const MAX_PACKET: Bytes = Bytes::new(1514);
+/// So many intervals after the last dropping state its rate is still remembered (RFC 8289 § 5.6; Linux
+/// `codel_dequeue`).
+const MEMORY: u64 = 16;
+
+/// The control law's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelParameters {
+    /// The sojourn time that is good (RFC 8289 § 4.3: 5 ms).
+    pub target: Duration,
+    /// The time in which an end can react (RFC 8289 § 4.2: 100 ms).
+    pub interval: Duration,
+    /// Marks instead of dropping where it can.
+    pub ecn: bool,
+}
+
+/// A queue under CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelConfig {
+    /// The most packets (Linux: 1000).
+    pub limit: u64,
+    /// The control law.
+    pub parameters: CodelParameters,
+}
+
+impl Default for CodelConfig {
+    /// Linux's defaults (tc-codel).
+    fn default() -> Self {
+        let parameters = CodelParameters {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            ecn: false,
+        };
+        Self { limit: 1000, parameters }
+    }
+}
+
+pub(super) const USAGE: &str = "codel limit PACKETS target TIME interval TIME ecn|noecn";
+
+impl CodelConfig {
+    pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
+        let mut config = Self::default();
+        while let Some(key) = words.key() {
+            if key == "limit" {
+                config.limit = words.positive(key)?;
+            } else if !config.parameters.read(key, &mut words)? {
+                return Err(words.unknown(key));
+            }
+        }
+        Ok(config)
+    }
+}
+
+impl CodelParameters {
+    /// Reads a parameter, if it is one of CoDel's.
+    pub(super) fn read(&mut self, key: &str, words: &mut Words<'_>) -> Result<bool, QueueConfigError> {
+        match key {
+            "target" => self.target = words.positive(key)?,
+            "interval" => self.interval = words.positive(key)?,
+            "ecn" => self.ecn = true,
+            "noecn" => self.ecn = false,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl fmt::Display for CodelConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "codel limit {} {}", self.limit, self.parameters)
+    }
+}
+
+impl fmt::Display for CodelParameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ecn = if self.ecn { "ecn" } else { "noecn" };
+        write!(f, "target {} interval {} {ecn}", self.target, self.interval)
+    }
+}
+
+/// A FIFO and the bytes in it.
+#[derive(Debug, Default)]
+pub(super) struct Fifo {
+    pub(super) packets: VecDeque<(Time, Packet)>,
+    pub(super) bytes: Bytes,
+}
+
+impl Fifo {
+    pub(super) fn push(&mut self, now: Time, packet: Packet) {
+        self.bytes += packet.size;
+        self.packets.push_back((now, packet));
+    }
+
+    pub(super) fn pop(&mut self) -> Option<(Time, Packet)> {
+        let popped = self.packets.pop_front()?;
+        self.bytes -= popped.1.size;
+        Some(popped)
+    }
+}
+
+/// The state of the control law (RFC 8289 § 5.3).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Codel {
+    parameters: CodelParameters,
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u64,
+    last_count: u64,
+    dropping: bool,
+}
+
+impl Codel {
+    pub(super) const fn new(parameters: CodelParameters) -> Self {
+        Self {
+            parameters,
+            first_above: None,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+        }
+    }
+
+    /// Takes the next packet that shall leave (RFC 8289 § 5.5); `backlog` is what waits behind the packet in question, here and
+    /// wherever else the line is shared, and is kept up to date.
+    pub(super) fn dequeue(
+        &mut self,
+        now: Time,
+        queue: &mut Fifo,
+        backlog: &mut Bytes,
+        drops: &mut impl Drops,
+    ) -> Option<(Packet, Duration)> {
+        let mut next = self.look(now, queue, backlog);
+        if self.dropping {
+            if !next.drop {
+                self.dropping = false;
+            }
+            while self.dropping && now >= self.drop_next {
+                self.count += 1;
+                if self.marks(&mut next) {
+                    self.drop_next = self.control_law(self.drop_next);
+                    break;
+                }
+                next.give_up(drops);
+                next = self.look(now, queue, backlog);
+                if next.drop {
+                    self.drop_next = self.control_law(self.drop_next);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if next.drop {
+            if !self.marks(&mut next) {
+                next.give_up(drops);
+                next = self.look(now, queue, backlog);
+            }
+            self.dropping = true;
+            // The rate at which it dropped last is a good guess if that is not long ago.
+            let delta = self.count - self.last_count;
+            let recent = now.saturating_since(self.drop_next) < self.parameters.interval * MEMORY;
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.drop_next = self.control_law(now);
+            self.last_count = self.count;
+        }
+        next.packet
+    }
+
+    /// Takes the packet at the head, and judges whether it may be dropped (RFC 8289 § 5.6, `dodequeue`).
+    fn look(&mut self, now: Time, queue: &mut Fifo, backlog: &mut Bytes) -> Looked {
+        let Some((came, packet)) = queue.pop() else {
+            self.first_above = None;
+            return Looked { packet: None, drop: false };
+        };
+        *backlog -= packet.size;
+        let sojourn = now.saturating_since(came);
+        let packet = Some((packet, sojourn));
+        if sojourn < self.parameters.target || *backlog <= MAX_PACKET {
+            self.first_above = None;
+            return Looked { packet, drop: false };
+        }
+        let first = *self.first_above.get_or_insert(now + self.parameters.interval);
+        Looked { packet, drop: now >= first }
+    }
+
+    fn marks(&self, looked: &mut Looked) -> bool {
+        self.parameters.ecn && looked.packet.as_mut().is_some_and(|(packet, _)| mark(packet))
+    }
+
+    /// When to drop next (RFC 8289 § 5.6).
+    fn control_law(&self, from: Time) -> Time {
+        let span = self.parameters.interval.as_secs_f64() / (self.count as f64).sqrt();
+        from + Duration::from_secs_f64(span)
+    }
+}
+
+/// The packet at the head, and whether it may be dropped.
+struct Looked {
+    packet: Option<(Packet, Duration)>,
+    drop: bool,
+}
+
+impl Looked {
+    fn give_up(&mut self, drops: &mut impl Drops) {
+        if let Some((packet, _)) = self.packet.take() {
+            drops.drop(packet, DropReason::Aqm);
+        }
+    }
+}
+
+/// A FIFO under CoDel.
+pub(crate) struct CodelQueue {
+    limit: u64,
+    codel: Codel,
+    queue: Fifo,
+}
+
+impl CodelQueue {
+    pub(crate) fn new(config: &CodelConfig) -> Self {
+        Self { limit: config.limit, codel: Codel::new(config.parameters), queue: Fifo::default() }
+    }
+}
+
+impl QueueDiscipline for CodelQueue {
+    fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
+        if self.queue.packets.len() as u64 >= self.limit {
+            drops.drop(packet, DropReason::QueueFull);
+        } else {
+            self.queue.push(now, packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)> {
+        let mut backlog = self.queue.bytes;
+        self.codel.dequeue(now, &mut self.queue, &mut backlog, drops)
+    }
+
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        (!self.queue.packets.is_empty()).then_some(now)
+    }
+
+    fn oldest(&self) -> Option<Time> {
+        self.queue.packets.front().map(|&(came, _)| came)
+    }
+
+    fn packets(&self) -> usize {
+        self.queue.packets.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.queue.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+
+    const fn ms(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// A queue that never empties: a packet comes every millisecond, and one leaves that has waited for `sojourn` ms. Returns
+    /// when packets were dropped, and how many were marked.
+    fn drops(ecn: bool, sojourn: u64, until: u64) -> (Vec<u64>, usize) {
+        let mut config = CodelConfig::default();
+        config.parameters.ecn = ecn;
+        let mut queue = CodelQueue::new(&config);
+        let packet = Packet {
+            size: Bytes::new(1000),
+            ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
+            ..Packet::default()
+        };
+        let (mut at, mut marked) = (Vec::new(), 0);
+        for now in 0..until {
+            let mut dropped = Vec::new();
+            queue.enqueue(ms(now), packet, &mut dropped);
+            while queue.oldest().is_some_and(|came| came + Duration::from_millis(sojourn) <= ms(now)) {
+                if let Some((packet, _)) = queue.dequeue(ms(now), &mut dropped) {
+                    marked += usize::from(packet.ecn == Ecn::Ce);
+                }
+            }
+            at.extend(dropped.iter().map(|_| now));
+        }
+        (at, marked)
+    }
+
+    /// RFC 8289 § 5.6: the first drop comes an interval after the sojourn time first was above the target, the others after
+    /// interval / √count.
+    #[test]
+    fn it_drops_by_the_control_law() {
+        let (at, _) = drops(false, 20, 400);
+        // Above the target from 20 ms on, so at 120, then + 100, + 70.7, + 57.7.
+        assert_eq!(at, [120, 220, 291, 349, 399]);
+        assert!(drops(false, 4, 1_000).0.is_empty(), "below the target nothing is dropped");
+    }
+
+    #[test]
+    fn it_marks_what_can_be_marked() {
+        let (at, marked) = drops(true, 20, 400);
+        assert!(at.is_empty());
+        assert_eq!(marked, 5);
+    }
+
+    #[test]
+    fn a_single_packet_is_never_dropped() {
+        let mut queue = CodelQueue::new(&CodelConfig::default());
+        let mut dropped = Vec::new();
+        for second in 0..100 {
+            let packet = Packet { size: Bytes::new(1000), ..Packet::default() };
+            queue.enqueue(Time::from_secs(second), packet, &mut dropped);
+            assert!(queue.dequeue(Time::from_secs(second + 1), &mut dropped).is_some());
+        }
+        assert!(dropped.is_empty());
+    }
+}

@@ -1,0 +1,303 @@
+//! FQ-CoDel: a queue a flow, served in turn, each under CoDel (RFC 8290; tc-fq_codel).
+//!
+//! | where it differs | RFC 8290 | here |
+//! |---|---|---|
+//! | hash | Jenkins, with a random salt (§ 4.1.1) | SplitMix64's finaliser, with a salt of the run's seed |
+//! | memory_limit | 32 MB | left out: packets are few |
+
+use super::codel::{Codel, CodelParameters, Fifo};
+use super::tc::QueueConfigError;
+use super::words::Words;
+use super::{Drops, QueueDiscipline};
+use crate::packet::{DropReason, Flow, Packet, Protocol};
+use std::collections::VecDeque;
+use std::fmt;
+use units::{Bytes, Duration, Stream, Time};
+
+/// At most so many packets are dropped at once from the longest queue (RFC 8290 § 5.2.2; tc-fq_codel `drop_batch`).
+const DROP_BATCH: usize = 64;
+/// The most queues (Linux: 65536).
+const MAX_FLOWS: u32 = 65_536;
+
+/// FQ-CoDel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelConfig {
+    /// The most packets in all queues (RFC 8290 § 5.2.2: 10240).
+    pub limit: u64,
+    /// How many queues (RFC 8290 § 5.2.3: 1024).
+    pub flows: u32,
+    /// What a queue may send in its turn (RFC 8290 § 5.2.4: 1514 bytes).
+    pub quantum: Bytes,
+    /// CoDel's parameters; ECN is on by default (RFC 8290 § 5.2.5).
+    pub codel: CodelParameters,
+}
+
+impl Default for FqCodelConfig {
+    fn default() -> Self {
+        let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
+        let codel = CodelParameters { target, interval, ecn: true };
+        Self { limit: 10_240, flows: 1_024, quantum: Bytes::new(1_514), codel }
+    }
+}
+
+pub(super) const USAGE: &str =
+    "fq_codel limit PACKETS flows NUMBER target TIME interval TIME quantum BYTES ecn|noecn";
+
+impl FqCodelConfig {
+    pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
+        let mut config = Self::default();
+        while let Some(key) = words.key() {
+            match key {
+                "limit" => config.limit = words.positive(key)?,
+                "flows" => config.flows = words.positive::<u32>(key)?.min(MAX_FLOWS),
+                "quantum" => config.quantum = Bytes::new(words.positive(key)?),
+                _ if config.codel.read(key, &mut words)? => {}
+                _ => return Err(words.unknown(key)),
+            }
+        }
+        Ok(config)
+    }
+}
+
+impl fmt::Display for FqCodelConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, flows, quantum, codel } = self;
+        write!(f, "fq_codel limit {limit} flows {flows} quantum {} {codel}", quantum.get())
+    }
+}
+
+/// The queue of a flow.
+struct FlowQueue {
+    queue: Fifo,
+    codel: Codel,
+    /// What it may still send in its turn, bytes (RFC 8290 § 3.1).
+    credits: i64,
+    active: bool,
+}
+
+/// FQ-CoDel.
+pub(crate) struct FqCodel {
+    config: FqCodelConfig,
+    salt: u64,
+    flows: Vec<FlowQueue>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: usize,
+    bytes: Bytes,
+}
+
+impl FqCodel {
+    pub(crate) fn new(config: &FqCodelConfig, mut random: Stream) -> Self {
+        let flow = || FlowQueue {
+            queue: Fifo::default(),
+            codel: Codel::new(config.codel),
+            credits: 0,
+            active: false,
+        };
+        Self {
+            config: *config,
+            salt: random.next_u64(),
+            flows: std::iter::repeat_with(flow).take(config.flows as usize).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: Bytes::ZERO,
+        }
+    }
+
+    /// The queue of a flow (RFC 8290 § 4.1.1).
+    fn place(&self, flow: &Flow) -> u32 {
+        let protocol = match flow.protocol {
+            Protocol::Tcp => 6,
+            Protocol::Udp => 17,
+            Protocol::Other(number) => number,
+        };
+        let hosts = u64::from(flow.src.0) << 16 | u64::from(flow.dst.0);
+        let ports = u64::from(flow.src_port) << 16 | u64::from(flow.dst_port);
+        let mixed = mix(mix(self.salt ^ hosts) ^ (ports << 8 | u64::from(protocol)));
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "below the number of flows, which is 32 bits wide"
+        )]
+        let place = (mixed % u64::from(self.config.flows)) as u32;
+        place
+    }
+
+    /// Drops half of the longest queue, from its head (RFC 8290 § 4.1.3).
+    fn drop_from_the_longest(&mut self, drops: &mut impl Drops) {
+        let listed = self.new.iter().chain(&self.old).copied();
+        let Some(longest) = listed.max_by_key(|&place| self.flows[place as usize].queue.bytes) else {
+            return;
+        };
+        let queue = &mut self.flows[longest as usize].queue;
+        let enough = queue.bytes.get() / 2;
+        let mut dropped = Bytes::ZERO;
+        for _ in 0..DROP_BATCH {
+            let Some((_, packet)) = queue.pop() else { break };
+            dropped += packet.size;
+            self.packets -= 1;
+            self.bytes -= packet.size;
+            drops.drop(packet, DropReason::QueueFull);
+            if dropped.get() >= enough {
+                break;
+            }
+        }
+    }
+}
+
+/// SplitMix64's finaliser (Steele, Lea, Flood 2014).
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+impl QueueDiscipline for FqCodel {
+    fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
+        let place = self.place(&packet.flow);
+        let flow = &mut self.flows[place as usize];
+        self.packets += 1;
+        self.bytes += packet.size;
+        flow.queue.push(now, packet);
+        if !flow.active {
+            flow.active = true;
+            flow.credits = self.config.quantum.get().cast_signed();
+            self.new.push_back(place);
+        }
+        if self.packets as u64 > self.config.limit {
+            self.drop_from_the_longest(drops);
+        }
+    }
+
+    /// RFC 8290 § 4.2.
+    fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let place = *self.new.front().or_else(|| self.old.front())?;
+            let flow = &mut self.flows[place as usize];
+            if flow.credits <= 0 {
+                flow.credits += self.config.quantum.get().cast_signed();
+                if is_new {
+                    self.new.pop_front()
+                } else {
+                    self.old.pop_front()
+                };
+                self.old.push_back(place);
+                continue;
+            }
+            let before = flow.queue.packets.len();
+            let taken = flow.codel.dequeue(now, &mut flow.queue, &mut self.bytes, drops);
+            self.packets -= before - flow.queue.packets.len();
+            if let Some((packet, sojourn)) = taken {
+                flow.credits -= packet.size.get().cast_signed();
+                return Some((packet, sojourn));
+            }
+            // A new queue that empties goes through the old ones once, so that it cannot be new again at once.
+            if is_new {
+                self.new.pop_front();
+            } else {
+                self.old.pop_front();
+            }
+            if is_new && !self.old.is_empty() {
+                self.old.push_back(place);
+            } else {
+                flow.active = false;
+            }
+        }
+    }
+
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        (self.packets > 0).then_some(now)
+    }
+
+    fn oldest(&self) -> Option<Time> {
+        let listed = self.new.iter().chain(&self.old);
+        listed
+            .filter_map(|&place| self.flows[place as usize].queue.packets.front())
+            .map(|&(came, _)| came)
+            .min()
+    }
+
+    fn packets(&self) -> usize {
+        self.packets
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Seed;
+
+    fn queue(config: &FqCodelConfig) -> FqCodel {
+        FqCodel::new(config, Seed(1).stream("queue"))
+    }
+
+    fn packet(flow: u16, size: u64) -> Packet {
+        let flow = Flow { src_port: flow, ..Flow::default() };
+        Packet { size: Bytes::new(size), flow, ..Packet::default() }
+    }
+
+    fn order(queue: &mut FqCodel, count: usize) -> Vec<u16> {
+        let mut drops = Vec::new();
+        (0..count)
+            .filter_map(|_| queue.dequeue(Time::ZERO, &mut drops))
+            .map(|(packet, _)| packet.flow.src_port)
+            .collect()
+    }
+
+    #[test]
+    fn flows_take_turns_by_bytes_and_a_new_one_comes_first() {
+        let mut queue = queue(&FqCodelConfig::default());
+        let mut drops = Vec::new();
+        for _ in 0..8 {
+            queue.enqueue(Time::ZERO, packet(1, 1_500), &mut drops);
+            queue.enqueue(Time::ZERO, packet(2, 500), &mut drops);
+        }
+        // A quantum of 1514: flow 1 sends a packet and a bit, flow 2 three and a bit.
+        assert_eq!(order(&mut queue, 12), [1, 1, 2, 2, 2, 2, 1, 2, 2, 2, 1, 2]);
+        queue.enqueue(Time::ZERO, packet(3, 100), &mut drops);
+        assert_eq!(order(&mut queue, 1), [3], "sparse flows do not wait");
+        assert!(drops.is_empty());
+        assert_eq!(order(&mut queue, 99).len(), 4);
+        assert_eq!((queue.packets(), queue.bytes()), (0, Bytes::ZERO));
+    }
+
+    #[test]
+    fn a_full_queue_drops_from_the_longest_flow() {
+        let mut queue = queue(&FqCodelConfig { limit: 20, ..FqCodelConfig::default() });
+        let mut drops = Vec::new();
+        queue.enqueue(Time::ZERO, packet(2, 1_000), &mut drops);
+        for _ in 0..20 {
+            queue.enqueue(Time::ZERO, packet(1, 1_000), &mut drops);
+        }
+        assert_eq!(drops.len(), 10, "half of it");
+        assert!(drops.iter().all(|(packet, _)| packet.flow.src_port == 1));
+        assert_eq!(queue.packets(), 11);
+    }
+
+    #[test]
+    fn codel_works_on_each_flow_alone() {
+        let mut queue = queue(&FqCodelConfig::default());
+        let mut drops = Vec::new();
+        // 2 packets of flow 1 come for one that leaves; flow 2 sends a packet in 10 ms, which leaves at once.
+        for now in 0..1_000 {
+            let at = Time::from_millis(now);
+            queue.enqueue(at, packet(1, 1_000), &mut drops);
+            queue.enqueue(at, packet(1, 1_000), &mut drops);
+            if now.is_multiple_of(10) {
+                queue.enqueue(at, packet(2, 200), &mut drops);
+                queue.dequeue(at, &mut drops);
+            }
+            queue.dequeue(at, &mut drops);
+        }
+        assert!(
+            drops.len() > 10 && drops.iter().all(|(packet, _)| packet.flow.src_port == 1),
+            "{}",
+            drops.len()
+        );
+    }
+}
