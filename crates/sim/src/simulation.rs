@@ -9,7 +9,7 @@ use crate::recording::{Kind, Recording};
 use crate::sampler::Sampler;
 use crate::scenario::Scenario;
 use crate::session::Session;
-use crate::tcp::{Segment, TcpFlow, TcpOutbox};
+use crate::tcp::{Segment, Stack, TcpFlow, TcpOutbox};
 use crate::wire;
 use net::{Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol};
 use std::collections::VecDeque;
@@ -267,6 +267,12 @@ impl<'a> Simulation<'a> {
     }
 }
 
+/// Whether a host's way up is a queue on the host itself.
+fn has_own_queue(scenario: &Scenario, host: HostId) -> bool {
+    let access = scenario.network.hosts.get(usize::from(host.0)).map(|host| &host.access);
+    scenario.stack(host).tsq && access.is_some_and(|access| access.is_limited(Direction::Up))
+}
+
 /// The sessions of a scenario: the legs of the calls, then the TCP flows.
 fn sessions(scenario: &Scenario, end: Time) -> Result<Vec<Session>, RunError> {
     let mut sessions = Vec::new();
@@ -277,7 +283,8 @@ fn sessions(scenario: &Scenario, end: Time) -> Result<Vec<Session>, RunError> {
         }
     }
     for (index, config) in scenario.tcp.iter().enumerate() {
-        let flow = TcpFlow::new(index, config, scenario.stack(config.from), end, scenario.seed);
+        let stack = Stack { tsq: has_own_queue(scenario, config.from), ..scenario.stack(config.from) };
+        let flow = TcpFlow::new(index, config, stack, end, scenario.seed);
         sessions.push(Session::Tcp(Box::new(flow)));
     }
     Ok(sessions)

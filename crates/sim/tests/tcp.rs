@@ -148,6 +148,29 @@ fn an_upload_says_when_it_was_complete() {
     assert!(not_done.value > 0.0 && not_done.value < 200_000.0, "{} bytes", not_done.value);
 }
 
+/// While the line stands still the time-out expires; what it made the sender do is taken back when the first transmissions
+/// arrive.
+#[test]
+fn an_outage_costs_little_more_than_its_time() {
+    for control in CONTROLS {
+        let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
+        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access;
+        *up = line(Some(Bitrate::from_mbps(2)), Duration::from_millis(25), "pfifo limit 1000");
+        let steps = [(0, 2), (20, 0), (21, 2)];
+        let steps = steps.map(|(at, mbps)| (Time::from_secs(at), Bitrate::from_mbps(mbps)));
+        up.rate = net::RateConfig::Scheduled(Schedule::steps(steps.to_vec()).unwrap());
+        let flow = TcpConfig { receive_window: Bytes::new(60_000), ..flow("up", control) };
+        let recording = common::run(&scenario(network, 40, vec![flow]));
+        let shown = |column: &str| last(&recording, "up.tcp", column);
+        assert!(shown("timeouts") >= 1.0, "{control}");
+        assert!(shown("retransmittedPacketsSent") <= 6.0, "{control}: {}", shown("retransmittedPacketsSent"));
+        assert!(shown("recoveries") <= 1.0, "{control}: {}", shown("recoveries"));
+        let bytes = recording.stream("up.tcp").unwrap().column("bytesReceived").unwrap();
+        let after = (bytes[79] - bytes[45]) * 8.0 / 17.0;
+        assert!(after > 0.93 * 2e6 * 1448.0 / 1500.0, "{control}: {after} bit/s from 2 s after it on");
+    }
+}
+
 #[test]
 fn an_on_off_source_rests() {
     let source = TcpSource::OnOff { on: Duration::from_secs(5), off: Duration::from_secs(5) };

@@ -2,7 +2,7 @@
 //! counters `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
 
 use super::delivery::Snapshot;
-use super::segment::MAX_SEGMENT;
+use super::segment::{MAX_SACK_BLOCKS, MAX_SEGMENT};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -45,6 +45,8 @@ pub(super) struct Outstanding {
     bytes: Bytes,
     /// No segment before this offset waits for retransmission.
     retransmit_from: u64,
+    /// Ranges that are known to have arrived: a receiver repeats them (Linux `recv_sack_cache`).
+    known: [(u64, u64); MAX_SACK_BLOCKS],
 }
 
 impl Outstanding {
@@ -135,6 +137,7 @@ impl Outstanding {
     /// The range arrived: hands over each segment of it that was not known to have arrived.
     pub(super) fn sack(&mut self, from: u64, upto: u64, mut each: impl FnMut(&Sent)) {
         let Some(first) = self.segments.front().map(|sent| sent.sequence) else { return };
+        let from = self.unknown_part(from, upto);
         let skipped = from.saturating_sub(first).div_ceil(MAX_SEGMENT.get());
         let start = usize::try_from(skipped).unwrap_or(usize::MAX).min(self.segments.len());
         for sent in self.segments.range_mut(start..) {
@@ -150,6 +153,16 @@ impl Outstanding {
             self.retransmitted -= u64::from(sent.retransmitted);
             (sent.sacked, sent.lost, sent.retransmitted) = (true, false, false);
         }
+    }
+
+    /// Where the part of a range begins that is not known to have arrived; it is from now on.
+    fn unknown_part(&mut self, from: u64, upto: u64) -> u64 {
+        let same = self.known.iter().position(|&(start, end)| start == from && end <= upto);
+        let begin = same.map_or(from, |place| self.known[place].1);
+        let place = same.unwrap_or(MAX_SACK_BLOCKS - 1);
+        self.known[..=place].rotate_right(1);
+        self.known[0] = (from, upto);
+        begin
     }
 
     /// Goes through the transmissions under way from the oldest on. For each, `lost` says whether it is lost, or that neither

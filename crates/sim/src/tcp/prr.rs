@@ -23,8 +23,8 @@ impl Reduction {
 
     /// The window after an acknowledgement that delivered so many segments; `good`: it advanced and found no further loss.
     ///
-    /// Where less is in flight than the window to arrive at, as Linux does since 4.3: by one more than what was delivered
-    /// if `good` (RFC 6937 § 3, slow start reduction bound), else by what was delivered (conservative reduction bound).
+    /// Where less is in flight than the window to arrive at, as Linux `tcp_cwnd_reduction`: by what was delivered and not yet sent
+    /// for (RFC 6937 § 3, conservative reduction bound), and one more if `good` (slow start reduction bound).
     pub(super) fn window(&mut self, delivered: u64, in_flight: u64, good: bool) -> f64 {
         self.delivered += delivered;
         let target = self.ssthresh;
@@ -34,8 +34,8 @@ impl Reduction {
         } else {
             let room = target.floor() - in_flight as f64;
             let owed = self.delivered as f64 - self.sent as f64;
-            let bound = if good { owed.max(delivered as f64) + 1.0 } else { delivered as f64 };
-            room.min(bound)
+            let more = if good { 1.0 } else { 0.0 };
+            room.min(owed.max(delivered as f64) + more)
         };
         // The first retransmission is never held back.
         let least = if self.sent == 0 { 1.0 } else { 0.0 };

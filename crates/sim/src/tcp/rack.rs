@@ -110,11 +110,9 @@ impl Rack {
     }
 
     /// The retransmission timer expired: the first segment is lost, and of the others those that are overdue (RFC 8985 § 6.3).
-    pub(super) fn on_timeout(&self, now: Time, rtt: &RoundTrip, out: &mut Outstanding) -> u64 {
-        let before = out.lost();
+    pub(super) fn on_timeout(&self, now: Time, rtt: &RoundTrip, out: &mut Outstanding) {
         let patience = self.rtt + self.window(false, out.sacked(), rtt);
         out.find_lost(|sent| if sent.at + patience <= now { Verdict::Lost } else { Verdict::NoMore });
         out.lose_first();
-        out.lost() - before
     }
 }

@@ -37,6 +37,10 @@ impl Reassembly {
         let fresh = (upto - from) - known;
         let duplicate = self.duplicate(from, upto);
         if fresh == 0 {
+            // The range that holds a duplicate stands second in the report (RFC 2883 § 4).
+            if let Some(place) = self.recent.iter().position(|&(start, end)| start <= from && upto <= end) {
+                self.recent[..=place].rotate_right(1);
+            }
             return Arrival { fresh, duplicate, in_order: false };
         }
         let in_order = from <= self.next && self.ahead.is_empty();
@@ -104,7 +108,7 @@ mod tests {
         assert_eq!(stream.blocks(None), [Some((80, 90)), Some((60, 70)), Some((40, 50))]);
         let again = stream.arrive(40, 50);
         assert_eq!((again.fresh, again.duplicate), (0, Some((40, 50))));
-        assert_eq!(stream.blocks(again.duplicate), [Some((40, 50)), Some((80, 90)), Some((60, 70))]);
+        assert_eq!(stream.blocks(again.duplicate), [Some((40, 50)), Some((40, 50)), Some((80, 90))]);
         stream.arrive(50, 60);
         assert_eq!(stream.blocks(None)[0], Some((40, 70)), "two ranges became one");
         stream.arrive(10, 20);

@@ -24,13 +24,17 @@ pub(super) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// A round trip was measured, of a segment that was sent once (Karn's rule, RFC 6298 § 3).
-    pub(super) fn measured(&mut self, now: Time, rtt: Duration) {
-        self.newest = Some(rtt);
+    /// The round trip of the newest segment, which no acknowledgement waited for.
+    pub(super) fn path_measured(&mut self, now: Time, rtt: Duration) {
         let stale = |(at, least)| rtt <= least || now.saturating_since(at) > MIN_WINDOW;
         if self.least.is_none_or(stale) {
             self.least = Some((now, rtt));
         }
+    }
+
+    /// A round trip was measured, of the oldest segment, and one that was sent once or is told by its time stamp (RFC 6298 § 3).
+    pub(super) fn measured(&mut self, rtt: Duration) {
+        self.newest = Some(rtt);
         match self.smoothed {
             // RFC 6298 § 2.2.
             None => (self.smoothed, self.variation) = (Some(rtt), rtt / 2),
@@ -98,13 +102,15 @@ mod tests {
     fn the_time_out_follows_rfc_6298_with_linux_minimum() {
         let mut rtt = RoundTrip::default();
         assert_eq!(rtt.timeout(), Duration::from_secs(1));
-        rtt.measured(Time::ZERO, ms(100));
+        rtt.measured(ms(100));
+        rtt.path_measured(Time::ZERO, ms(100));
         assert_eq!(rtt.timeout(), ms(300), "100 + 4 × 50");
         for _ in 0..100 {
-            rtt.measured(Time::ZERO, ms(100));
+            rtt.measured(ms(100));
         }
         assert_eq!(rtt.timeout(), ms(300), "100 + the minimum of 200, not max(100, 200)");
-        rtt.measured(Time::ZERO, ms(900));
+        rtt.measured(ms(900));
+        rtt.path_measured(Time::from_secs(1), ms(900));
         assert_eq!(rtt.smoothed(), Some(ms(200)));
         assert_eq!(rtt.timeout().as_millis(), 1_000, "200 + 4 × 200");
         rtt.back_off();

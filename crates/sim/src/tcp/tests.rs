@@ -195,6 +195,25 @@ fn marks_reduce_the_window_without_loss() {
 }
 
 #[test]
+fn one_mark_reduces_once() {
+    for control in [TcpCongestionControl::NewReno, TcpCongestionControl::Cubic] {
+        for acknowledged in (300_000..340_000).step_by(1_448) {
+            let mut world = world(control, 4_000_000, 1);
+            world.run_until(|world| world.sender.acknowledged() >= acknowledged);
+            let before = world.shown("congestionWindow");
+            world.forth.marks = 1.0;
+            let sent = world.forth.packets;
+            world.run_until(|world| world.forth.packets > sent);
+            world.forth.marks = 0.0;
+            world.run_until(|world| world.sender.acknowledged() >= acknowledged + 500_000);
+            let after = world.shown("slowStartThreshold");
+            let share = if control == TcpCongestionControl::Cubic { 0.7 } else { 0.5 };
+            assert!(after >= 0.95 * share * before, "{control}: {before} became {after}");
+        }
+    }
+}
+
+#[test]
 fn reordering_costs_little_once_it_is_known() {
     let mut world = world(TcpCongestionControl::Cubic, 4_000_000, 1);
     world.forth.spread = Duration::from_millis(4);

@@ -10,6 +10,8 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 /// α_cubic before the window is back where it was (RFC 9438 § 4.3).
 const RENO_INCREASE: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// While the path's capacity is unknown the window grows by a twentieth a round trip at least (Linux `bictcp_update`).
+const FIRST_GROWTH: f64 = 1.0 / 20.0;
 /// The window grows at most by half in a round trip (RFC 9438 § 4.2).
 const MOST_GROWTH: f64 = 1.5;
 
@@ -69,7 +71,8 @@ impl Cubic {
         }
         let rtt = ack.smoothed_rtt.unwrap_or_default();
         let target = epoch.window(ack.now + rtt).clamp(cwnd, MOST_GROWTH * cwnd);
-        window.cwnd += (target - cwnd) / cwnd * acked;
+        let least = if largest == 0.0 { FIRST_GROWTH } else { 0.0 };
+        window.cwnd += ((target - cwnd) / cwnd).max(least) * acked;
     }
 
     /// Time that passed without use of the window does not count (RFC 9438 § 4.2).

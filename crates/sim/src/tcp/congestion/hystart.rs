@@ -27,6 +27,8 @@ pub(super) struct HyStart {
     /// The least delay of the round's first samples.
     current: Option<Duration>,
     samples: u32,
+    /// It has ended slow start; only a time-out makes it look again.
+    found: bool,
 }
 
 impl HyStart {
@@ -35,19 +37,21 @@ impl HyStart {
         let Some(rtt) = ack.rtt else { return false };
         let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
-        if cwnd < LOW_WINDOW {
-            return false;
-        }
         if self.end.is_none_or(|end| ack.acknowledged > end) {
             *self = Self {
                 least: self.least,
                 end: Some(ack.next),
                 round_start: ack.now,
                 last_ack: ack.now,
+                found: self.found,
                 ..Self::default()
             };
         }
-        self.train_is_long(ack.now, least) || self.delay_rose(rtt, least)
+        if self.found || cwnd < LOW_WINDOW {
+            return false;
+        }
+        self.found = self.train_is_long(ack.now, least) || self.delay_rose(rtt, least);
+        self.found
     }
 
     fn train_is_long(&mut self, now: Time, least: Duration) -> bool {

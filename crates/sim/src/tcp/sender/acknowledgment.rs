@@ -26,7 +26,7 @@ impl TcpSender {
         if duplicate {
             self.rack.on_duplicate(self.acknowledged, self.next);
             if let Some(undo) = &mut self.undo {
-                undo.unexplained -= 1;
+                undo.unexplained = undo.unexplained.saturating_sub(1);
             }
         }
         let (lost, look_again) = self.rack.detect(now, self.is_repairing(), &self.rtt, &mut self.out);
@@ -47,7 +47,7 @@ impl TcpSender {
             next: self.next,
             repair: self.repair(),
         };
-        self.set_window(&ack, advanced && lost == 0);
+        self.set_window(&ack, advanced);
         if self.application.ends_at(self.acknowledged) {
             (self.connection, self.timer) = (Connection::Finished(now), None);
             return;
@@ -73,9 +73,11 @@ impl TcpSender {
         // Karn: only what was sent once tells a round trip. The oldest includes the wait for a delayed acknowledgement, as
         // the time-out must; the newest is the path's.
         let (mut oldest, mut newest) = (None, None);
-        let mut each = |sent: &Sent| {
+        let mut each = |sent: &Sent, first_arrived: bool| {
             delivery.on_delivered(now, sent.snapshot, sent.at);
-            rack.on_delivered(now, sent, least);
+            if !first_arrived {
+                rack.on_delivered(now, sent, least);
+            }
             if !sent.ever_retransmitted {
                 let rtt = now.saturating_since(sent.at);
                 oldest.get_or_insert(rtt);
@@ -86,17 +88,26 @@ impl TcpSender {
             self.acknowledged = segment.acknowledgment;
             self.out.acknowledge(segment.acknowledgment, |sent| {
                 if !sent.sacked {
-                    each(sent);
+                    // The echo is older than the retransmission: it was the first transmission that arrived (RFC 8985 § 6.2
+                    // step 2).
+                    let first = segment.echo.is_some_and(|echo| echo < sent.at);
+                    each(sent, sent.ever_retransmitted && first);
                 }
             });
         }
         for (from, upto) in segment.sack.into_iter().flatten() {
             if upto > self.acknowledged {
-                self.out.sack(from, upto, &mut each);
+                self.out.sack(from, upto, |sent| each(sent, false));
             }
         }
-        if let Some(oldest) = oldest {
-            self.rtt.measured(now, oldest);
+        match (oldest, segment.echo) {
+            (Some(oldest), _) => self.rtt.measured(oldest),
+            // Everything was retransmitted: the time stamp tells which transmission it was (RFC 7323 § 4).
+            (None, Some(echo)) if advanced => self.rtt.measured(now.saturating_since(echo)),
+            _ => {}
+        }
+        if let Some(newest) = newest {
+            self.rtt.path_measured(now, newest);
         }
         if let Some(newest) = newest
             && self.acknowledged >= self.round

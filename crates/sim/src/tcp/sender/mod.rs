@@ -178,23 +178,29 @@ impl TcpSender {
         self.connection = Connection::Opening(now + self.rtt.timeout());
         let (ece, cwr) = (self.ecn, self.ecn);
         let syn = Segment { phase: Phase::Syn, timestamp: now, ece, cwr, ..Segment::default() };
-        out.segment(now, syn, Ecn::NotEct);
+        self.emit_bare(now, syn, out);
+    }
+
+    /// Sends a segment without data. That the own queue refuses it is found out by the timer.
+    fn emit_bare(&mut self, now: Time, segment: Segment, out: &mut impl TcpOutbox) {
+        if out.segment(now, segment, Ecn::NotEct) {
+            self.queue.on_sent(segment.size());
+        }
     }
 
     /// A segment of the other end came.
     pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut impl TcpOutbox) {
         match (self.connection, segment.phase) {
             (Connection::Opening(_), Phase::SynAck) => {
-                if self.rtt.backoff() == 0 {
-                    let sent = segment.echo.unwrap_or(now);
-                    self.rtt.measured(now, now.saturating_since(sent));
-                }
+                let rtt = now.saturating_since(segment.echo.unwrap_or(now));
+                self.rtt.measured(rtt);
+                self.rtt.path_measured(now, rtt);
                 self.rtt.answered();
                 (self.connection, self.peer_window) = (Connection::Open, segment.window);
                 (self.ecn_agreed, self.peer_echo) = (self.ecn && segment.ece, Some(segment.timestamp));
                 self.last_sent = now;
                 let answer = self.acknowledgment(now);
-                out.segment(now, answer, Ecn::NotEct);
+                self.emit_bare(now, answer, out);
                 self.transmit(now, out);
             }
             (Connection::Open, Phase::Established) => {

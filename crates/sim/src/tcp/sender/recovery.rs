@@ -24,8 +24,7 @@ pub(super) struct Undo {
     /// When the first retransmission left.
     pub(super) since: Option<Time>,
     /// Retransmissions that are not reported as duplicates.
-    pub(super) unexplained: i64,
-    pub(super) retransmitted: bool,
+    pub(super) unexplained: u64,
 }
 
 impl TcpSender {
@@ -33,7 +32,7 @@ impl TcpSender {
     pub(super) fn answer(&mut self, segment: &Segment, advanced: bool, duplicate: bool) {
         self.undo_if_spurious(segment, advanced);
         match self.state {
-            State::Reducing { until, repairing, reduction } if self.acknowledged >= until => {
+            State::Reducing { until, repairing, reduction } if self.has_reduced(until, repairing) => {
                 if !self.congestion.governs_recovery() {
                     self.window.cwnd = reduction.ssthresh;
                 }
@@ -42,7 +41,10 @@ impl TcpSender {
                     self.rack.on_recovered();
                 }
             }
-            State::TimedOut { until } if self.acknowledged >= until => self.state = State::Open,
+            State::TimedOut { until } if self.acknowledged >= until => {
+                self.state = State::Open;
+                self.rack.on_recovered();
+            }
             _ => {}
         }
         self.answer_probe(advanced, duplicate);
@@ -53,10 +55,15 @@ impl TcpSender {
             self.counters.ecn_echoes += 1;
             if matches!(self.state, State::Open) {
                 self.reduce(false);
-                self.tells_reduced = true;
             }
         }
         debug_assert!(self.out.lost() == 0 || self.is_repairing(), "losses are repaired");
+    }
+
+    /// A repair ends with what was sent before it; without a loss it takes one acknowledgement more, as the one before may
+    /// still echo the mark that is being answered (Linux `tcp_fastretrans_alert`, `TCP_CA_CWR`).
+    fn has_reduced(&self, until: u64, repairing: bool) -> bool {
+        self.acknowledged > until || (repairing && self.acknowledged == until)
     }
 
     /// A reduction was for nothing if what was sent first arrived (RFC 3522: the echo is older than the retransmission), or if
@@ -64,11 +71,11 @@ impl TcpSender {
     pub(super) fn undo_if_spurious(&mut self, segment: &Segment, advanced: bool) {
         let Some(undo) = self.undo else { return };
         let first = advanced && undo.since.is_some_and(|since| segment.echo.is_some_and(|echo| echo < since));
-        let all_duplicate = undo.retransmitted && undo.unexplained <= 0;
+        let all_duplicate = undo.since.is_some() && undo.unexplained == 0;
         if !first && !all_duplicate {
             return;
         }
-        self.undo = None;
+        (self.undo, self.tells_reduced) = (None, false);
         self.counters.undone += 1;
         self.window.cwnd = self.window.cwnd.max(undo.window.cwnd);
         self.window.ssthresh = self.window.ssthresh.max(undo.window.ssthresh);
@@ -94,34 +101,36 @@ impl TcpSender {
         }
     }
 
-    /// Begins to reduce the window.
+    /// Begins to reduce the window. Only a reduction for a loss can prove to be for nothing.
     pub(super) fn reduce(&mut self, repairing: bool) {
-        let ssthresh = match self.state {
+        let reduction = match self.state {
             // A loss while the window is reduced already: the same congestion.
-            State::Reducing { reduction, .. } => reduction.ssthresh,
+            State::Reducing { reduction, .. } => reduction,
             _ => {
-                self.begin_undo();
-                self.congestion.on_congestion(&self.window)
+                self.undo = repairing.then(|| self.undo_point());
+                Reduction::new(self.congestion.on_congestion(&self.window), self.out.len())
             }
         };
-        self.window.ssthresh = ssthresh;
-        let reduction = Reduction::new(ssthresh, self.out.len());
+        self.window.ssthresh = reduction.ssthresh;
+        (self.tells_reduced, self.probe) = (self.ecn_agreed, None);
         self.state = State::Reducing { until: self.next, reduction, repairing };
     }
 
-    pub(super) fn begin_undo(&mut self) {
-        let (window, unexplained) = (self.window, 0);
-        self.undo = Some(Undo { window, since: None, unexplained, retransmitted: false });
+    /// What to come back to from here.
+    pub(super) fn undo_point(&self) -> Undo {
+        Undo { window: self.window, since: None, unexplained: 0 }
     }
 
-    pub(super) fn set_window(&mut self, ack: &Ack, good: bool) {
+    /// Sets the window after an acknowledgement; only one that advances grows it (Linux `tcp_may_raise_cwnd`).
+    pub(super) fn set_window(&mut self, ack: &Ack, advanced: bool) {
         if self.congestion.governs_recovery() {
             self.congestion.on_ack(ack, &mut self.window);
         } else if let State::Reducing { reduction, .. } = &mut self.state {
             if ack.delivered > 0 {
+                let good = advanced && ack.lost == 0;
                 self.window.cwnd = reduction.window(ack.delivered, ack.flight, good);
             }
-        } else if ack.delivered > 0 {
+        } else if ack.delivered > 0 && advanced {
             self.congestion.on_ack(ack, &mut self.window);
         }
         if self.congestion.holds_back() {

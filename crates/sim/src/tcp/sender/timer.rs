@@ -11,6 +11,7 @@ const RETRIES: u32 = 15;
 /// § 7.2; Linux `TCP_TIMEOUT_MIN`, `TCP_RTO_MIN`).
 const PROBE_SLACK: Duration = Duration::from_millis(2);
 const PROBE_DELAYED_ACK: Duration = Duration::from_millis(200);
+
 /// What the timer is set for; there is one, as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
@@ -32,6 +33,13 @@ impl TcpSender {
                 if lost > 0 && !self.is_repairing() {
                     self.counters.recoveries += 1;
                     self.reduce(true);
+                    let flight = self.out.in_flight();
+                    if let State::Reducing { reduction, .. } = &mut self.state
+                        && !self.congestion.governs_recovery()
+                    {
+                        // Linux `tcp_rack_reo_timeout`: as if a segment had been delivered.
+                        self.window.cwnd = reduction.window(1, flight, false);
+                    }
                 }
                 self.timer = again.map(|at| (at, Timer::Reordering));
                 if again.is_none() {
@@ -49,14 +57,17 @@ impl TcpSender {
         }
         self.counters.timeouts += 1;
         self.rtt.back_off();
-        let again = matches!(self.state, State::TimedOut { .. }) && self.rtt.backoff() > 1;
-        if !again {
-            if !self.is_repairing() {
-                self.begin_undo();
-            }
+        let same_congestion = match self.state {
+            State::Open => false,
+            State::Reducing { .. } => true,
+            State::TimedOut { .. } => self.rtt.backoff() > 1,
+        };
+        if !same_congestion {
+            self.undo = Some(self.undo_point());
             self.window.ssthresh = self.congestion.on_congestion(&self.window);
-            self.congestion.on_timeout();
         }
+        self.congestion.on_timeout();
+        self.tells_reduced = self.ecn_agreed;
         self.rack.on_timeout(now, &self.rtt, &mut self.out);
         self.window.cwnd = self.out.in_flight() as f64 + 1.0;
         self.state = State::TimedOut { until: self.next };
@@ -68,17 +79,19 @@ impl TcpSender {
     pub(super) fn send_probe(&mut self, now: Time, out: &mut impl TcpOutbox) {
         let fresh = self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
         let retransmission = fresh.is_none();
-        if let Some(payload) = fresh {
-            self.send_new(now, payload, out);
-        } else if let Some(last) = self.out.last().copied() {
-            self.send_again(now, &last, out);
+        let sent = match (fresh, self.out.last().copied()) {
+            (Some(payload), _) => self.send_new(now, payload, out),
+            (None, Some(last)) => self.send_again(now, &last, out),
+            (None, None) => false,
+        };
+        if sent {
+            self.probe = Some((self.next, retransmission));
         }
-        self.probe = Some((self.next, retransmission));
         self.timer = Some((now + self.rtt.timeout(), Timer::Retransmission));
     }
 
-    /// Sets the timer after something was acknowledged or sent: for a probe if nothing is known to be amiss, else for the
-    /// time-out of the oldest segment.
+    /// Sets the timer after something was acknowledged or sent: for a probe if nothing is known to be amiss, no later than the
+    /// time-out (RFC 8985 § 7.2), else for the time-out.
     pub(super) fn set_timer(&mut self, now: Time) {
         if self.out.is_empty() {
             self.timer = None;
@@ -89,8 +102,7 @@ impl TcpSender {
         self.timer = match self.rtt.smoothed() {
             Some(rtt) if quiet && self.out.sacked() == 0 && self.probe.is_none() => {
                 let slack = if self.out.len() == 1 { PROBE_DELAYED_ACK } else { PROBE_SLACK };
-                let probe = now + rtt * 2 + slack;
-                Some(if probe < timeout { (probe, Timer::Probe) } else { (timeout, Timer::Retransmission) })
+                Some(((now + rtt * 2 + slack).min(timeout), Timer::Probe))
             }
             _ => Some((timeout, Timer::Retransmission)),
         };

@@ -42,6 +42,7 @@ impl TcpSender {
                 {
                     break;
                 }
+                self.note_retransmission(now);
                 continue;
             }
             let Some(payload) = self.application.next(self.next, now) else {
@@ -128,16 +129,19 @@ impl TcpSender {
         self.out.retransmit(sent.sequence, now, snapshot);
         self.counters.retransmitted_packets += 1;
         self.counters.retransmitted_bytes += sent.payload.get();
-        if let Some(undo) = &mut self.undo {
-            undo.since.get_or_insert(now);
-            undo.unexplained += 1;
-            undo.retransmitted = true;
-        }
         if self.timer.is_none() {
             self.set_timer(now);
         }
         self.pace(now, sent.payload);
         true
+    }
+
+    /// A loss is being repaired, which may prove to be none.
+    fn note_retransmission(&mut self, now: Time) {
+        if let Some(undo) = &mut self.undo {
+            undo.since.get_or_insert(now);
+            undo.unexplained += 1;
+        }
     }
 
     /// Hands a segment to the host. Returns whether it got in; if not, that is congestion too (Linux `tcp_transmit_skb`).

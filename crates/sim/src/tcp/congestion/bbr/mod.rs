@@ -62,6 +62,9 @@ pub(in crate::tcp) struct Bbr {
     /// bit/s; none before the first acknowledgement.
     pacing: Option<f64>,
     paced_by_rtt: bool,
+    /// Sends again after a rest, and nothing is acknowledged of it yet: an old least round trip is no reason to probe
+    /// (Linux `idle_restart`).
+    restarts: bool,
     random: Stream,
 }
 
@@ -100,6 +103,7 @@ impl Bbr {
             recovery: Recovery { before: Repair::None, conserving: false, saved: 0.0 },
             pacing: None,
             paced_by_rtt: false,
+            restarts: false,
             random,
         }
     }
@@ -207,7 +211,9 @@ impl Bbr {
     /// ProbeRTT (draft § 4.3.5): when the least round trip is old, little is sent for a while.
     fn check_probe_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let expired = self.min_rtt.update(ack.now, ack.rtt);
-        if expired && self.mode != Mode::ProbeRtt {
+        let restarts = self.restarts;
+        self.restarts &= ack.delivered == 0;
+        if expired && !restarts && self.mode != Mode::ProbeRtt {
             self.save(window.cwnd);
             self.mode = Mode::ProbeRtt;
             self.min_rtt.begin_probe();
@@ -304,6 +310,19 @@ impl CongestionControl for Bbr {
     fn on_timeout(&mut self) {
         self.full.bandwidth = 0.0;
         self.recovery.before = Repair::Loss;
+    }
+
+    /// Linux `bbr_undo_cwnd`.
+    fn on_undo(&mut self) {
+        (self.full.bandwidth, self.full.rounds) = (0.0, 0);
+    }
+
+    /// What is sent first after a rest leaves at the estimated rate, whatever the phase (Linux `bbr_cwnd_event`).
+    fn on_restart(&mut self, _now: Time, _idle: Duration) {
+        self.restarts = true;
+        if matches!(self.mode, Mode::ProbeBw { .. }) {
+            self.pacing = Some(self.bandwidth.max() * MAX_SEGMENT.bits() as f64 * PACING_MARGIN);
+        }
     }
 
     fn governs_recovery(&self) -> bool {
