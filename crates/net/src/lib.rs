@@ -49,6 +49,9 @@ pub use impair::{JitterConfig, LossConfig};
 pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
-pub use queue::{CodelConfig, CodelParameters, FqCodelConfig, PieConfig, QueueConfig, QueueConfigError};
+pub use queue::{
+    CodelConfig, CodelParameters, FqCodelConfig, PieConfig, QueueConfig, QueueConfigError, RedConfig,
+    SfqConfig,
+};
 pub use schedule::{Ramped, Schedule, Shape};
 pub use trace::{Trace, TraceError, TraceModel};

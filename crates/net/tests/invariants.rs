@@ -21,6 +21,8 @@ fn any_queue() -> impl Strategy<Value = &'static str> {
         Just("droptail limit 30ms"),
         Just("codel limit 20 target 2ms interval 10ms"),
         Just("fq_codel limit 15 flows 4 quantum 300 target 2ms interval 10ms"),
+        Just("red limit 9kB min 1kB max 4kB avpkt 1kB burst 3 probability 0.3 adaptive"),
+        Just("sfq limit 12 depth 8 divisor 4 perturb 1"),
         Just("pie limit 20 target 2ms tupdate 5ms bytemode"),
     ]
 }

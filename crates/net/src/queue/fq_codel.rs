@@ -2,14 +2,15 @@
 //!
 //! | where it differs | RFC 8290 | here |
 //! |---|---|---|
-//! | hash | Jenkins, with a random salt (§ 4.1.1) | SplitMix64's finaliser, with a salt of the run's seed |
+//! | hash | Jenkins (§ 4.1.1) | [`FlowHash`] |
 //! | memory_limit | 32 MB | left out: packets are few |
 
 use super::codel::{Codel, CodelParameters, Fifo};
+use super::hash::FlowHash;
 use super::tc::QueueConfigError;
 use super::words::Words;
 use super::{Drops, QueueDiscipline};
-use crate::packet::{DropReason, Flow, Packet, Protocol};
+use crate::packet::{DropReason, Packet};
 use std::collections::VecDeque;
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
@@ -49,8 +50,13 @@ impl FqCodelConfig {
         while let Some(key) = words.key() {
             match key {
                 "limit" => config.limit = words.positive(key)?,
-                "flows" => config.flows = words.positive::<u32>(key)?.min(MAX_FLOWS),
-                "quantum" => config.quantum = Bytes::new(words.positive(key)?),
+                "flows" => {
+                    config.flows = words.positive(key)?;
+                    if config.flows > MAX_FLOWS {
+                        return Err(words.wrong(&format!("'flows' is {MAX_FLOWS} at most")));
+                    }
+                }
+                "quantum" => config.quantum = words.bytes(key)?,
                 _ if config.codel.read(key, &mut words)? => {}
                 _ => return Err(words.unknown(key)),
             }
@@ -78,7 +84,7 @@ struct FlowQueue {
 /// FQ-CoDel.
 pub(crate) struct FqCodel {
     config: FqCodelConfig,
-    salt: u64,
+    hash: FlowHash,
     flows: Vec<FlowQueue>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -96,31 +102,13 @@ impl FqCodel {
         };
         Self {
             config: *config,
-            salt: random.next_u64(),
+            hash: FlowHash::new(&mut random),
             flows: std::iter::repeat_with(flow).take(config.flows as usize).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             packets: 0,
             bytes: Bytes::ZERO,
         }
-    }
-
-    /// The queue of a flow (RFC 8290 § 4.1.1).
-    fn place(&self, flow: &Flow) -> u32 {
-        let protocol = match flow.protocol {
-            Protocol::Tcp => 6,
-            Protocol::Udp => 17,
-            Protocol::Other(number) => number,
-        };
-        let hosts = u64::from(flow.src.0) << 16 | u64::from(flow.dst.0);
-        let ports = u64::from(flow.src_port) << 16 | u64::from(flow.dst_port);
-        let mixed = mix(mix(self.salt ^ hosts) ^ (ports << 8 | u64::from(protocol)));
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "below the number of flows, which is 32 bits wide"
-        )]
-        let place = (mixed % u64::from(self.config.flows)) as u32;
-        place
     }
 
     /// Drops half of the longest queue, from its head (RFC 8290 § 4.1.3).
@@ -145,16 +133,9 @@ impl FqCodel {
     }
 }
 
-/// SplitMix64's finaliser (Steele, Lea, Flood 2014).
-fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
-
 impl QueueDiscipline for FqCodel {
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
-        let place = self.place(&packet.flow);
+        let place = self.hash.place(&packet.flow, self.config.flows);
         let flow = &mut self.flows[place as usize];
         self.packets += 1;
         self.bytes += packet.size;
@@ -230,6 +211,7 @@ impl QueueDiscipline for FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Flow;
     use units::Seed;
 
     fn queue(config: &FqCodelConfig) -> FqCodel {

@@ -3,13 +3,18 @@
 mod codel;
 mod droptail;
 mod fq_codel;
+mod hash;
 mod pie;
+mod red;
+mod sfq;
 mod tc;
 mod words;
 
 pub use codel::{CodelConfig, CodelParameters};
 pub use fq_codel::FqCodelConfig;
 pub use pie::PieConfig;
+pub use red::RedConfig;
+pub use sfq::SfqConfig;
 pub use tc::{QueueConfig, QueueConfigError};
 
 use crate::packet::{DropReason, Ecn, Packet};
@@ -17,6 +22,8 @@ use codel::CodelQueue;
 use droptail::{DropTail, Limit};
 use fq_codel::FqCodel;
 use pie::Pie;
+use red::Red;
+use sfq::Sfq;
 use units::{Bitrate, Bytes, Duration, Stream, Time};
 
 /// Where a discipline puts what it drops: nothing is lost sight of.
@@ -67,6 +74,8 @@ pub(crate) enum Queue {
     Codel(CodelQueue),
     FqCodel(FqCodel),
     Pie(Box<Pie>),
+    Red(Box<Red>),
+    Sfq(Box<Sfq>),
 }
 
 /// Hands a call on to the discipline at hand: one line a discipline.
@@ -77,6 +86,8 @@ macro_rules! each {
             Queue::Codel($name) => $call,
             Queue::FqCodel($name) => $call,
             Queue::Pie($name) => $call,
+            Queue::Red($name) => $call,
+            Queue::Sfq($name) => $call,
         }
     };
 }
@@ -93,6 +104,8 @@ impl Queue {
             QueueConfig::Codel(config) => Self::Codel(CodelQueue::new(config)),
             QueueConfig::FqCodel(config) => Self::FqCodel(FqCodel::new(config, random)),
             QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, random))),
+            QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, random))),
+            QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, random))),
         }
     }
 

@@ -16,6 +16,8 @@ const MTU: u64 = 1500;
 /// Weights of the deviation from the target and of the trend, per second (RFC 8033 § 4.2: 0.125 and 1.25; tc: alpha 2, beta 20, in
 /// sixteenths).
 const SIXTEENTH: f64 = 1.0 / 16.0;
+/// More often than this is a slip of the pen, and would take for ever to simulate.
+const LEAST_UPDATE: Duration = Duration::from_millis(1);
 /// MAX_BURST (RFC 8033 § 4.3).
 const MAX_BURST: Duration = Duration::from_millis(150);
 /// De-randomisation: no drop below, always one above (RFC 8033 § 5.4).
@@ -73,7 +75,12 @@ impl PieConfig {
             match key {
                 "limit" => config.limit = words.positive(key)?,
                 "target" => config.target = words.positive(key)?,
-                "tupdate" => config.tupdate = words.positive(key)?,
+                "tupdate" => {
+                    config.tupdate = words.positive(key)?;
+                    if config.tupdate < LEAST_UPDATE {
+                        return Err(words.wrong(&format!("'tupdate' is {LEAST_UPDATE} or more")));
+                    }
+                }
                 "alpha" => config.alpha = words.value(key)?,
                 "beta" => config.beta = words.value(key)?,
                 "ecn" => config.ecn = true,

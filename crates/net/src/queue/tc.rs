@@ -3,6 +3,8 @@
 use super::codel::{self, CodelConfig};
 use super::fq_codel::{self, FqCodelConfig};
 use super::pie::{self, PieConfig};
+use super::red::{self, RedConfig};
+use super::sfq::{self, SfqConfig};
 use super::words::Words;
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +12,7 @@ use units::{Bytes, Duration};
 
 /// A discipline and its parameters. Reads and prints tc's words; `droptail` is Weir's word for a FIFO
 /// whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum QueueConfig {
     /// tc-pfifo: a limit in packets.
     Pfifo(u64),
@@ -24,6 +26,10 @@ pub enum QueueConfig {
     FqCodel(FqCodelConfig),
     /// tc-pie.
     Pie(PieConfig),
+    /// tc-red.
+    Red(RedConfig),
+    /// tc-sfq.
+    Sfq(SfqConfig),
     /// No limit: nothing is dropped.
     #[default]
     Unlimited,
@@ -56,12 +62,14 @@ impl fmt::Display for QueueConfig {
             Self::Codel(config) => config.fmt(f),
             Self::FqCodel(config) => config.fmt(f),
             Self::Pie(config) => config.fmt(f),
+            Self::Red(config) => config.fmt(f),
+            Self::Sfq(config) => config.fmt(f),
             Self::Unlimited => f.write_str("unlimited"),
         }
     }
 }
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie' and 'unlimited'";
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq' and 'unlimited'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
@@ -74,6 +82,8 @@ impl FromStr for QueueConfig {
             "fq_codel" => {
                 return FqCodelConfig::read(Words::new(kind, rest, fq_codel::USAGE)).map(Self::FqCodel);
             }
+            "red" => return RedConfig::read(Words::new(kind, rest, red::USAGE)).map(Self::Red),
+            "sfq" => return SfqConfig::read(Words::new(kind, rest, sfq::USAGE)).map(Self::Sfq),
             "pie" => return PieConfig::read(Words::new(kind, rest, pie::USAGE)).map(Self::Pie),
             _ => {}
         }
@@ -131,6 +141,11 @@ mod tests {
                 "pie limit 1000 target 20ms tupdate 30ms noecn bytemode",
                 "pie limit 1000 target 20ms tupdate 30ms alpha 2 beta 20 noecn bytemode",
             ),
+            (
+                "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 adaptive ecn",
+                "red limit 400kB min 30kB max 90kB avpkt 1kB burst 55 bandwidth 10Mbit/s probability 0.02 ecn adaptive",
+            ),
+            ("sfq perturb 10", "sfq limit 127 depth 127 divisor 1024 quantum 1514 perturb 10"),
         ] {
             let config = text.parse::<QueueConfig>().unwrap();
             assert_eq!(config.to_string(), whole);
@@ -151,6 +166,19 @@ mod tests {
             "a droptail of 0 would drop everything; leave the queue out for one without limit"
         );
         assert!(error("").starts_with("no queue is named"));
+        assert!(error("red min 3kB").starts_with("red: 'limit' is missing; write 'red limit BYTES"));
+        assert!(
+            error("red limit 9kB min 5kB max 4kB")
+                .starts_with("red: min 5kB, max 4kB and limit 9kB must rise")
+        );
+        assert!(
+            error("red limit 400000 min 30000 max 90000 burst 9")
+                .starts_with("red: a burst of 9 does not go with min: from 31 packets on")
+        );
+        assert!(error("pie tupdate 1us").starts_with("pie: 'tupdate' is 1ms or more"));
+        assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));
+        assert!(error("fq_codel quantum 18446744073709551615").starts_with("fq_codel: 'quantum' is 1 to"));
+        assert!(error("sfq divisor 1000").starts_with("sfq: 'divisor' is a power of two"));
         let usage = "; write 'codel limit PACKETS target TIME interval TIME ecn|noecn'";
         assert_eq!(error("codel limit"), format!("codel: 'limit' needs a value{usage}"));
         assert_eq!(error("codel limit x"), format!("codel: 'x' is not a value of 'limit'{usage}"));

@@ -2,6 +2,10 @@
 
 use super::tc::QueueConfigError;
 use std::str::FromStr;
+use units::{Bytes, Ratio};
+
+/// More is a slip of the pen: a terabyte.
+const MOST: Bytes = Bytes::new(1_000_000_000_000);
 
 /// What follows the name of a discipline, read word by word.
 pub(super) struct Words<'a> {
@@ -38,12 +42,34 @@ impl<'a> Words<'a> {
         if value == T::default() { Err(self.wrong(&format!("'{key}' cannot be 0"))) } else { Ok(value) }
     }
 
+    /// A size after `key`: a number of bytes as in tc, or with a unit.
+    pub(super) fn bytes(&mut self, key: &str) -> Result<Bytes, QueueConfigError> {
+        let word: String = self.value(key)?;
+        let bytes = word.parse().map(Bytes::new).or_else(|_| word.parse());
+        match bytes {
+            Ok(bytes) if bytes > Bytes::ZERO && bytes <= MOST => Ok(bytes),
+            Ok(_) => Err(self.wrong(&format!("'{key}' is 1 to {} bytes", MOST.get()))),
+            Err(_) => Err(self.wrong(&format!("'{word}' is not a value of '{key}'"))),
+        }
+    }
+
+    /// A share of one after `key`, as tc writes it: 0.02.
+    pub(super) fn share(&mut self, key: &str) -> Result<Ratio, QueueConfigError> {
+        let share: f64 = self.value(key)?;
+        if share > 0.0 && share <= 1.0 {
+            Ok(Ratio::from_f64(share))
+        } else {
+            Err(self.wrong(&format!("'{key}' is above 0 and at most 1")))
+        }
+    }
+
     /// A word that does not belong here.
     pub(super) fn unknown(&self, word: &str) -> QueueConfigError {
         self.wrong(&format!("no parameter '{word}'"))
     }
 
-    fn wrong(&self, what: &str) -> QueueConfigError {
+    /// Something that cannot be.
+    pub(super) fn wrong(&self, what: &str) -> QueueConfigError {
         QueueConfigError::new(format!("{}: {what}; write '{}'", self.kind, self.usage))
     }
 }
