@@ -5,7 +5,7 @@ use crate::config::LineConfig;
 use crate::impair::{Jitter, Loss};
 use crate::link::{DelayLine, Server};
 use crate::packet::{DropReason, Packet};
-use crate::queue::{Drops, Queue};
+use crate::queue::{Drops, Queue, Streams};
 use crate::schedule::Schedule;
 use units::{Bitrate, Duration, Seed, Time};
 
@@ -33,7 +33,7 @@ pub struct Line {
 impl Line {
     pub(crate) fn new(config: &LineConfig, seed: Seed, name: &str) -> Self {
         let server = Server::new(&config.rate);
-        let mut queue = Queue::new(&config.queue, seed.stream(&format!("{name}.queue")));
+        let mut queue = Queue::new(&config.queue, &Streams::new(seed, &format!("{name}.queue")));
         queue.set_rate(server.first_rate().unwrap_or(Bitrate::MAX));
         Self {
             loss: Loss::new(&config.loss, seed.stream(&format!("{name}.loss"))),
@@ -57,7 +57,7 @@ impl Line {
             watch.drop(packet, DropReason::RandomLoss);
             return None;
         }
-        if self.server.is_unlimited() {
+        if self.server.is_unlimited() && !self.queue.shapes() {
             return self.propagate(now, packet);
         }
         self.tell_rate(now);

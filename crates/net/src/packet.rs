@@ -1,10 +1,20 @@
 //! A packet as the network sees it: sizes, addresses, ports and marks, never contents.
 
+use std::net::Ipv4Addr;
 use units::{Bytes, Time};
 
 /// A host of the experiment, by its place in the list of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u16);
+
+impl HostId {
+    /// The address of the host in captures and filters: 10.0.0.1 is the first.
+    #[must_use]
+    pub const fn address(self) -> Ipv4Addr {
+        let [high, low] = self.0.wrapping_add(1).to_be_bytes();
+        Ipv4Addr::new(10, 0, high, low)
+    }
+}
 
 /// Transport protocol (IANA protocol numbers: UDP 17, TCP 6, ICMP 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -21,7 +21,7 @@ mod time;
 
 pub use bitrate::Bitrate;
 pub use bytes::Bytes;
-pub use parse::ParseError;
+pub use parse::{ParseError, quantity};
 pub use ratio::Ratio;
 pub use rng::{Seed, Stream};
 pub use time::{Duration, Time, TimeDelta};

@@ -44,8 +44,11 @@ fn split(text: &str) -> Option<Number<'_>> {
 }
 
 /// Reads `text` as an exact multiple of the base unit. `scale` gives how many base units a unit has;
-/// a part finer than one base unit is an error, not rounded away.
-pub(crate) fn quantity(
+/// a part finer than one base unit is an error, not rounded away. For units that are not Weir's own.
+///
+/// # Errors
+/// When it is not a number with such a unit.
+pub fn quantity(
     text: &str,
     expected: &'static str,
     scale: impl Fn(&str) -> Option<u64>,

@@ -98,12 +98,6 @@ fn failed(error: PcapError) -> ExportError {
     }
 }
 
-/// The address of a host.
-fn address(host: HostId) -> [u8; 4] {
-    let [high, low] = (host.0.wrapping_add(1)).to_be_bytes();
-    [10, 0, high, low]
-}
-
 fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
     let builder = PacketBuilder::ip(ip_header(packet, etherparse::IpNumber::UDP)?)
         .udp(packet.flow.src_port, packet.flow.dst_port);
@@ -122,7 +116,7 @@ fn segment(packet: &Packet, segment: &Segment) -> Result<Vec<u8>, String> {
 }
 
 fn ip_header(packet: &Packet, protocol: etherparse::IpNumber) -> Result<etherparse::IpHeaders, String> {
-    let (src, dst) = (address(packet.flow.src), address(packet.flow.dst));
+    let [src, dst] = [packet.flow.src, packet.flow.dst].map(|host| host.address().octets());
     let mut header = etherparse::Ipv4Header::new(0, TIME_TO_LIVE, protocol, src, dst)
         .map_err(|error| error.to_string())?;
     header.dscp = IpDscp::try_new(packet.dscp.0).map_err(|error| error.to_string())?;

@@ -25,6 +25,6 @@ impl AccessConfig {
     pub fn is_limited(&self, direction: Direction) -> bool {
         let Self::Wired { up, down } = self;
         let line = if direction == Direction::Up { up } else { down };
-        !matches!(line.rate, RateConfig::Unlimited)
+        !matches!(line.rate, RateConfig::Unlimited) || line.queue.shapes()
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | a packet that can carry a mark | marked instead of dropped (§ 5.5, an option) | with `ecn`, as Linux's `codel_dequeue` |
 
+use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
@@ -71,8 +72,8 @@ impl CodelParameters {
     /// Reads a parameter, if it is one of CoDel's.
     pub(super) fn read(&mut self, key: &str, words: &mut Words<'_>) -> Result<bool, QueueConfigError> {
         match key {
-            "target" => self.target = words.positive(key)?,
-            "interval" => self.interval = words.positive(key)?,
+            "target" => self.target = words.time(key)?,
+            "interval" => self.interval = words.time(key)?,
             "ecn" => self.ecn = true,
             "noecn" => self.ecn = false,
             _ => return Ok(false),
@@ -90,7 +91,7 @@ impl fmt::Display for CodelConfig {
 impl fmt::Display for CodelParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ecn = if self.ecn { "ecn" } else { "noecn" };
-        write!(f, "target {} interval {} {ecn}", self.target, self.interval)
+        write!(f, "target {} interval {} {ecn}", Printed(self.target), Printed(self.interval))
     }
 }
 

@@ -79,6 +79,10 @@ impl QueueDiscipline for DropTail {
         }
     }
 
+    fn head(&self) -> Option<Bytes> {
+        self.packets.front().map(|(_, packet)| packet.size)
+    }
+
     fn oldest(&self) -> Option<Time> {
         self.packets.front().map(|&(came, _)| came)
     }

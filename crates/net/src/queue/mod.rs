@@ -2,29 +2,39 @@
 
 mod codel;
 mod droptail;
+mod filter;
 mod fq_codel;
 mod hash;
+mod htb;
 mod pie;
 mod red;
+mod script;
 mod sfq;
+mod tbf;
 mod tc;
+mod tc_units;
 mod words;
 
 pub use codel::{CodelConfig, CodelParameters};
+pub use filter::{Field, Filter, Match};
 pub use fq_codel::FqCodelConfig;
+pub use htb::{HtbClass, HtbConfig};
 pub use pie::PieConfig;
 pub use red::RedConfig;
 pub use sfq::SfqConfig;
+pub use tbf::TbfConfig;
 pub use tc::{QueueConfig, QueueConfigError};
 
 use crate::packet::{DropReason, Ecn, Packet};
 use codel::CodelQueue;
 use droptail::{DropTail, Limit};
 use fq_codel::FqCodel;
+use htb::Htb;
 use pie::Pie;
 use red::Red;
 use sfq::Sfq;
-use units::{Bitrate, Bytes, Duration, Stream, Time};
+use tbf::Tbf;
+use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
 
 /// Where a discipline puts what it drops: nothing is lost sight of.
 pub(crate) trait Drops {
@@ -51,6 +61,14 @@ pub(crate) trait QueueDiscipline {
     }
     /// The line's rate is from now on this.
     fn set_rate(&mut self, _: Bitrate) {}
+    /// The size of the next packet, where that is known without taking it.
+    fn head(&self) -> Option<Bytes> {
+        None
+    }
+    /// Whether it holds packets back by itself, whatever the line could send.
+    fn shapes(&self) -> bool {
+        false
+    }
     /// When the packet came that has waited longest.
     fn oldest(&self) -> Option<Time>;
     /// Packets that wait.
@@ -68,6 +86,28 @@ fn mark(packet: &mut Packet) -> bool {
     capable
 }
 
+/// The random streams of a queue and of those within it, by name.
+pub(crate) struct Streams {
+    seed: Seed,
+    name: String,
+}
+
+impl Streams {
+    pub(crate) fn new(seed: Seed, name: &str) -> Self {
+        Self { seed, name: name.to_owned() }
+    }
+
+    /// The queue's own.
+    fn own(&self) -> Stream {
+        self.seed.stream(&self.name)
+    }
+
+    /// Those of a queue within it: `alice.up.queue.10`.
+    fn within(&self, name: &str) -> Self {
+        Self { seed: self.seed, name: format!("{}.{name}", self.name) }
+    }
+}
+
 /// A queue of any discipline.
 pub(crate) enum Queue {
     DropTail(DropTail),
@@ -76,6 +116,8 @@ pub(crate) enum Queue {
     Pie(Box<Pie>),
     Red(Box<Red>),
     Sfq(Box<Sfq>),
+    Tbf(Box<Tbf>),
+    Htb(Box<Htb>),
 }
 
 /// Hands a call on to the discipline at hand: one line a discipline.
@@ -88,13 +130,14 @@ macro_rules! each {
             Queue::Pie($name) => $call,
             Queue::Red($name) => $call,
             Queue::Sfq($name) => $call,
+            Queue::Tbf($name) => $call,
+            Queue::Htb($name) => $call,
         }
     };
 }
 
 impl Queue {
-    /// `random` is for disciplines that draw.
-    pub(crate) fn new(config: &QueueConfig, random: Stream) -> Self {
+    pub(crate) fn new(config: &QueueConfig, streams: &Streams) -> Self {
         let droptail = |limit| Self::DropTail(DropTail::new(limit));
         match config {
             QueueConfig::Pfifo(packets) => droptail(Limit::Packets(*packets)),
@@ -102,10 +145,12 @@ impl Queue {
             QueueConfig::DropTail(time) => droptail(Limit::Time(*time)),
             QueueConfig::Unlimited => droptail(Limit::Unlimited),
             QueueConfig::Codel(config) => Self::Codel(CodelQueue::new(config)),
-            QueueConfig::FqCodel(config) => Self::FqCodel(FqCodel::new(config, random)),
-            QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, random))),
-            QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, random))),
-            QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, random))),
+            QueueConfig::FqCodel(config) => Self::FqCodel(FqCodel::new(config, streams.own())),
+            QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, streams.own()))),
+            QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, streams.own()))),
+            QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, streams.own()))),
+            QueueConfig::Tbf(config) => Self::Tbf(Box::new(Tbf::new(config, streams))),
+            QueueConfig::Htb(config) => Self::Htb(Box::new(Htb::new(config, streams))),
         }
     }
 
@@ -127,6 +172,14 @@ impl Queue {
 
     pub(crate) fn set_rate(&mut self, rate: Bitrate) {
         each!(self, queue => queue.set_rate(rate));
+    }
+
+    pub(crate) fn head(&self) -> Option<Bytes> {
+        each!(self, queue => queue.head())
+    }
+
+    pub(crate) fn shapes(&self) -> bool {
+        each!(self, queue => queue.shapes())
     }
 
     pub(crate) fn oldest(&self) -> Option<Time> {

@@ -5,6 +5,7 @@
 
 use super::codel::Fifo;
 use super::tc::QueueConfigError;
+use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
@@ -74,9 +75,9 @@ impl PieConfig {
         while let Some(key) = words.key() {
             match key {
                 "limit" => config.limit = words.positive(key)?,
-                "target" => config.target = words.positive(key)?,
+                "target" => config.target = words.time(key)?,
                 "tupdate" => {
-                    config.tupdate = words.positive(key)?;
+                    config.tupdate = words.time(key)?;
                     if config.tupdate < LEAST_UPDATE {
                         return Err(words.wrong(&format!("'tupdate' is {LEAST_UPDATE} or more")));
                     }
@@ -100,7 +101,9 @@ impl fmt::Display for PieConfig {
         let (ecn, bytes) = (if *ecn { "" } else { "no" }, if *bytemode { "" } else { "no" });
         write!(
             f,
-            "pie limit {limit} target {target} tupdate {tupdate} alpha {alpha} beta {beta} {ecn}ecn {bytes}bytemode"
+            "pie limit {limit} target {} tupdate {} alpha {alpha} beta {beta} {ecn}ecn {bytes}bytemode",
+            Printed(*target),
+            Printed(*tupdate)
         )
     }
 }

@@ -3,6 +3,7 @@
 
 use super::codel::Fifo;
 use super::tc::QueueConfigError;
+use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
@@ -63,7 +64,7 @@ impl RedConfig {
                 "max" => max = Some(words.bytes(key)?),
                 "avpkt" => avpkt = words.bytes(key)?,
                 "burst" => burst = Some(words.positive::<u64>(key)?),
-                "bandwidth" => bandwidth = words.positive(key)?,
+                "bandwidth" => bandwidth = words.rate(key)?,
                 "probability" => probability = words.share(key)?,
                 "ecn" => ecn = true,
                 "noecn" => ecn = false,
@@ -117,7 +118,9 @@ fn weight_log(min: Bytes, burst: u64, avpkt: Bytes) -> Option<u32> {
 impl fmt::Display for RedConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { limit, min, max, avpkt, burst, bandwidth, probability, .. } = self;
-        write!(f, "red limit {limit} min {min} max {max} avpkt {avpkt} burst {burst} bandwidth {bandwidth}")?;
+        let [limit, min, max, avpkt] = [limit, min, max, avpkt].map(|bytes| Printed(*bytes));
+        write!(f, "red limit {limit} min {min} max {max} avpkt {avpkt} burst {burst}")?;
+        write!(f, " bandwidth {}", Printed(*bandwidth))?;
         write!(f, " probability {}", probability.as_f64())?;
         let flags = [(self.ecn, "ecn"), (self.harddrop, "harddrop"), (self.adaptive, "adaptive")];
         flags.into_iter().filter(|(set, _)| *set).try_for_each(|(_, word)| write!(f, " {word}"))

@@ -1,18 +1,35 @@
-//! Disciplines in tc's words: `pfifo limit 100`, `bfifo limit 125kB`, `fq_codel target 5ms noecn`.
+//! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of `tc` lines.
 
 use super::codel::{self, CodelConfig};
 use super::fq_codel::{self, FqCodelConfig};
+use super::htb::HtbConfig;
 use super::pie::{self, PieConfig};
 use super::red::{self, RedConfig};
+use super::script;
 use super::sfq::{self, SfqConfig};
+use super::tbf::{self, TbfConfig};
+use super::tc_units::{Printed, Units};
 use super::words::Words;
 use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Duration};
 
 /// A discipline and its parameters. Reads and prints tc's words; `droptail` is Weir's word for a FIFO
-/// whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`).
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+/// whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`). What has classes or a child is a script
+/// of `tc` lines.
+///
+/// ```
+/// use net::QueueConfig;
+///
+/// let script = "tc qdisc add dev eth0 root handle 1: htb default 20
+/// tc class add dev eth0 parent 1: classid 1:10 htb rate 204kbit ceil 1mbit prio 0
+/// tc class add dev eth0 parent 1: classid 1:20 htb rate 8bit ceil 1mbit prio 1
+/// tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x88 0xfc flowid 1:10";
+/// let QueueConfig::Htb(htb) = script.parse()? else { unreachable!() };
+/// assert_eq!(htb.classes.len(), 2);
+/// # Ok::<(), net::QueueConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Default)]
 pub enum QueueConfig {
     /// tc-pfifo: a limit in packets.
     Pfifo(u64),
@@ -30,6 +47,10 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// tc-sfq.
     Sfq(SfqConfig),
+    /// tc-tbf.
+    Tbf(Box<TbfConfig>),
+    /// tc-htb.
+    Htb(Box<HtbConfig>),
     /// No limit: nothing is dropped.
     #[default]
     Unlimited,
@@ -51,74 +72,129 @@ impl QueueConfigError {
     pub(super) fn new(reason: String) -> Self {
         Self(reason)
     }
+
+    /// The line of a script that it is about.
+    pub(super) fn at_line(self, line: usize) -> Self {
+        Self(format!("line {line}: {}", self.0))
+    }
 }
 
 impl fmt::Display for QueueConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pfifo(packets) => write!(f, "pfifo limit {packets}"),
-            Self::Bfifo(bytes) => write!(f, "bfifo limit {bytes}"),
-            Self::DropTail(time) => write!(f, "droptail limit {time}"),
+            Self::Bfifo(bytes) => write!(f, "bfifo limit {}", Printed(*bytes)),
+            Self::DropTail(time) => write!(f, "droptail limit {}", Printed(*time)),
             Self::Codel(config) => config.fmt(f),
             Self::FqCodel(config) => config.fmt(f),
             Self::Pie(config) => config.fmt(f),
             Self::Red(config) => config.fmt(f),
             Self::Sfq(config) => config.fmt(f),
+            Self::Tbf(config) if config.child.is_none() => config.fmt(f),
+            Self::Tbf(_) | Self::Htb(_) => f.write_str(&self.script("eth0")),
             Self::Unlimited => f.write_str("unlimited"),
         }
     }
 }
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq' and 'unlimited'";
+/// Linux's limits where none is given: the device's txqueuelen, in packets or in packets of its MTU and Ethernet header
+/// (`net/sched/sch_fifo.c`).
+const TXQUEUELEN: u64 = 1_000;
+const FRAME: u64 = 1_514;
+
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'tbf' and 'unlimited'; a tree with htb is written as lines of tc: 'tc qdisc add …'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
 
     fn from_str(text: &str) -> Result<Self, QueueConfigError> {
-        let mut rest = text.split_whitespace();
-        let kind = rest.next().unwrap_or_default();
-        match kind {
-            "codel" => return CodelConfig::read(Words::new(kind, rest, codel::USAGE)).map(Self::Codel),
-            "fq_codel" => {
-                return FqCodelConfig::read(Words::new(kind, rest, fq_codel::USAGE)).map(Self::FqCodel);
-            }
-            "red" => return RedConfig::read(Words::new(kind, rest, red::USAGE)).map(Self::Red),
-            "sfq" => return SfqConfig::read(Words::new(kind, rest, sfq::USAGE)).map(Self::Sfq),
-            "pie" => return PieConfig::read(Words::new(kind, rest, pie::USAGE)).map(Self::Pie),
-            _ => {}
+        if script::is_script(text) {
+            return script::read(text);
         }
         let words: Vec<&str> = text.split_whitespace().collect();
-        let (kind, limit) = match words[..] {
-            ["unlimited"] => return Ok(Self::Unlimited),
-            [kind @ ("pfifo" | "bfifo" | "droptail"), "limit", limit] => (kind, limit),
-            [kind @ ("pfifo" | "bfifo" | "droptail"), ..] => {
-                return Err(QueueConfigError(format!("'{kind}' needs 'limit' and a size: {KNOWN}")));
-            }
-            [kind, ..] => return Err(QueueConfigError(format!("no queue '{kind}': {KNOWN}"))),
-            [] => return Err(QueueConfigError(format!("no queue is named: {KNOWN}"))),
-        };
-        let config = match kind {
-            "pfifo" => limit.parse().ok().map(Self::Pfifo),
-            "bfifo" => limit.parse().ok().map(Self::Bfifo),
-            _ => droptail(limit),
-        };
-        let config =
-            config.ok_or_else(|| QueueConfigError(format!("'{limit}' is not a limit of {kind}: {KNOWN}")))?;
-        if matches!(config, Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)) {
-            let reason =
-                format!("a {kind} of 0 would drop everything; leave the queue out for one without limit");
-            return Err(QueueConfigError(reason));
-        }
-        Ok(config)
+        Self::read(&words, Units::Weir)
     }
 }
 
-fn droptail(limit: &str) -> Option<QueueConfig> {
-    if let Some(packets) = limit.strip_suffix('p') {
-        return packets.parse().ok().map(QueueConfig::Pfifo);
+impl QueueConfig {
+    /// Whether it holds packets back by itself, whatever the line could send.
+    #[must_use]
+    pub const fn shapes(&self) -> bool {
+        matches!(self, Self::Tbf(_) | Self::Htb(_))
     }
-    let time = limit.parse().map(QueueConfig::DropTail);
-    time.or_else(|_| limit.parse().map(QueueConfig::Bfifo)).ok()
+
+    /// The lines of tc that make this queue of a device. `droptail` in time and `unlimited`, which tc does not have, stand as they are.
+    #[must_use]
+    pub fn script(&self, dev: &str) -> String {
+        script::write(self, dev)
+    }
+
+    /// Reads a discipline without classes.
+    pub(super) fn read(words: &[&str], units: Units) -> Result<Self, QueueConfigError> {
+        let Some(&kind) = words.first() else {
+            return Err(QueueConfigError(format!("no queue is named: {KNOWN}")));
+        };
+        let with = |usage| Words::new(words, units, usage);
+        match kind {
+            "pfifo" => Self::pfifo(with("pfifo limit PACKETS")),
+            "bfifo" => Self::bfifo(with("bfifo limit BYTES")),
+            "droptail" => Self::droptail(with("droptail limit 150ms|125kB|100p")),
+            "codel" => CodelConfig::read(with(codel::USAGE)).map(Self::Codel),
+            "fq_codel" => FqCodelConfig::read(with(fq_codel::USAGE)).map(Self::FqCodel),
+            "pie" => PieConfig::read(with(pie::USAGE)).map(Self::Pie),
+            "red" => RedConfig::read(with(red::USAGE)).map(Self::Red),
+            "sfq" => SfqConfig::read(with(sfq::USAGE)).map(Self::Sfq),
+            "tbf" => TbfConfig::read(with(tbf::USAGE)).map(Box::new).map(Self::Tbf),
+            "unlimited" if words.len() == 1 => Ok(Self::Unlimited),
+            "htb" => Err(QueueConfigError(
+                "htb needs classes; write it as lines of tc: 'tc qdisc add dev eth0 root handle 1: htb default 20', 'tc class add …'"
+                    .to_owned(),
+            )),
+            _ => Err(QueueConfigError(format!("no queue '{kind}': {KNOWN}"))),
+        }
+    }
+
+    fn pfifo(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
+        let mut limit = TXQUEUELEN;
+        while let Some(key) = words.key() {
+            match key {
+                "limit" => limit = words.positive(key)?,
+                _ => return Err(words.unknown(key)),
+            }
+        }
+        Ok(Self::Pfifo(limit))
+    }
+
+    fn bfifo(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
+        let mut limit = Bytes::new(TXQUEUELEN * FRAME);
+        while let Some(key) = words.key() {
+            match key {
+                "limit" => limit = words.bytes(key)?,
+                _ => return Err(words.unknown(key)),
+            }
+        }
+        Ok(Self::Bfifo(limit))
+    }
+
+    fn droptail(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
+        let Some("limit") = words.key() else { return Err(words.wrong("'limit' is missing")) };
+        let limit = words.word("limit")?;
+        let time = || limit.parse().ok().map(Self::DropTail);
+        let bytes = || limit.parse().ok().map(Self::Bfifo);
+        let config = match limit.strip_suffix('p') {
+            Some(packets) => packets.parse().ok().map(Self::Pfifo),
+            None => time().or_else(bytes),
+        };
+        match (config, words.key()) {
+            (_, Some(more)) => Err(words.unknown(more)),
+            (None, _) => Err(words.wrong(&format!("'{limit}' is not a value of 'limit'"))),
+            (Some(Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)), _) => {
+                Err(words
+                    .wrong("a limit of 0 would drop everything; leave the queue out for one without limit"))
+            }
+            (Some(config), None) => Ok(config),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -127,10 +203,12 @@ mod tests {
 
     #[test]
     fn words_read_back() {
-        for text in ["pfifo limit 100", "bfifo limit 125kB", "droptail limit 150ms", "unlimited"] {
+        for text in ["pfifo limit 100", "bfifo limit 125000", "droptail limit 150ms", "unlimited"] {
             assert_eq!(text.parse::<QueueConfig>().unwrap().to_string(), text);
         }
         for (text, whole) in [
+            ("pfifo", "pfifo limit 1000"),
+            ("bfifo", "bfifo limit 1514000"),
             ("codel", "codel limit 1000 target 5ms interval 100ms noecn"),
             ("codel ecn limit 50", "codel limit 50 target 5ms interval 100ms ecn"),
             (
@@ -142,10 +220,11 @@ mod tests {
                 "pie limit 1000 target 20ms tupdate 30ms alpha 2 beta 20 noecn bytemode",
             ),
             (
-                "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 adaptive ecn",
-                "red limit 400kB min 30kB max 90kB avpkt 1kB burst 55 bandwidth 10Mbit/s probability 0.02 ecn adaptive",
+                "red limit 400kB min 30000 max 90000 avpkt 1000 burst 55 adaptive ecn",
+                "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 bandwidth 10Mbit probability 0.02 ecn adaptive",
             ),
             ("sfq perturb 10", "sfq limit 127 depth 127 divisor 1024 quantum 1514 perturb 10"),
+            ("tbf rate 1Mbit/s burst 10kB latency 20ms", "tbf rate 1Mbit burst 10000 limit 12500"),
         ] {
             let config = text.parse::<QueueConfig>().unwrap();
             assert_eq!(config.to_string(), whole);
@@ -159,12 +238,16 @@ mod tests {
     fn errors_name_the_word_and_the_mend() {
         let error = |text: &str| text.parse::<QueueConfig>().unwrap_err().to_string();
         assert!(error("fq limit 3").starts_with("no queue 'fq': there are 'pfifo limit"));
-        assert!(error("pfifo").starts_with("'pfifo' needs 'limit' and a size"));
-        assert!(error("pfifo limit 1.5").starts_with("'1.5' is not a limit of pfifo"));
+        assert_eq!(
+            error("pfifo limit 1.5"),
+            "pfifo: '1.5' is not a value of 'limit'; write 'pfifo limit PACKETS'"
+        );
+        assert!(error("htb default 1").starts_with("htb needs classes; write it as lines of tc"));
         assert_eq!(
             error("droptail limit 0ms"),
-            "a droptail of 0 would drop everything; leave the queue out for one without limit"
+            "droptail: a limit of 0 would drop everything; leave the queue out for one without limit; write 'droptail limit 150ms|125kB|100p'"
         );
+        assert!(error("droptail limit 30ms 5").starts_with("droptail: no parameter '5'"));
         assert!(error("").starts_with("no queue is named"));
         assert!(error("red min 3kB").starts_with("red: 'limit' is missing; write 'red limit BYTES"));
         assert!(
@@ -179,6 +262,10 @@ mod tests {
         assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));
         assert!(error("fq_codel quantum 18446744073709551615").starts_with("fq_codel: 'quantum' is 1 to"));
         assert!(error("sfq divisor 1000").starts_with("sfq: 'divisor' is a power of two"));
+        assert!(error("tbf rate 1Mbit limit 3000").starts_with("tbf: 'rate' and 'burst' are both needed"));
+        assert!(
+            error("tbf rate 1Mbit burst 3000").starts_with("tbf: one of 'limit' and 'latency' is needed")
+        );
         let usage = "; write 'codel limit PACKETS target TIME interval TIME ecn|noecn'";
         assert_eq!(error("codel limit"), format!("codel: 'limit' needs a value{usage}"));
         assert_eq!(error("codel limit x"), format!("codel: 'x' is not a value of 'limit'{usage}"));

@@ -1,8 +1,9 @@
 //! The words of a discipline: `fq_codel limit 10240 target 5ms noecn`.
 
 use super::tc::QueueConfigError;
+use super::tc_units::{self, Units};
 use std::str::FromStr;
-use units::{Bytes, Ratio};
+use units::{Bitrate, Bytes, Duration, Ratio};
 
 /// More is a slip of the pen: a terabyte.
 const MOST: Bytes = Bytes::new(1_000_000_000_000);
@@ -10,27 +11,35 @@ const MOST: Bytes = Bytes::new(1_000_000_000_000);
 /// What follows the name of a discipline, read word by word.
 pub(super) struct Words<'a> {
     kind: &'a str,
-    rest: std::str::SplitWhitespace<'a>,
+    rest: &'a [&'a str],
+    units: Units,
     /// What may follow, for messages.
     usage: &'static str,
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(kind: &'a str, rest: std::str::SplitWhitespace<'a>, usage: &'static str) -> Self {
-        Self { kind, rest, usage }
+    /// `words` begin with the name.
+    pub(super) fn new(words: &'a [&'a str], units: Units, usage: &'static str) -> Self {
+        let (kind, rest) = words.split_first().map_or(("", words), |(kind, rest)| (*kind, rest));
+        Self { kind, rest, units, usage }
     }
 
     /// The next parameter's name or flag.
     pub(super) fn key(&mut self) -> Option<&'a str> {
-        self.rest.next()
+        let (key, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(key)
+    }
+
+    /// The word after `key`.
+    pub(super) fn word(&mut self, key: &str) -> Result<&'a str, QueueConfigError> {
+        self.key().ok_or_else(|| self.wrong(&format!("'{key}' needs a value")))
     }
 
     /// The value after `key`.
     pub(super) fn value<T: FromStr>(&mut self, key: &str) -> Result<T, QueueConfigError> {
-        let Some(word) = self.rest.next() else {
-            return Err(self.wrong(&format!("'{key}' needs a value")));
-        };
-        word.parse().map_err(|_| self.wrong(&format!("'{word}' is not a value of '{key}'")))
+        let word = self.word(key)?;
+        word.parse().map_err(|_| self.no_value(word, key))
     }
 
     /// The value after `key`, which must not be zero.
@@ -39,18 +48,31 @@ impl<'a> Words<'a> {
         key: &str,
     ) -> Result<T, QueueConfigError> {
         let value = self.value::<T>(key)?;
-        if value == T::default() { Err(self.wrong(&format!("'{key}' cannot be 0"))) } else { Ok(value) }
+        self.above_zero(key, value)
     }
 
-    /// A size after `key`: a number of bytes as in tc, or with a unit.
+    /// A time after `key`, above zero.
+    pub(super) fn time(&mut self, key: &str) -> Result<Duration, QueueConfigError> {
+        let word = self.word(key)?;
+        let time = tc_units::time(word, self.units).ok_or_else(|| self.no_value(word, key))?;
+        self.above_zero(key, time)
+    }
+
+    /// A rate after `key`, above zero.
+    pub(super) fn rate(&mut self, key: &str) -> Result<Bitrate, QueueConfigError> {
+        let word = self.word(key)?;
+        let rate = tc_units::rate(word, self.units).ok_or_else(|| self.no_value(word, key))?;
+        self.above_zero(key, rate)
+    }
+
+    /// A size after `key`: a number of bytes, or with a unit.
     pub(super) fn bytes(&mut self, key: &str) -> Result<Bytes, QueueConfigError> {
-        let word: String = self.value(key)?;
-        let bytes = word.parse().map(Bytes::new).or_else(|_| word.parse());
-        match bytes {
-            Ok(bytes) if bytes > Bytes::ZERO && bytes <= MOST => Ok(bytes),
-            Ok(_) => Err(self.wrong(&format!("'{key}' is 1 to {} bytes", MOST.get()))),
-            Err(_) => Err(self.wrong(&format!("'{word}' is not a value of '{key}'"))),
+        let word = self.word(key)?;
+        let bytes = tc_units::size(word, self.units).ok_or_else(|| self.no_value(word, key))?;
+        if bytes > Bytes::ZERO && bytes <= MOST {
+            return Ok(bytes);
         }
+        Err(self.wrong(&format!("'{key}' is 1 to {} bytes", MOST.get())))
     }
 
     /// A share of one after `key`, as tc writes it: 0.02.
@@ -61,6 +83,14 @@ impl<'a> Words<'a> {
         } else {
             Err(self.wrong(&format!("'{key}' is above 0 and at most 1")))
         }
+    }
+
+    fn above_zero<T: Default + PartialEq>(&self, key: &str, value: T) -> Result<T, QueueConfigError> {
+        if value == T::default() { Err(self.wrong(&format!("'{key}' cannot be 0"))) } else { Ok(value) }
+    }
+
+    fn no_value(&self, word: &str, key: &str) -> QueueConfigError {
+        self.wrong(&format!("'{word}' is not a value of '{key}'"))
     }
 
     /// A word that does not belong here.

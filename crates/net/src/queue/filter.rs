@@ -1,0 +1,264 @@
+//! Filters: which class a packet belongs to, by address, port, protocol and DSCP (tc-u32, tc-flower, tc-matchall).
+
+use super::tc::QueueConfigError;
+use super::tc_units::Units;
+use super::words::Words;
+use crate::packet::{Ecn, Packet, Protocol};
+use std::fmt;
+use std::net::Ipv4Addr;
+
+/// A field of the packet that a filter looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The byte of DSCP and ECN (RFC 2474, RFC 3168).
+    Tos,
+    /// The IANA protocol number.
+    Protocol,
+    /// The source address.
+    Src,
+    /// The destination address.
+    Dst,
+    /// The source port.
+    SrcPort,
+    /// The destination port.
+    DstPort,
+}
+
+/// A field under a mask has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// Where to look.
+    pub field: Field,
+    /// What is to be there.
+    pub value: u32,
+    /// Which bits count.
+    pub mask: u32,
+}
+
+/// Sends what all its matches fit to a class. The first filter that fits wins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Lower ones are asked first.
+    pub prio: u16,
+    /// For IPv6 only: hosts here have IPv4 addresses, so it fits none of their packets.
+    pub ipv6: bool,
+    /// What must fit, all of it.
+    pub matches: Vec<Match>,
+    /// The minor number of the class; 0: past the classes.
+    pub class: u16,
+}
+
+impl Match {
+    fn fits(&self, packet: &Packet) -> bool {
+        (self.field.of(packet) ^ self.value) & self.mask == 0
+    }
+
+    /// The keyword of u32 and how wide the field is.
+    const fn words(self) -> (&'static str, u32) {
+        match self.field {
+            Field::Tos => ("dsfield", 0xff),
+            Field::Protocol => ("protocol", 0xff),
+            Field::Src => ("src", u32::MAX),
+            Field::Dst => ("dst", u32::MAX),
+            Field::SrcPort => ("sport", 0xffff),
+            Field::DstPort => ("dport", 0xffff),
+        }
+    }
+}
+
+impl Field {
+    fn of(self, packet: &Packet) -> u32 {
+        let flow = &packet.flow;
+        match self {
+            Self::Tos => {
+                let ecn = match packet.ecn {
+                    Ecn::NotEct => 0,
+                    Ecn::Ect1 => 1,
+                    Ecn::Ect0 => 2,
+                    Ecn::Ce => 3,
+                };
+                u32::from(packet.dscp.0) << 2 | ecn
+            }
+            Self::Protocol => match flow.protocol {
+                Protocol::Tcp => 6,
+                Protocol::Udp => 17,
+                Protocol::Other(number) => number.into(),
+            },
+            Self::Src => flow.src.address().to_bits(),
+            Self::Dst => flow.dst.address().to_bits(),
+            Self::SrcPort => flow.src_port.into(),
+            Self::DstPort => flow.dst_port.into(),
+        }
+    }
+}
+
+impl Filter {
+    /// Whether it is this packet's.
+    pub(super) fn fits(&self, packet: &Packet) -> bool {
+        !self.ipv6 && self.matches.iter().all(|one| one.fits(packet))
+    }
+}
+
+/// The class that the filters give the packet.
+pub(super) fn classify(filters: &[Filter], packet: &Packet) -> Option<u16> {
+    filters.iter().find(|filter| filter.fits(packet)).map(|filter| filter.class)
+}
+
+/// As tc-u32 writes it, which can say all of it.
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.matches.is_empty() {
+            return f.write_str("matchall");
+        }
+        let ip = if self.ipv6 { "ip6" } else { "ip" };
+        f.write_str("u32")?;
+        for one in &self.matches {
+            let Match { field, value, mask } = *one;
+            let word = match one.words().0 {
+                "dsfield" if self.ipv6 => "priority",
+                word => word,
+            };
+            match field {
+                Field::Src | Field::Dst => {
+                    write!(f, " match {ip} {word} {}/{}", Ipv4Addr::from_bits(value), mask.leading_ones())?;
+                }
+                Field::Tos => write!(f, " match {ip} {word} {value:#04x} {mask:#04x}")?,
+                _ => write!(f, " match {ip} {word} {value} {mask:#x}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+const U32: &str = "u32 match ip dsfield 0xb8 0xfc match ip protocol 17 0xff match ip sport|dport PORT 0xffff match ip src|dst ADDRESS/LENGTH flowid CLASS";
+const FLOWER: &str =
+    "flower ip_tos 0xb8/0xfc ip_proto udp src_ip|dst_ip ADDRESS/LENGTH src_port|dst_port PORT classid CLASS";
+const MATCHALL: &str = "matchall classid CLASS";
+
+/// What a filter's own words say: its matches, and the class as it is written.
+pub(super) fn read<'a>(words: &'a [&'a str], ipv6: bool) -> Result<(Vec<Match>, &'a str), QueueConfigError> {
+    let [kind, ..] = words else {
+        return Err(QueueConfigError::new(format!("a filter needs a classifier; write '{U32}'")));
+    };
+    let (usage, next): (_, Reading) = match *kind {
+        "u32" => (U32, u32_match),
+        "flower" => (FLOWER, flower_match),
+        "matchall" => (MATCHALL, |words, key, _| Err(words.unknown(key))),
+        other => {
+            let reason = format!(
+                "no classifier '{other}'; write it as '{U32}', as 'flower …' or as 'matchall': the marks, cgroups and programs of others are outside this network"
+            );
+            return Err(QueueConfigError::new(reason));
+        }
+    };
+    let mut words = Words::new(words, Units::Tc, usage);
+    let (mut matches, mut class) = (Vec::new(), None);
+    while let Some(key) = words.key() {
+        match key {
+            "flowid" | "classid" => class = Some(words.word(key)?),
+            _ => matches.extend(next(&mut words, key, ipv6)?),
+        }
+    }
+    let class = class.ok_or_else(|| words.wrong("'flowid' is missing"))?;
+    if *kind == "u32" && matches.is_empty() {
+        return Err(words.wrong("'match' is missing"));
+    }
+    Ok((matches, class))
+}
+
+type Reading = for<'a> fn(&mut Words<'a>, &'a str, bool) -> Result<Option<Match>, QueueConfigError>;
+
+fn u32_match<'a>(words: &mut Words<'a>, key: &'a str, ipv6: bool) -> Result<Option<Match>, QueueConfigError> {
+    if key != "match" {
+        return Err(words.unknown(key));
+    }
+    let ip = words.word("match")?;
+    if ip != if ipv6 { "ip6" } else { "ip" } {
+        let reason =
+            if ipv6 { "after 'protocol ipv6' write 'match ip6'" } else { "only 'match ip' is known" };
+        return Err(words.wrong(&format!("'match {ip}': {reason}")));
+    }
+    let name = words.word(ip)?;
+    let field = match name {
+        "dsfield" | "tos" | "priority" => Field::Tos,
+        "protocol" => Field::Protocol,
+        "src" => return address(words, name, Field::Src, ipv6).map(Some),
+        "dst" => return address(words, name, Field::Dst, ipv6).map(Some),
+        "sport" => Field::SrcPort,
+        "dport" => Field::DstPort,
+        other => return Err(words.wrong(&format!("'match {ip} {other}' is not known"))),
+    };
+    let (value, mask) = (number(words, name)?, number(words, name)?);
+    checked(words, name, Match { field, value, mask }).map(Some)
+}
+
+fn flower_match<'a>(
+    words: &mut Words<'a>,
+    key: &'a str,
+    ipv6: bool,
+) -> Result<Option<Match>, QueueConfigError> {
+    let field = match key {
+        "ip_tos" => Field::Tos,
+        "ip_proto" => Field::Protocol,
+        "src_ip" => return address(words, key, Field::Src, ipv6).map(Some),
+        "dst_ip" => return address(words, key, Field::Dst, ipv6).map(Some),
+        "src_port" => Field::SrcPort,
+        "dst_port" => Field::DstPort,
+        _ => return Err(words.unknown(key)),
+    };
+    let word = words.word(key)?;
+    let named = match (field, word) {
+        (Field::Protocol, "tcp") => Some(6),
+        (Field::Protocol, "udp") => Some(17),
+        (Field::Protocol, "icmp") => Some(1),
+        _ => None,
+    };
+    let whole = Match { field, value: 0, mask: 0 }.words().1;
+    let (value, mask) = match (named, word.split_once('/')) {
+        (Some(value), _) => (Some(value), Some(whole)),
+        (None, Some((value, mask))) => (integer(value), integer(mask)),
+        (None, None) => (integer(word), Some(whole)),
+    };
+    let (Some(value), Some(mask)) = (value, mask) else {
+        return Err(words.wrong(&format!("'{word}' is not a value of '{key}'")));
+    };
+    checked(words, key, Match { field, value, mask }).map(Some)
+}
+
+fn checked(words: &Words<'_>, name: &str, one: Match) -> Result<Match, QueueConfigError> {
+    let width = one.words().1;
+    if one.value > width || one.mask > width {
+        return Err(words.wrong(&format!("'{name}' is {width:#x} at most")));
+    }
+    Ok(Match { value: one.value & one.mask, ..one })
+}
+
+/// An address and how many of its bits count: `10.0.0.1/32`.
+fn address(words: &mut Words<'_>, name: &str, field: Field, ipv6: bool) -> Result<Match, QueueConfigError> {
+    let word = words.word(name)?;
+    if ipv6 {
+        return Err(words.wrong(&format!("'{word}': hosts have IPv4 addresses here; leave this filter out")));
+    }
+    let (text, length) = match word.split_once('/') {
+        Some((text, length)) => (text, length.parse().ok()),
+        None => (word, Some(32)),
+    };
+    let (Ok(address), Some(length @ 0..=32)) = (text.parse::<Ipv4Addr>(), length) else {
+        return Err(words.wrong(&format!("'{word}' is not a value of '{name}'")));
+    };
+    let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
+    Ok(Match { field, value: address.to_bits() & mask, mask })
+}
+
+fn number(words: &mut Words<'_>, name: &str) -> Result<u32, QueueConfigError> {
+    let word = words.word(name)?;
+    integer(word).ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{name}'")))
+}
+
+/// Decimal, or hexadecimal after `0x`.
+fn integer(word: &str) -> Option<u32> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}

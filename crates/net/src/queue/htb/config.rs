@@ -1,0 +1,149 @@
+//! HTB's classes in tc's words.
+
+use super::super::filter::Filter;
+use super::super::tc::{QueueConfig, QueueConfigError};
+use super::super::tc_units::Printed;
+use super::super::words::Words;
+use std::fmt;
+use units::{Bitrate, Bytes};
+
+/// How deep a tree can be (Linux: TC_HTB_MAXDEPTH).
+pub(crate) const MAX_DEPTH: usize = 8;
+/// How many priorities there are (Linux: TC_HTB_NUMPRIO).
+pub(super) const PRIORITIES: usize = 8;
+/// What tc gives for a burst that is left out: a packet of its mtu (tc-htb: 1600 bytes).
+const BURST: Bytes = Bytes::new(1_600);
+/// Bounds of a quantum that is computed (Linux `htb_change_class`).
+const QUANTUM: [u64; 2] = [1_000, 200_000];
+
+/// HTB: its classes and filters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HtbConfig {
+    /// The minor number of the class for what no filter takes; 0: past the classes.
+    pub default: u16,
+    /// A class's quantum is its rate by this, in bytes (Linux: 10).
+    pub r2q: u32,
+    /// The most packets that wait past the classes, and in a leaf without a queue (Linux: the device's txqueuelen, 1000).
+    pub direct_qlen: u64,
+    /// Parents stand before their children.
+    pub classes: Vec<HtbClass>,
+    /// By rising prio.
+    pub filters: Vec<Filter>,
+}
+
+/// A class of HTB.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HtbClass {
+    /// Its minor number.
+    pub minor: u16,
+    /// Its parent's; `None` at the root.
+    pub parent: Option<u16>,
+    /// What it is guaranteed.
+    pub rate: Bitrate,
+    /// The most that it gets.
+    pub ceil: Bitrate,
+    /// What may leave at once at its ceil's speed.
+    pub burst: Bytes,
+    /// What may leave at once, however fast.
+    pub cburst: Bytes,
+    /// 0 to 7: the lowest is served first with what is left over.
+    pub prio: u8,
+    /// What it may send in its turn; `None`: by its rate and `r2q`.
+    pub quantum: Option<Bytes>,
+    /// Added to each packet's size.
+    pub overhead: Bytes,
+    /// The least size that a packet counts as.
+    pub mpu: Bytes,
+    /// What packets wait in, of a leaf; `None`: a pfifo.
+    pub leaf: Option<QueueConfig>,
+    /// Filters that are asked when one points here, of an inner class.
+    pub filters: Vec<Filter>,
+}
+
+pub(crate) const USAGE: &str = "htb default CLASS r2q NUMBER direct_qlen PACKETS";
+pub(crate) const CLASS_USAGE: &str =
+    "htb rate RATE ceil RATE prio 0…7 burst BYTES cburst BYTES quantum BYTES overhead BYTES mpu BYTES";
+
+impl HtbConfig {
+    pub(in super::super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
+        let mut config =
+            Self { default: 0, r2q: 10, direct_qlen: 1_000, classes: Vec::new(), filters: Vec::new() };
+        while let Some(key) = words.key() {
+            match key {
+                "default" => {
+                    let word = words.word(key)?;
+                    // Numbers of classes are hexadecimal in tc, here too.
+                    let digits = word.strip_prefix("0x").unwrap_or(word);
+                    config.default = u16::from_str_radix(digits, 16)
+                        .map_err(|_| words.wrong(&format!("'{word}' is not a value of 'default'")))?;
+                }
+                "r2q" => config.r2q = words.positive(key)?,
+                "direct_qlen" => config.direct_qlen = words.positive(key)?,
+                _ => return Err(words.unknown(key)),
+            }
+        }
+        Ok(config)
+    }
+}
+
+impl HtbClass {
+    pub(in super::super) fn read(
+        minor: u16,
+        parent: Option<u16>,
+        mut words: Words<'_>,
+    ) -> Result<Self, QueueConfigError> {
+        let (mut rate, mut ceil, mut burst, mut cburst) = (None, None, BURST, BURST);
+        let (mut prio, mut quantum, mut overhead, mut mpu) = (0u8, None, Bytes::ZERO, Bytes::ZERO);
+        while let Some(key) = words.key() {
+            match key {
+                "rate" => rate = Some(words.rate(key)?),
+                "ceil" => ceil = Some(words.rate(key)?),
+                "burst" | "buffer" | "maxburst" => burst = words.bytes(key)?,
+                "cburst" | "cbuffer" | "cmaxburst" => cburst = words.bytes(key)?,
+                "prio" => prio = words.value(key)?,
+                "quantum" => quantum = Some(words.bytes(key)?),
+                "overhead" => overhead = words.bytes(key)?,
+                "mpu" => mpu = words.bytes(key)?,
+                "mtu" => drop(words.bytes(key)?),
+                _ => return Err(words.unknown(key)),
+            }
+        }
+        let Some(rate) = rate else { return Err(words.wrong("'rate' is missing")) };
+        let ceil = ceil.unwrap_or(rate);
+        if ceil < rate {
+            let (rate, ceil) = (Printed(rate), Printed(ceil));
+            return Err(words.wrong(&format!("a ceil of {ceil} is below the rate of {rate}")));
+        }
+        if usize::from(prio) >= PRIORITIES {
+            return Err(words.wrong(&format!("'prio' is 0 to {}", PRIORITIES - 1)));
+        }
+        let (leaf, filters) = (None, Vec::new());
+        Ok(Self { minor, parent, rate, ceil, burst, cburst, prio, quantum, overhead, mpu, leaf, filters })
+    }
+
+    /// What it may send in its turn.
+    pub(super) fn quantum(&self, r2q: u32) -> Bytes {
+        let [least, most] = QUANTUM;
+        let computed = self.rate.as_bps() / 8 / u64::from(r2q.max(1));
+        self.quantum.unwrap_or(Bytes::new(computed.clamp(least, most)))
+    }
+}
+
+impl fmt::Display for HtbConfig {
+    /// Without the classes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { default, r2q, direct_qlen, .. } = self;
+        write!(f, "htb default {default:x} r2q {r2q} direct_qlen {direct_qlen}")
+    }
+}
+
+impl fmt::Display for HtbClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rate, ceil, prio, burst, cburst, quantum, overhead, mpu, .. } = self;
+        write!(f, "htb rate {} ceil {} prio {prio}", Printed(*rate), Printed(*ceil))?;
+        write!(f, " burst {} cburst {}", Printed(*burst), Printed(*cburst))?;
+        let options = [("quantum", quantum.unwrap_or_default()), ("overhead", *overhead), ("mpu", *mpu)];
+        let given = options.into_iter().filter(|&(_, bytes)| bytes > Bytes::ZERO);
+        given.into_iter().try_for_each(|(word, bytes)| write!(f, " {word} {}", Printed(bytes)))
+    }
+}

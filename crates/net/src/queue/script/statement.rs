@@ -1,0 +1,144 @@
+//! One line: what is added, where, and with which words.
+
+use super::super::tc::QueueConfigError;
+
+/// A number such as `1:10`: both halves are hexadecimal (tc(8), CLASS IDs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Handle {
+    pub(super) major: u16,
+    pub(super) minor: u16,
+}
+
+/// What is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    Qdisc,
+    Class,
+    Filter,
+}
+
+/// A line.
+pub(super) struct Statement<'a> {
+    pub(super) object: Object,
+    pub(super) dev: &'a str,
+    pub(super) root: bool,
+    pub(super) parent: Option<Handle>,
+    /// `handle` of a qdisc, `classid` of a class.
+    pub(super) handle: Option<Handle>,
+    /// For IPv6, of a filter.
+    pub(super) ipv6: bool,
+    pub(super) prio: Option<u16>,
+    /// The kind and what follows it.
+    pub(super) words: &'a [&'a str],
+}
+
+fn wrong(reason: &str) -> QueueConfigError {
+    QueueConfigError::new(reason.to_owned())
+}
+
+impl<'a> Statement<'a> {
+    /// Reads the words after `tc`; `None`: it takes a root away.
+    pub(super) fn read(words: &'a [&'a str]) -> Result<Option<Self>, QueueConfigError> {
+        let (object, verb, mut rest) = match words {
+            [object, verb, rest @ ..] => (*object, *verb, rest),
+            _ => return Err(wrong("nothing is added; write 'tc qdisc|class|filter add dev NAME …'")),
+        };
+        let object = match object {
+            "qdisc" => Object::Qdisc,
+            "class" => Object::Class,
+            "filter" => Object::Filter,
+            other => {
+                return Err(wrong(&format!(
+                    "'tc {other}' is not known; write 'tc qdisc', 'tc class' or 'tc filter'"
+                )));
+            }
+        };
+        match verb {
+            "add" | "replace" => {}
+            "del" | "delete" => return Ok(None),
+            other => {
+                return Err(wrong(&format!("'{other}' adds nothing; write 'add', or leave the line out")));
+            }
+        }
+        let mut statement = Self {
+            object,
+            dev: "",
+            root: false,
+            parent: None,
+            handle: None,
+            ipv6: false,
+            prio: None,
+            words: &[],
+        };
+        while let [key, tail @ ..] = rest {
+            let value = || match tail {
+                [value, ..] => Ok(*value),
+                [] => Err(wrong(&format!("'{key}' needs a value"))),
+            };
+            let used = match *key {
+                "dev" => {
+                    statement.dev = value()?;
+                    2
+                }
+                "root" => {
+                    statement.root = true;
+                    1
+                }
+                "parent" => {
+                    statement.parent = Some(handle(key, value()?)?);
+                    2
+                }
+                "classid" if object == Object::Class => {
+                    statement.handle = Some(handle(key, value()?)?);
+                    2
+                }
+                "handle" if object == Object::Qdisc => {
+                    statement.handle = Some(handle(key, value()?)?);
+                    2
+                }
+                "protocol" | "proto" if object == Object::Filter => {
+                    statement.ipv6 = protocol(value()?)?;
+                    2
+                }
+                "prio" | "preference" | "pref" | "priority" if object == Object::Filter => {
+                    let prio = value()?;
+                    let number = prio.parse().ok().filter(|&number| number > 0);
+                    let number =
+                        number.ok_or_else(|| wrong(&format!("'{prio}' is not a prio: 1 to 65535")))?;
+                    statement.prio = Some(number);
+                    2
+                }
+                _ => break,
+            };
+            rest = &rest[used..];
+        }
+        statement.words = rest;
+        if statement.dev.is_empty() {
+            return Err(wrong("'dev' is missing; write 'dev eth0'"));
+        }
+        if statement.words.is_empty() {
+            return Err(wrong("the line ends where a kind should follow, such as 'htb' or 'fq_codel'"));
+        }
+        Ok(Some(statement))
+    }
+}
+
+fn handle(key: &str, word: &str) -> Result<Handle, QueueConfigError> {
+    let half = |digits: &str| match digits {
+        "" => Ok(0),
+        digits => u16::from_str_radix(digits, 16),
+    };
+    match word.split_once(':').map(|(major, minor)| (half(major), half(minor))) {
+        Some((Ok(major), Ok(minor))) => Ok(Handle { major, minor }),
+        _ => Err(wrong(&format!("'{word}' is not a value of '{key}'; write '1:' or '1:10'"))),
+    }
+}
+
+/// Whether it is IPv6's.
+fn protocol(word: &str) -> Result<bool, QueueConfigError> {
+    match word {
+        "ip" | "all" => Ok(false),
+        "ipv6" => Ok(true),
+        other => Err(wrong(&format!("protocol '{other}' does not cross this network; write 'ip'"))),
+    }
+}
