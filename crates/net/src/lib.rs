@@ -50,8 +50,8 @@ pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{
-    CodelConfig, CodelParameters, FqCodelConfig, PieConfig, QueueConfig, QueueConfigError, RedConfig,
-    SfqConfig,
+    CodelConfig, CodelParameters, DualPi2Config, FqCodelConfig, PieConfig, QueueConfig, QueueConfigError,
+    RedConfig, SfqConfig, StepThreshold,
 };
 pub use schedule::{Ramped, Schedule, Shape};
 pub use trace::{Trace, TraceError, TraceModel};

@@ -24,6 +24,7 @@ fn any_queue() -> impl Strategy<Value = &'static str> {
         Just("red limit 9kB min 1kB max 4kB avpkt 1kB burst 3 probability 0.3 adaptive"),
         Just("sfq limit 12 depth 8 divisor 4 perturb 1"),
         Just("pie limit 20 target 2ms tupdate 5ms bytemode"),
+        Just("dualpi2 limit 20 target 2ms tupdate 5ms alpha 9 beta 90 step_thresh 1ms"),
     ]
 }
 

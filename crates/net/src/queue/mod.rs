@@ -2,6 +2,7 @@
 
 mod codel;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
 mod hash;
 mod pie;
@@ -11,6 +12,7 @@ mod tc;
 mod words;
 
 pub use codel::{CodelConfig, CodelParameters};
+pub use dualpi2::{DualPi2Config, StepThreshold};
 pub use fq_codel::FqCodelConfig;
 pub use pie::PieConfig;
 pub use red::RedConfig;
@@ -20,6 +22,7 @@ pub use tc::{QueueConfig, QueueConfigError};
 use crate::packet::{DropReason, Ecn, Packet};
 use codel::CodelQueue;
 use droptail::{DropTail, Limit};
+use dualpi2::DualPi2;
 use fq_codel::FqCodel;
 use pie::Pie;
 use red::Red;
@@ -76,6 +79,7 @@ pub(crate) enum Queue {
     Pie(Box<Pie>),
     Red(Box<Red>),
     Sfq(Box<Sfq>),
+    DualPi2(Box<DualPi2>),
 }
 
 /// Hands a call on to the discipline at hand: one line a discipline.
@@ -88,6 +92,7 @@ macro_rules! each {
             Queue::Pie($name) => $call,
             Queue::Red($name) => $call,
             Queue::Sfq($name) => $call,
+            Queue::DualPi2($name) => $call,
         }
     };
 }
@@ -106,6 +111,7 @@ impl Queue {
             QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, random))),
             QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, random))),
             QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, random))),
+            QueueConfig::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, random))),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Disciplines in tc's words: `pfifo limit 100`, `bfifo limit 125kB`, `fq_codel target 5ms noecn`.
 
 use super::codel::{self, CodelConfig};
+use super::dualpi2::{self, DualPi2Config};
 use super::fq_codel::{self, FqCodelConfig};
 use super::pie::{self, PieConfig};
 use super::red::{self, RedConfig};
@@ -30,6 +31,8 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// tc-sfq.
     Sfq(SfqConfig),
+    /// tc-dualpi2.
+    DualPi2(DualPi2Config),
     /// No limit: nothing is dropped.
     #[default]
     Unlimited,
@@ -64,12 +67,13 @@ impl fmt::Display for QueueConfig {
             Self::Pie(config) => config.fmt(f),
             Self::Red(config) => config.fmt(f),
             Self::Sfq(config) => config.fmt(f),
+            Self::DualPi2(config) => config.fmt(f),
             Self::Unlimited => f.write_str("unlimited"),
         }
     }
 }
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq' and 'unlimited'";
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2' and 'unlimited'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
@@ -84,6 +88,9 @@ impl FromStr for QueueConfig {
             }
             "red" => return RedConfig::read(Words::new(kind, rest, red::USAGE)).map(Self::Red),
             "sfq" => return SfqConfig::read(Words::new(kind, rest, sfq::USAGE)).map(Self::Sfq),
+            "dualpi2" => {
+                return DualPi2Config::read(Words::new(kind, rest, dualpi2::USAGE)).map(Self::DualPi2);
+            }
             "pie" => return PieConfig::read(Words::new(kind, rest, pie::USAGE)).map(Self::Pie),
             _ => {}
         }
@@ -146,6 +153,14 @@ mod tests {
                 "red limit 400kB min 30kB max 90kB avpkt 1kB burst 55 bandwidth 10Mbit/s probability 0.02 ecn adaptive",
             ),
             ("sfq perturb 10", "sfq limit 127 depth 127 divisor 1024 quantum 1514 perturb 10"),
+            (
+                "dualpi2",
+                "dualpi2 limit 10000 target 15ms tupdate 16ms alpha 0.16015625 beta 3.19921875 coupling_factor 2 step_thresh 1ms min_qlen_step 0 drop_on_overload drop_dequeue l4s_ect classic_protection 10%",
+            ),
+            (
+                "dualpi2 limit 50 memlimit 100000 step_thresh 5pkts min_qlen_step 3 overflow drop_enqueue any_ect classic_protection 20",
+                "dualpi2 limit 50 memlimit 100kB target 15ms tupdate 16ms alpha 0.16015625 beta 3.19921875 coupling_factor 2 step_thresh 5p min_qlen_step 3 overflow drop_enqueue any_ect classic_protection 20%",
+            ),
         ] {
             let config = text.parse::<QueueConfig>().unwrap();
             assert_eq!(config.to_string(), whole);
@@ -179,6 +194,17 @@ mod tests {
         assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));
         assert!(error("fq_codel quantum 18446744073709551615").starts_with("fq_codel: 'quantum' is 1 to"));
         assert!(error("sfq divisor 1000").starts_with("sfq: 'divisor' is a power of two"));
+        assert!(error("dualpi2 tupdate 1us").starts_with("dualpi2: 'tupdate' is 1ms or more"));
+        assert!(error("dualpi2 alpha 0.001").starts_with("dualpi2: 'alpha' is 1/256 to 8388607 Hz"));
+        assert!(error("dualpi2 step_thresh 0p").starts_with("dualpi2: '0p' is not a value of 'step_thresh'"));
+        assert!(
+            error("dualpi2 classic_protection 101%").starts_with("dualpi2: 'classic_protection' is 0% to")
+        );
+        assert!(
+            error("dualpi2 max_rtt 5ms typical_rtt 9ms")
+                .starts_with("dualpi2: 'typical_rtt' is at most 'max_rtt'")
+        );
+        assert!(error("dualpi2 split_gso").starts_with("dualpi2: no parameter 'split_gso'"));
         let usage = "; write 'codel limit PACKETS target TIME interval TIME ecn|noecn'";
         assert_eq!(error("codel limit"), format!("codel: 'limit' needs a value{usage}"));
         assert_eq!(error("codel limit x"), format!("codel: 'x' is not a value of 'limit'{usage}"));
