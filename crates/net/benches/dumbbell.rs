@@ -55,6 +55,13 @@ fn bottleneck(rate: RateConfig) -> LineConfig {
     LineConfig { rate, delay: Schedule::constant(Duration::from_millis(25)), queue, ..LineConfig::default() }
 }
 
+/// Two classes, of which all packets are in one.
+const HTB: &str = "tc qdisc add dev x root handle 1: htb default 20
+tc class add dev x parent 1: classid 1:1 htb rate 4mbit
+tc class add dev x parent 1:1 classid 1:10 htb rate 1mbit ceil 4mbit prio 0
+tc class add dev x parent 1:1 classid 1:20 htb rate 8bit ceil 4mbit prio 1
+tc filter add dev x parent 1: prio 1 u32 match ip dsfield 0x88 0xfc flowid 1:10";
+
 fn dumbbell(c: &mut Criterion) {
     let constant = |mbps| RateConfig::Scheduled(Schedule::constant(Bitrate::from_mbps(mbps)));
     let ramp = Schedule::constant(Bitrate::from_mbps(4)).with_ramp(
@@ -79,10 +86,20 @@ fn dumbbell(c: &mut Criterion) {
         ("loss and jitter", lossy),
     ];
     cases.extend(trace(&stamps).map(|rate| ("opportunities", bottleneck(rate))));
-    let queues = ["bfifo limit 37kB", "codel", "fq_codel", "pie", "sfq", "red limit 75kB avpkt 1kB adaptive"];
+    let queues = [
+        "bfifo limit 37kB",
+        "codel",
+        "fq_codel",
+        "pie",
+        "dualpi2",
+        "sfq",
+        "red limit 75kB avpkt 1kB adaptive",
+        "tbf rate 4mbit burst 5000 limit 37000",
+        HTB,
+    ];
     cases.extend(queues.map(|words| {
         let queue = words.parse().unwrap_or_default();
-        (words, LineConfig { queue, ..bottleneck(constant(1)) })
+        (if words == HTB { "htb, two classes" } else { words }, LineConfig { queue, ..bottleneck(constant(1)) })
     }));
     let mut group = c.benchmark_group("dumbbell");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);

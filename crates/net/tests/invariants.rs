@@ -6,7 +6,7 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Direction, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
+    AccessConfig, Direction, Ecn, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
     NetworkConfig, Packet, QueueConfig, RateConfig, Schedule, Trace,
 };
 use proptest::prelude::*;
@@ -39,6 +39,7 @@ fn any_queue() -> impl Strategy<Value = &'static str> {
         Just("red limit 9kB min 1kB max 4kB avpkt 1kB burst 3 probability 0.3 adaptive"),
         Just("sfq limit 12 depth 8 divisor 4 perturb 1"),
         Just("pie limit 20 target 2ms tupdate 5ms bytemode"),
+        Just("dualpi2 limit 20 target 2ms tupdate 5ms alpha 9 beta 90 step_thresh 1ms"),
         Just("tbf rate 300kbit burst 2000 limit 6000 peakrate 2mbit mtu 1600"),
         Just(TREE),
     ]
@@ -108,7 +109,9 @@ fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
         let numbered = (0..).zip(items).map(|(id, (gap, size, src, dst))| {
             now += Duration::from_micros(gap);
             let flow = Flow { src: HostId(src), dst: HostId(dst), ..Flow::default() };
-            (now, Packet { id, flow, ..packet(id, size) })
+            // A flow keeps its kind: what L4S overtakes is another's.
+            let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(src + dst) % 4];
+            (now, Packet { id, flow, ecn, ..packet(id, size) })
         });
         numbered.collect()
     })

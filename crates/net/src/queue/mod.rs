@@ -2,6 +2,7 @@
 
 mod codel;
 mod droptail;
+mod dualpi2;
 mod filter;
 mod fq_codel;
 mod hash;
@@ -16,6 +17,7 @@ mod tc_units;
 mod words;
 
 pub use codel::{CodelConfig, CodelParameters};
+pub use dualpi2::{DualPi2Config, StepThreshold};
 pub use filter::{Field, Filter, Match};
 pub use fq_codel::FqCodelConfig;
 pub use htb::{HtbClass, HtbConfig};
@@ -28,6 +30,7 @@ pub use tc::{QueueConfig, QueueConfigError};
 use crate::packet::{DropReason, Ecn, Packet};
 use codel::CodelQueue;
 use droptail::{DropTail, Limit};
+use dualpi2::DualPi2;
 use fq_codel::FqCodel;
 use htb::Htb;
 use pie::Pie;
@@ -116,6 +119,7 @@ pub(crate) enum Queue {
     Pie(Box<Pie>),
     Red(Box<Red>),
     Sfq(Box<Sfq>),
+    DualPi2(Box<DualPi2>),
     Tbf(Box<Tbf>),
     Htb(Box<Htb>),
 }
@@ -130,6 +134,7 @@ macro_rules! each {
             Queue::Pie($name) => $call,
             Queue::Red($name) => $call,
             Queue::Sfq($name) => $call,
+            Queue::DualPi2($name) => $call,
             Queue::Tbf($name) => $call,
             Queue::Htb($name) => $call,
         }
@@ -149,6 +154,7 @@ impl Queue {
             QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, streams.own()))),
             QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, streams.own()))),
             QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, streams.own()))),
+            QueueConfig::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, streams.own()))),
             QueueConfig::Tbf(config) => Self::Tbf(Box::new(Tbf::new(config, streams))),
             QueueConfig::Htb(config) => Self::Htb(Box::new(Htb::new(config, streams))),
         }

@@ -1,6 +1,7 @@
 //! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of `tc` lines.
 
 use super::codel::{self, CodelConfig};
+use super::dualpi2::{self, DualPi2Config};
 use super::fq_codel::{self, FqCodelConfig};
 use super::htb::HtbConfig;
 use super::pie::{self, PieConfig};
@@ -47,6 +48,8 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// tc-sfq.
     Sfq(SfqConfig),
+    /// tc-dualpi2.
+    DualPi2(DualPi2Config),
     /// tc-tbf.
     Tbf(Box<TbfConfig>),
     /// tc-htb.
@@ -90,6 +93,7 @@ impl fmt::Display for QueueConfig {
             Self::Pie(config) => config.fmt(f),
             Self::Red(config) => config.fmt(f),
             Self::Sfq(config) => config.fmt(f),
+            Self::DualPi2(config) => config.fmt(f),
             Self::Tbf(config) if config.child.is_none() => config.fmt(f),
             Self::Tbf(_) | Self::Htb(_) => f.write_str(&self.script("eth0")),
             Self::Unlimited => f.write_str("unlimited"),
@@ -102,7 +106,7 @@ impl fmt::Display for QueueConfig {
 const TXQUEUELEN: u64 = 1_000;
 const FRAME: u64 = 1_514;
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'tbf' and 'unlimited'; a tree with htb is written as lines of tc: 'tc qdisc add …'";
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2', 'tbf' and 'unlimited'; a tree with htb is written as lines of tc: 'tc qdisc add …'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
@@ -144,6 +148,7 @@ impl QueueConfig {
             "pie" => PieConfig::read(with(pie::USAGE)).map(Self::Pie),
             "red" => RedConfig::read(with(red::USAGE)).map(Self::Red),
             "sfq" => SfqConfig::read(with(sfq::USAGE)).map(Self::Sfq),
+            "dualpi2" => DualPi2Config::read(with(dualpi2::USAGE)).map(Self::DualPi2),
             "tbf" => TbfConfig::read(with(tbf::USAGE)).map(Box::new).map(Self::Tbf),
             "unlimited" if words.len() == 1 => Ok(Self::Unlimited),
             "htb" => Err(QueueConfigError(
@@ -224,6 +229,14 @@ mod tests {
                 "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 bandwidth 10Mbit probability 0.02 ecn adaptive",
             ),
             ("sfq perturb 10", "sfq limit 127 depth 127 divisor 1024 quantum 1514 perturb 10"),
+            (
+                "dualpi2",
+                "dualpi2 limit 10000 target 15ms tupdate 16ms alpha 0.16015625 beta 3.19921875 coupling_factor 2 step_thresh 1ms min_qlen_step 0 drop_on_overload drop_dequeue l4s_ect classic_protection 10%",
+            ),
+            (
+                "dualpi2 limit 50 memlimit 100000 step_thresh 5pkts min_qlen_step 3 overflow drop_enqueue any_ect classic_protection 20",
+                "dualpi2 limit 50 memlimit 100000 target 15ms tupdate 16ms alpha 0.16015625 beta 3.19921875 coupling_factor 2 step_thresh 5p min_qlen_step 3 overflow drop_enqueue any_ect classic_protection 20%",
+            ),
             ("tbf rate 1Mbit/s burst 10kB latency 20ms", "tbf rate 1Mbit burst 10000 limit 12500"),
         ] {
             let config = text.parse::<QueueConfig>().unwrap();
@@ -262,6 +275,17 @@ mod tests {
         assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));
         assert!(error("fq_codel quantum 18446744073709551615").starts_with("fq_codel: 'quantum' is 1 to"));
         assert!(error("sfq divisor 1000").starts_with("sfq: 'divisor' is a power of two"));
+        assert!(error("dualpi2 tupdate 1us").starts_with("dualpi2: 'tupdate' is 1ms or more"));
+        assert!(error("dualpi2 alpha 0.001").starts_with("dualpi2: 'alpha' is 1/256 to 8388607 Hz"));
+        assert!(error("dualpi2 step_thresh 0p").starts_with("dualpi2: '0p' is not a value of 'step_thresh'"));
+        assert!(
+            error("dualpi2 classic_protection 101%").starts_with("dualpi2: 'classic_protection' is 0% to")
+        );
+        assert!(
+            error("dualpi2 max_rtt 5ms typical_rtt 9ms")
+                .starts_with("dualpi2: 'typical_rtt' is at most 'max_rtt'")
+        );
+        assert!(error("dualpi2 split_gso").starts_with("dualpi2: no parameter 'split_gso'"));
         assert!(error("tbf rate 1Mbit limit 3000").starts_with("tbf: 'rate' and 'burst' are both needed"));
         assert!(
             error("tbf rate 1Mbit burst 3000").starts_with("tbf: one of 'limit' and 'latency' is needed")

@@ -54,8 +54,13 @@ impl<'a> Words<'a> {
     /// A time after `key`, above zero.
     pub(super) fn time(&mut self, key: &str) -> Result<Duration, QueueConfigError> {
         let word = self.word(key)?;
-        let time = tc_units::time(word, self.units).ok_or_else(|| self.no_value(word, key))?;
+        let time = self.time_in(word).ok_or_else(|| self.no_value(word, key))?;
         self.above_zero(key, time)
+    }
+
+    /// The time that a word is.
+    pub(super) fn time_in(&self, word: &str) -> Option<Duration> {
+        tc_units::time(word, self.units)
     }
 
     /// A rate after `key`, above zero.

@@ -119,8 +119,13 @@ pub(super) struct Tree {
     due: [Time; MAX_DEPTH],
 }
 
-fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..PRIORITIES).filter(move |prio| mask & (1 << prio) != 0)
+/// The priorities in a mask, lowest first.
+fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let prio = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(prio)
+    })
 }
 
 impl Tree {
