@@ -79,7 +79,15 @@ fn dumbbell(c: &mut Criterion) {
         ("loss and jitter", lossy),
     ];
     cases.extend(trace(&stamps).map(|rate| ("opportunities", bottleneck(rate))));
-    let queues = ["bfifo limit 37kB", "codel", "fq_codel", "pie", "sfq", "red limit 75kB avpkt 1kB adaptive"];
+    let queues = [
+        "bfifo limit 37kB",
+        "codel",
+        "fq_codel",
+        "pie",
+        "sfq",
+        "red limit 75kB avpkt 1kB adaptive",
+        "cake bandwidth 990kbit",
+    ];
     cases.extend(queues.map(|words| {
         let queue = words.parse().unwrap_or_default();
         (words, LineConfig { queue, ..bottleneck(constant(1)) })

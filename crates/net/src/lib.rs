@@ -50,8 +50,8 @@ pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{
-    CodelConfig, CodelParameters, FqCodelConfig, PieConfig, QueueConfig, QueueConfigError, RedConfig,
-    SfqConfig,
+    CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CodelConfig, CodelParameters, FqCodelConfig,
+    PieConfig, QueueConfig, QueueConfigError, RedConfig, SfqConfig,
 };
 pub use schedule::{Ramped, Schedule, Shape};
 pub use trace::{Trace, TraceError, TraceModel};

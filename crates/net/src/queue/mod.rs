@@ -1,5 +1,6 @@
 //! Queue disciplines: where packets wait for a line. One file each, one line in [`tc`].
 
+mod cake;
 mod codel;
 mod droptail;
 mod fq_codel;
@@ -10,6 +11,7 @@ mod sfq;
 mod tc;
 mod words;
 
+pub use cake::{CakeClasses, CakeConfig, CakeFraming, CakeIsolation};
 pub use codel::{CodelConfig, CodelParameters};
 pub use fq_codel::FqCodelConfig;
 pub use pie::PieConfig;
@@ -18,6 +20,7 @@ pub use sfq::SfqConfig;
 pub use tc::{QueueConfig, QueueConfigError};
 
 use crate::packet::{DropReason, Ecn, Packet};
+use cake::Cake;
 use codel::CodelQueue;
 use droptail::{DropTail, Limit};
 use fq_codel::FqCodel;
@@ -76,6 +79,7 @@ pub(crate) enum Queue {
     Pie(Box<Pie>),
     Red(Box<Red>),
     Sfq(Box<Sfq>),
+    Cake(Box<Cake>),
 }
 
 /// Hands a call on to the discipline at hand: one line a discipline.
@@ -88,6 +92,7 @@ macro_rules! each {
             Queue::Pie($name) => $call,
             Queue::Red($name) => $call,
             Queue::Sfq($name) => $call,
+            Queue::Cake($name) => $call,
         }
     };
 }
@@ -106,6 +111,7 @@ impl Queue {
             QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, random))),
             QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, random))),
             QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, random))),
+            QueueConfig::Cake(config) => Self::Cake(Box::new(Cake::new(config, random))),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Disciplines in tc's words: `pfifo limit 100`, `bfifo limit 125kB`, `fq_codel target 5ms noecn`.
 
+use super::cake::{self, CakeConfig};
 use super::codel::{self, CodelConfig};
 use super::fq_codel::{self, FqCodelConfig};
 use super::pie::{self, PieConfig};
@@ -30,6 +31,8 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// tc-sfq.
     Sfq(SfqConfig),
+    /// tc-cake.
+    Cake(CakeConfig),
     /// No limit: nothing is dropped.
     #[default]
     Unlimited,
@@ -64,12 +67,13 @@ impl fmt::Display for QueueConfig {
             Self::Pie(config) => config.fmt(f),
             Self::Red(config) => config.fmt(f),
             Self::Sfq(config) => config.fmt(f),
+            Self::Cake(config) => config.fmt(f),
             Self::Unlimited => f.write_str("unlimited"),
         }
     }
 }
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq' and 'unlimited'";
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'cake' and 'unlimited'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
@@ -84,6 +88,7 @@ impl FromStr for QueueConfig {
             }
             "red" => return RedConfig::read(Words::new(kind, rest, red::USAGE)).map(Self::Red),
             "sfq" => return SfqConfig::read(Words::new(kind, rest, sfq::USAGE)).map(Self::Sfq),
+            "cake" => return CakeConfig::read(Words::new(kind, rest, cake::USAGE)).map(Self::Cake),
             "pie" => return PieConfig::read(Words::new(kind, rest, pie::USAGE)).map(Self::Pie),
             _ => {}
         }
@@ -145,6 +150,10 @@ mod tests {
                 "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 adaptive ecn",
                 "red limit 400kB min 30kB max 90kB avpkt 1kB burst 55 bandwidth 10Mbit/s probability 0.02 ecn adaptive",
             ),
+            (
+                "cake bandwidth 10Mbit",
+                "cake bandwidth 10Mbit/s diffserv3 triple-isolate nowash rtt 100ms noatm overhead 0 mpu 0",
+            ),
             ("sfq perturb 10", "sfq limit 127 depth 127 divisor 1024 quantum 1514 perturb 10"),
         ] {
             let config = text.parse::<QueueConfig>().unwrap();
@@ -178,6 +187,7 @@ mod tests {
         assert!(error("pie tupdate 1us").starts_with("pie: 'tupdate' is 1ms or more"));
         assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));
         assert!(error("fq_codel quantum 18446744073709551615").starts_with("fq_codel: 'quantum' is 1 to"));
+        assert!(error("cake ingress").starts_with("cake: 'ingress' is not modelled; leave it out"));
         assert!(error("sfq divisor 1000").starts_with("sfq: 'divisor' is a power of two"));
         let usage = "; write 'codel limit PACKETS target TIME interval TIME ecn|noecn'";
         assert_eq!(error("codel limit"), format!("codel: 'limit' needs a value{usage}"));
