@@ -95,11 +95,15 @@ fn dumbbell(c: &mut Criterion) {
         "sfq",
         "red limit 75kB avpkt 1kB adaptive",
         "tbf rate 4mbit burst 5000 limit 37000",
+        "cake bandwidth 4mbit",
         HTB,
     ];
     cases.extend(queues.map(|words| {
         let queue = words.parse().unwrap_or_default();
-        (if words == HTB { "htb, two classes" } else { words }, LineConfig { queue, ..bottleneck(constant(1)) })
+        (
+            if words == HTB { "htb, two classes" } else { words },
+            LineConfig { queue, ..bottleneck(constant(1)) },
+        )
     }));
     let mut group = c.benchmark_group("dumbbell");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);

@@ -50,8 +50,9 @@ pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{
-    CodelConfig, CodelParameters, DualPi2Config, Field, Filter, FqCodelConfig, HtbClass, HtbConfig, Match,
-    PieConfig, QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
+    CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CodelConfig, CodelParameters, DualPi2Config, Field,
+    Filter, FqCodelConfig, HtbClass, HtbConfig, Match, PieConfig, QueueConfig, QueueConfigError, RedConfig,
+    SfqConfig, StepThreshold, TbfConfig,
 };
 pub use schedule::{Ramped, Schedule, Shape};
 pub use trace::{Trace, TraceError, TraceModel};

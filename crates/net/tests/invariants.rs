@@ -38,6 +38,8 @@ fn any_queue() -> impl Strategy<Value = &'static str> {
         Just("fq_codel limit 15 flows 4 quantum 300 target 2ms interval 10ms"),
         Just("red limit 9kB min 1kB max 4kB avpkt 1kB burst 3 probability 0.3 adaptive"),
         Just("sfq limit 12 depth 8 divisor 4 perturb 1"),
+        Just("cake bandwidth 900kbit rtt 5ms overhead 30 memlimit 9kB"),
+        Just("cake unlimited flows lan memlimit 9kB"),
         Just("pie limit 20 target 2ms tupdate 5ms bytemode"),
         Just("dualpi2 limit 20 target 2ms tupdate 5ms alpha 9 beta 90 step_thresh 1ms"),
         Just("tbf rate 300kbit burst 2000 limit 6000 peakrate 2mbit mtu 1600"),

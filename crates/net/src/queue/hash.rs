@@ -15,16 +15,30 @@ impl FlowHash {
         Self { salt: random.next_u64() }
     }
 
+    /// The hash of a part of a flow's addresses.
+    pub(super) fn of(&self, flow: &Flow, key: Key) -> u64 {
+        let (source, destination) = (u64::from(flow.src.0) << 16, u64::from(flow.dst.0));
+        // The kinds of key are told apart above the addresses, so that a source never counts as a destination.
+        match key {
+            Key::Nothing => 0,
+            Key::Source => mix(self.salt ^ (1 << 32 | source)),
+            Key::Destination => mix(self.salt ^ (2 << 32 | destination)),
+            Key::Hosts => mix(self.salt ^ (3 << 32 | source | destination)),
+            Key::Flow => {
+                let protocol = match flow.protocol {
+                    Protocol::Tcp => 6,
+                    Protocol::Udp => 17,
+                    Protocol::Other(number) => number,
+                };
+                let ports = u64::from(flow.src_port) << 16 | u64::from(flow.dst_port);
+                mix(mix(self.salt ^ (source | destination)) ^ (ports << 8 | u64::from(protocol)))
+            }
+        }
+    }
+
     /// The place of a flow among `places`.
     pub(super) fn place(&self, flow: &Flow, places: u32) -> u32 {
-        let protocol = match flow.protocol {
-            Protocol::Tcp => 6,
-            Protocol::Udp => 17,
-            Protocol::Other(number) => number,
-        };
-        let hosts = u64::from(flow.src.0) << 16 | u64::from(flow.dst.0);
-        let ports = u64::from(flow.src_port) << 16 | u64::from(flow.dst_port);
-        let mixed = mix(mix(self.salt ^ hosts) ^ (ports << 8 | u64::from(protocol)));
+        let mixed = self.of(flow, Key::Flow);
         #[expect(
             clippy::cast_possible_truncation,
             reason = "below the number of places, which is 32 bits wide"
@@ -32,6 +46,17 @@ impl FlowHash {
         let place = (mixed % u64::from(places)) as u32;
         place
     }
+}
+
+/// What of a flow's addresses is hashed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Key {
+    Nothing,
+    Source,
+    Destination,
+    Hosts,
+    /// The 5-tuple.
+    Flow,
 }
 
 fn mix(value: u64) -> u64 {

@@ -1,5 +1,6 @@
 //! Queue disciplines: where packets wait for a line. One file each, one line in [`tc`].
 
+mod cake;
 mod codel;
 mod droptail;
 mod dualpi2;
@@ -16,6 +17,7 @@ mod tc;
 mod tc_units;
 mod words;
 
+pub use cake::{CakeClasses, CakeConfig, CakeFraming, CakeIsolation};
 pub use codel::{CodelConfig, CodelParameters};
 pub use dualpi2::{DualPi2Config, StepThreshold};
 pub use filter::{Field, Filter, Match};
@@ -28,6 +30,7 @@ pub use tbf::TbfConfig;
 pub use tc::{QueueConfig, QueueConfigError};
 
 use crate::packet::{DropReason, Ecn, Packet};
+use cake::Cake;
 use codel::CodelQueue;
 use droptail::{DropTail, Limit};
 use dualpi2::DualPi2;
@@ -120,6 +123,7 @@ pub(crate) enum Queue {
     Red(Box<Red>),
     Sfq(Box<Sfq>),
     DualPi2(Box<DualPi2>),
+    Cake(Box<Cake>),
     Tbf(Box<Tbf>),
     Htb(Box<Htb>),
 }
@@ -135,6 +139,7 @@ macro_rules! each {
             Queue::Red($name) => $call,
             Queue::Sfq($name) => $call,
             Queue::DualPi2($name) => $call,
+            Queue::Cake($name) => $call,
             Queue::Tbf($name) => $call,
             Queue::Htb($name) => $call,
         }
@@ -155,6 +160,7 @@ impl Queue {
             QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, streams.own()))),
             QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, streams.own()))),
             QueueConfig::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, streams.own()))),
+            QueueConfig::Cake(config) => Self::Cake(Box::new(Cake::new(config, streams.own()))),
             QueueConfig::Tbf(config) => Self::Tbf(Box::new(Tbf::new(config, streams))),
             QueueConfig::Htb(config) => Self::Htb(Box::new(Htb::new(config, streams))),
         }

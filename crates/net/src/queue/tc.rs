@@ -1,5 +1,6 @@
 //! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of `tc` lines.
 
+use super::cake::{self, CakeConfig};
 use super::codel::{self, CodelConfig};
 use super::dualpi2::{self, DualPi2Config};
 use super::fq_codel::{self, FqCodelConfig};
@@ -50,6 +51,8 @@ pub enum QueueConfig {
     Sfq(SfqConfig),
     /// tc-dualpi2.
     DualPi2(DualPi2Config),
+    /// tc-cake.
+    Cake(CakeConfig),
     /// tc-tbf.
     Tbf(Box<TbfConfig>),
     /// tc-htb.
@@ -94,6 +97,7 @@ impl fmt::Display for QueueConfig {
             Self::Red(config) => config.fmt(f),
             Self::Sfq(config) => config.fmt(f),
             Self::DualPi2(config) => config.fmt(f),
+            Self::Cake(config) => config.fmt(f),
             Self::Tbf(config) if config.child.is_none() => config.fmt(f),
             Self::Tbf(_) | Self::Htb(_) => f.write_str(&self.script("eth0")),
             Self::Unlimited => f.write_str("unlimited"),
@@ -106,7 +110,7 @@ impl fmt::Display for QueueConfig {
 const TXQUEUELEN: u64 = 1_000;
 const FRAME: u64 = 1_514;
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2', 'tbf' and 'unlimited'; a tree with htb is written as lines of tc: 'tc qdisc add …'";
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2', 'cake', 'tbf' and 'unlimited'; a tree with htb is written as lines of tc: 'tc qdisc add …'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
@@ -124,7 +128,7 @@ impl QueueConfig {
     /// Whether it holds packets back by itself, whatever the line could send.
     #[must_use]
     pub const fn shapes(&self) -> bool {
-        matches!(self, Self::Tbf(_) | Self::Htb(_))
+        matches!(self, Self::Tbf(_) | Self::Htb(_) | Self::Cake(CakeConfig { bandwidth: Some(_), .. }))
     }
 
     /// The lines of tc that make this queue of a device. `droptail` in time and `unlimited`, which tc does not have, stand as they are.
@@ -149,6 +153,7 @@ impl QueueConfig {
             "red" => RedConfig::read(with(red::USAGE)).map(Self::Red),
             "sfq" => SfqConfig::read(with(sfq::USAGE)).map(Self::Sfq),
             "dualpi2" => DualPi2Config::read(with(dualpi2::USAGE)).map(Self::DualPi2),
+            "cake" => CakeConfig::read(with(cake::USAGE)).map(Self::Cake),
             "tbf" => TbfConfig::read(with(tbf::USAGE)).map(Box::new).map(Self::Tbf),
             "unlimited" if words.len() == 1 => Ok(Self::Unlimited),
             "htb" => Err(QueueConfigError(
@@ -286,6 +291,7 @@ mod tests {
                 .starts_with("dualpi2: 'typical_rtt' is at most 'max_rtt'")
         );
         assert!(error("dualpi2 split_gso").starts_with("dualpi2: no parameter 'split_gso'"));
+        assert!(error("cake ingress").starts_with("cake: 'ingress' is not modelled; leave it out"));
         assert!(error("tbf rate 1Mbit limit 3000").starts_with("tbf: 'rate' and 'burst' are both needed"));
         assert!(
             error("tbf rate 1Mbit burst 3000").starts_with("tbf: one of 'limit' and 'latency' is needed")

@@ -1,0 +1,320 @@
+//! CAKE's parameters in tc's words (tc-cake(8)).
+
+use super::isolation::CakeIsolation;
+use super::tin::MIN_RATE;
+use crate::packet::Dscp;
+use crate::queue::tc::QueueConfigError;
+use crate::queue::tc_units::Printed;
+use crate::queue::words::Words;
+use std::fmt;
+use units::{Bitrate, Bytes, Duration};
+
+/// Round-trip times that have names (tc-cake(8), 'Round trip time parameters').
+const RTTS: [(&str, Duration); 8] = [
+    ("datacentre", Duration::from_micros(100)),
+    ("lan", Duration::from_millis(1)),
+    ("metro", Duration::from_millis(10)),
+    ("regional", Duration::from_millis(30)),
+    ("internet", Duration::from_millis(100)),
+    ("oceanic", Duration::from_millis(300)),
+    ("satellite", Duration::from_secs(1)),
+    ("interplanetary", Duration::from_secs(1_000)),
+];
+/// What tc-cake(8) allows of `overhead`, and the most of `mpu`.
+const MIN_OVERHEAD: i64 = -64;
+const MAX_OVERHEAD: i64 = 256;
+/// So many bytes may wait in 4 intervals' time at least, and without a rate (Linux `cake_reconfigure`: 4 MiB, and 10240
+/// packets of 1514 bytes).
+const MIN_MEMORY: Bytes = Bytes::new(4 << 20);
+const MAX_MEMORY: Bytes = Bytes::new(10_240 * 1_514);
+
+/// The classes that packets are told apart by (tc-cake(8), 'Priority queue parameters').
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CakeClasses {
+    /// One class.
+    BestEffort,
+    /// Bulk, best effort and voice.
+    #[default]
+    Diffserv3,
+    /// Bulk, best effort, video and voice.
+    Diffserv4,
+}
+
+impl CakeClasses {
+    /// Each tin's part of the rate is one of 2 to this power (Linux `cake_config_diffserv3` and `…4`), the later the higher
+    /// its priority; best effort is the first.
+    pub(super) fn shares(self) -> &'static [u32] {
+        match self {
+            Self::BestEffort => &[0],
+            Self::Diffserv3 => &[0, 4, 2],
+            Self::Diffserv4 => &[0, 4, 1, 2],
+        }
+    }
+
+    /// What the first tin may send in its turn where nothing shapes, bytes.
+    pub(super) fn quantum(self) -> i64 {
+        if self == Self::BestEffort { 65_535 } else { 1_024 }
+    }
+
+    /// The tin of a code point.
+    pub(super) fn tin(self, dscp: Dscp) -> usize {
+        match (self, dscp.0) {
+            (Self::BestEffort, _) => 0,
+            // LE and CS1.
+            (_, 1 | 8) => 1,
+            // VA, EF, CS6 and CS7, and TOS4, which counts as video where there is video.
+            (Self::Diffserv3, 4 | 44 | 46 | 48 | 56) => 2,
+            // CS4 and CS5 besides.
+            (Self::Diffserv4, 32 | 40 | 44 | 46 | 48 | 56) => 3,
+            // TOS4, CS2, AF2x, CS3, AF3x and AF4x.
+            (Self::Diffserv4, 4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38) => 2,
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for CakeClasses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BestEffort => "besteffort",
+            Self::Diffserv3 => "diffserv3",
+            Self::Diffserv4 => "diffserv4",
+        })
+    }
+}
+
+/// How the link frames packets (tc-cake(8), 'Manual overhead specification').
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CakeFraming {
+    /// As they are.
+    #[default]
+    NoAtm,
+    /// In cells of 48 bytes that take 53.
+    Atm,
+    /// A byte more for 64 (VDSL2).
+    Ptm,
+}
+
+impl fmt::Display for CakeFraming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoAtm => "noatm",
+            Self::Atm => "atm",
+            Self::Ptm => "ptm",
+        })
+    }
+}
+
+/// CAKE's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CakeConfig {
+    /// The rate to which it shapes; `None`: it does not (tc-cake(8): unlimited).
+    pub bandwidth: Option<Bitrate>,
+    /// How packets are classed (tc-cake(8): diffserv3).
+    pub classes: CakeClasses,
+    /// Among whom the line is shared (tc-cake(8): triple-isolate).
+    pub isolation: CakeIsolation,
+    /// The time in which ends can react; the target is a twentieth (tc-cake(8): 100 ms).
+    pub rtt: Duration,
+    /// What the link adds to an IP packet, bytes (tc-cake(8): none).
+    pub overhead: i64,
+    /// The smallest size on the link, bytes (tc-cake(8): none).
+    pub mpu: u64,
+    /// How the link frames packets (tc-cake(8): noatm).
+    pub framing: CakeFraming,
+    /// Whether code points are cleared once the class is known (tc-cake(8): nowash).
+    pub wash: bool,
+    /// The most bytes in all queues; `None`: what fits 4 times the rtt, and 4 MiB at least (Linux `cake_reconfigure`).
+    pub memlimit: Option<Bytes>,
+}
+
+impl Default for CakeConfig {
+    fn default() -> Self {
+        Self {
+            bandwidth: None,
+            classes: CakeClasses::default(),
+            isolation: CakeIsolation::default(),
+            rtt: Duration::from_millis(100),
+            overhead: 0,
+            mpu: 0,
+            framing: CakeFraming::default(),
+            wash: false,
+            memlimit: None,
+        }
+    }
+}
+
+pub(in crate::queue) const USAGE: &str = "cake bandwidth RATE|unlimited besteffort|diffserv3|diffserv4 flowblind|srchost|dsthost|hosts|flows|dual-srchost|dual-dsthost|triple-isolate rtt TIME|lan|metro|regional|internet|oceanic|satellite overhead BYTES mpu BYTES noatm|atm|ptm wash|nowash memlimit BYTES";
+
+impl CakeConfig {
+    pub(in crate::queue) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
+        let mut config = Self::default();
+        while let Some(key) = words.key() {
+            match key {
+                "bandwidth" => {
+                    let rate = words.rate(key)?;
+                    if rate < MIN_RATE {
+                        return Err(words.wrong(&format!("'bandwidth' is {MIN_RATE} or more")));
+                    }
+                    config.bandwidth = Some(rate);
+                }
+                "unlimited" => config.bandwidth = None,
+                "besteffort" => config.classes = CakeClasses::BestEffort,
+                "diffserv3" => config.classes = CakeClasses::Diffserv3,
+                "diffserv4" => config.classes = CakeClasses::Diffserv4,
+                "rtt" => config.rtt = words.time(key)?,
+                "overhead" => {
+                    config.overhead = words.value(key)?;
+                    if !(MIN_OVERHEAD..=MAX_OVERHEAD).contains(&config.overhead) {
+                        return Err(words.wrong("'overhead' is -64 to 256 bytes"));
+                    }
+                }
+                "mpu" => {
+                    config.mpu = words.value(key)?;
+                    if config.mpu > MAX_OVERHEAD.unsigned_abs() {
+                        return Err(words.wrong("'mpu' is 0 to 256 bytes"));
+                    }
+                }
+                "raw" => (config.overhead, config.framing) = (0, CakeFraming::NoAtm),
+                "noatm" => config.framing = CakeFraming::NoAtm,
+                "atm" => config.framing = CakeFraming::Atm,
+                "ptm" => config.framing = CakeFraming::Ptm,
+                "wash" => config.wash = true,
+                "nowash" => config.wash = false,
+                "memlimit" => config.memlimit = Some(words.bytes(key)?),
+                // Addresses are never translated here and packets never joined: either word changes nothing.
+                "nat" | "nonat" | "split-gso" | "no-split-gso" | "no-ack-filter" | "egress" => {}
+                "precedence"
+                | "diffserv8"
+                | "ack-filter"
+                | "ack-filter-aggressive"
+                | "autorate-ingress"
+                | "ingress" => return Err(words.wrong(&format!("'{key}' is not modelled; leave it out"))),
+                _ => {
+                    let rtt = RTTS.iter().find(|(name, _)| *name == key);
+                    if let Some(isolation) = CakeIsolation::named(key) {
+                        config.isolation = isolation;
+                    } else if let Some(&(_, rtt)) = rtt {
+                        config.rtt = rtt;
+                    } else {
+                        return Err(words.unknown(key));
+                    }
+                }
+            }
+        }
+        Ok(config)
+    }
+
+    /// What a packet takes of the rate (Linux `cake_calc_overhead`).
+    pub(super) fn on_the_wire(&self, size: Bytes) -> Bytes {
+        let framed = size.get().saturating_add_signed(self.overhead).max(self.mpu);
+        Bytes::new(match self.framing {
+            CakeFraming::NoAtm => framed,
+            CakeFraming::Atm => framed.div_ceil(48).saturating_mul(53),
+            CakeFraming::Ptm => framed.saturating_add(framed.div_ceil(64)),
+        })
+    }
+
+    /// The most bytes in all queues.
+    pub(super) fn memory(&self) -> Bytes {
+        let fits = self.bandwidth.map_or(MAX_MEMORY, |rate| rate.bytes_in(self.rtt * 4).max(MIN_MEMORY));
+        self.memlimit.unwrap_or(fits.min(MAX_MEMORY))
+    }
+}
+
+impl fmt::Display for CakeConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bandwidth, classes, isolation, rtt, overhead, mpu, framing, wash, memlimit } = self;
+        match bandwidth {
+            Some(rate) => write!(f, "cake bandwidth {}", Printed(*rate))?,
+            None => f.write_str("cake unlimited")?,
+        }
+        let wash = if *wash { "wash" } else { "nowash" };
+        write!(
+            f,
+            " {classes} {isolation} {wash} rtt {} {framing} overhead {overhead} mpu {mpu}",
+            Printed(*rtt)
+        )?;
+        memlimit.map_or(Ok(()), |limit| write!(f, " memlimit {}", limit.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::QueueConfig;
+
+    #[test]
+    fn words_read_back() {
+        for (text, whole) in [
+            ("cake", "cake unlimited diffserv3 triple-isolate nowash rtt 100ms noatm overhead 0 mpu 0"),
+            (
+                "cake atm overhead 40 memlimit 32MB wash besteffort dual-dsthost lan mpu 64 bandwidth 20Mbit nat no-split-gso",
+                "cake bandwidth 20Mbit besteffort dual-dsthost wash rtt 1ms atm overhead 40 mpu 64 memlimit 32000000",
+            ),
+            (
+                "cake diffserv4 flows rtt 50ms overhead -8",
+                "cake unlimited diffserv4 flows nowash rtt 50ms noatm overhead -8 mpu 0",
+            ),
+        ] {
+            let config = text.parse::<QueueConfig>().unwrap();
+            assert_eq!(config.to_string(), whole);
+            assert_eq!(whole.parse(), Ok(config));
+        }
+        for (word, isolation) in [
+            "flowblind",
+            "srchost",
+            "dsthost",
+            "hosts",
+            "flows",
+            "dual-srchost",
+            "dual-dsthost",
+            "triple-isolate",
+        ]
+        .map(|word| (word, CakeIsolation::named(word).unwrap()))
+        {
+            assert_eq!(isolation.to_string(), word);
+        }
+    }
+
+    #[test]
+    fn errors_name_the_word_and_the_mend() {
+        let error = |text: &str| text.parse::<QueueConfig>().unwrap_err().to_string();
+        for word in ["precedence", "diffserv8", "ack-filter", "autorate-ingress", "ingress"] {
+            let start = format!("cake: '{word}' is not modelled; leave it out; write 'cake bandwidth RATE");
+            assert!(error(&format!("cake bandwidth 1Mbit {word}")).starts_with(&start));
+        }
+        assert!(error("cake bandwidth 500bit").starts_with("cake: 'bandwidth' is 512bit/s or more"));
+        assert!(error("cake overhead 300").starts_with("cake: 'overhead' is -64 to 256 bytes"));
+        assert!(error("cake mpu 300").starts_with("cake: 'mpu' is 0 to 256 bytes"));
+        assert!(error("cake limit 300").starts_with("cake: no parameter 'limit'"));
+    }
+
+    #[test]
+    fn the_wire_adds_overhead_and_frames() {
+        let wire = |text: &str, size| match format!("cake {text}").parse() {
+            Ok(QueueConfig::Cake(config)) => config.on_the_wire(Bytes::new(size)).get(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(wire("", 1_500), 1_500);
+        assert_eq!(wire("overhead 38 mpu 84", 40), 84);
+        assert_eq!(wire("overhead 38 mpu 84", 1_500), 1_538);
+        assert_eq!(wire("overhead 40 atm", 1_500), 33 * 53);
+        assert_eq!(wire("overhead 30 ptm", 1_490), 1_520 + 24);
+        assert_eq!(wire("overhead 30 ptm raw", 1_490), 1_490);
+        assert_eq!(wire("overhead -64", 20), 0);
+    }
+
+    #[test]
+    fn code_points_have_the_tins_of_linux() {
+        let tins = |classes: CakeClasses, tin| -> Vec<u8> {
+            (0..64).filter(|&dscp| classes.tin(Dscp(dscp)) == tin).collect()
+        };
+        assert_eq!(tins(CakeClasses::Diffserv3, 1), [1, 8]);
+        assert_eq!(tins(CakeClasses::Diffserv3, 2), [4, 44, 46, 48, 56]);
+        assert_eq!(tins(CakeClasses::Diffserv4, 1), [1, 8]);
+        assert_eq!(tins(CakeClasses::Diffserv4, 2), [4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38]);
+        assert_eq!(tins(CakeClasses::Diffserv4, 3), [32, 40, 44, 46, 48, 56]);
+        assert_eq!(tins(CakeClasses::BestEffort, 0).len(), 64);
+    }
+}
