@@ -83,6 +83,7 @@ prop_compose! {
         remb in proptest::option::of(1_000u64..10_000_000_000),
         mut nack in prop::collection::vec(0u64..10_000, 0..60),
         pli in any::<bool>(),
+        bye in any::<bool>(),
         transport in feedback(),
     ) -> Rtcp {
         nack.sort_unstable();
@@ -92,7 +93,7 @@ prop_compose! {
         });
         let dlrr = dlrr.map(|(at, delay)| (at, Duration::from_nanos(delay)));
         let remb = remb.map(Bitrate::from_bps);
-        Rtcp { ssrc: 0x1003, sender_report, report, reference_time, dlrr, remb, media_ssrc: 0x1000, nack, pli, transport }
+        Rtcp { ssrc: 0x1003, sender_report, report, reference_time, dlrr, remb, media_ssrc: 0x1000, nack, pli, transport, bye }
     }
 }
 

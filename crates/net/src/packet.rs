@@ -54,6 +54,24 @@ impl Dscp {
     pub const EF: Self = Self(46);
     /// Assured forwarding class 4, low drop precedence (RFC 2597).
     pub const AF41: Self = Self(34);
+
+    /// The code point of a name, whatever its case: `be`, `le` (RFC 8622), `ef`, `va` (RFC 5865), `cs0` to `cs7` (RFC 2474 § 4.2.2),
+    /// `af11` to `af43` (RFC 2597 § 6).
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        match name.as_bytes() {
+            b"be" => Some(Self::DEFAULT),
+            b"le" => Some(Self(1)),
+            b"ef" => Some(Self::EF),
+            b"va" => Some(Self(44)),
+            [b'c', b's', class @ b'0'..=b'7'] => Some(Self((class - b'0') * 8)),
+            [b'a', b'f', class @ b'1'..=b'4', drop @ b'1'..=b'3'] => {
+                Some(Self((class - b'0') * 8 + (drop - b'0') * 2))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Explicit congestion notification field (RFC 3168 § 5).
@@ -132,4 +150,17 @@ pub struct Dropped {
     pub place: Place,
     /// Why.
     pub reason: DropReason,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_points_have_their_names() {
+        let named = |name| Dscp::named(name).map(|dscp| dscp.0);
+        let numbers = ["BE", "le", "ef", "va", "cs1", "CS7", "af11", "af41", "af43"].map(named);
+        assert_eq!(numbers.map(Option::unwrap), [0, 1, 46, 44, 8, 56, 10, 34, 38]);
+        assert_eq!(["af44", "af51", "cs8", "high", ""].map(named), [None; 5]);
+    }
 }

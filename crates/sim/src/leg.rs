@@ -1,10 +1,10 @@
 //! One direction of a call in the simulation: its two ends, their samples, and its addresses.
 
 use crate::envelopes::End;
-use crate::media::{MediaReceiver, MediaSender, Sources};
+use crate::media::{Ending, MediaReceiver, MediaSender, Sources};
 use crate::recording::{Event, Kind, Points, StreamRecord};
 use crate::sampler::Sampler;
-use crate::scenario::CallConfig;
+use crate::scenario::{CallConfig, Marks};
 use crate::simulation::RunError;
 use net::{Flow, HostId, Protocol};
 use units::{Duration, Seed, Time};
@@ -17,6 +17,7 @@ pub(crate) struct Leg {
     pub(crate) sender: MediaSender,
     pub(crate) receiver: MediaReceiver,
     pub(crate) active: (Time, Time),
+    pub(crate) dscp: Marks,
     hosts: (HostId, HostId),
     port: u16,
     video: Option<Sampler>,
@@ -47,9 +48,10 @@ impl Leg {
         let sampler =
             |kind: Kind| Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active);
         Ok(Self {
-            sender: MediaSender::new(sources, call.start, sending, call.audio.as_ref(), seed, &name),
-            receiver: MediaReceiver::new(sources, call.start, call.video.as_ref(), receiving, seed, &name),
+            sender: MediaSender::new(sources, call, sending, seed, &name),
+            receiver: MediaReceiver::new(sources, call, receiving, seed, &name),
             active,
+            dscp: call.dscp,
             hosts: if back { (call.to, call.from) } else { (call.from, call.to) },
             port: FIRST_PORT.wrapping_add(u16::try_from(2 * index).unwrap_or(u16::MAX)),
             video: call.video.is_some().then(|| sampler(Kind::Video)),
@@ -103,7 +105,28 @@ impl Leg {
         let event = |at, what, value| Event { at, stream: video.name().to_owned(), what, value };
         let (freezes, requests) = (self.receiver.freezes().iter(), self.receiver.key_requests.iter());
         let freezes = freezes.map(|&(at, length)| event(at, "freeze", length.as_secs_f64()));
-        freezes.chain(requests.map(|&at| event(at, "keyFrameRequest", 1.0))).collect()
+        let ends = [self.sender.ended(), self.receiver.ended()].into_iter().flatten();
+        let ends = ends.filter_map(|(at, ending)| match ending {
+            Ending::CircuitBreaker(breaker) => Some(event(at, "circuitBreaker", breaker as u8 as f64)),
+            Ending::MediaTimeout(time) => Some(event(at, "mediaTimeout", time.as_secs_f64())),
+            Ending::Left => None,
+        });
+        freezes.chain(requests.map(|&at| event(at, "keyFrameRequest", 1.0))).chain(ends).collect()
+    }
+
+    /// Hangs up where the other direction of its call did: its sender is where the other's receiver is.
+    pub(crate) fn follow(&mut self, now: Time, other: &Self) {
+        if other.receiver.ended().is_some() {
+            self.sender.hang_up(now);
+        }
+        if other.sender.ended().is_some() {
+            self.receiver.hang_up(now);
+        }
+    }
+
+    /// Whether an end has given the call up.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.sender.ended().is_some() || self.receiver.ended().is_some()
     }
 
     /// The leg's records.

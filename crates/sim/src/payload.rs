@@ -121,4 +121,6 @@ pub struct Rtcp {
     pub pli: bool,
     /// Transport-wide feedback; its arrivals are empty when it is absent.
     pub transport: TransportFeedback,
+    /// The sender of this packet leaves the call (BYE, RFC 3550 § 6.6).
+    pub bye: bool,
 }

@@ -2,6 +2,7 @@
 //! experiment file; a program may build it by hand.
 
 use crate::codec::{AudioConfig, EncoderConfig};
+use crate::recording::Kind;
 use crate::tcp::{Stack, TcpConfig};
 use cc::ControllerConfig;
 use net::{Dscp, HostId, NetworkConfig};
@@ -32,6 +33,21 @@ impl Scenario {
     pub fn stack(&self, host: HostId) -> Stack {
         self.stacks.get(usize::from(host.0)).copied().unwrap_or_default()
     }
+
+    /// The names of the records of its calls and flows.
+    #[must_use]
+    pub fn stream_names(&self) -> Vec<String> {
+        let calls = self.calls.iter().flat_map(|call| {
+            let media = [(call.video.is_some(), Kind::Video), (call.audio.is_some(), Kind::Audio)];
+            let backs = if call.two_way { &["", ".back"][..] } else { &[""] };
+            let names = backs.iter().flat_map(move |back| {
+                let there = media.into_iter().filter(|(there, _)| *there);
+                there.map(move |(_, kind)| format!("{}.{}{back}", call.name, kind.as_str()))
+            });
+            names.collect::<Vec<_>>()
+        });
+        calls.chain(self.tcp.iter().map(|flow| format!("{}.tcp", flow.name))).collect()
+    }
 }
 
 /// A call between two hosts.
@@ -49,10 +65,23 @@ pub struct CallConfig {
     pub stop: Time,
     /// Whether both send.
     pub two_way: bool,
+    /// How long an end waits for packets of the other, or for a round trip, before it gives the call up; `None`: for ever.
+    pub media_timeout: Option<Duration>,
+    /// The marks on its packets.
+    pub dscp: Marks,
     /// Video, if any.
     pub video: Option<VideoConfig>,
     /// Audio, if any; congestion control leaves it alone (Jansen 2016 § 8-1-3).
     pub audio: Option<AudioConfig>,
+}
+
+/// The marks on a call's packets. RTCP, which is about the video, has the video's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// On audio.
+    pub audio: Dscp,
+    /// On video, its retransmissions and RTCP.
+    pub video: Dscp,
 }
 
 /// The video of a call: what is sent, by which controller, with which feedback.
@@ -67,8 +96,8 @@ pub struct VideoConfig {
     pub burst_time: Duration,
     /// Whether lost packets are asked for again (RFC 4585 NACK, RFC 4588 retransmission).
     pub nack: bool,
-    /// The mark on the packets.
-    pub dscp: Dscp,
+    /// Whether the RTP circuit breakers may stop the sender (RFC 8083). Browsers have none.
+    pub circuit_breaker: bool,
     /// Time between RTCP reports of either side, randomised by half as in RFC 3550 § 6.2
     /// (1 s for video: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`).
     pub report_interval: Duration,

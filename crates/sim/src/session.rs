@@ -36,7 +36,7 @@ impl Session {
     /// The mark on packets that do not say their own.
     pub(crate) fn dscp(&self) -> Dscp {
         match self {
-            Self::Call(_) => Dscp::DEFAULT,
+            Self::Call(leg) => leg.dscp.video,
             Self::Tcp(flow) => flow.dscp,
         }
     }

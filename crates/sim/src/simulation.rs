@@ -68,6 +68,8 @@ struct Simulation<'a> {
     sessions: Vec<Session>,
     /// When the ends want to be woken: sender and receiver of each session in turn.
     wakes: Vec<Time>,
+    /// The other direction of each session's call.
+    twins: Vec<Option<usize>>,
     lines: Vec<(HostId, Direction, Sampler)>,
     cancel: Option<&'a AtomicBool>,
 }
@@ -159,6 +161,7 @@ impl<'a> Simulation<'a> {
         Ok(Self {
             wire: Wire { network, envelopes: Envelopes::default(), arrivals, tap: options.tap },
             lines: lines.collect(),
+            twins: twins(scenario, sessions.len()),
             sessions,
             wakes,
             cancel: options.cancel,
@@ -197,6 +200,7 @@ impl<'a> Simulation<'a> {
         let session = &mut self.sessions[place];
         session.wake(end, now, &mut self.wire.post(place, session, end.other()));
         self.wakes[index] = session.next_wake(end, now);
+        self.hang_up_together(place, now);
         debug_assert!(self.wakes[index] > now || end == End::Sender, "an end that was woken looks ahead");
     }
 
@@ -230,6 +234,22 @@ impl<'a> Simulation<'a> {
         session.receive(end, now, payload, ecn, &mut self.wire.post(place, session, end.other()));
         let index = 2 * place + usize::from(end == End::Receiver);
         self.wakes[index] = session.next_wake(end, now);
+        self.hang_up_together(place, now);
+    }
+
+    /// A call that is given up in one direction is over in both.
+    fn hang_up_together(&mut self, place: usize, now: Time) {
+        let Some(twin) = self.twins[place] else { return };
+        let Ok([Session::Call(leg), Session::Call(other)]) = self.sessions.get_disjoint_mut([place, twin])
+        else {
+            return;
+        };
+        if leg.has_ended() {
+            other.follow(now, leg);
+            for (end, index) in [(End::Sender, 2 * twin), (End::Receiver, 2 * twin + 1)] {
+                self.wakes[index] = self.sessions[twin].next_wake(end, now);
+            }
+        }
     }
 
     /// A packet left its own host's queue: its sender may send another.
@@ -288,6 +308,21 @@ fn sessions(scenario: &Scenario, end: Time) -> Result<Vec<Session>, RunError> {
         sessions.push(Session::Tcp(Box::new(flow)));
     }
     Ok(sessions)
+}
+
+/// The place of the other direction of each session's call; in the order of [`sessions`].
+fn twins(scenario: &Scenario, count: usize) -> Vec<Option<usize>> {
+    let mut twins = Vec::with_capacity(count);
+    for call in &scenario.calls {
+        let place = twins.len();
+        if call.two_way {
+            twins.extend([Some(place + 1), Some(place)]);
+        } else {
+            twins.push(None);
+        }
+    }
+    twins.resize(count, None);
+    twins
 }
 
 /// The first of the earliest wakes. A linear scan: there are two a session, and few sessions.

@@ -1,6 +1,7 @@
 use super::evaluate::CellValues;
 use super::{Claim, Verdict};
 use crate::experiment::Experiment;
+use crate::metrics::Request;
 use crate::runner::{Job, Outcome, Runner, Summary};
 use sim::Recording;
 
@@ -77,9 +78,14 @@ impl<'c> Plan<'c> {
 
     /// Computes what the claims need of one run.
     fn compute(&self, job: Job, recording: &Recording) -> Results {
+        let known = self.experiments[job.experiment].streams();
         let of = |claim: &Claim| {
-            let values = claim.values.iter();
-            values.map(|(_, request)| request.compute(recording).map_err(|error| error.to_string())).collect()
+            let compute = |request: &Request| request.compute_among(recording, known);
+            claim
+                .values
+                .iter()
+                .map(|(_, request)| compute(request).map_err(|error| error.to_string()))
+                .collect()
         };
         Results(self.claims_of(job.experiment).map(of).collect())
     }

@@ -5,7 +5,7 @@ use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as r
 use cc::{BuildError, ControllerConfig, SettingError};
 use net::NetworkConfig;
 use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
-use sim::{CallConfig, VideoConfig};
+use sim::{CallConfig, Marks, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
@@ -59,6 +59,9 @@ impl Call<'_> {
         let (from, to) = ends::hosts(&mut table, self.network, "call")?;
         let (start, stop) = ends::times(&mut table, self.duration, "call")?;
         let two_way = table.or("two_way", false)?;
+        let dscp = marks(&mut table)?;
+        let media_timeout = table.optional::<Duration>("media_timeout")?;
+        at_least_a_millisecond(&table, "media_timeout", media_timeout.unwrap_or(Duration::MAX))?;
         let audio = self.audio(&mut table)?;
         let video = self.video(&mut table)?;
         table.finish()?;
@@ -66,7 +69,18 @@ impl Call<'_> {
             let reason = "a call without audio and video";
             return Err(Fault::new(node.place, format!("call.{}", self.name), reason, "give it one of them"));
         }
-        Ok(CallConfig { name: self.name.to_owned(), from, to, start, stop, two_way, video, audio })
+        Ok(CallConfig {
+            name: self.name.to_owned(),
+            from,
+            to,
+            start,
+            stop,
+            two_way,
+            dscp,
+            media_timeout,
+            video,
+            audio,
+        })
     }
 
     fn audio(&self, table: &mut Reader<'_>) -> Result<Option<AudioConfig>, Fault> {
@@ -91,7 +105,7 @@ impl Call<'_> {
         let controller = controller(table)?;
         let burst_time = table.or("burst_time", BURST_TIME)?;
         let nack = table.or("nack", true)?;
-        let dscp = ends::dscp(table)?;
+        let circuit_breaker = table.or("circuit_breaker", false)?;
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
         positive(table, "burst_time", burst_time > Duration::ZERO)?;
@@ -109,7 +123,7 @@ impl Call<'_> {
             controller,
             burst_time,
             nack,
-            dscp,
+            circuit_breaker,
             report_interval,
             feedback_interval,
         }))
@@ -165,6 +179,19 @@ impl Call<'_> {
         let text = self.files.text(&name).map_err(fault)?;
         FrameSizes::parse(&text).map(Arc::new).map(Some).map_err(|error| fault(format!("{name}: {error}")))
     }
+}
+
+/// The marks under `dscp`: one for all, or one for each medium.
+fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
+    let path = table.path("dscp");
+    let Some(node @ Node { value: Value::Table(_), .. }) = table.node("dscp") else {
+        let mark = ends::dscp(table, "dscp")?;
+        return Ok(Marks { audio: mark, video: mark });
+    };
+    let mut inner = Reader::new(node, &path)?;
+    let marks = Marks { audio: ends::dscp(&mut inner, "audio")?, video: ends::dscp(&mut inner, "video")? };
+    inner.finish()?;
+    Ok(marks)
 }
 
 /// A key that is `true`, `false` or a table.

@@ -75,21 +75,16 @@ pub(super) fn times(table: &mut Reader<'_>, duration: Duration, what: &str) -> R
     Ok((start, stop.min(end)))
 }
 
-/// The mark under `dscp`.
-pub(super) fn dscp(table: &mut Reader<'_>) -> Result<Dscp, Fault> {
-    let number = match table.node("dscp").map(|node| &node.value) {
-        None => Some(0),
-        Some(Value::Text(name)) => match name.to_ascii_lowercase().as_str() {
-            "be" | "cs0" => Some(0),
-            "ef" => Some(Dscp::EF.0),
-            "af41" => Some(Dscp::AF41.0),
-            _ => None,
-        },
-        Some(Value::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number < 64),
+/// The mark under a key; none is best effort.
+pub(super) fn dscp(table: &mut Reader<'_>, key: &'static str) -> Result<Dscp, Fault> {
+    let dscp = match table.node(key).map(|node| &node.value) {
+        None => Some(Dscp::DEFAULT),
+        Some(Value::Text(name)) => Dscp::named(name),
+        Some(Value::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number < 64).map(Dscp),
         Some(_) => None,
     };
-    let mend = "write 0 to 63, or \"ef\", \"af41\" or \"be\"";
-    number.map(Dscp).ok_or_else(|| table.fault("dscp", "not a DSCP", mend))
+    let mend = "write 0 to 63, or a name such as \"ef\", \"af41\", \"cs1\" or \"be\"";
+    dscp.ok_or_else(|| table.fault(key, "not a DSCP", mend))
 }
 
 /// Refuses a zero.

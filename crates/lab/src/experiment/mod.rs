@@ -58,6 +58,7 @@ pub struct Experiment {
     document: Table,
     files: Files,
     cells: Vec<Cell>,
+    streams: Vec<String>,
 }
 
 /// One combination of the grid's values.
@@ -140,8 +141,25 @@ impl Experiment {
         let points = grid::combinations(&axes, MAX_CELLS)?;
         let cell = |(index, points): (usize, &Vec<&Point>)| cell(&document, index, &axes, points, &files);
         let cells = points.iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>()?;
+        let mut streams: Vec<String> = cells.iter().flat_map(|cell| cell.scenario.stream_names()).collect();
+        streams.sort_unstable();
+        streams.dedup();
         let (name, path, text) = (name.to_owned(), path.to_owned(), text.to_owned());
-        Ok(Self { name, path, text, title, source, about, runs, seed, figures, document, files, cells })
+        Ok(Self {
+            name,
+            path,
+            text,
+            title,
+            source,
+            about,
+            runs,
+            seed,
+            figures,
+            document,
+            files,
+            cells,
+            streams,
+        })
     }
 
     /// The experiment with values changed, as by `--set host.alice.up.rate=1Mbit/s`. The value is TOML, or
@@ -189,6 +207,12 @@ impl Experiment {
     pub fn controllers(&self) -> impl Iterator<Item = &str> {
         let calls = self.cells.iter().flat_map(|cell| &cell.scenario.calls);
         calls.filter_map(|call| call.video.as_ref()).map(|video| video.controller.profile.as_str())
+    }
+
+    /// The names of the calls' and flows' records, of all cells together.
+    #[must_use]
+    pub fn streams(&self) -> &[String] {
+        &self.streams
     }
 
     /// Every combination of the grid's values; one without a grid.

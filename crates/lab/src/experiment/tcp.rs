@@ -54,7 +54,7 @@ fn section(
         let reason = format!("{receive_window} is less than a segment: nothing would ever be sent");
         return Err(table.fault("receive_window", reason, format!("write {MAX_SEGMENT} or more")));
     }
-    let (ecn, dscp) = (table.or("ecn", false)?, ends::dscp(&mut table)?);
+    let (ecn, dscp) = (table.or("ecn", false)?, ends::dscp(&mut table, "dscp")?);
     let count = table.or("flows", 1)?;
     if !(1..=MAX_FLOWS).contains(&count) {
         return Err(table.fault("flows", format!("{count} flows"), format!("write 1 to {MAX_FLOWS}")));

@@ -5,6 +5,7 @@ use bytes::{Bytes, BytesMut};
 use rtc_rtcp::extended_report::ExtendedReport;
 use rtc_rtcp::extended_report::dlrr::{DLRRReport, DLRRReportBlock};
 use rtc_rtcp::extended_report::rrt::ReceiverReferenceTimeReportBlock;
+use rtc_rtcp::goodbye::Goodbye;
 use rtc_rtcp::packet::Packet;
 use rtc_rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
 use rtc_rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
@@ -136,6 +137,9 @@ fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
     }
     if packet.pli {
         parts.push(Box::new(PictureLossIndication { sender_ssrc, media_ssrc }));
+    }
+    if packet.bye {
+        parts.push(Box::new(Goodbye { sources: vec![sender_ssrc], reason: Bytes::new() }));
     }
     if !packet.transport.arrivals.is_empty() {
         parts.push(Box::new(transport_feedback(packet, &packet.transport)));

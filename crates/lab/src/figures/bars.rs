@@ -80,10 +80,9 @@ impl Bars {
         Ok(bars)
     }
 
-    pub(super) fn piece(&self, recording: &Recording) -> Result<Piece, MetricError> {
-        let numbers = |value: &ValueSpec| {
-            value.requests.iter().map(|request| Ok(request.compute(recording)? * self.unit.scale)).collect()
-        };
+    pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
+        let scaled = |request: &Request| Ok(request.compute_among(recording, known)? * self.unit.scale);
+        let numbers = |value: &ValueSpec| value.requests.iter().map(scaled).collect();
         let all: Vec<Vec<f64>> = self.values.iter().map(numbers).collect::<Result<_, MetricError>>()?;
         if self.shape == Shape::Boxes {
             let stats = |numbers: Vec<f64>| <[f64; 5]>::try_from(numbers).unwrap_or([f64::NAN; 5]);

@@ -6,7 +6,7 @@ use super::{Piece, Pieces};
 use crate::claims::{Status, Verdict};
 use crate::experiment::Experiment;
 use crate::metrics::MetricError;
-use crate::report::{self, ClaimRow, Report, Section};
+use crate::report::{self, ClaimRow, Line, Panel, Report, Role, Section};
 use crate::runner::Job;
 use sim::Recording;
 use sim::recording::Kind;
@@ -31,9 +31,10 @@ impl<'e> Drawings<'e> {
     /// What the figures of an experiment need of one run.
     #[must_use]
     pub fn pieces(experiment: &Experiment, job: Job, recording: &Recording) -> Pieces {
+        let known = experiment.streams();
         let cell = &experiment.cells()[job.cell];
         let piece = |figure: &Figure| {
-            if figure.cells.fits(cell) { figure.piece(job, recording) } else { Ok(Piece::None) }
+            if figure.cells.fits(cell) { figure.piece(job, recording, known) } else { Ok(Piece::None) }
         };
         let pieces = if !experiment.figures.is_empty() {
             experiment.figures.iter().map(piece).collect()
@@ -60,7 +61,7 @@ impl<'e> Drawings<'e> {
             title: experiment.title.clone(),
             caption: String::new(),
             cells: CellFilter::default(),
-            body: Body::Time(TimePlot { run: 0, panels: Vec::new() }),
+            body: Body::Time(TimePlot { run: 0, series: None, panels: Vec::new() }),
         }];
         let specs = if experiment.figures.is_empty() { &usual[..] } else { &experiment.figures };
         for (place, figure) in specs.iter().enumerate() {
@@ -102,13 +103,21 @@ impl<'e> Drawings<'e> {
         let id = format!("{}-{}", self.experiment.name, place + 1);
         let (title, caption) = (figure.title.clone(), figure.caption.clone());
         match &figure.body {
+            Body::Time(TimePlot { series: Some(axis), .. }) => {
+                let cells = self.experiment.cells().iter().zip(runs);
+                let panels = superpose(cells.filter_map(|(cell, pieces)| {
+                    let name =
+                        cell.params.iter().find(|(name, _)| name == axis).map(|(_, value)| value.as_str());
+                    Some((name.unwrap_or_default(), panels_of(pieces)?))
+                }));
+                if !panels.is_empty() {
+                    let body = report::Body::Time { panels, x_label: "time (s)".to_owned() };
+                    out.push(report::Figure { id, title, caption, body });
+                }
+            }
             Body::Time(_) => {
                 for (cell, pieces) in self.experiment.cells().iter().zip(runs) {
-                    let panels = pieces.iter().find_map(|piece| match piece {
-                        Piece::Panels(panels) => Some(panels.clone()),
-                        _ => None,
-                    });
-                    let Some(panels) = panels else { continue };
+                    let Some(panels) = panels_of(pieces).cloned() else { continue };
                     let title = if cell.params.is_empty() {
                         title.clone()
                     } else {
@@ -131,12 +140,40 @@ impl<'e> Drawings<'e> {
     }
 }
 
+/// The panels of the run of a cell that is shown.
+fn panels_of<'a>(pieces: &[&'a Piece]) -> Option<&'a Vec<Panel>> {
+    pieces.iter().find_map(|piece| match piece {
+        Piece::Panels(panels) => Some(panels),
+        _ => None,
+    })
+}
+
+/// The panels of several cells over one another, each cell a colour; lines are called after their cells.
+fn superpose<'a>(cells: impl Iterator<Item = (&'a str, &'a Vec<Panel>)>) -> Vec<Panel> {
+    let mut all: Vec<Panel> = Vec::new();
+    for (place, (name, panels)) in cells.enumerate() {
+        for (index, panel) in panels.iter().enumerate() {
+            let alone = panel.lines.len() == 1;
+            let renamed = panel.lines.iter().map(|line| Line {
+                name: if alone { name.to_owned() } else { format!("{name}, {}", line.name) },
+                role: if line.role == Role::Reference { Role::Reference } else { Role::Series(place) },
+                ..line.clone()
+            });
+            match all.get_mut(index) {
+                Some(there) => there.lines.extend(renamed),
+                None => all.push(Panel { lines: renamed.collect(), ..panel.clone() }),
+            }
+        }
+    }
+    all
+}
+
 impl Figure {
-    fn piece(&self, job: Job, recording: &Recording) -> Result<Piece, MetricError> {
+    fn piece(&self, job: Job, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
         match &self.body {
             Body::Time(plot) if plot.run == job.run => Ok(Piece::Panels(plot.panels(recording)?)),
             Body::Time(_) => Ok(Piece::None),
-            Body::Bars(bars) => bars.piece(recording),
+            Body::Bars(bars) => bars.piece(recording, known),
             Body::Cdf(cdf) => cdf.piece(recording),
         }
     }
@@ -168,7 +205,11 @@ fn usual(recording: &Recording) -> TimePlot {
         panel("congestion window", "kB", "congestionWindow", &[Kind::Tcp]),
         panel("RTT", "ms", "roundTripTime", &[Kind::Video, Kind::Tcp]),
     ];
-    TimePlot { run: 0, panels: panels.into_iter().filter(|panel| !panel.lines.is_empty()).collect() }
+    TimePlot {
+        run: 0,
+        series: None,
+        panels: panels.into_iter().filter(|panel| !panel.lines.is_empty()).collect(),
+    }
 }
 
 /// The report of a verification: the claims, then an experiment a section. `facts` say what the numbers rest on.

@@ -12,6 +12,8 @@ use sim::recording::StreamRecord;
 #[derive(Clone, Debug)]
 pub(super) struct TimePlot {
     pub(super) run: u32,
+    /// The axis whose values are superposed in one figure; each cell has its own figure otherwise.
+    pub(super) series: Option<String>,
     pub(super) panels: Vec<PanelSpec>,
 }
 
@@ -37,14 +39,18 @@ pub(super) struct LineSpec {
 
 impl TimePlot {
     pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
-        let run = table.or("run", 0)?;
+        let (run, series) = (table.or("run", 0)?, table.optional("series")?);
         let path = table.path("panels");
         let panels = table.items("panels")?.unwrap_or_default();
         if panels.is_empty() {
             let mend = "write panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [ … ] }]";
             return Err(table.fault("panels", "there are none", mend));
         }
-        Ok(Self { run, panels: panels.iter().map(|node| panel(node, &path)).collect::<Result<_, _>>()? })
+        Ok(Self {
+            run,
+            series,
+            panels: panels.iter().map(|node| panel(node, &path)).collect::<Result<_, _>>()?,
+        })
     }
 
     pub(super) fn panels(&self, recording: &Recording) -> Result<Vec<Panel>, MetricError> {

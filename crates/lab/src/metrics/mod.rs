@@ -5,6 +5,7 @@
 //! `SCALARS` or `QUANTITIES`.
 
 mod delays;
+mod disturbance;
 mod fairness;
 mod input;
 mod quality;
@@ -134,6 +135,11 @@ const SCALARS: &[Scalar] = &[
         doc: "freezes of the video in the window (webrtc-stats freezeCount)" },
     Scalar { name: "freeze_time", unit: Seconds, better: Lower, compute: quality::freeze_time,
         doc: "time frozen in the window (webrtc-stats totalFreezesDuration)" },
+    Scalar { name: "disconnections", unit: Count, better: Lower, compute: disturbance::disconnections,
+        doc: "times that an end gave the call up in the window: media time-outs and circuit breakers (RFC 8083)" },
+    Scalar { name: "recovery_time", unit: Seconds, better: Lower, compute: disturbance::recovery_time,
+        doc: "from the end of a TCP flow until the received rate of the call, over 2 s, is above 80 % of its mean before the flow, and \
+              stays there for 5 s: `streams = [\"main.video\", \"upload.tcp\"]`" },
     Scalar { name: "retransmissions", unit: Share, better: Lower, compute: tcp::retransmissions,
         doc: "segments that TCP sent again over all that it sent in the window" },
     Scalar { name: "timeouts", unit: Count, better: Lower, compute: tcp::timeouts,

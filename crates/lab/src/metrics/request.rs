@@ -148,6 +148,19 @@ impl Request {
         self.compute_inner(recording).map_err(|error| self.in_context(&error))
     }
 
+    /// As [`compute`](Self::compute), but not-a-number where the run lacks a stream that others of its experiment have: `known`.
+    ///
+    /// # Errors
+    /// As for [`compute`](Self::compute).
+    pub fn compute_among(&self, recording: &Recording, known: &[String]) -> Result<f64, MetricError> {
+        let fits = |pattern: &str, name: &str| matches(pattern, name);
+        let absent = |pattern: &String| {
+            !recording.streams.iter().any(|stream| fits(pattern, &stream.name))
+                && known.iter().any(|name| fits(pattern, name))
+        };
+        if self.streams.iter().any(absent) { Ok(f64::NAN) } else { self.compute(recording) }
+    }
+
     fn compute_inner(&self, recording: &Recording) -> Result<f64, MetricError> {
         let (streams, line) = (self.streams(recording)?, self.line(recording)?);
         let compute = |streams: Vec<_>| self.rule.compute(&self.input(recording, streams, line));

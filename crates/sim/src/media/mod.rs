@@ -1,8 +1,10 @@
 //! One direction of a call: what its sender and its receiver do, each sans-IO. A packet comes in with a
 //! time, packets go out through [`Outbox`], and `next_wake` says when the next thing is due.
 
+mod circuit_breaker;
 mod frame_buffer;
 mod history;
+mod media_timeout;
 mod nack;
 mod pacer;
 mod packetizer;
@@ -16,6 +18,7 @@ pub(crate) use receiver::MediaReceiver;
 pub(crate) use sender::MediaSender;
 
 use crate::payload::{Rtcp, Rtp};
+use circuit_breaker::Breaker;
 use net::Dscp;
 use units::{Duration, Time};
 
@@ -25,6 +28,17 @@ pub(crate) trait Outbox {
     fn rtp(&mut self, now: Time, packet: Rtp, dscp: Dscp);
     /// Sends a compound RTCP packet.
     fn rtcp(&mut self, now: Time, packet: Rtcp);
+}
+
+/// Why an end gave the call up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// A circuit breaker tripped (RFC 8083).
+    CircuitBreaker(Breaker),
+    /// Nothing came for this long, or a round trip took as long.
+    MediaTimeout(Duration),
+    /// The other end left (RFC 3550 § 6.6), or the call's other direction was given up.
+    Left,
 }
 
 /// A counter or signal shown to whoever samples.

@@ -1,12 +1,13 @@
 //! The receiving end of one direction: statistics, retransmission requests, pictures, and feedback.
 
 use super::frame_buffer::{Counted, FrameBuffer};
+use super::media_timeout::MediaTimeout;
 use super::nack::NackList;
 use super::reception::Reception;
 use super::report_timer::ReportTimer;
-use super::{DEFAULT_RTT, Outbox, Show, Sources, earlier};
+use super::{DEFAULT_RTT, Ending, Outbox, Show, Sources, earlier};
 use crate::payload::{Rtcp, Rtp, TransportFeedback};
-use crate::scenario::VideoConfig;
+use crate::scenario::CallConfig;
 use crate::wire;
 use cc::ArrivedPacket;
 use units::{Duration, Seed, Time};
@@ -29,6 +30,8 @@ pub(crate) struct MediaReceiver {
     controller: Option<Box<dyn cc::Receiver>>,
     feedback: Option<Feedback>,
     report: ReportTimer,
+    timeout: Option<MediaTimeout>,
+    ended: Option<(Time, Ending)>,
     rtt: Option<Duration>,
     last_decoded: Time,
     /// When key frames were asked for.
@@ -51,13 +54,13 @@ struct Feedback {
 impl MediaReceiver {
     pub(crate) fn new(
         sources: Sources,
-        start: Time,
-        video: Option<&VideoConfig>,
+        call: &CallConfig,
         controllers: (Option<Box<dyn cc::Receiver>>, bool),
         seed: Seed,
         name: &str,
     ) -> Self {
         let (controller, transport_feedback) = controllers;
+        let (start, video) = (call.start, call.video.as_ref());
         let report_interval = video.map_or(Duration::from_secs(5), |video| video.report_interval);
         let feedback = video.filter(|_| transport_feedback).map(|video| Feedback {
             interval: video.feedback_interval,
@@ -80,6 +83,8 @@ impl MediaReceiver {
                 report_interval,
                 seed.stream(&format!("{name}.receiver.reports")),
             ),
+            timeout: call.media_timeout.map(MediaTimeout::new),
+            ended: None,
             rtt: None,
             last_decoded: start,
             key_requests: Vec::new(),
@@ -92,6 +97,12 @@ impl MediaReceiver {
 
     /// An RTP packet arrived.
     pub(crate) fn on_rtp(&mut self, now: Time, packet: &Rtp, out: &mut impl Outbox) {
+        if self.ended.is_some() {
+            return;
+        }
+        if let Some(timeout) = &mut self.timeout {
+            timeout.on_packet(now);
+        }
         let header = wire::rtp_header_size(packet);
         if packet.ssrc == self.sources.audio {
             self.audio.on_packet(now, packet.sequence, packet.rtp_timestamp, packet.payload, header);
@@ -178,6 +189,9 @@ impl MediaReceiver {
 
     /// A compound RTCP packet of the sender arrived.
     pub(crate) fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
+        if packet.bye {
+            self.hang_up(now);
+        }
         if let Some(report) = &packet.sender_report {
             self.video.on_sender_report(now, report.sent);
         }
@@ -186,8 +200,28 @@ impl MediaReceiver {
         }
     }
 
+    /// The call is over, as the other end said or the other direction showed.
+    pub(crate) fn hang_up(&mut self, now: Time) {
+        self.ended.get_or_insert((now, Ending::Left));
+    }
+
+    /// When and why it gave the call up.
+    pub(crate) fn ended(&self) -> Option<(Time, Ending)> {
+        self.ended
+    }
+
     /// Does what is due.
     pub(crate) fn wake(&mut self, now: Time, out: &mut impl Outbox) {
+        if self.ended.is_some() {
+            return;
+        }
+        if let Some(timeout) = self.timeout
+            && timeout.deadline().is_some_and(|at| at <= now)
+        {
+            self.ended = Some((now, Ending::MediaTimeout(timeout.limit())));
+            out.rtcp(now, Rtcp { bye: true, ..self.header() });
+            return;
+        }
         if let Some(controller) = &mut self.controller
             && controller.next_timeout().is_some_and(|at| at <= now)
         {
@@ -230,11 +264,15 @@ impl MediaReceiver {
 
     /// When something is due.
     pub(crate) fn next_wake(&self) -> Option<Time> {
+        if self.ended.is_some() {
+            return None;
+        }
         let controller = self.controller.as_ref().and_then(|controller| controller.next_timeout());
         let feedback = self.feedback.as_ref().map(|feedback| feedback.due);
         let nack = self.nack.as_ref().and_then(|nack| nack.next_wake(self.retry_interval()));
         let timers = earlier(earlier(controller, feedback), earlier(nack, self.stall_at()));
-        earlier(timers, Some(self.report.due()))
+        let timeout = self.timeout.and_then(|timeout| timeout.deadline());
+        earlier(earlier(timers, timeout), Some(self.report.due()))
     }
 
     /// Freezes: when each ended, and how long it was.

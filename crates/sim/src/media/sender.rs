@@ -1,18 +1,21 @@
 //! The sending end of one direction: source, packets, pacing, retransmissions, reports, and the
 //! controller that steers them.
 
+use super::circuit_breaker::{Breaker, CircuitBreaker, Sent};
 use super::frame_buffer::Counted;
 use super::history::History;
+use super::media_timeout::MediaTimeout;
 use super::pacer::{Grant, Pacer};
 use super::packetizer::{Packetizer, Part};
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
-    AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Outbox, RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE, earlier,
+    AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Ending, Outbox, RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE,
+    earlier,
 };
-use crate::codec::{AudioConfig, AudioFrame, AudioSource, Encoder};
-use crate::payload::{FramePart, Rtcp, Rtp, SenderReport};
-use crate::scenario::VideoConfig;
+use crate::codec::{AudioFrame, AudioSource, Encoder};
+use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
+use crate::scenario::{CallConfig, VideoConfig};
 use crate::wire;
 use cc::{Feedback, SentPacket};
 use net::Dscp;
@@ -23,10 +26,14 @@ use units::{Bytes, Duration, Seed, Time};
 pub(crate) struct MediaSender {
     video: Option<VideoSender>,
     audio: Option<AudioSender>,
+    ended: Option<(Time, Ending)>,
+    /// The other end is yet to be told that this one has left.
+    owes_bye: bool,
 }
 
 struct AudioSender {
     ssrc: u32,
+    dscp: Dscp,
     source: AudioSource,
     sent: Counted,
 }
@@ -34,6 +41,8 @@ struct AudioSender {
 struct VideoSender {
     sources: Sources,
     dscp: Dscp,
+    breaker: Option<CircuitBreaker>,
+    timeout: Option<MediaTimeout>,
     start: Time,
     encoder: Encoder,
     controller: Box<dyn cc::Sender>,
@@ -87,31 +96,64 @@ impl RetransmissionShare {
 impl MediaSender {
     pub(crate) fn new(
         sources: Sources,
-        start: Time,
+        call: &CallConfig,
         video: Option<(&VideoConfig, Box<dyn cc::Sender>)>,
-        audio: Option<&AudioConfig>,
         seed: Seed,
         name: &str,
     ) -> Self {
-        let video = video
-            .map(|(config, controller)| VideoSender::new(sources, start, config, controller, seed, name));
-        let audio = audio.map(|config| AudioSender {
+        let video =
+            video.map(|(config, controller)| VideoSender::new(sources, call, config, controller, seed, name));
+        let audio = call.audio.as_ref().map(|config| AudioSender {
             ssrc: sources.audio,
+            dscp: call.dscp.audio,
             source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio"))),
             sent: Counted::default(),
         });
-        Self { video, audio }
+        Self { video, audio, ended: None, owes_bye: false }
     }
 
     /// A compound RTCP packet of the receiver arrived.
     pub(crate) fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
-        if let Some(video) = &mut self.video {
-            video.on_rtcp(now, packet);
+        if self.ended.is_some() {
+            return;
         }
+        if packet.bye {
+            self.hang_up(now);
+        } else if let Some(ending) = self.video.as_mut().and_then(|video| video.on_rtcp(now, packet)) {
+            self.end(now, ending);
+        }
+    }
+
+    /// The call is over, as the other end said or the other direction showed.
+    pub(crate) fn hang_up(&mut self, now: Time) {
+        self.ended.get_or_insert((now, Ending::Left));
+    }
+
+    fn end(&mut self, now: Time, ending: Ending) {
+        self.ended = Some((now, ending));
+        self.owes_bye = true;
+    }
+
+    /// When and why it gave the call up.
+    pub(crate) fn ended(&self) -> Option<(Time, Ending)> {
+        self.ended
     }
 
     /// Does what is due.
     pub(crate) fn wake(&mut self, now: Time, out: &mut impl Outbox) {
+        if self.ended.is_none()
+            && let Some(ending) = self.video.as_ref().and_then(|video| video.overdue(now))
+        {
+            self.end(now, ending);
+        }
+        if self.ended.is_some() {
+            if let Some(video) = self.video.as_ref().filter(|_| self.owes_bye) {
+                let ssrc = video.sources.video;
+                out.rtcp(now, Rtcp { ssrc, media_ssrc: ssrc, bye: true, ..Rtcp::default() });
+            }
+            self.owes_bye = false;
+            return;
+        }
         if let Some(audio) = &mut self.audio {
             audio.wake(now, out);
         }
@@ -122,6 +164,9 @@ impl MediaSender {
 
     /// When something is due.
     pub(crate) fn next_wake(&self) -> Option<Time> {
+        if let Some((at, _)) = self.ended {
+            return self.owes_bye.then_some(at);
+        }
         let audio = self.audio.as_ref().map(|audio| audio.source.next_capture());
         earlier(audio, self.video.as_ref().and_then(VideoSender::next_wake))
     }
@@ -167,7 +212,7 @@ impl AudioSender {
                 frame: FramePart::default(),
             };
             self.sent.add(payload, wire::rtp_header_size(&packet));
-            out.rtp(now, packet, Dscp::DEFAULT);
+            out.rtp(now, packet, self.dscp);
         }
     }
 }
@@ -175,16 +220,20 @@ impl AudioSender {
 impl VideoSender {
     fn new(
         sources: Sources,
-        start: Time,
+        call: &CallConfig,
         config: &VideoConfig,
         controller: Box<dyn cc::Sender>,
         seed: Seed,
         name: &str,
     ) -> Self {
-        let target = controller.decision().target_rate;
+        let (start, target) = (call.start, controller.decision().target_rate);
         let mut sender = Self {
             sources,
-            dscp: config.dscp,
+            dscp: call.dscp.video,
+            breaker: config.circuit_breaker.then(|| {
+                CircuitBreaker::new(start, config.encoder.source.interval(), config.report_interval)
+            }),
+            timeout: call.media_timeout.map(MediaTimeout::new),
             start,
             encoder: Encoder::new(config.encoder.clone(), seed.stream(&format!("{name}.video")), target),
             controller,
@@ -222,7 +271,12 @@ impl VideoSender {
         }
     }
 
-    fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
+    /// A compound packet of the receiver; returns why the call is to be given up, if it is.
+    fn on_rtcp(&mut self, now: Time, packet: &Rtcp) -> Option<Ending> {
+        if let Some(timeout) = &mut self.timeout {
+            timeout.on_packet(now);
+        }
+        let mut ending = None;
         if let Some(reference) = packet.reference_time {
             self.reference = Some((reference, now));
         }
@@ -232,6 +286,7 @@ impl VideoSender {
                 .map(|stamp| now.saturating_since(stamp).saturating_sub(block.delay_since_last));
             let fraction_lost = f64::from(block.fraction_lost) / 256.0;
             self.reported.on_report(now, fraction_lost, block.cumulative_lost, measured);
+            ending = self.judge(now, block, measured);
             self.overhead.update(now, self.media.payload, self.retransmitted.payload);
             let report = Feedback::Report { fraction_lost, expected: block.expected, rtt: measured };
             self.controller.on_feedback(now, report);
@@ -251,6 +306,29 @@ impl VideoSender {
             self.encoder.request_key_frame();
         }
         self.obey(now);
+        ending
+    }
+
+    /// Whether a report ends the call.
+    fn judge(&mut self, now: Time, report: &ReportBlock, rtt: Option<Duration>) -> Option<Ending> {
+        let sent = Sent { packets: self.media.packets, bytes: self.media.payload };
+        if let Some(breaker) = &mut self.breaker
+            && let Some(breaker) = breaker.on_report(now, report, rtt.or(self.reported.rtt), sent)
+        {
+            return Some(Ending::CircuitBreaker(breaker));
+        }
+        let rtt = rtt?;
+        let timeout = self.timeout.as_ref()?;
+        timeout.is_too_long(rtt).then_some(Ending::MediaTimeout(rtt))
+    }
+
+    /// Whether nothing has been heard for too long.
+    fn overdue(&self, now: Time) -> Option<Ending> {
+        if self.breaker.as_ref().is_some_and(|breaker| breaker.deadline() <= now) {
+            return Some(Ending::CircuitBreaker(Breaker::RtcpTimeout));
+        }
+        let timeout = self.timeout.as_ref()?;
+        timeout.deadline().is_some_and(|at| at <= now).then(|| Ending::MediaTimeout(timeout.limit()))
     }
 
     fn wake(&mut self, now: Time, out: &mut impl Outbox) {
@@ -274,7 +352,11 @@ impl VideoSender {
 
     fn next_wake(&self) -> Option<Time> {
         let pacer = self.pacer.next_wake(self.queue_empty(), self.can_pad());
-        earlier(earlier(pacer, self.controller.next_timeout()), Some(self.encoder.next_capture()))
+        let breaker = self.breaker.as_ref().map(CircuitBreaker::deadline);
+        let limits = earlier(breaker, self.timeout.and_then(|timeout| timeout.deadline()));
+        let media =
+            earlier(earlier(pacer, self.controller.next_timeout()), Some(self.encoder.next_capture()));
+        earlier(media, limits)
     }
 
     fn queue_empty(&self) -> bool {

@@ -45,7 +45,9 @@ pub fn rtcp_size(packet: &Rtcp) -> Bytes {
     let items = nack_items(&packet.nack).count() as u64;
     let nack = if items > 0 { 12 + 4 * items } else { 0 };
     let pli = if packet.pli { 12 } else { 0 };
-    Bytes::new(report + extended + remb + nack + pli + transport_size(&packet.transport))
+    // RFC 3550 § 6.6, without a reason.
+    let bye = if packet.bye { 8 } else { 0 };
+    Bytes::new(report + extended + remb + nack + pli + bye + transport_size(&packet.transport))
 }
 
 /// Sequence numbers as generic NACK items (RFC 4585 § 6.2.1): the first, and a bit mask of the sixteen after it.

@@ -38,8 +38,8 @@ pub fn video(controller: &str) -> VideoConfig {
             max_rate: Bitrate::from_mbps(100),
         },
         burst_time: Duration::from_millis(5),
+        circuit_breaker: false,
         nack: true,
-        dscp: net::Dscp::DEFAULT,
         report_interval: Duration::from_secs(1),
         feedback_interval: Duration::from_millis(100),
     }
@@ -52,6 +52,8 @@ pub fn call(name: &str, controller: &str) -> CallConfig {
         to: HostId(1),
         start: Time::ZERO,
         stop: Time::MAX,
+        dscp: sim::Marks::default(),
+        media_timeout: None,
         two_way: false,
         video: Some(video(controller)),
         audio: None,

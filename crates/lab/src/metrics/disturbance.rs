@@ -1,0 +1,60 @@
+//! What a disturbance does to a call: whether it ends it, and how long the call takes to recover.
+
+use super::input::Input;
+use super::{MetricError, mean, rates};
+use sim::recording::{Kind, StreamRecord};
+use units::Time;
+
+/// The share of the level before that counts as recovered, and for how many seconds it must hold.
+const RECOVERED: f64 = 0.8;
+const HELD_FOR: f64 = 5.0;
+/// Rates are means over so many seconds, as the paper read getStats (Janczukowicz 2017 § 6.2.2).
+const READ_EVERY: f64 = 2.0;
+
+pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
+    let of_stream = |name: &str| input.streams.iter().any(|stream| stream.name == name);
+    let ends = input.recording.events.iter().filter(|event| {
+        ["mediaTimeout", "circuitBreaker"].contains(&event.what)
+            && of_stream(&event.stream)
+            && event.at > input.from
+            && event.at <= input.to
+    });
+    Ok(ends.count() as f64)
+}
+
+/// Not-a-number while the transfer is not complete; infinite if the rate does not come back in the window.
+pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
+    let (call, flow) = match input.streams[..] {
+        [call, flow] if flow.kind == Kind::Tcp && call.kind != Kind::Tcp => (call, flow),
+        _ => return Err(MetricError("it needs streams = [\"CALL.video\", \"FLOW.tcp\"]".into())),
+    };
+    let Some(end) = end_of(input, flow) else { return Ok(f64::NAN) };
+    let before = Input { streams: vec![call], to: flow.active.0, ..*input };
+    let level = mean(&rates::received_samples(&before)?);
+    let after = Input { streams: vec![call], from: end, ..*input };
+    let step = input.recording.interval.as_secs_f64();
+    let rates = smooth(&rates::received_samples(&after)?, samples(READ_EVERY, step));
+    let held = rates
+        .windows(samples(HELD_FOR, step))
+        .position(|window| window.iter().all(|&rate| rate >= RECOVERED * level));
+    Ok(held.map_or(f64::INFINITY, |index| index as f64 * step))
+}
+
+/// When a flow was done, or was stopped.
+fn end_of(input: &Input<'_>, flow: &StreamRecord) -> Option<Time> {
+    let mut events = input.recording.events.iter().filter(|event| event.stream == flow.name);
+    let done = events.find(|event| event.what == "completed").map(|event| event.at);
+    done.or_else(|| (flow.active.1 < Time::ZERO + input.recording.duration).then_some(flow.active.1))
+}
+
+/// How many samples cover so many seconds.
+fn samples(seconds: f64, step: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few samples")]
+    let count = (seconds / step).ceil().max(1.0) as usize;
+    count
+}
+
+/// The mean of each sample and those after it.
+fn smooth(rates: &[f64], count: usize) -> Vec<f64> {
+    rates.windows(count).map(mean).collect()
+}

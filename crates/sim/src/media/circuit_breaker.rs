@@ -1,0 +1,198 @@
+//! RTP circuit breakers: conditions in which a sender has to stop, to protect the network (RFC 8083).
+//!
+//! | where it differs | RFC 8083 | here |
+//! |---|---|---|
+//! | media usability (§ 4.4) | left to applications | left out: [`MediaTimeout`](super::media_timeout::MediaTimeout) is the application's rule |
+//! | time-out of a retransmission (§ 4.3) | the full or the simplified throughput equation | the simplified one |
+//! | ECN (§ 7) | marks count as losses | media carries no ECN here |
+
+use crate::payload::ReportBlock;
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Time};
+
+/// Tmin of a reporting interval (RFC 3550 § 6.2; RFC 8083 § 4.1).
+const LEAST_INTERVAL: Duration = Duration::from_secs(5);
+/// So many of them without a report, and the sender stops (RFC 8083 § 4.1).
+const RTCP_TIMEOUT: u64 = 3;
+/// How many times what TCP would send is too much (RFC 8083 § 4.3).
+const TIMES_TCP: f64 = 10.0;
+
+/// Which breaker tripped, numbered as in RFC 8083 § 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Breaker {
+    /// § 4.1: no reports.
+    RtcpTimeout = 1,
+    /// § 4.2: reports say that nothing arrives.
+    MediaTimeout = 2,
+    /// § 4.3: far more is sent than TCP would send.
+    Congestion = 3,
+}
+
+/// Watches a sender's reports.
+pub(crate) struct CircuitBreaker {
+    /// The time between frames: G.
+    frame_interval: Duration,
+    /// The time between reports, as it would be without randomisation: Tdr.
+    report_interval: Duration,
+    last_report: Time,
+    highest: u64,
+    silent: u64,
+    congested: u64,
+    /// Of the reports of the last circuit breaker interval: when, what had been sent by then, and what was lost since the one before.
+    reports: VecDeque<(Time, Sent, f64)>,
+}
+
+/// What has been sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) packets: u64,
+    pub(crate) bytes: Bytes,
+}
+
+impl CircuitBreaker {
+    pub(crate) const fn new(start: Time, frame_interval: Duration, report_interval: Duration) -> Self {
+        Self {
+            frame_interval,
+            report_interval,
+            last_report: start,
+            highest: 0,
+            silent: 0,
+            congested: 0,
+            reports: VecDeque::new(),
+        }
+    }
+
+    /// When the lack of reports trips it.
+    pub(crate) fn deadline(&self) -> Time {
+        self.last_report + LEAST_INTERVAL * RTCP_TIMEOUT
+    }
+
+    /// A report came, by which so much had been sent.
+    pub(crate) fn on_report(
+        &mut self,
+        now: Time,
+        report: &ReportBlock,
+        rtt: Option<Duration>,
+        sent: Sent,
+    ) -> Option<Breaker> {
+        self.last_report = now;
+        // Feedback brings reports early: they count when their interval is over.
+        let early = |(at, _, _): &(Time, Sent, f64)| now.saturating_since(*at) < self.report_interval / 2;
+        if self.reports.back().is_some_and(early) {
+            return None;
+        }
+        let interval = self.interval(rtt.unwrap_or(Duration::ZERO));
+        let sending = self.reports.back().is_some_and(|(_, before, _)| sent.packets > before.packets);
+        let arriving = report.highest_sequence > self.highest || self.reports.is_empty();
+        self.silent = if sending && !arriving { self.silent + 1 } else { 0 };
+        self.highest = self.highest.max(report.highest_sequence);
+        self.reports.push_back((now, sent, f64::from(report.fraction_lost) / 256.0));
+        while self.reports.len() as u64 > interval + 1 {
+            self.reports.pop_front();
+        }
+        let too_much = arriving && self.reports.len() as u64 > interval && self.is_above_tcp(rtt);
+        self.congested = if too_much { self.congested + 1 } else { 0 };
+        if self.silent >= interval {
+            Some(Breaker::MediaTimeout)
+        } else if self.congested >= interval {
+            Some(Breaker::Congestion)
+        } else {
+            None
+        }
+    }
+
+    /// CB_INTERVAL, in reports (RFC 8083 § 4.5).
+    fn interval(&self, rtt: Duration) -> u64 {
+        let reports = self.report_interval;
+        let usual = (self.frame_interval * 10).max(rtt * 10).max(reports * 3);
+        let longest = Duration::from_secs(15).max(reports.max(LEAST_INTERVAL) * 3);
+        (usual.min(longest).as_nanos() * 3).div_ceil((reports * 3).as_nanos().max(1))
+    }
+
+    /// Whether ten times what TCP would send, X = s / (Tr √(2p/3)), is exceeded over the interval (RFC 8083 § 4.3).
+    fn is_above_tcp(&self, rtt: Option<Duration>) -> bool {
+        let (Some(rtt), Some(first), Some(last)) = (rtt, self.reports.front(), self.reports.back()) else {
+            return false;
+        };
+        let (packets, bytes) = (last.1.packets - first.1.packets, last.1.bytes - first.1.bytes);
+        // What was lost before the first of them belongs to an interval before.
+        let lost = self.reports.iter().skip(1).map(|(_, _, lost)| lost).sum::<f64>();
+        let lost = lost / (self.reports.len() - 1).max(1) as f64;
+        if lost <= 0.0 || packets == 0 {
+            return false;
+        }
+        let seconds = last.0.saturating_since(first.0).as_secs_f64();
+        let size = bytes.get() as f64 / packets as f64;
+        let tcp = size / (rtt.as_secs_f64() * libm::sqrt(2.0 * lost / 3.0));
+        bytes.get() as f64 / seconds > TIMES_TCP * tcp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn breaker() -> CircuitBreaker {
+        CircuitBreaker::new(Time::ZERO, Duration::from_millis(33), Duration::from_secs(1))
+    }
+
+    fn report(highest_sequence: u64, fraction_lost: u8) -> ReportBlock {
+        ReportBlock {
+            ssrc: 1,
+            fraction_lost,
+            cumulative_lost: 0,
+            highest_sequence,
+            jitter: 0,
+            last_sender_report: None,
+            delay_since_last: Duration::ZERO,
+            expected: 0,
+        }
+    }
+
+    /// Reports a second, until one trips it: when, and which.
+    fn tripped(
+        breaker: &mut CircuitBreaker,
+        rtt_ms: u64,
+        mut at: impl FnMut(u64) -> (u64, u8, u64),
+    ) -> Option<(u64, Breaker)> {
+        (1..100).find_map(|second| {
+            let (highest, lost, packets) = at(second);
+            let sent = Sent { packets, bytes: Bytes::new(packets * 1_000) };
+            let rtt = Some(Duration::from_millis(rtt_ms));
+            let breaker = breaker.on_report(Time::from_secs(second), &report(highest, lost), rtt, sent);
+            breaker.map(|breaker| (second, breaker))
+        })
+    }
+
+    #[test]
+    fn three_reports_without_arrivals_trip_it() {
+        // From the fourth second on nothing arrives.
+        let silent = |second: u64| (second.min(3) * 100, 0, second * 100);
+        assert_eq!(tripped(&mut breaker(), 50, silent), Some((6, Breaker::MediaTimeout)));
+        // A round trip of a second makes the interval ten reports.
+        assert_eq!(tripped(&mut breaker(), 1_000, silent), Some((13, Breaker::MediaTimeout)));
+        // Who sends nothing need not stop.
+        assert_eq!(tripped(&mut breaker(), 50, |_| (300, 0, 300)), None);
+    }
+
+    #[test]
+    fn ten_times_tcp_for_two_intervals_trips_it() {
+        // At 100 ms and 20 % TCP sends 1000 B / (0.1 s · 0.365) = 27 kB/s: 300 packets of 1000 B a second are 11 times that.
+        let lost = |packets| move |second: u64| (second * packets, 51, second * packets);
+        assert_eq!(tripped(&mut breaker(), 100, lost(300)), Some((6, Breaker::Congestion)));
+        assert_eq!(tripped(&mut breaker(), 100, lost(250)), None);
+        assert_eq!(
+            tripped(&mut breaker(), 100, |second| (second * 300, 0, second * 300)),
+            None,
+            "without loss"
+        );
+    }
+
+    #[test]
+    fn without_reports_it_trips_after_fifteen_seconds() {
+        let mut breaker = breaker();
+        assert_eq!(breaker.deadline(), Time::from_secs(15));
+        breaker.on_report(Time::from_secs(4), &report(1, 0), None, Sent::default());
+        assert_eq!(breaker.deadline(), Time::from_secs(19));
+    }
+}
