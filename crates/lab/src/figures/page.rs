@@ -61,7 +61,7 @@ impl<'e> Drawings<'e> {
             title: experiment.title.clone(),
             caption: String::new(),
             cells: CellFilter::default(),
-            body: Body::Time(TimePlot { run: 0, series: None, panels: Vec::new() }),
+            body: Body::Time(TimePlot { run: 0, series: None, reference: None, panels: Vec::new() }),
         }];
         let specs = if experiment.figures.is_empty() { &usual[..] } else { &experiment.figures };
         for (place, figure) in specs.iter().enumerate() {
@@ -103,13 +103,19 @@ impl<'e> Drawings<'e> {
         let id = format!("{}-{}", self.experiment.name, place + 1);
         let (title, caption) = (figure.title.clone(), figure.caption.clone());
         match &figure.body {
-            Body::Time(TimePlot { series: Some(axis), .. }) => {
+            Body::Time(TimePlot { series: Some(axis), reference, .. }) => {
                 let cells = self.experiment.cells().iter().zip(runs);
-                let panels = superpose(cells.filter_map(|(cell, pieces)| {
-                    let name =
-                        cell.params.iter().find(|(name, _)| name == axis).map(|(_, value)| value.as_str());
-                    Some((name.unwrap_or_default(), panels_of(pieces)?))
-                }));
+                let panels = superpose(
+                    cells.filter_map(|(cell, pieces)| {
+                        let name = cell
+                            .params
+                            .iter()
+                            .find(|(name, _)| name == axis)
+                            .map(|(_, value)| value.as_str());
+                        Some((name.unwrap_or_default(), panels_of(pieces)?))
+                    }),
+                    reference.as_deref(),
+                );
                 if !panels.is_empty() {
                     let body = report::Body::Time { panels, x_label: "time (s)".to_owned() };
                     out.push(report::Figure { id, title, caption, body });
@@ -149,14 +155,19 @@ fn panels_of<'a>(pieces: &[&'a Piece]) -> Option<&'a Vec<Panel>> {
 }
 
 /// The panels of several cells over one another, each cell a colour; lines are called after their cells.
-fn superpose<'a>(cells: impl Iterator<Item = (&'a str, &'a Vec<Panel>)>) -> Vec<Panel> {
+fn superpose<'a>(
+    cells: impl Iterator<Item = (&'a str, &'a Vec<Panel>)>,
+    reference: Option<&str>,
+) -> Vec<Panel> {
     let mut all: Vec<Panel> = Vec::new();
-    for (place, (name, panels)) in cells.enumerate() {
+    let mut place = 0;
+    for (name, panels) in cells {
+        let is_reference = reference == Some(name);
         for (index, panel) in panels.iter().enumerate() {
             let alone = panel.lines.len() == 1;
             let renamed = panel.lines.iter().map(|line| Line {
                 name: if alone { name.to_owned() } else { format!("{name}, {}", line.name) },
-                role: if line.role == Role::Reference { Role::Reference } else { Role::Series(place) },
+                role: if is_reference { Role::Reference } else { Role::Series(place) },
                 ..line.clone()
             });
             match all.get_mut(index) {
@@ -164,6 +175,7 @@ fn superpose<'a>(cells: impl Iterator<Item = (&'a str, &'a Vec<Panel>)>) -> Vec<
                 None => all.push(Panel { lines: renamed.collect(), ..panel.clone() }),
             }
         }
+        place += usize::from(!is_reference);
     }
     all
 }
@@ -208,6 +220,7 @@ fn usual(recording: &Recording) -> TimePlot {
     TimePlot {
         run: 0,
         series: None,
+        reference: None,
         panels: panels.into_iter().filter(|panel| !panel.lines.is_empty()).collect(),
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct TimePlot {
     pub(super) run: u32,
     /// The axis whose values are superposed in one figure; each cell has its own figure otherwise.
     pub(super) series: Option<String>,
+    /// The value of that axis with which the others are compared.
+    pub(super) reference: Option<String>,
     pub(super) panels: Vec<PanelSpec>,
 }
 
@@ -40,6 +42,7 @@ pub(super) struct LineSpec {
 impl TimePlot {
     pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
         let (run, series) = (table.or("run", 0)?, table.optional("series")?);
+        let reference = table.optional("reference")?;
         let path = table.path("panels");
         let panels = table.items("panels")?.unwrap_or_default();
         if panels.is_empty() {
@@ -49,6 +52,7 @@ impl TimePlot {
         Ok(Self {
             run,
             series,
+            reference,
             panels: panels.iter().map(|node| panel(node, &path)).collect::<Result<_, _>>()?,
         })
     }
@@ -102,7 +106,9 @@ impl LineSpec {
         let stream = recording
             .stream(&self.stream)
             .ok_or_else(|| MetricError(format!("there is no stream '{}'", self.stream)))?;
-        let points = self.points(recording, stream)?;
+        let mut points = self.points(recording, stream)?;
+        // A line begins and ends with its stream.
+        points.truncate(points.iter().rposition(|(_, value)| value.is_finite()).map_or(0, |last| last + 1));
         let style = match (self.dots, self.reference) {
             (true, _) => LineStyle::Dots,
             // The capacity changes in steps.

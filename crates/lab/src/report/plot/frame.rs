@@ -31,9 +31,12 @@ pub(super) enum Below<'a> {
     Nothing,
     /// Ticks and the axis' label.
     Axis(&'a str),
-    /// Names of groups, drawn by the panel, and the axis' label.
-    Groups(&'a str),
+    /// Names of groups, drawn by the panel in so many lines, and the axis' label.
+    Groups(&'a str, u32),
 }
+
+/// The height of a further line of a group's name, in CSS pixels.
+pub(super) const LINE: u32 = 13;
 
 /// A panel to be drawn.
 pub(super) struct Frame<'a> {
@@ -59,9 +62,17 @@ impl Frame<'_> {
     pub(super) fn height(&self) -> u32 {
         let below = match self.below {
             Below::Nothing => 0,
-            Below::Axis(label) | Below::Groups(label) => TICKS + if label.is_empty() { 0 } else { ROW },
-        };
+            Below::Axis(label) | Below::Groups(label, _) => TICKS + if label.is_empty() { 0 } else { ROW },
+        } + self.more_lines();
         self.head(&self.spots()) + self.size.1 + below + BELOW
+    }
+
+    /// The height of the groups' names beyond their first line.
+    fn more_lines(&self) -> u32 {
+        match self.below {
+            Below::Groups(_, lines) => lines.saturating_sub(1) * LINE,
+            Below::Nothing | Below::Axis(_) => 0,
+        }
     }
 
     fn spots(&self) -> Vec<(u32, u32)> {
@@ -103,9 +114,9 @@ impl Frame<'_> {
         self.mesh(&mut chart)?;
         data(&mut chart)?;
         marks::draw(root, &mut chart, self.marks, self.x, &self.y)?;
-        let (Below::Axis(label) | Below::Groups(label)) = self.below else { return Ok(()) };
+        let (Below::Axis(label) | Below::Groups(label, _)) = self.below else { return Ok(()) };
         let middle = (LEFT + self.size.0 - self.right) / 2;
-        let spot = (middle as i32, (bottom + TICKS + ROW / 2) as i32);
+        let spot = (middle as i32, (bottom + TICKS + self.more_lines() + ROW / 2) as i32);
         if label.is_empty() { Ok(()) } else { legend::write(root, label, spot, HPos::Center, Ink::Text) }
     }
 
@@ -119,7 +130,7 @@ impl Frame<'_> {
             .label_style(legend::style(Ink::Text))
             .x_label_formatter(&x_text)
             .set_all_tick_mark_size(4 * SCALE);
-        if matches!(self.below, Below::Groups(_)) {
+        if matches!(self.below, Below::Groups(..)) {
             mesh.disable_x_mesh().disable_x_axis();
         }
         mesh.draw().map_err(text)

@@ -1,7 +1,7 @@
 //! Bars and boxes in groups.
 
 use super::axis::{Axis, Shape};
-use super::frame::{Below, Chart, Frame, right_of, wash};
+use super::frame::{Below, Chart, Frame, LINE, right_of, wash};
 use super::legend::{self, Entry, Swatch, text_width};
 use super::theme::{Ink, SCALE};
 use super::{Drawing, Drawn, canvas, text};
@@ -108,37 +108,75 @@ fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> Drawn<Drawing> {
     x.ticks.clear();
     let marks: Vec<Mark> = grouped.marks.iter().filter(|m| matches!(m.at, At::Y(_))).cloned().collect();
     let shape = Shape { log: grouped.log_y, fixed: grouped.y_range, from_zero, ..Shape::LINEAR };
+    let names = Names::lay_out(grouped.groups.iter().map(|group| group.label.as_str()).collect());
     let frame = Frame {
         heading: grouped.y_label.clone(),
         entries: entries(grouped),
         y: Axis::new(values(grouped, &marks), shape),
         x: &x,
-        below: Below::Groups(&grouped.x_label),
+        below: Below::Groups(&grouped.x_label, names.lines()),
         size: SIZE,
         right: right_of(&marks),
         marks: &marks,
     };
     canvas(SIZE.0, frame.height(), |root| {
-        let mut names = Vec::new();
+        let mut spots = Vec::new();
         frame.draw(root, 0, |chart| {
             items(chart, grouped, &frame.y)?;
-            for (i, group) in grouped.groups.iter().enumerate() {
+            let spot = |i: usize| {
                 let (px, py) = chart.backend_coord(&(i as f64 + 0.5, frame.y.low));
-                names.push(((px / SCALE as i32, py / SCALE as i32 + 11), group.label.clone()));
-            }
+                (px / SCALE as i32, py / SCALE as i32 + 11)
+            };
+            spots = (0..grouped.groups.len()).map(spot).collect();
             Ok(())
         })?;
-        let room = (SIZE.0 - 76) / count as u32;
-        // Many groups are steps of a quantity: a name here and there tells them; few are words, cut to fit.
-        let widest = names.iter().map(|(_, name)| text_width(name) + GAP).max().unwrap_or(0);
-        let every = if count > WORDS { widest.div_ceil(room.max(1)).max(1) } else { 1 };
-        let room = room * every;
-        let shared =
-            if widest > room { shared_words(names.iter().map(|(_, name)| name.as_str())) } else { 0 };
-        names.into_iter().step_by(every as usize).try_for_each(|(spot, name)| {
-            legend::write(root, &shorten(&name[shared..], room), spot, HPos::Center, Ink::Text)
-        })
+        for ((x, y), lines) in spots.into_iter().zip(&names.0) {
+            for (row, line) in (0..).zip(lines) {
+                legend::write(root, line, (x, y + row * LINE as i32), HPos::Center, Ink::Text)?;
+            }
+        }
+        Ok(())
     })
+}
+
+/// The names below the groups, each in one or more lines.
+struct Names(Vec<Vec<String>>);
+
+impl Names {
+    /// Many groups are steps of a quantity: a name here and there tells them; few are words, broken into lines, and cut to fit.
+    fn lay_out(names: Vec<&str>) -> Self {
+        let room = (SIZE.0 - 76) / names.len().max(1) as u32;
+        let widest = names.iter().map(|name| text_width(name) + GAP).max().unwrap_or(0);
+        if names.len() > WORDS {
+            let every = widest.div_ceil(room.max(1)).max(1);
+            let shown = |i: usize| (i as u32).is_multiple_of(every);
+            let lines = |(i, name): (usize, &&str)| {
+                if shown(i) { vec![shorten(name, room * every)] } else { Vec::new() }
+            };
+            return Self(names.iter().enumerate().map(lines).collect());
+        }
+        let shared = if widest > room { shared_words(names.iter().copied()) } else { 0 };
+        Self(names.iter().map(|name| broken(&name[shared..], room)).collect())
+    }
+
+    fn lines(&self) -> u32 {
+        self.0.iter().map(Vec::len).max().unwrap_or(1).max(1) as u32
+    }
+}
+
+/// A name in as many lines as its words need.
+fn broken(name: &str, room: u32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in name.split(' ') {
+        match lines.last_mut() {
+            Some(line) if text_width(line) + text_width(word) + GAP <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| shorten(line, room)).collect()
 }
 
 /// How long the words are with which all names begin: what can be left out of them.
@@ -200,7 +238,14 @@ pub(super) fn values<T: Item>(grouped: &Grouped<T>, marks: &[Mark]) -> impl Iter
 
 #[cfg(test)]
 mod tests {
-    use super::shared_words;
+    use super::{broken, shared_words};
+
+    #[test]
+    fn long_names_are_broken_between_words() {
+        assert_eq!(broken("HTB204 fifo 125kB", 60), ["HTB204", "fifo 125kB"]);
+        assert_eq!(broken("PIE", 60), ["PIE"]);
+        assert_eq!(broken("Donaudampfschiff", 60), ["Donauda…"]);
+    }
 
     #[test]
     fn words_that_all_names_share_are_found() {
