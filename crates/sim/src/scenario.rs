@@ -67,6 +67,8 @@ pub struct VideoConfig {
     pub burst_time: Duration,
     /// Whether lost packets are asked for again (RFC 4585 NACK, RFC 4588 retransmission).
     pub nack: bool,
+    /// Whether parity packets go with the media.
+    pub fec: Fec,
     /// The mark on the packets.
     pub dscp: Dscp,
     /// Time between RTCP reports of either side, randomised by half as in RFC 3550 § 6.2
@@ -75,4 +77,15 @@ pub struct VideoConfig {
     /// Time between transport-wide feedback packets (100 ms: libwebrtc
     /// `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
     pub feedback_interval: Duration,
+}
+
+/// Forward error correction of video.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fec {
+    /// None.
+    #[default]
+    Off,
+    /// Parity packets (RFC 5109) when the round-trip time is long and packets are lost, beside retransmission
+    /// (Holmer et al. 2013, "Handling packet loss in WebRTC").
+    Hybrid,
 }

@@ -5,7 +5,7 @@ use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as r
 use cc::{BuildError, ControllerConfig, SettingError};
 use net::NetworkConfig;
 use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
-use sim::{CallConfig, VideoConfig};
+use sim::{CallConfig, Fec, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
@@ -91,6 +91,7 @@ impl Call<'_> {
         let controller = controller(table)?;
         let burst_time = table.or("burst_time", BURST_TIME)?;
         let nack = table.or("nack", true)?;
+        let fec = fec(table)?;
         let dscp = ends::dscp(table)?;
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
@@ -109,6 +110,7 @@ impl Call<'_> {
             controller,
             burst_time,
             nack,
+            fec,
             dscp,
             report_interval,
             feedback_interval,
@@ -211,6 +213,14 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
             let key = if reason.contains("rates") { "start_rate" } else { "controller" };
             Err(table.fault(key, reason, ""))
         }
+    }
+}
+
+fn fec(table: &mut Reader<'_>) -> Result<Fec, Fault> {
+    match table.or("fec", "off".to_owned())?.as_str() {
+        "off" => Ok(Fec::Off),
+        "hybrid" => Ok(Fec::Hybrid),
+        other => Err(table.fault("fec", format!("no error correction '{other}'"), "write hybrid or off")),
     }
 }
 

@@ -39,6 +39,7 @@ pub fn video(controller: &str) -> VideoConfig {
         },
         burst_time: Duration::from_millis(5),
         nack: true,
+        fec: sim::Fec::Off,
         dscp: net::Dscp::DEFAULT,
         report_interval: Duration::from_secs(1),
         feedback_interval: Duration::from_millis(100),
