@@ -6,7 +6,7 @@ use lab::export::pcapng::Capture;
 use lab::export::wire::{decode_rtcp, encode_rtcp, encode_rtp};
 use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
-use sim::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport, TransportFeedback};
+use sim::payload::{FecGroup, FramePart, ReportBlock, Rtcp, Rtp, SenderReport, TransportFeedback};
 use sim::wire::{rtcp_size, rtp_size};
 use std::io::Write;
 use std::process::Command;
@@ -17,11 +17,21 @@ fn time() -> impl Strategy<Value = Time> {
 }
 
 prop_compose! {
+    /// What one mask can tell.
+    fn group()(first in 0u64..1 << 40, step in 1u16..=48)(
+        first in Just(first), step in Just(step), count in 1..=(48 - 1) / step + 1,
+    ) -> FecGroup {
+        FecGroup { first, step, count }
+    }
+}
+
+prop_compose! {
     fn rtp()(
         sequence in any::<u64>(),
         payload in 0u64..1400,
         transport_sequence in proptest::option::of(any::<u64>()),
         retransmission_of in proptest::option::of(any::<u64>()),
+        fec in proptest::option::of(group()),
         sent in time(),
         marker in any::<bool>(),
     ) -> Rtp {
@@ -37,6 +47,7 @@ prop_compose! {
             retransmission_of,
             probe: None,
             padding: false,
+            fec,
             frame: FramePart::default(),
         }
     }
@@ -126,6 +137,7 @@ up = { delay = "25ms" }
 from = "alice"
 to = "bob"
 controller = "gcc:jansen-2016"
+fec = "hybrid"
 [call.transport]
 from = "alice"
 to = "bob"
@@ -145,6 +157,35 @@ fn capture() -> Vec<u8> {
     let mut capture = Capture::new(Vec::new(), &names).unwrap();
     sim::run(&scenario, sim::Options { tap: Some(&mut capture), cancel: None }).unwrap();
     capture.finish().unwrap()
+}
+
+#[test]
+fn a_parity_packet_says_whom_it_protects() {
+    let header = |step, count| {
+        let group = FecGroup { first: 0x1_0203, step, count };
+        let packet = Rtp {
+            ssrc: 0x1004,
+            payload_type: 117,
+            sequence: 0,
+            rtp_timestamp: 0,
+            marker: false,
+            payload: Bytes::new(0x456),
+            transport_sequence: None,
+            sent: Time::ZERO,
+            retransmission_of: None,
+            probe: None,
+            padding: false,
+            fec: Some(group),
+            frame: FramePart::default(),
+        };
+        encode_rtp(&packet).unwrap()[12..].to_vec()
+    };
+    let short = header(5, 4);
+    assert_eq!(short[..14], [0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 4, 0x56, 0b1000_0100, 0b0010_0001]);
+    let long = header(16, 3);
+    assert_eq!(long[..14], [0x40, 0, 2, 3, 0, 0, 0, 0, 0, 0, 4, 0x56, 0x80, 0]);
+    assert_eq!(long[14..18], [0x80, 0, 0x80, 0]);
+    assert_eq!((short.len(), long.len()), (14 + 0x456, 18 + 0x456));
 }
 
 #[test]

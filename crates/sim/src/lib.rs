@@ -19,5 +19,5 @@ mod session;
 mod simulation;
 
 pub use recording::Recording;
-pub use scenario::{CallConfig, Marks, Scenario, VideoConfig};
+pub use scenario::{CallConfig, Fec, Marks, Scenario, VideoConfig};
 pub use simulation::{Content, Options, RunError, Tap, run};

@@ -29,8 +29,34 @@ pub struct Rtp {
     pub probe: Option<u32>,
     /// Padding only (RFC 3550 § 5.1, P bit), as a probe cluster without media sends.
     pub padding: bool,
+    /// Parity over other packets (RFC 5109 § 7.3): which.
+    pub fec: Option<FecGroup>,
     /// Which frame it is a part of; not on the wire (a real receiver reads the payload descriptor).
     pub frame: FramePart,
+}
+
+/// The packets that a parity packet protects: first, first + step, …, the base and the mask of RFC 5109 §§ 7.3 and 7.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FecGroup {
+    /// The first one's sequence number, unwrapped.
+    pub first: u64,
+    /// From one to the next, at least 1.
+    pub step: u16,
+    /// How many there are, at least 1.
+    pub count: u16,
+}
+
+impl FecGroup {
+    /// Their sequence numbers.
+    pub fn sequences(self) -> impl Iterator<Item = u64> {
+        (0..u64::from(self.count)).map(move |place| self.first + place * u64::from(self.step))
+    }
+
+    /// How long the mask must be: from the first to the last.
+    #[must_use]
+    pub fn span(self) -> u64 {
+        u64::from(self.count.max(1) - 1) * u64::from(self.step) + 1
+    }
 }
 
 /// What the payload descriptor tells of a packet's place (RFC 7741 § 4.2 for VP8).

@@ -98,10 +98,23 @@ pub struct VideoConfig {
     pub nack: bool,
     /// Whether the RTP circuit breakers may stop the sender (RFC 8083). Browsers have none.
     pub circuit_breaker: bool,
+    /// Whether parity packets go with the media.
+    pub fec: Fec,
     /// Time between RTCP reports of either side, randomised by half as in RFC 3550 § 6.2
     /// (1 s for video: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`).
     pub report_interval: Duration,
     /// Time between transport-wide feedback packets (100 ms: libwebrtc
     /// `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
     pub feedback_interval: Duration,
+}
+
+/// Forward error correction of video.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fec {
+    /// None.
+    #[default]
+    Off,
+    /// Parity packets (RFC 5109) when the round-trip time is long and packets are lost, beside retransmission
+    /// (Holmer et al. 2013, "Handling packet loss in WebRTC").
+    Hybrid,
 }

@@ -1,9 +1,11 @@
 //! What the two ends of a call do over simple networks, with a controller that decides nothing.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 mod common;
 
 use common::{call, dumbbell, last, late_rate, run, with_loss};
-use units::{Bitrate, Time};
+use units::{Bitrate, Duration, Time};
 
 #[test]
 fn a_fixed_rate_call_delivers_what_it_sends() {
@@ -124,4 +126,88 @@ fn a_cancelled_run_says_so() {
     let scenario = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 30);
     let result = sim::run(&scenario, sim::Options { cancel: Some(&cancel), ..Default::default() });
     assert_eq!(result.unwrap_err().to_string(), "cancelled");
+}
+
+/// A call over `delay` each way and random loss, with or without parity.
+fn protected(fec: sim::Fec, delay: Duration, percent: u32) -> sim::Scenario {
+    let mut scenario = with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 120), percent);
+    for host in &mut scenario.network.hosts {
+        let net::AccessConfig::Wired { up, .. } = &mut host.access;
+        up.delay = net::Schedule::constant(delay);
+    }
+    scenario.calls[0].video.as_mut().unwrap().fec = fec;
+    scenario
+}
+
+fn frame_delay_p95(recording: &sim::Recording) -> f64 {
+    let points = recording.stream("main.video").unwrap().points("frameDelay").unwrap();
+    let mut delays: Vec<f64> = points.iter().map(|&(_, delay)| delay).collect();
+    delays.sort_by(f64::total_cmp);
+    delays[delays.len() * 95 / 100]
+}
+
+#[test]
+fn parity_shortens_the_delay_of_frames_where_a_retransmission_is_far() {
+    let far = Duration::from_millis(100);
+    let plain = run(&protected(sim::Fec::Off, far, 5));
+    let hybrid = run(&protected(sim::Fec::Hybrid, far, 5));
+    let (with, without) = (frame_delay_p95(&hybrid), frame_delay_p95(&plain));
+    assert!(with < 0.8 * without, "{with} s with parity, {without} s without");
+    let shown = |column: &str| last(&hybrid, "main.video", column);
+    let share = shown("fecPacketsSent") / shown("mediaPacketsSent");
+    assert!((0.15..0.4).contains(&share), "parity for every fourth or fifth packet: {share}");
+    let lost = 1.0 - shown("fecPacketsReceived") / shown("fecPacketsSent");
+    assert!((0.03..0.07).contains(&lost), "5 % of parity is lost too: {lost}");
+    let recovered = shown("fecPacketsRecovered") / shown("packetsLost");
+    assert!(
+        (0.5..1.0).contains(&recovered),
+        "most losses are restored, which RTCP does not know: {recovered}"
+    );
+    assert!(shown("fecPacketsRecovered") + shown("fecPacketsDiscarded") <= shown("fecPacketsReceived"));
+    assert!(plain.stream("main.video").unwrap().column("fecPacketsSent").is_none());
+}
+
+#[test]
+fn parity_is_not_sent_without_loss_nor_where_a_retransmission_is_near() {
+    let (near, far) = (Duration::from_millis(5), Duration::from_millis(100));
+    for scenario in [protected(sim::Fec::Hybrid, near, 5), protected(sim::Fec::Hybrid, far, 0)] {
+        assert_eq!(last(&run(&scenario), "main.video", "fecPacketsSent"), 0.0);
+    }
+}
+
+#[test]
+fn parity_takes_from_the_encoder_what_it_costs() {
+    let far = Duration::from_millis(100);
+    let rate = |fec| late_rate(&run(&protected(fec, far, 5)), "main.video", "bytesSent");
+    let (hybrid, plain) = (rate(sim::Fec::Hybrid), rate(sim::Fec::Off));
+    assert!((hybrid / plain - 1.0).abs() < 0.05, "{hybrid} with parity, {plain} without");
+}
+
+/// Sees that parity packets fit where media does, and that every byte sent is recorded.
+#[derive(Default)]
+struct Sizes {
+    largest: u64,
+    parity: u64,
+}
+
+impl sim::Tap for Sizes {
+    fn packet(&mut self, _: Time, host: net::HostId, packet: &net::Packet, content: sim::Content<'_>) {
+        let sim::Content::Rtp(rtp) = content else { return };
+        let size = sim::wire::rtp_size(rtp);
+        assert_eq!(packet.size, size + sim::wire::UDP_IPV4_OVERHEAD);
+        if let (net::HostId(0), Some(_)) = (host, rtp.fec) {
+            assert_eq!(rtp.ssrc & 0xf, 4, "a stream of its own");
+            self.largest = self.largest.max(size.get());
+            self.parity += rtp.payload.get();
+        }
+    }
+}
+
+#[test]
+fn parity_is_no_longer_than_a_packet_may_be() {
+    let mut sizes = Sizes::default();
+    let scenario = protected(sim::Fec::Hybrid, Duration::from_millis(100), 5);
+    let recording = sim::run(&scenario, sim::Options { tap: Some(&mut sizes), cancel: None }).unwrap();
+    assert!((1150..=1200).contains(&sizes.largest), "{}", sizes.largest);
+    assert_eq!(sizes.parity as f64, last(&recording, "main.video", "fecBytesSent"));
 }

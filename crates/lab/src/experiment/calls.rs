@@ -5,7 +5,7 @@ use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as r
 use cc::{BuildError, ControllerConfig, SettingError};
 use net::NetworkConfig;
 use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
-use sim::{CallConfig, Marks, VideoConfig};
+use sim::{CallConfig, Fec, Marks, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
@@ -106,6 +106,7 @@ impl Call<'_> {
         let burst_time = table.or("burst_time", BURST_TIME)?;
         let nack = table.or("nack", true)?;
         let circuit_breaker = table.or("circuit_breaker", false)?;
+        let fec = fec(table)?;
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
         positive(table, "burst_time", burst_time > Duration::ZERO)?;
@@ -124,6 +125,7 @@ impl Call<'_> {
             burst_time,
             nack,
             circuit_breaker,
+            fec,
             report_interval,
             feedback_interval,
         }))
@@ -238,6 +240,14 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
             let key = if reason.contains("rates") { "start_rate" } else { "controller" };
             Err(table.fault(key, reason, ""))
         }
+    }
+}
+
+fn fec(table: &mut Reader<'_>) -> Result<Fec, Fault> {
+    match table.or("fec", "off".to_owned())?.as_str() {
+        "off" => Ok(Fec::Off),
+        "hybrid" => Ok(Fec::Hybrid),
+        other => Err(table.fault("fec", format!("no error correction '{other}'"), "write hybrid or off")),
     }
 }
 

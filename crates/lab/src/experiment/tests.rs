@@ -174,6 +174,18 @@ fn a_rate_may_pass_through_zero() {
 }
 
 #[test]
+fn error_correction_is_off_unless_asked_for() {
+    let fec = |line: &str| {
+        let experiment = parse(&GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"))).unwrap();
+        let scenario = experiment.cells()[0].scenario(units::Seed(1));
+        scenario.calls[0].video.as_ref().unwrap().fec
+    };
+    assert_eq!(fec(""), sim::Fec::Off);
+    assert_eq!(fec("\nfec = \"off\""), sim::Fec::Off);
+    assert_eq!(fec("\nfec = \"hybrid\""), sim::Fec::Hybrid);
+}
+
+#[test]
 fn errors_name_the_line_the_key_and_the_mend() {
     let messages = [
         message("title = \"A call\"", "title = "),
@@ -208,6 +220,7 @@ fn errors_name_the_line_the_key_and_the_mend() {
         message("to = \"bob\"", "to = \"bob\"\nvideo = { min_rate = \"3Mbit/s\", max_rate = \"2Mbit/s\" }"),
         message("to = \"bob\"", "to = \"bob\"\nburst_time = \"0s\""),
         message("to = \"bob\"", "to = \"bob\"\ndscp = 64"),
+        message("to = \"bob\"", "to = \"bob\"\nfec = \"ulpfec\""),
         message("gcc:carlucci-2017", "gcc:carlucci-2071"),
         message("to = \"bob\"", "to = \"bob\"\nsettings = { treshold = \"static\" }"),
         message_with("[call.main]\nfrom = \"bob\"\n"),

@@ -18,7 +18,7 @@ use rtc_rtcp::transport_feedbacks::transport_layer_cc::{
 };
 use rtc_rtcp::transport_feedbacks::transport_layer_nack::{NackPair, TransportLayerNack};
 use rtc_shared::marshal::Marshal;
-use sim::payload::{ReportBlock, Rtcp, Rtp, TransportFeedback};
+use sim::payload::{FecGroup, ReportBlock, Rtcp, Rtp, TransportFeedback};
 use sim::wire::feedback::{Chunk, DELTA_NANOS, REFERENCE_DELTAS, Status, chunks, deltas, reference_ticks};
 use std::fmt;
 use units::{Duration, Time};
@@ -28,6 +28,9 @@ const ABS_SEND_TIME: u8 = 2;
 const TRANSPORT_SEQUENCE: u8 = 3;
 /// One-byte form (RFC 8285 § 4.2).
 const ONE_BYTE_FORM: u16 = 0xBEDE;
+
+/// A FEC header with the mask of 16 packets; the L bit tells of a longer one (RFC 5109 § 7.4).
+const SHORT_FEC_HEADER: usize = 14;
 
 /// Why bytes could not be written or read.
 #[derive(Debug)]
@@ -45,7 +48,8 @@ fn error(error: &rtc_shared::error::Error) -> WireError {
     WireError(format!("not a packet of the RTP family: {error}"))
 }
 
-/// An RTP packet's bytes; the payload is zeros, after the original sequence number in a retransmission.
+/// An RTP packet's bytes; the payload is zeros, after the original sequence number in a retransmission and the FEC header
+/// of parity.
 ///
 /// # Errors
 /// When the packet does not fit the format.
@@ -73,9 +77,27 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, WireError> {
     if let Some(original) = packet.retransmission_of {
         payload.extend_from_slice(&low16(original).to_be_bytes());
     }
+    if let Some(group) = packet.fec {
+        fec_header(group, packet.payload.get(), &mut payload);
+    }
     let length = usize::try_from(packet.payload.get()).unwrap_or(usize::MAX).min(65_000);
     payload.resize(payload.len() + length, 0);
     rtc_rtp::packet::Packet { header, payload: payload.freeze() }.marshal().map_err(|e| error(&e))
+}
+
+/// The FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). What it says of whom it protects
+/// is true; the recovery fields are parity, and zeros like it.
+fn fec_header(group: FecGroup, protected: u64, out: &mut BytesMut) {
+    let size = usize::try_from(sim::wire::fec_header_size(group).get()).unwrap_or(usize::MAX);
+    let long = size > SHORT_FEC_HEADER;
+    let mut header = [0; 18];
+    header[0] = if long { 0x40 } else { 0 };
+    header[2..4].copy_from_slice(&low16(group.first).to_be_bytes());
+    header[10..12].copy_from_slice(&low16(protected).to_be_bytes());
+    let packets = group.sequences().map(|sequence| sequence - group.first);
+    let mask = packets.fold(0u64, |mask, place| mask | 1 << 63 >> place);
+    header[12..18].copy_from_slice(&mask.to_be_bytes()[..6]);
+    out.extend_from_slice(&header[..size.min(header.len())]);
 }
 
 /// A compound RTCP packet's bytes.

@@ -12,7 +12,8 @@ pub(super) fn loss(input: &Input<'_>) -> Result<f64, MetricError> {
     for stream in &input.streams {
         let media = |input: &Input<'_>| -> Result<f64, MetricError> {
             let retransmitted = input.growth_or_zero(stream, "retransmittedPacketsSent");
-            Ok(input.growth(stream, "packetsSent")? - retransmitted)
+            let parity = input.growth_or_zero(stream, "fecPacketsSent");
+            Ok(input.growth(stream, "packetsSent")? - retransmitted - parity)
         };
         lost += input.growth(stream, "packetsLost")?;
         sent += media(input)?;

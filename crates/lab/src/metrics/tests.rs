@@ -84,9 +84,10 @@ fn utilization_weighs_each_interval_with_the_capacity_at_its_beginning() {
 }
 
 #[test]
-fn loss_leaves_retransmissions_out() {
-    let counters: [(&str, &[f64]); 3] = [
-        ("packetsSent", &[10.0, 25.0, 35.0, 45.0]),
+fn loss_leaves_retransmissions_and_parity_out() {
+    let counters: [(&str, &[f64]); 4] = [
+        ("packetsSent", &[10.0, 25.0, 35.0, 47.0]),
+        ("fecPacketsSent", &[0.0, 0.0, 0.0, 2.0]),
         ("retransmittedPacketsSent", &[0.0, 5.0, 5.0, 5.0]),
         ("packetsLost", &[0.0, 5.0, 5.0, 6.0]),
     ];

@@ -93,6 +93,11 @@ impl FrameBuffer {
         Some(slot)
     }
 
+    /// The next frame to decode.
+    pub(crate) fn next_frame(&self) -> u64 {
+        self.next
+    }
+
     /// Whether nothing can be decoded before a key frame comes.
     pub(crate) fn awaiting_key(&self) -> bool {
         self.awaiting_key

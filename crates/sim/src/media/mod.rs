@@ -2,6 +2,7 @@
 //! time, packets go out through [`Outbox`], and `next_wake` says when the next thing is due.
 
 mod circuit_breaker;
+mod fec;
 mod frame_buffer;
 mod history;
 mod media_timeout;
@@ -48,23 +49,27 @@ pub(crate) type Show<'a> = dyn FnMut(&'static str, f64) + 'a;
 pub(crate) const VIDEO_PAYLOAD_TYPE: u8 = 100;
 /// Retransmissions (RFC 4588).
 pub(crate) const RTX_PAYLOAD_TYPE: u8 = 96;
+/// Parity (RFC 5109).
+pub(crate) const FEC_PAYLOAD_TYPE: u8 = 117;
 /// Opus.
 pub(crate) const AUDIO_PAYLOAD_TYPE: u8 = 111;
 
-/// The synchronisation sources of one direction: video, its retransmissions, audio, and the receiver's own.
+/// The synchronisation sources of one direction: video, its retransmissions, audio, the receiver's own,
+/// and parity over video.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources {
     pub(crate) video: u32,
     pub(crate) rtx: u32,
     pub(crate) audio: u32,
     pub(crate) receiver: u32,
+    pub(crate) fec: u32,
 }
 
 impl Sources {
     /// The sources of the run's leg with the given place.
     pub(crate) fn of_leg(leg: u32) -> Self {
         let base = 0x1000 + leg * 0x10;
-        Self { video: base, rtx: base + 1, audio: base + 2, receiver: base + 3 }
+        Self { video: base, rtx: base + 1, audio: base + 2, receiver: base + 3, fec: base + 4 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which packets to ask for again (RFC 4585 § 6.2.1).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Time};
 
 /// A packet is given up after this many requests (10: libwebrtc `modules/video_coding/nack_requester.cc`).
@@ -18,6 +18,8 @@ struct Missing {
 pub(crate) struct NackList {
     missing: BTreeMap<u64, Missing>,
     next_expected: Option<u64>,
+    /// Restored before anything after them came.
+    restored: BTreeSet<u64>,
 }
 
 impl NackList {
@@ -29,7 +31,11 @@ impl NackList {
             self.missing.remove(&sequence);
             return false;
         }
+        self.restored.remove(&sequence);
         for lost in expected..sequence {
+            if self.restored.remove(&lost) {
+                continue;
+            }
             self.missing.insert(lost, Missing { asked: now, retries: 1 });
             ask.push(lost);
         }
@@ -45,6 +51,15 @@ impl NackList {
     /// A retransmission of `sequence` came.
     pub(crate) fn on_recovered(&mut self, sequence: u64) {
         self.missing.remove(&sequence);
+    }
+
+    /// Parity restored `sequence`, maybe before it was missed; the requests that are about to be sent are in `ask`.
+    pub(crate) fn on_restored(&mut self, sequence: u64, ask: &mut Vec<u64>) {
+        if self.next_expected.is_some_and(|expected| sequence >= expected) {
+            self.restored.insert(sequence);
+        }
+        self.missing.remove(&sequence);
+        ask.retain(|&asked| asked != sequence);
     }
 
     /// When a packet is due to be asked for again.
@@ -88,6 +103,17 @@ mod tests {
         assert_eq!(ask, [13]);
         list.on_recovered(13);
         assert_eq!(list.next_wake(rtt), None);
+    }
+
+    #[test]
+    fn asks_for_nothing_that_parity_restored() {
+        let (mut list, mut ask) = (NackList::default(), Vec::new());
+        list.on_packet(Time::ZERO, 0, &mut ask);
+        list.on_restored(1, &mut ask);
+        list.on_packet(Time::ZERO, 3, &mut ask);
+        assert_eq!(ask, [2], "1 was restored before it was missed");
+        list.on_restored(2, &mut ask);
+        assert!(ask.is_empty() && list.next_wake(Duration::ZERO).is_none() && list.restored.is_empty());
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The receiving end of one direction: statistics, retransmission requests, pictures, and feedback.
 
+use super::fec::Restorer;
 use super::frame_buffer::{Counted, FrameBuffer};
 use super::media_timeout::MediaTimeout;
 use super::nack::NackList;
 use super::reception::Reception;
 use super::report_timer::ReportTimer;
 use super::{DEFAULT_RTT, Ending, Outbox, Show, Sources, earlier};
-use crate::payload::{Rtcp, Rtp, TransportFeedback};
-use crate::scenario::CallConfig;
+use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
+use crate::scenario::{CallConfig, Fec};
 use crate::wire;
 use cc::ArrivedPacket;
 use units::{Duration, Seed, Time};
@@ -26,6 +27,7 @@ pub(crate) struct MediaReceiver {
     audio: Reception,
     retransmitted: Counted,
     nack: Option<NackList>,
+    fec: Option<Restorer>,
     frames: FrameBuffer,
     controller: Option<Box<dyn cc::Receiver>>,
     feedback: Option<Feedback>,
@@ -75,6 +77,7 @@ impl MediaReceiver {
             audio: Reception::new(sources.audio, 48_000),
             retransmitted: Counted::default(),
             nack: video.filter(|video| video.nack).map(|_| NackList::default()),
+            fec: video.filter(|video| video.fec == Fec::Hybrid).map(|_| Restorer::new()),
             frames: FrameBuffer::new(),
             controller,
             feedback,
@@ -109,6 +112,10 @@ impl MediaReceiver {
             return;
         }
         self.watch(now, packet, out);
+        if packet.fec.is_some() {
+            self.restore(now, packet);
+            return;
+        }
         let mut want_key = false;
         if let Some(original) = packet.retransmission_of {
             self.retransmitted.add(packet.payload, header);
@@ -121,17 +128,29 @@ impl MediaReceiver {
                 want_key = nack.on_packet(now, packet.sequence, &mut self.ask);
             }
         }
-        let (delays, last) = (&mut self.frame_delays, &mut self.last_decoded);
-        self.frames.on_part(
-            now,
-            packet.retransmission_of.unwrap_or(packet.sequence),
-            &packet.frame,
-            |delay| {
-                delays.push((now, delay.as_secs_f64()));
-                *last = now;
-            },
-        );
+        self.take_part(now, packet.retransmission_of.unwrap_or(packet.sequence), &packet.frame);
+        self.restore(now, packet);
         self.request(now, want_key, out);
+    }
+
+    fn take_part(&mut self, now: Time, sequence: u64, part: &FramePart) {
+        let (delays, last) = (&mut self.frame_delays, &mut self.last_decoded);
+        self.frames.on_part(now, sequence, part, |delay| {
+            delays.push((now, delay.as_secs_f64()));
+            *last = now;
+        });
+    }
+
+    /// Takes in the packet that parity restores with the help of this one, if any.
+    fn restore(&mut self, now: Time, packet: &Rtp) {
+        let next_frame = self.frames.next_frame();
+        let restored = self.fec.as_mut().and_then(|fec| fec.on_packet(now, packet, next_frame));
+        if let Some((sequence, part)) = restored {
+            if let Some(nack) = &mut self.nack {
+                nack.on_restored(sequence, &mut self.ask);
+            }
+            self.take_part(now, sequence, &part);
+        }
     }
 
     /// Shows the packet to the controller and to transport-wide feedback.
@@ -283,9 +302,11 @@ impl MediaReceiver {
     /// The inbound-rtp members of the video, and the controller's signals.
     pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
         let playout = &self.frames.playout;
-        show("bytesReceived", (self.video.payload + self.retransmitted.payload).get() as f64);
-        show("headerBytesReceived", (self.video.headers + self.retransmitted.headers).get() as f64);
-        show("packetsReceived", (self.video.received + self.retransmitted.packets) as f64);
+        let (again, fec) =
+            (self.retransmitted, self.fec.as_ref().map_or(Counted::default(), |fec| fec.received));
+        show("bytesReceived", (self.video.payload + again.payload + fec.payload).get() as f64);
+        show("headerBytesReceived", (self.video.headers + again.headers + fec.headers).get() as f64);
+        show("packetsReceived", (self.video.received + again.packets + fec.packets) as f64);
         show("retransmittedPacketsReceived", self.retransmitted.packets as f64);
         show("packetsLost", self.video.lost() as f64);
         show("jitter", self.video.jitter_secs());
@@ -302,6 +323,9 @@ impl MediaReceiver {
         show("nackCount", self.nacks_sent as f64);
         show("pliCount", self.key_requests.len() as f64);
         self.decoded_at_sample = playout.decoded;
+        if let Some(fec) = &self.fec {
+            fec.show(show);
+        }
         if let Some(controller) = &self.controller {
             controller.signals(show);
         }

@@ -2,6 +2,7 @@
 //! controller that steers them.
 
 use super::circuit_breaker::{Breaker, CircuitBreaker, Sent};
+use super::fec::{Parity, Protector};
 use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
@@ -10,12 +11,12 @@ use super::packetizer::{Packetizer, Part};
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
-    AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Ending, Outbox, RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE,
-    earlier,
+    AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, Outbox, RTX_PAYLOAD_TYPE, Show, Sources,
+    VIDEO_PAYLOAD_TYPE, earlier,
 };
 use crate::codec::{AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
-use crate::scenario::{CallConfig, VideoConfig};
+use crate::scenario::{CallConfig, Fec, VideoConfig};
 use crate::wire;
 use cc::{Feedback, SentPacket};
 use net::Dscp;
@@ -59,7 +60,8 @@ struct VideoSender {
     keys: u64,
     frames_at_sample: u64,
     reported: Reported,
-    overhead: RetransmissionShare,
+    overhead: ProtectionShare,
+    fec: Option<Protector>,
 }
 
 /// What the newest receiver reports said, and every round-trip time and loss among them.
@@ -72,23 +74,23 @@ pub(crate) struct Reported {
     pub(crate) fractions: Vec<(Time, f64)>,
 }
 
-/// The share of what was sent lately that went into retransmissions: the encoder gets the rest of the
-/// target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which caps it at a half).
+/// The share of what was sent lately that went into retransmissions and parity: the encoder gets the
+/// rest of the target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which caps it at a half).
 #[derive(Default)]
-struct RetransmissionShare {
+struct ProtectionShare {
     at: Time,
     media: Bytes,
-    retransmitted: Bytes,
+    protection: Bytes,
     share: f64,
 }
 
-impl RetransmissionShare {
-    fn update(&mut self, now: Time, media: Bytes, retransmitted: Bytes) {
-        let (new_media, new_retransmitted) = (media - self.media, retransmitted - self.retransmitted);
-        let total = (new_media + new_retransmitted).get();
+impl ProtectionShare {
+    fn update(&mut self, now: Time, media: Bytes, protection: Bytes) {
+        let (new_media, new_protection) = (media - self.media, protection - self.protection);
+        let total = (new_media + new_protection).get();
         if now.saturating_since(self.at) >= Duration::from_secs(1) && total > 0 {
-            self.share = (new_retransmitted.get() as f64 / total as f64).min(0.5);
-            (self.at, self.media, self.retransmitted) = (now, media, retransmitted);
+            self.share = (new_protection.get() as f64 / total as f64).min(0.5);
+            (self.at, self.media, self.protection) = (now, media, protection);
         }
     }
 }
@@ -209,6 +211,7 @@ impl AudioSender {
                 retransmission_of: None,
                 probe: None,
                 padding: false,
+                fec: None,
                 frame: FramePart::default(),
             };
             self.sent.add(payload, wire::rtp_header_size(&packet));
@@ -254,7 +257,8 @@ impl VideoSender {
             keys: 0,
             frames_at_sample: 0,
             reported: Reported::default(),
-            overhead: RetransmissionShare { at: start, ..RetransmissionShare::default() },
+            overhead: ProtectionShare { at: start, ..ProtectionShare::default() },
+            fec: (config.fec == Fec::Hybrid).then(Protector::default),
         };
         sender.obey(start);
         sender
@@ -287,7 +291,11 @@ impl VideoSender {
             let fraction_lost = f64::from(block.fraction_lost) / 256.0;
             self.reported.on_report(now, fraction_lost, block.cumulative_lost, measured);
             ending = self.judge(now, block, measured);
-            self.overhead.update(now, self.media.payload, self.retransmitted.payload);
+            if let Some(fec) = &mut self.fec {
+                fec.on_report(now, fraction_lost, block.expected);
+            }
+            let protection = self.retransmitted.payload + self.parity().payload;
+            self.overhead.update(now, self.media.payload, protection);
             let report = Feedback::Report { fraction_lost, expected: block.expected, rtt: measured };
             self.controller.on_feedback(now, report);
         }
@@ -360,7 +368,13 @@ impl VideoSender {
     }
 
     fn queue_empty(&self) -> bool {
-        self.packetizer.is_empty() && self.resend.is_empty()
+        let no_parity = self.fec.as_ref().is_none_or(Protector::is_empty);
+        self.packetizer.is_empty() && self.resend.is_empty() && no_parity
+    }
+
+    /// The parity packets sent so far.
+    fn parity(&self) -> Counted {
+        self.fec.as_ref().map_or(Counted::default(), |fec| fec.sent)
     }
 
     fn can_pad(&self) -> bool {
@@ -376,7 +390,9 @@ impl VideoSender {
         }
         self.frames += 1;
         self.keys += u64::from(frame.key);
-        self.packetizer.push(now, frame, wire::VIDEO_HEADER);
+        // Parity packets are longer than what they protect, and must fit too.
+        let spare = if self.fec.is_some() { wire::FEC_OVERHEAD } else { Bytes::ZERO };
+        self.packetizer.push(now, frame, wire::VIDEO_HEADER + spare);
         self.pacer.wake(now, self.packetizer.bytes());
     }
 
@@ -390,7 +406,7 @@ impl VideoSender {
         out.rtcp(now, Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() });
     }
 
-    /// Sends what the pacer granted: a retransmission first, else media, else padding. False if there was nothing.
+    /// Sends what the pacer granted: a retransmission first, else parity, else media, else padding. False if there was nothing.
     fn send(&mut self, now: Time, grant: Grant, out: &mut impl Outbox) -> bool {
         let probe = match grant {
             Grant::Media => None,
@@ -403,8 +419,15 @@ impl VideoSender {
                 return true;
             }
         }
+        if let Some(parity) = self.fec.as_mut().and_then(Protector::pop) {
+            self.send_parity(now, parity, probe, out);
+            return true;
+        }
         if let Some(part) = self.packetizer.pop() {
             self.history.insert(self.media.packets, part);
+            if let Some(fec) = &mut self.fec {
+                fec.on_media(now, self.media.packets, &part, self.reported.rtt);
+            }
             self.send_packet(now, part, None, probe, false, out);
             return true;
         }
@@ -427,7 +450,6 @@ impl VideoSender {
     ) {
         let again = retransmission_of.is_some();
         let counted = if again { &mut self.retransmitted } else { &mut self.media };
-        let transport_sequence = self.log.next_sequence();
         let packet = Rtp {
             ssrc: if again { self.sources.rtx } else { self.sources.video },
             payload_type: if again { RTX_PAYLOAD_TYPE } else { VIDEO_PAYLOAD_TYPE },
@@ -435,17 +457,45 @@ impl VideoSender {
             rtp_timestamp: part.rtp_timestamp,
             marker: part.part.index + 1 == part.part.count,
             payload: part.payload,
-            transport_sequence: Some(transport_sequence),
+            transport_sequence: Some(self.log.next_sequence()),
             sent: now,
             retransmission_of,
             probe,
             padding,
+            fec: None,
             frame: part.part,
         };
-        let header = wire::rtp_header_size(&packet);
-        counted.add(part.payload, header);
-        let size = part.payload + header;
-        let sent = SentPacket { sequence: transport_sequence, sent: now, size, probe };
+        counted.add(part.payload, wire::rtp_header_size(&packet));
+        self.leave(now, packet, out);
+    }
+
+    /// Sends parity, with the time stamp of its frame (as libwebrtc `modules/rtp_rtcp/source/ulpfec_generator.cc`).
+    fn send_parity(&mut self, now: Time, parity: Parity, probe: Option<u32>, out: &mut impl Outbox) {
+        let Some(fec) = &mut self.fec else { return };
+        let packet = Rtp {
+            ssrc: self.sources.fec,
+            payload_type: FEC_PAYLOAD_TYPE,
+            sequence: fec.sent.packets,
+            rtp_timestamp: parity.rtp_timestamp,
+            marker: false,
+            payload: parity.payload,
+            transport_sequence: Some(self.log.next_sequence()),
+            sent: now,
+            retransmission_of: None,
+            probe,
+            padding: false,
+            fec: Some(parity.group),
+            frame: parity.part,
+        };
+        fec.sent.add(parity.payload, wire::rtp_header_size(&packet));
+        self.leave(now, packet, out);
+    }
+
+    /// Hands a packet to the network, and tells the log, the controller and the pacer.
+    fn leave(&mut self, now: Time, packet: Rtp, out: &mut impl Outbox) {
+        let size = wire::rtp_size(&packet);
+        let sequence = self.log.next_sequence();
+        let sent = SentPacket { sequence, sent: now, size, probe: packet.probe };
         self.log.insert(sent);
         self.controller.on_sent(&sent);
         self.pacer.sent(now, size);
@@ -454,9 +504,10 @@ impl VideoSender {
 
     fn show(&mut self, since_last: Duration, show: &mut Show<'_>) {
         let decision = self.controller.decision();
-        show("bytesSent", (self.media.payload + self.retransmitted.payload).get() as f64);
-        show("headerBytesSent", (self.media.headers + self.retransmitted.headers).get() as f64);
-        show("packetsSent", (self.media.packets + self.retransmitted.packets) as f64);
+        let (again, fec) = (self.retransmitted, self.parity());
+        show("bytesSent", (self.media.payload + again.payload + fec.payload).get() as f64);
+        show("headerBytesSent", (self.media.headers + again.headers + fec.headers).get() as f64);
+        show("packetsSent", (self.media.packets + again.packets + fec.packets) as f64);
         show("mediaPacketsSent", self.media.packets as f64);
         show("retransmittedPacketsSent", self.retransmitted.packets as f64);
         show("retransmittedBytesSent", self.retransmitted.payload.get() as f64);
@@ -474,6 +525,10 @@ impl VideoSender {
         show("roundTripTime", self.reported.rtt.map_or(f64::NAN, Duration::as_secs_f64));
         show("fractionLost", self.reported.fraction_lost);
         show("packetsLostReported", self.reported.cumulative_lost as f64);
+        if self.fec.is_some() {
+            show("fecPacketsSent", fec.packets as f64);
+            show("fecBytesSent", fec.payload.get() as f64);
+        }
         self.controller.signals(show);
     }
 }

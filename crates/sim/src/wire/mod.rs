@@ -7,7 +7,7 @@
 pub mod feedback;
 mod size;
 
-pub use size::{nack_items, rtcp_size, rtp_header_size, rtp_size};
+pub use size::{FEC_MASK, fec_header_size, nack_items, rtcp_size, rtp_header_size, rtp_size};
 
 use units::Bytes;
 
@@ -16,3 +16,10 @@ pub const UDP_IPV4_OVERHEAD: Bytes = Bytes::new(28);
 
 /// The RTP header of a first transmission of video: 12 bytes, and 12 of header extensions.
 pub const VIDEO_HEADER: Bytes = Bytes::new(24);
+
+/// What parity protects of a video packet's header: the extensions, which count as what follows it (RFC 5109 § 7.3, length recovery).
+pub const FEC_PROTECTED_HEADER: Bytes = Bytes::new(12);
+
+/// By how much a parity packet may be longer than the longest packet it protects: the FEC header with the long mask, and
+/// the protected header extensions.
+pub const FEC_OVERHEAD: Bytes = Bytes::new(30);

@@ -1,7 +1,7 @@
 //! How long packets are on the wire, without making them.
 
 use super::feedback::transport_size;
-use crate::payload::{Rtcp, Rtp};
+use crate::payload::{FecGroup, Rtcp, Rtp};
 use units::Bytes;
 
 /// RTP header without extensions (RFC 3550 § 5.1).
@@ -11,13 +11,28 @@ const RTP_HEADER: u64 = 12;
 const EXTENSIONS: u64 = 4 + 8;
 /// The original sequence number of a retransmission (RFC 4588 § 4).
 const RTX: u64 = 2;
+/// The FEC header (RFC 5109 § 7.3), and of its one level header the protection length (§ 7.4).
+const FEC_HEADER: u64 = 10 + 2;
+/// How many packets the short mask of a level header and the long one cover (RFC 5109 § 7.4; the L bit tells which).
+const FEC_SHORT_MASK: u64 = 16;
+/// The long mask.
+pub const FEC_MASK: u64 = 48;
 
-/// The RTP header with its extensions and, in a retransmission, the original sequence number.
+/// The FEC header and level header of a parity packet.
+#[must_use]
+pub fn fec_header_size(group: FecGroup) -> Bytes {
+    let mask = if group.span() > FEC_SHORT_MASK { FEC_MASK } else { FEC_SHORT_MASK };
+    Bytes::new(FEC_HEADER + mask / 8)
+}
+
+/// The RTP header with its extensions and, in a retransmission, the original sequence number; in a
+/// parity packet, the FEC header.
 #[must_use]
 pub fn rtp_header_size(packet: &Rtp) -> Bytes {
     let extensions = if packet.transport_sequence.is_some() { EXTENSIONS } else { 0 };
     let rtx = if packet.retransmission_of.is_some() { RTX } else { 0 };
-    Bytes::new(RTP_HEADER + extensions + rtx)
+    let fec = packet.fec.map_or(Bytes::ZERO, fec_header_size);
+    Bytes::new(RTP_HEADER + extensions + rtx) + fec
 }
 
 /// An RTP packet.

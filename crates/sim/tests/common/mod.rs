@@ -40,6 +40,7 @@ pub fn video(controller: &str) -> VideoConfig {
         burst_time: Duration::from_millis(5),
         circuit_breaker: false,
         nack: true,
+        fec: sim::Fec::Off,
         report_interval: Duration::from_secs(1),
         feedback_interval: Duration::from_millis(100),
     }
