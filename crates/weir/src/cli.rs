@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Write stored runs as CSV or Parquet
     Export(Export),
+    /// Print the queues of an experiment as lines of tc, for a real gateway
+    Tc(Tc),
     /// Say what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes
@@ -190,6 +192,26 @@ pub(crate) struct Export {
     /// With --csv: the samples of one stream of one run, a column a quantity
     #[arg(long, value_name = "NAME", conflicts_with = "parquet")]
     pub(crate) stream: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir tc janczukowicz-2017/adsl-com --set 'host.alice.up.queue=fq_codel target 5ms'
+  weir tc my-experiment.toml --line alice.up --dev ppp0 | sudo sh")]
+pub(crate) struct Tc {
+    /// An experiment's name (see 'weir list') or file
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) experiment: String,
+    /// Only this line: a host and its direction
+    #[arg(long, value_name = "HOST.up|down")]
+    pub(crate) line: Option<String>,
+    /// The device of the gateway
+    #[arg(long, value_name = "NAME", default_value = "eth0")]
+    pub(crate) dev: String,
+    /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, String)>,
 }
 
 #[derive(Args, Debug)]

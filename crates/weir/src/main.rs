@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Tc(args) => commands::tc::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Fit(args) => commands::fit::run(&args),
     };

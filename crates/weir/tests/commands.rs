@@ -254,3 +254,63 @@ fn runs_are_kept_exported_and_shown() {
     weir(&["export", "--from", "none.sqlite", "--csv", "x.csv"]).code(2).stderr(contains("none.sqlite"));
     weir(&["run", "two.toml", "--store", "two.toml"]).code(2).stderr(contains("two.toml"));
 }
+
+/// Two classes and a DSCP filter, as in tc-htb(8), tc-u32(8) and LARTC § 9.5, pasted as they stand.
+const GATEWAY: &str = r#"
+title = "A pasted gateway"
+duration = "60s"
+
+[host.alice]
+up = { delay = "20ms", queue = """
+#!/bin/sh
+tc qdisc del dev eth0 root 2>/dev/null
+# calls before everything else
+tc qdisc add dev eth0 root handle 1: htb default 30
+tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit burst 15k
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 500kbit ceil 1mbit burst 15k prio 1
+tc class add dev eth0 parent 1:1 classid 1:30 htb rate 1kbit ceil 1mbit burst 15k prio 2
+tc qdisc add dev eth0 parent 1:10 handle 10: sfq perturb 10
+tc filter add dev eth0 protocol ip parent 1:0 prio 1 u32 match ip tos 0x88 0xfc flowid 1:10
+""" }
+
+[host.bob]
+
+[call.main]
+from = "alice"
+to = "bob"
+dscp = "af41"
+
+[tcp.upload]
+from = "alice"
+to = "bob"
+"#;
+
+#[test]
+fn a_pasted_script_of_tc_runs_as_it_stands_and_is_written_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gateway.toml");
+    std::fs::write(&path, GATEWAY).unwrap();
+    let rates = |set: &str| {
+        let output = weir(&["run", path.to_str().unwrap(), "--json", "--set", set]).assert().success();
+        let value: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+        let rate = |stream: &str| value["streams"][stream]["received_rate"].as_f64().unwrap();
+        (rate("main.video"), rate("upload.tcp"))
+    };
+    let ((marked, beside), (unmarked, _)) = (rates("call.main.dscp=af41"), rates("call.main.dscp=be"));
+    assert!(marked > 450e3 && marked + beside < 1e6, "{marked} {beside}");
+    assert!(unmarked < marked / 2.0, "unmarked it shares the class of the upload: {unmarked}");
+    let written = weir(&["tc", path.to_str().unwrap(), "--dev", "ppp0"]).assert().success();
+    let written = String::from_utf8(written.get_output().stdout.clone()).unwrap();
+    assert!(
+        written.starts_with("# alice.up\ntc qdisc add dev ppp0 root handle 1: htb default 30"),
+        "{written}"
+    );
+    assert!(written.contains("u32 match ip dsfield 0x88 0xfc flowid 1:10"), "{written}");
+    weir(&["tc", path.to_str().unwrap(), "--line", "bob.up"])
+        .assert()
+        .code(2)
+        .stderr(contains("no queue at bob.up; give a host's 'up' or 'down' a queue"));
+    std::fs::write(&path, GATEWAY.replace("rate 500kbit ceil 1mbit", "rate 500kbit ceil 2mbit")).unwrap();
+    let message = "host.alice.up.queue: line 6: ceil 2Mbit of class 1:10 is above the ceil of its parent 1:1, 1Mbit; lower";
+    weir(&["run", path.to_str().unwrap()]).assert().code(2).stderr(contains(message)).stdout(is_empty());
+}

@@ -9,6 +9,7 @@ mod calls;
 mod catalogue;
 mod ends;
 mod files;
+mod gateway;
 mod grid;
 mod hosts;
 mod scenario;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
+pub use gateway::GatewayQueue;
 
 use crate::document::{self, Fault, KeyPath, Node, Reader, Table, Value};
 use crate::figures::Figure;

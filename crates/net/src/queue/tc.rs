@@ -189,20 +189,21 @@ impl QueueConfig {
     fn droptail(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let Some("limit") = words.key() else { return Err(words.wrong("'limit' is missing")) };
         let limit = words.word("limit")?;
-        let time = || limit.parse().ok().map(Self::DropTail);
-        let bytes = || limit.parse().ok().map(Self::Bfifo);
+        if let Some(more) = words.key() {
+            return Err(words.unknown(more));
+        }
         let config = match limit.strip_suffix('p') {
             Some(packets) => packets.parse().ok().map(Self::Pfifo),
-            None => time().or_else(bytes),
+            None => limit.parse().map(Self::DropTail).or_else(|_| limit.parse().map(Self::Bfifo)).ok(),
         };
-        match (config, words.key()) {
-            (_, Some(more)) => Err(words.unknown(more)),
-            (None, _) => Err(words.wrong(&format!("'{limit}' is not a value of 'limit'"))),
-            (Some(Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)), _) => {
+        match config {
+            None => Err(words.wrong(&format!("'{limit}' is not a value of 'limit'"))),
+            Some(Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)) => {
                 Err(words
                     .wrong("a limit of 0 would drop everything; leave the queue out for one without limit"))
             }
-            (Some(config), None) => Ok(config),
+            Some(Self::Bfifo(bytes)) => words.bounded("limit", bytes).map(Self::Bfifo),
+            Some(config) => Ok(config),
         }
     }
 }

@@ -74,6 +74,11 @@ impl<'a> Words<'a> {
     pub(super) fn bytes(&mut self, key: &str) -> Result<Bytes, QueueConfigError> {
         let word = self.word(key)?;
         let bytes = tc_units::size(word, self.units).ok_or_else(|| self.no_value(word, key))?;
+        self.bounded(key, bytes)
+    }
+
+    /// A size that is not a slip of the pen.
+    pub(super) fn bounded(&self, key: &str, bytes: Bytes) -> Result<Bytes, QueueConfigError> {
         if bytes > Bytes::ZERO && bytes <= MOST {
             return Ok(bytes);
         }

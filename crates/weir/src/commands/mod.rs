@@ -4,6 +4,7 @@ pub(crate) mod fit;
 pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod tc;
 pub(crate) mod verify;
 
 use crate::cli::Running;

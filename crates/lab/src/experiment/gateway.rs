@@ -1,0 +1,44 @@
+//! The queues of an experiment as lines of tc, for a real gateway.
+
+use super::Cell;
+use net::{AccessConfig, LineConfig, QueueConfig, RateConfig};
+use units::Bitrate;
+
+/// A queue of an experiment for a real gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayQueue {
+    /// Whose line it is: `alice.up`.
+    pub line: String,
+    /// The line's own rate, where the queue does not hold packets back by itself.
+    pub rate: Option<Bitrate>,
+    /// Lines of tc, one below the other.
+    pub tc: String,
+}
+
+impl Cell {
+    /// The queues of its lines as lines of tc for the device `dev`, without those that have no limit.
+    #[must_use]
+    pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
+        let lines = self.scenario.network.hosts.iter().flat_map(|host| {
+            let AccessConfig::Wired { up, down } = &host.access;
+            [(up, "up"), (down, "down")].map(|(line, way)| (format!("{}.{way}", host.name), line))
+        });
+        lines.filter_map(|(name, line)| gateway_queue(name, line, dev)).collect()
+    }
+}
+
+fn gateway_queue(name: String, line: &LineConfig, dev: &str) -> Option<GatewayQueue> {
+    let rate = match &line.rate {
+        RateConfig::Scheduled(schedule) => schedule.values().next(),
+        RateConfig::Trace(trace) => Some(trace.mean_rate()),
+        RateConfig::Unlimited => None,
+    };
+    let queue = match &line.queue {
+        QueueConfig::Unlimited => return None,
+        // tc has no limit in time: as many bytes as the line begins with.
+        QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate?.bytes_in(*time)),
+        queue => queue.clone(),
+    };
+    let rate = rate.filter(|_| !queue.shapes());
+    Some(GatewayQueue { line: name, rate, tc: queue.script(dev) })
+}

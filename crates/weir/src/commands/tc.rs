@@ -1,0 +1,35 @@
+use crate::cli::Tc;
+use crate::failure::Failure;
+use crate::output::Output;
+use lab::experiment::{Experiment, GatewayQueue};
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
+    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.set)?;
+    let mut out = Output::new();
+    let mut written = 0;
+    for cell in experiment.cells() {
+        let queues = cell.gateway_queues(&args.dev);
+        let wanted = queues.iter().filter(|queue| args.line.as_ref().is_none_or(|line| *line == queue.line));
+        for queue in wanted {
+            out.line(&text(&cell.label(), queue))?;
+            written += 1;
+        }
+    }
+    out.finish()?;
+    if written == 0 {
+        let line = args.line.as_deref().unwrap_or("any line");
+        let reason = format!("{}: no queue at {line}", args.experiment);
+        return Err(Failure::new(format!(
+            "{reason}; give a host's 'up' or 'down' a queue, or name another line"
+        )));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A heading that is a comment to the shell, and the lines.
+fn text(cell: &str, queue: &GatewayQueue) -> String {
+    let cell = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
+    let rate = queue.rate.map(|rate| format!("; the line itself sends at {rate}")).unwrap_or_default();
+    format!("# {}{cell}{rate}\n{}", queue.line, queue.tc)
+}
