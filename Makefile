@@ -15,7 +15,7 @@ build:
 
 test: deps lint unit fuzz ## Everything that CI checks.
 
-# Tools that some tests use (tshark reads our captures, ffmpeg the codec fit). Without apt or root those tests skip, with a line that says so.
+# Tools that some tests use (tshark reads our captures, ffmpeg the codec fit, ip and tc the kernel's queues). Without apt or root those tests skip, with a line that says so.
 deps:
 	@./scripts/deps
 
