@@ -185,7 +185,7 @@ fn htb_with_a_ceil_below_the_parents() {
 }
 
 /// A machine that stands still for longer than a burst lasts moves all that follows; a difference is there every time.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 10;
 
 fn check(number: usize) {
     // One at a time: two would disturb each other's times.
