@@ -22,7 +22,8 @@ tc class add dev x parent 1:2 classid 1:20 htb rate 400kbit ceil 800kbit cburst 
 tc class add dev x parent 1:1 classid 1:30 htb rate 8bit ceil 700kbit prio 7
 tc qdisc add dev x parent 1:10 codel target 2ms interval 10ms
 tc qdisc add dev x parent 1:20 handle 20: tbf rate 200kbit burst 2000 limit 5000
-tc qdisc add dev x parent 20: sfq perturb 1
+tc qdisc add dev x parent 20: handle 21: tbf rate 150kbit burst 1600 latency 90ms
+tc qdisc add dev x parent 21: sfq perturb 1
 tc filter add dev x parent 1: prio 1 u32 match ip dst 10.0.0.2/32 flowid 1:2
 tc filter add dev x parent 1: prio 2 u32 match ip src 10.0.0.3/32 flowid 1:
 tc filter add dev x parent 1:2 prio 1 u32 match ip src 10.0.0.1/32 flowid 1:10

@@ -42,7 +42,7 @@ fn host(name: &str, node: &Node, files: &Files) -> Result<(HostConfig, Stack), F
     };
     let (up, down) = (direction("up")?, direction("down")?);
     let stack = Stack { tsq: table.or("tsq", false)?, gso: table.or("gso", false)? };
-    if stack.tsq && matches!(up.rate, RateConfig::Unlimited) {
+    if stack.tsq && matches!(up.rate, RateConfig::Unlimited) && !up.queue.shapes() {
         let reason = "small queues without a queue: the way up has no rate";
         return Err(table.fault("tsq", reason, "give 'up' a rate, or leave tsq out"));
     }

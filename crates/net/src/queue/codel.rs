@@ -59,7 +59,7 @@ impl CodelConfig {
         let mut config = Self::default();
         while let Some(key) = words.key() {
             if key == "limit" {
-                config.limit = words.positive(key)?;
+                config.limit = words.packets(key)?;
             } else if !config.parameters.read(key, &mut words)? {
                 return Err(words.unknown(key));
             }

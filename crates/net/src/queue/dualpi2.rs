@@ -108,7 +108,7 @@ impl DualPi2Config {
         let (mut typical, mut longest) = (None, None);
         while let Some(key) = words.key() {
             match key {
-                "limit" => config.limit = words.positive(key)?,
+                "limit" => config.limit = words.packets(key)?,
                 "memlimit" => config.memlimit = Some(words.bytes(key)?),
                 "target" => config.target = time(&mut words, key)?,
                 "tupdate" => config.tupdate = time(&mut words, key)?,

@@ -188,7 +188,8 @@ fn u32_match<'a>(words: &mut Words<'a>, key: &'a str, ipv6: bool) -> Result<Opti
         "dport" => Field::DstPort,
         other => return Err(words.wrong(&format!("'match {ip} {other}' is not known"))),
     };
-    let (value, mask) = (number(words, name)?, number(words, name)?);
+    let value = number(words, name, integer)?;
+    let mask = number(words, name, hexadecimal)?;
     checked(words, name, Match { field, value, mask }).map(Some)
 }
 
@@ -214,10 +215,13 @@ fn flower_match<'a>(
         _ => None,
     };
     let whole = Match { field, value: 0, mask: 0 }.words().1;
+    // A byte of DSCP and ECN may be hexadecimal without saying so.
+    let number =
+        |word| if field == Field::Tos { integer(word).or_else(|| hexadecimal(word)) } else { integer(word) };
     let (value, mask) = match (named, word.split_once('/')) {
         (Some(value), _) => (Some(value), Some(whole)),
-        (None, Some((value, mask))) => (integer(value), integer(mask)),
-        (None, None) => (integer(word), Some(whole)),
+        (None, Some((value, mask))) => (number(value), hexadecimal(mask)),
+        (None, None) => (number(word), Some(whole)),
     };
     let (Some(value), Some(mask)) = (value, mask) else {
         return Err(words.wrong(&format!("'{word}' is not a value of '{key}'")));
@@ -250,15 +254,22 @@ fn address(words: &mut Words<'_>, name: &str, field: Field, ipv6: bool) -> Resul
     Ok(Match { field, value: address.to_bits() & mask, mask })
 }
 
-fn number(words: &mut Words<'_>, name: &str) -> Result<u32, QueueConfigError> {
+fn number(
+    words: &mut Words<'_>,
+    name: &str,
+    read: impl Fn(&str) -> Option<u32>,
+) -> Result<u32, QueueConfigError> {
     let word = words.word(name)?;
-    integer(word).ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{name}'")))
+    read(word).ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{name}'")))
 }
 
 /// Decimal, or hexadecimal after `0x`.
 fn integer(word: &str) -> Option<u32> {
-    match word.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok(),
-    }
+    if word.starts_with("0x") || word.starts_with("0X") { hexadecimal(word) } else { word.parse().ok() }
+}
+
+/// As tc reads masks: with or without `0x`.
+fn hexadecimal(word: &str) -> Option<u32> {
+    let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
+    u32::from_str_radix(digits, 16).ok()
 }

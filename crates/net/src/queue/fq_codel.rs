@@ -49,13 +49,16 @@ impl FqCodelConfig {
         let mut config = Self::default();
         while let Some(key) = words.key() {
             match key {
-                "limit" => config.limit = words.positive(key)?,
+                "limit" => config.limit = words.packets(key)?,
                 "flows" => {
                     config.flows = words.positive(key)?;
                     if config.flows > MAX_FLOWS {
                         return Err(words.wrong(&format!("'flows' is {MAX_FLOWS} at most")));
                     }
                 }
+                // Neither matters while a queue holds fewer bytes than the one and drops no more than the other.
+                "memory_limit" => drop(words.bytes(key)?),
+                "drop_batch" => drop(words.positive::<u32>(key)?),
                 "quantum" => config.quantum = words.bytes(key)?,
                 _ if config.codel.read(key, &mut words)? => {}
                 _ => return Err(words.unknown(key)),

@@ -74,7 +74,7 @@ impl PieConfig {
         let mut config = Self::default();
         while let Some(key) = words.key() {
             match key {
-                "limit" => config.limit = words.positive(key)?,
+                "limit" => config.limit = words.packets(key)?,
                 "target" => config.target = words.time(key)?,
                 "tupdate" => {
                     config.tupdate = words.time(key)?;

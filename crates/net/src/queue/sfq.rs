@@ -39,7 +39,7 @@ impl SfqConfig {
         let mut config = Self::default();
         while let Some(key) = words.key() {
             match key {
-                "limit" => config.limit = words.positive(key)?,
+                "limit" => config.limit = words.packets(key)?,
                 "depth" => config.depth = words.positive(key)?,
                 "divisor" => {
                     config.divisor = words.positive(key)?;

@@ -177,7 +177,9 @@ impl QueueDiscipline for Tbf {
     }
 
     fn head(&self) -> Option<Bytes> {
-        self.next.map(|(_, packet)| packet.size).or_else(|| self.child.head())
+        // A child that shapes may not give its head yet.
+        let head = || if self.child.shapes() { None } else { self.child.head() };
+        self.next.map(|(_, packet)| packet.size).or_else(head)
     }
 
     fn shapes(&self) -> bool {
@@ -226,6 +228,14 @@ mod tests {
         // At 2 Mbit/s the peak lets a packet of 1000 B pass in 4 ms.
         let peak = "tbf rate 1Mbit burst 3000 limit 100000 peakrate 2Mbit mtu 1000";
         assert_eq!(leaves(peak, &[1_000; 6]).0, [0, 4_000, 8_000, 12_000, 16_000, 24_000]);
+    }
+
+    #[test]
+    fn a_bucket_in_a_bucket_sends_at_the_lower_rate() {
+        let script = "tc qdisc add dev x root handle 1: tbf rate 1100kbit burst 1540 limit 9000
+            tc qdisc add dev x parent 1: tbf rate 1mbit burst 1540 limit 9000";
+        let (left, dropped) = leaves(script, &[1_000; 9]);
+        assert_eq!((left.last(), dropped), (Some(&(8 * 8_000 - 540 * 8)), 0), "{left:?}");
     }
 
     #[test]

@@ -146,6 +146,15 @@ impl QueueConfig {
         match kind {
             "pfifo" => Self::pfifo(with("pfifo limit PACKETS")),
             "bfifo" => Self::bfifo(with("bfifo limit BYTES")),
+            "droptail" | "unlimited" if units == Units::Tc => {
+                Err(QueueConfigError(format!("'{kind}' is not a word of tc; write 'bfifo limit BYTES' or 'pfifo limit PACKETS'")))
+            }
+            "netem" => Err(QueueConfigError(
+                "netem is not a queue here: a line has 'delay', 'loss', 'jitter' and 'rate' of its own; write them beside 'queue'".to_owned(),
+            )),
+            "qdisc" | "class" => Err(QueueConfigError(format!(
+                "'{kind}' is what tc prints; write 'tc {kind} add dev eth0 …'"
+            ))),
             "droptail" => Self::droptail(with("droptail limit 150ms|125kB|100p")),
             "codel" => CodelConfig::read(with(codel::USAGE)).map(Self::Codel),
             "fq_codel" => FqCodelConfig::read(with(fq_codel::USAGE)).map(Self::FqCodel),
@@ -168,7 +177,7 @@ impl QueueConfig {
         let mut limit = TXQUEUELEN;
         while let Some(key) = words.key() {
             match key {
-                "limit" => limit = words.positive(key)?,
+                "limit" => limit = words.packets(key)?,
                 _ => return Err(words.unknown(key)),
             }
         }

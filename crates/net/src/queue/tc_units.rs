@@ -55,15 +55,15 @@ pub(super) fn size(word: &str, units: Units) -> Option<Bytes> {
     if units == Units::Weir {
         return word.parse().map(Bytes::new).or_else(|_| word.parse()).ok();
     }
-    // In eighths of a byte, for sizes in bits.
-    let eighths = tc(word, |unit| {
+    // In thousandths of an eighth of a byte: for sizes in bits, and for decimals that tc rounds off.
+    let thousandths = tc(word, |unit| {
         let (prefix, scale) = match unit.strip_suffix("bit") {
             Some(prefix) => (prefix, 1),
             None => (unit.strip_suffix('b').unwrap_or(unit), 8),
         };
-        Some(scale * 1_024u64.pow(power(prefix)?))
+        (scale * 1_000_u64).checked_mul(1_024u64.pow(power(prefix)?))
     })?;
-    Some(Bytes::new(eighths / 8))
+    Some(Bytes::new(thousandths / 8_000))
 }
 
 /// tc ignores case.
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!([rate("1Mbit/s"), rate("fast"), rate("1xbit")], [None; 3]);
         let size = |word| size(word, Units::Tc).map(Bytes::get);
         assert_eq!(
-            ["1600", "125kb", "15k", "1mbit", "10b"].map(size).map(Option::unwrap),
-            [1_600, 128_000, 15_360, 131_072, 10]
+            ["1600", "125kb", "15k", "1mbit", "10b", "3.3kb"].map(size).map(Option::unwrap),
+            [1_600, 128_000, 15_360, 131_072, 10, 3_379]
         );
         let time = |word| time(word, Units::Tc).map(Duration::as_nanos);
         assert_eq!(

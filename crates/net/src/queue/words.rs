@@ -51,6 +51,13 @@ impl<'a> Words<'a> {
         self.above_zero(key, value)
     }
 
+    /// A number of packets after `key`, above zero; tc prints them with a p.
+    pub(super) fn packets(&mut self, key: &str) -> Result<u64, QueueConfigError> {
+        let word = self.word(key)?;
+        let packets = word.strip_suffix('p').unwrap_or(word).parse().map_err(|_| self.no_value(word, key))?;
+        self.above_zero(key, packets)
+    }
+
     /// A time after `key`, above zero.
     pub(super) fn time(&mut self, key: &str) -> Result<Duration, QueueConfigError> {
         let word = self.word(key)?;

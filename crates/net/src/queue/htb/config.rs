@@ -11,6 +11,7 @@ use units::{Bitrate, Bytes};
 pub(crate) const MAX_DEPTH: usize = 8;
 /// How many priorities there are (Linux: TC_HTB_NUMPRIO).
 pub(super) const PRIORITIES: usize = 8;
+const LAST_PRIORITY: u8 = 7;
 /// What tc gives for a burst that is left out: a packet of its mtu (tc-htb: 1600 bytes).
 const BURST: Bytes = Bytes::new(1_600);
 /// Bounds of a quantum that is computed (Linux `htb_change_class`).
@@ -92,19 +93,19 @@ impl HtbClass {
         parent: Option<u16>,
         mut words: Words<'_>,
     ) -> Result<Self, QueueConfigError> {
-        let (mut rate, mut ceil, mut burst, mut cburst) = (None, None, BURST, BURST);
+        let (mut rate, mut ceil, mut burst, mut cburst, mut mtu) = (None, None, None, None, BURST);
         let (mut prio, mut quantum, mut overhead, mut mpu) = (0u8, None, Bytes::ZERO, Bytes::ZERO);
         while let Some(key) = words.key() {
             match key {
                 "rate" => rate = Some(words.rate(key)?),
                 "ceil" => ceil = Some(words.rate(key)?),
-                "burst" | "buffer" | "maxburst" => burst = words.bytes(key)?,
-                "cburst" | "cbuffer" | "cmaxburst" => cburst = words.bytes(key)?,
+                "burst" | "buffer" | "maxburst" => burst = Some(words.bytes(key)?),
+                "cburst" | "cbuffer" | "cmaxburst" => cburst = Some(words.bytes(key)?),
                 "prio" => prio = words.value(key)?,
                 "quantum" => quantum = Some(words.bytes(key)?),
                 "overhead" => overhead = words.bytes(key)?,
                 "mpu" => mpu = words.bytes(key)?,
-                "mtu" => drop(words.bytes(key)?),
+                "mtu" => mtu = words.bytes(key)?,
                 _ => return Err(words.unknown(key)),
             }
         }
@@ -114,9 +115,9 @@ impl HtbClass {
             let (rate, ceil) = (Printed(rate), Printed(ceil));
             return Err(words.wrong(&format!("a ceil of {ceil} is below the rate of {rate}")));
         }
-        if usize::from(prio) >= PRIORITIES {
-            return Err(words.wrong(&format!("'prio' is 0 to {}", PRIORITIES - 1)));
-        }
+        // Linux takes what is above for the last.
+        let prio = prio.min(LAST_PRIORITY);
+        let (burst, cburst) = (burst.unwrap_or(mtu), cburst.unwrap_or(mtu));
         let (leaf, filters) = (None, Vec::new());
         Ok(Self { minor, parent, rate, ceil, burst, cburst, prio, quantum, overhead, mpu, leaf, filters })
     }

@@ -10,6 +10,8 @@ pub(super) struct Line {
     pub(super) words: Vec<String>,
 }
 
+type Variables = BTreeMap<String, String>;
+
 /// Whether a text is a script: a line begins with `tc`.
 pub(in super::super) fn is_script(text: &str) -> bool {
     text.lines().any(|line| is_tc(plain(line)) || is_tc(prompted(line)))
@@ -17,7 +19,8 @@ pub(in super::super) fn is_script(text: &str) -> bool {
 
 /// Without a comment, `$ ` of a prompt, and sudo.
 fn plain(line: &str) -> &str {
-    let line = line.split_once(" #").map_or(line, |(line, _)| line).trim();
+    let comment = line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
+    let line = comment.map_or(line, |(at, _)| &line[..at]).trim();
     let line = if line.starts_with('#') { "" } else { line };
     let line = line.strip_prefix("$ ").unwrap_or(line).trim_start();
     line.strip_prefix("sudo ").unwrap_or(line).trim_start()
@@ -31,7 +34,7 @@ fn prompted(line: &str) -> &str {
 
 fn is_tc(line: &str) -> bool {
     let command = line.split_whitespace().next().unwrap_or_default();
-    ["tc", "$TC", "${TC}"].contains(&command) || command.ends_with("/tc")
+    ["tc", "$TC", "${TC}"].contains(&command) || (command.ends_with("/tc") && !command.contains('='))
 }
 
 /// The lines for tc, with variables filled in.
@@ -42,7 +45,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
     // A '#' is a prompt only where no line stands without.
     let prompts = !text.lines().any(|line| is_tc(plain(line)));
     let strip = if prompts { prompted } else { plain };
-    let mut variables: BTreeMap<String, String> = BTreeMap::new();
+    let mut variables = Variables::from([("TC".to_owned(), "tc".to_owned())]);
     let mut lines = Vec::new();
     let mut begun: Option<(usize, String)> = None;
     for (number, line) in (1..).zip(text.lines()) {
@@ -54,25 +57,10 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
             begun = Some((number, start.to_owned()));
             continue;
         }
-        let at = |reason: String| QueueConfigError::new(reason).at_line(number);
-        for part in joined.split(';').map(strip).filter(|part| !part.is_empty()) {
-            if is_tc(part) {
-                let words = tc_words(part, &variables).map_err(at)?;
-                lines.push(Line { number, words });
-                continue;
-            }
-            match part.strip_prefix("export ").unwrap_or(part).split_once('=') {
-                Some((name, value)) if is_name(name) => {
-                    let value = fill(value.trim(), &variables).map_err(at)?;
-                    variables.insert(name.to_owned(), value);
-                }
-                _ => {
-                    let word = part.split_whitespace().next().unwrap_or_default();
-                    return Err(at(format!(
-                        "'{word}' is not tc; leave the line out: only tc's lines and NAME=value are read"
-                    )));
-                }
-            }
+        for part in joined.split(';').flat_map(|part| part.split("&&")).map(plain) {
+            let command = command(part, &mut variables);
+            let words = command.map_err(|reason| QueueConfigError::new(reason).at_line(number))?;
+            lines.extend(words.map(|words| Line { number, words }));
         }
     }
     match begun {
@@ -83,16 +71,47 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
     }
 }
 
-/// The words after `tc`, up to what is the shell's.
-fn tc_words(line: &str, variables: &BTreeMap<String, String>) -> Result<Vec<String>, String> {
-    let words = line.split_whitespace().skip(1).take_while(|word| !is_redirection(word));
-    let filled = words.map(|word| fill(word, variables)).collect::<Result<Vec<_>, _>>()?;
-    // A variable can hold several words.
-    Ok(filled.join(" ").split_whitespace().map(str::to_owned).collect())
+/// The words for tc of a command, if it is one; assignments come into force.
+fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>, String> {
+    let part = part.strip_prefix("export ").unwrap_or(part).trim();
+    if part.is_empty() {
+        return Ok(None);
+    }
+    if let Some((name, rest)) = part.split_once('=').filter(|(name, _)| is_name(name)) {
+        let (value, rest) = value(rest);
+        let value = fill(value, variables)?;
+        variables.insert(name.to_owned(), value);
+        return command(rest, variables);
+    }
+    // A variable can hold several words, and tc itself.
+    let filled = fill(part, variables)?;
+    if !is_tc(&filled) {
+        let word = filled.split_whitespace().next().unwrap_or_default();
+        return Err(format!(
+            "'{word}' is not tc; leave the line out: only tc's lines and NAME=value are read"
+        ));
+    }
+    let end = filled.split_whitespace().position(is_redirection);
+    let words: Vec<String> = filled.split_whitespace().map(str::to_owned).collect();
+    let (words, tail) = words.split_at(end.unwrap_or(words.len()));
+    if tail.iter().any(|word| is_tc(word)) {
+        return Err(format!("a tc after '{}'; write it in a line of its own", tail[0]));
+    }
+    Ok(Some(words[1..].to_vec()))
+}
+
+/// The value at the beginning of what follows `=`, quoted or a word, and what follows it.
+fn value(text: &str) -> (&str, &str) {
+    for quote in ['"', '\''] {
+        if let Some((value, rest)) = text.strip_prefix(quote).and_then(|text| text.split_once(quote)) {
+            return (value, rest.trim());
+        }
+    }
+    text.split_once(char::is_whitespace).map_or((text, ""), |(value, rest)| (value, rest.trim()))
 }
 
 fn is_redirection(word: &str) -> bool {
-    ["2>", ">", "||", "&&", "|"].iter().any(|sign| word.starts_with(sign))
+    ["2>", ">", "||", "|"].iter().any(|sign| word.starts_with(sign))
 }
 
 fn is_name(name: &str) -> bool {
@@ -101,10 +120,16 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Puts in values for `$NAME` and `${NAME}`.
-fn fill(word: &str, variables: &BTreeMap<String, String>) -> Result<String, String> {
-    let mut parts = word.split('$');
+fn fill(text: &str, variables: &Variables) -> Result<String, String> {
+    if text.contains('`') {
+        return Err("'`': commands within are not carried out; write what they print".to_owned());
+    }
+    let mut parts = text.split('$');
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
+        if part.starts_with(['(', '[']) {
+            return Err(format!("'${}': nothing is computed here; write the result", &part[..1]));
+        }
         let (name, rest) = match part.strip_prefix('{').and_then(|part| part.split_once('}')) {
             Some(split) => split,
             None => {
@@ -114,7 +139,10 @@ fn fill(word: &str, variables: &BTreeMap<String, String>) -> Result<String, Stri
         };
         match variables.get(name) {
             Some(value) => filled.push_str(value),
-            None => return Err(format!("${name} has no value; write '{name}=…' above, or its value here")),
+            None if is_name(name) => {
+                return Err(format!("${name} has no value; write '{name}=…' above, or its value here"));
+            }
+            None => return Err(format!("'${name}' is not known; write its value")),
         }
         filled.push_str(rest);
     }

@@ -20,6 +20,8 @@ pub(super) enum Object {
 /// A line.
 pub(super) struct Statement<'a> {
     pub(super) object: Object,
+    /// What is there already may be overwritten.
+    pub(super) replace: bool,
     pub(super) dev: &'a str,
     pub(super) root: bool,
     pub(super) parent: Option<Handle>,
@@ -54,7 +56,7 @@ impl<'a> Statement<'a> {
             }
         };
         match verb {
-            "add" | "replace" => {}
+            "add" | "replace" | "change" => {}
             "del" | "delete" => return Ok(None),
             other => {
                 return Err(wrong(&format!("'{other}' adds nothing; write 'add', or leave the line out")));
@@ -62,6 +64,7 @@ impl<'a> Statement<'a> {
         }
         let mut statement = Self {
             object,
+            replace: verb != "add",
             dev: "",
             root: false,
             parent: None,
@@ -96,6 +99,18 @@ impl<'a> Statement<'a> {
                     statement.handle = Some(handle(key, value()?)?);
                     2
                 }
+                // A filter's own number: nothing here asks for it.
+                "handle" if object == Object::Filter => {
+                    value()?;
+                    2
+                }
+                "ingress" | "clsact" => {
+                    return Err(wrong("what comes in waits in no queue of this device; leave the line out"));
+                }
+                "stab" => {
+                    let mend = "write 'overhead BYTES' and 'mpu BYTES' in the classes of htb, or in cake";
+                    return Err(wrong(&format!("'stab' is not known; {mend}")));
+                }
                 "protocol" | "proto" if object == Object::Filter => {
                     statement.ipv6 = protocol(value()?)?;
                     2
@@ -128,6 +143,12 @@ fn handle(key: &str, word: &str) -> Result<Handle, QueueConfigError> {
         "" => Ok(0),
         digits => u16::from_str_radix(digits, 16),
     };
+    // A qdisc's number may stand alone.
+    if key == "handle"
+        && let Ok(major) = half(word)
+    {
+        return Ok(Handle { major, minor: 0 });
+    }
     match word.split_once(':').map(|(major, minor)| (half(major), half(minor))) {
         Some((Ok(major), Ok(minor))) => Ok(Handle { major, minor }),
         _ => Err(wrong(&format!("'{word}' is not a value of '{key}'; write '1:' or '1:10'"))),

@@ -53,6 +53,14 @@ fn what_surrounds_tc_in_scripts_is_understood() {
         read("# tc qdisc add dev ppp0 root sfq perturb 10"),
         read("$ tc qdisc add dev ppp0 root sfq perturb 10")
     );
+    let joined = "TC=/sbin/tc
+        U32=\"$TC filter add dev eth0 parent 1: protocol ip prio 1 u32\"
+        DEV=eth0 $TC qdisc add dev eth0 root handle 1: htb && $TC class add dev eth0 parent 1: classid 1:1 htb rate 1mbit prio 9 || exit 1
+        $U32 match ip dport 22 ffff flowid 1:1\t# as LARTC does
+        tc class replace dev eth0 parent 1: classid 1:1 htb rate 2mbit";
+    let QueueConfig::Htb(htb) = read(joined) else { panic!("{joined}") };
+    assert_eq!((htb.classes.len(), htb.filters.len()), (1, 1));
+    assert_eq!(htb.classes[0].rate, units::Bitrate::from_mbps(2));
     let flower = "tc qdisc add dev x root handle 1: htb
         tc class add dev x parent 1: classid 1:a htb rate 1mbit
         tc filter add dev x protocol ip flower ip_proto udp ip_tos 0xb8/0xfc dst_port 5004 classid 1:a
@@ -63,8 +71,8 @@ fn what_surrounds_tc_in_scripts_is_understood() {
     assert_eq!(
         filters,
         [
-            "tc filter add dev eth0 parent 1: protocol ip prio 6 matchall flowid 1:0",
             "tc filter add dev eth0 parent 1: protocol ipv6 prio 7 u32 match ip6 priority 0xb8 0xfc flowid 1:a",
+            "tc filter add dev eth0 parent 1: protocol ip prio 49151 matchall flowid 1:0",
             "tc filter add dev eth0 parent 1: protocol ip prio 49152 u32 match ip protocol 17 0xff match ip dsfield 0xb8 0xfc match ip dport 5004 0xffff flowid 1:a",
         ]
     );
@@ -129,7 +137,31 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         ("tc qdisc del dev eth0 root", "line 3: 'del' would undo what stands above"),
         ("tc -s qdisc show", "line 3: 'tc -s' is not known"),
         ("tc qdisc show dev eth0", "line 3: 'show' adds nothing"),
-        ("tc filter add dev eth0 parent 1: handle 4 fw flowid 1:1", "line 3: no classifier 'handle'"),
+        ("tc filter add dev eth0 parent 1: handle 4 fw flowid 1:1", "line 3: no classifier 'fw'"),
+        ("tc qdisc add dev eth0 ingress", "line 3: what comes in waits in no queue"),
+        ("tc qdisc add dev eth0 handle ffff: ingress", "line 3: what comes in waits in no queue"),
+        (
+            "tc qdisc add dev eth0 parent 1:1 netem delay 20ms",
+            "line 3: netem is not a queue here: a line has 'delay'",
+        ),
+        (
+            "tc qdisc add dev eth0 parent 1:1 droptail limit 150ms",
+            "line 3: 'droptail' is not a word of tc; write 'bfifo",
+        ),
+        (
+            "tc qdisc add dev eth0 parent 1:1 stab overhead 18 pfifo",
+            "line 3: 'stab' is not known; write 'overhead",
+        ),
+        (
+            "tc qdisc add dev eth0 parent 1:1 pfifo limit $((9*9))",
+            "line 3: '$(': nothing is computed here; write the result",
+        ),
+        ("tc qdisc add dev ${1:-eth0} parent 1:1 pfifo", "line 3: '$1:-eth0' is not known; write its value"),
+        ("false || tc qdisc add dev eth0 parent 1:1 pfifo", "line 3: 'false' is not tc"),
+        (
+            "tc qdisc add dev eth0 parent 1:1 pfifo | tc qdisc show",
+            "line 3: a tc after '|'; write it in a line of its own",
+        ),
         (
             "tc filter add dev eth0 parent 1: fw flowid 1:1",
             "line 3: no classifier 'fw'; write it as 'u32 match ip dsfield",

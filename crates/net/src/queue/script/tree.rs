@@ -7,8 +7,10 @@ use super::super::tc_units::{Printed, Units};
 use super::super::words::Words;
 use super::statement::{Handle, Object, Statement};
 
-/// The prio of the first filter without one; each later one comes before those that are there (Linux `tcf_auto_prio`).
+/// The prio of the first filter without one; each later one comes before those that are there, but after all with a prio below the
+/// bound (Linux `tcf_auto_prio`, `tc_new_tfilter`).
 const AUTO_PRIO: u16 = 0xc000;
+const AUTO_FROM: u16 = 0x8000;
 
 /// The disciplines so far: parents stand before their children.
 #[derive(Default)]
@@ -153,7 +155,7 @@ impl Tree {
         }
         let above = (parent.minor != 0).then_some(parent.minor);
         let class = HtbClass::read(id.minor, above, Words::new(statement.words, Units::Tc, CLASS_USAGE))?;
-        self.htb(parent)?.add(class, id.major)
+        self.htb(parent)?.add(class, id.major, statement.replace)
     }
 
     fn filter(&mut self, statement: &Statement<'_>) -> Result<(), QueueConfigError> {
@@ -196,7 +198,8 @@ impl Tree {
             }
         };
         let prio = statement.prio.unwrap_or_else(|| {
-            filters.first().map_or(AUTO_PRIO, |first| first.prio.saturating_sub(1).max(1))
+            let first = filters.iter().find(|one| one.prio >= AUTO_FROM);
+            first.map_or(AUTO_PRIO, |first| first.prio - 1)
         });
         let at = filters.partition_point(|one| one.prio <= prio);
         filters.insert(at, Filter { prio, ipv6: statement.ipv6, matches, class: target });
@@ -242,7 +245,7 @@ impl HtbConfig {
     }
 
     /// Adds a class below one that is there.
-    fn add(&mut self, class: HtbClass, major: u16) -> Result<(), QueueConfigError> {
+    fn add(&mut self, mut class: HtbClass, major: u16, replace: bool) -> Result<(), QueueConfigError> {
         let name = |minor: u16| format!("{major:x}:{minor:x}");
         if class.parent == Some(class.minor) {
             return wrong(format!(
@@ -250,7 +253,8 @@ impl HtbConfig {
                 name(class.minor)
             ));
         }
-        if self.class(class.minor, "").is_ok() {
+        let there = self.classes.iter().position(|one| one.minor == class.minor);
+        if there.is_some_and(|place| !replace || self.classes[place].parent != class.parent) {
             return wrong(format!("there is a class {} already; take another number", name(class.minor)));
         }
         if let Some(parent) = class.parent {
@@ -273,7 +277,13 @@ impl HtbConfig {
                 }
             }
         }
-        self.classes.push(class);
+        match there {
+            Some(place) => {
+                class.filters = std::mem::take(&mut self.classes[place].filters);
+                self.classes[place] = class;
+            }
+            None => self.classes.push(class),
+        }
         Ok(())
     }
 }
