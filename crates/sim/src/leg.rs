@@ -101,8 +101,9 @@ impl Leg {
 
     /// What happened to its video: freezes at their ends, in seconds, and requests for key frames.
     pub(crate) fn events(&self) -> Vec<Event> {
-        let Some(video) = &self.video else { return Vec::new() };
-        let event = |at, what, value| Event { at, stream: video.name().to_owned(), what, value };
+        // Of a call without video the end alone is told, as of its audio.
+        let Some(stream) = self.video.as_ref().or(self.audio.as_ref()) else { return Vec::new() };
+        let event = |at, what, value| Event { at, stream: stream.name().to_owned(), what, value };
         let (freezes, requests) = (self.receiver.freezes().iter(), self.receiver.key_requests.iter());
         let freezes = freezes.map(|&(at, length)| event(at, "freeze", length.as_secs_f64()));
         let ends = [self.sender.ended(), self.receiver.ended()].into_iter().flatten();

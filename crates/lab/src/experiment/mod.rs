@@ -120,7 +120,17 @@ impl Experiment {
         let Value::Table(document) = document.value else {
             return Err(ExperimentError::file(path, "not a table", ""));
         };
-        Self::build(document, text, path, name, files).map_err(|fault| fault.in_file(path))
+        let experiment =
+            Self::build(document, text, path, name, files).map_err(|fault| fault.in_file(path))?;
+        // Only of the file as it stands: an axis may be overridden.
+        let axes = |axis: &str| -> Vec<&str> {
+            let params = experiment.cells.iter().flat_map(|cell| &cell.params);
+            params.filter(|(name, _)| name == axis).map(|(_, value)| value.as_str()).collect()
+        };
+        match experiment.figures.iter().find_map(|figure| figure.missing(axes)) {
+            Some((reason, mend)) => Err(ExperimentError::file(path, reason, mend)),
+            None => Ok(experiment),
+        }
     }
 
     fn build(document: Table, text: &str, path: &str, name: &str, files: Files) -> Result<Self, Fault> {

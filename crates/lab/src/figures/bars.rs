@@ -80,6 +80,16 @@ impl Bars {
         Ok(bars)
     }
 
+    /// The axis of its groups.
+    pub(super) fn group(&self) -> &Option<String> {
+        &self.group
+    }
+
+    /// The axis of a group's items.
+    pub(super) fn series(&self) -> &Option<String> {
+        &self.series
+    }
+
     pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
         let scaled = |request: &Request| Ok(request.compute_among(recording, known)? * self.unit.scale);
         let numbers = |value: &ValueSpec| value.requests.iter().map(scaled).collect();

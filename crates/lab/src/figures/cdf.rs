@@ -34,7 +34,10 @@ impl Cdf {
         Ok(Self { label, unit, log, request, marks })
     }
 
-    pub(super) fn piece(&self, recording: &Recording) -> Result<Piece, MetricError> {
+    pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
+        if self.request.is_absent(recording, known) {
+            return Ok(Piece::None);
+        }
         let samples = self.request.samples(recording)?;
         Ok(Piece::Samples(samples.into_iter().map(|value| value * self.unit.scale).collect()))
     }

@@ -39,7 +39,7 @@ impl<'e> Drawings<'e> {
         let pieces = if !experiment.figures.is_empty() {
             experiment.figures.iter().map(piece).collect()
         } else if job.run == 0 && job.cell < MOST_USUAL {
-            vec![usual(recording).panels(recording).map(Piece::Panels)]
+            vec![usual(recording).panels(recording, known).map(Piece::Panels)]
         } else {
             vec![Ok(Piece::None)]
         };
@@ -183,10 +183,10 @@ fn superpose<'a>(
 impl Figure {
     fn piece(&self, job: Job, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
         match &self.body {
-            Body::Time(plot) if plot.run == job.run => Ok(Piece::Panels(plot.panels(recording)?)),
+            Body::Time(plot) if plot.run == job.run => Ok(Piece::Panels(plot.panels(recording, known)?)),
             Body::Time(_) => Ok(Piece::None),
             Body::Bars(bars) => bars.piece(recording, known),
-            Body::Cdf(cdf) => cdf.piece(recording),
+            Body::Cdf(cdf) => cdf.piece(recording, known),
         }
     }
 }

@@ -61,6 +61,35 @@ impl CellFilter {
     }
 }
 
+impl Figure {
+    /// What it names that is not there, and the mend: an axis, or a value of one. `axis` gives the values of an axis.
+    pub(crate) fn missing<'a>(&self, axis: impl Fn(&str) -> Vec<&'a str>) -> Option<(String, String)> {
+        let named = match &self.body {
+            Body::Time(plot) => vec![("series", &plot.series)],
+            Body::Bars(bars) => vec![("group", bars.group()), ("series", bars.series())],
+            Body::Cdf(_) => Vec::new(),
+        };
+        let of = |key: &str, what: &str| format!("figure '{}': {key} = '{what}' is not there", self.title);
+        for (key, name) in named {
+            if let Some(name) = name
+                && axis(name).is_empty()
+            {
+                return Some((of(key, name), "name an axis of [grid] or [[axis]]".to_owned()));
+            }
+        }
+        let Body::Time(TimePlot { series, reference: Some(reference), .. }) = &self.body else { return None };
+        let Some(series) = series else {
+            return Some((
+                of("reference", reference),
+                "name the axis that it is a value of: series = …".to_owned(),
+            ));
+        };
+        let values = axis(series);
+        let mend = || did_you_mean(reference, values.iter().copied(), "there are");
+        (!values.contains(&reference.as_str())).then(|| (of("reference", reference), mend()))
+    }
+}
+
 /// The figures of a file, whose cells are places on these axes.
 pub(crate) fn read(top: &mut Reader<'_>, axes: &[Axis]) -> Result<Vec<Figure>, Fault> {
     let figures: Vec<Figure> =

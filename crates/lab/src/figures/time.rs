@@ -57,8 +57,9 @@ impl TimePlot {
         })
     }
 
-    pub(super) fn panels(&self, recording: &Recording) -> Result<Vec<Panel>, MetricError> {
-        self.panels.iter().map(|panel| panel.draw(recording)).collect()
+    /// `known`: the streams of the experiment; a line of one that this run lacks is left out.
+    pub(super) fn panels(&self, recording: &Recording, known: &[String]) -> Result<Vec<Panel>, MetricError> {
+        self.panels.iter().map(|panel| panel.draw(recording, known)).collect()
     }
 }
 
@@ -83,9 +84,11 @@ fn line(node: &Node, path: &str) -> Result<LineSpec, Fault> {
 }
 
 impl PanelSpec {
-    fn draw(&self, recording: &Recording) -> Result<Panel, MetricError> {
+    fn draw(&self, recording: &Recording, known: &[String]) -> Result<Panel, MetricError> {
         let mut lines = Vec::new();
-        for spec in &self.lines {
+        let absent =
+            |spec: &&LineSpec| recording.stream(&spec.stream).is_none() && known.contains(&spec.stream);
+        for spec in self.lines.iter().filter(|spec| !absent(spec)) {
             // References have no colour of their own.
             let place = lines.iter().filter(|line: &&Line| line.role != Role::Reference).count();
             lines.push(spec.draw(recording, self.unit, place)?);

@@ -12,7 +12,9 @@ const HELD_FOR: f64 = 5.0;
 const READ_EVERY: f64 = 2.0;
 
 pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
-    let of_stream = |name: &str| input.streams.iter().any(|stream| stream.name == name);
+    // A call ends as a whole, whichever of its streams is asked for.
+    let call = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let of_stream = |name: &str| input.streams.iter().any(|stream| call(&stream.name) == call(name));
     let ends = input.recording.events.iter().filter(|event| {
         ["mediaTimeout", "circuitBreaker"].contains(&event.what)
             && of_stream(&event.stream)
@@ -22,7 +24,8 @@ pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(ends.count() as f64)
 }
 
-/// Not-a-number while the transfer is not complete; infinite if the rate does not come back in the window.
+/// Not-a-number while the transfer is not complete in the window, or without a level before it; infinite if the rate does not come back in
+/// the window.
 pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
     let (call, flow) = match input.streams[..] {
         [call, flow] if flow.kind == Kind::Tcp && call.kind != Kind::Tcp => (call, flow),
@@ -31,6 +34,9 @@ pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
     let Some(end) = end_of(input, flow) else { return Ok(f64::NAN) };
     let before = Input { streams: vec![call], to: flow.active.0, ..*input };
     let level = mean(&rates::received_samples(&before)?);
+    if end >= input.to || level.is_nan() {
+        return Ok(f64::NAN);
+    }
     let after = Input { streams: vec![call], from: end, ..*input };
     let step = input.recording.interval.as_secs_f64();
     let rates = smooth(&rates::received_samples(&after)?, samples(READ_EVERY, step));

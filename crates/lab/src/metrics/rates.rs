@@ -72,7 +72,11 @@ fn total(input: &Input<'_>, names: &[&str; 2]) -> Result<Vec<f64>, MetricError> 
 }
 
 pub(super) fn utilization(input: &Input<'_>) -> Result<f64, MetricError> {
-    Ok(received(input)? / capacity(input)?)
+    let capacity = capacity(input)?;
+    if capacity.is_infinite() {
+        return Err(MetricError("the line has no rate of its own to compare with; give it one".into()));
+    }
+    Ok(received(input)? / capacity)
 }
 
 /// The mean capacity of the line in the window. A sample tells the capacity from then on, so each

@@ -153,12 +153,16 @@ impl Request {
     /// # Errors
     /// As for [`compute`](Self::compute).
     pub fn compute_among(&self, recording: &Recording, known: &[String]) -> Result<f64, MetricError> {
-        let fits = |pattern: &str, name: &str| matches(pattern, name);
+        if self.is_absent(recording, known) { Ok(f64::NAN) } else { self.compute(recording) }
+    }
+
+    /// Whether the run lacks a stream that others of its experiment have: `known`.
+    pub(crate) fn is_absent(&self, recording: &Recording, known: &[String]) -> bool {
         let absent = |pattern: &String| {
-            !recording.streams.iter().any(|stream| fits(pattern, &stream.name))
-                && known.iter().any(|name| fits(pattern, name))
+            !recording.streams.iter().any(|stream| matches(pattern, &stream.name))
+                && known.iter().any(|name| matches(pattern, name))
         };
-        if self.streams.iter().any(absent) { Ok(f64::NAN) } else { self.compute(recording) }
+        self.streams.iter().any(absent)
     }
 
     fn compute_inner(&self, recording: &Recording) -> Result<f64, MetricError> {

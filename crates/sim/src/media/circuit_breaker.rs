@@ -17,6 +17,9 @@ const RTCP_TIMEOUT: u64 = 3;
 /// How many times what TCP would send is too much (RFC 8083 § 4.3).
 const TIMES_TCP: f64 = 10.0;
 
+/// Reports kept; the interval is 15 s at most, and reports at least half a second apart.
+const MOST_REPORTS: usize = 64;
+
 /// Which breaker tripped, numbered as in RFC 8083 § 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Breaker {
@@ -35,11 +38,10 @@ pub(crate) struct CircuitBreaker {
     /// The time between reports, as it would be without randomisation: Tdr.
     report_interval: Duration,
     last_report: Time,
-    highest: u64,
     silent: u64,
     congested: u64,
-    /// Of the reports of the last circuit breaker interval: when, what had been sent by then, and what was lost since the one before.
-    reports: VecDeque<(Time, Sent, f64)>,
+    /// The last reports, as many as the longest circuit breaker interval needs.
+    reports: VecDeque<Seen>,
 }
 
 /// What has been sent.
@@ -49,22 +51,23 @@ pub(crate) struct Sent {
     pub(crate) bytes: Bytes,
 }
 
+/// A report, and what had been sent when it came.
+struct Seen {
+    at: Time,
+    sent: Sent,
+    highest: u64,
+    lost: i64,
+}
+
 impl CircuitBreaker {
-    pub(crate) const fn new(start: Time, frame_interval: Duration, report_interval: Duration) -> Self {
-        Self {
-            frame_interval,
-            report_interval,
-            last_report: start,
-            highest: 0,
-            silent: 0,
-            congested: 0,
-            reports: VecDeque::new(),
-        }
+    pub(crate) fn new(start: Time, frame_interval: Duration, report_interval: Duration) -> Self {
+        let (silent, congested, reports) = (0, 0, VecDeque::new());
+        Self { frame_interval, report_interval, last_report: start, silent, congested, reports }
     }
 
     /// When the lack of reports trips it.
     pub(crate) fn deadline(&self) -> Time {
-        self.last_report + LEAST_INTERVAL * RTCP_TIMEOUT
+        self.last_report + self.report_interval.max(LEAST_INTERVAL) * RTCP_TIMEOUT
     }
 
     /// A report came, by which so much had been sent.
@@ -76,22 +79,29 @@ impl CircuitBreaker {
         sent: Sent,
     ) -> Option<Breaker> {
         self.last_report = now;
-        // Feedback brings reports early: they count when their interval is over.
-        let early = |(at, _, _): &(Time, Sent, f64)| now.saturating_since(*at) < self.report_interval / 2;
+        // Feedback brings reports early: what they say is in the next that is due.
+        let early = |seen: &Seen| now.saturating_since(seen.at) < self.report_interval / 2;
         if self.reports.back().is_some_and(early) {
             return None;
         }
         let interval = self.interval(rtt.unwrap_or(Duration::ZERO));
-        let sending = self.reports.back().is_some_and(|(_, before, _)| sent.packets > before.packets);
-        let arriving = report.highest_sequence > self.highest || self.reports.is_empty();
-        self.silent = if sending && !arriving { self.silent + 1 } else { 0 };
-        self.highest = self.highest.max(report.highest_sequence);
-        self.reports.push_back((now, sent, f64::from(report.fraction_lost) / 256.0));
-        while self.reports.len() as u64 > interval + 1 {
+        let seen = Seen { at: now, sent, highest: report.highest_sequence, lost: report.cumulative_lost };
+        let arriving = match self.reports.back() {
+            Some(before) if before.sent.packets == sent.packets => true,
+            Some(before) => seen.highest > before.highest,
+            None => true,
+        };
+        self.silent = if arriving { 0 } else { self.silent + 1 };
+        self.reports.push_back(seen);
+        if self.reports.len() > MOST_REPORTS {
             self.reports.pop_front();
         }
-        let too_much = arriving && self.reports.len() as u64 > interval && self.is_above_tcp(rtt);
-        self.congested = if too_much { self.congested + 1 } else { 0 };
+        // Without reports enough it cannot be said: the count stands.
+        match rtt.and_then(|rtt| self.is_above_tcp(interval, rtt)) {
+            Some(true) if arriving => self.congested += 1,
+            Some(_) => self.congested = 0,
+            None => {}
+        }
         if self.silent >= interval {
             Some(Breaker::MediaTimeout)
         } else if self.congested >= interval {
@@ -109,22 +119,22 @@ impl CircuitBreaker {
         (usual.min(longest).as_nanos() * 3).div_ceil((reports * 3).as_nanos().max(1))
     }
 
-    /// Whether ten times what TCP would send, X = s / (Tr √(2p/3)), is exceeded over the interval (RFC 8083 § 4.3).
-    fn is_above_tcp(&self, rtt: Option<Duration>) -> bool {
-        let (Some(rtt), Some(first), Some(last)) = (rtt, self.reports.front(), self.reports.back()) else {
-            return false;
-        };
-        let (packets, bytes) = (last.1.packets - first.1.packets, last.1.bytes - first.1.bytes);
-        // What was lost before the first of them belongs to an interval before.
-        let lost = self.reports.iter().skip(1).map(|(_, _, lost)| lost).sum::<f64>();
-        let lost = lost / (self.reports.len() - 1).max(1) as f64;
+    /// Whether ten times what TCP would send, X = s / (Tr √(2p/3)), was exceeded over so many reports (RFC 8083 § 4.3).
+    fn is_above_tcp(&self, reports: u64, rtt: Duration) -> Option<bool> {
+        let last = self.reports.back()?;
+        let before =
+            usize::try_from(reports).ok().and_then(|reports| self.reports.len().checked_sub(reports + 1))?;
+        let first = &self.reports[before];
+        let (packets, bytes) = (last.sent.packets - first.sent.packets, last.sent.bytes - first.sent.bytes);
+        let expected = last.highest.saturating_sub(first.highest);
+        let lost = (last.lost - first.lost).max(0) as f64 / expected.max(1) as f64;
         if lost <= 0.0 || packets == 0 {
-            return false;
+            return Some(false);
         }
-        let seconds = last.0.saturating_since(first.0).as_secs_f64();
+        let seconds = last.at.saturating_since(first.at).as_secs_f64();
         let size = bytes.get() as f64 / packets as f64;
         let tcp = size / (rtt.as_secs_f64() * libm::sqrt(2.0 * lost / 3.0));
-        bytes.get() as f64 / seconds > TIMES_TCP * tcp
+        Some(bytes.get() as f64 / seconds > TIMES_TCP * tcp)
     }
 }
 
@@ -136,11 +146,11 @@ mod tests {
         CircuitBreaker::new(Time::ZERO, Duration::from_millis(33), Duration::from_secs(1))
     }
 
-    fn report(highest_sequence: u64, fraction_lost: u8) -> ReportBlock {
+    fn report(highest_sequence: u64, cumulative_lost: i64) -> ReportBlock {
         ReportBlock {
             ssrc: 1,
-            fraction_lost,
-            cumulative_lost: 0,
+            fraction_lost: 0,
+            cumulative_lost,
             highest_sequence,
             jitter: 0,
             last_sender_report: None,
@@ -153,7 +163,7 @@ mod tests {
     fn tripped(
         breaker: &mut CircuitBreaker,
         rtt_ms: u64,
-        mut at: impl FnMut(u64) -> (u64, u8, u64),
+        mut at: impl FnMut(u64) -> (u64, i64, u64),
     ) -> Option<(u64, Breaker)> {
         (1..100).find_map(|second| {
             let (highest, lost, packets) = at(second);
@@ -178,7 +188,9 @@ mod tests {
     #[test]
     fn ten_times_tcp_for_two_intervals_trips_it() {
         // At 100 ms and 20 % TCP sends 1000 B / (0.1 s · 0.365) = 27 kB/s: 300 packets of 1000 B a second are 11 times that.
-        let lost = |packets| move |second: u64| (second * packets, 51, second * packets);
+        let lost = |packets: u64| {
+            move |second: u64| (second * packets, (second * packets / 5).cast_signed(), second * packets)
+        };
         assert_eq!(tripped(&mut breaker(), 100, lost(300)), Some((6, Breaker::Congestion)));
         assert_eq!(tripped(&mut breaker(), 100, lost(250)), None);
         assert_eq!(

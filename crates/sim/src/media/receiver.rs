@@ -238,7 +238,9 @@ impl MediaReceiver {
             && timeout.deadline().is_some_and(|at| at <= now)
         {
             self.ended = Some((now, Ending::MediaTimeout(timeout.limit())));
-            out.rtcp(now, Rtcp { bye: true, ..self.header() });
+            // A compound packet begins with a report (RFC 3550 § 6.1).
+            let report = self.receiver_report(now);
+            out.rtcp(now, Rtcp { bye: true, ..report });
             return;
         }
         if let Some(controller) = &mut self.controller

@@ -150,8 +150,8 @@ impl MediaSender {
         }
         if self.ended.is_some() {
             if let Some(video) = self.video.as_ref().filter(|_| self.owes_bye) {
-                let ssrc = video.sources.video;
-                out.rtcp(now, Rtcp { ssrc, media_ssrc: ssrc, bye: true, ..Rtcp::default() });
+                // A compound packet begins with a report (RFC 3550 § 6.1).
+                out.rtcp(now, Rtcp { bye: true, ..video.sender_report(now) });
             }
             self.owes_bye = false;
             return;
@@ -236,7 +236,7 @@ impl VideoSender {
             breaker: config.circuit_breaker.then(|| {
                 CircuitBreaker::new(start, config.encoder.source.interval(), config.report_interval)
             }),
-            timeout: call.media_timeout.map(MediaTimeout::new),
+            timeout: call.media_timeout.map(|limit| MediaTimeout::of_reports(limit, config.report_interval)),
             start,
             encoder: Encoder::new(config.encoder.clone(), seed.stream(&format!("{name}.video")), target),
             controller,
@@ -398,12 +398,17 @@ impl VideoSender {
 
     fn send_report(&mut self, now: Time, out: &mut impl Outbox) {
         self.report.restart(now);
+        let report = self.sender_report(now);
+        out.rtcp(now, report);
+    }
+
+    fn sender_report(&self, now: Time) -> Rtcp {
         let rtp_timestamp = now.saturating_since(self.start).as_nanos() / 100 * 9 / 1_000;
         let report =
             SenderReport { sent: now, rtp_timestamp, packets: self.media.packets, bytes: self.media.payload };
         let dlrr = self.reference.map(|(stamp, came)| (stamp, now.saturating_since(came)));
         let ssrc = self.sources.video;
-        out.rtcp(now, Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() });
+        Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() }
     }
 
     /// Sends what the pacer granted: a retransmission first, else parity, else media, else padding. False if there was nothing.

@@ -60,8 +60,8 @@ pub fn rtcp_size(packet: &Rtcp) -> Bytes {
     let items = nack_items(&packet.nack).count() as u64;
     let nack = if items > 0 { 12 + 4 * items } else { 0 };
     let pli = if packet.pli { 12 } else { 0 };
-    // RFC 3550 § 6.6, without a reason.
-    let bye = if packet.bye { 8 } else { 0 };
+    // RFC 3550 § 6.6: header, source, and a reason that is empty.
+    let bye = if packet.bye { 12 } else { 0 };
     Bytes::new(report + extended + remb + nack + pli + bye + transport_size(&packet.transport))
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
         let queues = cell.gateway_queues(&args.dev);
         let wanted = queues.iter().filter(|queue| args.line.as_ref().is_none_or(|line| *line == queue.line));
         for queue in wanted {
-            out.line(&text(&cell.label(), queue))?;
+            out.line(text(&cell.label(), queue))?;
             written += 1;
         }
     }

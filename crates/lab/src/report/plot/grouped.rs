@@ -108,7 +108,8 @@ fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> Drawn<Drawing> {
     x.ticks.clear();
     let marks: Vec<Mark> = grouped.marks.iter().filter(|m| matches!(m.at, At::Y(_))).cloned().collect();
     let shape = Shape { log: grouped.log_y, fixed: grouped.y_range, from_zero, ..Shape::LINEAR };
-    let names = Names::lay_out(grouped.groups.iter().map(|group| group.label.as_str()).collect());
+    let labels: Vec<&str> = grouped.groups.iter().map(|group| group.label.as_str()).collect();
+    let names = Names::lay_out(&labels);
     let frame = Frame {
         heading: grouped.y_label.clone(),
         entries: entries(grouped),
@@ -144,7 +145,7 @@ struct Names(Vec<Vec<String>>);
 
 impl Names {
     /// Many groups are steps of a quantity: a name here and there tells them; few are words, broken into lines, and cut to fit.
-    fn lay_out(names: Vec<&str>) -> Self {
+    fn lay_out(names: &[&str]) -> Self {
         let room = (SIZE.0 - 76) / names.len().max(1) as u32;
         let widest = names.iter().map(|name| text_width(name) + GAP).max().unwrap_or(0);
         if names.len() > WORDS {
@@ -242,7 +243,8 @@ mod tests {
 
     #[test]
     fn long_names_are_broken_between_words() {
-        assert_eq!(broken("HTB204 fifo 125kB", 80), ["HTB204", "fifo 125kB"]);
+        assert_eq!(broken("HTB204 fifo 125kB", 1_000), ["HTB204 fifo 125kB"]);
+        assert_eq!(broken("Droptail 16kB", 60), ["Droptail", "16kB"]);
         assert_eq!(broken("PIE", 60), ["PIE"]);
         assert!(broken("Donaudampfschiff", 60)[0].ends_with('…'));
     }

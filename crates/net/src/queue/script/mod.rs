@@ -2,8 +2,9 @@
 //!
 //! `text ─▶ lines (variables, comments) ─▶ statement ─▶ tree`
 //!
-//! Comments, `sudo`, prompts, continued lines, `NAME=value` and `$NAME`, and a first `tc qdisc del … root` are understood. What
-//! Linux would refuse is refused, with the number of the line; so are rates of children above their parent's ceil.
+//! Comments, `sudo`, prompts, continued lines, `NAME=value` and `$NAME`, and a first `tc qdisc del … root` are understood. A mistake
+//! is answered with the number of the line, the word and the mend; so are rates of children above their parent's ceil, which Linux
+//! lets pass. That filters of one prio are of one kind and protocol is not checked.
 
 mod lines;
 mod statement;
