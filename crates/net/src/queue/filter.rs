@@ -174,8 +174,13 @@ fn u32_match<'a>(words: &mut Words<'a>, key: &'a str, ipv6: bool) -> Result<Opti
     }
     let ip = words.word("match")?;
     if ip != if ipv6 { "ip6" } else { "ip" } {
-        let reason =
-            if ipv6 { "after 'protocol ipv6' write 'match ip6'" } else { "only 'match ip' is known" };
+        let reason = match ip {
+            "u8" | "u16" | "u32" => {
+                "bytes at an offset are not known here; leave this filter out, or name the field"
+            }
+            _ if ipv6 => "after 'protocol ipv6' comes 'match ip6'",
+            _ => "only 'match ip' is known",
+        };
         return Err(words.wrong(&format!("'match {ip}': {reason}")));
     }
     let name = words.word(ip)?;

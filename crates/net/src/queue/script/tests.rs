@@ -138,6 +138,10 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         ("tc -s qdisc show", "line 3: 'tc -s' is not known"),
         ("tc qdisc show dev eth0", "line 3: 'show' adds nothing"),
         ("tc filter add dev eth0 parent 1: handle 4 fw flowid 1:1", "line 3: no classifier 'fw'"),
+        (
+            "tc filter add dev eth0 parent 1: u32 match u8 0x10 0xff at 33 flowid 1:1",
+            "line 3: u32: 'match u8': bytes at an offset are not known here; leave",
+        ),
         ("tc qdisc add dev eth0 ingress", "line 3: what comes in waits in no queue"),
         ("tc qdisc add dev eth0 handle ffff: ingress", "line 3: what comes in waits in no queue"),
         (
