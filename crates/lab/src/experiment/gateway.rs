@@ -42,3 +42,32 @@ fn gateway_queue(name: String, line: &LineConfig, dev: &str) -> Option<GatewayQu
     let rate = rate.filter(|_| !queue.shapes());
     Some(GatewayQueue { line: name, rate, tc: queue.script(dev) })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn a_limit_in_time_becomes_bytes_and_what_has_no_limit_is_left_out() {
+        let text = "title = \"t\"\nduration = \"1s\"\n\
+            [host.a]\nup = { rate = \"1Mbit/s\", queue = \"droptail limit 150ms\" }\ndown = { queue = \"tbf rate 1Mbit burst 5kB limit 9kB\" }\n\
+            [host.b]\nup = { rate = \"1Mbit/s\" }\n[call.c]\nfrom = \"a\"\nto = \"b\"\n";
+        let experiment = Experiment::parse(text, "x.toml").unwrap();
+        let queues = experiment.cells()[0].gateway_queues("ppp0");
+        let shown: Vec<_> = queues
+            .iter()
+            .map(|queue| (queue.line.as_str(), queue.rate.is_some(), queue.tc.as_str()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("a.up", true, "tc qdisc add dev ppp0 root handle 1: bfifo limit 18750"),
+                (
+                    "a.down",
+                    false,
+                    "tc qdisc add dev ppp0 root handle 1: tbf rate 1Mbit burst 5000 limit 9000"
+                ),
+            ]
+        );
+    }
+}

@@ -224,3 +224,24 @@ fn errors_name_the_line_and_the_mend() {
     ];
     insta::assert_snapshot!(messages.map(at).join("\n"));
 }
+
+#[test]
+fn cells_are_superposed_in_one_figure_beside_their_reference() {
+    let time = "kind = \"time\"\ntitle = \"t\"\ncell = { \"host.alice.up.queue\" = \"droptail limit 150ms\" }\n\
+                panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [{ stream = \"main.video\", value = \"received_rate\" }] }]\n";
+    let axis = "series = \"host.alice.up.rate\"\n";
+    let section = section(&format!("[[figure]]\n{time}{axis}reference = \"1Mbit/s\"\n"));
+    let [Figure { body: Body::Time { panels, .. }, .. }] = &section.figures[..] else {
+        panic!("{section:?}")
+    };
+    let lines: Vec<_> = panels[0].lines.iter().map(|line| (line.name.as_str(), line.role)).collect();
+    assert_eq!(lines, [("500kbit/s", Role::Series(0)), ("1Mbit/s", Role::Reference)]);
+    let of = |more: &str| message(&format!("{time}{more}"));
+    assert!(of("series = \"nosuch\"").contains("figure 't': series = 'nosuch' is not there; name an axis"));
+    let slip = of(&format!("{axis}reference = \"1Mbits\""));
+    assert!(
+        slip.contains("reference = '1Mbits' is not there") && slip.contains("did you mean 1Mbit/s?"),
+        "{slip}"
+    );
+    assert!(of("reference = \"1Mbit/s\"").contains("name the axis that it is a value of"));
+}

@@ -269,3 +269,63 @@ fn tcp_flows_by_hand() {
     let error = of("retransmissions", &["m.video"], &run).unwrap_err().0;
     assert_eq!(error, "retransmissions: m.video is not a TCP flow");
 }
+
+/// A call of 40 s at 100 B/s, which falls to 20 B/s while a flow from 10 to 20 s is open, and is back at `back`.
+fn disturbed(back: usize) -> Recording {
+    let rate = |second: usize| if (10..back).contains(&second) { 20.0 } else { 100.0 };
+    let mut bytes = 0.0;
+    let received: Vec<f64> = (0..40)
+        .map(|second| {
+            bytes += rate(second);
+            bytes
+        })
+        .collect();
+    let flow = StreamRecord {
+        kind: Kind::Tcp,
+        active: (secs(10), secs(40)),
+        ..video("up.tcp", &[("bytesReceived", &[0.0; 40])], &[])
+    };
+    let mut run = recording(vec![video("m.video", &[("bytesReceived", &received)], &[]), flow]);
+    let event = |at, stream: &str, what, value| sim::recording::Event {
+        at: secs(at),
+        stream: stream.to_owned(),
+        what,
+        value,
+    };
+    run.events = vec![event(20, "up.tcp", "completed", 10.0), event(30, "m.video", "mediaTimeout", 5.0)];
+    run
+}
+
+#[test]
+fn a_call_recovers_when_its_rate_is_back_and_stays() {
+    let of = |run: &Recording, from: u64, to: u64| {
+        let request = Request::new("recovery_time", &["m.video", "up.tcp"], None).unwrap();
+        request.between(secs(from), secs(to)).compute(run).unwrap()
+    };
+    assert_eq!(of(&disturbed(20), 0, 40), 0.0);
+    assert_eq!(of(&disturbed(27), 0, 40), 7.0);
+    assert_eq!(of(&disturbed(36), 0, 40), f64::INFINITY, "five seconds do not follow");
+    assert!(of(&disturbed(27), 0, 15).is_nan(), "the flow has not ended in the window");
+    assert!(of(&disturbed(27), 10, 40).is_nan(), "there is no level before");
+    let request = Request::new("recovery_time", &["m.video"], None).unwrap();
+    assert!(request.compute(&disturbed(27)).is_err());
+}
+
+#[test]
+fn a_call_that_is_given_up_counts_for_each_of_its_streams() {
+    let run = disturbed(20);
+    let of = |stream: &str, to: u64| {
+        let request = Request::new("disconnections", &[stream], None).unwrap();
+        request.between(secs(0), secs(to)).compute(&run).unwrap()
+    };
+    assert_eq!((of("m.video", 40), of("m.video", 29), of("up.tcp", 40)), (1.0, 0.0, 0.0));
+}
+
+#[test]
+fn a_stream_that_only_other_cells_have_is_not_a_number() {
+    let run = recording(vec![video("m.video", &[("bytesReceived", &[1.0, 2.0])], &[])]);
+    let request = Request::new("received_rate", &["up.tcp"], None).unwrap();
+    let known = ["m.video".to_owned(), "up.tcp".to_owned()];
+    assert!(request.compute_among(&run, &known).unwrap().is_nan());
+    assert!(request.compute_among(&run, &known[..1]).is_err(), "nobody has it");
+}
