@@ -19,6 +19,8 @@ pub(crate) trait Watch: Drops {
 pub struct Line {
     loss: Loss,
     queue: Queue,
+    /// The queue holds packets back by itself: it is asked on a line without a rate too.
+    shapes: bool,
     server: Server,
     delay: Schedule<Duration>,
     jitter: Jitter,
@@ -38,6 +40,7 @@ impl Line {
         Self {
             loss: Loss::new(&config.loss, seed.stream(&format!("{name}.loss"))),
             queue,
+            shapes: config.queue.shapes(),
             server,
             delay: config.delay.clone(),
             jitter: Jitter::new(&config.jitter, seed.stream(&format!("{name}.jitter"))),
@@ -57,7 +60,7 @@ impl Line {
             watch.drop(packet, DropReason::RandomLoss);
             return None;
         }
-        if self.server.is_unlimited() && !self.queue.shapes() {
+        if self.server.is_unlimited() && !self.shapes {
             return self.propagate(now, packet);
         }
         self.tell_rate(now);

@@ -4,12 +4,12 @@
 //! |---|---|---|
 //! | a packet that can carry a mark | marked instead of dropped (§ 5.5, an option) | with `ecn`, as Linux's `codel_dequeue` |
 
+use super::fifo::Fifo;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
 use crate::queue::tc::QueueConfigError;
-use std::collections::VecDeque;
 use std::fmt;
 use units::{Bytes, Duration, Time};
 
@@ -92,26 +92,6 @@ impl fmt::Display for CodelParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ecn = if self.ecn { "ecn" } else { "noecn" };
         write!(f, "target {} interval {} {ecn}", Printed(self.target), Printed(self.interval))
-    }
-}
-
-/// A FIFO and the bytes in it.
-#[derive(Debug, Default)]
-pub(super) struct Fifo {
-    pub(super) packets: VecDeque<(Time, Packet)>,
-    pub(super) bytes: Bytes,
-}
-
-impl Fifo {
-    pub(super) fn push(&mut self, now: Time, packet: Packet) {
-        self.bytes += packet.size;
-        self.packets.push_back((now, packet));
-    }
-
-    pub(super) fn pop(&mut self) -> Option<(Time, Packet)> {
-        let popped = self.packets.pop_front()?;
-        self.bytes -= popped.1.size;
-        Some(popped)
     }
 }
 
@@ -251,12 +231,8 @@ impl QueueDiscipline for CodelQueue {
         self.codel.dequeue(now, &mut self.queue, &mut backlog, drops)
     }
 
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (!self.queue.packets.is_empty()).then_some(now)
-    }
-
     fn oldest(&self) -> Option<Time> {
-        self.queue.packets.front().map(|&(came, _)| came)
+        self.queue.oldest()
     }
 
     fn packets(&self) -> usize {

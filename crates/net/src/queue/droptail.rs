@@ -8,9 +8,9 @@
 //! | a packet larger than the limit | bfifo drops every one | an empty queue takes it: no limit is too small to pass anything |
 //! | a limit in time | none | as bytes at the rate in force (Carlucci 2017 § V) |
 
+use super::fifo::Fifo;
 use super::{Drops, QueueDiscipline};
 use crate::packet::{DropReason, Packet};
-use std::collections::VecDeque;
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// What bounds a FIFO.
@@ -27,22 +27,21 @@ pub(crate) enum Limit {
 pub(crate) struct DropTail {
     limit: Limit,
     rate: Bitrate,
-    packets: VecDeque<(Time, Packet)>,
-    bytes: Bytes,
+    queue: Fifo,
 }
 
 impl DropTail {
     pub(crate) fn new(limit: Limit) -> Self {
-        Self { limit, rate: Bitrate::ZERO, packets: VecDeque::new(), bytes: Bytes::ZERO }
+        Self { limit, rate: Bitrate::ZERO, queue: Fifo::default() }
     }
 
     fn fits(&self, packet: &Packet) -> bool {
-        self.packets.is_empty()
+        self.queue.packets.is_empty()
             || match self.limit {
-                Limit::Packets(most) => (self.packets.len() as u64) < most,
-                Limit::Bytes(most) => self.bytes + packet.size <= most,
+                Limit::Packets(most) => (self.queue.packets.len() as u64) < most,
+                Limit::Bytes(most) => self.queue.bytes + packet.size <= most,
                 // q_M = T_q · C (Carlucci 2017 § V).
-                Limit::Time(longest) => self.bytes + packet.size <= self.rate.bytes_in(longest),
+                Limit::Time(longest) => self.queue.bytes + packet.size <= self.rate.bytes_in(longest),
                 Limit::Unlimited => true,
             }
     }
@@ -51,21 +50,15 @@ impl DropTail {
 impl QueueDiscipline for DropTail {
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
         if self.fits(&packet) {
-            self.bytes += packet.size;
-            self.packets.push_back((now, packet));
+            self.queue.push(now, packet);
         } else {
             drops.drop(packet, DropReason::QueueFull);
         }
     }
 
     fn dequeue(&mut self, now: Time, _: &mut impl Drops) -> Option<(Packet, Duration)> {
-        let (came, packet) = self.packets.pop_front()?;
-        self.bytes -= packet.size;
+        let (came, packet) = self.queue.pop()?;
         Some((packet, now.saturating_since(came)))
-    }
-
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (!self.packets.is_empty()).then_some(now)
     }
 
     fn uses_rate(&self) -> bool {
@@ -80,19 +73,19 @@ impl QueueDiscipline for DropTail {
     }
 
     fn head(&self) -> Option<Bytes> {
-        self.packets.front().map(|(_, packet)| packet.size)
+        self.queue.packets.front().map(|(_, packet)| packet.size)
     }
 
     fn oldest(&self) -> Option<Time> {
-        self.packets.front().map(|&(came, _)| came)
+        self.queue.oldest()
     }
 
     fn packets(&self) -> usize {
-        self.packets.len()
+        self.queue.packets.len()
     }
 
     fn bytes(&self) -> Bytes {
-        self.bytes
+        self.queue.bytes
     }
 }
 

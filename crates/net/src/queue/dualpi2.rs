@@ -15,7 +15,7 @@
 //! | `alpha`, `beta` | real numbers | 256ths of a hertz as in Linux, rounded (tc cuts off, so that its 0.16 is less than Linux's default) |
 //! | filters and GSO | – | left out: the ECN field alone decides, and packets come one by one |
 
-use super::codel::Fifo;
+use super::fifo::Fifo;
 use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
@@ -400,10 +400,6 @@ impl QueueDiscipline for DualPi2 {
             self.credit = head_start(&self.config);
         }
         gone
-    }
-
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (self.packets() > 0).then_some(now)
     }
 
     fn oldest(&self) -> Option<Time> {

@@ -5,7 +5,8 @@
 //! | hash | Jenkins (§ 4.1.1) | [`FlowHash`] |
 //! | memory_limit | 32 MB | left out: packets are few |
 
-use super::codel::{Codel, CodelParameters, Fifo};
+use super::codel::{Codel, CodelParameters};
+use super::fifo::Fifo;
 use super::hash::FlowHash;
 use super::tc::QueueConfigError;
 use super::words::Words;
@@ -188,10 +189,6 @@ impl QueueDiscipline for FqCodel {
                 flow.active = false;
             }
         }
-    }
-
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (self.packets > 0).then_some(now)
     }
 
     fn oldest(&self) -> Option<Time> {

@@ -4,6 +4,7 @@ mod cake;
 mod codel;
 mod droptail;
 mod dualpi2;
+mod fifo;
 mod filter;
 mod fq_codel;
 mod hash;
@@ -59,21 +60,19 @@ pub(crate) trait QueueDiscipline {
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops);
     /// Gives the next packet and how long it waited.
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)>;
-    /// When a packet can next be had; `None`: when one comes.
-    fn next_ready(&self, now: Time) -> Option<Time>;
+    /// When a packet can next be had; `None`: when one comes. At once, of what does not hold packets back.
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        (self.packets() > 0).then_some(now)
+    }
     /// Whether the discipline wants to know the line's rate.
     fn uses_rate(&self) -> bool {
         false
     }
     /// The line's rate is from now on this.
     fn set_rate(&mut self, _: Bitrate) {}
-    /// The size of the next packet, where that is known without taking it.
+    /// The size of the next packet, where that is known without taking it and nothing holds it back.
     fn head(&self) -> Option<Bytes> {
         None
-    }
-    /// Whether it holds packets back by itself, whatever the line could send.
-    fn shapes(&self) -> bool {
-        false
     }
     /// When the packet came that has waited longest.
     fn oldest(&self) -> Option<Time>;
@@ -188,10 +187,6 @@ impl Queue {
 
     pub(crate) fn head(&self) -> Option<Bytes> {
         each!(self, queue => queue.head())
-    }
-
-    pub(crate) fn shapes(&self) -> bool {
-        each!(self, queue => queue.shapes())
     }
 
     pub(crate) fn oldest(&self) -> Option<Time> {

@@ -3,7 +3,7 @@
 //! The delay is that of the newest packet to leave, as in Linux without `dq_rate_estimator` (`net/sched/sch_pie.c`). The probability is
 //! brought up to date when a packet comes or goes, for every `tupdate` that has passed: between packets nothing else changes.
 
-use super::codel::Fifo;
+use super::fifo::Fifo;
 use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
@@ -240,12 +240,8 @@ impl QueueDiscipline for Pie {
         Some((packet, sojourn))
     }
 
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (!self.queue.packets.is_empty()).then_some(now)
-    }
-
     fn oldest(&self) -> Option<Time> {
-        self.queue.packets.front().map(|&(came, _)| came)
+        self.queue.oldest()
     }
 
     fn packets(&self) -> usize {

@@ -1,7 +1,7 @@
 //! RED: drops arriving packets with a probability that follows the averaged queue (Floyd, Jacobson, IEEE/ACM Transactions on Networking
 //! 1(4), 1993), and Adaptive RED, which sets that probability itself (Floyd, Gummadi, Shenker 2001); after Linux `include/net/red.h` and tc-red.
 
-use super::codel::Fifo;
+use super::fifo::Fifo;
 use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
@@ -251,12 +251,8 @@ impl QueueDiscipline for Red {
         Some((packet, now.saturating_since(came)))
     }
 
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (!self.queue.packets.is_empty()).then_some(now)
-    }
-
     fn oldest(&self) -> Option<Time> {
-        self.queue.packets.front().map(|&(came, _)| came)
+        self.queue.oldest()
     }
 
     fn packets(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Stochastic fairness queueing: flows hashed into queues that are served in turn (McKenney, INFOCOM 1990; tc-sfq, Linux
 //! `net/sched/sch_sfq.c`).
 
-use super::codel::Fifo;
+use super::fifo::Fifo;
 use super::hash::FlowHash;
 use super::tc::QueueConfigError;
 use super::words::Words;
@@ -190,10 +190,6 @@ impl QueueDiscipline for Sfq {
             self.bytes -= packet.size;
             return Some((packet, now.saturating_since(came)));
         }
-    }
-
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (self.packets > 0).then_some(now)
     }
 
     fn oldest(&self) -> Option<Time> {

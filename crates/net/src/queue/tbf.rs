@@ -132,6 +132,11 @@ impl Tbf {
         }
     }
 
+    /// The size of the next packet, if it is known.
+    fn next_size(&self) -> Option<Bytes> {
+        self.next.map(|(_, packet)| packet.size).or_else(|| self.child.head())
+    }
+
     /// When a packet of this size may leave.
     fn allowed(&self, size: Bytes) -> Time {
         let waits = self.buckets.iter().flatten().map(|bucket| bucket.wait(size));
@@ -149,12 +154,12 @@ impl QueueDiscipline for Tbf {
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)> {
-        if self.head().is_none() {
+        if self.next_size().is_none() {
             let (packet, sojourn) = self.child.dequeue(now, drops)?;
             let came = Time::from_nanos(now.as_nanos().saturating_sub(sojourn.as_nanos()));
             self.next = Some((came, packet));
         }
-        let size = self.head()?;
+        let size = self.next_size()?;
         if self.allowed(size) > now {
             return None;
         }
@@ -170,20 +175,10 @@ impl QueueDiscipline for Tbf {
     }
 
     fn next_ready(&self, now: Time) -> Option<Time> {
-        match self.head() {
+        match self.next_size() {
             Some(size) => Some(self.allowed(size).max(now)),
             None => self.child.next_ready(now),
         }
-    }
-
-    fn head(&self) -> Option<Bytes> {
-        // A child that shapes may not give its head yet.
-        let head = || if self.child.shapes() { None } else { self.child.head() };
-        self.next.map(|(_, packet)| packet.size).or_else(head)
-    }
-
-    fn shapes(&self) -> bool {
-        true
     }
 
     fn oldest(&self) -> Option<Time> {

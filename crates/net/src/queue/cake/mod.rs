@@ -173,10 +173,6 @@ impl QueueDiscipline for Cake {
         (self.packets > 0).then(|| self.shaper.as_ref().map_or(now, |shaper| shaper.next.max(now)))
     }
 
-    fn shapes(&self) -> bool {
-        self.shaper.is_some()
-    }
-
     fn oldest(&self) -> Option<Time> {
         self.tins.iter().filter_map(Tin::oldest).min()
     }

@@ -6,7 +6,7 @@ use super::lists::{List, Lists};
 use crate::link::time_for;
 use crate::packet::{DropReason, Flow, Packet};
 use crate::queue::Drops;
-use crate::queue::codel::Fifo;
+use crate::queue::fifo::Fifo;
 use crate::queue::hash::{FlowHash, Key};
 use units::{Bitrate, Bytes, Duration, Stream, Time};
 

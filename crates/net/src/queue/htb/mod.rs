@@ -184,10 +184,6 @@ impl QueueDiscipline for Htb {
         (self.packets > 0).then(|| self.stalled.map_or(now, |at| at.max(now)))
     }
 
-    fn shapes(&self) -> bool {
-        true
-    }
-
     fn oldest(&self) -> Option<Time> {
         let leaves = self.leaves.iter().flatten().filter_map(Queue::oldest);
         leaves.chain(self.direct.oldest()).min()

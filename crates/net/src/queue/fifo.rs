@@ -1,0 +1,30 @@
+//! Packets in a row, with when they came: what most disciplines keep.
+
+use crate::packet::Packet;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// A FIFO and the bytes in it.
+#[derive(Debug, Default)]
+pub(super) struct Fifo {
+    pub(super) packets: VecDeque<(Time, Packet)>,
+    pub(super) bytes: Bytes,
+}
+
+impl Fifo {
+    pub(super) fn push(&mut self, now: Time, packet: Packet) {
+        self.bytes += packet.size;
+        self.packets.push_back((now, packet));
+    }
+
+    pub(super) fn pop(&mut self) -> Option<(Time, Packet)> {
+        let popped = self.packets.pop_front()?;
+        self.bytes -= popped.1.size;
+        Some(popped)
+    }
+
+    /// When the packet at the head came.
+    pub(super) fn oldest(&self) -> Option<Time> {
+        self.packets.front().map(|&(came, _)| came)
+    }
+}
