@@ -1,0 +1,1 @@
+//! The network of `net` in real time, between network namespaces.
