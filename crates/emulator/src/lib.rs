@@ -1,1 +1,38 @@
-//! The network of `net` in real time, between network namespaces.
+//! The network of `net` in real time, between real programs.
+//!
+//! ```text
+//!  namespace of alice          this process                              namespace of bob
+//!  program ─▶ eth0 ─▶ device ─▶ header ─▶ net::Network ─▶ device ─▶ eth0 ─▶ program
+//!                                 ▲ buffers hold the packets' bytes
+//!                     clock, pacing of the loop (emulator)
+//! ```
+//!
+//! A [`Testbed`] is a network namespace for each host, with one interface; an [`Emulator`] moves their packets through the model. The model
+//! is that of the simulator and does not know the difference: it sees sizes, addresses, ports and marks, and says when it
+//! wants to be woken. All unsafe code of the project is in this crate.
+
+mod buffers;
+mod clock;
+mod control;
+mod device;
+mod emulator;
+mod error;
+mod header;
+mod lateness;
+mod leftovers;
+mod namespace;
+mod processes;
+mod scheduling;
+mod testbed;
+mod waiter;
+
+pub use clock::Clock;
+pub use control::{Controls, Request, parse as parse_request};
+pub use device::MTU;
+pub use emulator::{Emulator, Observer, Report};
+pub use error::EmulatorError;
+pub use header::read as read_header;
+pub use lateness::Lateness;
+pub use leftovers::sweep;
+pub use scheduling::{RealTime, real_time};
+pub use testbed::{Host, Testbed};

@@ -71,6 +71,17 @@ pub enum RateConfig {
     Trace(Arc<Trace>),
 }
 
+/// A change to a line while it is in use.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// From now on this limits it.
+    Rate(RateConfig),
+    /// Packets that begin to propagate from now on take so long.
+    Delay(Duration),
+    /// Packets that come from now on are lost so. The random numbers are those of a new stream.
+    Loss(LossConfig),
+}
+
 /// Why a network cannot be built: what is wrong and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(pub String);

@@ -44,7 +44,7 @@ mod trace;
 
 pub use access::AccessConfig;
 pub use accounting::{Accounting, Count};
-pub use config::{ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
+pub use config::{Change, ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
 pub use impair::{JitterConfig, LossConfig};
 pub use line::Line;
 pub use network::{Events, Network};

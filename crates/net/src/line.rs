@@ -1,7 +1,7 @@
 //! One direction of a wired access: random loss, then a queue, then the server, then propagation.
 
 use crate::accounting::{Accounting, Count, DropCounts};
-use crate::config::LineConfig;
+use crate::config::{Change, LineConfig};
 use crate::impair::{Jitter, Loss};
 use crate::link::{DelayLine, Server};
 use crate::packet::{DropReason, Packet};
@@ -30,6 +30,9 @@ pub struct Line {
     dropped: DropCounts,
     /// How long the newest packet to leave the queue had waited.
     sojourn: Duration,
+    /// Streams for changed random elements: of the run, by the line's name and how many were changed before.
+    streams: Streams,
+    changes: u32,
 }
 
 impl Line {
@@ -49,6 +52,26 @@ impl Line {
             left: Count::default(),
             dropped: DropCounts::default(),
             sojourn: Duration::ZERO,
+            streams: Streams::new(seed, &format!("{name}.loss")),
+            changes: 0,
+        }
+    }
+
+    /// Changes what holds for the line from now on.
+    pub(crate) fn change(&mut self, now: Time, change: Change, watch: &mut impl Watch) {
+        match change {
+            Change::Rate(rate) => {
+                self.server.set_rate(now, rate);
+                self.tell_rate(now);
+                if self.server.is_idle() {
+                    self.serve(now, watch);
+                }
+            }
+            Change::Delay(delay) => self.delay = Schedule::constant(delay),
+            Change::Loss(loss) => {
+                self.changes += 1;
+                self.loss = Loss::new(&loss, self.streams.within(&self.changes.to_string()).own());
+            }
         }
     }
 
@@ -60,7 +83,8 @@ impl Line {
             watch.drop(packet, DropReason::RandomLoss);
             return None;
         }
-        if self.server.is_unlimited() && !self.shapes {
+        let waits = !self.server.is_idle() || self.queue.packets() > 0;
+        if self.server.is_unlimited() && !self.shapes && !waits {
             return self.propagate(now, packet);
         }
         self.tell_rate(now);

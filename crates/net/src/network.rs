@@ -5,7 +5,7 @@
 use crate::access::{AccessConfig, Wired};
 use crate::accounting::{Accounting, Count};
 use crate::agenda::{Agenda, Element};
-use crate::config::{ConfigError, NetworkConfig};
+use crate::config::{Change, ConfigError, NetworkConfig};
 use crate::line::{Line, Watch};
 use crate::link::DelayLine;
 use crate::packet::{Direction, DropReason, Dropped, HostId, Packet, Place};
@@ -115,6 +115,20 @@ impl Network {
             return;
         }
         self.enter(place, now, packet, events);
+    }
+
+    /// Changes one direction of a host's access. What is due by then happens first.
+    ///
+    /// # Panics
+    /// When there is no such host.
+    pub fn change(&mut self, now: Time, place: Place, change: Change, events: &mut impl Events) {
+        self.advance(now, events);
+        let line = line_mut(&mut self.hosts, place);
+        let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
+        line.change(now, change, &mut watch);
+        let server = server_of(place);
+        self.agenda.book(server, line.server_due(now));
+        self.agenda.book(server + 1, line.pipe_due());
     }
 
     /// When the network next wants [`Network::advance`].

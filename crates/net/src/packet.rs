@@ -1,6 +1,6 @@
 //! A packet as the network sees it: sizes, addresses, ports and marks, never contents.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use units::{Bytes, Time};
 
 /// A host of the experiment, by its place in the list of hosts.
@@ -13,6 +13,26 @@ impl HostId {
     pub const fn address(self) -> Ipv4Addr {
         let [high, low] = self.0.wrapping_add(1).to_be_bytes();
         Ipv4Addr::new(10, 0, high, low)
+    }
+
+    /// The IPv6 address of the host where real programs run: fd77:6569:7200::1 is the first (RFC 4193; the 40 bits are ASCII "weir").
+    #[must_use]
+    pub const fn address_v6(self) -> Ipv6Addr {
+        Ipv6Addr::new(0xfd77, 0x6569, 0x7200, 0, 0, 0, 0, self.0.wrapping_add(1))
+    }
+
+    /// The host that has this IPv4 address, if there are that many.
+    #[must_use]
+    pub fn of_address(address: Ipv4Addr) -> Option<Self> {
+        let host = u16::from_be_bytes([address.octets()[2], address.octets()[3]]).checked_sub(1).map(Self)?;
+        (host.address() == address).then_some(host)
+    }
+
+    /// The host that has this IPv6 address, if there are that many.
+    #[must_use]
+    pub fn of_address_v6(address: Ipv6Addr) -> Option<Self> {
+        let host = address.segments()[7].checked_sub(1).map(Self)?;
+        (host.address_v6() == address).then_some(host)
     }
 }
 
@@ -155,6 +175,17 @@ pub struct Dropped {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_are_of_one_host() {
+        for host in [HostId(0), HostId(7), HostId(300), HostId(65_534)] {
+            assert_eq!(HostId::of_address(host.address()), Some(host));
+            assert_eq!(HostId::of_address_v6(host.address_v6()), Some(host));
+        }
+        assert_eq!(HostId::of_address([10, 0, 0, 0].into()), None);
+        assert_eq!(HostId::of_address([10, 1, 0, 1].into()), None);
+        assert_eq!(HostId::of_address_v6("ff02::1".parse().unwrap()), None);
+    }
 
     #[test]
     fn code_points_have_their_names() {

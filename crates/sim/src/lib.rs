@@ -19,5 +19,6 @@ mod session;
 mod simulation;
 
 pub use recording::Recording;
+pub use sampler::Sampler;
 pub use scenario::{CallConfig, Fec, Marks, Scenario, VideoConfig};
 pub use simulation::{Content, Options, RunError, Tap, run};

@@ -4,7 +4,7 @@ use crate::recording::{Column, Kind, Points, StreamRecord};
 use units::Time;
 
 /// The samples of one stream while the run goes on.
-pub(crate) struct Sampler {
+pub struct Sampler {
     name: String,
     kind: Kind,
     active: (Time, Time),
@@ -14,16 +14,20 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn new(name: String, kind: Kind, active: (Time, Time)) -> Self {
+    /// Of a stream of this name and kind, which is active from and until these times.
+    #[must_use]
+    pub fn new(name: String, kind: Kind, active: (Time, Time)) -> Self {
         Self { name, kind, active, columns: Vec::new(), taken: 0 }
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// The stream's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Takes one sample: `show` is called with a sink for (name, value) if the stream is active at `now`.
-    pub(crate) fn sample(&mut self, now: Time, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+    pub fn sample(&mut self, now: Time, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         if now > self.active.0 && now <= self.active.1 {
             let (columns, taken, mut next) = (&mut self.columns, self.taken, 0);
             show(&mut |name, value| {
@@ -38,11 +42,13 @@ impl Sampler {
     }
 
     /// The stream has ended: there is nothing after `now` to be sampled.
-    pub(crate) fn close(&mut self, now: Time) {
+    pub fn close(&mut self, now: Time) {
         self.active.1 = self.active.1.min(now);
     }
 
-    pub(crate) fn finish(self, points: Vec<Points>) -> StreamRecord {
+    /// The record, with these points.
+    #[must_use]
+    pub fn finish(self, points: Vec<Points>) -> StreamRecord {
         StreamRecord { name: self.name, kind: self.kind, active: self.active, columns: self.columns, points }
     }
 }

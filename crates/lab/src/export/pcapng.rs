@@ -42,7 +42,7 @@ impl<W: Write> Capture<W> {
                 InterfaceDescriptionOption::IfName(Cow::Owned(host.clone())),
                 InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
             ];
-            let interface = InterfaceDescriptionBlock { linktype: DataLink::IPV4, snaplen: 0, options };
+            let interface = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options };
             writer.write_pcapng_block(interface).map_err(failed)?;
         }
         Ok(Self { writer, error: None })
@@ -71,8 +71,16 @@ impl<W: Write> Capture<W> {
             Content::Rtcp(rtcp) => datagram(packet, &encode_rtcp(rtcp).map_err(|error| error.to_string())?),
             Content::Tcp(tcp) => segment(packet, tcp),
         }?;
+        self.ip(at, u32::from(host.0), bytes)
+    }
+
+    /// Writes an IP packet, at a time since 1970.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn ip(&mut self, at: Time, interface: u32, bytes: Vec<u8>) -> Result<(), ExportError> {
         let block = EnhancedPacketBlock {
-            interface_id: u32::from(host.0),
+            interface_id: interface,
             timestamp: std::time::Duration::from_nanos(at.as_nanos()),
             original_len: u32::try_from(bytes.len()).map_err(|error| error.to_string())?,
             data: Cow::Owned(bytes),

@@ -18,8 +18,9 @@ pub(crate) struct Server {
 
 struct Busy {
     packet: Packet,
-    /// What is left to send, in 10⁻⁹ bit: bit/s times nanoseconds, so that nothing is rounded away.
+    /// What was left to send then, in 10⁻⁹ bit: bit/s times nanoseconds, so that nothing is rounded away.
     left: u128,
+    since: Time,
     /// What comes first: its end, a change of the rate, or an opportunity. `None`: the rate is zero for ever.
     plan: Option<Plan>,
 }
@@ -76,7 +77,27 @@ impl Server {
         self.spare.1 -= spare;
         let left = size - spare;
         let plan = if left == 0 { Some(Plan { at: now, sends: 0 }) } else { self.plan(now, left) };
-        self.busy = Some(Busy { packet, left, plan });
+        self.busy = Some(Busy { packet, left, since: now, plan });
+    }
+
+    /// From now on this limits the line, also what is left of the packet that is being sent. Of an opportunity of a trace
+    /// that has not come, nothing has been sent.
+    pub(crate) fn set_rate(&mut self, now: Time, rate: RateConfig) {
+        let old = std::mem::replace(&mut self.rate, rate);
+        let Some(busy) = &mut self.busy else { return };
+        let before = match &old {
+            RateConfig::Scheduled(schedule) => schedule.at(busy.since),
+            RateConfig::Trace(trace) if !trace.is_opportunities() => trace.rate_at(busy.since),
+            RateConfig::Trace(_) | RateConfig::Unlimited => Bitrate::ZERO,
+        };
+        let sent = product(before, now.saturating_since(busy.since));
+        busy.left = busy.left.saturating_sub(sent);
+        busy.since = now;
+        let left = busy.left;
+        let plan = self.plan(now, left);
+        if let Some(busy) = &mut self.busy {
+            busy.plan = plan;
+        }
     }
 
     /// Nothing follows the packet that has been sent: what the line could have sent besides is lost.
@@ -100,9 +121,10 @@ impl Server {
             return self.busy.take().map(|busy| busy.packet);
         }
         let left = left - plan.sends;
-        let plan = self.plan(plan.at, left);
+        let since = plan.at;
+        let plan = self.plan(since, left);
         if let Some(busy) = &mut self.busy {
-            (busy.left, busy.plan) = (left, plan);
+            (busy.left, busy.since, busy.plan) = (left, since, plan);
         }
         None
     }

@@ -103,12 +103,12 @@ impl Streams {
     }
 
     /// The queue's own.
-    fn own(&self) -> Stream {
+    pub(crate) fn own(&self) -> Stream {
         self.seed.stream(&self.name)
     }
 
     /// Those of a queue within it: `alice.up.queue.10`.
-    fn within(&self, name: &str) -> Self {
+    pub(crate) fn within(&self, name: &str) -> Self {
         Self { seed: self.seed, name: format!("{}.{name}", self.name) }
     }
 }

@@ -1,0 +1,276 @@
+//! The loop: reads packets from the interfaces, gives them to the model, writes what the model gives back, and sleeps.
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::control::{Asked, Controls, Request};
+use crate::device::{Device, MTU, Read};
+use crate::error::EmulatorError;
+use crate::header;
+use crate::lateness::Lateness;
+use crate::scheduling::{RealTime, real_time};
+use crate::testbed::Testbed;
+use crate::waiter::{Ready, Waiter};
+use net::{Direction, DropReason, Dropped, Ecn, Events, HostId, Network, Packet};
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Duration, Time};
+
+/// Packets taken from an interface before the others have their turn.
+const BATCH: usize = 64;
+/// How long the loop sleeps at most, so that it sees that it is to stop.
+const NAP: Duration = Duration::from_millis(100);
+/// A byte more than may come, so that a longer packet shows.
+const BUFFER: usize = MTU + 1;
+
+/// Told of what happens, in the loop's thread: what it does there makes the loop late.
+pub trait Observer {
+    /// It is time for a sample of the network.
+    fn sample(&mut self, at: Time, network: &Network);
+    /// A packet passed a host's interface, out of the host or into it.
+    fn packet(&mut self, at: Time, host: HostId, bytes: &[u8]) {
+        let _ = (at, host, bytes);
+    }
+    /// A host sent a packet that is longer than its interface's MTU may be; it goes nowhere.
+    fn refused(&mut self, host: HostId) {
+        let _ = host;
+    }
+}
+
+/// How the loop did.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// How late packets were, against when the model gave them out.
+    pub lateness: Lateness,
+    /// How the loop was scheduled.
+    pub real_time: RealTime,
+    /// Packets that came from the hosts.
+    pub entered: u64,
+    /// Packets that the hosts were given.
+    pub delivered: u64,
+    /// Packets to no host of the experiment.
+    pub unroutable: u64,
+    /// Packets that were over the MTU.
+    pub refused: u64,
+    /// What came and was not IP.
+    pub not_ip: u64,
+    /// Packets that a host's interface did not take: it was down.
+    pub undeliverable: u64,
+    /// How long it ran.
+    pub duration: Duration,
+}
+
+impl Report {
+    /// Whether the machine kept up: the 99th percentile of lateness is within 1 ms. What an overloaded machine shows is not the network's.
+    #[must_use]
+    pub fn kept_up(&self) -> bool {
+        self.lateness.quantile(0.99) <= crate::lateness::MISSED
+    }
+}
+
+/// Runs a network between the hosts of a testbed.
+pub struct Emulator {
+    network: Network,
+    devices: Vec<Device>,
+    buffers: Buffers,
+    waiter: Waiter,
+    controls: Option<Controls>,
+    clock: Clock,
+    names: Vec<String>,
+    report: Report,
+}
+
+impl Emulator {
+    /// A network between the hosts of `testbed`, which must be as many as the network has, with time counted by `clock`.
+    ///
+    /// # Errors
+    /// When the testbed already has an emulator.
+    pub fn new(
+        network: Network,
+        testbed: &mut Testbed,
+        controls: Option<Controls>,
+        clock: Clock,
+    ) -> Result<Self, EmulatorError> {
+        let devices = testbed.take_devices()?;
+        let waiter = Waiter::new(&devices, controls.as_ref().map(Controls::bell))?;
+        let report = Report {
+            lateness: Lateness::default(),
+            real_time: RealTime::Ordinary("not asked for".into()),
+            entered: 0,
+            delivered: 0,
+            unroutable: 0,
+            refused: 0,
+            not_ip: 0,
+            undeliverable: 0,
+            duration: Duration::ZERO,
+        };
+        let names = testbed.hosts().iter().map(|host| host.name().to_owned()).collect();
+        Ok(Self { network, devices, buffers: Buffers::new(BUFFER), waiter, controls, clock, names, report })
+    }
+
+    /// Runs until `end`, or until `stop` is set or a request says so, with a sample every `interval`. The calling thread gets
+    /// real-time scheduling where that is allowed.
+    ///
+    /// # Errors
+    /// When an interface fails.
+    pub fn run(
+        mut self,
+        end: Time,
+        interval: Duration,
+        stop: &AtomicBool,
+        observer: &mut impl Observer,
+    ) -> Result<Report, EmulatorError> {
+        self.report.real_time = real_time();
+        let mut next_sample = Time::ZERO + interval;
+        let mut ready = Vec::new();
+        loop {
+            let now = self.clock.now();
+            while next_sample <= now.min(end) {
+                self.advance(next_sample, observer);
+                observer.sample(next_sample, &self.network);
+                next_sample += interval;
+            }
+            self.advance(now, observer);
+            if now >= end || stop.load(Ordering::Relaxed) {
+                self.report.duration = now.min(end).saturating_since(Time::ZERO);
+                return Ok(self.report);
+            }
+            let wake = self.network.next_wake().unwrap_or(Time::MAX);
+            let due = wake.min(next_sample).min(end).min(now + NAP);
+            self.waiter.wait(self.clock, due, &mut ready)?;
+            for what in &ready {
+                match *what {
+                    Ready::Device(host) => self.take_in(host, observer)?,
+                    Ready::Control => self.answer(stop, observer),
+                }
+            }
+        }
+    }
+
+    fn advance(&mut self, now: Time, observer: &mut impl Observer) {
+        let (network, mut edge) = self.parts(observer);
+        network.advance(now, &mut edge);
+    }
+
+    /// The model, and what it talks to.
+    fn parts<'a, O: Observer>(&'a mut self, observer: &'a mut O) -> (&'a mut Network, Edge<'a, O>) {
+        let edge = Edge {
+            devices: &self.devices,
+            buffers: &mut self.buffers,
+            report: &mut self.report,
+            clock: self.clock,
+            observer,
+        };
+        (&mut self.network, edge)
+    }
+
+    /// Takes what a host has sent, a batch at most.
+    fn take_in(&mut self, index: usize, observer: &mut impl Observer) -> Result<(), EmulatorError> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the network has checked how many hosts there are"
+        )]
+        let host = HostId(index as u16);
+        for _ in 0..BATCH {
+            let (id, buffer) = self.buffers.take();
+            let read = self.devices[index].read(buffer);
+            let read = read.map_err(|error| EmulatorError::of(&self.names[index], error))?;
+            let Read::Packet(length) = read else {
+                self.buffers.give_back(id);
+                return Ok(());
+            };
+            self.send(host, id, length, observer);
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, host: HostId, id: u64, length: usize, observer: &mut impl Observer) {
+        if length > MTU {
+            self.buffers.give_back(id);
+            self.report.refused += 1;
+            observer.refused(host);
+            return;
+        }
+        let now = self.clock.now();
+        let bytes = self.buffers.fill(id, length);
+        observer.packet(now, host, bytes);
+        let Some(packet) = header::read(bytes, host) else {
+            self.buffers.give_back(id);
+            self.report.not_ip += 1;
+            return;
+        };
+        self.report.entered += 1;
+        let (network, mut edge) = self.parts(observer);
+        network.send(now, Packet { id, sent: now, ..packet }, &mut edge);
+    }
+
+    /// Does what was asked.
+    fn answer(&mut self, stop: &AtomicBool, observer: &mut impl Observer) {
+        let asked: Vec<Asked> = self.controls.iter().flat_map(Controls::take).collect();
+        for Asked { request, answer } in asked {
+            let now = self.clock.now();
+            let said = match request {
+                Request::Set(place, change) => {
+                    let (network, mut edge) = self.parts(observer);
+                    network.change(now, place, change, &mut edge);
+                    "ok".to_owned()
+                }
+                Request::Show => self.show(now),
+                Request::Stop => {
+                    stop.store(true, Ordering::Relaxed);
+                    "ok".to_owned()
+                }
+            };
+            // Who asked may have gone.
+            let _ = answer.send(said);
+        }
+    }
+
+    /// The lines, one below the other, and then `ok`.
+    fn show(&self, now: Time) -> String {
+        let mut text = format!("time {}\n", now.as_secs_f64());
+        for (host, name) in (0..).map(HostId).zip(&self.names) {
+            for (direction, word) in [(Direction::Up, "up"), (Direction::Down, "down")] {
+                // Writing to a String does not fail.
+                let _ = write!(text, "{name}.{word}");
+                self.network.line(host, direction).show(now, &mut |what, value| {
+                    let _ = write!(text, " {what} {value}");
+                });
+                text.push('\n');
+            }
+        }
+        text + "ok"
+    }
+}
+
+/// Where the model's packets leave it.
+struct Edge<'a, O> {
+    devices: &'a [Device],
+    buffers: &'a mut Buffers,
+    report: &'a mut Report,
+    clock: Clock,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> Events for Edge<'_, O> {
+    fn delivered(&mut self, at: Time, packet: Packet) {
+        let host = packet.flow.dst;
+        let bytes = self.buffers.get(packet.id);
+        if packet.ecn == Ecn::Ce {
+            header::mark_ce(bytes);
+        }
+        // The write itself, in which the host's stack takes the packet in, comes after.
+        let now = self.clock.now();
+        self.report.lateness.record(at, now);
+        match self.devices[usize::from(host.0)].write(bytes) {
+            Ok(()) => self.report.delivered += 1,
+            Err(_) => self.report.undeliverable += 1,
+        }
+        self.observer.packet(now, host, bytes);
+        self.buffers.give_back(packet.id);
+    }
+
+    fn dropped(&mut self, _: Time, dropped: Dropped) {
+        self.report.unroutable += u64::from(dropped.reason == DropReason::NoRoute);
+        self.buffers.give_back(dropped.packet.id);
+    }
+}

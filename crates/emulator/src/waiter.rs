@@ -1,0 +1,163 @@
+//! Waiting for packets and for deadlines: a sleep until shortly before the deadline, and a spin for the rest.
+
+use crate::clock::Clock;
+use crate::device::Device;
+use crate::error::EmulatorError;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use units::{Duration, Time};
+
+/// What became ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ready {
+    /// This host's interface has packets.
+    Device(usize),
+    /// A request came.
+    Control,
+}
+
+/// The number of what carries requests, among the devices' numbers.
+const CONTROL: u64 = u64::MAX;
+
+/// What is asked for at a time; what else is ready is told the next time.
+const MOST: usize = 64;
+
+/// Waits on all interfaces.
+pub(crate) struct Waiter {
+    epoll: OwnedFd,
+    spin: Spin,
+}
+
+impl Waiter {
+    pub(crate) fn new(devices: &[Device], control: Option<BorrowedFd<'_>>) -> Result<Self, EmulatorError> {
+        let failed = |error| EmulatorError::of("epoll", error);
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
+        let numbered = (0..).zip(devices.iter().map(AsFd::as_fd)).chain(control.map(|fd| (CONTROL, fd)));
+        for (number, fd) in numbered {
+            epoll::add(&epoll, fd, epoll::EventData::new_u64(number), epoll::EventFlags::IN)
+                .map_err(failed)?;
+        }
+        Ok(Self { epoll, spin: Spin::default() })
+    }
+
+    /// Waits until something is ready, which is put into `ready`, or the time has come.
+    pub(crate) fn wait(
+        &mut self,
+        clock: Clock,
+        due: Time,
+        ready: &mut Vec<Ready>,
+    ) -> Result<(), EmulatorError> {
+        ready.clear();
+        let mut now = clock.now();
+        let wake = self.spin.wake_before(now, due);
+        self.poll(wake.saturating_since(now), ready)?;
+        if ready.is_empty() && wake > now {
+            now = clock.now();
+            self.spin.woke(wake, now);
+        }
+        let began = now;
+        while ready.is_empty() && now < due && wake < due {
+            self.poll(Duration::ZERO, ready)?;
+            now = clock.now();
+        }
+        self.spin.spun(began, now);
+        Ok(())
+    }
+
+    fn poll(&self, span: Duration, ready: &mut Vec<Ready>) -> Result<(), EmulatorError> {
+        let span = Timespec {
+            tv_sec: (span.as_nanos() / 1_000_000_000).cast_signed(),
+            tv_nsec: (span.as_nanos() % 1_000_000_000).cast_signed(),
+        };
+        let mut events = [MaybeUninit::uninit(); MOST];
+        match epoll::wait(&self.epoll, &mut events[..], Some(&span)) {
+            Ok((events, _)) => ready.extend(events.iter().map(what)),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(EmulatorError::of("epoll", error)),
+        }
+        Ok(())
+    }
+}
+
+fn what(event: &epoll::Event) -> Ready {
+    match event.data.u64() {
+        CONTROL => Ready::Control,
+        device => Ready::Device(device as usize),
+    }
+}
+
+/// How long before a deadline a sleep ends, learnt from how late sleeps have ended; and how much of the time may go into it.
+#[derive(Debug)]
+struct Spin {
+    /// How late sleeps end, as a rule: rises fast and falls slowly.
+    late: Duration,
+    /// The period that is being counted, and what was spun in it.
+    period: Time,
+    spun: Duration,
+}
+
+impl Default for Spin {
+    fn default() -> Self {
+        Self { late: Duration::from_micros(50), period: Time::ZERO, spun: Duration::ZERO }
+    }
+}
+
+impl Spin {
+    /// A sleep is not expected to end later than this: more is the machine's fault, and no spin helps.
+    const LONGEST: Duration = Duration::from_micros(150);
+    const PERIOD: Duration = Duration::from_millis(100);
+    /// A quarter of the time: the programs under test need the processor too.
+    const BUDGET: Duration = Duration::from_millis(25);
+
+    fn wake_before(&mut self, now: Time, due: Time) -> Time {
+        if now.saturating_since(self.period) >= Self::PERIOD {
+            (self.period, self.spun) = (now, Duration::ZERO);
+        }
+        if self.spun >= Self::BUDGET { due } else { due.saturating_sub(self.late + self.late / 2) }
+    }
+
+    fn woke(&mut self, planned: Time, now: Time) {
+        let late = now.saturating_since(planned).min(Self::LONGEST);
+        self.late = if late > self.late {
+            self.late + (late - self.late) / 4
+        } else {
+            self.late - (self.late - late) / 64
+        };
+    }
+
+    fn spun(&mut self, from: Time, to: Time) {
+        self.spun += to.saturating_since(from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spin_follows_how_late_sleeps_end() {
+        let mut spin = Spin::default();
+        let due = Time::from_millis(10);
+        for _ in 0..2_000 {
+            spin.woke(Time::ZERO, Time::from_micros(4));
+        }
+        let early = due.saturating_since(spin.wake_before(Time::ZERO, due)).as_micros();
+        assert!((5..=8).contains(&early), "{early}");
+        for _ in 0..20 {
+            spin.woke(Time::ZERO, Time::from_millis(80));
+        }
+        let early = due.saturating_since(spin.wake_before(Time::ZERO, due)).as_micros();
+        assert!((200..=225).contains(&early), "{early}");
+    }
+
+    #[test]
+    fn a_quarter_of_the_time_may_be_spun() {
+        let mut spin = Spin::default();
+        let at = Time::from_millis;
+        spin.spun(at(0), at(26));
+        assert_eq!(spin.wake_before(at(30), at(31)), at(31), "no more in this period");
+        assert!(spin.wake_before(at(101), at(102)) < at(102), "the next has its own");
+    }
+}
