@@ -1,9 +1,10 @@
 //! Processes that run in a host's network namespace, found by the namespace.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -13,6 +14,14 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The number of the network namespace at this path, as stat(2) gives it.
 pub(crate) fn inode(namespace: &Path) -> Option<u64> {
     fs::metadata(namespace).ok().map(|meta| meta.ino())
+}
+
+/// Asks a program's process group to end.
+pub fn ask_to_end(program: &Child) {
+    if let Some(pid) = i32::try_from(program.id()).ok().and_then(Pid::from_raw) {
+        // It may have ended by itself.
+        let _ = kill_process_group(pid, Signal::TERM);
+    }
 }
 
 /// The processes in these namespaces, but for this one.
