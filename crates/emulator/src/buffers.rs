@@ -1,6 +1,9 @@
 //! The bytes of packets that are under way: the model knows a packet by its handle, the bytes wait here.
 
-/// A packet's bytes.
+/// Bytes before each packet, for the header that a device wants.
+pub(crate) const HEADROOM: usize = 10;
+
+/// A packet's bytes, after the headroom.
 #[derive(Debug)]
 struct Buffer {
     bytes: Box<[u8]>,
@@ -16,12 +19,12 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Of buffers of this many bytes.
+    /// Of buffers for packets of this many bytes.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, buffers: Vec::new(), free: Vec::new() }
+        Self { capacity: HEADROOM + capacity, buffers: Vec::new(), free: Vec::new() }
     }
 
-    /// A buffer to be filled: its handle and all of its bytes.
+    /// A buffer to be filled: its handle, and all of its bytes with the headroom.
     pub(crate) fn take(&mut self) -> (u64, &mut [u8]) {
         let place = self.free.pop().unwrap_or_else(|| {
             let bytes = vec![0; self.capacity].into_boxed_slice();
@@ -31,17 +34,27 @@ impl Buffers {
         (place as u64, &mut self.buffers[place].bytes)
     }
 
-    /// So much of it was filled.
+    /// It was filled with a packet of this length.
     pub(crate) fn fill(&mut self, handle: u64, length: usize) -> &mut [u8] {
-        let buffer = &mut self.buffers[handle as usize];
-        buffer.length = length;
-        &mut buffer.bytes[..length]
+        self.buffers[handle as usize].length = length;
+        self.get(handle)
     }
 
-    /// What it holds.
+    /// The packet that it holds.
     pub(crate) fn get(&mut self, handle: u64) -> &mut [u8] {
+        &mut self.raw(handle)[HEADROOM..]
+    }
+
+    /// The packet with its headroom.
+    pub(crate) fn raw(&mut self, handle: u64) -> &mut [u8] {
         let buffer = &mut self.buffers[handle as usize];
-        &mut buffer.bytes[..buffer.length]
+        &mut buffer.bytes[..HEADROOM + buffer.length]
+    }
+
+    /// The same from a byte on.
+    pub(crate) fn part(&self, handle: u64, from: usize) -> &[u8] {
+        let buffer = &self.buffers[handle as usize];
+        &buffer.bytes[from..HEADROOM + buffer.length]
     }
 
     /// It is free again.
@@ -64,12 +77,13 @@ mod tests {
     fn handles_are_reused_and_keep_their_bytes() {
         let mut buffers = Buffers::new(4);
         let (one, bytes) = buffers.take();
-        bytes[..2].copy_from_slice(b"ab");
-        buffers.fill(one, 2);
+        bytes[HEADROOM..HEADROOM + 2].copy_from_slice(b"ab");
+        assert_eq!(buffers.fill(one, 2), b"ab");
         let (two, bytes) = buffers.take();
-        bytes.copy_from_slice(b"cdef");
+        bytes[HEADROOM..].copy_from_slice(b"cdef");
         buffers.fill(two, 4);
-        assert_eq!((&*buffers.get(one).to_vec(), buffers.in_use()), (&b"ab"[..], 2));
+        assert_eq!((buffers.get(one).to_vec(), buffers.in_use()), (b"ab".to_vec(), 2));
+        assert_eq!((buffers.raw(two).len(), buffers.part(two, HEADROOM + 1)), (HEADROOM + 4, &b"def"[..]));
         buffers.give_back(one);
         assert_eq!((buffers.take().0, buffers.get(two).to_vec()), (one, b"cdef".to_vec()));
     }

@@ -1,16 +1,18 @@
 //! A host's interface: a TUN device, of which the emulator holds the other end.
 
+use crate::buffers::HEADROOM;
 use crate::error::EmulatorError;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use std::ffi::CStr;
+use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// The largest IP packet, bytes: Ethernet's.
 pub const MTU: usize = 1500;
 
-/// The other end of a TUN device (Linux Documentation/networking/tuntap.rst): one IP packet a read, one a write. Offloads are off, so the host cuts
-/// its segments to the MTU itself.
+/// The other end of a TUN device (Linux Documentation/networking/tuntap.rst): one IP packet a read, one a write, each after
+/// a `virtio_net_hdr`. Offloads towards the emulator are off, so the host cuts its segments to the MTU itself.
 #[derive(Debug)]
 pub(crate) struct Device(OwnedFd);
 
@@ -32,18 +34,22 @@ impl Device {
         Ok(Self(file))
     }
 
-    /// Takes the next packet that the host has sent.
+    /// Takes the next packet that the host has sent, after the headroom.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> Result<Read, Errno> {
-        match rustix::io::read(&self.0, buffer) {
-            Ok(length) => Ok(Read::Packet(length)),
+        match rustix::io::read(&self.0, &mut *buffer) {
+            Ok(length) => {
+                // Neither offload nor a missing checksum: none was offered to the kernel.
+                buffer[..HEADROOM].fill(0);
+                Ok(Read::Packet(length.saturating_sub(HEADROOM)))
+            }
             Err(Errno::AGAIN) => Ok(Read::Empty),
             Err(error) => Err(error),
         }
     }
 
-    /// Gives the host a packet.
-    pub(crate) fn write(&self, packet: &[u8]) -> Result<(), Errno> {
-        rustix::io::write(&self.0, packet).map(drop)
+    /// Gives the host a packet, which lies in these parts, with its headroom.
+    pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> Result<(), Errno> {
+        rustix::io::writev(&self.0, parts).map(drop)
     }
 }
 
@@ -65,7 +71,7 @@ fn attach(file: &OwnedFd, name: &CStr) -> std::io::Result<()> {
         *to = from.cast_signed();
     }
     #[expect(clippy::cast_possible_truncation, reason = "the flags are 16 bits wide")]
-    let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    let flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     request.ifr_ifru.ifru_flags = flags;
     // SAFETY: the kernel reads and writes one ifreq, which outlives the call.
     let done = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };

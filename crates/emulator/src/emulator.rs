@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::control::{Asked, Controls, Request};
 use crate::device::{Device, MTU, Read};
 use crate::error::EmulatorError;
+use crate::gather::Group;
 use crate::header;
 use crate::lateness::Lateness;
 use crate::scheduling::{RealTime, real_time};
@@ -12,6 +13,7 @@ use crate::testbed::Testbed;
 use crate::waiter::{Ready, Waiter};
 use net::{Direction, DropReason, Dropped, Ecn, Events, HostId, Network, Packet};
 use std::fmt::Write as _;
+use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Time};
 
@@ -60,6 +62,10 @@ pub struct Report {
 }
 
 impl Report {
+    fn count_written(&mut self, packets: u64, taken: bool) {
+        *if taken { &mut self.delivered } else { &mut self.undeliverable } += packets;
+    }
+
     /// Whether the machine kept up: the 99th percentile of lateness is within 1 ms. What an overloaded machine shows is not the network's.
     #[must_use]
     pub fn kept_up(&self) -> bool {
@@ -72,6 +78,7 @@ pub struct Emulator {
     network: Network,
     devices: Vec<Device>,
     buffers: Buffers,
+    group: Group,
     waiter: Waiter,
     controls: Option<Controls>,
     clock: Clock,
@@ -104,7 +111,8 @@ impl Emulator {
             duration: Duration::ZERO,
         };
         let names = testbed.hosts().iter().map(|host| host.name().to_owned()).collect();
-        Ok(Self { network, devices, buffers: Buffers::new(BUFFER), waiter, controls, clock, names, report })
+        let (buffers, group) = (Buffers::new(BUFFER), Group::default());
+        Ok(Self { network, devices, buffers, group, waiter, controls, clock, names, report })
     }
 
     /// Runs until `end`, or until `stop` is set or a request says so, with a sample every `interval`. The calling thread gets
@@ -149,6 +157,7 @@ impl Emulator {
     fn advance(&mut self, now: Time, observer: &mut impl Observer) {
         let (network, mut edge) = self.parts(observer);
         network.advance(now, &mut edge);
+        edge.write_group();
     }
 
     /// The model, and what it talks to.
@@ -156,6 +165,7 @@ impl Emulator {
         let edge = Edge {
             devices: &self.devices,
             buffers: &mut self.buffers,
+            group: &mut self.group,
             report: &mut self.report,
             clock: self.clock,
             observer,
@@ -176,10 +186,12 @@ impl Emulator {
             let read = read.map_err(|error| EmulatorError::of(&self.names[index], error))?;
             let Read::Packet(length) = read else {
                 self.buffers.give_back(id);
-                return Ok(());
+                break;
             };
             self.send(host, id, length, observer);
         }
+        let (_, mut edge) = self.parts(observer);
+        edge.write_group();
         Ok(())
     }
 
@@ -201,6 +213,9 @@ impl Emulator {
         self.report.entered += 1;
         let (network, mut edge) = self.parts(observer);
         network.send(now, Packet { id, sent: now, ..packet }, &mut edge);
+        if edge.group.is_due(now) {
+            edge.write_group();
+        }
     }
 
     /// Does what was asked.
@@ -246,9 +261,25 @@ impl Emulator {
 struct Edge<'a, O> {
     devices: &'a [Device],
     buffers: &'a mut Buffers,
+    group: &'a mut Group,
     report: &'a mut Report,
     clock: Clock,
     observer: &'a mut O,
+}
+
+impl<O> Edge<'_, O> {
+    /// Writes the segments that wait for others.
+    fn write_group(&mut self) {
+        let (devices, now) = (self.devices, self.clock.now());
+        let mut done = false;
+        let written = self.group.write(self.buffers, |host, parts| done = devices[host].write(parts).is_ok());
+        let mut count = 0;
+        for at in written {
+            self.report.lateness.record(at, now);
+            count += 1;
+        }
+        self.report.count_written(count, done);
+    }
 }
 
 impl<O: Observer> Events for Edge<'_, O> {
@@ -258,14 +289,20 @@ impl<O: Observer> Events for Edge<'_, O> {
         if packet.ecn == Ecn::Ce {
             header::mark_ce(bytes);
         }
-        // The write itself, in which the host's stack takes the packet in, comes after.
         let now = self.clock.now();
-        self.report.lateness.record(at, now);
-        match self.devices[usize::from(host.0)].write(bytes) {
-            Ok(()) => self.report.delivered += 1,
-            Err(_) => self.report.undeliverable += 1,
-        }
         self.observer.packet(now, host, bytes);
+        let (place, segment) = (usize::from(host.0), (packet.id, at));
+        if self.group.join(now, place, segment, self.buffers) {
+            return;
+        }
+        self.write_group();
+        if self.group.begin(now, place, segment, self.buffers.get(packet.id)) {
+            return;
+        }
+        // The write itself, in which the host's stack takes the packet in, comes after.
+        self.report.lateness.record(at, self.clock.now());
+        let written = self.devices[place].write(&[IoSlice::new(self.buffers.raw(packet.id))]);
+        self.report.count_written(1, written.is_ok());
         self.buffers.give_back(packet.id);
     }
 

@@ -53,12 +53,10 @@ fn ecn(class: u8) -> Ecn {
 /// Writes the mark 'congestion experienced' into an IP header (RFC 3168 § 5).
 pub(crate) fn mark_ce(bytes: &mut [u8]) {
     match bytes.first().map(|first| first >> 4) {
-        Some(4) if bytes.len() >= 20 => {
+        Some(4) if bytes.len() >= ipv4_header(bytes) && ipv4_header(bytes) >= 20 => {
             bytes[1] |= 0b11;
-            let length = usize::from(bytes[0] & 0xf) * 4;
-            bytes[10..12].fill(0);
-            let sum = checksum(&bytes[..length.min(bytes.len())]);
-            bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+            let length = ipv4_header(bytes);
+            set_ipv4_checksum(&mut bytes[..length]);
         }
         // The traffic class lies across the first two bytes (RFC 8200 § 3).
         Some(6) if bytes.len() >= 40 => bytes[1] |= 0b11 << 4,
@@ -66,9 +64,16 @@ pub(crate) fn mark_ce(bytes: &mut [u8]) {
     }
 }
 
-/// The Internet checksum (RFC 1071) of a header whose own checksum is zero.
-fn checksum(header: &[u8]) -> u16 {
-    etherparse::checksum::Sum16BitWords::new().add_slice(header).ones_complement().to_be()
+/// The length of the IPv4 header, as it says (RFC 791 § 3.1).
+fn ipv4_header(bytes: &[u8]) -> usize {
+    usize::from(bytes[0] & 0xf) * 4
+}
+
+/// Puts the checksum (RFC 1071) into an IPv4 header.
+pub(crate) fn set_ipv4_checksum(header: &mut [u8]) {
+    header[10..12].fill(0);
+    let sum = etherparse::checksum::Sum16BitWords::new().add_slice(header).ones_complement();
+    header[10..12].copy_from_slice(&sum.to_ne_bytes());
 }
 
 #[cfg(test)]

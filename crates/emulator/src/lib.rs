@@ -17,6 +17,7 @@ mod control;
 mod device;
 mod emulator;
 mod error;
+mod gather;
 mod header;
 mod lateness;
 mod leftovers;
