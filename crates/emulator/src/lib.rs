@@ -33,6 +33,7 @@ pub use control::{Controls, Request, parse as parse_request};
 pub use device::MTU;
 pub use emulator::{Emulator, Observer, Report};
 pub use error::EmulatorError;
+pub use gather::gathered;
 pub use header::read as read_header;
 pub use lateness::Lateness;
 pub use leftovers::sweep;

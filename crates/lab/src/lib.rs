@@ -3,6 +3,7 @@
 
 pub mod claims;
 mod document;
+pub mod emulate;
 pub mod experiment;
 pub mod export;
 pub mod figures;
@@ -49,4 +50,4 @@ pub mod controllers {
     }
 }
 pub use sim::Recording;
-pub use units::Seed;
+pub use units::{Duration, Seed};

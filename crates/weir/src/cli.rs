@@ -1,4 +1,5 @@
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -32,6 +33,10 @@ pub(crate) enum Command {
     Report(Report),
     /// Write stored runs as CSV or Parquet
     Export(Export),
+    /// Run an experiment's network in real time between real programs
+    Emulate(Emulate),
+    /// Change the network of a running emulation
+    Control(Control),
     /// Print the queues of an experiment as lines of tc, for a real gateway
     Tc(Tc),
     /// Say what this machine can do, what is missing and how to get it
@@ -59,21 +64,28 @@ pub(crate) struct List {
     pub(crate) json: bool,
 }
 
-/// What every command that runs something takes.
+/// What of an experiment is run.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Running {
+pub(crate) struct Chosen {
     /// The first seed; further runs take those after it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
     /// How many seeds each cell is run with, instead of what the experiment says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// Threads [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
     /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
+}
+
+/// What every command that simulates takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Running {
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
     /// Keep every run in this store, a SQLite file, which is made if it is not there
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
@@ -91,7 +103,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-impl Running {
+impl Chosen {
     /// What is to be changed in an experiment.
     pub(crate) fn overrides(&self) -> Vec<(String, String)> {
         let number = |key: &str, value: Option<u64>| value.map(|value| (key.to_owned(), value.to_string()));
@@ -192,6 +204,72 @@ pub(crate) struct Export {
     /// With --csv: the samples of one stream of one run, a column a quantity
     #[arg(long, value_name = "NAME", conflicts_with = "parquet")]
     pub(crate) stream: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir emulate my-experiment.toml                          its programs and TCP flows, for real
+  weir emulate my-experiment.toml --host alice -- ping bob
+  weir emulate my-experiment.toml -- bash                  a shell on the first host
+  weir emulate janczukowicz-2017/adsl-ct --cell 'config=FQ Codel' --compare
+  weir emulate my-experiment.toml --control s & weir control s set alice.up rate 500kbit/s
+
+Exit code: that of COMMAND; 0; 1 if a program failed or the machine could not keep up; 2 for bad input; 130 after Ctrl-C.")]
+pub(crate) struct Emulate {
+    /// An experiment's name (see 'weir list') or file
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) experiment: String,
+    /// Run this on a host, with this terminal; the emulation lasts as long as it does
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<OsString>,
+    /// The host of COMMAND [default: the first]
+    #[arg(long, value_name = "NAME", requires = "command")]
+    pub(crate) host: Option<String>,
+    /// Run a line for 'sh -c' on a host, for as long as the run lasts; repeatable
+    #[arg(long, value_name = "HOST=LINE", value_parser = key_value)]
+    pub(crate) run: Vec<(String, String)>,
+    /// Only the cells of the grid with this value; repeatable
+    #[arg(long, value_name = "AXIS=VALUE", value_parser = key_value)]
+    pub(crate) cell: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
+    /// Listen on this Unix socket for changes while it runs (see 'weir control')
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) control: Option<PathBuf>,
+    /// Capture the packets of each host's interface into DIR/HOST.pcapng
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Write what each program says into DIR/NAME.log
+    #[arg(long, value_name = "DIR")]
+    pub(crate) logs: Option<PathBuf>,
+    /// Simulate the same too, and say how much they differ
+    #[arg(long)]
+    pub(crate) compare: bool,
+    /// Keep every run in this store, a SQLite file, which is made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Neither progress nor what the programs say
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir control s set alice.up rate 500kbit/s     also delay 25ms, loss 1%; rate unlimited
+  weir control s show
+  weir control s stop")]
+pub(crate) struct Control {
+    /// The socket of 'weir emulate --control'
+    #[arg(value_name = "SOCKET")]
+    pub(crate) socket: PathBuf,
+    /// What to ask
+    #[arg(value_name = "REQUEST", required = true)]
+    pub(crate) request: Vec<String>,
 }
 
 #[derive(Args, Debug)]

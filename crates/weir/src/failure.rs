@@ -61,6 +61,7 @@ from_errors!(
     lab::FileError,
     lab::claims::UnknownClaim,
     lab::claims::BaselineError,
+    lab::emulate::EmulationError,
     lab::export::ExportError,
     lab::fit::FitError,
     lab::report::PlotError,

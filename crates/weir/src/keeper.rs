@@ -1,10 +1,10 @@
-use crate::cli::Running;
 use crate::failure::Failure;
 use lab::Recording;
 use lab::experiment::Experiment;
-use lab::runner::{Job, Runner};
-use lab::store::{Store, StoreError};
-use std::sync::atomic::Ordering;
+use lab::runner::Job;
+use lab::store::{Mode, Store, StoreError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Keeps runs in the store of `--store`, as they come.
 pub(crate) struct Keeper {
@@ -15,8 +15,8 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Opens the store, so that a wrong one is known before anything runs.
-    pub(crate) fn open(args: &Running) -> Result<Self, Failure> {
-        let store = args.store.as_deref().map(Store::create_or_open).transpose()?;
+    pub(crate) fn open(store: Option<&Path>) -> Result<Self, Failure> {
+        let store = store.map(Store::create_or_open).transpose()?;
         Ok(Self { store, kept: 0, fault: None })
     }
 
@@ -31,13 +31,14 @@ impl Keeper {
         experiment: &Experiment,
         job: Job,
         recording: Option<&Recording>,
-        runner: Runner<'_>,
+        mode: Mode,
+        cancel: &AtomicBool,
     ) {
         let (Some(store), Some(recording), None) = (&mut self.store, recording, &self.fault) else { return };
-        match lab::runner::keep(store, experiment, job, recording) {
+        match lab::runner::keep(store, experiment, job, recording, mode) {
             Ok(_) => self.kept += 1,
             Err(error) => {
-                runner.cancel.store(true, Ordering::Relaxed);
+                cancel.store(true, Ordering::Relaxed);
                 self.fault = Some(error);
             }
         }

@@ -11,6 +11,8 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// How far a command has come, on standard error: a bar on a terminal, a line now and then elsewhere.
 pub(crate) struct Progress {
     quiet: bool,
+    /// What is counted: runs, seconds.
+    unit: &'static str,
     state: Mutex<State>,
 }
 
@@ -22,12 +24,12 @@ struct State {
 
 impl Progress {
     #[expect(clippy::disallowed_methods, reason = "the user's clock, not a run's")]
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool, unit: &'static str) -> Self {
         let now = Instant::now();
-        Self { quiet, state: Mutex::new(State { started: now, newest_line: now, bar: None }) }
+        Self { quiet, unit, state: Mutex::new(State { started: now, newest_line: now, bar: None }) }
     }
 
-    /// Shows that `done` of `total` runs are over.
+    /// Shows that `done` of `total` are over.
     pub(crate) fn show(&self, done: usize, total: usize) {
         if self.quiet {
             return;
@@ -37,12 +39,22 @@ impl Progress {
             return;
         }
         if std::io::stderr().is_terminal() {
-            state.bar(total).set_position(done as u64);
+            state.bar(total, self.unit).set_position(done as u64);
         } else if state.newest_line.elapsed() >= BETWEEN_LINES {
             let since = state.newest_line.elapsed();
             state.newest_line += since;
             // Progress that nobody can read is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{done} of {total} runs");
+            let _ = writeln!(std::io::stderr(), "{done} of {total} {}", self.unit);
+        }
+    }
+
+    /// Shows a line, above the bar if there is one.
+    pub(crate) fn line(&self, text: &str) {
+        let Ok(state) = self.state.lock() else { return };
+        match &state.bar {
+            Some(bar) => bar.println(text),
+            // Nobody is left to tell if this fails.
+            None => drop(writeln!(anstream::stderr(), "{text}")),
         }
     }
 
@@ -57,12 +69,13 @@ impl Progress {
 }
 
 impl State {
-    fn bar(&mut self, total: usize) -> &ProgressBar {
+    fn bar(&mut self, total: usize, unit: &str) -> &ProgressBar {
         let elapsed = self.started.elapsed();
         self.bar.get_or_insert_with(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(5));
-            let style = ProgressStyle::with_template("{bar:30} {pos} of {len} runs, {eta} left");
+            let style =
+                ProgressStyle::with_template(&format!("{{bar:30}} {{pos}} of {{len}} {unit}, {{eta}} left"));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.with_elapsed(elapsed)
         })

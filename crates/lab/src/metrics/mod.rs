@@ -19,7 +19,7 @@ mod tests;
 
 pub use request::{MetricError, Reduce, Request};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
-pub use summary::{StreamSummary, summary};
+pub use summary::{StreamSummary, lines, summary};
 
 use input::Input;
 pub(crate) use input::column;

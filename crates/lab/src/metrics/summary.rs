@@ -1,6 +1,6 @@
-use super::{Request, Unit};
+use super::{Request, Statistic, Unit};
 use sim::Recording;
-use sim::recording::Kind;
+use sim::recording::{Kind, StreamRecord};
 
 /// What is said of every stream of a run that nobody asked anything else of.
 const VIDEO: [&str; 9] = [
@@ -47,4 +47,27 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
             StreamSummary { stream: stream.name.clone(), values }
         })
         .collect()
+}
+
+/// What is said of every line that carried something: the rate that came out, how long packets waited at the samples, and
+/// the share of packets dropped.
+#[must_use]
+pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
+    let lines = recording.streams.iter().filter(|stream| stream.kind == Kind::Line);
+    lines.filter_map(|line| of_line(line, recording)).collect()
+}
+
+fn of_line(line: &StreamRecord, recording: &Recording) -> Option<StreamSummary> {
+    let total = |counter| line.column(counter)?.iter().rev().copied().find(|value| value.is_finite());
+    let (packets, bytes) = (total("packetsIn")?, total("bytesOut")?);
+    let delays =
+        || line.column("queueDelay").unwrap_or_default().iter().copied().filter(|d| d.is_finite()).collect();
+    let share = if packets > 0.0 { total("packetsDropped")? / packets } else { f64::NAN };
+    let values = vec![
+        ("rate_out", Unit::BitsPerSecond, bytes * 8.0 / recording.duration.as_secs_f64()),
+        ("queue_delay_mean", Unit::Seconds, Statistic::Mean.of(delays())),
+        ("queue_delay_p95", Unit::Seconds, Statistic::Percentile(95).of(delays())),
+        ("dropped", Unit::Share, share),
+    ];
+    (packets > 0.0).then(|| StreamSummary { stream: line.name.clone(), values })
 }

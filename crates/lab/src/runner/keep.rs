@@ -8,7 +8,7 @@ use crate::store::{Mode, RunMeta, Store, StoreError, StoredRun};
 use sim::Recording;
 use std::path::Path;
 
-/// Puts a run into a store, with the usual metrics of its streams; gives its number there.
+/// Puts a run, which was made in this way, into a store, with the usual metrics of its streams; gives its number there.
 ///
 /// # Errors
 /// When it cannot be written; then nothing of it is.
@@ -17,13 +17,14 @@ pub fn keep(
     experiment: &Experiment,
     job: Job,
     recording: &Recording,
+    mode: Mode,
 ) -> Result<i64, StoreError> {
     let meta = RunMeta {
         experiment: experiment.name.clone(),
         cell: experiment.cells()[job.cell].params.clone(),
         seed: job.seed,
         index: job.run,
-        mode: Mode::Simulated,
+        mode,
         file: experiment.text.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };

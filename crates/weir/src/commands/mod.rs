@@ -1,4 +1,6 @@
+pub(crate) mod control;
 pub(crate) mod doctor;
+pub(crate) mod emulate;
 pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod list;
@@ -20,21 +22,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs `work` with a runner that shows progress and stops on Ctrl-C.
 fn with_runner<T>(args: &Running, work: impl FnOnce(Runner<'_>) -> T) -> Result<T, Failure> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&cancel);
-    ctrlc::set_handler(move || {
-        // The second time the user means it.
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .map_err(Failure::new)?;
-    let progress = Progress::new(args.quiet);
+    // The second time the user means it.
+    let cancel = cancel_on_signal(|| std::process::exit(130))?;
+    let progress = Progress::new(args.quiet, "runs");
     let show = |done, total| progress.show(done, total);
     let jobs = args.jobs.unwrap_or_else(all_cores);
     let result = work(Runner { jobs, cancel: &cancel, progress: &show });
     progress.finish();
     Ok(result)
+}
+
+/// Set by Ctrl-C and its like; `again` is what the next does.
+fn cancel_on_signal(again: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>, Failure> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let handler = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            again();
+        }
+    };
+    ctrlc::set_handler(handler).map_err(Failure::new)?;
+    Ok(cancel)
 }
 
 /// The exit code after runs, and a word about those that are missing.

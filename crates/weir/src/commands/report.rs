@@ -7,7 +7,7 @@ use lab::experiment::Experiment;
 use lab::figures::Drawings;
 use lab::report::Section;
 use lab::runner::{Job, Outcome, Runner};
-use lab::store::{Store, StoredRun};
+use lab::store::{Mode, Store, StoredRun};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,10 +18,10 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.from {
         return stored(args, path);
     }
-    let overrides = args.running.overrides();
+    let overrides = args.running.chosen.overrides();
     let open = |name: &String| Experiment::open(name)?.with_overrides(&overrides);
     let experiments: Vec<Experiment> = args.experiments.iter().map(open).collect::<Result<_, _>>()?;
-    let mut keeper = Keeper::open(&args.running)?;
+    let mut keeper = Keeper::open(args.running.store.as_deref())?;
     let wanted = keeper.wants();
     let mut drawings: Vec<Drawings<'_>> = experiments.iter().map(Drawings::new).collect();
     let each = |job: Job, recording| {
@@ -30,7 +30,13 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let work = |runner: Runner<'_>| {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Ok((pieces, recording)) => {
-                keeper.keep(&experiments[outcome.job.experiment], outcome.job, recording.as_ref(), runner);
+                keeper.keep(
+                    &experiments[outcome.job.experiment],
+                    outcome.job,
+                    recording.as_ref(),
+                    Mode::Simulated,
+                    runner.cancel,
+                );
                 drawings[outcome.job.experiment].add(pieces);
             }
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
@@ -97,7 +103,9 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", runs.to_string())];
-    facts.extend(running.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))));
+    facts.extend(
+        running.chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))),
+    );
     let page = lab::report::html(&lab::figures::report(title, facts, verdicts, sections))?;
     write_file(path, &page)?;
     if !running.quiet {

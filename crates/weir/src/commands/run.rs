@@ -6,6 +6,7 @@ use crate::output::{Output, table};
 use lab::experiment::Experiment;
 use lab::metrics::{StreamSummary, Unit, mean, summary};
 use lab::runner::{Job, Outcome, Runner};
+use lab::store::Mode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -26,9 +27,9 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.pcap.iter().map(AsRef::as_ref).collect();
     let store = args.running.store.as_deref();
     outputs_apart(&outputs, &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>())?;
-    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.overrides())?;
+    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.chosen.overrides())?;
     let experiments = [experiment];
-    let mut keeper = Keeper::open(&args.running)?;
+    let mut keeper = Keeper::open(args.running.store.as_deref())?;
     let wanted = keeper.wants();
     let mut shown = Shown {
         json: args.running.json,
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
             Ok((streams, recording)) => {
-                keeper.keep(&experiments[0], outcome.job, recording.as_ref(), runner);
+                keeper.keep(&experiments[0], outcome.job, recording.as_ref(), Mode::Simulated, runner.cancel);
                 shown.add(&experiments[0], outcome.job, streams, runner);
             }
         })
@@ -128,34 +129,54 @@ fn print(
     let seeds = format!("{} {words} a cell, seeds from {}", experiment.runs, experiment.seed);
     out.line(format_args!("{}: {} ({seeds})", experiment.name, experiment.title))?;
     for (cell, runs) in experiment.cells().iter().zip(cells) {
-        let Some(first) = runs.first() else { continue };
+        if runs.is_empty() {
+            continue;
+        }
         if !cell.params.is_empty() {
             out.line(format_args!("\n{}", cell.label()))?;
         }
-        let some = |metric: &str| {
-            let known = |stream: &StreamSummary| {
-                stream.values.iter().any(|(name, _, value)| *name == metric && value.is_finite())
-            };
-            runs.iter().flatten().any(known)
-        };
-        let columns: Vec<_> =
-            COLUMNS.iter().filter(|(_, metric, _, always)| *always || some(metric)).collect();
-        let mut rows = table(std::iter::once("stream").chain(columns.iter().map(|(head, ..)| *head)));
-        for (place, stream) in first.iter().enumerate() {
-            let show = |(_, name, unit, _): &&(&str, &str, Unit, bool)| {
-                let of = |run: &Vec<StreamSummary>| {
-                    run[place].values.iter().find(|(other, _, _)| other == name).map(|(_, _, value)| *value)
-                };
-                let values: Vec<f64> = runs.iter().filter_map(of).collect();
-                if values.iter().any(|value| value.is_finite()) {
-                    unit.show(mean(&values))
-                } else {
-                    "–".to_owned()
-                }
-            };
-            rows.add_row(std::iter::once(stream.stream.clone()).chain(columns.iter().map(show)));
-        }
-        out.line(rows)?;
+        out.line(streams_table(runs))?;
     }
     Ok(())
+}
+
+/// The means over the runs, a stream a row.
+pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Table {
+    let some = |metric: &str| {
+        let known = |stream: &StreamSummary| {
+            stream.values.iter().any(|(name, _, value)| *name == metric && value.is_finite())
+        };
+        runs.iter().flatten().any(known)
+    };
+    let columns: Vec<_> = COLUMNS.iter().filter(|(_, metric, _, always)| *always || some(metric)).collect();
+    let mut rows = table(std::iter::once("stream").chain(columns.iter().map(|(head, ..)| *head)));
+    for (place, stream) in runs.first().into_iter().flatten().enumerate() {
+        let show = |(_, name, unit, _): &&(&str, &str, Unit, bool)| {
+            let of = |run: &Vec<StreamSummary>| {
+                run[place].values.iter().find(|(other, _, _)| other == name).map(|(_, _, value)| *value)
+            };
+            let values: Vec<f64> = runs.iter().filter_map(of).collect();
+            if values.iter().any(|value| value.is_finite()) {
+                unit.show(mean(&values))
+            } else {
+                "–".to_owned()
+            }
+        };
+        rows.add_row(std::iter::once(stream.stream.clone()).chain(columns.iter().map(show)));
+    }
+    rows
+}
+
+/// The lines of an emulation, a row each.
+pub(super) fn lines_table(lines: &[StreamSummary]) -> Table {
+    let mut rows = table(["line", "rate", "queue delay", "p95", "dropped"]);
+    for line in lines {
+        let values = line.values.iter().map(|(_, unit, value)| shown(*unit, *value));
+        rows.add_row(std::iter::once(line.stream.clone()).chain(values));
+    }
+    rows
+}
+
+fn shown(unit: Unit, value: f64) -> String {
+    if value.is_finite() { unit.show(value) } else { "–".to_owned() }
 }

@@ -7,6 +7,7 @@ use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
 use lab::figures::Drawings;
 use lab::runner::{Job, Runner, Summary};
+use lab::store::Mode;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,13 +19,13 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
-    let overrides = args.running.overrides();
+    let overrides = args.running.chosen.overrides();
     // A slip in --set would make every claim 'not run'; it is the user's, so it is said at once.
-    for (key, value) in &args.running.set {
+    for (key, value) in &args.running.chosen.set {
         check_override(&claims, key, value)?;
     }
     let plan = Plan::new(claims, |experiment| experiment.with_overrides(&overrides));
-    let mut keeper = Keeper::open(&args.running)?;
+    let mut keeper = Keeper::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan);
     let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();
     let (drawn, wanted) = (args.report.is_some(), keeper.wants());
@@ -35,7 +36,13 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let work = |runner: Runner<'_>| {
         let (mut verdicts, summary) =
             plan.run(runner, each, |job, (pieces, recording): (Option<_>, Option<_>)| {
-                keeper.keep(&plan.experiments[job.experiment], job, recording.as_ref(), runner);
+                keeper.keep(
+                    &plan.experiments[job.experiment],
+                    job,
+                    recording.as_ref(),
+                    Mode::Simulated,
+                    runner.cancel,
+                );
                 pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
             });
         let summary = controllers.iter().fold(summary, |summary, controller| {
@@ -146,10 +153,10 @@ fn say_what_differs(args: &Verify, plan: &Plan<'_>) {
     if args.running.quiet {
         return;
     }
-    if let Some(runs) = args.running.runs {
+    if let Some(runs) = args.running.chosen.runs {
         eprint(&format!("note: {runs} runs a cell instead of what the experiments say"));
     }
-    for (key, value) in &args.running.set {
+    for (key, value) in &args.running.chosen.set {
         eprint(&format!("note: {key} = {value} instead of what the experiments say"));
     }
     let count = plan.experiments.len();

@@ -1,0 +1,145 @@
+//! Emulation: a run in real time, with real programs on the hosts and the modelled network between them.
+//!
+//! ```text
+//! cell ─▶ net::Network ───────────▶ emulator (a thread with real-time scheduling) ─▶ samples of the lines ─┐
+//!      └▶ programs, flows as uploads ─▶ processes in the hosts' namespaces ─▶ their output ───────────────┴▶ Recording
+//! ```
+
+mod captures;
+mod outcome;
+mod process;
+mod recorder;
+mod stage;
+
+pub use outcome::Emulated;
+pub use process::{Ended, HowEnded, Said};
+
+use crate::experiment::Cell;
+use captures::Captures;
+pub use emulator::become_root;
+use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
+use net::{HostId, Network};
+use recorder::Recorder;
+use sim::Recording;
+use stage::Stage;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+use units::{Duration, Seed, Time};
+
+/// How to emulate.
+#[derive(Clone, Copy)]
+pub struct Emulation<'a> {
+    /// Where to put a capture of each host's interface.
+    pub captures: Option<&'a Path>,
+    /// Where to listen for changes to the lines.
+    pub control: Option<&'a Path>,
+    /// A command with this terminal; the run lasts as long as it does.
+    pub foreground: Option<&'a OnHost>,
+    /// Further commands, from the start to the end.
+    pub background: &'a [OnHost],
+    /// This program's own file, which the uploads are.
+    pub weir: &'a Path,
+    /// Set from outside to end the run; what was recorded until then is kept.
+    pub cancel: &'a AtomicBool,
+    /// Told each line that a program writes.
+    pub said: &'a (dyn Fn(&Said<'_>) + Sync),
+    /// Told about once a second how far the run is.
+    pub progress: &'a dyn Fn(Duration),
+}
+
+/// A command and its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnHost {
+    /// The host's name.
+    pub host: String,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+}
+
+/// Why there was no run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmulationError(pub String);
+
+impl fmt::Display for EmulationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for EmulationError {}
+
+impl From<EmulatorError> for EmulationError {
+    fn from(error: EmulatorError) -> Self {
+        Self(error.0)
+    }
+}
+
+/// A run whose end only its command knows lasts at most a day.
+const A_DAY: Duration = Duration::from_secs(86_400);
+
+impl Emulation<'_> {
+    /// Emulates a cell: its network, its programs, and its TCP flows as uploads. Calls are left out.
+    ///
+    /// # Errors
+    /// When the hosts cannot be made, a file cannot be written, or a program cannot be started; then nothing is left.
+    pub fn run(&self, cell: &Cell, seed: Seed) -> Result<Emulated, EmulationError> {
+        let scenario = cell.scenario(seed);
+        let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
+        let foreground = self.foreground.map(|on| Ok((host(&names, &on.host)?, on))).transpose()?;
+        let stage = Stage::new(cell, &scenario, self.weir).and_background(&names, self.background)?;
+        let network =
+            Network::new(&scenario.network, seed).map_err(|error| EmulationError(error.to_string()))?;
+        let controls = self.control.map(|path| Controls::listen(path, names.clone())).transpose()?;
+        let mut testbed = Testbed::new(&names)?;
+        let length = if foreground.is_some() { A_DAY } else { scenario.duration };
+        let end = Time::ZERO + length;
+        let captures = self.captures.map(|folder| Captures::open(folder, &names, since_1970()));
+        let captures = captures.transpose().map_err(|error| EmulationError(error.to_string()))?;
+        let mut recorder = Recorder::new(&names, end, captures);
+        let mut cast = stage.servers(&testbed, self.said)?;
+        let clock = Clock::start();
+        let emulator = Emulator::new(network, &mut testbed, controls, clock)?;
+        let stop = AtomicBool::new(false);
+        let (report, ended) = std::thread::scope(|scope| {
+            let loop_ = scope.spawn(|| emulator.run(end, scenario.sample_interval, &stop, &mut recorder));
+            let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
+            let ended = cast.play(&testbed, clock, foreground, over, self);
+            stop.store(true, Ordering::Relaxed);
+            let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
+            (report, ended)
+        });
+        let lost = testbed.hosts().iter().map(|host| (host.name().to_owned(), host.lost_before_entry()));
+        let lost: Vec<(String, u64)> = lost.filter(|(_, lost)| *lost > 0).collect();
+        let programs = cast.finish(&testbed, self.said);
+        drop(testbed);
+        let (report, exit) = (report?, ended?);
+        let records = outcome::records(&scenario, clock, &programs, report.duration)?;
+        outcome::gather(&scenario, records, recorder, report, programs, exit, &lost)
+    }
+}
+
+/// The same in virtual time, to compare with.
+///
+/// # Errors
+/// When it is refused.
+pub fn simulate(cell: &Cell, seed: Seed) -> Result<Recording, String> {
+    sim::run(&cell.scenario(seed), sim::Options::default()).map_err(|error| error.to_string())
+}
+
+/// The host of this name.
+fn host(names: &[String], wanted: &str) -> Result<HostId, EmulationError> {
+    let found = (0..).zip(names).find(|(_, name)| *name == wanted).map(|(index, _)| HostId(index));
+    found.ok_or_else(|| {
+        let mend = crate::document::did_you_mean(wanted, names.iter().map(String::as_str), "the hosts are");
+        EmulationError(format!("there is no host '{wanted}'; {mend}"))
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "captures of real packets have real times")]
+fn since_1970() -> Duration {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,133 @@
+//! What a run leaves: the same records as a simulated one, how the loop did, and how the programs ended.
+
+use super::EmulationError;
+use super::process::{Ended, HowEnded};
+use super::recorder::Recorder;
+use crate::experiment::ProgramKind;
+use crate::upload::transcript::{self, Grid, Transcript};
+use emulator::{Clock, Report};
+use sim::recording::Event;
+use sim::{Recording, Scenario};
+use std::process::ExitStatus;
+use units::{Duration, Time};
+
+/// A run that was emulated.
+#[derive(Clone, Debug)]
+pub struct Emulated {
+    /// The records: uploads, then lines.
+    pub recording: Recording,
+    /// How the loop did: whether the machine kept up.
+    pub report: Report,
+    /// The programs, servers first, in the order of their start.
+    pub programs: Vec<Ended>,
+    /// How the command in the foreground ended.
+    pub exit: Option<ExitStatus>,
+    /// What a reader of the result should know, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Emulated {
+    /// Whether a program of the file ended by itself and says that it failed.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.programs.iter().any(|program| !program.succeeded())
+    }
+}
+
+impl Ended {
+    /// Whether it did what it was to do: it ended by itself and says so, or was told to end.
+    #[must_use]
+    pub fn succeeded(&self) -> bool {
+        match self.how {
+            HowEnded::Itself(status) => status.success(),
+            HowEnded::Told => true,
+        }
+    }
+
+    fn is_upload(&self) -> bool {
+        matches!(self.program.kind, ProgramKind::Upload(_))
+    }
+}
+
+/// The records of the uploads.
+pub(super) fn records(
+    scenario: &Scenario,
+    clock: Clock,
+    programs: &[Ended],
+    duration: Duration,
+) -> Result<Vec<Transcript>, EmulationError> {
+    let grid = Grid { start: clock.origin(), interval: scenario.sample_interval, duration };
+    let uploads = programs.iter().filter(|ended| ended.is_upload());
+    let read = |client: &Ended| {
+        let server = client.program.kind.server();
+        let server = programs.iter().find(|other| {
+            server
+                .as_ref()
+                .is_some_and(|(host, kind)| other.program.host == *host && other.program.kind == *kind)
+        });
+        let text = |ended: Option<&Ended>| ended.map(|ended| ended.lines.join("\n")).unwrap_or_default();
+        transcript::read(&client.program, text(Some(client)).as_bytes(), text(server).as_bytes(), &grid)
+            .map_err(|error| EmulationError(format!("{}: {error}", client.program.name)))
+    };
+    uploads.map(read).collect()
+}
+
+/// Puts a run together.
+pub(super) fn gather(
+    scenario: &Scenario,
+    uploads: Vec<Transcript>,
+    mut recorder: Recorder,
+    report: Report,
+    programs: Vec<Ended>,
+    exit: Option<ExitStatus>,
+    lost: &[(String, u64)],
+) -> Result<Emulated, EmulationError> {
+    let mut warnings = warnings(scenario, &recorder, &report, lost);
+    if let Some(captures) = recorder.captures.take() {
+        let lost = captures.finish().map_err(|error| EmulationError(error.to_string()))?;
+        if lost > 0 {
+            warnings.push(format!("{lost} packets are not in the captures: the disk was too slow"));
+        }
+    }
+    let mut events: Vec<Event> = uploads.iter().flat_map(|upload| upload.events.clone()).collect();
+    events.sort_by_key(|event| event.at);
+    let lines = recorder.finish(Time::ZERO + report.duration);
+    let streams = uploads.into_iter().map(|upload| upload.record).chain(lines).collect();
+    let recording =
+        Recording { interval: scenario.sample_interval, duration: report.duration, streams, events };
+    Ok(Emulated { recording, report, programs, exit, warnings })
+}
+
+fn warnings(
+    scenario: &Scenario,
+    recorder: &Recorder,
+    report: &Report,
+    lost: &[(String, u64)],
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !scenario.calls.is_empty() {
+        let names: Vec<&str> = scenario.calls.iter().map(|call| call.name.as_str()).collect();
+        warnings.push(format!("calls are left out, their ends are not real programs: {}", names.join(", ")));
+    }
+    if !report.kept_up() {
+        warnings.push(format!(
+            "OVERLOADED: one packet in a hundred was more than {} late, {} of {} more than 1ms; what was measured is the machine's, not the network's",
+            report.lateness.quantile(0.99),
+            report.lateness.missed(),
+            report.lateness.count()
+        ));
+    }
+    for (host, count) in lost {
+        warnings.push(format!(
+            "OVERLOADED: {count} packets of {host} were lost before the network saw them: the loop did not come to take them"
+        ));
+    }
+    for host in &recorder.refused {
+        let name = scenario.network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
+        warnings.push(format!(
+            "{name} sent packets of more than {} bytes, which were refused: put its interface's MTU back",
+            emulator::MTU
+        ));
+    }
+    warnings
+}

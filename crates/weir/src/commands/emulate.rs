@@ -1,0 +1,260 @@
+use super::run::{lines_table, streams_table};
+use super::{cancel_on_signal, eprint, write_file};
+use crate::cli::Emulate;
+use crate::failure::Failure;
+use crate::keeper::Keeper;
+use crate::output::{Output, table};
+use crate::progress::Progress;
+use lab::Recording;
+use lab::emulate::{Emulated, Emulation, Ended, HowEnded, OnHost, Said, simulate};
+use lab::experiment::{Cell, Experiment};
+use lab::metrics::{StreamSummary, lines, summary};
+use lab::runner::Job;
+use lab::store::Mode;
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
+    // Before there is a second thread: the kernel asks for it.
+    lab::emulate::become_root().map_err(Failure::new)?;
+    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.chosen.overrides())?;
+    let cells = chosen(&experiment, &args.cell)?;
+    let keeper = Keeper::open(args.store.as_deref())?;
+    // A second Ctrl-C would leave the hosts behind: the first is being done.
+    let cancel = cancel_on_signal(|| ())?;
+    let weir = std::env::current_exe().map_err(Failure::new)?;
+    let mut session = Session {
+        args,
+        experiment: &experiment,
+        cancel: &cancel,
+        weir: &weir,
+        keeper,
+        code: ExitCode::SUCCESS,
+    };
+    let mut out = Output::new();
+    let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
+    for cell in cells {
+        for &(run, seed) in &seeds {
+            session.one(&mut out, Job { experiment: 0, cell: cell.index, run, seed })?;
+            if cancel.load(Ordering::Relaxed) {
+                session.keeper.finish()?;
+                eprint("stopped; the hosts and what ran on them are gone");
+                return Err(Failure::Interrupted);
+            }
+        }
+    }
+    out.finish()?;
+    session.keeper.finish()?;
+    Ok(session.code)
+}
+
+/// The cells with these values.
+fn chosen<'a>(experiment: &'a Experiment, wanted: &[(String, String)]) -> Result<Vec<&'a Cell>, Failure> {
+    let has = |cell: &&Cell| wanted.iter().all(|pair| cell.params.contains(pair));
+    let cells: Vec<&Cell> = experiment.cells().iter().filter(has).collect();
+    if cells.is_empty() {
+        let labels: Vec<String> = experiment.cells().iter().map(Cell::label).collect();
+        return Err(Failure::new(format!(
+            "--cell: no cell has these values; there are {}",
+            labels.join(" | ")
+        )));
+    }
+    Ok(cells)
+}
+
+/// The runs of one command.
+struct Session<'a> {
+    args: &'a Emulate,
+    experiment: &'a Experiment,
+    cancel: &'a AtomicBool,
+    weir: &'a Path,
+    keeper: Keeper,
+    code: ExitCode,
+}
+
+impl Session<'_> {
+    fn one(&mut self, out: &mut Output, job: Job) -> Result<(), Failure> {
+        let args = self.args;
+        let cell = &self.experiment.cells()[job.cell];
+        let emulated = self.emulate(cell, job)?;
+        self.keeper.keep(self.experiment, job, Some(&emulated.recording), Mode::Emulated, self.cancel);
+        if let Some(folder) = &args.logs {
+            write_logs(folder, &emulated.programs)?;
+        }
+        let simulated =
+            if args.compare { Some(simulate(cell, job.seed).map_err(Failure::new)?) } else { None };
+        if args.json {
+            out.json(&line(self.experiment, job, &emulated, simulated.as_ref()))?;
+        } else {
+            print(out, self.experiment, job, &emulated)?;
+            if let Some(simulated) = &simulated {
+                compare(out, simulated, &emulated.recording)?;
+            }
+        }
+        emulated.warnings.iter().for_each(|warning| eprint(&format!("warning: {warning}")));
+        self.code = match emulated.exit.map(|status| status.code()) {
+            Some(code) => ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+            None if emulated.failed() || !emulated.report.kept_up() => ExitCode::FAILURE,
+            None => self.code,
+        };
+        Ok(())
+    }
+
+    fn emulate(&self, cell: &Cell, job: Job) -> Result<Emulated, Failure> {
+        let args = self.args;
+        let foreground = (!args.command.is_empty()).then(|| OnHost {
+            host: args.host.clone().unwrap_or_else(|| cell.scenario(job.seed).network.hosts[0].name.clone()),
+            command: args.command.clone(),
+        });
+        let shell = |(host, line): &(String, String)| OnHost {
+            host: host.clone(),
+            command: ["sh", "-c", line].map(OsString::from).to_vec(),
+        };
+        let background: Vec<OnHost> = args.run.iter().map(shell).collect();
+        let progress = Progress::new(args.quiet || foreground.is_some(), "s");
+        let whole = |span: lab::Duration| span.as_secs_f64() as usize;
+        let length = whole(cell.scenario(job.seed).duration);
+        let emulation = Emulation {
+            captures: args.pcap.as_deref(),
+            control: args.control.as_deref(),
+            foreground: foreground.as_ref(),
+            background: &background,
+            weir: self.weir,
+            cancel: self.cancel,
+            said: &|said| {
+                if !args.quiet && said.is_for_people() {
+                    progress.line(&told(said));
+                }
+            },
+            progress: &|since| progress.show(whole(since), length),
+        };
+        let emulated = emulation.run(cell, job.seed)?;
+        progress.finish();
+        Ok(emulated)
+    }
+}
+
+fn told(said: &Said<'_>) -> String {
+    format!("{} {} | {}", said.host, said.program.name, said.line)
+}
+
+fn write_logs(folder: &Path, programs: &[Ended]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+    for ended in programs {
+        let mut text = ended.lines.join("\n");
+        text.push('\n');
+        write_file(&folder.join(format!("{}.log", ended.program.name)), &text)?;
+    }
+    Ok(())
+}
+
+/// How a program ended, in a word.
+fn word(how: HowEnded) -> String {
+    match how {
+        HowEnded::Itself(status) => status.to_string(),
+        HowEnded::Told => "ended with the run".to_owned(),
+    }
+}
+
+fn print(out: &mut Output, experiment: &Experiment, job: Job, emulated: &Emulated) -> Result<(), Failure> {
+    let cell = &experiment.cells()[job.cell];
+    let heading = if cell.params.is_empty() { String::new() } else { format!(", {}", cell.label()) };
+    out.line(format_args!(
+        "{}: {} (emulated for {}{heading})",
+        experiment.name, experiment.title, emulated.recording.duration
+    ))?;
+    let streams = summary(&emulated.recording);
+    if !streams.is_empty() {
+        out.line(streams_table(&[streams]))?;
+    }
+    out.line(lines_table(&lines(&emulated.recording)))?;
+    for ended in emulated.programs.iter().filter(|ended| !ended.succeeded()) {
+        out.line(format_args!("{} {}: {}", ended.program.name, "failed", word(ended.how)))?;
+        for line in ended.lines.iter().rev().take(3).rev() {
+            out.line(format_args!("  {line}"))?;
+        }
+    }
+    let lateness = &emulated.report.lateness;
+    out.line(format_args!(
+        "{} packets, late by {} (median), {} (p99), {} (most); {} by more than 1ms",
+        lateness.count(),
+        lateness.quantile(0.5),
+        lateness.quantile(0.99),
+        lateness.max(),
+        lateness.missed()
+    ))
+}
+
+/// A run as one line of JSON.
+fn line(experiment: &Experiment, job: Job, emulated: &Emulated, simulated: Option<&Recording>) -> Value {
+    let cell = &experiment.cells()[job.cell];
+    let report = &emulated.report;
+    let late = |share| report.lateness.quantile(share).as_secs_f64();
+    let programs: Vec<Value> = emulated.programs.iter().map(|ended| program(ended)).collect();
+    let mut line = json!({
+        "experiment": experiment.name,
+        "cell": cell.params.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
+        "run": job.run,
+        "seed": job.seed.0,
+        "mode": Mode::Emulated.as_str(),
+        "duration": emulated.recording.duration.as_secs_f64(),
+        "streams": values(&summary(&emulated.recording)),
+        "lines": values(&lines(&emulated.recording)),
+        "keptUp": report.kept_up(),
+        "lateness": { "median": late(0.5), "p99": late(0.99), "max": report.lateness.max().as_secs_f64(),
+            "missed": report.lateness.missed(), "packets": report.lateness.count() },
+        "programs": programs,
+        "warnings": emulated.warnings,
+    });
+    if let (Some(simulated), Some(line)) = (simulated, line.as_object_mut()) {
+        let simulated = json!({ "streams": values(&summary(simulated)), "lines": values(&lines(simulated)) });
+        line.insert("simulated".to_owned(), simulated);
+    }
+    line
+}
+
+fn program(ended: &Ended) -> Value {
+    let text = ended.lines.join("\n");
+    // What iperf3 prints is one object.
+    let output = serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone()));
+    json!({ "name": ended.program.name, "ended": word(ended.how), "succeeded": ended.succeeded(), "output": output })
+}
+
+fn values(streams: &[StreamSummary]) -> Value {
+    let of = |stream: &StreamSummary| {
+        let values = stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
+        (stream.stream.clone(), Value::Object(values.collect()))
+    };
+    Value::Object(streams.iter().map(of).collect())
+}
+
+/// The simulator beside the emulator, a metric a row.
+fn compare(out: &mut Output, simulated: &Recording, emulated: &Recording) -> Result<(), Failure> {
+    let mut rows = table(["stream", "metric", "simulated", "emulated", "difference"]);
+    let all = |recording| [summary(recording), lines(recording)].concat();
+    let simulated = all(simulated);
+    for stream in all(emulated) {
+        let Some(twin) = simulated.iter().find(|other| other.stream == stream.stream) else { continue };
+        for ((name, unit, real), (_, _, virtual_)) in stream.values.iter().zip(&twin.values) {
+            if real.is_finite() && virtual_.is_finite() {
+                let apart = if *virtual_ == 0.0 {
+                    "–".to_owned()
+                } else {
+                    format!("{:+.1} %", (real / virtual_ - 1.0) * 100.0)
+                };
+                rows.add_row([
+                    stream.stream.clone(),
+                    (*name).to_owned(),
+                    unit.show(*virtual_),
+                    unit.show(*real),
+                    apart,
+                ]);
+            }
+        }
+    }
+    out.line(rows)
+}

@@ -1,0 +1,12 @@
+//! Requests to a running emulation: any text is a request or is answered with a reason.
+#![no_main]
+
+use emulator::parse_request;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let hosts = ["alice", "bob"].map(str::to_owned);
+    if let Err(reason) = parse_request(text, &hosts) {
+        assert!(!reason.is_empty());
+    }
+});
