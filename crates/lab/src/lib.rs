@@ -11,6 +11,7 @@ pub mod metrics;
 pub mod report;
 pub mod runner;
 pub mod store;
+pub mod upload;
 
 pub use document::FileError;
 
@@ -49,4 +50,4 @@ pub mod controllers {
     }
 }
 pub use sim::Recording;
-pub use units::Seed;
+pub use units::{Bytes, Duration, Seed};
