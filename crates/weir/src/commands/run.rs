@@ -26,7 +26,8 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.pcap.iter().map(AsRef::as_ref).collect();
     let store = args.running.store.as_deref();
     outputs_apart(&outputs, &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>())?;
-    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.overrides())?;
+    let experiment =
+        Experiment::open(&args.experiment)?.with_overrides(&args.running.overrides())?.simulated()?;
     let experiments = [experiment];
     let mut keeper = Keeper::open(&args.running)?;
     let wanted = keeper.wants();
