@@ -1,6 +1,6 @@
 //! Uploads over real TCP sockets: the client writes, the server reads to the end of the stream and confirms what it received, so that the
-//! time of an upload is that of its last byte's arrival. Both tell how they come along in lines of JSON, named as the
-//! columns of a simulated flow.
+//! time of an upload is that of its last byte's arrival. Both tell how they come along in lines of JSON, of which [`transcript`] makes the
+//! same columns as a simulated flow has.
 //!
 //! The protocol: the client sends its bytes and closes its direction; the server answers `received N` and a line feed, or `refused: ` and
 //! why.
@@ -12,6 +12,7 @@ mod server;
 mod socket;
 #[cfg(test)]
 mod tests;
+pub mod transcript;
 
 pub use client::{Client, Ending, Outcome, upload};
 pub use line::{EventLine, Line, ReceiverSample, SenderSample, Value};

@@ -178,3 +178,36 @@ fn a_reader_that_has_gone_ends_both() {
     });
     assert!(matches!(result, Err(UploadError::Output(_))));
 }
+
+#[test]
+fn what_is_told_becomes_the_columns_of_a_simulated_flow() {
+    let source = TcpSource::Finite(Bytes::new(2_000_000));
+    let start = socket::now();
+    let ((result, told), served) = beside_a_server(|port| run(&client(port, source)));
+    let json = |lines: &[Line]| -> String {
+        lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
+    };
+    let upload = crate::experiment::Upload {
+        to: net::HostId(1),
+        port: PORT,
+        source,
+        congestion_control: None,
+        dscp: Dscp::EF,
+    };
+    let program = crate::experiment::Program {
+        name: "up".into(),
+        host: net::HostId(0),
+        start: units::Time::ZERO,
+        stop: units::Time::from_secs(30),
+        kind: crate::experiment::ProgramKind::Upload(upload),
+    };
+    let grid =
+        transcript::Grid { start, interval: Duration::from_secs(10), duration: Duration::from_secs(30) };
+    let (told, served) = (json(&told), json(&served));
+    let made = transcript::read(&program, told.as_bytes(), served.as_bytes(), &grid).unwrap();
+    let first = |name: &str| made.record.column(name).unwrap()[0];
+    assert_eq!((first("bytesAcknowledged"), first("bytesReceived")), (2e6, 2e6));
+    assert!(first("bytesSent") >= 2e6 && first("packetsReceived") > 0.0 && first("congestionWindow") > 0.0);
+    assert_eq!((made.skipped, made.events.len(), made.events[0].what), (0, 1, "completed"));
+    assert!((made.events[0].value - result.unwrap().time.as_secs_f64()).abs() < 1e-6);
+}
