@@ -1,6 +1,9 @@
+mod upload;
+
 use clap::{Args, Parser, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
 /// A laboratory for real-time congestion control: experiments on modelled networks, and the published
 /// claims that they test.
@@ -34,6 +37,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Print the queues of an experiment as lines of tc, for a real gateway
     Tc(Tc),
+    /// Upload over a real TCP connection, or receive uploads
+    Upload(Upload),
     /// Say what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Tc(args) => commands::tc::run(&args),
+        Command::Upload(args) => commands::upload::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Fit(args) => commands::fit::run(&args),
     };
