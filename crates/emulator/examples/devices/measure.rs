@@ -35,6 +35,10 @@ pub(crate) struct Measured {
     pub(crate) tcp_gbps: f64,
     /// The segments that TCP sent again.
     pub(crate) retransmits: u64,
+    /// How many of these were not lost, as the receiver said afterwards.
+    pub(crate) spurious: u64,
+    /// How often TCP saw that a later segment had overtaken an earlier one.
+    pub(crate) overtaken: u64,
     /// The forwarder during TCP.
     pub(crate) tcp: Usage,
     /// UDP as fast as the sender can.
@@ -61,9 +65,10 @@ impl Measured {
     pub(crate) fn new(forwarder: &mut Forwarder<'_>) -> io::Result<Self> {
         let (rtt, _) = forwarder.during(round_trips)?;
         let ((tcp_gbps, retransmits), tcp) = forwarder.during(iperf)?;
+        let [spurious, overtaken] = inside(HOSTS[0], || counters(["TCPDSACKRecv", "TCPSACKReorder"]))?;
         let easy = datagrams(forwarder, Some(EASY))?;
         let flood = datagrams(forwarder, None)?;
-        Ok(Self { tcp_gbps, retransmits, tcp, flood, easy, rtt })
+        Ok(Self { tcp_gbps, retransmits, spurious, overtaken, tcp, flood, easy, rtt })
     }
 
     /// A quantile of the round trips in microseconds.
@@ -77,6 +82,8 @@ impl Measured {
         json!({
             "tcp_gbps": self.tcp_gbps,
             "retransmits": self.retransmits,
+            "spurious_retransmits": self.spurious,
+            "overtaken": self.overtaken,
             "tcp_forwarder": usage(&self.tcp),
             "udp_flood": flow(&self.flood),
             "udp_20k": flow(&self.easy),
@@ -120,6 +127,16 @@ fn iperf() -> io::Result<(f64, u64)> {
     let end = &report["end"];
     let rate = end["sum_received"]["bits_per_second"].as_f64().unwrap_or(f64::NAN);
     Ok((rate / 1e9, end["sum_sent"]["retransmits"].as_u64().unwrap_or(0)))
+}
+
+/// TCP's counters with these names, in the namespace of the calling thread, since that was made.
+fn counters<const N: usize>(names: [&str; N]) -> io::Result<[u64; N]> {
+    let text = std::fs::read_to_string("/proc/thread-self/net/netstat")?;
+    let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:")).map(str::split_whitespace);
+    let (titles, values) = (lines.next(), lines.next());
+    let pairs: Vec<_> = titles.into_iter().flatten().zip(values.into_iter().flatten()).collect();
+    let value = |name| pairs.iter().find(|pair| pair.0 == name).and_then(|pair| pair.1.parse().ok());
+    Ok(names.map(|name| value(name).unwrap_or(0)))
 }
 
 /// A command to run in a namespace; `ip netns exec` becomes the command, so killing the one kills the other.

@@ -19,7 +19,7 @@ pub(crate) const GENERIC: u32 = 1 << 1;
 /// `XDP_FLAGS_DRV_MODE`: the program runs in the device's driver.
 pub(crate) const DRIVER: u32 = 1 << 2;
 /// The entries of each ring.
-const ENTRIES: usize = 2048;
+const ENTRIES: usize = 4096;
 /// The room for one packet.
 const ROOM: usize = 2048;
 
