@@ -25,6 +25,7 @@ mod namespace;
 mod processes;
 mod rootless;
 mod scheduling;
+mod tcp_info;
 mod testbed;
 mod waiter;
 
@@ -40,4 +41,5 @@ pub use leftovers::sweep;
 pub use processes::ask_to_end;
 pub use rootless::become_root;
 pub use scheduling::{RealTime, real_time};
+pub use tcp_info::{TcpInfo, tcp_info};
 pub use testbed::{Host, Testbed};

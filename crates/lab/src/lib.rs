@@ -12,6 +12,7 @@ pub mod metrics;
 pub mod report;
 pub mod runner;
 pub mod store;
+pub mod upload;
 
 pub use document::FileError;
 
@@ -50,4 +51,4 @@ pub mod controllers {
     }
 }
 pub use sim::Recording;
-pub use units::{Duration, Seed};
+pub use units::{Bytes, Duration, Seed};

@@ -1,7 +1,10 @@
+mod upload;
+
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
 /// A laboratory for real-time congestion control: experiments on modelled networks, and the published
 /// claims that they test.
@@ -39,6 +42,8 @@ pub(crate) enum Command {
     Control(Control),
     /// Print the queues of an experiment as lines of tc, for a real gateway
     Tc(Tc),
+    /// Upload over a real TCP connection, or receive uploads
+    Upload(Upload),
     /// Say what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes

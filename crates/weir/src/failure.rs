@@ -12,6 +12,8 @@ const INTERRUPTED: u8 = 130;
 pub(crate) enum Failure {
     /// One clear line for the user.
     Message(String),
+    /// One clear line of what was in order at first and broke off.
+    Broken(String),
     /// Who reads the output has gone, as `head` does: nothing to report.
     PipeClosed,
     /// Ctrl-C; what is kept was said already.
@@ -27,10 +29,12 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Message(message) => {
-                let red = anstyle::AnsiColor::Red.on_default().bold();
-                // Nobody is left to tell if this fails too.
-                let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+                say(&message);
                 ExitCode::from(BAD_INPUT)
+            }
+            Self::Broken(message) => {
+                say(&message);
+                ExitCode::FAILURE
             }
             Self::PipeClosed => ExitCode::SUCCESS,
             Self::Interrupted => ExitCode::from(INTERRUPTED),
@@ -38,11 +42,27 @@ impl Failure {
     }
 }
 
+fn say(message: &str) {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    // Nobody is left to tell if this fails too.
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::PipeClosed,
             _ => Self::new(error),
+        }
+    }
+}
+
+impl From<lab::upload::UploadError> for Failure {
+    fn from(error: lab::upload::UploadError) -> Self {
+        match error {
+            lab::upload::UploadError::Input(message) => Self::Message(message),
+            lab::upload::UploadError::Broken(message) => Self::Broken(message),
+            lab::upload::UploadError::Output(error) => error.into(),
         }
     }
 }

@@ -15,11 +15,15 @@ impl Output {
         Ok(writeln!(self.0, "{text}")?)
     }
 
+    /// As [`line`](Self::line), seen at once.
+    pub(crate) fn line_at_once(&mut self, text: impl std::fmt::Display) -> Result<(), Failure> {
+        self.line(text)?;
+        Ok(self.0.flush()?)
+    }
+
     /// One JSON object a line, written at once so that a reader sees it.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let line = serde_json::to_string(value)?;
-        self.line(line)?;
-        Ok(self.0.flush()?)
+        self.line_at_once(serde_json::to_string(value)?)
     }
 
     pub(crate) fn finish(mut self) -> Result<(), Failure> {

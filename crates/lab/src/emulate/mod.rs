@@ -16,8 +16,8 @@ pub use process::{Ended, HowEnded, Said};
 
 use crate::experiment::Cell;
 use captures::Captures;
-pub use emulator::become_root;
 use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
+pub use emulator::{RealTime, Report, become_root};
 use net::{HostId, Network};
 use recorder::Recorder;
 use sim::Recording;
@@ -88,7 +88,8 @@ impl Emulation<'_> {
     pub fn run(&self, cell: &Cell, seed: Seed) -> Result<Emulated, EmulationError> {
         let scenario = cell.scenario(seed);
         let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
-        let foreground = self.foreground.map(|on| Ok((host(&names, &on.host)?, on))).transpose()?;
+        let foreground =
+            self.foreground.map(|on| host(&names, &on.host).map(|host| (host, on))).transpose()?;
         let stage = Stage::new(cell, &scenario, self.weir).and_background(&names, self.background)?;
         let network =
             Network::new(&scenario.network, seed).map_err(|error| EmulationError(error.to_string()))?;

@@ -110,11 +110,12 @@ fn warnings(
         warnings.push(format!("calls are left out, their ends are not real programs: {}", names.join(", ")));
     }
     if !report.kept_up() {
+        let late = &report.lateness;
         warnings.push(format!(
-            "OVERLOADED: one packet in a hundred was more than {} late, {} of {} more than 1ms; what was measured is the machine's, not the network's",
-            report.lateness.quantile(0.99),
-            report.lateness.missed(),
-            report.lateness.count()
+            "OVERLOADED: one packet in a hundred was late by {:.1} ms or more, {} of {} by more than 1 ms; what was measured is the machine's, not the network's",
+            late.quantile(0.99).as_millis_f64(),
+            late.missed(),
+            late.count()
         ));
     }
     for (host, count) in lost {

@@ -1,4 +1,4 @@
-//! What calls and TCP flows have in common: between whom, when, and with which mark.
+//! What calls, TCP flows and programs have in common: between whom, when, and with which mark.
 
 use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean};
 use net::{Dscp, HostId, NetworkConfig};
@@ -42,7 +42,12 @@ pub(super) fn hosts(
     Ok((from, to))
 }
 
-fn host(table: &mut Reader<'_>, network: &NetworkConfig, key: &'static str) -> Result<HostId, Fault> {
+/// The host that a key names.
+pub(super) fn host(
+    table: &mut Reader<'_>,
+    network: &NetworkConfig,
+    key: &'static str,
+) -> Result<HostId, Fault> {
     let wanted: String = table.required(key)?;
     let hosts = &network.hosts;
     match (0..).zip(hosts).find(|(_, host)| host.name == wanted) {

@@ -17,6 +17,8 @@ pub(crate) struct Point {
     pub(crate) calls: Option<Vec<String>>,
     /// The only TCP flows.
     pub(crate) tcp: Option<Vec<String>>,
+    /// The only programs.
+    pub(crate) programs: Option<Vec<String>>,
     place: Place,
 }
 
@@ -55,7 +57,7 @@ fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
             fault(value.place, reason, "use [[axis]], whose points have labels")
         })?;
         let set = vec![(path.clone(), value.clone())];
-        Ok(Point { label, set, calls: None, tcp: None, place: value.place })
+        Ok(Point { label, set, calls: None, tcp: None, programs: None, place: value.place })
     });
     let axis = Axis { name: key.to_owned(), points: points.collect::<Result<_, _>>()?, place: node.place };
     axis.check()?;
@@ -89,8 +91,9 @@ fn point(node: &Node) -> Result<Point, Fault> {
         set.push((path, value.clone()));
     }
     let (calls, tcp) = (table.optional("calls")?, table.optional("tcp")?);
+    let programs = table.optional("programs")?;
     table.finish()?;
-    Ok(Point { label, set, calls, tcp, place: node.place })
+    Ok(Point { label, set, calls, tcp, programs, place: node.place })
 }
 
 impl Axis {
@@ -169,7 +172,7 @@ pub(crate) fn combinations(axes: &[Axis], most: usize) -> Result<Vec<Vec<&Point>
     Ok(all)
 }
 
-/// Takes the sections of a kind, calls or flows, that a point does not name out of the document.
+/// Takes the sections of a kind, calls, flows or programs, that a point does not name out of the document.
 pub(crate) fn keep(document: &mut Table, kind: &str, only: &[String], point: &Point) -> Result<(), Fault> {
     let Some(Node { value: Value::Table(sections), place }) = document.get(kind).cloned() else {
         return Ok(());
@@ -178,7 +181,8 @@ pub(crate) fn keep(document: &mut Table, kind: &str, only: &[String], point: &Po
     if let Some(missing) = only.iter().find(|name| sections.get(name).is_none()) {
         let mend = did_you_mean(missing, sections.iter().map(|(name, _)| name), "there are");
         let reason = format!("there is no [{kind}.{missing}]");
-        let key = if kind == "call" { "axis.points.calls" } else { "axis.points.tcp" };
+        let plural = if kind == "tcp" { "" } else { "s" };
+        let key = format!("axis.points.{kind}{plural}");
         return Err(Fault::new(point.place, key, reason, mend));
     }
     sections.retain(|name| only.iter().any(|kept| kept == name));

@@ -1,6 +1,6 @@
 //! Experiment files: TOML in, scenarios out.
 //!
-//! `text ─▶ document (lines) ─▶ overrides (--set) ─▶ grid: cells ─▶ hosts, calls ─▶ sim::Scenario`
+//! `text ─▶ document (lines) ─▶ overrides (--set) ─▶ grid: cells ─▶ hosts, calls ─▶ sim::Scenario, programs`
 //!
 //! Everything is checked here, once; an error names the file, the line and the key, and how to mend it. The
 //! format is described in `docs/guides/experiments.md`.
@@ -12,6 +12,7 @@ mod files;
 mod gateway;
 mod grid;
 mod hosts;
+mod programs;
 mod scenario;
 mod schedule;
 mod tcp;
@@ -21,6 +22,7 @@ mod tests;
 pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
 pub use gateway::GatewayQueue;
+pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 
 use crate::document::{self, Fault, KeyPath, Node, Reader, Table, Value};
 use crate::figures::Figure;
@@ -71,6 +73,7 @@ pub struct Cell {
     /// What distinguishes it: (axis, value), in the order of the file; empty without a grid.
     pub params: Vec<(String, String)>,
     scenario: Scenario,
+    programs: Vec<Program>,
 }
 
 impl Cell {
@@ -78,6 +81,12 @@ impl Cell {
     #[must_use]
     pub fn scenario(&self, seed: Seed) -> Scenario {
         Scenario { seed, ..self.scenario.clone() }
+    }
+
+    /// The programs that run on its hosts when its network is emulated, in the order of the file, each with its port.
+    #[must_use]
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
     }
 
     /// Its parameters in a line: `host.alice.up.rate=1Mbit/s, flows=2`; empty without a grid.
@@ -221,6 +230,19 @@ impl Experiment {
         calls.filter_map(|call| call.video.as_ref()).map(|video| video.controller.profile.as_str())
     }
 
+    /// The experiment itself, if every cell has something that can be simulated.
+    ///
+    /// # Errors
+    /// When a cell has programs alone, which only an emulation runs.
+    pub fn simulated(self) -> Result<Self, ExperimentError> {
+        let idle = |cell: &&Cell| cell.scenario.calls.is_empty() && cell.scenario.tcp.is_empty();
+        let Some(cell) = self.cells.iter().find(idle) else { return Ok(self) };
+        let of =
+            if cell.params.is_empty() { String::new() } else { format!(" in the cell {}", cell.label()) };
+        let reason = format!("nothing to simulate{of}: no call and no TCP flow, and programs really run");
+        Err(ExperimentError::file(&self.path, reason, "run it with 'weir emulate'"))
+    }
+
     /// The names of the calls' and flows' records, of all cells together.
     #[must_use]
     pub fn streams(&self) -> &[String] {
@@ -240,9 +262,9 @@ impl Experiment {
     }
 }
 
-/// Refuses a path to a host, a call or a flow that is not there: it would be a new one.
+/// Refuses a path to a host, a call, a flow or a program that is not there: it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "call" | "tcp"), name, _, ..] =
+    let [kind @ ("host" | "call" | "tcp" | "program"), name, _, ..] =
         path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
@@ -270,12 +292,13 @@ fn cell(
         }
     }
     for point in points {
-        for (kind, only) in [("call", &point.calls), ("tcp", &point.tcp)] {
+        for (kind, only) in [("call", &point.calls), ("tcp", &point.tcp), ("program", &point.programs)] {
             if let Some(only) = only {
                 grid::keep(&mut document, kind, only, point)?;
             }
         }
     }
     let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
-    Ok(Cell { index, params: params.collect(), scenario: scenario::read(document, files)? })
+    let (scenario, programs) = scenario::read(document, files)?;
+    Ok(Cell { index, params: params.collect(), scenario, programs })
 }

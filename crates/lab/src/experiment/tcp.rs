@@ -76,7 +76,8 @@ fn section(
     Ok((1..=count).map(flow).collect())
 }
 
-fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
+/// What is sent: `bytes`, `on` with `off`, or neither.
+pub(super) fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
     let bytes: Option<Bytes> = table.optional("bytes")?;
     let (on, off): (Option<Duration>, Option<Duration>) = (table.optional("on")?, table.optional("off")?);
     for (key, zero) in [

@@ -49,7 +49,7 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
         .collect()
 }
 
-/// What is said of every line that carried something: the rate that came out, how long packets waited at the samples, and
+/// What is said of every line that carried something and has a limit or dropped something: the rate that came out, how long packets waited at the samples, and
 /// the share of packets dropped.
 #[must_use]
 pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
@@ -59,15 +59,16 @@ pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
 
 fn of_line(line: &StreamRecord, recording: &Recording) -> Option<StreamSummary> {
     let total = |counter| line.column(counter)?.iter().rev().copied().find(|value| value.is_finite());
-    let (packets, bytes) = (total("packetsIn")?, total("bytesOut")?);
-    let delays =
-        || line.column("queueDelay").unwrap_or_default().iter().copied().filter(|d| d.is_finite()).collect();
-    let share = if packets > 0.0 { total("packetsDropped")? / packets } else { f64::NAN };
+    let (packets, bytes, dropped) = (total("packetsIn")?, total("bytesOut")?, total("packetsDropped")?);
+    let delays: Vec<f64> =
+        line.column("queueDelay")?.iter().copied().filter(|delay| delay.is_finite()).collect();
+    let is_limited = line.column("rate")?.iter().any(|rate| rate.is_finite());
+    let is_used = packets > 0.0 && (is_limited || dropped > 0.0 || delays.iter().any(|delay| *delay > 0.0));
     let values = vec![
         ("rate_out", Unit::BitsPerSecond, bytes * 8.0 / recording.duration.as_secs_f64()),
-        ("queue_delay_mean", Unit::Seconds, Statistic::Mean.of(delays())),
-        ("queue_delay_p95", Unit::Seconds, Statistic::Percentile(95).of(delays())),
-        ("dropped", Unit::Share, share),
+        ("queue_delay_mean", Unit::Seconds, Statistic::Mean.of(delays.clone())),
+        ("queue_delay_p95", Unit::Seconds, Statistic::Percentile(95).of(delays)),
+        ("dropped", Unit::Share, dropped / packets),
     ];
-    (packets > 0.0).then(|| StreamSummary { stream: line.name.clone(), values })
+    is_used.then(|| StreamSummary { stream: line.name.clone(), values })
 }

@@ -6,7 +6,7 @@ use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use crate::progress::Progress;
 use lab::Recording;
-use lab::emulate::{Emulated, Emulation, Ended, HowEnded, OnHost, Said, simulate};
+use lab::emulate::{Emulated, Emulation, Ended, HowEnded, OnHost, RealTime, Report, Said, simulate};
 use lab::experiment::{Cell, Experiment};
 use lab::metrics::{StreamSummary, lines, summary};
 use lab::runner::Job;
@@ -164,8 +164,10 @@ fn print(out: &mut Output, experiment: &Experiment, job: Job, emulated: &Emulate
     let cell = &experiment.cells()[job.cell];
     let heading = if cell.params.is_empty() { String::new() } else { format!(", {}", cell.label()) };
     out.line(format_args!(
-        "{}: {} (emulated for {}{heading})",
-        experiment.name, experiment.title, emulated.recording.duration
+        "{}: {} (emulated for {:.1} s{heading})",
+        experiment.name,
+        experiment.title,
+        emulated.recording.duration.as_secs_f64()
     ))?;
     let streams = summary(&emulated.recording);
     if !streams.is_empty() {
@@ -178,15 +180,28 @@ fn print(out: &mut Output, experiment: &Experiment, job: Job, emulated: &Emulate
             out.line(format_args!("  {line}"))?;
         }
     }
-    let lateness = &emulated.report.lateness;
-    out.line(format_args!(
-        "{} packets, late by {} (median), {} (p99), {} (most); {} by more than 1ms",
+    out.line(punctuality(&emulated.report))
+}
+
+/// How well the loop kept time.
+fn punctuality(report: &Report) -> String {
+    let late = |span: lab::Duration| match span.as_millis_f64() {
+        millis if millis < 1.0 => format!("{:.0} µs", 1e3 * millis),
+        millis => format!("{millis:.1} ms"),
+    };
+    let Report { lateness, real_time, .. } = report;
+    let scheduling = match real_time {
+        RealTime::Fifo => String::new(),
+        RealTime::Ordinary(reason) => format!("; without real-time scheduling ({reason})"),
+    };
+    format!(
+        "{} packets, late by {} (median), {} (p99), {} (most); {} by more than 1 ms{scheduling}",
         lateness.count(),
-        lateness.quantile(0.5),
-        lateness.quantile(0.99),
-        lateness.max(),
+        late(lateness.quantile(0.5)),
+        late(lateness.quantile(0.99)),
+        late(lateness.max()),
         lateness.missed()
-    ))
+    )
 }
 
 /// A run as one line of JSON.
@@ -205,6 +220,7 @@ fn line(experiment: &Experiment, job: Job, emulated: &Emulated, simulated: Optio
         "streams": values(&summary(&emulated.recording)),
         "lines": values(&lines(&emulated.recording)),
         "keptUp": report.kept_up(),
+        "realTime": report.real_time == RealTime::Fifo,
         "lateness": { "median": late(0.5), "p99": late(0.99), "max": report.lateness.max().as_secs_f64(),
             "missed": report.lateness.missed(), "packets": report.lateness.count() },
         "programs": programs,

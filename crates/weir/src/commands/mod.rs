@@ -7,6 +7,7 @@ pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod tc;
+pub(crate) mod upload;
 pub(crate) mod verify;
 
 use crate::cli::Running;

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
         return stored(args, path);
     }
     let overrides = args.running.chosen.overrides();
-    let open = |name: &String| Experiment::open(name)?.with_overrides(&overrides);
+    let open = |name: &String| Experiment::open(name)?.with_overrides(&overrides)?.simulated();
     let experiments: Vec<Experiment> = args.experiments.iter().map(open).collect::<Result<_, _>>()?;
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
     let wanted = keeper.wants();

@@ -3,6 +3,7 @@ use crate::cli::Run;
 use crate::failure::Failure;
 use crate::keeper::Keeper;
 use crate::output::{Output, table};
+use comfy_table::Table;
 use lab::experiment::Experiment;
 use lab::metrics::{StreamSummary, Unit, mean, summary};
 use lab::runner::{Job, Outcome, Runner};
@@ -27,7 +28,8 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.pcap.iter().map(AsRef::as_ref).collect();
     let store = args.running.store.as_deref();
     outputs_apart(&outputs, &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>())?;
-    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.running.chosen.overrides())?;
+    let experiment =
+        Experiment::open(&args.experiment)?.with_overrides(&args.running.chosen.overrides())?.simulated()?;
     let experiments = [experiment];
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
     let wanted = keeper.wants();

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     for (key, value) in &args.running.chosen.set {
         check_override(&claims, key, value)?;
     }
-    let plan = Plan::new(claims, |experiment| experiment.with_overrides(&overrides));
+    let plan = Plan::new(claims, |experiment| experiment.with_overrides(&overrides)?.simulated());
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan);
     let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();

@@ -1,0 +1,62 @@
+//! Clock, waiting and options of sockets.
+
+use super::{Dscp, UploadError};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+use socket2::Socket;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+
+/// CLOCK_MONOTONIC in ns: the same in every network namespace.
+pub(super) fn now() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
+    seconds.unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(nanos.unwrap_or(0))
+}
+
+/// Waits until one of `events` is there, or something is wrong with the socket, but not longer than to `until` (as [`now`]).
+pub(super) fn wait(socket: &impl AsFd, events: PollFlags, until: u64) -> io::Result<PollFlags> {
+    let left = until.saturating_sub(now());
+    let timeout = Timespec {
+        tv_sec: i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(left % 1_000_000_000).unwrap_or(0),
+    };
+    let mut polled = [PollFd::new(socket, events)];
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(_) => Ok(polled[0].revents()),
+        // A signal: the caller looks whether it is to stop.
+        Err(rustix::io::Errno::INTR) => Ok(PollFlags::empty()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// An address as both ends write it: IPv4 as such, also where it comes to an IPv6 socket.
+pub(super) fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// The kernel's congestion controls: what they are called, in a line.
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// Chooses the congestion control.
+pub(super) fn set_congestion_control(socket: &Socket, name: &str) -> Result<(), UploadError> {
+    let Err(error) = socket.set_tcp_congestion(name.as_bytes()) else { return Ok(()) };
+    let known = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
+    let has = known.split_whitespace().any(|other| other == name);
+    let reason = if has {
+        format!("it may not be used here ({error}); see net.ipv4.tcp_allowed_congestion_control")
+    } else {
+        format!(
+            "this kernel does not have it; {AVAILABLE} says: {} ('modprobe tcp_{name}' may add it)",
+            known.trim()
+        )
+    };
+    Err(UploadError::Input(format!("congestion control '{name}': {reason}")))
+}
+
+/// Marks what the socket sends; IPv4 within an IPv6 socket is marked too.
+pub(super) fn set_mark(socket: &Socket, mark: Dscp, address: SocketAddr) -> io::Result<()> {
+    let field = u32::from(mark.0) << 2;
+    if address.is_ipv6() { socket.set_tclass_v6(field) } else { socket.set_tos_v4(field) }
+}

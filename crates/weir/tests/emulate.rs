@@ -1,0 +1,310 @@
+//! `weir emulate` as a user meets it: real programs behind the modelled network, and a machine that is left as it was.
+//!
+//! Needs root and /dev/net/tun; without them the tests are skipped, and say so.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+const FILE: &str = r#"
+title = "An upload beside a ping"
+duration = "4s"
+sample_interval = "100ms"
+
+[host.alice]
+up = { rate = "1Mbit/s", delay = "10ms", queue = "bfifo limit 30kB" }
+down = { delay = "10ms" }
+
+[host.bob]
+
+[tcp.upload]
+from = "alice"
+to = "bob"
+congestion_control = "cubic"
+bytes = "250kB"
+
+[program.probe]
+host = "alice"
+ping = { to = "bob", interval = "200ms" }
+"#;
+
+/// A folder with the experiment, and the turn: one emulation at a time.
+struct Bench {
+    folder: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// `None` where nothing can be emulated.
+fn bench() -> Option<Bench> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("e.toml"), FILE).unwrap();
+    let bench = Bench { folder, _turn: turn };
+    let output = bench.weir(&["e.toml", "--quiet", "--", "true"]).output().unwrap();
+    if output.status.success() {
+        return Some(bench);
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let reason = String::from_utf8_lossy(&output.stderr);
+        let line = format!("skipped: needs root and /dev/net/tun: {reason}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    });
+    None
+}
+
+impl Bench {
+    fn weir(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
+        command.current_dir(self.folder.path()).arg("emulate").args(args);
+        command
+    }
+
+    /// Starts one that is to be disturbed, and waits until its hosts are there.
+    fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.weir(args);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        for _ in 0..200 {
+            if names(child.id()).len() == 2 && !sleepers().is_empty() {
+                return child;
+            }
+            sleep(Duration::from_millis(50));
+        }
+        panic!("the hosts did not come up");
+    }
+}
+
+/// The namespaces of a process's run.
+fn names(pid: u32) -> Vec<String> {
+    let entries = fs::read_dir("/run/netns").into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(&format!("weir-{pid}-"))).collect()
+}
+
+/// What the tests leave running on a host has this in its command line.
+const SLEEPER: &str = "86399";
+
+fn sleepers() -> Vec<String> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = entries.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines.filter(|line| line.starts_with("sleep") && line.contains(SLEEPER)).collect()
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_file_runs_with_real_programs_and_leaves_records_logs_and_captures() {
+    let Some(bench) = bench() else { return };
+    let args = ["e.toml", "--json", "--quiet", "--store", "s.sqlite", "--logs", "logs", "--pcap", "pcap"];
+    let run = json(&bench.weir(&args).output().unwrap());
+    let line = &run["lines"]["alice.up"];
+    let rate = line["rate_out"].as_f64().unwrap();
+    assert!((400e3..1.01e6).contains(&rate), "250 kB and pings in 4 s: {rate}");
+    let completed = run["streams"]["upload.tcp"]["completion_time"].as_f64().unwrap();
+    assert!((2.05..3.5).contains(&completed), "250 kB at 1 Mbit/s: {completed}");
+    assert!(run["lateness"]["packets"].as_u64().unwrap() > 300);
+    let log = fs::read_to_string(bench.folder.path().join("logs/probe.log")).unwrap();
+    assert!(log.contains("bytes from 10.0.0.2"), "{log}");
+    for host in ["alice", "bob"] {
+        let path = bench.folder.path().join(format!("pcap/{host}.pcapng"));
+        assert!(fs::metadata(path).unwrap().len() > 250_000);
+    }
+    let mut list = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
+    let list = list.current_dir(bench.folder.path()).args(["list", "--store", "s.sqlite", "--json"]).output();
+    assert_eq!(json(&list.unwrap())["mode"], "emulated");
+}
+
+#[test]
+fn captures_are_read_by_tshark() {
+    let Some(bench) = bench() else { return };
+    let command = ["--pcap", "pcap", "--quiet", "--", "ping", "-c", "3", "-i", "0.1", "-Q", "0xb8", "bob"];
+    let output = bench.weir(&[&["e.toml", "--set", "tcp.upload.start=3s"], &command[..]].concat()).output();
+    assert!(output.unwrap().status.success());
+    let path = bench.folder.path().join("pcap/bob.pcapng");
+    let Ok(seen) = Command::new("tshark")
+        .arg("-r")
+        .arg(&path)
+        .args(["-Y", "icmp.type == 8 && ip.dsfield.dscp == 46"])
+        .output()
+    else {
+        let _ = std::io::stderr().write_all(b"skipped: needs tshark\n");
+        return;
+    };
+    assert_eq!(String::from_utf8_lossy(&seen.stdout).lines().count(), 3);
+}
+
+#[test]
+fn a_command_has_the_terminal_and_its_exit_code_is_the_run_s() {
+    let Some(bench) = bench() else { return };
+    let script = "ping -c 1 -W 5 alice > /dev/null && ip -o addr show eth0 | grep -c 10.0.0.2/16; exit 7";
+    let output =
+        bench.weir(&["e.toml", "--quiet", "--host", "bob", "--", "sh", "-c", script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().next(), Some("1"));
+}
+
+#[test]
+fn the_queue_of_table_6_2_is_at_work() {
+    let Some(bench) = bench() else { return };
+    let median = |cell: &str| {
+        let cell = format!("config={cell}");
+        let set =
+            ["--set", "duration=14s", "--set", "tcp.upload.start=0s", "--set", "tcp.upload.bytes=1500kB"];
+        // The RTT of a ping once the upload has filled the queue.
+        let ping = "ping -c 12 -i 0.5 -q bob > /dev/null; sleep 1; ping -c 5 -i 0.5 bob | sed -n 's/.*time=\\([0-9.]*\\).*/\\1/p' | sort -n | sed -n 3p";
+        let args =
+            [&["janczukowicz-2017/adsl-ct", "--quiet", "--cell", &cell], &set[..], &["--", "sh", "-c", ping]]
+                .concat();
+        let output = bench.weir(&args).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines()
+            .next()
+            .and_then(|line| line.parse::<f64>().ok())
+            .unwrap_or_else(|| panic!("{cell}: {text}"))
+    };
+    let (droptail, fq_codel) = (median("Droptail 125kB"), median("FQ Codel"));
+    assert!(
+        (500.0..1_300.0).contains(&droptail),
+        "125 kB at 1 Mbit/s are 1 s, and a CUBIC upload keeps most of it full: {droptail} ms"
+    );
+    assert!(fq_codel < 80.0, "a ping has a queue of its own: {fq_codel} ms");
+}
+
+#[test]
+fn a_rate_is_changed_while_it_runs() {
+    let Some(bench) = bench() else { return };
+    let set = ["--set", "tcp.upload.bytes=10MB", "--set", "duration=60s", "--run", "alice=exec sleep 86399"];
+    let child = bench.start(&[&["e.toml", "--quiet", "--json", "--control", "s"], &set[..]].concat());
+    let control = |words: &[&str]| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
+        let output =
+            command.current_dir(bench.folder.path()).args(["control", "s"]).args(words).output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.code(), text)
+    };
+    sleep(Duration::from_secs(1));
+    assert_eq!(control(&["set", "alice.up", "rate", "200kbit/s"]).0, Some(0));
+    let bytes = || {
+        let (_, text) = control(&["show"]);
+        let words: Vec<&str> =
+            text.lines().find(|line| line.starts_with("alice.up")).unwrap().split(' ').collect();
+        let at = words.iter().position(|word| *word == "bytesOut").unwrap();
+        words[at + 1].parse::<f64>().unwrap()
+    };
+    let before = bytes();
+    sleep(Duration::from_secs(3));
+    let rate = (bytes() - before) * 8.0 / 3.0;
+    assert!((150e3..260e3).contains(&rate), "{rate}");
+    let (code, text) = control(&["set", "carol.up", "rate", "1Mbit/s"]);
+    assert!(code == Some(2) && text.contains("the hosts are alice, bob"), "{text}");
+    assert_eq!(control(&["stop"]).0, Some(0));
+    let run = json(&child.wait_with_output().unwrap());
+    assert!(run["duration"].as_f64().unwrap() < 20.0);
+    assert!(!bench.folder.path().join("s").exists() && sleepers().is_empty());
+}
+
+#[test]
+fn ctrl_c_leaves_nothing() {
+    let Some(bench) = bench() else { return };
+    // It asks for more: it does not end when it is asked to.
+    let stubborn = "alice=trap '' TERM INT; sh -c 'sleep 86399; true'; true";
+    let child = bench.start(&[
+        "e.toml",
+        "--quiet",
+        "--set",
+        "duration=60s",
+        "--run",
+        stubborn,
+        "--store",
+        "s.sqlite",
+    ]);
+    let pid = child.id();
+    signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(names(pid).is_empty() && sleepers().is_empty());
+}
+
+#[test]
+fn after_kill_9_the_next_run_repairs_the_machine() {
+    let Some(bench) = bench() else { return };
+    let grandchild = "bob=sleep 86399 & sleep 86399";
+    let mut child = bench.start(&["e.toml", "--quiet", "--set", "duration=60s", "--run", grandchild]);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let pid = child.id();
+    assert!(names(pid).len() == 2 && !sleepers().is_empty(), "a killed run cannot clean up");
+    assert!(bench.weir(&["e.toml", "--quiet", "--", "true"]).status().unwrap().success());
+    assert!(names(pid).is_empty() && sleepers().is_empty());
+}
+
+#[test]
+fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_word() {
+    let Some(bench) = bench() else { return };
+    let folder = bench.folder.path();
+    let weir = folder.join("weir");
+    fs::copy(assert_cmd::cargo::cargo_bin!("weir"), &weir).unwrap();
+    let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups ./weir emulate e.toml --quiet -- ping -c 1 bob";
+    let run = |tun: &str| {
+        let script = format!("chmod 755 . && {tun} && {nobody}");
+        Command::new("unshare").args(["--mount", "sh", "-c", &script]).current_dir(folder).output().unwrap()
+    };
+    let node =
+        |mode: &str| format!("mknod -m {mode} tun{mode} c 10 200 && mount --bind tun{mode} /dev/net/tun");
+    let output = run(&node("666"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success() && text.contains(" 0% packet loss"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let output = run(&node("600"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(2)
+            && said.contains("cannot open /dev/net/tun")
+            && said.lines().count() == 1,
+        "{said}"
+    );
+}
+
+#[test]
+fn bad_input_is_answered_with_the_mend() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("e.toml"), FILE).unwrap();
+    let said = |args: &[&str]| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
+        let output = command.current_dir(folder.path()).arg("emulate").args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(said(&["nothing.toml"]).contains("no experiment of this name"));
+    if !Path::new("/dev/net/tun").exists() {
+        return;
+    }
+    for (args, mend) in [
+        (&["e.toml", "--cell", "a=b"][..], "no cell has these values"),
+        (&["e.toml", "--host", "carol", "--", "true"], "there is no host 'carol'"),
+        (&["e.toml", "--run", "carol=true"], "there is no host 'carol'"),
+        (&["e.toml", "--", "no-such-program-here"], "cannot start no-such-program-here"),
+        (&["e.toml", "--control", "e.toml"], "not a socket"),
+    ] {
+        let text = said(args);
+        assert!(text.contains(mend), "{args:?}: {text}");
+    }
+}
