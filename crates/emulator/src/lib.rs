@@ -11,6 +11,7 @@
 //! is that of the simulator and does not know the difference: it sees sizes, addresses, ports and marks, and says when it
 //! wants to be woken. All unsafe code of the project is in this crate.
 
+mod abilities;
 mod buffers;
 mod clock;
 mod control;
@@ -29,6 +30,7 @@ mod tcp_info;
 mod testbed;
 mod waiter;
 
+pub use abilities::{Ability, abilities};
 pub use clock::Clock;
 pub use control::{Controls, Request, parse as parse_request};
 pub use device::MTU;

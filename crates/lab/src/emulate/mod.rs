@@ -16,8 +16,8 @@ pub use process::{Ended, HowEnded, Said};
 
 use crate::experiment::Cell;
 use captures::Captures;
+pub use emulator::{Ability, RealTime, Report, abilities, become_root};
 use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
-pub use emulator::{RealTime, Report, become_root};
 use net::{HostId, Network};
 use recorder::Recorder;
 use sim::Recording;

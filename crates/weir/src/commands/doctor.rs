@@ -2,6 +2,7 @@ use crate::cli::Doctor;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
+use lab::emulate::Ability;
 use serde::Serialize;
 use std::process::{Command, ExitCode, Stdio};
 use sysinfo::{Disks, System};
@@ -34,7 +35,7 @@ struct Tool {
 }
 
 #[rustfmt::skip]
-const TOOLS: [Tool; 4] = [
+const TOOLS: [Tool; 7] = [
     Tool { names: &["ffmpeg"], version: "-version", needed_for: "weir fit",
         mend: "install ffmpeg with libvpx and libx264 (Debian: apt-get install ffmpeg)" },
     Tool { names: &["ffprobe"], version: "-version", needed_for: "weir fit",
@@ -43,6 +44,12 @@ const TOOLS: [Tool; 4] = [
         mend: "install Wireshark's command line (Debian: apt-get install tshark)" },
     Tool { names: &["chromium", "chromium-browser", "google-chrome"], version: "--version", needed_for: "looking at reports as pictures",
         mend: "install Chromium (Debian: apt-get install chromium)" },
+    Tool { names: &["ip"], version: "-Version", needed_for: "weir emulate",
+        mend: "install iproute2 (Debian: apt-get install iproute2)" },
+    Tool { names: &["iperf3"], version: "--version", needed_for: "programs 'iperf3' of weir emulate",
+        mend: "install iperf3 (Debian: apt-get install iperf3)" },
+    Tool { names: &["ping"], version: "-V", needed_for: "programs 'ping' of weir emulate",
+        mend: "install ping (Debian: apt-get install iputils-ping)" },
 ];
 
 /// The least that the runs of the C claims with a store and a report need, rounded up.
@@ -78,12 +85,14 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
 }
 
 fn findings() -> Vec<Finding> {
+    // First: where there is no root it needs a process of one thread.
+    let abilities = lab::emulate::abilities();
     let good = |what, found, needed_for| Finding { what, status: Health::Good, found, needed_for, mend: "" };
     let cores = format!("{} cores", lab::runner::all_cores());
     let mut findings =
         vec![good("processor", cores, "runs, one a core"), good("memory", memory(), "runs"), disk()];
     findings.extend(TOOLS.iter().map(tool));
-    findings.push(namespaces());
+    findings.extend(abilities.into_iter().map(ability));
     findings
 }
 
@@ -127,20 +136,14 @@ fn tool(tool: &Tool) -> Finding {
     }
 }
 
-/// Whether this user may make network namespaces, tried in a process that ends at once.
-fn namespaces() -> Finding {
-    let status = Command::new("unshare")
-        .args(["--net", "--map-root-user", "true"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    let may = status.is_ok_and(|status| status.success());
+/// What an emulation uses, tried.
+fn ability(ability: Ability) -> Finding {
+    let there = ability.found.is_ok();
     Finding {
-        what: "network namespaces",
-        status: if may { Health::Good } else { Health::Missing },
-        found: if may { "allowed".to_owned() } else { String::new() },
-        needed_for: "real applications behind a modelled network",
-        mend: if may { "" } else { "run on Linux as root, or allow unprivileged user namespaces" },
+        what: ability.what,
+        status: if there { Health::Good } else { Health::Missing },
+        found: ability.found.unwrap_or_else(|said| said),
+        needed_for: "weir emulate",
+        mend: if there { "" } else { ability.mend },
     }
 }
