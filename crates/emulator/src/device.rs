@@ -53,6 +53,15 @@ impl Device {
     }
 }
 
+impl Device {
+    /// Whether the kernel takes joined UDP datagrams (TUN_F_USO4, TUN_F_USO6: Linux 6.2).
+    pub(crate) fn joins_udp(&self) -> bool {
+        let offered = offer_offloads(&self.0, libc::TUN_F_CSUM | libc::TUN_F_USO4 | libc::TUN_F_USO6).is_ok();
+        // It was only a question.
+        offered && offer_offloads(&self.0, 0).is_ok()
+    }
+}
+
 impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
@@ -75,5 +84,13 @@ fn attach(file: &OwnedFd, name: &CStr) -> std::io::Result<()> {
     request.ifr_ifru.ifru_flags = flags;
     // SAFETY: the kernel reads and writes one ifreq, which outlives the call.
     let done = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// Says what the emulator would take of the host's interface.
+#[expect(unsafe_code, reason = "TUNSETOFFLOAD is an ioctl, of which no library knows")]
+fn offer_offloads(file: &OwnedFd, offloads: libc::c_uint) -> std::io::Result<()> {
+    // SAFETY: the argument is a number.
+    let done = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)) };
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }

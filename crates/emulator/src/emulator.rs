@@ -111,7 +111,8 @@ impl Emulator {
             duration: Duration::ZERO,
         };
         let names = testbed.hosts().iter().map(|host| host.name().to_owned()).collect();
-        let (buffers, group) = (Buffers::new(BUFFER), Group::default());
+        let joins_udp = devices.first().is_some_and(Device::joins_udp);
+        let (buffers, group) = (Buffers::new(BUFFER), Group::new(joins_udp));
         Ok(Self { network, devices, buffers, group, waiter, controls, clock, names, report })
     }
 

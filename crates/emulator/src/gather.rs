@@ -1,5 +1,6 @@
-//! Segments of one TCP flow that leave the network at once go to their host in one write, as a network card's receive offload would
-//! give them (Linux net/ipv4/tcp_offload.c, `tcp_gro_receive`). A packet waits for others no longer than [`LONGEST`].
+//! Packets of one flow that leave the network at once go to their host in one write, as a network card's receive offload would
+//! give them (Linux net/ipv4/tcp_offload.c, `tcp_gro_receive`; udp_offload.c). The host's stack takes them in as one, and its programs
+//! get them one by one, as they were. A packet waits for others no longer than [`LONGEST`].
 
 use crate::buffers::{Buffers, HEADROOM};
 use std::io::IoSlice;
@@ -12,33 +13,51 @@ const MAX_BYTES: usize = 65_535;
 /// What a write takes at most.
 const MAX_SEGMENTS: usize = 44;
 
-/// Where the parts of a TCP segment are.
+/// Where the parts of a packet are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
+    transport: Transport,
     /// Bytes of the IP header.
     ip: usize,
-    /// Bytes of the IP and the TCP header.
+    /// Bytes of the IP and the transport header.
     headers: usize,
     payload: usize,
-    sequence: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transport {
+    Tcp { sequence: u32 },
+    Udp,
 }
 
 impl Shape {
-    /// The sequence number of what follows.
-    fn end(self) -> u32 {
-        self.sequence.wrapping_add(self.payload as u32)
+    /// What must follow: in TCP the next bytes.
+    fn next(self) -> Transport {
+        match self.transport {
+            Transport::Tcp { sequence } => {
+                Transport::Tcp { sequence: sequence.wrapping_add(self.payload as u32) }
+            }
+            Transport::Udp => Transport::Udp,
+        }
+    }
+
+    /// Whether others may follow this packet: in TCP it must be one that only carries data.
+    fn is_open(self, packet: &[u8]) -> bool {
+        self.transport == Transport::Udp || packet[self.ip + 13] == ACK
     }
 }
 
 /// Segments that are to be written together.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
+    /// Whether the kernel takes UDP so (Linux 6.2).
+    joins_udp: bool,
     host: usize,
     /// Handles, and when the model gave them out.
     segments: Vec<(u64, Time)>,
     shape: Option<Shape>,
-    /// The sequence number and bytes that the next must have.
-    next: u32,
+    /// What the next must be.
+    next: Option<Transport>,
     bytes: usize,
     /// Nothing may follow.
     closed: bool,
@@ -46,13 +65,20 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    pub(crate) fn new(joins_udp: bool) -> Self {
+        Self { joins_udp, ..Self::default() }
+    }
+
     /// Begins a group with a packet that the model gave out at `at`, if it is a segment that others may follow.
     pub(crate) fn begin(&mut self, now: Time, host: usize, (id, at): (u64, Time), packet: &[u8]) -> bool {
         debug_assert!(self.segments.is_empty(), "a group is written before the next begins");
-        let Some(shape) = shape(packet).filter(|shape| packet[shape.ip + 13] == ACK) else { return false };
+        let Some(shape) = shape(packet).filter(|shape| shape.is_open(packet)) else { return false };
+        if shape.transport == Transport::Udp && !self.joins_udp {
+            return false;
+        }
         self.shape = Some(shape);
         self.host = host;
-        self.next = shape.end();
+        self.next = Some(shape.next());
         self.bytes = packet.len();
         self.closed = false;
         self.began = now;
@@ -70,14 +96,14 @@ impl Group {
             && !self.is_due(now)
             && self.segments.len() < MAX_SEGMENTS
             && self.bytes + shape.payload <= MAX_BYTES
-            && (shape.ip, shape.headers, shape.sequence) == (first.ip, first.headers, self.next)
+            && (shape.ip, shape.headers, Some(shape.transport)) == (first.ip, first.headers, self.next)
             && shape.payload <= first.payload
             && continues(buffers.part(self.segments[0].0, HEADROOM), packet, first);
         if fits {
             self.segments.push((id, at));
-            self.next = shape.end();
+            self.next = Some(shape.next());
             self.bytes += shape.payload;
-            self.closed = shape.payload < first.payload || packet[shape.ip + 13] != ACK;
+            self.closed = shape.payload < first.payload || !shape.is_open(packet);
         }
         fits
     }
@@ -96,7 +122,7 @@ impl Group {
         let shape = self.shape.take();
         if let Some(shape) = shape {
             if let [(first, _), .., (last, _)] = self.segments[..] {
-                let pushed = buffers.get(last)[shape.ip + 13] & PSH;
+                let pushed = buffers.get(last).get(shape.ip + 13).is_some_and(|flags| flags & PSH != 0);
                 join_headers(buffers.raw(first), shape, self.bytes, pushed);
             }
             let mut parts: [IoSlice<'_>; MAX_SEGMENTS] = std::array::from_fn(|_| IoSlice::new(&[]));
@@ -116,25 +142,38 @@ impl Group {
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 fn shape(packet: &[u8]) -> Option<Shape> {
-    let ip = match packet.first()? >> 4 {
+    let (ip, protocol) = match packet.first()? >> 4 {
         // Without options, whole, and as long as it says.
-        4 if packet[0] == 0x45 && packet.len() > 40 && packet[9] == TCP => {
-            let whole = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff == 0;
-            let length = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
-            (whole && length == packet.len()).then_some(20)?
+        4 if packet[0] == 0x45 && packet.len() > 28 => {
+            let whole = number(packet, 6) & 0x3fff == 0;
+            (whole && number(packet, 2) == packet.len()).then_some((20, packet[9]))?
         }
-        6 if packet.len() > 60 && packet[6] == TCP => {
-            let length = usize::from(u16::from_be_bytes([packet[4], packet[5]]));
-            (length + 40 == packet.len()).then_some(40)?
+        6 if packet.len() > 48 => (number(packet, 4) + 40 == packet.len()).then_some((40, packet[6]))?,
+        _ => return None,
+    };
+    let (transport, length) = match protocol {
+        TCP if packet.len() > ip + 20 => {
+            let sequence =
+                u32::from_be_bytes([packet[ip + 4], packet[ip + 5], packet[ip + 6], packet[ip + 7]]);
+            (Transport::Tcp { sequence }, usize::from(packet[ip + 12] >> 4) * 4)
+        }
+        // A checksum of zero is none (RFC 768).
+        UDP if number(packet, ip + 4) + ip == packet.len() && number(packet, ip + 6) != 0 => {
+            (Transport::Udp, 8)
         }
         _ => return None,
     };
-    let headers = ip + usize::from(packet[ip + 12] >> 4) * 4;
-    let payload = packet.len().checked_sub(headers).filter(|payload| *payload > 0 && headers >= ip + 20)?;
-    let sequence = u32::from_be_bytes([packet[ip + 4], packet[ip + 5], packet[ip + 6], packet[ip + 7]]);
-    Some(Shape { ip, headers, payload, sequence })
+    let least = if protocol == TCP { 20 } else { 8 };
+    let payload = packet.len().checked_sub(ip + length).filter(|payload| *payload > 0 && length >= least)?;
+    Some(Shape { transport, ip, headers: ip + length, payload })
+}
+
+/// The 16 bits at a place.
+fn number(packet: &[u8], at: usize) -> usize {
+    usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]))
 }
 
 /// What a host is given when the network gives these packets out at one instant: headroom and packet, each. For the fuzz target, which sees that
@@ -142,7 +181,7 @@ fn shape(packet: &[u8]) -> Option<Shape> {
 #[must_use]
 pub fn gathered(packets: &[&[u8]]) -> Vec<Vec<u8>> {
     let (mut buffers, mut group, mut written) =
-        (Buffers::new(crate::device::MTU), Group::default(), Vec::new());
+        (Buffers::new(crate::device::MTU), Group::new(true), Vec::new());
     let flush = |group: &mut Group, buffers: &mut Buffers, written: &mut Vec<Vec<u8>>| {
         let whole = |parts: &[IoSlice<'_>]| parts.iter().flat_map(|part| part.iter().copied()).collect();
         group.write(buffers, |_, parts| written.push(whole(parts))).for_each(drop);
@@ -163,54 +202,61 @@ pub fn gathered(packets: &[&[u8]]) -> Vec<Vec<u8>> {
     written
 }
 
-/// Whether the headers are alike but for what a later segment has of its own: lengths, identification, sequence number, checksums, and
-/// a push.
+/// Whether the headers are alike but for what a later packet has of its own: lengths, identification, checksums, and of TCP the sequence number
+/// and a push.
 fn continues(first: &[u8], packet: &[u8], shape: Shape) -> bool {
     let same = |from: usize, to: usize| first[from..to] == packet[from..to];
     let ip = shape.ip;
     let alike = if ip == 20 { same(0, 2) && same(6, 10) && same(12, 20) } else { same(0, 4) && same(6, 40) };
-    // Ports; then acknowledgement and offset; then window and, after the checksum, the rest.
-    alike
-        && same(ip, ip + 4)
-        && same(ip + 8, ip + 13)
-        && packet[ip + 13] & !PSH == ACK
-        && same(ip + 14, ip + 16)
-        && same(ip + 18, shape.headers)
+    let ports = same(ip, ip + 4);
+    // Acknowledgement and offset; then window and, after the checksum, the rest.
+    let tcp = || {
+        same(ip + 8, ip + 13)
+            && packet[ip + 13] & !PSH == ACK
+            && same(ip + 14, ip + 16)
+            && same(ip + 18, shape.headers)
+    };
+    alike && ports && (shape.transport == Transport::Udp || tcp())
 }
 
-/// struct virtio_net_hdr (virtio 1.2 § 5.1.6), as TUN has it with IFF_VNET_HDR.
+/// struct virtio_net_hdr (virtio 1.2 § 5.1.6; linux/virtio_net.h), as TUN has it with IFF_VNET_HDR.
 const NEEDS_CSUM: u8 = 1;
 const GSO_TCPV4: u8 = 1;
 const GSO_TCPV6: u8 = 4;
-/// Of the TCP header.
-const CHECKSUM_AT: u16 = 16;
+const GSO_UDP_L4: u8 = 5;
 
-/// Makes the first segment's header that of all together.
-fn join_headers(raw: &mut [u8], shape: Shape, bytes: usize, pushed: u8) {
+/// Makes the first packet's header that of all together.
+fn join_headers(raw: &mut [u8], shape: Shape, bytes: usize, pushed: bool) {
     let (device, packet) = raw.split_at_mut(HEADROOM);
-    device[0] = NEEDS_CSUM;
-    device[1] = if shape.ip == 20 { GSO_TCPV4 } else { GSO_TCPV6 };
-    let numbers = [shape.headers as u16, shape.payload as u16, shape.ip as u16, CHECKSUM_AT];
+    let (kind, protocol, checksum) = match (shape.transport, shape.ip) {
+        (Transport::Tcp { .. }, 20) => (GSO_TCPV4, TCP, 16),
+        (Transport::Tcp { .. }, _) => (GSO_TCPV6, TCP, 16),
+        (Transport::Udp, _) => (GSO_UDP_L4, UDP, 6),
+    };
+    (device[0], device[1]) = (NEEDS_CSUM, kind);
+    let numbers = [shape.headers as u16, shape.payload as u16, shape.ip as u16, checksum];
     for (to, number) in device[2..].chunks_exact_mut(2).zip(numbers) {
         to.copy_from_slice(&number.to_ne_bytes());
     }
-    let length = (bytes - shape.ip) as u16;
-    let addresses = if shape.ip == 20 {
+    let (ip, length) = (shape.ip, ((bytes - shape.ip) as u16).to_be_bytes());
+    let addresses = if ip == 20 {
         packet[2..4].copy_from_slice(&(bytes as u16).to_be_bytes());
         crate::header::set_ipv4_checksum(&mut packet[..20]);
         12..20
     } else {
-        packet[4..6].copy_from_slice(&length.to_be_bytes());
+        packet[4..6].copy_from_slice(&length);
         8..40
     };
-    packet[shape.ip + 13] |= pushed;
-    // The kernel completes the checksum from the pseudo header's sum (RFC 9293 § 3.1).
-    let sum = etherparse::checksum::Sum16BitWords::new()
-        .add_slice(&packet[addresses])
-        .add_2bytes([0, TCP])
-        .add_2bytes(length.to_be_bytes());
-    let sum = !sum.ones_complement();
-    packet[shape.ip + 16..shape.ip + 18].copy_from_slice(&sum.to_ne_bytes());
+    match shape.transport {
+        Transport::Tcp { .. } if pushed => packet[ip + 13] |= PSH,
+        Transport::Tcp { .. } => {}
+        Transport::Udp => packet[ip + 4..ip + 6].copy_from_slice(&length),
+    }
+    // The kernel completes the checksum from the pseudo header's sum (RFC 9293 § 3.1, RFC 768).
+    let sum = etherparse::checksum::Sum16BitWords::new().add_slice(&packet[addresses]);
+    let sum = !sum.add_2bytes([0, protocol]).add_2bytes(length).ones_complement();
+    let at = ip + usize::from(checksum);
+    packet[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
 }
 
 #[cfg(test)]
@@ -303,12 +349,32 @@ mod tests {
         ] {
             assert!(!begin(&mut group, &mut buffers, id));
         }
-        let mut udp = Vec::new();
-        PacketBuilder::ipv4([1; 4], [2; 4], 64).udp(1, 2).write(&mut udp, &[0; 100]).unwrap();
-        assert!(!group.begin(Time::ZERO, 0, (9, Time::ZERO), &udp));
+        let mut icmp = Vec::new();
+        PacketBuilder::ipv4([1; 4], [2; 4], 64)
+            .icmpv4_echo_request(1, 1)
+            .write(&mut icmp, &[0; 100])
+            .unwrap();
+        assert!(!group.begin(Time::ZERO, 0, (9, Time::ZERO), &icmp));
         for length in 0..60 {
             assert!(!group.begin(Time::ZERO, 0, (9, Time::ZERO), &vec![0x45; length]), "{length}");
             assert!(!group.begin(Time::ZERO, 0, (9, Time::ZERO), &vec![0x66; length]), "{length}");
         }
+    }
+
+    #[test]
+    fn datagrams_of_a_flow_become_one_too() {
+        let (alice, bob) = ([0xfd; 16], [0xfc; 16]);
+        let datagram = |payload: &[u8]| {
+            let mut bytes = Vec::new();
+            PacketBuilder::ipv6(alice, bob, 64).udp(5004, 5006).write(&mut bytes, payload).unwrap();
+            bytes
+        };
+        let packets = [datagram(&[1; 160]), datagram(&[2; 160]), datagram(&[3; 20]), datagram(&[4; 20])];
+        let written = gathered(&packets.each_ref().map(Vec::as_slice));
+        assert_eq!(written.len(), 2, "a shorter one is the last");
+        let (device, packet) = written[0].split_at(HEADROOM);
+        assert_eq!((device[1], u16::from_ne_bytes([device[4], device[5]])), (GSO_UDP_L4, 160));
+        assert_eq!((number(packet, 4), number(packet, 44)), (packet.len() - 40, packet.len() - 40));
+        assert_eq!((packet.len(), packet[48], packet[48 + 160], packet[48 + 320]), (48 + 340, 1, 2, 3));
     }
 }

@@ -28,6 +28,8 @@ const MOST: usize = 64;
 pub(crate) struct Waiter {
     epoll: OwnedFd,
     spin: Spin,
+    /// When something was last ready.
+    active: Time,
 }
 
 impl Waiter {
@@ -39,7 +41,7 @@ impl Waiter {
             epoll::add(&epoll, fd, epoll::EventData::new_u64(number), epoll::EventFlags::IN)
                 .map_err(failed)?;
         }
-        Ok(Self { epoll, spin: Spin::default() })
+        Ok(Self { epoll, spin: Spin::default(), active: Time::ZERO })
     }
 
     /// Waits until something is ready, which is put into `ready`, or the time has come.
@@ -52,18 +54,40 @@ impl Waiter {
         ready.clear();
         let mut now = clock.now();
         let wake = self.spin.wake_before(now, due);
-        self.poll(wake.saturating_since(now), ready)?;
-        if ready.is_empty() && wake > now {
-            now = clock.now();
-            self.spin.woke(wake, now);
+        // More is often right behind: a sleep, and the host's wake-up of this thread, cost more than packets do.
+        let lingers = self.spin.lingers_until(self.active).min(wake);
+        now = self.spin_until(lingers, now, clock, ready)?;
+        if ready.is_empty() {
+            self.poll(wake.saturating_since(now), ready)?;
+            if ready.is_empty() && wake > now {
+                now = clock.now();
+                self.spin.woke(wake, now);
+            }
+            if wake < due {
+                now = self.spin_until(due, now, clock, ready)?;
+            }
         }
-        let began = now;
-        while ready.is_empty() && now < due && wake < due {
+        if !ready.is_empty() {
+            self.active = now;
+        }
+        Ok(())
+    }
+
+    /// Looks without sleeping until something is ready or the time has come.
+    fn spin_until(
+        &mut self,
+        end: Time,
+        from: Time,
+        clock: Clock,
+        ready: &mut Vec<Ready>,
+    ) -> Result<Time, EmulatorError> {
+        let mut now = from;
+        while ready.is_empty() && now < end {
             self.poll(Duration::ZERO, ready)?;
             now = clock.now();
         }
-        self.spin.spun(began, now);
-        Ok(())
+        self.spin.spun(from, now);
+        Ok(now)
     }
 
     fn poll(&self, span: Duration, ready: &mut Vec<Ready>) -> Result<(), EmulatorError> {
@@ -107,6 +131,8 @@ impl Default for Spin {
 impl Spin {
     /// A sleep is not expected to end later than this: more is the machine's fault, and no spin helps.
     const LONGEST: Duration = Duration::from_micros(150);
+    /// How long to look for more after something came.
+    const LINGER: Duration = Duration::from_micros(30);
     const PERIOD: Duration = Duration::from_millis(100);
     /// A quarter of the time: the programs under test need the processor too.
     const BUDGET: Duration = Duration::from_millis(25);
@@ -116,6 +142,10 @@ impl Spin {
             (self.period, self.spun) = (now, Duration::ZERO);
         }
         if self.spun >= Self::BUDGET { due } else { due.saturating_sub(self.late + self.late / 2) }
+    }
+
+    fn lingers_until(&self, active: Time) -> Time {
+        if self.spun >= Self::BUDGET { active } else { active + Self::LINGER }
     }
 
     fn woke(&mut self, planned: Time, now: Time) {

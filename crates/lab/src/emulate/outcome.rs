@@ -123,6 +123,9 @@ fn warnings(
             "OVERLOADED: {count} packets of {host} were lost before the network saw them: the loop did not come to take them"
         ));
     }
+    if report.undeliverable > 0 {
+        warnings.push(format!("{} packets found their host's interface down", report.undeliverable));
+    }
     for host in &recorder.refused {
         let name = scenario.network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
         warnings.push(format!(
