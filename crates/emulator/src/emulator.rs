@@ -116,7 +116,7 @@ impl Emulator {
         Ok(Self { network, devices, buffers, group, waiter, controls, clock, names, report })
     }
 
-    /// Runs until `end`, or until `stop` is set or a request says so, with a sample every `interval`. The calling thread gets
+    /// Runs until `stop` is set or a request says so, with a sample every `interval` until `end`. The calling thread gets
     /// real-time scheduling where that is allowed.
     ///
     /// # Errors
@@ -133,18 +133,20 @@ impl Emulator {
         let mut ready = Vec::new();
         loop {
             let now = self.clock.now();
-            while next_sample <= now.min(end) {
-                self.advance(next_sample, observer);
-                observer.sample(next_sample, &self.network);
+            while next_sample <= now {
+                if next_sample <= end {
+                    self.advance(next_sample, observer);
+                    observer.sample(next_sample, &self.network);
+                }
                 next_sample += interval;
             }
             self.advance(now, observer);
-            if now >= end || stop.load(Ordering::Relaxed) {
+            if stop.load(Ordering::Relaxed) {
                 self.report.duration = now.min(end).saturating_since(Time::ZERO);
                 return Ok(self.report);
             }
             let wake = self.network.next_wake().unwrap_or(Time::MAX);
-            let due = wake.min(next_sample).min(end).min(now + NAP);
+            let due = wake.min(next_sample).min(now + NAP);
             self.waiter.wait(self.clock, due, &mut ready)?;
             for what in &ready {
                 match *what {

@@ -107,7 +107,7 @@ impl Emulation<'_> {
         let (report, ended) = std::thread::scope(|scope| {
             let loop_ = scope.spawn(|| emulator.run(end, scenario.sample_interval, &stop, &mut recorder));
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
-            let ended = cast.play(&testbed, clock, foreground, over, self);
+            let ended = cast.play(&testbed, clock, end, foreground, over, self);
             stop.store(true, Ordering::Relaxed);
             let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
             (report, ended)

@@ -18,6 +18,8 @@ use units::Time;
 const TICK: Duration = Duration::from_millis(5);
 /// How long a server may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long those that know their end have for their last report, for which the network is still there.
+const LAST_WORDS: units::Duration = units::Duration::from_secs(2);
 /// Ticks between two tellings of how far the run is.
 const TELL: u32 = 200;
 
@@ -121,6 +123,7 @@ impl Cast {
         &mut self,
         testbed: &Testbed,
         clock: Clock,
+        end: Time,
         foreground: Option<(HostId, &OnHost)>,
         over: impl Fn() -> bool,
         how: &Emulation<'_>,
@@ -131,7 +134,7 @@ impl Cast {
             })
             .transpose()?;
         let mut tick = 0;
-        while !over() {
+        while !over() && !self.is_done(clock.now(), end) {
             self.turn(testbed, clock.now(), how.said)?;
             let status = foreground.as_mut().map(std::process::Child::try_wait).transpose();
             if let Some(Some(status)) = status.map_err(|error| EmulationError(error.to_string()))? {
@@ -144,6 +147,16 @@ impl Cast {
             sleep(TICK);
         }
         Ok(None)
+    }
+
+    /// Whether the run's time is over, also that for last words.
+    fn is_done(&mut self, now: Time, end: Time) -> bool {
+        now >= end
+            && (now >= end + LAST_WORDS
+                || self
+                    .running
+                    .iter_mut()
+                    .all(|process| process.has_ended() || !knows_its_end(&process.program)))
     }
 
     /// Does what is due.
@@ -178,15 +191,12 @@ impl Cast {
     }
 }
 
-/// When a program is told to end. Those that know their own time first have a moment for their last report.
+/// When a program is told to end. Clients and their servers have time for their last words.
 fn stops(program: &Program) -> Time {
-    let last_words = units::Duration::from_secs(2);
-    match program.kind {
-        ProgramKind::Ping { .. } | ProgramKind::Iperf3(_) | ProgramKind::Upload(_) => {
-            program.stop + last_words
-        }
-        ProgramKind::Command(_) | ProgramKind::Iperf3Server { .. } | ProgramKind::UploadServer { .. } => {
-            program.stop
-        }
-    }
+    if matches!(program.kind, ProgramKind::Command(_)) { program.stop } else { program.stop + LAST_WORDS }
+}
+
+/// Whether a program ends at its time by itself.
+fn knows_its_end(program: &Program) -> bool {
+    matches!(program.kind, ProgramKind::Ping { .. } | ProgramKind::Iperf3(_) | ProgramKind::Upload(_))
 }

@@ -1,6 +1,6 @@
 use super::run::{lines_table, streams_table};
 use super::{cancel_on_signal, eprint, write_file};
-use crate::cli::Emulate;
+use crate::cli::{Chosen, Emulate};
 use crate::failure::Failure;
 use crate::keeper::Keeper;
 use crate::output::{Output, table};
@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use lab::Recording;
 use lab::emulate::{Emulated, Emulation, Ended, HowEnded, OnHost, RealTime, Report, Said, simulate};
 use lab::experiment::{Cell, Experiment};
-use lab::metrics::{StreamSummary, lines, summary};
+use lab::metrics::{StreamSummary, Unit, lines, summary};
 use lab::runner::Job;
 use lab::store::Mode;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     // Before there is a second thread: the kernel asks for it.
     lab::emulate::become_root().map_err(Failure::new)?;
-    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.chosen.overrides())?;
+    // Real time is dear, and a second run differs even with the same seed: one is the usual.
+    let once = Chosen { runs: args.chosen.runs.or(Some(1)), ..args.chosen.clone() };
+    let experiment = Experiment::open(&args.experiment)?.with_overrides(&once.overrides())?;
     let cells = chosen(&experiment, &args.cell)?;
     let keeper = Keeper::open(args.store.as_deref())?;
     // A second Ctrl-C would leave the hosts behind: the first is being done.
@@ -36,6 +38,15 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     };
     let mut out = Output::new();
     let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
+    if cells.len() * seeds.len() > 1 && !args.quiet && args.command.is_empty() {
+        let seconds: f64 =
+            cells.iter().map(|cell| cell.scenario(experiment.seed).duration.as_secs_f64()).sum();
+        let minutes = seconds * seeds.len() as f64 / 60.0;
+        eprint(&format!(
+            "{} runs, {minutes:.1} minutes; --cell AXIS=VALUE picks some",
+            cells.len() * seeds.len()
+        ));
+    }
     for cell in cells {
         for &(run, seed) in &seeds {
             session.one(&mut out, Job { experiment: 0, cell: cell.index, run, seed })?;
@@ -174,6 +185,11 @@ fn print(out: &mut Output, experiment: &Experiment, job: Job, emulated: &Emulate
         out.line(streams_table(&[streams]))?;
     }
     out.line(lines_table(&lines(&emulated.recording)))?;
+    for ended in &emulated.programs {
+        if let Some(result) = iperf3(&ended.lines) {
+            out.line(format_args!("{}: {result}", ended.program.name))?;
+        }
+    }
     for ended in emulated.programs.iter().filter(|ended| !ended.succeeded()) {
         out.line(format_args!("{} {}: {}", ended.program.name, "failed", word(ended.how)))?;
         for line in ended.lines.iter().rev().take(3).rev() {
@@ -181,6 +197,23 @@ fn print(out: &mut Output, experiment: &Experiment, job: Job, emulated: &Emulate
         }
     }
     out.line(punctuality(&emulated.report))
+}
+
+/// The result of a client of iperf3, in a line: what its `--json` calls `end`.
+fn iperf3(lines: &[String]) -> Option<String> {
+    let json: Value = serde_json::from_str(&lines.join("\n")).ok()?;
+    if let Some(error) = json.get("error").and_then(Value::as_str) {
+        return Some(error.to_owned());
+    }
+    let end = json.get("end")?;
+    let rate =
+        |of: &str| end.get(of)?.get("bits_per_second")?.as_f64().map(|rate| Unit::BitsPerSecond.show(rate));
+    if let Some(lost) = end.get("sum").and_then(|sum| sum.get("lost_percent")?.as_f64()) {
+        return Some(format!("{} sent, {lost:.2} % lost", rate("sum")?));
+    }
+    let retransmits = end.get("sum_sent")?.get("retransmits").and_then(Value::as_u64);
+    let retransmits = retransmits.map_or(String::new(), |count| format!(", {count} retransmitted"));
+    Some(format!("{} sent, {} received{retransmits}", rate("sum_sent")?, rate("sum_received")?))
 }
 
 /// How well the loop kept time.
