@@ -6,8 +6,8 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Direction, Ecn, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
-    NetworkConfig, Packet, QueueConfig, RateConfig, Schedule, Trace,
+    AccessConfig, Change, Direction, Ecn, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig,
+    Network, NetworkConfig, Packet, Place, QueueConfig, RateConfig, Schedule, Trace,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -152,6 +152,39 @@ proptest! {
         prop_assert!(balances(&network));
         prop_assert_eq!(log.delivered.len() + log.dropped.len(), packets.len());
         prop_assert!(log.delivered.is_sorted_by_key(|&(at, _)| at), "time goes on");
+        for (src, dst) in (0..9).map(|pair| (HostId(pair / 3), HostId(pair % 3))) {
+            let of_pair = |id: u64| packets[usize::try_from(id).unwrap()].1.flow;
+            let ids = log.delivered.iter().map(|&(_, id)| id).filter(|&id| of_pair(id).src == src && of_pair(id).dst == dst);
+            prop_assert!(ids.is_sorted(), "{src:?} to {dst:?}");
+        }
+    }
+
+    #[test]
+    fn changes_lose_no_packet_and_reorder_none(
+        config in any_network(),
+        packets in any_packets(),
+        changes in prop::collection::vec((0usize..200, 0u16..3, any::<bool>(), any_line()), 0..12),
+    ) {
+        let mut network = Network::new(&config, Seed(1)).unwrap();
+        let mut log = Log::default();
+        for (index, &(at, packet)) in packets.iter().enumerate() {
+            network.send(at, packet, &mut log);
+            for (_, host, up, line) in changes.iter().filter(|(when, ..)| *when == index) {
+                let place = Place { host: HostId(*host), direction: if *up { Direction::Up } else { Direction::Down } };
+                network.change(at, place, Change::Rate(line.rate.clone()), &mut log);
+                network.change(at, place, Change::Delay(line.delay.at(at)), &mut log);
+                network.change(at, place, Change::Loss(line.loss.clone()), &mut log);
+                prop_assert!(balances(&network), "{:?}", network.accounting());
+            }
+        }
+        let mut steps = 0;
+        while let Some(due) = network.next_wake() {
+            network.advance(due, &mut log);
+            steps += 1;
+            prop_assert!(steps < 1_000_000, "time does not advance");
+        }
+        prop_assert!(balances(&network));
+        prop_assert_eq!(log.delivered.len() + log.dropped.len(), packets.len());
         for (src, dst) in (0..9).map(|pair| (HostId(pair / 3), HostId(pair % 3))) {
             let of_pair = |id: u64| packets[usize::try_from(id).unwrap()].1.flow;
             let ids = log.delivered.iter().map(|&(_, id)| id).filter(|&id| of_pair(id).src == src && of_pair(id).dst == dst);
