@@ -72,6 +72,11 @@ impl Outstanding {
         self.bytes
     }
 
+    /// Retransmissions that are under way.
+    pub(super) fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
     /// Segments that are believed to be in the network.
     pub(super) fn in_flight(&self) -> u64 {
         debug_assert!(self.sacked + self.lost <= self.len() && self.retransmitted <= self.lost);

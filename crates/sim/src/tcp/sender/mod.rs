@@ -64,6 +64,8 @@ pub(crate) struct TcpSender {
     congestion: Congestion,
     state: State,
     undo: Option<Undo>,
+    /// When the first of the retransmissions left that were under way when the newest did (Linux `retrans_stamp`).
+    retransmitting_since: Option<Time>,
     /// The offset up to which a probe was sent, and whether that was a retransmission.
     probe: Option<(u64, bool)>,
     timer: Option<(Time, Timer)>,
@@ -100,6 +102,7 @@ impl TcpSender {
             congestion: Congestion::new(config.congestion_control, random),
             state: State::Open,
             undo: None,
+            retransmitting_since: None,
             probe: None,
             timer: None,
             retry: None,

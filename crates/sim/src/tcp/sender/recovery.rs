@@ -116,9 +116,12 @@ impl TcpSender {
         self.state = State::Reducing { until: self.next, reduction, repairing };
     }
 
-    /// What to come back to from here.
+    /// What to come back to from here. Retransmissions that an earlier reduction has under way still count: their arrival is no sign
+    /// that this one is for nothing (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
     pub(super) fn undo_point(&self) -> Undo {
-        Undo { window: self.window, since: None, unexplained: 0 }
+        let under_way = self.out.retransmitted();
+        let since = self.retransmitting_since.filter(|_| under_way > 0);
+        Undo { window: self.window, since, unexplained: under_way }
     }
 
     /// Sets the window after an acknowledgement; only one that advances grows it (Linux `tcp_may_raise_cwnd`).

@@ -125,6 +125,9 @@ impl TcpSender {
         if !self.emit(now, (sent.sequence, sent.payload, sent.fin), Ecn::NotEct, out) {
             return false;
         }
+        if self.out.retransmitted() == 0 {
+            self.retransmitting_since = Some(now);
+        }
         let snapshot = self.delivery.on_sent(now, false);
         self.out.retransmit(sent.sequence, now, snapshot);
         self.counters.retransmitted_packets += 1;

@@ -3,13 +3,15 @@
 //! | where it differs | Linux | here |
 //! |---|---|---|
 //! | policers | a long-term rate when two intervals lose over a fifth alike | left out, as in the draft |
-//! | aggregated acknowledgements | the window grows by what came in excess (since 5.0) | left out, as in the draft |
+//! | pacing | counts what is baked in by departure times to come (`bbr_packets_in_net_at_edt`) | counts the burst that is next |
 
+mod aggregation;
 mod max_filter;
 mod min_rtt;
 
 use super::{Ack, CongestionControl, INITIAL_WINDOW, Repair, Window};
 use crate::tcp::MAX_SEGMENT;
+use aggregation::Aggregation;
 use max_filter::MaxFilter;
 use min_rtt::MinRtt;
 use units::{Bitrate, Duration, Stream, Time};
@@ -56,6 +58,7 @@ pub(in crate::tcp) struct Bbr {
     /// BtlBw, segments a second.
     bandwidth: MaxFilter,
     min_rtt: MinRtt,
+    aggregation: Aggregation,
     rounds: Rounds,
     full: FullPipe,
     recovery: Recovery,
@@ -98,6 +101,7 @@ impl Bbr {
             mode: Mode::Startup,
             bandwidth: MaxFilter::new(BANDWIDTH_ROUNDS),
             min_rtt: MinRtt::default(),
+            aggregation: Aggregation::default(),
             rounds: Rounds::default(),
             full: FullPipe::default(),
             recovery: Recovery { before: Repair::None, conserving: false, saved: 0.0 },
@@ -125,12 +129,21 @@ impl Bbr {
         }
     }
 
-    /// `gain` bandwidth-delay products, segments, and what hosts need beside them (Linux `bbr_inflight`).
-    fn inflight(&self, gain: f64) -> f64 {
+    /// `gain` bandwidth-delay products, segments (Linux `bbr_bdp`).
+    fn product(&self, gain: f64) -> f64 {
         let Some(rtt) = self.min_rtt.value() else { return INITIAL_WINDOW };
-        let product = (gain * self.bandwidth.max() * rtt.as_secs_f64()).ceil();
+        (gain * self.bandwidth.max() * rtt.as_secs_f64()).ceil()
+    }
+
+    /// The same, and what hosts need beside it (Linux `bbr_inflight`).
+    fn inflight(&self, gain: f64) -> f64 {
+        self.with_budget(self.product(gain))
+    }
+
+    /// What hosts need beside so many segments (Linux `bbr_quantization_budget`).
+    fn with_budget(&self, segments: f64) -> f64 {
         // Three bursts: in the qdisc, on the way, and held by the receiver for its acknowledgement.
-        let budget = product + 3.0 * self.burst();
+        let budget = segments + 3.0 * self.burst();
         let even = (budget / 2.0).ceil() * 2.0;
         let probing = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
         if probing { even + 2.0 } else { even }
@@ -167,7 +180,7 @@ impl Bbr {
         let flight = ack.flight_before as f64;
         let gain = CYCLE[phase];
         let next = if gain > 1.0 {
-            long && (ack.lost > 0 || flight >= self.inflight(gain))
+            long && (ack.lost > 0 || flight + self.burst() >= self.inflight(gain))
         } else if gain < 1.0 {
             long || flight <= self.inflight(1.0)
         } else {
@@ -256,7 +269,8 @@ impl Bbr {
     fn set_window(&mut self, ack: &Ack, window: &mut Window) {
         let acked = ack.delivered as f64;
         if acked > 0.0 && !self.recover_or_restore(ack, window) {
-            let target = self.inflight(self.cwnd_gain());
+            let extra = if self.full.reached { self.aggregation.window(self.bandwidth.max()) } else { 0.0 };
+            let target = self.with_budget(self.product(self.cwnd_gain()) + extra);
             if self.full.reached {
                 window.cwnd = (window.cwnd + acked).min(target);
             } else if window.cwnd < target || (ack.total_delivered as f64) < INITIAL_WINDOW {
@@ -292,6 +306,9 @@ impl Bbr {
 impl CongestionControl for Bbr {
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         self.update_bandwidth(ack);
+        if ack.delivered > 0 && ack.sample.is_some() {
+            self.aggregation.update(ack, self.rounds.starts, self.bandwidth.max(), window.cwnd);
+        }
         self.update_phase(ack);
         self.check_full_pipe(ack);
         self.check_drain(ack);
@@ -318,8 +335,9 @@ impl CongestionControl for Bbr {
     }
 
     /// What is sent first after a rest leaves at the estimated rate, whatever the phase (Linux `bbr_cwnd_event`).
-    fn on_restart(&mut self, _now: Time, _idle: Duration) {
+    fn on_restart(&mut self, now: Time, _idle: Duration) {
         self.restarts = true;
+        self.aggregation.restart(now);
         if matches!(self.mode, Mode::ProbeBw { .. }) {
             self.pacing = Some(self.bandwidth.max() * MAX_SEGMENT.bits() as f64 * PACING_MARGIN);
         }

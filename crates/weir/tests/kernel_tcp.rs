@@ -1,0 +1,107 @@
+//! The simulator's TCP against the kernel's: Linux's reno, cubic and bbr over the emulated link, ours over the same link simulated. The
+//! whole table is in docs/guides/tcp.md; this is its quick form.
+//!
+//! Needs root and /dev/net/tun; without them it is skipped, and says so.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Congestion control, rate and queue.
+const CELLS: [[&str; 3]; 3] = [
+    ["reno", "1Mbit/s", "droptail limit 150ms"],
+    ["cubic", "1Mbit/s", "fq_codel"],
+    ["bbr", "10Mbit/s", "droptail limit 1000ms"],
+];
+/// Losses are few in so short a run, and a machine that stands still changes what TCP does; a difference of the rules is there every time.
+const ATTEMPTS: usize = 5;
+const ROUND_TRIP: f64 = 0.05;
+
+/// What is compared.
+#[derive(Debug)]
+struct Figures {
+    goodput: f64,
+    rtt: f64,
+    loss: f64,
+}
+
+fn figures(run: &Value) -> Figures {
+    let line = &run["lines"]["alice.up"];
+    let of = |value: &Value| value.as_f64().unwrap();
+    Figures {
+        goodput: of(&run["streams"]["flow.tcp"]["received_rate"]),
+        rtt: ROUND_TRIP + of(&line["queue_delay_mean"]),
+        loss: of(&line["dropped"]),
+    }
+}
+
+/// What is not as it should be: goodput within 5 %, mean RTT within 15 %, loss within a factor of 1.5.
+fn differences(kernel: &Figures, ours: &Figures) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |what: &str, kernel: f64, ours: f64, factor: f64| {
+        if ours > kernel * factor || kernel > ours * factor {
+            wrong.push(format!("{what}: the kernel's {kernel}, ours {ours}"));
+        }
+    };
+    check("goodput", kernel.goodput, ours.goodput, 1.05);
+    check("RTT", kernel.rtt, ours.rtt, 1.15);
+    check("loss", kernel.loss, ours.loss, 1.5);
+    wrong
+}
+
+/// One run of each cell, all at once; or why there is none.
+fn runs() -> Result<Vec<Value>, String> {
+    let start = |cell: &[&str; 3]| {
+        let axes = ["tcp.flow.congestion_control", "host.alice.up.rate", "host.alice.up.queue"];
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
+        command.args([
+            "emulate",
+            "emulation/kernel-tcp",
+            "--compare",
+            "--json",
+            "--quiet",
+            "--set",
+            "duration=25s",
+        ]);
+        for (axis, value) in axes.iter().zip(cell) {
+            command.arg("--cell").arg(format!("{axis}={value}"));
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children: Vec<_> = CELLS.iter().map(start).collect();
+    let outputs = children.into_iter().map(|child| child.wait_with_output().unwrap());
+    let read = |output: std::process::Output| {
+        serde_json::from_slice(&output.stdout)
+            .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    outputs.map(read).collect()
+}
+
+#[test]
+fn ours_does_as_the_kernel_s() {
+    let mut open: Vec<usize> = (0..CELLS.len()).collect();
+    for attempt in 1..=ATTEMPTS {
+        let runs = match runs() {
+            Ok(runs) => runs,
+            Err(reason) if reason.contains("/dev/net/tun") || reason.contains("namespace") => {
+                let line = format!("skipped: needs root and /dev/net/tun: {reason}\n");
+                let _ = std::io::stderr().write_all(line.as_bytes());
+                return;
+            }
+            Err(reason) => panic!("{reason}"),
+        };
+        let mut wrong = Vec::new();
+        open.retain(|&cell| {
+            let (kernel, ours) = (figures(&runs[cell]), figures(&runs[cell]["simulated"]));
+            let differs = differences(&kernel, &ours);
+            eprintln!("attempt {attempt}, {:?}: {kernel:?}, {ours:?}", CELLS[cell]);
+            wrong.extend(differs.iter().map(|difference| format!("{:?}: {difference}", CELLS[cell])));
+            !differs.is_empty()
+        });
+        if open.is_empty() {
+            return;
+        }
+        assert!(attempt < ATTEMPTS, "TCP differs from the kernel's:\n{}", wrong.join("\n"));
+    }
+}
