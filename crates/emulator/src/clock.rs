@@ -35,8 +35,9 @@ impl Clock {
     }
 }
 
-/// CLOCK_MONOTONIC in ns.
-fn monotonic() -> u64 {
+/// CLOCK_MONOTONIC in ns: the same in every process and network namespace.
+#[must_use]
+pub fn monotonic() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }

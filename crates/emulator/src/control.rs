@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use units::{Bitrate, Duration, Ratio};
 
@@ -80,6 +80,7 @@ pub struct Controls {
     path: PathBuf,
     asked: mpsc::Receiver<Asked>,
     bell: Arc<OwnedFd>,
+    closed: Arc<AtomicBool>,
 }
 
 /// A request is a line; a longer one is none.
@@ -103,10 +104,11 @@ impl Controls {
             .map_err(|error| EmulatorError::of("eventfd", error))?;
         let (ask, asked) = mpsc::channel();
         let (bell, hosts) = (Arc::new(bell), Arc::new(hosts));
-        let door = Door { ask, bell: Arc::clone(&bell), hosts, inside: Arc::default() };
-        // It ends with the process: nothing waits for it.
-        std::thread::spawn(move || listener.incoming().flatten().for_each(|client| door.let_in(client)));
-        Ok(Self { path: path.to_owned(), asked, bell })
+        let closed = Arc::new(AtomicBool::new(false));
+        let door =
+            Door { ask, bell: Arc::clone(&bell), hosts, inside: Arc::default(), closed: Arc::clone(&closed) };
+        std::thread::spawn(move || door.attend(&listener));
+        Ok(Self { path: path.to_owned(), asked, bell, closed })
     }
 
     pub(crate) fn bell(&self) -> BorrowedFd<'_> {
@@ -123,6 +125,9 @@ impl Controls {
 
 impl Drop for Controls {
     fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
+        // One more client, so that the door's thread sees it.
+        let _ = UnixStream::connect(&self.path);
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -147,9 +152,24 @@ struct Door {
     bell: Arc<OwnedFd>,
     hosts: Arc<Vec<String>>,
     inside: Arc<AtomicUsize>,
+    closed: Arc<AtomicBool>,
 }
 
+/// After a client could not be let in, as when there are too many open files.
+const REST: std::time::Duration = std::time::Duration::from_millis(100);
+
 impl Door {
+    /// Lets clients in until it is closed.
+    fn attend(&self, listener: &UnixListener) {
+        for client in listener.incoming() {
+            match client {
+                _ if self.closed.load(Ordering::Relaxed) => return,
+                Ok(client) => self.let_in(client),
+                Err(_) => std::thread::sleep(REST),
+            }
+        }
+    }
+
     fn let_in(&self, mut client: UnixStream) {
         if self.inside.fetch_add(1, Ordering::Relaxed) >= MOST {
             self.inside.fetch_sub(1, Ordering::Relaxed);

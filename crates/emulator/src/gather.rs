@@ -94,6 +94,8 @@ impl Group {
         let fits = host == self.host
             && !self.closed
             && !self.is_due(now)
+            // Also by the model's time: what it has spaced stays apart when the loop is late.
+            && self.segments.first().is_some_and(|(_, first)| at.saturating_since(*first) <= LONGEST)
             && self.segments.len() < MAX_SEGMENTS
             && self.bytes + shape.payload <= MAX_BYTES
             && (shape.ip, shape.headers, Some(shape.transport)) == (first.ip, first.headers, self.next)

@@ -9,7 +9,7 @@
 //!
 //! A [`Testbed`] is a network namespace for each host, with one interface; an [`Emulator`] moves their packets through the model. The model
 //! is that of the simulator and does not know the difference: it sees sizes, addresses, ports and marks, and says when it
-//! wants to be woken. All unsafe code of the project is in this crate.
+//! wants to be woken. The only unsafe code outside of tests is in this crate.
 
 mod abilities;
 mod buffers;
@@ -31,7 +31,7 @@ mod testbed;
 mod waiter;
 
 pub use abilities::{Ability, abilities};
-pub use clock::Clock;
+pub use clock::{Clock, monotonic};
 pub use control::{Controls, Request, parse as parse_request};
 pub use device::MTU;
 pub use emulator::{Emulator, Observer, Report};
@@ -40,7 +40,7 @@ pub use gather::gathered;
 pub use header::read as read_header;
 pub use lateness::Lateness;
 pub use leftovers::sweep;
-pub use processes::ask_to_end;
+pub use processes::{ask_to_end, make_end};
 pub use rootless::become_root;
 pub use scheduling::{RealTime, real_time};
 pub use tcp_info::{TcpInfo, tcp_info};

@@ -1,6 +1,7 @@
 //! Without root: a user namespace in which this user is root, where the kernel allows it.
 
 use crate::error::EmulatorError;
+use crate::leftovers::sweep;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::fs;
@@ -15,6 +16,8 @@ pub fn become_root() -> Result<(), EmulatorError> {
     if user.is_root() {
         return Ok(());
     }
+    // From within, what another run of this user has left could not be looked into.
+    sweep();
     unshare().map_err(|error| EmulatorError::of(HOW_TO, error))?;
     let maps = [
         ("/proc/self/setgroups", "deny".to_owned()),

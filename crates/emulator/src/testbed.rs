@@ -4,14 +4,14 @@ use crate::device::{Device, MTU};
 use crate::error::EmulatorError;
 use crate::leftovers::{Name, sweep};
 use crate::namespace::Namespace;
-use crate::processes;
+use crate::processes::{self, MARK, NamespaceId, Owner};
 use net::HostId;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -25,14 +25,16 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The hosts of a run. Dropping it ends what runs in them and takes everything down.
 pub struct Testbed {
+    owner: Owner,
     hosts: Vec<Host>,
 }
 
 /// A host: its namespace, and what runs in it.
 pub struct Host {
     name: String,
+    owner: Owner,
     namespace: Namespace,
-    inode: u64,
+    id: NamespaceId,
     /// What `ip netns` calls it; `None` without the rights for it.
     named: Option<Name>,
     device: Option<Device>,
@@ -45,6 +47,7 @@ impl Testbed {
     /// # Errors
     /// Without the rights to make namespaces and devices, or without the program `ip`.
     pub fn new(names: &[String]) -> Result<Self, EmulatorError> {
+        let owner = Owner::this()?;
         sweep();
         let hosts = (0..).map(HostId).zip(names);
         let file =
@@ -53,8 +56,8 @@ impl Testbed {
                 let _ = write!(file, "{} {name}\n{} {name}.ipv6\n", id.address(), id.address_v6());
                 file
             });
-        let hosts = hosts.map(|(id, name)| Host::new(id, name, &file)).collect::<Result<_, _>>()?;
-        Ok(Self { hosts })
+        let hosts = hosts.map(|(id, name)| Host::new(owner, id, name, &file)).collect::<Result<_, _>>()?;
+        Ok(Self { owner, hosts })
     }
 
     /// The hosts, in the order of their names.
@@ -68,10 +71,10 @@ impl Testbed {
         taken.collect::<Option<_>>().ok_or_else(|| EmulatorError("the hosts already have an emulator".into()))
     }
 
-    /// Ends every program on every host: asks first.
-    pub fn end_programs(&self) {
-        let inodes: Vec<u64> = self.hosts.iter().map(|host| host.inode).collect();
-        processes::end(&inodes, GRACE);
+    /// Ends every program on every host, and what these have started elsewhere: asks first. Returns how many could not be ended.
+    pub fn end_programs(&self) -> usize {
+        let namespaces: Vec<NamespaceId> = self.hosts.iter().map(|host| host.id).collect();
+        processes::end(&namespaces, |owner| owner == self.owner, GRACE)
     }
 }
 
@@ -82,19 +85,18 @@ impl Drop for Testbed {
 }
 
 impl Host {
-    fn new(id: HostId, name: &str, hosts: &str) -> Result<Self, EmulatorError> {
+    fn new(owner: Owner, id: HostId, name: &str, hosts: &str) -> Result<Self, EmulatorError> {
         let namespace = Namespace::new(hosts)?;
         let path = namespace.proc().join("ns/net");
-        let inode = processes::inode(&path)
+        let number = processes::namespace(&path)
             .ok_or_else(|| EmulatorError(format!("{}: the namespace is not there", path.display())))?;
-        // A user without root cannot name it, and needs no name: nothing of it outlives the process.
-        let named = Name::give(name, &path).ok();
+        let named = Name::give(owner, name, &path)?;
         let device = namespace.within(move || {
             let device = Device::create(INTERFACE_C)?;
             configure(id)?;
             Ok::<_, EmulatorError>(device)
         })??;
-        Ok(Self { name: name.to_owned(), namespace, inode, named, device: Some(device) })
+        Ok(Self { name: name.to_owned(), owner, namespace, id: number, named, device: Some(device) })
     }
 
     /// The name in the experiment.
@@ -120,12 +122,14 @@ impl Host {
         self.namespace.within(job)
     }
 
-    /// Starts a program on the host. It ends with this process, however that ends.
+    /// Starts a program on the host. It ends with this process, however that ends; what it has started in turn ends with the testbed, or
+    /// at the next [`sweep`].
     ///
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(&self, mut command: Command) -> Result<Child, EmulatorError> {
         let program = command.get_program().to_string_lossy().into_owned();
+        command.env(MARK, self.owner.to_string());
         end_with_parent(&mut command);
         self.within(move || command.spawn())?
             .map_err(|error| EmulatorError::of(&format!("{}: cannot start {program}", self.name), error))
@@ -139,12 +143,17 @@ impl Host {
         sockets.iter().flatten().any(|text| has_listener(text, port))
     }
 
-    /// Packets that the host's interface has given up because the loop did not take them in time.
-    #[must_use]
-    pub fn lost_before_entry(&self) -> u64 {
-        let text = fs::read_to_string(self.namespace.proc().join("net/dev")).unwrap_or_default();
-        transmit_drops(&text).unwrap_or(0)
+    /// Where the kernel counts what the host's interface does.
+    pub(crate) fn counters(&self) -> PathBuf {
+        self.namespace.proc().join("net/dev")
     }
+}
+
+/// Packets that an interface has given up because the loop did not take them in time. It counts as long as its other end is open.
+pub(crate) fn lost_before_entry(counters: &Path) -> Result<u64, EmulatorError> {
+    let text = fs::read_to_string(counters)
+        .map_err(|error| EmulatorError::of(&counters.display().to_string(), error))?;
+    transmit_drops(&text).ok_or_else(|| EmulatorError(format!("{}: no {INTERFACE}", counters.display())))
 }
 
 /// The twelfth number of the interface's line in /proc/net/dev: packets that were to be sent and were dropped.
@@ -195,7 +204,13 @@ fn configure(id: HostId) -> Result<(), EmulatorError> {
 fn ip(script: &str) -> Result<(), EmulatorError> {
     let failed = |error| EmulatorError::of("cannot run ip (Debian: apt-get install iproute2)", error);
     let mut command = Command::new("ip");
-    command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    // A group of its own: Ctrl-C is ours.
+    command
+        .process_group(0)
+        .args(["-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
     let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(script.as_bytes()));
     let output = written.and_then(|()| child.wait_with_output()).map_err(failed)?;

@@ -58,12 +58,13 @@ impl Waiter {
         let lingers = self.spin.lingers_until(self.active).min(wake);
         now = self.spin_until(lingers, now, clock, ready)?;
         if ready.is_empty() {
-            self.poll(wake.saturating_since(now), ready)?;
-            if ready.is_empty() && wake > now {
-                now = clock.now();
+            let by_time = self.poll(wake.saturating_since(now), ready)?;
+            let slept = wake > now;
+            now = clock.now();
+            if by_time && slept {
                 self.spin.woke(wake, now);
             }
-            if wake < due {
+            if by_time && wake < due {
                 now = self.spin_until(due, now, clock, ready)?;
             }
         }
@@ -90,18 +91,21 @@ impl Waiter {
         Ok(now)
     }
 
-    fn poll(&self, span: Duration, ready: &mut Vec<Ready>) -> Result<(), EmulatorError> {
+    /// Waits so long; returns whether that was it, without a packet and without a signal.
+    fn poll(&self, span: Duration, ready: &mut Vec<Ready>) -> Result<bool, EmulatorError> {
         let span = Timespec {
             tv_sec: (span.as_nanos() / 1_000_000_000).cast_signed(),
             tv_nsec: (span.as_nanos() % 1_000_000_000).cast_signed(),
         };
         let mut events = [MaybeUninit::uninit(); MOST];
         match epoll::wait(&self.epoll, &mut events[..], Some(&span)) {
-            Ok((events, _)) => ready.extend(events.iter().map(what)),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(EmulatorError::of("epoll", error)),
+            Ok((events, _)) => {
+                ready.extend(events.iter().map(what));
+                Ok(ready.is_empty())
+            }
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(EmulatorError::of("epoll_pwait2 (Linux 5.11 has it first)", error)),
         }
-        Ok(())
     }
 }
 

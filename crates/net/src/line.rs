@@ -83,8 +83,7 @@ impl Line {
             watch.drop(packet, DropReason::RandomLoss);
             return None;
         }
-        let waits = !self.server.is_idle() || self.queue.packets() > 0;
-        if self.server.is_unlimited() && !self.shapes && !waits {
+        if self.server.is_unlimited() && !self.shapes && !self.waits() {
             return self.propagate(now, packet);
         }
         self.tell_rate(now);
@@ -93,6 +92,11 @@ impl Line {
             self.serve(now, watch);
         }
         None
+    }
+
+    /// Whether a packet is being sent or waits to be.
+    fn waits(&self) -> bool {
+        !self.server.is_idle() || self.queue.packets() > 0
     }
 
     /// Tells the queue the rate in force, if it wants to know.
@@ -205,8 +209,7 @@ impl Line {
         sink("rate", self.server.rate(now).map_or(f64::INFINITY, Bitrate::as_bps_f64));
         sink("queuedBytes", self.queue.bytes().get() as f64);
         sink("queuedPackets", self.queue.packets() as f64);
-        let waits = !self.server.is_idle() || self.queue.packets() > 0;
-        sink("queueDelay", if waits { self.sojourn.as_secs_f64() } else { 0.0 });
+        sink("queueDelay", if self.waits() { self.sojourn.as_secs_f64() } else { 0.0 });
         sink("bytesIn", self.entered.bytes.get() as f64);
         sink("bytesOut", self.left.bytes.get() as f64);
         sink("packetsIn", self.entered.packets as f64);

@@ -242,14 +242,14 @@ pub(crate) struct Emulate {
     /// Listen on this Unix socket for changes while it runs (see 'weir control')
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,
-    /// Capture the packets of each host's interface into DIR/HOST.pcapng
+    /// Capture the packets of each host's interface into DIR/HOST.pcapng; of several runs each has a folder there
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Write what each program says into DIR/NAME.log
+    /// Write what each program says into DIR/NAME.log; of several runs each has a folder there
     #[arg(long, value_name = "DIR")]
     pub(crate) logs: Option<PathBuf>,
     /// Simulate the same too, and say how much they differ
-    #[arg(long)]
+    #[arg(long, conflicts_with = "command")]
     pub(crate) compare: bool,
     /// Keep every run in this store, a SQLite file, which is made if it is not there
     #[arg(long, value_name = "FILE")]

@@ -26,6 +26,11 @@ impl Output {
         self.line_at_once(serde_json::to_string(value)?)
     }
 
+    /// What was written is there for who reads.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.0.flush()?)
+    }
+
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         Ok(self.0.flush()?)
     }

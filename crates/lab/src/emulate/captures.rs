@@ -29,7 +29,7 @@ pub(super) struct Captures {
 
 impl Captures {
     /// Opens `DIR/HOST.pcapng` for each host.
-    pub(super) fn open(folder: &Path, hosts: &[String], began: Duration) -> Result<Self, ExportError> {
+    pub(super) fn open(folder: &Path, hosts: &[String]) -> Result<Self, ExportError> {
         std::fs::create_dir_all(folder).map_err(|error| at(folder, error.into()))?;
         let files = hosts.iter().map(|host| {
             let path = folder.join(format!("{host}.pcapng"));
@@ -39,7 +39,12 @@ impl Captures {
         let files = files.collect::<Result<Vec<_>, _>>()?;
         let (seen, packets) = sync_channel(WAITING);
         let writer = std::thread::spawn(move || write(&packets, files));
-        Ok(Self { seen, writer, began, lost: 0 })
+        Ok(Self { seen, writer, began: Duration::ZERO, lost: 0 })
+    }
+
+    /// The run begins, at this time since 1970.
+    pub(super) fn begin(&mut self, began: Duration) {
+        self.began = began;
     }
 
     /// A packet passed a host's interface.

@@ -20,7 +20,7 @@ pub use emulator::{Ability, RealTime, Report, abilities, become_root};
 use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
 use net::{HostId, Network};
 use recorder::Recorder;
-use sim::Recording;
+use sim::{Recording, Scenario};
 use stage::Stage;
 use std::ffi::OsString;
 use std::fmt;
@@ -97,37 +97,63 @@ impl Emulation<'_> {
         let mut testbed = Testbed::new(&names)?;
         let length = if foreground.is_some() { A_DAY } else { scenario.duration };
         let end = Time::ZERO + length;
-        let captures = self.captures.map(|folder| Captures::open(folder, &names, since_1970()));
+        let captures = self.captures.map(|folder| Captures::open(folder, &names));
         let captures = captures.transpose().map_err(|error| EmulationError(error.to_string()))?;
         let mut recorder = Recorder::new(&names, end, captures);
-        let mut cast = stage.servers(&testbed, self.said)?;
+        prepare(&testbed, &scenario)?;
+        let mut cast = stage.servers(&testbed, self)?;
         let clock = Clock::start();
-        let emulator = Emulator::new(network, &mut testbed, controls, clock)?;
+        if let Some(captures) = &mut recorder.captures {
+            captures.begin(since_1970());
+        }
+        let mut emulator = Emulator::new(network, &mut testbed, controls, clock)?;
         let stop = AtomicBool::new(false);
         let (report, ended) = std::thread::scope(|scope| {
             let loop_ = scope.spawn(|| emulator.run(end, scenario.sample_interval, &stop, &mut recorder));
+            // Also when what follows breaks off: the loop must not go on for ever.
+            let stops = Stops(&stop);
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
             let ended = cast.play(&testbed, clock, end, foreground, over, self);
-            stop.store(true, Ordering::Relaxed);
+            drop(stops);
             let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
             (report, ended)
         });
-        let lost = testbed.hosts().iter().map(|host| (host.name().to_owned(), host.lost_before_entry()));
-        let lost: Vec<(String, u64)> = lost.filter(|(_, lost)| *lost > 0).collect();
-        let programs = cast.finish(&testbed, self.said);
+        let (programs, left) = cast.finish(&testbed, self.said);
+        // The interfaces have been there until now, so that what ended could say so.
+        drop(emulator);
         drop(testbed);
         let (report, exit) = (report?, ended?);
         let records = outcome::records(&scenario, clock, &programs, report.duration)?;
-        outcome::gather(&scenario, records, recorder, report, programs, exit, &lost)
+        Ok(outcome::gather(&scenario, records, recorder, report, programs, exit, left))
     }
+}
+
+/// Ends the loop when it goes.
+struct Stops<'a>(&'a AtomicBool);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Gives hosts what their TCP flows negotiate (Linux Documentation/networking/ip-sysctl.rst, tcp_ecn).
+fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError> {
+    for host in scenario.tcp.iter().filter(|flow| flow.ecn).flat_map(|flow| [flow.from, flow.to]) {
+        let set = || std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1");
+        let set = testbed.hosts()[usize::from(host.0)].within(set)?;
+        set.map_err(|error| EmulationError(format!("cannot set net.ipv4.tcp_ecn: {error}")))?;
+    }
+    Ok(())
 }
 
 /// The same in virtual time, to compare with.
 ///
 /// # Errors
-/// When it is refused.
-pub fn simulate(cell: &Cell, seed: Seed) -> Result<Recording, String> {
-    sim::run(&cell.scenario(seed), sim::Options::default()).map_err(|error| error.to_string())
+/// When it is refused, or was cancelled.
+pub fn simulate(cell: &Cell, seed: Seed, cancel: &AtomicBool) -> Result<Recording, String> {
+    let options = sim::Options { cancel: Some(cancel), ..sim::Options::default() };
+    sim::run(&cell.scenario(seed), options).map_err(|error| error.to_string())
 }
 
 /// The host of this name.

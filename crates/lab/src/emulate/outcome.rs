@@ -1,11 +1,12 @@
 //! What a run leaves: the same records as a simulated one, how the loop did, and how the programs ended.
 
 use super::EmulationError;
+use super::captures::Captures;
 use super::process::{Ended, HowEnded};
 use super::recorder::Recorder;
 use crate::experiment::ProgramKind;
 use crate::upload::transcript::{self, Grid, Transcript};
-use emulator::{Clock, Report};
+use emulator::{Clock, Lateness, Report};
 use sim::recording::Event;
 use sim::{Recording, Scenario};
 use std::process::ExitStatus;
@@ -38,9 +39,10 @@ impl Ended {
     /// Whether it did what it was to do: it ended by itself and says so, or was told to end.
     #[must_use]
     pub fn succeeded(&self) -> bool {
-        match self.how {
+        match &self.how {
             HowEnded::Itself(status) => status.success(),
             HowEnded::Told => true,
+            HowEnded::NotStarted(_) => false,
         }
     }
 
@@ -80,14 +82,22 @@ pub(super) fn gather(
     report: Report,
     programs: Vec<Ended>,
     exit: Option<ExitStatus>,
-    lost: &[(String, u64)],
-) -> Result<Emulated, EmulationError> {
-    let mut warnings = warnings(scenario, &recorder, &report, lost);
-    if let Some(captures) = recorder.captures.take() {
-        let lost = captures.finish().map_err(|error| EmulationError(error.to_string()))?;
-        if lost > 0 {
+    left: usize,
+) -> Emulated {
+    let mut warnings = warnings(scenario, &recorder, &report);
+    match recorder.captures.take().map(Captures::finish) {
+        None | Some(Ok(0)) => {}
+        Some(Ok(lost)) => {
             warnings.push(format!("{lost} packets are not in the captures: the disk was too slow"));
         }
+        Some(Err(error)) => warnings.push(format!("the captures are not whole: {error}")),
+    }
+    if left > 0 {
+        warnings.push(format!("{left} processes could not be ended; the next run will try again"));
+    }
+    let skipped: usize = uploads.iter().map(|upload| upload.skipped).sum();
+    if skipped > 0 {
+        warnings.push(format!("{skipped} lines of the uploads could not be read"));
     }
     let mut events: Vec<Event> = uploads.iter().flat_map(|upload| upload.events.clone()).collect();
     events.sort_by_key(|event| event.at);
@@ -95,36 +105,37 @@ pub(super) fn gather(
     let streams = uploads.into_iter().map(|upload| upload.record).chain(lines).collect();
     let recording =
         Recording { interval: scenario.sample_interval, duration: report.duration, streams, events };
-    Ok(Emulated { recording, report, programs, exit, warnings })
+    Emulated { recording, report, programs, exit, warnings }
 }
 
-fn warnings(
-    scenario: &Scenario,
-    recorder: &Recorder,
-    report: &Report,
-    lost: &[(String, u64)],
-) -> Vec<String> {
+fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<String> {
     let mut warnings = Vec::new();
     if !scenario.calls.is_empty() {
         let names: Vec<&str> = scenario.calls.iter().map(|call| call.name.as_str()).collect();
         warnings.push(format!("calls are left out, their ends are not real programs: {}", names.join(", ")));
     }
-    if !report.kept_up() {
-        let late = &report.lateness;
+    let names = scenario.network.hosts.iter().map(|host| host.name.as_str());
+    let small_queues: Vec<&str> =
+        names.clone().zip(&scenario.stacks).filter(|(_, stack)| stack.tsq).map(|(name, _)| name).collect();
+    if !small_queues.is_empty() {
         warnings.push(format!(
-            "OVERLOADED: one packet in a hundred was late by {:.1} ms or more, {} of {} by more than 1 ms; what was measured is the machine's, not the network's",
-            late.quantile(0.99).as_millis_f64(),
-            late.missed(),
-            late.count()
+            "tsq is left out: the queue does not stand on the host itself: {}",
+            small_queues.join(", ")
         ));
     }
-    for (host, count) in lost {
+    if !report.kept_up() {
+        warnings.push(overload(report));
+    }
+    for (host, lost) in names.zip(&report.lost_before_entry).filter(|(_, lost)| **lost > 0) {
         warnings.push(format!(
-            "OVERLOADED: {count} packets of {host} were lost before the network saw them: the loop did not come to take them"
+            "OVERLOADED: {lost} packets of {host} were lost before the network saw them: the loop did not come to take them"
         ));
     }
     if report.undeliverable > 0 {
-        warnings.push(format!("{} packets found their host's interface down", report.undeliverable));
+        warnings.push(format!(
+            "{} packets could not be given to their host; was its interface down?",
+            report.undeliverable
+        ));
     }
     for host in &recorder.refused {
         let name = scenario.network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
@@ -134,4 +145,20 @@ fn warnings(
         ));
     }
     warnings
+}
+
+fn overload(report: &Report) -> String {
+    let of = |late: &Lateness, what: &str| {
+        format!(
+            "one {what} in a hundred was late by {:.1} ms or more, {} of {} by more than 1 ms",
+            late.quantile(0.99).as_millis_f64(),
+            late.missed(),
+            late.count()
+        )
+    };
+    format!(
+        "OVERLOADED: {}; {}; what was measured is the machine's, not the network's",
+        of(&report.lateness, "packet"),
+        of(&report.wakeups, "wake-up")
+    )
 }

@@ -8,7 +8,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::thread::JoinHandle;
 
 /// A line that a program wrote.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +29,10 @@ impl Said<'_> {
 }
 
 /// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HowEnded {
+    /// It could not be started: why.
+    NotStarted(String),
     /// By itself.
     Itself(ExitStatus),
     /// It was told to, at its time or at the end of the run.
@@ -59,9 +60,8 @@ pub(super) struct Process {
     pub(super) program: Program,
     child: Child,
     told: bool,
-    how: Option<HowEnded>,
+    status: Option<ExitStatus>,
     output: Receiver<String>,
-    readers: Vec<JoinHandle<()>>,
     lines: Vec<String>,
 }
 
@@ -70,18 +70,23 @@ impl Process {
     pub(super) fn start(host: &Host, program: Program, argv: &[OsString]) -> Result<Self, EmulationError> {
         let mut command = command(argv)?;
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = host.spawn(command)?;
+        let mut child = host.spawn(command).map_err(|error| match argv.first() {
+            Some(word) if error.0.contains("No such file") => EmulationError(format!(
+                "{error}; is {} installed? (see 'weir doctor')",
+                word.to_string_lossy()
+            )),
+            _ => error.into(),
+        })?;
         let (say, output) = channel();
         let pipes: [Option<Box<dyn Read + Send>>; 2] = [
             child.stdout.take().map(|pipe| Box::new(pipe) as _),
             child.stderr.take().map(|pipe| Box::new(pipe) as _),
         ];
-        let readers = pipes.into_iter().flatten().map(|pipe| {
+        for pipe in pipes.into_iter().flatten() {
             let say = say.clone();
-            std::thread::spawn(move || lines(pipe, |line| say.send(line).is_ok()))
-        });
-        let readers = readers.collect();
-        Ok(Self { program, child, told: false, how: None, output, readers, lines: Vec::new() })
+            std::thread::spawn(move || lines(pipe, |line| say.send(line).is_ok()));
+        }
+        Ok(Self { program, child, told: false, status: None, output, lines: Vec::new() })
     }
 
     /// Passes on what it wrote since the last time, and keeps it.
@@ -92,36 +97,48 @@ impl Process {
         }
     }
 
-    /// Whether it has ended.
-    pub(super) fn has_ended(&mut self) -> bool {
-        if self.how.is_none()
-            && let Ok(Some(status)) = self.child.try_wait()
-        {
-            self.how = Some(if self.told { HowEnded::Told } else { HowEnded::Itself(status) });
-        }
-        self.how.is_some()
+    /// Why a server that should listen does not.
+    pub(super) fn does_not_listen(&mut self) -> EmulationError {
+        self.lines.extend(self.output.try_iter());
+        let last = self.lines.last().map_or("it says nothing", String::as_str);
+        EmulationError(format!("the server {} does not come up: {last}", self.program.name))
     }
 
-    /// Tells it to end.
+    /// Whether it has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().ok().flatten();
+        }
+        self.status.is_some()
+    }
+
+    /// Tells it to end; the second time it has no choice.
     pub(super) fn tell_to_end(&mut self) {
-        if !self.has_ended() && !self.told {
+        if self.has_ended() {
+            return;
+        }
+        if self.told {
+            emulator::make_end(&self.child);
+        } else {
             self.told = true;
             emulator::ask_to_end(&self.child);
         }
     }
 
-    /// How it ended, once nothing of it runs, and all that it wrote.
+    pub(super) fn is_told(&self) -> bool {
+        self.told
+    }
+
+    /// How it ended, and all that it wrote. Nothing of it runs any more, so its pipes end; one that something else holds is not
+    /// waited for.
     pub(super) fn finish(mut self) -> Ended {
-        let status = self.child.wait();
-        for reader in self.readers.drain(..) {
-            // A reader that broke off has handed over what it had.
-            let _ = reader.join();
+        let patience = std::time::Duration::from_millis(500);
+        while let Ok(line) = self.output.recv_timeout(patience) {
+            self.lines.push(line);
         }
-        self.lines.extend(self.output.try_iter());
-        let how = match (self.how, status) {
-            (Some(how), _) => how,
-            (None, Ok(status)) if !self.told => HowEnded::Itself(status),
-            (None, _) => HowEnded::Told,
+        let how = match self.child.try_wait() {
+            Ok(Some(status)) if !self.told => HowEnded::Itself(status),
+            _ => HowEnded::Told,
         };
         Ended { program: self.program, how, lines: self.lines }
     }
@@ -145,10 +162,16 @@ fn lines(pipe: impl Read, mut say: impl FnMut(String) -> bool) {
         if !matches!(read, Ok(1..)) {
             return;
         }
+        let is_kept = kept <= MOST_KEPT;
         kept += line.len();
         let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
         // Beyond the most, it is still read, so that the program is not held up.
-        if kept <= MOST_KEPT && !say(text) {
+        let text = if kept <= MOST_KEPT {
+            text
+        } else {
+            format!("… more than {} MB are left out", MOST_KEPT >> 20)
+        };
+        if is_kept && !say(text) {
             return;
         }
     }

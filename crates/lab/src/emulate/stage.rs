@@ -1,6 +1,6 @@
 //! Who appears when: the programs of a run, started and ended at their times.
 
-use super::process::{Ended, Process, Said, command};
+use super::process::{Ended, HowEnded, Process, Said, command};
 use super::{Emulation, EmulationError, OnHost, host};
 use crate::experiment::{Cell, Program, ProgramKind, servers, upload_of};
 use emulator::{Clock, Testbed};
@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::Duration;
 use units::Time;
@@ -53,7 +54,8 @@ impl Stage {
         for (number, on) in (1..).zip(more) {
             let words = on.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
             let program = Program {
-                name: format!("run-{number}"),
+                // A name that no program of a file can have.
+                name: format!("{}.run-{number}", on.host),
                 host: host(names, &on.host)?,
                 start: Time::ZERO,
                 stop: Time::MAX,
@@ -66,22 +68,21 @@ impl Stage {
     }
 
     /// Starts the servers and waits until they listen.
-    pub(super) fn servers(self, testbed: &Testbed, said: &dyn Fn(&Said<'_>)) -> Result<Cast, EmulationError> {
-        let mut cast = Cast { running: Vec::new(), coming: self.programs.into() };
+    pub(super) fn servers(self, testbed: &Testbed, how: &Emulation<'_>) -> Result<Cast, EmulationError> {
+        let mut cast = Cast { running: Vec::new(), coming: self.programs.into(), missing: Vec::new() };
         for server in self.servers {
             let argv = server.command(&self.weir);
-            cast.start(testbed, server, &argv)?;
+            cast.running.push(Process::start(&testbed.hosts()[usize::from(server.host.0)], server, &argv)?);
         }
         let mut waited = Duration::ZERO;
-        while !cast.running.iter().all(|server| listens(testbed, &server.program)) {
+        while !how.cancel.load(Ordering::Relaxed) {
+            let late = cast.running.iter_mut().find(|server| !listens(testbed, &server.program));
+            let Some(late) = late else { break };
+            if waited > PATIENCE || late.has_ended() {
+                return Err(late.does_not_listen());
+            }
             sleep(TICK);
             waited += TICK;
-            if waited > PATIENCE || cast.running.iter_mut().any(Process::has_ended) {
-                cast.listen(testbed, said);
-                let late = cast.running.iter().find(|server| !listens(testbed, &server.program));
-                let name = late.map_or("", |server| server.program.name.as_str());
-                return Err(EmulationError(format!("the server {name} does not come up")));
-            }
         }
         Ok(cast)
     }
@@ -103,18 +104,21 @@ fn listens(testbed: &Testbed, server: &Program) -> bool {
 pub(super) struct Cast {
     running: Vec<Process>,
     coming: VecDeque<(Program, Vec<OsString>)>,
+    /// Those that could not be started.
+    missing: Vec<Ended>,
 }
 
 impl Cast {
-    fn start(
-        &mut self,
-        testbed: &Testbed,
-        program: Program,
-        argv: &[OsString],
-    ) -> Result<(), EmulationError> {
+    /// Starts one. What was recorded so far is not lost when it cannot be.
+    fn start(&mut self, testbed: &Testbed, program: Program, argv: &[OsString]) {
         let host = &testbed.hosts()[usize::from(program.host.0)];
-        self.running.push(Process::start(host, program, argv)?);
-        Ok(())
+        match Process::start(host, program.clone(), argv) {
+            Ok(process) => self.running.push(process),
+            Err(error) => {
+                let how = HowEnded::NotStarted(error.to_string());
+                self.missing.push(Ended { program, how, lines: Vec::new() });
+            }
+        }
     }
 
     /// Starts and ends programs at their times, until the run is over or the command in the foreground has ended. Gives how
@@ -129,13 +133,14 @@ impl Cast {
         how: &Emulation<'_>,
     ) -> Result<Option<ExitStatus>, EmulationError> {
         let mut foreground = foreground
+            .filter(|_| !over())
             .map(|(host, on)| {
                 Ok::<_, EmulationError>(testbed.hosts()[usize::from(host.0)].spawn(command(&on.command)?)?)
             })
             .transpose()?;
         let mut tick = 0;
         while !over() && !self.is_done(clock.now(), end) {
-            self.turn(testbed, clock.now(), how.said)?;
+            self.turn(testbed, clock.now(), how.said);
             let status = foreground.as_mut().map(std::process::Child::try_wait).transpose();
             if let Some(Some(status)) = status.map_err(|error| EmulationError(error.to_string()))? {
                 return Ok(Some(status));
@@ -160,18 +165,18 @@ impl Cast {
     }
 
     /// Does what is due.
-    fn turn(&mut self, testbed: &Testbed, now: Time, said: &dyn Fn(&Said<'_>)) -> Result<(), EmulationError> {
+    fn turn(&mut self, testbed: &Testbed, now: Time, said: &dyn Fn(&Said<'_>)) {
         while self.coming.front().is_some_and(|(program, _)| program.start <= now) {
             let Some((program, argv)) = self.coming.pop_front() else { break };
-            self.start(testbed, program, &argv)?;
+            self.start(testbed, program, &argv);
         }
         for process in &mut self.running {
-            if stops(&process.program) <= now {
+            let stop = stops(&process.program);
+            if stop <= now && (!process.is_told() || stop + LAST_WORDS <= now) {
                 process.tell_to_end();
             }
         }
         self.listen(testbed, said);
-        Ok(())
     }
 
     /// Passes on what was written.
@@ -182,12 +187,15 @@ impl Cast {
         }
     }
 
-    /// Ends what still runs, and gives how each ended and what it wrote.
-    pub(super) fn finish(mut self, testbed: &Testbed, said: &dyn Fn(&Said<'_>)) -> Vec<Ended> {
-        self.running.iter_mut().for_each(Process::tell_to_end);
-        testbed.end_programs();
+    /// Ends what still runs. Gives how each ended and what it wrote, and how many processes could not be ended.
+    pub(super) fn finish(mut self, testbed: &Testbed, said: &dyn Fn(&Said<'_>)) -> (Vec<Ended>, usize) {
+        for process in self.running.iter_mut().filter(|process| !process.is_told()) {
+            process.tell_to_end();
+        }
+        let left = testbed.end_programs();
         self.listen(testbed, said);
-        self.running.into_iter().map(Process::finish).collect()
+        let ended = self.running.into_iter().map(Process::finish);
+        (ended.chain(self.missing).collect(), left)
     }
 }
 

@@ -1,19 +1,12 @@
 //! Clock, waiting and options of sockets.
 
 use super::{Dscp, UploadError};
+pub(super) use emulator::monotonic as now;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::time::{ClockId, clock_gettime};
 use socket2::Socket;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-
-/// CLOCK_MONOTONIC in ns: the same in every network namespace.
-pub(super) fn now() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
-    seconds.unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(nanos.unwrap_or(0))
-}
 
 /// Waits until one of `events` is there, or something is wrong with the socket, but not longer than to `until` (as [`now`]).
 pub(super) fn wait(socket: &impl AsFd, events: PollFlags, until: u64) -> io::Result<PollFlags> {

@@ -94,7 +94,7 @@ impl Server {
         busy.left = busy.left.saturating_sub(sent);
         busy.since = now;
         let left = busy.left;
-        let plan = self.plan(now, left);
+        let plan = if left == 0 { Some(Plan { at: now, sends: 0 }) } else { self.plan(now, left) };
         if let Some(busy) = &mut self.busy {
             busy.plan = plan;
         }

@@ -13,7 +13,7 @@ use lab::runner::Job;
 use lab::store::Mode;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,22 +23,22 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     // Real time is dear, and a second run differs even with the same seed: one is the usual.
     let once = Chosen { runs: args.chosen.runs.or(Some(1)), ..args.chosen.clone() };
     let experiment = Experiment::open(&args.experiment)?.with_overrides(&once.overrides())?;
+    let experiment = if args.compare { experiment.simulated()? } else { experiment };
+    if let Some(folder) = &args.logs {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+    }
     let cells = chosen(&experiment, &args.cell)?;
     let keeper = Keeper::open(args.store.as_deref())?;
     // A second Ctrl-C would leave the hosts behind: the first is being done.
     let cancel = cancel_on_signal(|| ())?;
     let weir = std::env::current_exe().map_err(Failure::new)?;
-    let mut session = Session {
-        args,
-        experiment: &experiment,
-        cancel: &cancel,
-        weir: &weir,
-        keeper,
-        code: ExitCode::SUCCESS,
-    };
-    let mut out = Output::new();
     let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
-    if cells.len() * seeds.len() > 1 && !args.quiet && args.command.is_empty() {
+    let single = cells.len() * seeds.len() == 1;
+    let mut session =
+        Session { args, experiment: &experiment, cancel: &cancel, weir: &weir, keeper, code: 0, single };
+    let mut out = Output::new();
+    if !single && !args.quiet && args.command.is_empty() {
         let seconds: f64 =
             cells.iter().map(|cell| cell.scenario(experiment.seed).duration.as_secs_f64()).sum();
         let minutes = seconds * seeds.len() as f64 / 60.0;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     }
     out.finish()?;
     session.keeper.finish()?;
-    Ok(session.code)
+    Ok(ExitCode::from(session.code))
 }
 
 /// The cells with these values.
@@ -83,7 +83,9 @@ struct Session<'a> {
     cancel: &'a AtomicBool,
     weir: &'a Path,
     keeper: Keeper,
-    code: ExitCode,
+    code: u8,
+    /// Whether it is one run only.
+    single: bool,
 }
 
 impl Session<'_> {
@@ -93,10 +95,10 @@ impl Session<'_> {
         let emulated = self.emulate(cell, job)?;
         self.keeper.keep(self.experiment, job, Some(&emulated.recording), Mode::Emulated, self.cancel);
         if let Some(folder) = &args.logs {
-            write_logs(folder, &emulated.programs)?;
+            write_logs(&self.folder(folder, job), &emulated.programs)?;
         }
-        let simulated =
-            if args.compare { Some(simulate(cell, job.seed).map_err(Failure::new)?) } else { None };
+        let simulated = args.compare.then(|| simulate(cell, job.seed, self.cancel)).transpose();
+        let simulated = simulated.map_err(Failure::new)?;
         if args.json {
             out.json(&line(self.experiment, job, &emulated, simulated.as_ref()))?;
         } else {
@@ -106,12 +108,18 @@ impl Session<'_> {
             }
         }
         emulated.warnings.iter().for_each(|warning| eprint(&format!("warning: {warning}")));
-        self.code = match emulated.exit.map(|status| status.code()) {
-            Some(code) => ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
-            None if emulated.failed() || !emulated.report.kept_up() => ExitCode::FAILURE,
-            None => self.code,
+        let code = match emulated.exit.map(|status| status.code()) {
+            Some(code) => code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
+            None => u8::from(emulated.failed() || !emulated.report.kept_up()),
         };
-        Ok(())
+        // The first that is not zero: one bad run of many is not to be missed.
+        self.code = if self.code == 0 { code } else { self.code };
+        out.flush()
+    }
+
+    /// Where a run's files go: of several runs each has a folder.
+    fn folder(&self, top: &Path, job: Job) -> PathBuf {
+        if self.single { top.to_owned() } else { top.join(format!("cell{}-run{}", job.cell, job.run)) }
     }
 
     fn emulate(&self, cell: &Cell, job: Job) -> Result<Emulated, Failure> {
@@ -128,8 +136,9 @@ impl Session<'_> {
         let progress = Progress::new(args.quiet || foreground.is_some(), "s");
         let whole = |span: lab::Duration| span.as_secs_f64() as usize;
         let length = whole(cell.scenario(job.seed).duration);
+        let captures = args.pcap.as_deref().map(|folder| self.folder(folder, job));
         let emulation = Emulation {
-            captures: args.pcap.as_deref(),
+            captures: captures.as_deref(),
             control: args.control.as_deref(),
             foreground: foreground.as_ref(),
             background: &background,
@@ -164,8 +173,9 @@ fn write_logs(folder: &Path, programs: &[Ended]) -> Result<(), Failure> {
 }
 
 /// How a program ended, in a word.
-fn word(how: HowEnded) -> String {
+fn word(how: &HowEnded) -> String {
     match how {
+        HowEnded::NotStarted(reason) => format!("not started: {reason}"),
         HowEnded::Itself(status) => status.to_string(),
         HowEnded::Told => "ended with the run".to_owned(),
     }
@@ -191,7 +201,7 @@ fn print(out: &mut Output, experiment: &Experiment, job: Job, emulated: &Emulate
         }
     }
     for ended in emulated.programs.iter().filter(|ended| !ended.succeeded()) {
-        out.line(format_args!("{} {}: {}", ended.program.name, "failed", word(ended.how)))?;
+        out.line(format_args!("{} {}: {}", ended.program.name, "failed", word(&ended.how)))?;
         for line in ended.lines.iter().rev().take(3).rev() {
             out.line(format_args!("  {line}"))?;
         }
@@ -242,7 +252,7 @@ fn line(experiment: &Experiment, job: Job, emulated: &Emulated, simulated: Optio
     let cell = &experiment.cells()[job.cell];
     let report = &emulated.report;
     let late = |share| report.lateness.quantile(share).as_secs_f64();
-    let programs: Vec<Value> = emulated.programs.iter().map(|ended| program(ended)).collect();
+    let programs: Vec<Value> = emulated.programs.iter().map(program).collect();
     let mut line = json!({
         "experiment": experiment.name,
         "cell": cell.params.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
@@ -253,6 +263,10 @@ fn line(experiment: &Experiment, job: Job, emulated: &Emulated, simulated: Optio
         "streams": values(&summary(&emulated.recording)),
         "lines": values(&lines(&emulated.recording)),
         "keptUp": report.kept_up(),
+        "wakeups": { "p99": report.wakeups.quantile(0.99).as_secs_f64(), "missed": report.wakeups.missed() },
+        "packets": { "entered": report.entered, "delivered": report.delivered, "unroutable": report.unroutable,
+            "refused": report.refused, "notIp": report.not_ip, "undeliverable": report.undeliverable,
+            "lostBeforeEntry": report.lost_before_entry.iter().sum::<u64>() },
         "realTime": report.real_time == RealTime::Fifo,
         "lateness": { "median": late(0.5), "p99": late(0.99), "max": report.lateness.max().as_secs_f64(),
             "missed": report.lateness.missed(), "packets": report.lateness.count() },
@@ -270,7 +284,7 @@ fn program(ended: &Ended) -> Value {
     let text = ended.lines.join("\n");
     // What iperf3 prints is one object.
     let output = serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone()));
-    json!({ "name": ended.program.name, "ended": word(ended.how), "succeeded": ended.succeeded(), "output": output })
+    json!({ "name": ended.program.name, "ended": word(&ended.how), "succeeded": ended.succeeded(), "output": output })
 }
 
 fn values(streams: &[StreamSummary]) -> Value {
