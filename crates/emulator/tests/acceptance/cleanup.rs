@@ -1,0 +1,155 @@
+//! What a run leaves behind: nothing, and of a killed one nothing after the next.
+
+use crate::turn;
+use emulator::{Host, Testbed, sweep};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+const NAMES: &str = "/run/netns";
+
+/// The names that begin so.
+fn names(prefix: &str) -> Vec<String> {
+    let entries = fs::read_dir(NAMES).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(prefix)).collect()
+}
+
+/// Whether a process runs: one that has ended but was not waited for does not.
+fn runs(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// It is about to end.
+fn ends(pid: u32) -> bool {
+    (0..100).any(|_| {
+        let runs = runs(pid);
+        if runs {
+            sleep(Duration::from_millis(20));
+        }
+        !runs
+    })
+}
+
+/// Starts a program that says the number of a process of its own, which outlives it.
+fn sleeper(host: &Host, script: &str) -> (Child, u32) {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).stdout(Stdio::piped());
+    let mut child = host.spawn(command).unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (child, line.trim().parse().unwrap())
+}
+
+const SLEEPER: &str = "sleep 1000 & echo $!; wait";
+const STUBBORN: &str = "trap '' TERM; sleep 1000 & echo $!; wait";
+
+#[test]
+fn a_testbed_leaves_no_name_and_no_process() {
+    let Some(_turn) = turn() else { return };
+    let own = format!("weir-{}-", std::process::id());
+    let bed = Testbed::new(&["alice".into(), "bob".into()]).unwrap();
+    let mut named = names(&own);
+    named.sort();
+    let hosts: Vec<_> = named.iter().map(|name| name.rsplit('-').next().unwrap()).collect();
+    assert_eq!(hosts, ["alice", "bob"]);
+    let hosts = bed.hosts();
+    assert_eq!(hosts[0].netns(), Some(named[0].clone()));
+    let mut started = [sleeper(&hosts[0], SLEEPER), sleeper(&hosts[1], STUBBORN)];
+    assert!(started.iter().all(|(child, sleeper)| runs(child.id()) && runs(*sleeper)));
+    drop(bed);
+    assert_eq!(names(&own), [""; 0]);
+    for (child, sleeper) in &mut started {
+        assert!(!runs(*sleeper), "{sleeper} still sleeps");
+        assert!(!child.wait().unwrap().success(), "it was ended");
+    }
+}
+
+/// A run of its own, as a process that can be killed.
+struct Killable {
+    child: Child,
+    sleeper: u32,
+}
+
+impl Killable {
+    fn start() -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["cleanup::role", "--exact", "--nocapture"]).env(ROLE, "1");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let sleeper = lines.map_while(Result::ok).find_map(|line| line.strip_prefix("sleeps ")?.parse().ok());
+        Self { child, sleeper: sleeper.unwrap() }
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Killable {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const ROLE: &str = "WEIR_EMULATOR_ROLE";
+
+/// Not a test of its own: the run that is killed.
+#[test]
+fn role() {
+    if std::env::var(ROLE).is_err() {
+        return;
+    }
+    let bed = Testbed::new(&["carol".into()]).unwrap();
+    let (_child, sleeper) = sleeper(&bed.hosts()[0], SLEEPER);
+    writeln!(std::io::stdout(), "\nsleeps {sleeper}").unwrap();
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}
+
+/// A namespace that is not ours.
+struct Foreign(String);
+
+impl Foreign {
+    fn new(name: String) -> Self {
+        assert!(Command::new("ip").args(["netns", "add", &name]).status().unwrap().success());
+        Self(name)
+    }
+
+    fn path(&self) -> PathBuf {
+        Path::new(NAMES).join(&self.0)
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
+    }
+}
+
+#[test]
+fn what_a_killed_run_leaves_is_swept_and_nothing_else() {
+    let Some(_turn) = turn() else { return };
+    let mut killed = Killable::start();
+    let alive = Killable::start();
+    // The same number, but another's name.
+    let foreign = Foreign::new(format!("weirdo-{}-x", killed.child.id()));
+    let ours = |run: &Killable| names(&format!("weir-{}-", run.child.id()));
+    killed.kill();
+    let left = ours(&killed);
+    assert!(left.len() == 1 && left[0].ends_with("-carol"), "the name is left: {left:?}");
+    assert!(runs(killed.sleeper), "what was started in turn is left");
+
+    let swept = sweep();
+    assert_eq!(swept, left);
+    assert_eq!(ours(&killed), [""; 0]);
+    assert!(ends(killed.sleeper), "its processes end");
+    assert!(foreign.path().exists() && runs(alive.child.id()) && runs(alive.sleeper));
+    assert_eq!(ours(&alive).len(), 1, "a living run is left alone");
+    assert_eq!(sweep(), [""; 0], "nothing is left to sweep");
+}
