@@ -31,6 +31,13 @@ fn main() {
         eprintln!("not measured: needs root, /dev/net/tun and network namespaces: {reason}");
         return;
     }
+    let tools = ["iperf3 -v", "tc -V", "ethtool --version", "ping -V", "chrt -V"];
+    if let Some(tool) = tools.iter().find(|tool| words(tool).output().is_err()) {
+        eprintln!(
+            "not measured: '{tool}' does not work; Debian has iperf3, iproute2, ethtool, iputils-ping and util-linux"
+        );
+        return;
+    }
     let mut table = Table::new(json);
     speed(&mut table);
     rates(&mut table);
@@ -59,7 +66,7 @@ impl Table {
             // The words have nothing to escape.
             println!(r#"{{"figure":"{figure}","of":"{of}","value":{value},"unit":"{unit}"}}"#);
         } else {
-            let digits = if unit == "%" { 4 } else { 1 };
+            let digits = if unit == "% off" { 4 } else { 1 };
             println!("{figure:<44} {of:<16} {value:>12.digits$} {unit}");
         }
     }

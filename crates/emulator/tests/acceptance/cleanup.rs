@@ -95,6 +95,11 @@ impl Drop for Killable {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        sweep();
+        // Where sweeping fails, it must not sleep on with the test's output open.
+        if runs(self.sleeper) {
+            let _ = Command::new("kill").args(["-KILL", &self.sleeper.to_string()]).status();
+        }
     }
 }
 
