@@ -118,14 +118,14 @@ fn compare_entries(config: &NetworkConfig) -> Findings {
     findings
 }
 
-/// Busy periods in which bursts come halfway between departures, so that a millisecond does not decide what is dropped.
+/// Busy periods in which bursts come halfway between departures, so that some milliseconds do not decide what is dropped.
 fn clear_plan(rate: Bitrate) -> Vec<Burst> {
     let mut plan = Vec::new();
     let mut start = Duration::ZERO;
     for size in [1_250, 625, 1_250, 1_000, 625] {
         let each = rate.time_to_send(Bytes::new(size as u64)).unwrap();
         let mut at = start;
-        for (nth, packets) in [20, 7, 12, 6, 9].into_iter().cycle().take(12).enumerate() {
+        for (nth, packets) in [20, 7, 12, 6, 9].into_iter().cycle().take(7).enumerate() {
             plan.push(Burst { at, socket: 0, packets, size });
             at +=
                 each * 5 + if nth == 0 { Duration::from_nanos(each.as_nanos() / 2) } else { Duration::ZERO };
@@ -154,7 +154,7 @@ fn numbers(delivered: &[(Time, u64)]) -> Vec<u64> {
 #[test]
 fn the_same_schedule_gives_the_same_run() {
     let Some(_turn) = turn() else { return };
-    let rate = Bitrate::from_mbps(2);
+    let rate = Bitrate::from_kbps(500);
     let plan = clear_plan(rate);
     for queue in ["bfifo limit 12500", "pfifo limit 10"] {
         let limited = LineConfig { queue: queue.parse().unwrap(), ..line(rate) };
@@ -163,8 +163,8 @@ fn the_same_schedule_gives_the_same_run() {
         let model = simulate(&config, packets.clone());
         assert!(model.len() < packets.len(), "something is dropped");
         let mut stream = SEED.stream("off");
-        let put_off = planned(&plan, || Duration::from_micros(stream.below(1_000)));
-        assert_eq!(numbers(&simulate(&config, put_off)), numbers(&model), "a millisecond decides nothing");
+        let put_off = planned(&plan, || Duration::from_micros(stream.below(4_000)));
+        assert_eq!(numbers(&simulate(&config, put_off)), numbers(&model), "four milliseconds decide nothing");
         attempts(queue, || compare_schedule(&config, &plan, &packets, &model));
     }
 }
@@ -184,7 +184,7 @@ fn compare_schedule(
     });
     let without = delays(&sent, &firsts);
     let (least, machine) = (median(&without), p99(&without) - median(&without));
-    let (sent, arrivals) = through(&rig.sender(0, 1), &rig.receiver(1), plan, 150);
+    let (sent, arrivals) = through(&rig.sender(0, 1), &rig.receiver(1), plan, 500);
     let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.number).collect();
     let mut findings = Findings::default();
     let line = format!("{} of {} came, of the model's {}", came.len(), packets.len(), model.len());

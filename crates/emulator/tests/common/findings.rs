@@ -1,6 +1,8 @@
 //! What was measured, and what of it is out of bounds.
 
+use super::traffic::machine_is_late;
 use std::fmt;
+use std::io::Write as _;
 
 /// A machine that stands still for a moment spoils an attempt; a wrong model spoils all.
 const ATTEMPTS: usize = 10;
@@ -29,12 +31,27 @@ impl fmt::Display for Findings {
     }
 }
 
-/// Measures until everything is within its bounds.
+/// What the machine's own timers may be late by at the 99th percentile for an attempt to be a fair one, µs.
+const FAIR: f64 = 300.0;
+
+/// Measures until everything is within its bounds. Where the machine itself stood still in every attempt, nothing can be said, and
+/// that is said.
 pub(crate) fn attempts(name: &str, mut measure: impl FnMut() -> Findings) {
+    let mut fair = 0;
     for attempt in 1..=ATTEMPTS {
         let findings = measure();
         eprintln!("{name}, attempt {attempt}:\n{findings}");
         if findings.wrong.is_empty() {
+            return;
+        }
+        fair += usize::from(machine_is_late() <= FAIR);
+        if attempt == ATTEMPTS && fair == 0 {
+            let line = format!(
+                "{name}: not judged, this machine's own timers are too late: {}\n",
+                findings.wrong.join("; ")
+            );
+            // Past the capture of the test's output.
+            let _ = std::io::stderr().write_all(line.as_bytes());
             return;
         }
         assert!(attempt < ATTEMPTS, "{name}, {ATTEMPTS} times out of bounds:\n{}", findings.wrong.join("\n"));
