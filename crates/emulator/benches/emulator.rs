@@ -141,14 +141,24 @@ tc qdisc add dev eth0 parent 1:10 bfifo limit 40000000"
 
 fn speed(table: &mut Table) {
     let config = pairs(&[LineConfig::default()]);
-    let figures: [fn(&mut Table, &str, &dyn Path); 2] = [tcp, small_packets];
-    for figure in figures {
+    let mut best = [0.0f64; 2];
+    for _ in 0..ROUNDS {
         let rig = Rig::start(&config, Blind);
-        figure(table, WEIR, &Emulated(&rig, 0));
+        best[0] = best[0].max(tcp(&Emulated(&rig, 0)));
         rig.finish();
-        figure(table, BARE, &Veth::new("speed", ""));
+        best[1] = best[1].max(tcp(&Veth::new("speed", "")));
     }
+    for (of, rate) in [WEIR, BARE].into_iter().zip(best) {
+        table.row("TCP, 1500 B, unlimited, best of 5", of, rate, "Mbit/s");
+    }
+    let rig = Rig::start(&config, Blind);
+    small_packets(table, WEIR, &Emulated(&rig, 0));
+    rig.finish();
+    small_packets(table, BARE, &Veth::new("speed", ""));
 }
+
+/// A machine that others use too has slow moments; what it can do is the best of so many.
+const ROUNDS: usize = 5;
 
 fn words(line: &str) -> Command {
     let mut words = line.split(' ');
@@ -157,20 +167,20 @@ fn words(line: &str) -> Command {
     command
 }
 
-/// One connection for five seconds, packets of 1500 bytes.
-fn tcp(table: &mut Table, of: &str, path: &dyn Path) {
+/// One connection for three seconds, packets of 1500 bytes: what came, Mbit/s.
+fn tcp(path: &dyn Path) -> f64 {
     let mut server = path.spawn(1, words("iperf3 -s --one-off --forceflush"));
     let mut said = BufReader::new(server.stdout.take().unwrap()).lines();
     said.find(|line| line.as_ref().is_ok_and(|line| line.contains("listening"))).unwrap().unwrap();
     // What it says later must go somewhere.
     let rest = std::thread::spawn(move || said.for_each(drop));
-    let client = path.spawn(0, words("iperf3 -c 10.0.0.2 -t 5 -C cubic -f m"));
+    let client = path.spawn(0, words("iperf3 -c 10.0.0.2 -t 3 -C cubic -f m"));
     let text = String::from_utf8(client.wait_with_output().unwrap().stdout).unwrap();
     let line = text.lines().find(|line| line.ends_with("receiver")).unwrap_or_else(|| panic!("{text}"));
     let rate = line.split_whitespace().rev().nth(2).unwrap().parse().unwrap();
     server.wait().unwrap();
     rest.join().unwrap();
-    table.row("TCP, 1500 B, unlimited", of, rate, "Mbit/s");
+    rate
 }
 
 /// As many packets of 200 bytes as one thread sends in three seconds.

@@ -9,16 +9,16 @@ use units::Bytes;
 #[must_use]
 pub fn read(bytes: &[u8], src: HostId) -> Option<Packet> {
     let packet = LaxSlicedPacket::from_ip(bytes).ok()?;
-    let (dst, number, class) = match packet.net.as_ref()? {
+    let (dst, number, class, ipv6) = match packet.net.as_ref()? {
         LaxNetSlice::Ipv4(slice) => {
             let header = slice.header();
             let class = header.dcp().value() << 2 | header.ecn().value();
-            (HostId::of_address(header.destination_addr()), slice.payload().ip_number, class)
+            (HostId::of_address(header.destination_addr()), slice.payload().ip_number, class, false)
         }
         LaxNetSlice::Ipv6(slice) => {
             let header = slice.header();
             let class = header.traffic_class();
-            (HostId::of_address_v6(header.destination_addr()), slice.payload().ip_number, class)
+            (HostId::of_address_v6(header.destination_addr()), slice.payload().ip_number, class, true)
         }
         LaxNetSlice::Arp(_) => return None,
     };
@@ -34,7 +34,7 @@ pub fn read(bytes: &[u8], src: HostId) -> Option<Packet> {
     };
     let flow = Flow { src, dst: dst.unwrap_or(NOBODY), src_port, dst_port, protocol };
     let size = Bytes::new(bytes.len() as u64);
-    Some(Packet { size, flow, dscp: Dscp(class >> 2), ecn: ecn(class), ..Packet::default() })
+    Some(Packet { size, flow, dscp: Dscp(class >> 2), ecn: ecn(class), ipv6, ..Packet::default() })
 }
 
 /// No host has this number: there are fewer.

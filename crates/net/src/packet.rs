@@ -121,6 +121,8 @@ pub struct Packet {
     pub dscp: Dscp,
     /// Its congestion mark.
     pub ecn: Ecn,
+    /// Whether it is IPv6; else IPv4.
+    pub ipv6: bool,
     /// When the sending host handed it to the network.
     pub sent: Time,
 }

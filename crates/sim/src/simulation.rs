@@ -369,7 +369,7 @@ impl Post<'_, '_> {
     fn send(&mut self, now: Time, payload: Payload, size: Bytes, dscp: Dscp, ecn: Ecn) -> bool {
         let (wire, flow) = (&mut *self.wire, self.flow);
         let id = wire.envelopes.insert(Envelope { session: self.session, to: self.to, payload });
-        let packet = Packet { id, size, flow, dscp, ecn, sent: now };
+        let packet = Packet { id, size, flow, dscp, ecn, sent: now, ..Packet::default() };
         let known = wire.arrivals.queue.len();
         wire.network.send(now, packet, &mut wire.arrivals);
         if wire.arrivals.take_refused(known, id) {

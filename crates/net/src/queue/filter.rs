@@ -40,8 +40,8 @@ pub struct Match {
 pub struct Filter {
     /// Lower ones are asked first.
     pub prio: u16,
-    /// For IPv6 only: hosts here have IPv4 addresses, so it fits none of their packets.
-    pub ipv6: bool,
+    /// For IPv6 only, or for IPv4 only; `None`: for both.
+    pub ipv6: Option<bool>,
     /// What must fit, all of it.
     pub matches: Vec<Match>,
     /// The minor number of the class; 0: past the classes.
@@ -95,7 +95,7 @@ impl Field {
 impl Filter {
     /// Whether it is this packet's.
     pub(super) fn fits(&self, packet: &Packet) -> bool {
-        !self.ipv6 && self.matches.iter().all(|one| one.fits(packet))
+        self.ipv6.is_none_or(|ipv6| ipv6 == packet.ipv6) && self.matches.iter().all(|one| one.fits(packet))
     }
 }
 
@@ -110,12 +110,13 @@ impl fmt::Display for Filter {
         if self.matches.is_empty() {
             return f.write_str("matchall");
         }
-        let ip = if self.ipv6 { "ip6" } else { "ip" };
+        let ipv6 = self.ipv6 == Some(true);
+        let ip = if ipv6 { "ip6" } else { "ip" };
         f.write_str("u32")?;
         for one in &self.matches {
             let Match { field, value, mask } = *one;
             let word = match one.words().0 {
-                "dsfield" if self.ipv6 => "priority",
+                "dsfield" if ipv6 => "priority",
                 word => word,
             };
             match field {
@@ -277,4 +278,21 @@ fn integer(word: &str) -> Option<u32> {
 fn hexadecimal(word: &str) -> Option<u32> {
     let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
     u32::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Dscp;
+
+    #[test]
+    fn a_filter_of_one_ip_version_leaves_the_other_alone() {
+        let tos = Match { field: Field::Tos, value: 0xb8, mask: 0xfc };
+        let filter =
+            |ipv6, matches: &[Match], class| Filter { prio: 1, ipv6, matches: matches.to_vec(), class };
+        let filters = [filter(Some(false), &[tos], 4), filter(Some(true), &[tos], 6), filter(None, &[], 1)];
+        let class = |ipv6, dscp| classify(&filters, &Packet { ipv6, dscp, ..Packet::default() });
+        assert_eq!([class(false, Dscp::EF), class(true, Dscp::EF)], [Some(4), Some(6)]);
+        assert_eq!([class(false, Dscp::DEFAULT), class(true, Dscp::DEFAULT)], [Some(1), Some(1)]);
+    }
 }

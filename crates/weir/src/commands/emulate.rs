@@ -7,7 +7,7 @@ use crate::output::{Output, table};
 use crate::progress::Progress;
 use lab::Recording;
 use lab::emulate::{Emulated, Emulation, Ended, HowEnded, OnHost, RealTime, Report, Said, simulate};
-use lab::experiment::{Cell, Experiment};
+use lab::experiment::{Cell, Experiment, ProgramKind};
 use lab::metrics::{StreamSummary, Unit, lines, summary};
 use lab::runner::Job;
 use lab::store::Mode;
@@ -282,8 +282,12 @@ fn line(experiment: &Experiment, job: Job, emulated: &Emulated, simulated: Optio
 
 fn program(ended: &Ended) -> Value {
     let text = ended.lines.join("\n");
-    // What iperf3 prints is one object.
-    let output = serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone()));
+    let output = match ended.program.kind {
+        // They are among the streams.
+        ProgramKind::Upload(_) | ProgramKind::UploadServer { .. } if ended.succeeded() => Value::Null,
+        // What iperf3 prints is one object.
+        _ => serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone())),
+    };
     json!({ "name": ended.program.name, "ended": word(&ended.how), "succeeded": ended.succeeded(), "output": output })
 }
 

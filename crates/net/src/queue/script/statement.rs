@@ -27,8 +27,8 @@ pub(super) struct Statement<'a> {
     pub(super) parent: Option<Handle>,
     /// `handle` of a qdisc, `classid` of a class.
     pub(super) handle: Option<Handle>,
-    /// For IPv6, of a filter.
-    pub(super) ipv6: bool,
+    /// For IPv6 or for IPv4 only, of a filter.
+    pub(super) ipv6: Option<bool>,
     pub(super) prio: Option<u16>,
     /// The kind and what follows it.
     pub(super) words: &'a [&'a str],
@@ -69,7 +69,7 @@ impl<'a> Statement<'a> {
             root: false,
             parent: None,
             handle: None,
-            ipv6: false,
+            ipv6: None,
             prio: None,
             words: &[],
         };
@@ -155,11 +155,12 @@ fn handle(key: &str, word: &str) -> Result<Handle, QueueConfigError> {
     }
 }
 
-/// Whether it is IPv6's.
-fn protocol(word: &str) -> Result<bool, QueueConfigError> {
+/// Whether it is IPv6's or IPv4's only.
+fn protocol(word: &str) -> Result<Option<bool>, QueueConfigError> {
     match word {
-        "ip" | "all" => Ok(false),
-        "ipv6" => Ok(true),
+        "all" => Ok(None),
+        "ip" => Ok(Some(false)),
+        "ipv6" => Ok(Some(true)),
         other => Err(wrong(&format!("protocol '{other}' does not cross this network; write 'ip'"))),
     }
 }

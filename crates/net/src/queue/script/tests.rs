@@ -72,7 +72,7 @@ fn what_surrounds_tc_in_scripts_is_understood() {
         filters,
         [
             "tc filter add dev eth0 parent 1: protocol ipv6 prio 7 u32 match ip6 priority 0xb8 0xfc flowid 1:a",
-            "tc filter add dev eth0 parent 1: protocol ip prio 49151 matchall flowid 1:0",
+            "tc filter add dev eth0 parent 1: protocol all prio 49151 matchall flowid 1:0",
             "tc filter add dev eth0 parent 1: protocol ip prio 49152 u32 match ip protocol 17 0xff match ip dsfield 0xb8 0xfc match ip dport 5004 0xffff flowid 1:a",
         ]
     );

@@ -163,7 +163,7 @@ impl Tree {
         let Some(parent) = statement.parent.or_else(first) else {
             return wrong("'parent' is missing; write 'parent 1:', and 'handle 1:' at the root".to_owned());
         };
-        let (matches, class) = filter::read(statement.words, statement.ipv6)?;
+        let (matches, class) = filter::read(statement.words, statement.ipv6 == Some(true))?;
         let target = match class.split_once(':') {
             Some((major, minor))
                 if u16::from_str_radix(major, 16) == Ok(parent.major) || major.is_empty() =>
@@ -202,7 +202,9 @@ impl Tree {
             first.map_or(AUTO_PRIO, |first| first.prio - 1)
         });
         let at = filters.partition_point(|one| one.prio <= prio);
-        filters.insert(at, Filter { prio, ipv6: statement.ipv6, matches, class: target });
+        // Places in a header are those of IPv4 unless it says otherwise.
+        let ipv6 = statement.ipv6.or((!matches.is_empty()).then_some(false));
+        filters.insert(at, Filter { prio, ipv6, matches, class: target });
         Ok(())
     }
 

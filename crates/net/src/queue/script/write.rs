@@ -59,7 +59,11 @@ impl Writer<'_> {
 
     fn filters(&mut self, major: u16, minor: &str, filters: &[Filter]) {
         for filter in filters {
-            let protocol = if filter.ipv6 { "ipv6" } else { "ip" };
+            let protocol = match filter.ipv6 {
+                None => "all",
+                Some(false) => "ip",
+                Some(true) => "ipv6",
+            };
             let (prio, class) = (filter.prio, filter.class);
             self.line(
                 "filter",
