@@ -15,7 +15,8 @@ mod common;
 use common::rig::{Blind, Rig, delayed, line, pairs, settle};
 use common::stats::{median, quantile, slope};
 use common::traffic::{
-    Arrival, Burst, HEADERS, PORT, Receiver, buffered, delays, now, send, send_burst, steady, through,
+    Arrival, Burst, HEADERS, PORT, Receiver, buffered, delays, machine_is_late, now, send, send_burst,
+    steady, through,
 };
 use common::veth::Veth;
 use emulator::Host;
@@ -319,6 +320,7 @@ fn delay(table: &mut Table) {
         table.row("25 ms added, off by, median", of, median(&off), "µs");
         table.row("25 ms added, off by, p99", of, quantile(&off, 0.99), "µs");
     }
+    table.row("a bare timer's lateness, spun for, p99", "the machine", machine_is_late(), "µs");
 }
 
 /// 32 pairs with 6.25 Mbit/s each for three seconds.
