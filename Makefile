@@ -28,7 +28,7 @@ unit:
 	$(CARGO) test --workspace --locked
 
 fuzz:
-	./fuzz/run 10
+	./fuzz/run 6
 
 bench:
 	$(CARGO) bench --workspace --locked

@@ -65,8 +65,15 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
         drawings[job.experiment].add(Drawings::pieces(&experiments[job.experiment], job, &recording));
     }
     let sections = drawings.iter().map(Drawings::section).collect();
-    write(&args.output, &title(&experiments), &args.running, &[], sections, runs.len())?;
+    write(&args.output, &title(&experiments), &args.running, &[], sections, made(&runs))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many runs, and of which kind: `3 emulated, 2 simulated`.
+fn made(runs: &[StoredRun]) -> String {
+    let of = |mode: Mode| (runs.iter().filter(|run| run.meta.mode == mode).count(), mode);
+    let kinds = Mode::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
+    kinds.map(|(count, mode)| format!("{count} {mode}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The experiments of stored runs, each once, and the place of each run among them.
@@ -99,7 +106,7 @@ pub(super) fn write(
     running: &Running,
     verdicts: &[Verdict],
     sections: Vec<Section>,
-    runs: usize,
+    runs: impl std::fmt::Display,
 ) -> Result<(), Failure> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", runs.to_string())];
