@@ -75,7 +75,7 @@ pub(crate) struct Chosen {
     /// The first seed; further runs take those after it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
-    /// How many seeds each cell is run with, instead of what the experiment says
+    /// How many seeds each cell is run with [default: what the experiment says; once in real time]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
     /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
@@ -248,7 +248,7 @@ pub(crate) struct Emulate {
     /// Write what each program says into DIR/NAME.log; of several runs each has a folder there
     #[arg(long, value_name = "DIR")]
     pub(crate) logs: Option<PathBuf>,
-    /// Simulate the same too, and say how much they differ
+    /// Simulate the same too, without calls as well, and say how much they differ
     #[arg(long, conflicts_with = "command")]
     pub(crate) compare: bool,
     /// Keep every run in this store, a SQLite file, which is made if it is not there

@@ -147,13 +147,14 @@ fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError>
     Ok(())
 }
 
-/// The same in virtual time, to compare with.
+/// The same in virtual time, to compare with: without the calls, which an emulation leaves out too.
 ///
 /// # Errors
 /// When it is refused, or was cancelled.
 pub fn simulate(cell: &Cell, seed: Seed, cancel: &AtomicBool) -> Result<Recording, String> {
     let options = sim::Options { cancel: Some(cancel), ..sim::Options::default() };
-    sim::run(&cell.scenario(seed), options).map_err(|error| error.to_string())
+    let scenario = Scenario { calls: Vec::new(), ..cell.scenario(seed) };
+    sim::run(&scenario, options).map_err(|error| error.to_string())
 }
 
 /// The host of this name.
