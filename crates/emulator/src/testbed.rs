@@ -66,6 +66,15 @@ impl Testbed {
         &self.hosts
     }
 
+    /// A host.
+    ///
+    /// # Panics
+    /// When there is no such host.
+    #[must_use]
+    pub fn host(&self, id: HostId) -> &Host {
+        &self.hosts[usize::from(id.0)]
+    }
+
     pub(crate) fn take_devices(&mut self) -> Result<Vec<Device>, EmulatorError> {
         let taken = self.hosts.iter_mut().map(|host| host.device.take());
         taken.collect::<Option<_>>().ok_or_else(|| EmulatorError("the hosts already have an emulator".into()))

@@ -2,6 +2,7 @@
 
 use crate::access::AccessConfig;
 use crate::impair::{JitterConfig, LossConfig};
+use crate::packet::HostId;
 use crate::queue::QueueConfig;
 use crate::schedule::Schedule;
 use crate::trace::Trace;
@@ -16,6 +17,14 @@ pub struct NetworkConfig {
     pub hosts: Vec<HostConfig>,
     /// The delay of the core, one way between any two accesses.
     pub core_delay: Schedule<Duration>,
+}
+
+impl NetworkConfig {
+    /// The host of this name.
+    #[must_use]
+    pub fn host_named(&self, name: &str) -> Option<HostId> {
+        (0..).zip(&self.hosts).find(|(_, host)| host.name == name).map(|(index, _)| HostId(index))
+    }
 }
 
 impl Default for NetworkConfig {

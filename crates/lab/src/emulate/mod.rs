@@ -14,11 +14,11 @@ mod stage;
 pub use outcome::Emulated;
 pub use process::{Ended, HowEnded, Said};
 
-use crate::experiment::Cell;
+use crate::experiment::{Cell, find_host};
 use captures::Captures;
 pub use emulator::{Ability, RealTime, Report, abilities, become_root};
 use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
-use net::{HostId, Network};
+use net::{HostId, Network, NetworkConfig};
 use recorder::Recorder;
 use sim::{Recording, Scenario};
 use stage::Stage;
@@ -89,8 +89,9 @@ impl Emulation<'_> {
         let scenario = cell.scenario(seed);
         let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
         let foreground =
-            self.foreground.map(|on| host(&names, &on.host).map(|host| (host, on))).transpose()?;
-        let stage = Stage::new(cell, &scenario, self.weir).and_background(&names, self.background)?;
+            self.foreground.map(|on| host(&scenario.network, &on.host).map(|host| (host, on))).transpose()?;
+        let stage =
+            Stage::new(cell, &scenario, self.weir).and_background(&scenario.network, self.background)?;
         let network =
             Network::new(&scenario.network, seed).map_err(|error| EmulationError(error.to_string()))?;
         let controls = self.control.map(|path| Controls::listen(path, names.clone())).transpose()?;
@@ -141,7 +142,7 @@ impl Drop for Stops<'_> {
 fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError> {
     for host in scenario.tcp.iter().filter(|flow| flow.ecn).flat_map(|flow| [flow.from, flow.to]) {
         let set = || std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1");
-        let set = testbed.hosts()[usize::from(host.0)].within(set)?;
+        let set = testbed.host(host).within(set)?;
         set.map_err(|error| EmulationError(format!("cannot set net.ipv4.tcp_ecn: {error}")))?;
     }
     Ok(())
@@ -158,12 +159,8 @@ pub fn simulate(cell: &Cell, seed: Seed, cancel: &AtomicBool) -> Result<Recordin
 }
 
 /// The host of this name.
-fn host(names: &[String], wanted: &str) -> Result<HostId, EmulationError> {
-    let found = (0..).zip(names).find(|(_, name)| *name == wanted).map(|(index, _)| HostId(index));
-    found.ok_or_else(|| {
-        let mend = crate::document::did_you_mean(wanted, names.iter().map(String::as_str), "the hosts are");
-        EmulationError(format!("there is no host '{wanted}'; {mend}"))
-    })
+fn host(network: &NetworkConfig, wanted: &str) -> Result<HostId, EmulationError> {
+    find_host(network, wanted).map_err(|(reason, mend)| EmulationError(format!("{reason}; {mend}")))
 }
 
 #[expect(clippy::disallowed_methods, reason = "captures of real packets have real times")]

@@ -4,7 +4,7 @@ use super::process::{Ended, HowEnded, Process, Said, command};
 use super::{Emulation, EmulationError, OnHost, host};
 use crate::experiment::{Cell, Program, ProgramKind, servers, upload_of};
 use emulator::{Clock, Testbed};
-use net::HostId;
+use net::{HostId, NetworkConfig};
 use sim::Scenario;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -48,7 +48,7 @@ impl Stage {
     /// And these, for as long as the run lasts.
     pub(super) fn and_background(
         mut self,
-        names: &[String],
+        network: &NetworkConfig,
         more: &[OnHost],
     ) -> Result<Self, EmulationError> {
         for (number, on) in (1..).zip(more) {
@@ -56,7 +56,7 @@ impl Stage {
             let program = Program {
                 // A name that no program of a file can have.
                 name: format!("{}.run-{number}", on.host),
-                host: host(names, &on.host)?,
+                host: host(network, &on.host)?,
                 start: Time::ZERO,
                 stop: Time::MAX,
                 kind: ProgramKind::Command(words),
@@ -72,7 +72,7 @@ impl Stage {
         let mut cast = Cast { running: Vec::new(), coming: self.programs.into(), missing: Vec::new() };
         for server in self.servers {
             let argv = server.command(&self.weir);
-            cast.running.push(Process::start(&testbed.hosts()[usize::from(server.host.0)], server, &argv)?);
+            cast.running.push(Process::start(testbed.host(server.host), server, &argv)?);
         }
         let mut waited = Duration::ZERO;
         while !how.cancel.load(Ordering::Relaxed) {
@@ -97,7 +97,7 @@ fn port(program: &Program) -> Option<u16> {
 }
 
 fn listens(testbed: &Testbed, server: &Program) -> bool {
-    port(server).is_none_or(|port| testbed.hosts()[usize::from(server.host.0)].listens(port))
+    port(server).is_none_or(|port| testbed.host(server.host).listens(port))
 }
 
 /// The programs of a run under way.
@@ -111,7 +111,7 @@ pub(super) struct Cast {
 impl Cast {
     /// Starts one. What was recorded so far is not lost when it cannot be.
     fn start(&mut self, testbed: &Testbed, program: Program, argv: &[OsString]) {
-        let host = &testbed.hosts()[usize::from(program.host.0)];
+        let host = testbed.host(program.host);
         match Process::start(host, program.clone(), argv) {
             Ok(process) => self.running.push(process),
             Err(error) => {
@@ -134,9 +134,7 @@ impl Cast {
     ) -> Result<Option<ExitStatus>, EmulationError> {
         let mut foreground = foreground
             .filter(|_| !over())
-            .map(|(host, on)| {
-                Ok::<_, EmulationError>(testbed.hosts()[usize::from(host.0)].spawn(command(&on.command)?)?)
-            })
+            .map(|(host, on)| Ok::<_, EmulationError>(testbed.host(host).spawn(command(&on.command)?)?))
             .transpose()?;
         let mut tick = 0;
         while !over() && !self.is_done(clock.now(), end) {
@@ -182,7 +180,7 @@ impl Cast {
     /// Passes on what was written.
     fn listen(&mut self, testbed: &Testbed, said: &dyn Fn(&Said<'_>)) {
         for process in &mut self.running {
-            let host = testbed.hosts()[usize::from(process.program.host.0)].name();
+            let host = testbed.host(process.program.host).name();
             process.listen(|program, line| said(&Said { host, program, line }));
         }
     }

@@ -49,15 +49,15 @@ pub(super) fn host(
     key: &'static str,
 ) -> Result<HostId, Fault> {
     let wanted: String = table.required(key)?;
-    let hosts = &network.hosts;
-    match (0..).zip(hosts).find(|(_, host)| host.name == wanted) {
-        Some((index, _)) => Ok(HostId(index)),
-        None => {
-            let names = hosts.iter().map(|host| host.name.as_str());
-            let mend = did_you_mean(&wanted, names, "the hosts are");
-            Err(table.fault(key, format!("there is no host '{wanted}'"), mend))
-        }
-    }
+    find_host(network, &wanted).map_err(|(reason, mend)| table.fault(key, reason, mend))
+}
+
+/// The host of this name, or what is wrong and the mend.
+pub(crate) fn find_host(network: &NetworkConfig, wanted: &str) -> Result<HostId, (String, String)> {
+    network.host_named(wanted).ok_or_else(|| {
+        let names = network.hosts.iter().map(|host| host.name.as_str());
+        (format!("there is no host '{wanted}'"), did_you_mean(wanted, names, "the hosts are"))
+    })
 }
 
 /// The times under `start` and `stop`; the whole run if they are left out.

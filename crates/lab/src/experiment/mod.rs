@@ -21,6 +21,7 @@ mod tests;
 
 pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
+pub(crate) use ends::find_host;
 pub use gateway::GatewayQueue;
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 
