@@ -8,9 +8,11 @@ pub mod experiment;
 pub mod export;
 pub mod figures;
 pub mod fit;
+pub mod measure;
 pub mod metrics;
 pub mod report;
 pub mod runner;
+pub mod signalling;
 pub mod store;
 pub mod upload;
 

@@ -1,0 +1,1 @@
+//! Real browsers on the hosts of a run, driven over WebDriver.

@@ -1,0 +1,1 @@
+//! Dumps of chrome://webrtc-internals, read and written.

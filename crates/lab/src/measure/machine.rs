@@ -1,0 +1,1 @@
+//! Whether the machine had enough processor for what it was to do.

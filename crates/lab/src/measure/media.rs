@@ -1,0 +1,1 @@
+//! Sound and picture for the browsers, made by ffmpeg and cached.

@@ -1,0 +1,1 @@
+//! `getStats` reports made into records.
