@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Run an experiment's network in real time between real programs
     Emulate(Emulate),
+    /// Measure real browsers that call each other across an experiment's network
+    Measure(Measure),
     /// Change the network of a running emulation
     Control(Control),
     /// Print the queues of an experiment as lines of tc, for a real gateway
@@ -226,7 +228,7 @@ pub(crate) struct Emulate {
     #[arg(value_name = "NAME|FILE")]
     pub(crate) experiment: String,
     /// Run this on a host, with this terminal; the emulation lasts as long as it does
-    #[arg(value_name = "COMMAND", last = true)]
+    #[arg(value_name = "COMMAND", last = true, conflicts_with = "compare")]
     pub(crate) command: Vec<OsString>,
     /// The host of COMMAND [default: the first]
     #[arg(long, value_name = "NAME", requires = "command")]
@@ -234,6 +236,13 @@ pub(crate) struct Emulate {
     /// Run a line for 'sh -c' on a host, for as long as the run lasts; repeatable
     #[arg(long, value_name = "HOST=LINE", value_parser = key_value)]
     pub(crate) run: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) real_time: RealTimeArgs,
+}
+
+/// What every command that runs in real time takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RealTimeArgs {
     /// Only the cells of the grid with this value; repeatable
     #[arg(long, value_name = "AXIS=VALUE", value_parser = key_value)]
     pub(crate) cell: Vec<(String, String)>,
@@ -248,8 +257,8 @@ pub(crate) struct Emulate {
     /// Write what each program says into DIR/NAME.log; of several runs each has a folder there
     #[arg(long, value_name = "DIR")]
     pub(crate) logs: Option<PathBuf>,
-    /// Simulate the same too, without calls as well, and say how much they differ
-    #[arg(long, conflicts_with = "command")]
+    /// Simulate the same too, of calls and flows what really ran, and say how much they differ
+    #[arg(long)]
     pub(crate) compare: bool,
     /// Keep every run in this store, a SQLite file, which is made if it is not there
     #[arg(long, value_name = "FILE")]
@@ -260,6 +269,27 @@ pub(crate) struct Emulate {
     /// Neither progress nor what the programs say
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir measure jansen-2016/limited-bandwidth --quick             a minute a cell, with Chromium
+  weir measure jansen-2016/limited-bandwidth --browser client2=firefox
+  weir measure janczukowicz-2017/adsl-ct --cell 'config=FQ Codel' --quick --compare
+  weir measure my-experiment.toml --store runs.sqlite && weir report --from runs.sqlite -o report.html
+
+Needs root, Chromium with its driver, or Firefox with geckodriver, and ffmpeg: 'weir doctor' looks for them.
+Exit code: 0; 1 if a run or a program failed or the machine could not keep up; 2 for bad input; 130 after Ctrl-C.")]
+pub(crate) struct Measure {
+    /// An experiment's name (see 'weir list') or file
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) experiment: String,
+    /// The browser of every host, or of one: chromium or firefox; repeatable
+    #[arg(long, value_name = "[HOST=]BROWSER")]
+    pub(crate) browser: Vec<String>,
+    #[command(flatten)]
+    pub(crate) real_time: RealTimeArgs,
 }
 
 #[derive(Args, Debug)]

@@ -6,6 +6,7 @@
 //! ```
 
 mod captures;
+mod guests;
 mod outcome;
 mod process;
 mod recorder;
@@ -16,6 +17,8 @@ pub use process::{Ended, HowEnded, Said};
 
 use crate::experiment::{Cell, find_host};
 use captures::Captures;
+pub(crate) use guests::{Guests, Records};
+use guests::Nobody;
 pub use emulator::{Ability, RealTime, Report, abilities, become_root};
 use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
 use net::{HostId, Network, NetworkConfig};
@@ -86,6 +89,16 @@ impl Emulation<'_> {
     /// # Errors
     /// When the hosts cannot be made, a file cannot be written, or a program cannot be started; then nothing is left.
     pub fn run(&self, cell: &Cell, seed: Seed) -> Result<Emulated, EmulationError> {
+        self.run_with(cell, seed, &mut Nobody)
+    }
+
+    /// Emulates a cell with those who make its calls.
+    pub(crate) fn run_with(
+        &self,
+        cell: &Cell,
+        seed: Seed,
+        guests: &mut impl Guests,
+    ) -> Result<Emulated, EmulationError> {
         let scenario = cell.scenario(seed);
         let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
         let foreground =
@@ -103,10 +116,13 @@ impl Emulation<'_> {
         let mut recorder = Recorder::new(&names, end, captures);
         prepare(&testbed, &scenario)?;
         let mut cast = stage.servers(&testbed, self)?;
+        guests.arrive(&testbed, self.cancel)?;
         let clock = Clock::start();
+        let began = since_1970();
         if let Some(captures) = &mut recorder.captures {
-            captures.begin(since_1970());
+            captures.begin(began);
         }
+        guests.begin(began);
         let mut emulator = Emulator::new(network, &mut testbed, controls, clock)?;
         let stop = AtomicBool::new(false);
         let (report, ended) = std::thread::scope(|scope| {
@@ -114,7 +130,8 @@ impl Emulation<'_> {
             // Also when what follows breaks off: the loop must not go on for ever.
             let stops = Stops(&stop);
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
-            let ended = cast.play(&testbed, clock, end, foreground, over, self);
+            let ended = cast.play(&testbed, clock, end, foreground, over, guests, self);
+            guests.leave();
             drop(stops);
             let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
             (report, ended)
@@ -124,8 +141,9 @@ impl Emulation<'_> {
         drop(emulator);
         drop(testbed);
         let (report, exit) = (report?, ended?);
-        let records = outcome::records(&scenario, clock, &programs, report.duration)?;
-        Ok(outcome::gather(&scenario, records, recorder, report, programs, exit, left))
+        let uploads = outcome::records(&scenario, clock, &programs, report.duration)?;
+        let calls = guests.records(report.duration);
+        Ok(outcome::gather(&scenario, calls, uploads, recorder, report, programs, exit, left))
     }
 }
 

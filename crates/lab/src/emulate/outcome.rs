@@ -2,12 +2,13 @@
 
 use super::EmulationError;
 use super::captures::Captures;
+use super::guests::Records;
 use super::process::{Ended, HowEnded};
 use super::recorder::Recorder;
 use crate::experiment::ProgramKind;
 use crate::upload::transcript::{self, Grid, Transcript};
 use emulator::{Clock, Lateness, Report};
-use sim::recording::Event;
+use sim::recording::{Event, Kind};
 use sim::{Recording, Scenario};
 use std::process::ExitStatus;
 use units::{Duration, Time};
@@ -25,6 +26,8 @@ pub struct Emulated {
     pub exit: Option<ExitStatus>,
     /// What a reader of the result should know, a sentence each.
     pub warnings: Vec<String>,
+    /// Facts about the run, as the store keeps them.
+    pub notes: Vec<(String, String)>,
 }
 
 impl Emulated {
@@ -77,6 +80,7 @@ pub(super) fn records(
 /// Puts a run together.
 pub(super) fn gather(
     scenario: &Scenario,
+    calls: Option<Records>,
     uploads: Vec<Transcript>,
     mut recorder: Recorder,
     report: Report,
@@ -84,7 +88,12 @@ pub(super) fn gather(
     exit: Option<ExitStatus>,
     left: usize,
 ) -> Emulated {
-    let mut warnings = warnings(scenario, &recorder, &report);
+    let mut warnings = Vec::new();
+    if calls.is_none() && !scenario.calls.is_empty() {
+        let names: Vec<&str> = scenario.calls.iter().map(|call| call.name.as_str()).collect();
+        warnings.push(format!("calls are left out, their ends are not real programs: {}", names.join(", ")));
+    }
+    warnings.extend(self::warnings(scenario, &recorder, &report));
     match recorder.captures.take().map(Captures::finish) {
         None | Some(Ok(0)) => {}
         Some(Ok(lost)) => {
@@ -99,21 +108,22 @@ pub(super) fn gather(
     if skipped > 0 {
         warnings.push(format!("{skipped} lines of the uploads could not be read"));
     }
-    let mut events: Vec<Event> = uploads.iter().flat_map(|upload| upload.events.clone()).collect();
+    let Records { streams: calls, events, warnings: of_calls, notes } = calls.unwrap_or_default();
+    warnings.extend(of_calls);
+    let mut events: Vec<Event> =
+        events.into_iter().chain(uploads.iter().flat_map(|upload| upload.events.clone())).collect();
     events.sort_by_key(|event| event.at);
     let lines = recorder.finish(Time::ZERO + report.duration);
-    let streams = uploads.into_iter().map(|upload| upload.record).chain(lines).collect();
+    let uploads = uploads.into_iter().map(|upload| upload.record);
+    let (mut streams, more): (Vec<_>, Vec<_>) = calls.into_iter().partition(|stream| stream.kind != Kind::Stats);
+    streams.extend(uploads.chain(lines).chain(more));
     let recording =
         Recording { interval: scenario.sample_interval, duration: report.duration, streams, events };
-    Emulated { recording, report, programs, exit, warnings }
+    Emulated { recording, report, programs, exit, warnings, notes }
 }
 
 fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<String> {
     let mut warnings = Vec::new();
-    if !scenario.calls.is_empty() {
-        let names: Vec<&str> = scenario.calls.iter().map(|call| call.name.as_str()).collect();
-        warnings.push(format!("calls are left out, their ends are not real programs: {}", names.join(", ")));
-    }
     let names = scenario.network.hosts.iter().map(|host| host.name.as_str());
     let small_queues: Vec<&str> =
         names.clone().zip(&scenario.stacks).filter(|(_, stack)| stack.tsq).map(|(name, _)| name).collect();

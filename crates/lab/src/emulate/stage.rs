@@ -1,7 +1,7 @@
 //! Who appears when: the programs of a run, started and ended at their times.
 
 use super::process::{Ended, HowEnded, Process, Said, command};
-use super::{Emulation, EmulationError, OnHost, host};
+use super::{Emulation, EmulationError, Guests, OnHost, host};
 use crate::experiment::{Cell, Program, ProgramKind, servers, upload_of};
 use emulator::{Clock, Testbed};
 use net::{HostId, NetworkConfig};
@@ -130,6 +130,7 @@ impl Cast {
         end: Time,
         foreground: Option<(HostId, &OnHost)>,
         over: impl Fn() -> bool,
+        guests: &mut impl Guests,
         how: &Emulation<'_>,
     ) -> Result<Option<ExitStatus>, EmulationError> {
         let mut foreground = foreground
@@ -139,6 +140,7 @@ impl Cast {
         let mut tick = 0;
         while !over() && !self.is_done(clock.now(), end) {
             self.turn(testbed, clock.now(), how.said);
+            guests.turn(clock.now())?;
             let status = foreground.as_mut().map(std::process::Child::try_wait).transpose();
             if let Some(Some(status)) = status.map_err(|error| EmulationError(error.to_string()))? {
                 return Ok(Some(status));

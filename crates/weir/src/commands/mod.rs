@@ -4,6 +4,8 @@ pub(crate) mod emulate;
 pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod list;
+pub(crate) mod measure;
+mod real_time;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod tc;

@@ -1,0 +1,371 @@
+//! Runs in real time, whatever makes them: one after another, shown, compared with the simulator, and kept.
+
+use super::run::{lines_table, streams_table};
+use super::{cancel_on_signal, eprint, write_file};
+use crate::cli::{Chosen, RealTimeArgs};
+use crate::failure::Failure;
+use crate::keeper::Keeper;
+use crate::output::{Output, table};
+use crate::progress::Progress;
+use lab::{Recording, Seed};
+use lab::emulate::{Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said};
+use lab::experiment::{Cell, Experiment, ProgramKind};
+use lab::metrics::{StreamSummary, Unit, lines, summary};
+use lab::runner::Job;
+use lab::store::Mode;
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What differs between the commands that run in real time.
+pub(crate) struct Kind<'a> {
+    /// How its runs are marked in a store.
+    pub(crate) mode: Mode,
+    /// What it says of a run: `emulated`, `measured`.
+    pub(crate) word: &'static str,
+    /// A command with this terminal; the run lasts as long as it does.
+    pub(crate) foreground: Option<(Option<&'a str>, &'a [OsString])>,
+    /// Lines for `sh -c` on hosts.
+    pub(crate) background: &'a [(String, String)],
+    /// Makes a run.
+    pub(crate) make: &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, EmulationError>,
+    /// Makes the same in virtual time.
+    pub(crate) simulate: &'a dyn Fn(&Cell, Seed, &AtomicBool) -> Result<Recording, String>,
+    /// Whether the next run is made when one could not be.
+    pub(crate) goes_on: bool,
+}
+
+/// The runs of a command, one after another: printed, compared and kept.
+pub(crate) fn run(experiment: &Experiment, args: &RealTimeArgs, kind: &Kind<'_>) -> Result<ExitCode, Failure> {
+    if let Some(folder) = &args.logs {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+    }
+    let cells = chosen(experiment, &args.cell)?;
+    let keeper = Keeper::open(args.store.as_deref())?;
+    // A second Ctrl-C would leave the hosts behind: the first is being done.
+    let cancel = cancel_on_signal(|| ())?;
+    let weir = std::env::current_exe().map_err(Failure::new)?;
+    let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
+    let single = cells.len() * seeds.len() == 1;
+    let mut session = Session { args, kind, experiment, cancel: &cancel, weir: &weir, keeper, code: 0, single };
+    let mut out = Output::new();
+    if !single && !args.quiet && kind.foreground.is_none() {
+        let seconds: f64 =
+            cells.iter().map(|cell| cell.scenario(experiment.seed).duration.as_secs_f64()).sum();
+        let minutes = seconds * seeds.len() as f64 / 60.0;
+        eprint(&format!(
+            "{} runs, {minutes:.1} minutes; --cell AXIS=VALUE picks some",
+            cells.len() * seeds.len()
+        ));
+    }
+    for cell in cells {
+        for &(run, seed) in &seeds {
+            let done = session.one(&mut out, Job { experiment: 0, cell: cell.index, run, seed });
+            if cancel.load(Ordering::Relaxed) {
+                session.keeper.finish()?;
+                eprint("stopped; the hosts and what ran on them are gone");
+                return Err(Failure::Interrupted);
+            }
+            match done {
+                Err(failure) if kind.goes_on && !single => {
+                    eprint(&format!("{}: {failure}", if cell.params.is_empty() { &experiment.name } else { &cell.label() }));
+                    session.code = 1;
+                }
+                done => done?,
+            }
+        }
+    }
+    out.finish()?;
+    session.keeper.finish()?;
+    Ok(ExitCode::from(session.code))
+}
+
+/// The experiment as it runs in real time.
+pub(crate) fn open(name: &str, chosen: &Chosen) -> Result<Experiment, Failure> {
+    // Real time is dear, and a second run differs even with the same seed: one is the usual.
+    let once = Chosen { runs: chosen.runs.or(Some(1)), ..chosen.clone() };
+    Ok(Experiment::open(name)?.with_overrides(&once.overrides())?)
+}
+
+/// The cells with these values.
+fn chosen<'a>(experiment: &'a Experiment, wanted: &[(String, String)]) -> Result<Vec<&'a Cell>, Failure> {
+    let has = |cell: &&Cell| wanted.iter().all(|pair| cell.params.contains(pair));
+    let cells: Vec<&Cell> = experiment.cells().iter().filter(has).collect();
+    if cells.is_empty() {
+        let labels: Vec<String> = experiment.cells().iter().map(Cell::label).collect();
+        return Err(Failure::new(format!(
+            "--cell: no cell has these values; there are {}",
+            labels.join(" | ")
+        )));
+    }
+    Ok(cells)
+}
+
+/// The runs of one command.
+struct Session<'a> {
+    args: &'a RealTimeArgs,
+    kind: &'a Kind<'a>,
+    experiment: &'a Experiment,
+    cancel: &'a AtomicBool,
+    weir: &'a Path,
+    keeper: Keeper,
+    code: u8,
+    /// Whether it is one run only.
+    single: bool,
+}
+
+impl Session<'_> {
+    fn one(&mut self, out: &mut Output, job: Job) -> Result<(), Failure> {
+        let args = self.args;
+        let cell = &self.experiment.cells()[job.cell];
+        let emulated = self.make(cell, job)?;
+        self.keeper.keep(self.experiment, job, Some(&emulated.recording), self.kind.mode, self.cancel);
+        if let Some(folder) = &args.logs {
+            write_logs(&self.folder(folder, job), &emulated.programs)?;
+        }
+        let simulated = args.compare.then(|| (self.kind.simulate)(cell, job.seed, self.cancel)).transpose();
+        let simulated = simulated.map_err(Failure::new)?;
+        if args.json {
+            out.json(&line(self.experiment, job, self.kind, &emulated, simulated.as_ref()))?;
+        } else {
+            print(out, self.experiment, job, self.kind, &emulated)?;
+            if let Some(simulated) = &simulated {
+                compare(out, simulated, &emulated.recording)?;
+            }
+        }
+        emulated.warnings.iter().for_each(|warning| eprint(&format!("warning: {warning}")));
+        let code = match emulated.exit.map(|status| status.code()) {
+            Some(code) => code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
+            None => u8::from(emulated.failed() || !emulated.report.kept_up()),
+        };
+        // The first that is not zero: one bad run of many is not to be missed.
+        self.code = if self.code == 0 { code } else { self.code };
+        out.flush()
+    }
+
+    /// Where a run's files go: of several runs each has a folder.
+    fn folder(&self, top: &Path, job: Job) -> PathBuf {
+        if self.single { top.to_owned() } else { top.join(format!("cell{}-run{}", job.cell, job.run)) }
+    }
+
+    fn make(&self, cell: &Cell, job: Job) -> Result<Emulated, Failure> {
+        let args = self.args;
+        let first = || cell.scenario(job.seed).network.hosts[0].name.clone();
+        let foreground = self
+            .kind
+            .foreground
+            .map(|(host, command)| OnHost { host: host.map_or_else(first, str::to_owned), command: command.to_owned() });
+        let shell = |(host, line): &(String, String)| OnHost {
+            host: host.clone(),
+            command: ["sh", "-c", line].map(OsString::from).to_vec(),
+        };
+        let background: Vec<OnHost> = self.kind.background.iter().map(shell).collect();
+        let progress = Progress::new(args.quiet || foreground.is_some(), "s");
+        let whole = |span: lab::Duration| span.as_secs_f64() as usize;
+        let length = whole(cell.scenario(job.seed).duration);
+        let captures = args.pcap.as_deref().map(|folder| self.folder(folder, job));
+        let emulation = Emulation {
+            captures: captures.as_deref(),
+            control: args.control.as_deref(),
+            foreground: foreground.as_ref(),
+            background: &background,
+            weir: self.weir,
+            cancel: self.cancel,
+            said: &|said| {
+                if !args.quiet && said.is_for_people() {
+                    progress.line(&told(said));
+                }
+            },
+            progress: &|since| progress.show(whole(since), length),
+        };
+        let made = (self.kind.make)(&emulation, cell, job.seed);
+        progress.finish();
+        Ok(made?)
+    }
+}
+
+fn told(said: &Said<'_>) -> String {
+    format!("{} {} | {}", said.host, said.program.name, said.line)
+}
+
+fn write_logs(folder: &Path, programs: &[Ended]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+    for ended in programs {
+        let mut text = ended.lines.join("\n");
+        text.push('\n');
+        write_file(&folder.join(format!("{}.log", ended.program.name)), &text)?;
+    }
+    Ok(())
+}
+
+/// How a program ended, in a word.
+fn word(how: &HowEnded) -> String {
+    match how {
+        HowEnded::NotStarted(reason) => format!("not started: {reason}"),
+        HowEnded::Itself(status) => status.to_string(),
+        HowEnded::Told => "ended with the run".to_owned(),
+    }
+}
+
+fn print(
+    out: &mut Output,
+    experiment: &Experiment,
+    job: Job,
+    kind: &Kind<'_>,
+    emulated: &Emulated,
+) -> Result<(), Failure> {
+    let cell = &experiment.cells()[job.cell];
+    let heading = if cell.params.is_empty() { String::new() } else { format!(", {}", cell.label()) };
+    out.line(format_args!(
+        "{}: {} ({} for {:.1} s{heading})",
+        experiment.name,
+        experiment.title,
+        kind.word,
+        emulated.recording.duration.as_secs_f64()
+    ))?;
+    let streams = summary(&emulated.recording);
+    if !streams.is_empty() {
+        out.line(streams_table(&[streams]))?;
+    }
+    out.line(lines_table(&lines(&emulated.recording)))?;
+    for ended in &emulated.programs {
+        if let Some(result) = iperf3(&ended.lines) {
+            out.line(format_args!("{}: {result}", ended.program.name))?;
+        }
+    }
+    for ended in emulated.programs.iter().filter(|ended| !ended.succeeded()) {
+        out.line(format_args!("{} {}: {}", ended.program.name, "failed", word(&ended.how)))?;
+        for line in ended.lines.iter().rev().take(3).rev() {
+            out.line(format_args!("  {line}"))?;
+        }
+    }
+    out.line(punctuality(&emulated.report))
+}
+
+/// The result of a client of iperf3, in a line: what its `--json` calls `end`.
+fn iperf3(lines: &[String]) -> Option<String> {
+    let json: Value = serde_json::from_str(&lines.join("\n")).ok()?;
+    if let Some(error) = json.get("error").and_then(Value::as_str) {
+        return Some(error.to_owned());
+    }
+    let end = json.get("end")?;
+    let rate =
+        |of: &str| end.get(of)?.get("bits_per_second")?.as_f64().map(|rate| Unit::BitsPerSecond.show(rate));
+    if let Some(lost) = end.get("sum").and_then(|sum| sum.get("lost_percent")?.as_f64()) {
+        return Some(format!("{} sent, {lost:.2} % lost", rate("sum")?));
+    }
+    let retransmits = end.get("sum_sent")?.get("retransmits").and_then(Value::as_u64);
+    let retransmits = retransmits.map_or(String::new(), |count| format!(", {count} retransmitted"));
+    Some(format!("{} sent, {} received{retransmits}", rate("sum_sent")?, rate("sum_received")?))
+}
+
+/// How well the loop kept time.
+fn punctuality(report: &Report) -> String {
+    let late = |span: lab::Duration| match span.as_millis_f64() {
+        millis if millis < 1.0 => format!("{:.0} µs", 1e3 * millis),
+        millis => format!("{millis:.1} ms"),
+    };
+    let Report { lateness, real_time, .. } = report;
+    let scheduling = match real_time {
+        RealTime::Fifo => String::new(),
+        RealTime::Ordinary(reason) => format!("; without real-time scheduling ({reason})"),
+    };
+    format!(
+        "{} packets, late by {} (median), {} (p99), {} (most); {} by more than 1 ms{scheduling}",
+        lateness.count(),
+        late(lateness.quantile(0.5)),
+        late(lateness.quantile(0.99)),
+        late(lateness.max()),
+        lateness.missed()
+    )
+}
+
+/// A run as one line of JSON.
+fn line(
+    experiment: &Experiment,
+    job: Job,
+    kind: &Kind<'_>,
+    emulated: &Emulated,
+    simulated: Option<&Recording>,
+) -> Value {
+    let cell = &experiment.cells()[job.cell];
+    let report = &emulated.report;
+    let late = |share| report.lateness.quantile(share).as_secs_f64();
+    let programs: Vec<Value> = emulated.programs.iter().map(program).collect();
+    let mut line = json!({
+        "experiment": experiment.name,
+        "cell": cell.params.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
+        "run": job.run,
+        "seed": job.seed.0,
+        "mode": kind.mode.as_str(),
+        "duration": emulated.recording.duration.as_secs_f64(),
+        "streams": values(&summary(&emulated.recording)),
+        "lines": values(&lines(&emulated.recording)),
+        "keptUp": report.kept_up(),
+        "wakeups": { "p99": report.wakeups.quantile(0.99).as_secs_f64(), "missed": report.wakeups.missed() },
+        "packets": { "entered": report.entered, "delivered": report.delivered, "unroutable": report.unroutable,
+            "refused": report.refused, "notIp": report.not_ip, "undeliverable": report.undeliverable,
+            "lostBeforeEntry": report.lost_before_entry.iter().sum::<u64>() },
+        "realTime": report.real_time == RealTime::Fifo,
+        "lateness": { "median": late(0.5), "p99": late(0.99), "max": report.lateness.max().as_secs_f64(),
+            "missed": report.lateness.missed(), "packets": report.lateness.count() },
+        "programs": programs,
+        "warnings": emulated.warnings,
+        "notes": emulated.notes.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
+    });
+    if let (Some(simulated), Some(line)) = (simulated, line.as_object_mut()) {
+        let simulated = json!({ "streams": values(&summary(simulated)), "lines": values(&lines(simulated)) });
+        line.insert("simulated".to_owned(), simulated);
+    }
+    line
+}
+
+fn program(ended: &Ended) -> Value {
+    let text = ended.lines.join("\n");
+    let output = match ended.program.kind {
+        // They are among the streams.
+        ProgramKind::Upload(_) | ProgramKind::UploadServer { .. } if ended.succeeded() => Value::Null,
+        // What iperf3 prints is one object.
+        _ => serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone())),
+    };
+    json!({ "name": ended.program.name, "ended": word(&ended.how), "succeeded": ended.succeeded(), "output": output })
+}
+
+fn values(streams: &[StreamSummary]) -> Value {
+    let of = |stream: &StreamSummary| {
+        let values = stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
+        (stream.stream.clone(), Value::Object(values.collect()))
+    };
+    Value::Object(streams.iter().map(of).collect())
+}
+
+/// The simulator beside what was real, a metric a row.
+fn compare(out: &mut Output, simulated: &Recording, emulated: &Recording) -> Result<(), Failure> {
+    let mut rows = table(["stream", "metric", "simulated", "real", "difference"]);
+    let all = |recording| [summary(recording), lines(recording)].concat();
+    let simulated = all(simulated);
+    for stream in all(emulated) {
+        let Some(twin) = simulated.iter().find(|other| other.stream == stream.stream) else { continue };
+        for ((name, unit, real), (_, _, virtual_)) in stream.values.iter().zip(&twin.values) {
+            if real.is_finite() && virtual_.is_finite() {
+                let apart = if *virtual_ == 0.0 {
+                    "–".to_owned()
+                } else {
+                    format!("{:+.1} %", (real / virtual_ - 1.0) * 100.0)
+                };
+                rows.add_row([
+                    stream.stream.clone(),
+                    (*name).to_owned(),
+                    unit.show(*virtual_),
+                    unit.show(*real),
+                    apart,
+                ]);
+            }
+        }
+    }
+    out.line(rows)
+}
