@@ -93,7 +93,7 @@ impl Session<'_> {
         let args = self.args;
         let cell = &self.experiment.cells()[job.cell];
         let emulated = self.emulate(cell, job)?;
-        self.keeper.keep(self.experiment, job, Some(&emulated.recording), Mode::Emulated, self.cancel);
+        self.keeper.keep(self.experiment, job, Some(&emulated.recording), Mode::Emulated, &[], self.cancel);
         if let Some(folder) = &args.logs {
             write_logs(&self.folder(folder, job), &emulated.programs)?;
         }
