@@ -108,6 +108,31 @@ proptest! {
 }
 
 #[test]
+fn notes_come_back_in_their_order_and_go_with_their_run() {
+    let (_folder, path) = filled(1);
+    let mut store = Store::open(&path).unwrap();
+    let notes = [("media", "film 640×360"), ("browser.bob", "Firefox 153.0"), ("quick", "")];
+    let notes = notes.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let measured = RunMeta { mode: Mode::Measured, notes, ..meta(1) };
+    let id = store.insert(&measured, &recording(1, 2, 1), &[]).unwrap();
+    assert_eq!(store.run(id).unwrap().meta, measured);
+    assert_eq!(store.run(1).unwrap().meta.notes, []);
+    assert_eq!(measured.note("browser.bob"), Some("Firefox 153.0"));
+    assert_eq!(measured.note("browser"), None);
+    store.delete(id).unwrap();
+    assert!(dump(&path).iter().all(|(table, _)| table != "note"));
+}
+
+#[test]
+fn a_store_of_the_first_schema_is_brought_up_to_date() {
+    let (_folder, path) = filled(2);
+    let first = Connection::open(&path).unwrap();
+    first.execute_batch("DROP TABLE note; PRAGMA user_version = 1").unwrap();
+    drop(first);
+    assert_whole(&path, 2);
+}
+
+#[test]
 fn runs_are_chosen_by_what_they_are() {
     let (_folder, path) = filled(4);
     let mut store = Store::open(&path).unwrap();

@@ -32,10 +32,11 @@ impl Keeper {
         job: Job,
         recording: Option<&Recording>,
         mode: Mode,
+        notes: &[(String, String)],
         cancel: &AtomicBool,
     ) {
         let (Some(store), Some(recording), None) = (&mut self.store, recording, &self.fault) else { return };
-        match lab::runner::keep(store, experiment, job, recording, mode) {
+        match lab::runner::keep(store, experiment, job, recording, mode, notes) {
             Ok(_) => self.kept += 1,
             Err(error) => {
                 cancel.store(true, Ordering::Relaxed);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use assert_cmd::Command;
+use lab::store::{Mode, RunMeta, Store};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use serde_json::Value;
@@ -183,7 +184,27 @@ fn a_stores_runs_are_listed() {
     let rows = json_lines(&list(&["--json"]).assert().success().get_output().stdout);
     assert_eq!(rows[0]["run"], 1);
     assert_eq!(rows.last().unwrap()["cell"]["host.alice.up.rate"], "1Mbit/s");
+    assert!(rows[0].get("notes").is_none());
     in_folder(folder.path(), &["list", "--store", "none"]).assert().code(2);
+}
+
+#[test]
+fn a_measured_run_is_listed_with_its_browsers_and_the_mark_of_a_slow_machine() {
+    let folder = folder();
+    in_folder(folder.path(), &["run", "two.toml", "-q", "--store", "s.sqlite"]).assert().success();
+    let mut store = Store::open(&folder.path().join("s.sqlite")).unwrap();
+    let (run, recording) = (store.run(1).unwrap(), store.recording(1).unwrap());
+    let notes = [
+        ("browser.alice", "Chromium 156.0.8078.73"),
+        ("browser.bob", "Firefox 153.0"),
+        ("cpuLimited", "the machine was 98 % busy"),
+    ];
+    let notes = notes.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    store.insert(&RunMeta { mode: Mode::Measured, notes, ..run.meta }, &recording, &[]).unwrap();
+    let list = |more: &[&str]| in_folder(folder.path(), &[&["list", "--store", "s.sqlite"], more].concat());
+    list(&[]).assert().success().stdout(contains("CPU-limited, Chromium 156, Firefox 153"));
+    let rows = json_lines(&list(&["--json"]).assert().success().get_output().stdout);
+    assert_eq!(rows.last().unwrap()["notes"]["cpuLimited"], "the machine was 98 % busy");
 }
 
 #[test]

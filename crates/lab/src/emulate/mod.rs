@@ -17,10 +17,10 @@ pub use process::{Ended, HowEnded, Said};
 
 use crate::experiment::{Cell, find_host};
 use captures::Captures;
-pub(crate) use guests::{Guests, Records};
-use guests::Nobody;
 pub use emulator::{Ability, RealTime, Report, abilities, become_root};
 use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
+use guests::Nobody;
+pub(crate) use guests::{Guests, Records};
 use net::{HostId, Network, NetworkConfig};
 use recorder::Recorder;
 use sim::{Recording, Scenario};

@@ -8,7 +8,7 @@ use super::recorder::Recorder;
 use crate::experiment::ProgramKind;
 use crate::upload::transcript::{self, Grid, Transcript};
 use emulator::{Clock, Lateness, Report};
-use sim::recording::{Event, Kind};
+use sim::recording::{Event, StreamRecord};
 use sim::{Recording, Scenario};
 use std::process::ExitStatus;
 use units::{Duration, Time};
@@ -115,7 +115,8 @@ pub(super) fn gather(
     events.sort_by_key(|event| event.at);
     let lines = recorder.finish(Time::ZERO + report.duration);
     let uploads = uploads.into_iter().map(|upload| upload.record);
-    let (mut streams, more): (Vec<_>, Vec<_>) = calls.into_iter().partition(|stream| stream.kind != Kind::Stats);
+    let (mut streams, more): (Vec<_>, Vec<_>) =
+        calls.into_iter().partition(|stream: &StreamRecord| stream.kind.as_str() != "stats");
     streams.extend(uploads.chain(lines).chain(more));
     let recording =
         Recording { interval: scenario.sample_interval, duration: report.duration, streams, events };

@@ -8,7 +8,8 @@ use crate::store::{Mode, RunMeta, Store, StoreError, StoredRun};
 use sim::Recording;
 use std::path::Path;
 
-/// Puts a run, which was made in this way, into a store, with the usual metrics of its streams; gives its number there.
+/// Puts a run, which was made in this way, into a store, with the usual metrics of its streams and notes on it; gives its
+/// number there. Notes are (name, value), named as in `docs/STORE.md`.
 ///
 /// # Errors
 /// When it cannot be written; then nothing of it is.
@@ -18,6 +19,7 @@ pub fn keep(
     job: Job,
     recording: &Recording,
     mode: Mode,
+    notes: &[(String, String)],
 ) -> Result<i64, StoreError> {
     let meta = RunMeta {
         experiment: experiment.name.clone(),
@@ -27,6 +29,7 @@ pub fn keep(
         mode,
         file: experiment.text.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        notes: notes.to_vec(),
     };
     let mut metrics = Vec::new();
     for stream in summary(recording) {

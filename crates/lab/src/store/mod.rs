@@ -91,6 +91,17 @@ pub struct RunMeta {
     pub file: String,
     /// The version of Weir that made it.
     pub version: String,
+    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was limited by its machine. None of
+    /// what repeats exactly: `docs/STORE.md` lists the names.
+    pub notes: Vec<(String, String)>,
+}
+
+impl RunMeta {
+    /// The note called `name`.
+    #[must_use]
+    pub fn note(&self, name: &str) -> Option<&str> {
+        self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// A run in the store.

@@ -57,19 +57,21 @@ fn run(connection: &Connection, row: &Row<'_>) -> Result<StoredRun, Fault> {
     let mode: String = row.get(4)?;
     let meta = RunMeta {
         experiment: row.get(1)?,
-        cell: parameters(connection, id)?,
+        cell: pairs(connection, "parameter", id)?,
         seed: seed.parse().map_err(|_| damaged(format!("the seed of run {id}")))?,
         index: row.get(3)?,
         mode: mode.parse().map_err(|_| damaged(format!("the mode of run {id}")))?,
         version: row.get(5)?,
         file: row.get(6)?,
+        notes: pairs(connection, "note", id)?,
     };
     Ok(StoredRun { id, meta, duration: duration(row.get(7)?) })
 }
 
-fn parameters(connection: &Connection, run: i64) -> rusqlite::Result<Vec<(String, String)>> {
+/// The names and values of a run in a table of such.
+fn pairs(connection: &Connection, table: &str, run: i64) -> rusqlite::Result<Vec<(String, String)>> {
     let mut statement =
-        connection.prepare("SELECT name, value FROM parameter WHERE run = ?1 ORDER BY position")?;
+        connection.prepare(&format!("SELECT name, value FROM {table} WHERE run = ?1 ORDER BY position"))?;
     statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 

@@ -8,7 +8,7 @@ pub(super) const APPLICATION: i64 = 0x5765_6972;
 
 /// The steps from an empty database to the newest schema. Step n makes version n+1 of version n. A step that was ever
 /// released is never changed; a change of the schema is a new step.
-pub(super) const STEPS: &[&str] = &[include_str!("schema_1.sql")];
+pub(super) const STEPS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 
 /// Looks at the header of the database.
 fn header(connection: &Connection) -> rusqlite::Result<(i64, i64, bool)> {

@@ -92,11 +92,23 @@ fn insert_run(transaction: &Transaction<'_>, meta: &RunMeta, recording: &Recordi
         ],
     )?;
     let run = transaction.last_insert_rowid();
-    let mut statement = transaction.prepare("INSERT INTO parameter VALUES (?1, ?2, ?3, ?4)")?;
-    for (position, (name, value)) in meta.cell.iter().enumerate() {
+    insert_pairs(transaction, "parameter", run, &meta.cell)?;
+    insert_pairs(transaction, "note", run, &meta.notes)?;
+    Ok(run)
+}
+
+/// The names and values of a run into a table of such.
+fn insert_pairs(
+    transaction: &Transaction<'_>,
+    table: &str,
+    run: i64,
+    pairs: &[(String, String)],
+) -> Result<(), Fault> {
+    let mut statement = transaction.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2, ?3, ?4)"))?;
+    for (position, (name, value)) in pairs.iter().enumerate() {
         statement.execute(params![run, integer(position), name, value])?;
     }
-    Ok(run)
+    Ok(())
 }
 
 fn insert_stream(

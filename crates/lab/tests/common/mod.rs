@@ -29,6 +29,7 @@ pub(crate) fn meta(index: u32) -> RunMeta {
         mode: Mode::Simulated,
         file: "title = \"Two hosts\"\n".into(),
         version: "0.1.0".into(),
+        notes: Vec::new(),
     }
 }
 

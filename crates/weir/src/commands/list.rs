@@ -5,7 +5,7 @@ use lab::claims::Catalogue;
 use lab::controllers::{Profile, profiles};
 use lab::experiment::{self, Experiment};
 use lab::metrics;
-use lab::store::{Filter, Store, StoredRun};
+use lab::store::{Filter, RunMeta, Store, StoredRun};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -70,23 +70,48 @@ struct StoredRow {
     mode: &'static str,
     version: String,
     duration: f64,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    notes: Map<String, Value>,
 }
 
 fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
-    let mut rows = table(["run", "experiment", "cell", "seed", "mode", "weir"]);
+    let mut rows = table(["run", "experiment", "cell", "seed", "mode", "weir", "notes"]);
     for StoredRun { id, meta, duration } in store.runs(&Filter::default())? {
         if json {
-            let cell = meta.cell.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
+            let map = |pairs: Vec<(String, String)>| {
+                pairs.into_iter().map(|(name, value)| (name, Value::from(value))).collect()
+            };
             let (seed, mode, duration) = (meta.seed.0, meta.mode.as_str(), duration.as_secs_f64());
-            let (experiment, version) = (meta.experiment, meta.version);
-            out.json(&StoredRow { run: id, experiment, cell, seed, mode, version, duration })?;
+            let (experiment, version, notes) = (meta.experiment, meta.version, map(meta.notes));
+            let cell = map(meta.cell);
+            out.json(&StoredRow { run: id, experiment, cell, seed, mode, version, duration, notes })?;
         } else {
             let cell: Vec<String> = meta.cell.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let (id, seed, mode) = (id.to_string(), meta.seed.to_string(), meta.mode.to_string());
-            rows.add_row([id, meta.experiment, cell.join(", "), seed, mode, meta.version]);
+            let remarks = remarks(&meta);
+            rows.add_row([id, meta.experiment, cell.join(", "), seed, mode, meta.version, remarks]);
         }
     }
     if json { Ok(()) } else { out.line(rows) }
+}
+
+/// What a comparison must not overlook: whether the machine limited the run, and which browsers made it.
+fn remarks(meta: &RunMeta) -> String {
+    let limited = meta.note("cpuLimited").map(|_| "CPU-limited".to_owned());
+    let mut all: Vec<String> = limited.into_iter().collect();
+    for (name, value) in &meta.notes {
+        let browser = name.starts_with("browser.").then(|| product(value));
+        all.extend(browser.filter(|browser| !all.contains(browser)));
+    }
+    all.join(", ")
+}
+
+/// A browser's name and first number: "Chromium 156.0.8078.73" is "Chromium 156".
+fn product(browser: &str) -> String {
+    match browser.split_once('.') {
+        Some((product, _)) => product.to_owned(),
+        None => browser.to_owned(),
+    }
 }
 
 fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {

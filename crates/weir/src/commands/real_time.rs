@@ -7,12 +7,12 @@ use crate::failure::Failure;
 use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use crate::progress::Progress;
-use lab::{Recording, Seed};
 use lab::emulate::{Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said};
 use lab::experiment::{Cell, Experiment, ProgramKind};
 use lab::metrics::{StreamSummary, Unit, lines, summary};
 use lab::runner::Job;
 use lab::store::Mode;
+use lab::{Recording, Seed};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,11 @@ pub(crate) struct Kind<'a> {
 }
 
 /// The runs of a command, one after another: printed, compared and kept.
-pub(crate) fn run(experiment: &Experiment, args: &RealTimeArgs, kind: &Kind<'_>) -> Result<ExitCode, Failure> {
+pub(crate) fn run(
+    experiment: &Experiment,
+    args: &RealTimeArgs,
+    kind: &Kind<'_>,
+) -> Result<ExitCode, Failure> {
     if let Some(folder) = &args.logs {
         std::fs::create_dir_all(folder)
             .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
@@ -50,7 +54,8 @@ pub(crate) fn run(experiment: &Experiment, args: &RealTimeArgs, kind: &Kind<'_>)
     let weir = std::env::current_exe().map_err(Failure::new)?;
     let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
     let single = cells.len() * seeds.len() == 1;
-    let mut session = Session { args, kind, experiment, cancel: &cancel, weir: &weir, keeper, code: 0, single };
+    let mut session =
+        Session { args, kind, experiment, cancel: &cancel, weir: &weir, keeper, code: 0, single };
     let mut out = Output::new();
     if !single && !args.quiet && kind.foreground.is_none() {
         let seconds: f64 =
@@ -71,7 +76,10 @@ pub(crate) fn run(experiment: &Experiment, args: &RealTimeArgs, kind: &Kind<'_>)
             }
             match done {
                 Err(failure) if kind.goes_on && !single => {
-                    eprint(&format!("{}: {failure}", if cell.params.is_empty() { &experiment.name } else { &cell.label() }));
+                    eprint(&format!(
+                        "{}: {failure}",
+                        if cell.params.is_empty() { &experiment.name } else { &cell.label() }
+                    ));
                     session.code = 1;
                 }
                 done => done?,
@@ -122,7 +130,14 @@ impl Session<'_> {
         let args = self.args;
         let cell = &self.experiment.cells()[job.cell];
         let emulated = self.make(cell, job)?;
-        self.keeper.keep(self.experiment, job, Some(&emulated.recording), self.kind.mode, self.cancel);
+        self.keeper.keep(
+            self.experiment,
+            job,
+            Some(&emulated.recording),
+            self.kind.mode,
+            &emulated.notes,
+            self.cancel,
+        );
         if let Some(folder) = &args.logs {
             write_logs(&self.folder(folder, job), &emulated.programs)?;
         }
@@ -154,10 +169,10 @@ impl Session<'_> {
     fn make(&self, cell: &Cell, job: Job) -> Result<Emulated, Failure> {
         let args = self.args;
         let first = || cell.scenario(job.seed).network.hosts[0].name.clone();
-        let foreground = self
-            .kind
-            .foreground
-            .map(|(host, command)| OnHost { host: host.map_or_else(first, str::to_owned), command: command.to_owned() });
+        let foreground = self.kind.foreground.map(|(host, command)| OnHost {
+            host: host.map_or_else(first, str::to_owned),
+            command: command.to_owned(),
+        });
         let shell = |(host, line): &(String, String)| OnHost {
             host: host.clone(),
             command: ["sh", "-c", line].map(OsString::from).to_vec(),

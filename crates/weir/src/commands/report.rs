@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
                     outcome.job,
                     recording.as_ref(),
                     Mode::Simulated,
+                    &[],
                     runner.cancel,
                 );
                 drawings[outcome.job.experiment].add(pieces);

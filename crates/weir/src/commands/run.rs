@@ -44,7 +44,14 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
             Ok((streams, recording)) => {
-                keeper.keep(&experiments[0], outcome.job, recording.as_ref(), Mode::Simulated, runner.cancel);
+                keeper.keep(
+                    &experiments[0],
+                    outcome.job,
+                    recording.as_ref(),
+                    Mode::Simulated,
+                    &[],
+                    runner.cancel,
+                );
                 shown.add(&experiments[0], outcome.job, streams, runner);
             }
         })

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
                     job,
                     recording.as_ref(),
                     Mode::Simulated,
+                    &[],
                     runner.cancel,
                 );
                 pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
