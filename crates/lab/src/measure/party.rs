@@ -1,0 +1,227 @@
+//! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up, watched.
+
+use super::browser::{Browser, Launch};
+use super::machine::Machine;
+use super::media::Media;
+use super::ongoing::Ongoing;
+use super::plan::{Plan, Station};
+use crate::emulate::{EmulationError, Guests, Records};
+use crate::signalling::{Options, Seat, Server};
+use emulator::Testbed;
+use net::HostId;
+use sim::Scenario;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{scope, sleep};
+use std::time::Duration as Span;
+use units::{Duration, Time};
+
+/// How long pages may take until they have picture and sound, in ticks; on an idle machine it is a second.
+const PATIENCE: u32 = 2_000;
+/// How long they may take for their last statistics, in ticks.
+const GOODBYE: u32 = 150;
+const TICK: Span = Span::from_millis(10);
+/// Between two looks whether the browsers are alive.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The browsers of a run and their calls.
+pub(super) struct Party<'a> {
+    plan: Plan,
+    scenario: &'a Scenario,
+    /// Of each station.
+    media: Vec<Option<Media>>,
+    server: Option<Server>,
+    browsers: Vec<(String, Browser)>,
+    calls: Vec<Ongoing>,
+    machine: Machine,
+    start: f64,
+    looked: Time,
+    notes: Vec<(String, String)>,
+}
+
+impl<'a> Party<'a> {
+    pub(super) fn new(plan: Plan, scenario: &'a Scenario, media: Vec<Option<Media>>) -> Self {
+        Self {
+            plan,
+            scenario,
+            media,
+            server: None,
+            browsers: Vec::new(),
+            calls: Vec::new(),
+            machine: Machine::default(),
+            start: 0.0,
+            looked: Time::ZERO,
+            notes: Vec::new(),
+        }
+    }
+
+    fn host(&self, id: HostId) -> String {
+        self.scenario.network.hosts[usize::from(id.0)].name.clone()
+    }
+
+    /// Opens the calls' rooms; gives the page of each seat, with its host.
+    fn rooms(&mut self, server: &Server) -> Result<Vec<(HostId, String)>, EmulationError> {
+        let mut pages = Vec::new();
+        for call in self.plan.calls.clone() {
+            let (from, to) = (call.config.from, call.config.to);
+            let room = server.measured(&room_name(&call.config.name), call.settings.clone());
+            let room = room.map_err(|error| EmulationError(format!("{}: {error}", call.config.name)))?;
+            pages.push((from, room.path(Seat::Caller)));
+            pages.push((to, room.path(Seat::Callee)));
+            self.calls.push(Ongoing::new(call, [self.host(from), self.host(to)], room));
+        }
+        Ok(pages)
+    }
+
+    /// Launches the browsers, all at once, and opens their pages.
+    fn launch(
+        &mut self,
+        testbed: &Testbed,
+        pages: &[(HostId, u16, String)],
+        cancel: &AtomicBool,
+    ) -> Result<(), EmulationError> {
+        let launch = |station: &Station, media: Option<&Media>| {
+            let host = testbed.host(station.host);
+            let named =
+                |error: super::browser::BrowserError| EmulationError(format!("{}: {error}", station.name));
+            let mut browser =
+                Browser::launch(&Launch { kind: station.browser, host, media, cancel }).map_err(named)?;
+            for (_, port, path) in pages.iter().filter(|(host, ..)| *host == station.host) {
+                browser.open(&format!("http://127.0.0.1:{port}{path}")).map_err(named)?;
+            }
+            Ok((station.name.clone(), browser))
+        };
+        let stations = self.plan.stations.iter().zip(&self.media);
+        let launched: Vec<Result<_, EmulationError>> = scope(|scope| {
+            let threads: Vec<_> = stations
+                .map(|(station, media)| scope.spawn(move || launch(station, media.as_ref())))
+                .collect();
+            let broke = || EmulationError("a browser's thread broke off".to_owned());
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(broke()))).collect()
+        });
+        // Those that came are kept before an error is told, so that they are sent home.
+        let mut failed = None;
+        for one in launched {
+            match one {
+                Ok(browser) => self.browsers.push(browser),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Waits until every page has its picture and sound.
+    fn wait(&mut self, cancel: &AtomicBool) -> Result<(), EmulationError> {
+        for _ in 0..PATIENCE {
+            for call in &mut self.calls {
+                call.listen(Time::ZERO).map_err(EmulationError)?;
+            }
+            if cancel.load(Ordering::Relaxed) || self.calls.iter().all(Ongoing::is_ready) {
+                return Ok(());
+            }
+            sleep(TICK);
+        }
+        self.look()?;
+        let late = self.calls.iter().find_map(Ongoing::unready);
+        Err(EmulationError(late.unwrap_or_else(|| "the pages do not get ready".to_owned())))
+    }
+
+    /// Sees whether the browsers are alive.
+    fn look(&mut self) -> Result<(), EmulationError> {
+        for (host, browser) in &mut self.browsers {
+            browser.is_alive().map_err(|error| EmulationError(format!("{host}: {error}")))?;
+        }
+        Ok(())
+    }
+}
+
+impl Guests for Party<'_> {
+    fn arrive(&mut self, testbed: &Testbed, cancel: &AtomicBool) -> Result<(), EmulationError> {
+        let mut ports = Vec::new();
+        let mut listeners = Vec::new();
+        for station in &self.plan.stations {
+            let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+            let failed =
+                |error| EmulationError(format!("{}: cannot serve the call page: {error}", station.name));
+            let listener = testbed.host(station.host).within(listen)?.map_err(failed)?;
+            ports.push((station.host, listener.local_addr().map_err(failed)?.port()));
+            listeners.push(listener);
+        }
+        let film = self.media.iter().flatten().find_map(|media| media.film.clone());
+        let server = Server::start(listeners, Options { film, ..Options::default() })
+            .map_err(|error| EmulationError(format!("cannot serve the call page: {error}")))?;
+        let pages = self.rooms(&server)?;
+        self.server = Some(server);
+        let port = |host| ports.iter().find(|(at, _)| *at == host).map_or(0, |(_, port)| *port);
+        let pages: Vec<_> = pages.into_iter().map(|(host, path)| (host, port(host), path)).collect();
+        self.launch(testbed, &pages, cancel)?;
+        self.wait(cancel)
+    }
+
+    fn begin(&mut self, since_1970: Duration) {
+        self.start = since_1970.as_millis_f64();
+        let (interval, duration) = (self.scenario.sample_interval, self.scenario.duration);
+        self.machine = Machine::new(interval, duration);
+        for call in &mut self.calls {
+            call.begin(self.start, interval, duration);
+        }
+    }
+
+    fn turn(&mut self, now: Time) -> Result<(), EmulationError> {
+        self.machine.turn(now);
+        for call in &mut self.calls {
+            call.turn(now, self.start).map_err(EmulationError)?;
+        }
+        if now.saturating_since(self.looked) >= LOOK {
+            self.looked = now;
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.calls.iter_mut().for_each(Ongoing::hang_up);
+        for _ in 0..GOODBYE {
+            // What is told now is the last; a page that fails in leaving has left.
+            let broken = self.calls.iter_mut().map(|call| call.listen(Time::MAX)).any(|told| told.is_err());
+            if broken || self.calls.iter().all(Ongoing::is_over) {
+                break;
+            }
+            sleep(TICK);
+        }
+        scope(|scope| {
+            for (host, browser) in self.browsers.drain(..) {
+                self.notes.push((format!("browser.{host}"), browser.version().to_owned()));
+                scope.spawn(move || browser.quit());
+            }
+        });
+        self.server = None;
+    }
+
+    fn records(&mut self, _: Duration) -> Option<Records> {
+        let mut records = Records { warnings: std::mem::take(&mut self.plan.warnings), ..Records::default() };
+        records.notes.append(&mut self.notes);
+        for call in &mut self.calls {
+            let collected = call.finish();
+            records.streams.extend(collected.streams);
+            records.events.extend(collected.events);
+            records.warnings.extend(collected.warnings);
+            records.notes.extend(collected.notes);
+        }
+        let media = self.plan.stations.iter().zip(&self.media);
+        for (station, media) in media {
+            if let Some(media) = media {
+                records.notes.push((format!("media.{}", station.name), media.description.clone()));
+            }
+        }
+        let machine = std::mem::take(&mut self.machine).finish();
+        records.streams.push(machine);
+        Some(records)
+    }
+}
+
+/// A room for a call of this name: names of files may have letters that rooms have not.
+fn room_name(call: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    call.chars().map(plain).collect()
+}

@@ -1,0 +1,144 @@
+//! Who does what in a measured run: the browsers of the hosts, and what the pages of each call are told.
+
+use super::media::MediaSpec;
+use crate::experiment::{Browser, Cell, Measure};
+use crate::signalling::{CallSettings, Priority, Source, VideoSettings};
+use net::{Dscp, HostId};
+use sim::codec::{Codec, EncoderConfig};
+use sim::{CallConfig, Scenario};
+use units::{Bitrate, Time};
+
+/// A host with a browser.
+#[derive(Clone, Debug)]
+pub(super) struct Station {
+    pub(super) host: HostId,
+    pub(super) name: String,
+    pub(super) browser: Browser,
+    /// What its camera and microphone show; `None` if it sends nothing.
+    pub(super) media: Option<MediaSpec>,
+}
+
+/// A call, and what its two pages do, the caller's first.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) config: CallConfig,
+    pub(super) settings: [CallSettings; 2],
+}
+
+/// The plan of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) stations: Vec<Station>,
+    pub(super) calls: Vec<Call>,
+    /// What of the experiment browsers do not do, a sentence each.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Plan {
+    /// Of a cell's calls; a call that the run's time does not reach is left out.
+    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Self {
+        let measure = cell.measure();
+        let mut plan = Self { stations: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
+        for config in &scenario.calls {
+            if config.start >= Time::ZERO + scenario.duration {
+                continue;
+            }
+            let settings = [config.from, config.to].map(|host| {
+                let name = &scenario.network.hosts[usize::from(host.0)].name;
+                let sends = host == config.from || config.two_way;
+                plan.seat(host, name, sends.then_some(config), measure);
+                settings(config, sends, measure.browser_of(name), measure)
+            });
+            plan.warn(config);
+            plan.calls.push(Call { config: config.clone(), settings });
+        }
+        plan
+    }
+
+    /// Gives a host its browser, with a picture that is large enough for the call that it sends.
+    fn seat(&mut self, host: HostId, name: &str, sends: Option<&CallConfig>, measure: &Measure) {
+        let found = self.stations.iter().position(|station| station.host == host);
+        let place = found.unwrap_or_else(|| {
+            let browser = measure.browser_of(name);
+            self.stations.push(Station { host, name: name.to_owned(), browser, media: None });
+            self.stations.len() - 1
+        });
+        let Some(call) = sends else { return };
+        let wanted = spec(call, measure);
+        let media = &mut self.stations[place].media;
+        if media.as_ref().is_none_or(|media| media.width * media.height < wanted.width * wanted.height) {
+            *media = Some(wanted);
+        }
+    }
+
+    fn warn(&mut self, call: &CallConfig) {
+        for (what, mark) in [("audio", call.dscp.audio), ("video", call.dscp.video)] {
+            if let Err(reason) = priority(mark) {
+                self.warnings.push(format!("{}: {what} is not marked: {reason}", call.name));
+            }
+        }
+    }
+}
+
+/// The picture and sound for a call.
+fn spec(call: &CallConfig, measure: &Measure) -> MediaSpec {
+    let modelled = call.video.as_ref().map_or_else(
+        || {
+            EncoderConfig::new(
+                Codec::Vp8,
+                sim::codec::SourceSize { width: 320, height: 180, fps: 15 },
+                Bitrate::from_mbps(1),
+            )
+            .source
+        },
+        |video| video.encoder.source,
+    );
+    let size = measure.source(modelled);
+    MediaSpec {
+        width: size.width,
+        height: size.height,
+        frame_rate: size.fps,
+        video: measure.video.clone(),
+        audio: measure.audio.clone(),
+    }
+}
+
+/// What one end's page is told.
+fn settings(call: &CallConfig, sends: bool, browser: Browser, measure: &Measure) -> CallSettings {
+    let video = call.video.as_ref().map(|video| {
+        let size = measure.source(video.encoder.source);
+        VideoSettings {
+            width: size.width,
+            height: size.height,
+            frame_rate: size.fps,
+            codec: (video.encoder.codec != Codec::Csv).then(|| video.encoder.codec.to_string()),
+            max_bitrate: Some(video.encoder.max_rate.as_bps()),
+            priority: priority(call.dscp.video).unwrap_or_default(),
+        }
+    });
+    CallSettings {
+        sends,
+        audio: call.audio.is_some(),
+        video,
+        audio_priority: priority(call.dscp.audio).unwrap_or_default(),
+        // Firefox's camera cannot be fed from a file.
+        source: if browser == Browser::Firefox { Source::Film } else { Source::Devices },
+        ice_servers: Vec::new(),
+        relay: false,
+        render: measure.render,
+        stats_interval: u32::try_from(measure.stats_interval.as_millis_f64() as u64).unwrap_or(u32::MAX),
+    }
+}
+
+/// The priority that makes a browser mark packets so (RFC 8837 § 5, as Chromium 156 does it); why not, if none does.
+fn priority(mark: Dscp) -> Result<Option<Priority>, String> {
+    const AF42: Dscp = Dscp(36);
+    const CS1: Dscp = Dscp(8);
+    match mark {
+        Dscp::DEFAULT => Ok(None),
+        Dscp::EF | Dscp::AF41 => Ok(Some(Priority::High)),
+        AF42 => Ok(Some(Priority::Medium)),
+        CS1 => Ok(Some(Priority::VeryLow)),
+        other => Err(format!("browsers have no priority for {other}; they have ef, af41, af42 and cs1")),
+    }
+}

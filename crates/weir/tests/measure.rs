@@ -1,0 +1,237 @@
+//! `weir measure` as a user meets it: real browsers that call each other across the modelled network.
+//!
+//! Needs root, /dev/net/tun, Chromium and Firefox with their drivers, and ffmpeg; without them the tests are skipped, and say so.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const FILE: &str = r#"
+title = "A call beside an upload"
+duration = "30s"
+sample_interval = "500ms"
+
+[host.alice]
+up = { rate = "1Mbit/s", delay = "25ms", queue = "droptail limit 300ms" }
+
+[host.bob]
+up = { delay = "25ms" }
+
+[call.main]
+from = "alice"
+to = "bob"
+audio = true
+dscp = { audio = "ef", video = "af41" }
+video = { width = 640, height = 360, fps = 30 }
+
+[tcp.upload]
+from = "alice"
+to = "bob"
+start = "12s"
+stop = "22s"
+"#;
+
+/// A folder with the experiment, and the turn: one measurement at a time.
+struct Bench {
+    folder: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// `None` where something that is needed is not there.
+fn bench() -> Option<Bench> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let device = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok();
+    let lacking: Vec<String> = doctor().into_iter().filter(|(_, good)| !good).map(|(what, _)| what).collect();
+    if !root || !device || !lacking.is_empty() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            let lacks = format!("skipped: needs root, /dev/net/tun and {}\n", lacking.join(", "));
+            let _ = std::io::stderr().write_all(lacks.as_bytes());
+        });
+        return None;
+    }
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("e.toml"), FILE).unwrap();
+    Some(Bench { folder, _turn: turn })
+}
+
+/// What `weir doctor` finds of what is for `weir measure`.
+fn doctor() -> Vec<(String, bool)> {
+    let output =
+        Command::new(assert_cmd::cargo::cargo_bin!("weir")).args(["doctor", "--json"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let findings = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    findings
+        .filter(|finding| finding["needed_for"].as_str().is_some_and(|for_| for_.contains("weir measure")))
+        .map(|finding| (finding["what"].as_str().unwrap().to_owned(), finding["status"] == "good"))
+        .collect()
+}
+
+impl Bench {
+    fn weir(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
+        command.current_dir(self.folder.path()).args(args);
+        command
+    }
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Processes of browsers and their drivers that a run has started.
+fn browsers() -> Vec<String> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let marked = entries.filter(|entry| {
+        fs::read(entry.path().join("environ")).is_ok_and(|environment| {
+            environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"WEIR_RUN="))
+        })
+    });
+    let lines = marked.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines.filter(|line| ["chrom", "firefox", "gecko"].iter().any(|name| line.contains(name))).collect()
+}
+
+fn mean(run: &Value, stream: &str, metric: &str) -> f64 {
+    run["streams"][stream][metric].as_f64().unwrap_or_else(|| panic!("no {metric} of {stream}: {run}"))
+}
+
+#[test]
+fn a_chromium_call_beside_an_upload_is_measured_and_kept() {
+    let Some(bench) = bench() else { return };
+    #[expect(clippy::disallowed_methods, reason = "the time that a user waits")]
+    let started = Instant::now();
+    let output =
+        bench.weir(&["measure", "e.toml", "--json", "--quiet", "--store", "runs.sqlite"]).output().unwrap();
+    let took = started.elapsed();
+    let run = json(&output);
+    assert_eq!(run["mode"], "measured");
+    assert!(run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "), "{}", run["notes"]);
+    let rate = mean(&run, "main.video", "received_rate");
+    assert!((50e3..1e6).contains(&rate), "{rate}");
+    assert!(mean(&run, "main.video", "rtt_mean") > 0.05, "the path's round trip is 50 ms");
+    assert!(mean(&run, "upload.tcp", "goodput") > 50e3);
+    assert!(mean(&run, "alice.up", "rate_out") < 1e6, "the line is the model's");
+    assert!(browsers().is_empty(), "{:?}", browsers());
+    // The film may have had to be made first.
+    assert!(took < Duration::from_secs(90), "{took:?}");
+    // It is a run like any other to those that come after.
+    let list = bench.weir(&["list", "--store", "runs.sqlite"]).output().unwrap();
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(list.contains("measured") && list.contains("Chromium"), "{list}");
+    let csv = ["export", "--from", "runs.sqlite", "1", "--csv", "main.csv", "--stream", "main.video"];
+    assert!(bench.weir(&csv).status().unwrap().success());
+    let table = fs::read_to_string(bench.folder.path().join("main.csv")).unwrap();
+    assert!(table.contains("targetBitrate") && table.contains("availableOutgoingBitrate"), "{table}");
+    let report = bench.weir(&["report", "--from", "runs.sqlite", "-o", "report.html"]).output().unwrap();
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+}
+
+#[test]
+fn firefox_and_chromium_call_each_other() {
+    let Some(bench) = bench() else { return };
+    let args = [
+        "measure",
+        "e.toml",
+        "--json",
+        "--quiet",
+        "--browser",
+        "bob=firefox",
+        "--set",
+        "duration=12s",
+        "--set",
+        "call.main.two_way=true",
+        "--set",
+        "tcp.upload.start=11s",
+        "--set",
+        "tcp.upload.stop=12s",
+    ];
+    let run = json(&bench.weir(&args).output().unwrap());
+    assert!(run["notes"]["browser.bob"].as_str().unwrap().starts_with("Firefox "), "{}", run["notes"]);
+    for stream in ["main.video", "main.video.back"] {
+        assert!(mean(&run, stream, "received_rate") > 20e3, "{stream}: {run}");
+        assert!(mean(&run, stream, "fps_mean") > 1.0, "{stream}: {run}");
+    }
+    assert!(browsers().is_empty(), "{:?}", browsers());
+}
+
+#[test]
+fn browsers_that_cannot_reach_each_other_end_the_run_with_a_clear_word() {
+    let Some(bench) = bench() else { return };
+    let args = ["measure", "e.toml", "--quiet", "--set", "host.alice.up.loss=100%"];
+    let output = bench.weir(&args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("'main' are not connected after 20s") && said.contains("alice is '"), "{said}");
+    assert!(browsers().is_empty(), "{:?}", browsers());
+}
+
+#[test]
+fn a_browser_that_dies_ends_the_run_and_ctrl_c_leaves_nothing() {
+    let Some(bench) = bench() else { return };
+    let start = || {
+        let mut command = bench.weir(&["measure", "e.toml", "--quiet"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let up = (0..400).any(|_| {
+            sleep(Duration::from_millis(50));
+            browsers().iter().any(|line| line.contains("type=renderer"))
+        });
+        assert!(up, "no browser came up");
+        // Until it calls.
+        sleep(Duration::from_secs(3));
+        child
+    };
+    let end = |pattern: &str, signal: &str, pid: Option<u32>| {
+        let pid = pid.unwrap_or_else(|| process(pattern).unwrap());
+        assert!(
+            Command::new("kill").args([format!("-{signal}"), pid.to_string()]).status().unwrap().success()
+        );
+    };
+    let child = start();
+    end("/chromium\0--", "KILL", None);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("alice") || said.contains("bob"), "{said}");
+    assert!(browsers().is_empty(), "{:?}", browsers());
+    let child = start();
+    end("", "INT", Some(child.id()));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(browsers().is_empty(), "{:?}", browsers());
+}
+
+/// A marked process that is a browser itself, not one of its parts.
+fn process(pattern: &str) -> Option<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut found = entries.filter(|entry| {
+        let marked = fs::read(entry.path().join("environ"))
+            .is_ok_and(|environment| environment.windows(9).any(|part| part == b"WEIR_RUN="));
+        let line = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+        marked && line.contains(pattern) && !line.contains("--type=")
+    });
+    found.find_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+#[test]
+fn bad_input_is_answered_with_the_mend() {
+    let Some(bench) = bench() else { return };
+    for (args, mend) in [
+        (&["measure", "e.toml", "--browser", "netscape"][..], "no browser 'netscape'"),
+        (&["measure", "e.toml", "--browser", "carol=firefox"], "there is no host 'carol'"),
+        (&["measure", "e.toml", "--set", "measure.video=none.y4m"], "none.y4m"),
+    ] {
+        let output = bench.weir(args).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(mend), "{args:?}: {said}");
+    }
+}
