@@ -1,9 +1,10 @@
 //! What the call page and its server say to each other, and what a measured call's page is told to do.
 //!
-//! The page's types (`web/src/generated`) are made of these by a test.
+//! The page's types (`web/src/generated/messages.ts`) are made of these by a test.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::fmt;
 use ts_rs::TS;
 
 /// How a page makes its call.
@@ -74,8 +75,8 @@ pub enum Source {
     Film,
 }
 
-/// W3C `RTCIceServer`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+/// W3C `RTCIceServer`. Its `Debug` form leaves out the credential.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IceServer {
     /// `stun:` and `turn:` addresses.
@@ -90,6 +91,12 @@ pub struct IceServer {
     pub credential: Option<String>,
 }
 
+impl fmt::Debug for IceServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IceServer").field("urls", &self.urls).finish_non_exhaustive()
+    }
+}
+
 /// One `RTCStatsReport`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +108,143 @@ pub struct StatsReport {
     pub stats: Map<String, Value>,
 }
 
+/// W3C `RTCIceCandidateInit`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct IceCandidate {
+    /// The candidate-attribute of RFC 8839, section 5.1; empty after the last.
+    pub(super) candidate: String,
+    /// The media description that it belongs to.
+    #[serde(default)]
+    pub(super) sdp_mid: Option<String>,
+    /// The place of that description.
+    #[serde(default)]
+    pub(super) sdp_m_line_index: Option<u16>,
+    /// The ICE credentials' user fragment.
+    #[serde(default)]
+    pub(super) username_fragment: Option<String>,
+}
+
+/// Where a measured call's page sits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seat {
+    /// Makes the offer.
+    Caller,
+    /// Answers.
+    Callee,
+}
+
+impl Seat {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Caller, Self::Callee];
+
+    pub(super) fn index(self) -> usize {
+        match self {
+            Self::Caller => 0,
+            Self::Callee => 1,
+        }
+    }
+}
+
+/// What a page says. There is no `Debug`: session descriptions and candidates hold credentials, and belong in no log.
+#[derive(Deserialize, TS)]
+#[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum FromPage {
+    /// The first message.
+    Hello {
+        /// The seat in a measured call.
+        #[serde(default)]
+        #[ts(optional)]
+        seat: Option<Seat>,
+        /// The key of that seat.
+        #[serde(default)]
+        #[ts(optional)]
+        key: Option<String>,
+    },
+    /// A session description of the other end's, SDP.
+    Offer { sdp: String },
+    /// As `Offer`.
+    Answer { sdp: String },
+    /// A candidate for the other end.
+    Candidate { candidate: IceCandidate },
+    /// It has hung up; after `stop`, with its last statistics sent.
+    Bye,
+    /// In a measured call: it has its sound and picture.
+    Ready,
+    /// In a measured call: `RTCPeerConnection.connectionState` has become this.
+    ConnectionState { state: String },
+    /// In a measured call: statistics.
+    Stats { report: StatsReport },
+    /// In a measured call: something worth keeping in the run's log.
+    Log { message: String },
+    /// In a measured call: something failed, which ends the call.
+    Failed { message: String },
+}
+
+/// What the server says to a page.
+#[derive(Clone, Serialize, TS)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub(super) enum ToPage {
+    /// The answer to `hello`.
+    Welcome {
+        /// Whether the other end is there already.
+        peer: bool,
+        /// What a measured call's page is to do; null in a room for people.
+        settings: Option<CallSettings>,
+    },
+    /// The other end has come.
+    PeerJoined,
+    /// The other end is gone.
+    PeerLeft,
+    /// Of the other end.
+    Offer { sdp: String },
+    /// Of the other end.
+    Answer { sdp: String },
+    /// Of the other end.
+    Candidate { candidate: IceCandidate },
+    /// The other end has hung up.
+    Bye,
+    /// In a measured call: the caller makes its offer; statistics are due at `epoch` and every interval after.
+    Start {
+        /// Milliseconds since 1970.
+        epoch: f64,
+    },
+    /// In a measured call: hang up, send the last statistics and say `bye`.
+    Stop,
+    /// Why the server closes the connection.
+    Error {
+        /// For the page.
+        reason: Reason,
+        /// For people.
+        message: String,
+    },
+}
+
+/// Why a page is turned away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Reason {
+    /// The room's name has other characters than it may.
+    RoomName,
+    /// Both seats are taken.
+    RoomFull,
+    /// There are as many rooms as there may be.
+    TooManyRooms,
+    /// The room is for a measured call, and this page has no key to it; or there is no such call.
+    NoKey,
+    /// A message that is none, or comes at the wrong time.
+    BadMessage,
+    /// A message that is too long.
+    TooLong,
+    /// Too many messages.
+    TooFast,
+    /// It does not read what it is sent.
+    TooSlow,
+    /// The measured call is over.
+    Over,
+}
+
 /// What the page of a measured call tells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PageEvent {
@@ -110,8 +254,12 @@ pub enum PageEvent {
     ConnectionState(String),
     /// Statistics.
     Stats(StatsReport),
+    /// Something worth keeping: an ICE server that does not answer, a setting that this browser lacks.
+    Log(String),
     /// Something failed, which ends the call: what, for people.
     Failed(String),
+    /// It has hung up after [`Measured::stop`](super::Measured::stop); all of its statistics were told before.
+    Bye,
     /// The page is gone.
     Left,
 }

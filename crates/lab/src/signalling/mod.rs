@@ -1,5 +1,45 @@
 //! The call page and its signalling server.
+//!
+//! ```text
+//!  page ──WebSocket──▶ socket ──▶ room ──▶ socket ──WebSocket──▶ page      offers, answers, candidates
+//!                                  └─▶ Measured (PageEvent) ─▶ the runner   statistics, states, failures
+//! ```
+//!
+//! A room has two seats. People enter any free one; the seats of a measured call need their keys. The server takes
+//! listeners that are bound already, so that one in each namespace can lead to the same rooms.
 
+mod check;
+#[cfg(test)]
+mod generated;
+mod measured;
 mod message;
+mod pages;
+mod room;
+mod server;
+mod socket;
+#[cfg(test)]
+mod tests;
 
-pub use message::{CallSettings, IceServer, PageEvent, Priority, Source, StatsReport, VideoSettings};
+pub use measured::Measured;
+pub use message::{CallSettings, IceServer, PageEvent, Priority, Seat, Source, StatsReport, VideoSettings};
+pub use room::RoomError;
+pub use server::{Options, Server};
+
+/// The most pages in a room.
+pub const MAX_SEATS: usize = 2;
+/// The most rooms at a time.
+pub const MAX_ROOMS: usize = 64;
+/// The most connections of pages at a time.
+pub const MAX_CONNECTIONS: usize = 256;
+/// The longest name of a room, characters.
+pub const MAX_ROOM_NAME: usize = 64;
+/// The longest message of a page, bytes.
+pub const MAX_MESSAGE: usize = 64 << 10;
+/// The longest message with statistics, bytes.
+pub const MAX_STATS_MESSAGE: usize = 1 << 20;
+/// The most messages that a page may send at once; those after it at [`MESSAGES_PER_SECOND`].
+pub const MESSAGE_BURST: u32 = 300;
+/// The most messages that a page may send a second in the long run.
+pub const MESSAGES_PER_SECOND: u32 = 50;
+/// The most messages that wait for a page.
+pub const MAX_QUEUE: usize = 512;

@@ -1,0 +1,73 @@
+//! What is let in: hosts, origins, names of rooms.
+
+use super::MAX_ROOM_NAME;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, header};
+
+/// The host that a browser believes to be talking to, if it is this machine.
+///
+/// A page of elsewhere whose name is made to resolve to the loopback (DNS rebinding) says its own name here.
+pub(super) fn local_host(headers: &HeaderMap) -> Option<Authority> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (host, further) = (hosts.next()?, hosts.next());
+    let authority: Authority = host.to_str().ok()?.parse().ok()?;
+    let local = matches!(authority.host().to_ascii_lowercase().as_str(), "localhost" | "127.0.0.1" | "[::1]");
+    (local && further.is_none() && !authority.as_str().contains('@')).then_some(authority)
+}
+
+/// Whether a WebSocket is opened by a page of this server (RFC 6455, section 10.2).
+pub(super) fn same_origin(headers: &HeaderMap, host: &Authority) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let (Some(origin), None) = (origins.next(), origins.next()) else { return false };
+    origin.to_str().is_ok_and(|origin| origin == format!("http://{host}"))
+}
+
+/// Whether a room may be called so.
+pub(super) fn room_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_ROOM_NAME).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: header::HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, value.parse().unwrap())])
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_let_in() {
+        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "[::1]"] {
+            assert!(local_host(&with(header::HOST, host)).is_some(), "{host}");
+        }
+        let others =
+            ["", "example.org", "localhost.example.org", "127.0.0.2", "10.0.0.1", "a@localhost", "[::2]"];
+        for host in others {
+            assert!(local_host(&with(header::HOST, host)).is_none(), "{host}");
+        }
+        assert!(local_host(&HeaderMap::new()).is_none());
+        let mut two = with(header::HOST, "localhost");
+        two.append(header::HOST, "example.org".parse().unwrap());
+        assert!(local_host(&two).is_none());
+    }
+
+    #[test]
+    fn only_pages_of_this_server_may_open_a_web_socket() {
+        let host: Authority = "localhost:8080".parse().unwrap();
+        assert!(same_origin(&with(header::ORIGIN, "http://localhost:8080"), &host));
+        let others = ["null", "http://localhost", "https://localhost:8080", "http://localhost:8081", "http://a.b"];
+        for origin in others {
+            assert!(!same_origin(&with(header::ORIGIN, origin), &host), "{origin}");
+        }
+        assert!(!same_origin(&HeaderMap::new(), &host));
+    }
+
+    #[test]
+    fn names_of_rooms_are_short_and_plain() {
+        assert!(room_name("a") && room_name("monday-9") && room_name(&"x".repeat(64)));
+        for name in ["", "A", "a b", "a/b", "..", "a_b", "ä", "a\n", &"x".repeat(65)] {
+            assert!(!room_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// Messages of the server, checked before they are believed.
+import type { ToPage } from "./generated/messages";
+
+type Shape = Record<string, (value: unknown) => boolean>;
+
+const text = (value: unknown) => typeof value === "string";
+const object = (value: unknown) => typeof value === "object" && value !== null;
+
+const SHAPES: Record<ToPage["type"], Shape> = {
+  welcome: { peer: (value) => typeof value === "boolean", settings: (value) => typeof value === "object" },
+  "peer-joined": {},
+  "peer-left": {},
+  offer: { sdp: text },
+  answer: { sdp: text },
+  candidate: { candidate: object },
+  bye: {},
+  start: { epoch: Number.isFinite },
+  stop: {},
+  error: { reason: text, message: text },
+};
+
+/** What the server says; null if it is nothing that it says. */
+export function parseMessage(data: unknown): ToPage | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(String(data));
+  } catch {
+    return null;
+  }
+  if (!object(value)) return null;
+  const message = value as Record<string, unknown>;
+  if (typeof message.type !== "string" || !Object.hasOwn(SHAPES, message.type)) return null;
+  const shape = SHAPES[message.type as ToPage["type"]];
+  const right = Object.entries(shape).every(([name, is]) => name in message && is(message[name]));
+  return right ? (message as ToPage) : null;
+}
+
+/** Whether a room may be called so. */
+export function isRoomName(name: string): boolean {
+  return /^[a-z0-9-]{1,64}$/.test(name);
+}
