@@ -31,6 +31,14 @@ impl Value {
             Self::Table(_) => "a table",
         }
     }
+
+    fn walk<'t>(&'t mut self, path: &mut Vec<&'t str>, change: &mut impl FnMut(&[&str], &mut Self)) {
+        match self {
+            Self::Table(table) => table.walk(path, change),
+            Self::List(items) => items.iter_mut().for_each(|item| item.value.walk(path, change)),
+            value => change(path, value),
+        }
+    }
 }
 
 /// Keys and values in the order of the file.
@@ -57,6 +65,19 @@ impl Table {
 
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.entries.retain(|(name, _)| keep(name));
+    }
+
+    /// Shows every value that is neither list nor table to `change`, with the names on the way to it; lists have none.
+    pub(crate) fn walk<'t>(
+        &'t mut self,
+        path: &mut Vec<&'t str>,
+        change: &mut impl FnMut(&[&str], &mut Value),
+    ) {
+        for (name, node) in &mut self.entries {
+            path.push(name);
+            node.value.walk(path, change);
+            path.pop();
+        }
     }
 
     /// Changes the table at `key`, if there is one.

@@ -50,6 +50,15 @@ impl Files {
         Ok(text)
     }
 
+    /// The path of the file of this name, whether or not it is there: one beside the experiment, or below the folder in which the
+    /// program runs if the experiment is embedded.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        match &self.place {
+            Place::Disk(folder) => folder.join(name),
+            Place::Embedded(_) => PathBuf::from(name),
+        }
+    }
+
     fn seen(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<str>>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }

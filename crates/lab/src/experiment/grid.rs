@@ -110,7 +110,7 @@ impl Axis {
 }
 
 /// Refuses a path that is the same for all cells.
-fn check_path(path: &KeyPath, place: Place) -> Result<(), Fault> {
+pub(crate) fn check_path(path: &KeyPath, place: Place) -> Result<(), Fault> {
     if path.parts().first().is_some_and(|first| super::scenario::KEYS.contains(&first.as_str())) {
         return Ok(());
     }

@@ -12,7 +12,9 @@ mod files;
 mod gateway;
 mod grid;
 mod hosts;
+mod measure;
 mod programs;
+mod quick;
 mod scenario;
 mod schedule;
 mod tcp;
@@ -23,7 +25,9 @@ pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
 pub(crate) use ends::find_host;
 pub use gateway::GatewayQueue;
+pub use measure::{Browser, Measure};
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
+pub(crate) use quick::rescaled;
 
 use crate::document::{self, Fault, KeyPath, Node, Reader, Table, Value};
 use crate::figures::Figure;
@@ -58,6 +62,8 @@ pub struct Experiment {
     pub runs: u32,
     /// The first seed; the others follow it.
     pub seed: Seed,
+    /// By what the times of its schedule were multiplied: 1, or less for a short form.
+    pub time_scale: f64,
     /// What its source plots.
     pub figures: Vec<Figure>,
     document: Table,
@@ -75,6 +81,7 @@ pub struct Cell {
     pub params: Vec<(String, String)>,
     scenario: Scenario,
     programs: Vec<Program>,
+    measure: Measure,
 }
 
 impl Cell {
@@ -88,6 +95,12 @@ impl Cell {
     #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
+    }
+
+    /// How it is measured with real browsers.
+    #[must_use]
+    pub fn measure(&self) -> &Measure {
+        &self.measure
     }
 
     /// Its parameters in a line: `host.alice.up.rate=1Mbit/s, flows=2`; empty without a grid.
@@ -153,10 +166,14 @@ impl Experiment {
             return Err(top.fault("runs", format!("{runs} runs"), format!("write 1 to {MAX_RUNS}")));
         }
         let seed = Seed(top.or("seed", 1)?);
+        let time_scale = quick::factor(&mut top, "time_scale")?.unwrap_or(1.0);
         let axes = grid::axes(&mut top)?;
         let figures = crate::figures::read(&mut top, &axes)?;
         for key in scenario::KEYS {
             top.node(key);
+        }
+        if let Value::Table(document) = &node.value {
+            quick::Quick::read(&mut top, document)?;
         }
         top.finish()?;
         let Value::Table(document) = node.value else { unreachable!("made of a table above") };
@@ -176,6 +193,7 @@ impl Experiment {
             about,
             runs,
             seed,
+            time_scale,
             figures,
             document,
             files,
@@ -300,6 +318,6 @@ fn cell(
         }
     }
     let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
-    let (scenario, programs) = scenario::read(document, files)?;
-    Ok(Cell { index, params: params.collect(), scenario, programs })
+    let (scenario, programs, measure) = scenario::read(document, files)?;
+    Ok(Cell { index, params: params.collect(), scenario, programs, measure })
 }

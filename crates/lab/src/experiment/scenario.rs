@@ -1,19 +1,19 @@
 use super::ends::Defaults;
 use super::files::Files;
 use super::programs::{self, Program};
-use super::{calls, hosts, tcp};
+use super::{calls, hosts, measure, measure::Measure, tcp};
 use crate::document::{Fault, Node, Place, Reader, Table, Value};
 use sim::Scenario;
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that make a scenario.
-pub(super) const KEYS: [&str; 8] =
-    ["duration", "sample_interval", "core_delay", "host", "call", "tcp", "program", "defaults"];
+pub(super) const KEYS: [&str; 9] =
+    ["duration", "sample_interval", "core_delay", "host", "call", "tcp", "program", "defaults", "measure"];
 /// The most samples of a stream: over a day at one in 10 ms.
 const MAX_SAMPLES: u64 = 10_000_000;
 
-/// What a document says is to be simulated, and which programs run besides if the network is emulated.
-pub(super) fn read(document: Table, files: &Files) -> Result<(Scenario, Vec<Program>), Fault> {
+/// What a document says is to be simulated, which programs run besides if the network is emulated, and how it is measured.
+pub(super) fn read(document: Table, files: &Files) -> Result<(Scenario, Vec<Program>, Measure), Fault> {
     let node = Node { value: Value::Table(document), place: Place::Line(1) };
     let mut top = Reader::new(&node, "")?;
     let (duration, sample_interval) = times(&mut top)?;
@@ -22,11 +22,13 @@ pub(super) fn read(document: Table, files: &Files) -> Result<(Scenario, Vec<Prog
     let calls = calls::read(&mut top, &defaults.call, &network, duration, files)?;
     let tcp = tcp::read(&mut top, &defaults.tcp, &network, duration)?;
     let programs = programs::read(&mut top, &network, duration, &tcp)?;
+    let measure = measure::read(&mut top, &network, sample_interval, files)?;
     if calls.is_empty() && tcp.is_empty() && programs.is_empty() {
         let mend = "add [call.main] or [tcp.upload] with from = \"…\" and to = \"…\"";
         return Err(top.fault("call", "there is no call and no TCP flow: nobody would send", mend));
     }
-    Ok((Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp }, programs))
+    let scenario = Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp };
+    Ok((scenario, programs, measure))
 }
 
 fn times(top: &mut Reader<'_>) -> Result<(Duration, Duration), Fault> {

@@ -93,6 +93,13 @@ impl Request {
         Self { from: Some(from), to: Some(to), ..self }
     }
 
+    /// The same in a run whose schedule is that of the experiment times `scale`: its window is multiplied likewise.
+    #[must_use]
+    pub fn rescaled(&self, scale: f64) -> Self {
+        let at = |at: Option<Time>| at.map(|at| crate::experiment::rescaled(at, scale));
+        Self { from: at(self.from), to: at(self.to), ..self.clone() }
+    }
+
     /// Reads `{ metric = "loss", stream = "main.video", from = "0s", … }`.
     pub(crate) fn read(node: &Node, key: &str) -> Result<Self, Fault> {
         let mut table = Reader::new(node, key)?;
