@@ -72,7 +72,7 @@ impl Ongoing {
 
     /// The run begins, at `start` (milliseconds since 1970).
     pub(super) fn begin(&mut self, start: f64, interval: Duration, duration: Duration) {
-        let call = stats::Call::new(&self.call.config, self.hosts.clone());
+        let call = stats::Call::new(&self.call.config, &self.hosts);
         self.collector = Some(Collector::new(call, start, interval, duration));
     }
 
@@ -126,7 +126,8 @@ impl Ongoing {
             }
             PageEvent::Stats(report) => {
                 if let Some(collector) = &mut self.collector {
-                    collector.take(seat, &report);
+                    let end = if seat == Seat::Caller { stats::End::Caller } else { stats::End::Callee };
+                    collector.take(end, &report);
                 }
             }
             PageEvent::Log(text) => self.said.push(format!("{host}: {text}")),

@@ -1,7 +1,7 @@
 //! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up, watched.
 
 use super::browser::{Browser, Launch};
-use super::machine::Machine;
+use super::machine::{MachineSampler, verdict};
 use super::media::Media;
 use super::ongoing::Ongoing;
 use super::plan::{Plan, Station};
@@ -33,7 +33,9 @@ pub(super) struct Party<'a> {
     server: Option<Server>,
     browsers: Vec<(String, Browser)>,
     calls: Vec<Ongoing>,
-    machine: Machine,
+    machine: Option<MachineSampler>,
+    /// When the machine is looked at next.
+    sample: Time,
     start: f64,
     looked: Time,
     notes: Vec<(String, String)>,
@@ -48,7 +50,8 @@ impl<'a> Party<'a> {
             server: None,
             browsers: Vec::new(),
             calls: Vec::new(),
-            machine: Machine::default(),
+            machine: None,
+            sample: Time::ZERO,
             start: 0.0,
             looked: Time::ZERO,
             notes: Vec::new(),
@@ -84,8 +87,11 @@ impl<'a> Party<'a> {
             let host = testbed.host(station.host);
             let named =
                 |error: super::browser::BrowserError| EmulationError(format!("{}: {error}", station.name));
-            let mut browser =
-                Browser::launch(&Launch { kind: station.browser, host, media, cancel }).map_err(named)?;
+            let kind = match station.browser {
+                crate::experiment::Browser::Chromium => super::browser::Kind::Chromium,
+                crate::experiment::Browser::Firefox => super::browser::Kind::Firefox,
+            };
+            let mut browser = Browser::launch(Launch { kind, host, media, cancel }).map_err(named)?;
             for (_, port, path) in pages.iter().filter(|(host, ..)| *host == station.host) {
                 browser.open(&format!("http://127.0.0.1:{port}{path}")).map_err(named)?;
             }
@@ -126,6 +132,15 @@ impl<'a> Party<'a> {
         Err(EmulationError(late.unwrap_or_else(|| "the pages do not get ready".to_owned())))
     }
 
+    /// Frames a second that are to be sent at the most.
+    fn frame_rate(&self) -> f64 {
+        let rates = self.plan.calls.iter().flat_map(|call| &call.settings);
+        rates
+            .filter_map(|settings| settings.video.as_ref())
+            .map(|video| f64::from(video.frame_rate))
+            .fold(0.0, f64::max)
+    }
+
     /// Sees whether the browsers are alive.
     fn look(&mut self) -> Result<(), EmulationError> {
         for (host, browser) in &mut self.browsers {
@@ -147,7 +162,7 @@ impl Guests for Party<'_> {
             ports.push((station.host, listener.local_addr().map_err(failed)?.port()));
             listeners.push(listener);
         }
-        let film = self.media.iter().flatten().find_map(|media| media.film.clone());
+        let film = self.media.iter().flatten().find_map(|media| media.webm.clone());
         let server = Server::start(listeners, Options { film, ..Options::default() })
             .map_err(|error| EmulationError(format!("cannot serve the call page: {error}")))?;
         let pages = self.rooms(&server)?;
@@ -161,14 +176,20 @@ impl Guests for Party<'_> {
     fn begin(&mut self, since_1970: Duration) {
         self.start = since_1970.as_millis_f64();
         let (interval, duration) = (self.scenario.sample_interval, self.scenario.duration);
-        self.machine = Machine::new(interval, duration);
+        // Where the kernel does not tell, nothing is judged by it.
+        self.machine = MachineSampler::start(interval, duration).ok();
+        self.sample = Time::ZERO + interval;
         for call in &mut self.calls {
             call.begin(self.start, interval, duration);
         }
     }
 
     fn turn(&mut self, now: Time) -> Result<(), EmulationError> {
-        self.machine.turn(now);
+        if let Some(machine) = self.machine.as_mut().filter(|_| now >= self.sample) {
+            let since = Span::from_secs_f64(self.sample.as_secs_f64());
+            machine.sample(since).map_err(|error| EmulationError(error.to_string()))?;
+            self.sample = self.sample + self.scenario.sample_interval;
+        }
         for call in &mut self.calls {
             call.turn(now, self.start).map_err(EmulationError)?;
         }
@@ -214,8 +235,13 @@ impl Guests for Party<'_> {
                 records.notes.push((format!("media.{}", station.name), media.description.clone()));
             }
         }
-        let machine = std::mem::take(&mut self.machine).finish();
-        records.streams.push(machine);
+        records.streams.extend(self.machine.take().map(MachineSampler::finish));
+        if let Some(reason) = verdict(&records.streams, self.frame_rate()) {
+            records.warnings.push(format!(
+                "CPU-limited: {reason}; what was measured is the machine's, not the network's"
+            ));
+            records.notes.push(("cpuLimited".to_owned(), reason));
+        }
         Some(records)
     }
 }

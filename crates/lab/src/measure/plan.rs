@@ -139,6 +139,9 @@ fn priority(mark: Dscp) -> Result<Option<Priority>, String> {
         Dscp::EF | Dscp::AF41 => Ok(Some(Priority::High)),
         AF42 => Ok(Some(Priority::Medium)),
         CS1 => Ok(Some(Priority::VeryLow)),
-        other => Err(format!("browsers have no priority for {other}; they have ef, af41, af42 and cs1")),
+        other => Err(format!(
+            "browsers have no priority for the code point {}; they have ef, af41, af42 and cs1",
+            other.0
+        )),
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
     lab::emulate::become_root().map_err(Failure::new)?;
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
     let experiment = with_browsers(&experiment, &args.browser)?;
-    let cache = Cache::open().map_err(Failure::new)?;
+    let cache = Cache::of_user().map_err(Failure::new)?;
     let quiet = args.real_time.quiet;
     let measurement = Measurement {
         cache: &cache,

@@ -76,10 +76,9 @@ pub(crate) fn run(
             }
             match done {
                 Err(failure) if kind.goes_on && !single => {
-                    eprint(&format!(
-                        "{}: {failure}",
-                        if cell.params.is_empty() { &experiment.name } else { &cell.label() }
-                    ));
+                    let cell = if cell.params.is_empty() { &experiment.name } else { &cell.label() };
+                    eprint(&format!("{cell}:"));
+                    failure.report();
                     session.code = 1;
                 }
                 done => done?,
