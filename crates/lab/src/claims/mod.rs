@@ -9,6 +9,7 @@ mod catalogue;
 mod evaluate;
 mod expression;
 mod read;
+mod runs;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ mod verify;
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
 pub use evaluate::{Beside, Measured, Status, Verdict};
+pub(crate) use runs::Computed;
 pub use verify::Plan;
 
 use crate::metrics::Request;
