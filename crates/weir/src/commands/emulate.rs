@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     lab::emulate::become_root().map_err(Failure::new)?;
     // Real time is dear, and a second run differs even with the same seed: one is the usual.
     let once = Chosen { runs: args.chosen.runs.or(Some(1)), ..args.chosen.clone() };
-    let experiment = Experiment::open(&args.experiment)?.with_overrides(&once.overrides())?;
+    let experiment = once.of(Experiment::open(&args.experiment)?)?;
     let experiment = if args.compare { experiment.simulated()? } else { experiment };
     if let Some(folder) = &args.logs {
         std::fs::create_dir_all(folder)
