@@ -121,6 +121,13 @@ fn is_full(scale: &f64) -> bool {
     *scale >= 1.0
 }
 
+/// A shortened schedule in words: `schedule × 0.2`.
+#[must_use]
+pub fn schedule(scale: f64) -> String {
+    let digits = format!("{scale:.3}");
+    format!("schedule × {}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 impl Verdict {
     /// What the reader of the result must know of it: that the machine limited runs, that the schedule was shortened. Empty if nothing.
     #[must_use]
@@ -130,8 +137,7 @@ impl Verdict {
             1 => Some("CPU-limited in 1 cell".to_owned()),
             cells => Some(format!("CPU-limited in {cells} cells")),
         };
-        let quick = (!is_full(&self.time_scale)).then(|| format!("quick: schedule × {:.3}", self.time_scale));
-        let quick = quick.map(|text| text.trim_end_matches('0').to_owned());
+        let quick = (!is_full(&self.time_scale)).then(|| format!("quick: {}", schedule(self.time_scale)));
         limited.into_iter().chain(quick).collect::<Vec<_>>().join("; ")
     }
 

@@ -17,7 +17,7 @@ mod verify;
 
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
-pub use evaluate::{Beside, Measured, Status, Verdict};
+pub use evaluate::{Beside, Measured, Status, Verdict, schedule};
 pub(crate) use runs::Computed;
 pub use verify::Plan;
 

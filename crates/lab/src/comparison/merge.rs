@@ -121,7 +121,7 @@ fn below(parties: &[Named<'_, Panel>]) -> Vec<Panel> {
     };
     let range = axis_range(parties.iter().flat_map(|(_, panel)| values(panel)), false);
     let headed = |(who, panel): &Named<'_, Panel>| Panel {
-        title: format!("{who}:"),
+        title: (*who).to_owned(),
         y_range: if panel.log_y { None } else { Some(range) },
         ..(*panel).clone()
     };

@@ -14,7 +14,7 @@ mod tests;
 pub use difference::{Difference, differences};
 pub use party::{Facts, Party, REFERENCE};
 
-use crate::claims::{Claim, Verdict};
+use crate::claims::{Claim, Verdict, schedule};
 use crate::experiment::Experiment;
 use crate::report::{Compared, Finding, Section, Status};
 use crate::store::StoredRun;
@@ -27,8 +27,7 @@ pub struct Comparison<'c> {
 }
 
 impl<'c> Comparison<'c> {
-    /// Who made these runs, by experiment and schedule. The facts of the runs are not there yet; `runs` by party are the numbers in the
-    /// store of those that are to be looked at.
+    /// Who made these runs, by experiment and schedule. The facts of the runs are yet to be added: of those in [`Party::stored`].
     ///
     /// # Errors
     /// When a run's text is not an experiment of this version, or has no such cell.
@@ -91,11 +90,11 @@ impl<'c> Comparison<'c> {
         let (mut id, mut title) = (section.id, section.title);
         let mut text = vec![section.text];
         if shortened {
-            id = format!("{id} × {}", first.experiment.time_scale);
+            id = format!("{id} {}", schedule(first.experiment.time_scale));
             title = format!("{title}, in {} s", self.length());
+            let schedule = schedule(first.experiment.time_scale);
             text.push(format!(
-                "The schedule is the published one times {:.3}; times that a check compares in seconds are not.",
-                first.experiment.time_scale
+                "Short form: the published {schedule}. Times that a check compares in seconds are not shortened."
             ));
         }
         text.extend(self.parties.iter().filter_map(Party::limits));

@@ -4,7 +4,7 @@ use super::{conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Compare;
 use crate::failure::Failure;
 use crate::output::{Output, table};
-use lab::claims::{Catalogue, Claim, Verdict};
+use lab::claims::{Catalogue, Claim, Verdict, schedule};
 use lab::comparison::{Comparison, Difference, Party, REFERENCE, differences};
 use lab::experiment::Experiment;
 use lab::runner::{Outcome, Summary};
@@ -119,7 +119,7 @@ fn show(args: &Compare, comparisons: &[Comparison<'_>]) -> Result<(), Failure> {
 
 fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(), Failure> {
     let quick =
-        if first.time_scale < 1.0 { format!(", schedule × {:.3}", first.time_scale) } else { String::new() };
+        if first.time_scale < 1.0 { format!(", {}", schedule(first.time_scale)) } else { String::new() };
     out.line(format_args!("{}{quick}", first.experiment))?;
     let mut rows = table(["cell", "who", "stream", "metric", "measured", REFERENCE, "difference"]);
     for difference in all {
