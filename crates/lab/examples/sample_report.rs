@@ -93,6 +93,7 @@ fn section(n: usize) -> Section {
             figure("cdf", "Round-trip time, static and adaptive threshold", caption, cdf()),
             figure("scatter", "Share of the rate against delay", "", scatter()),
         ],
+        compared: Vec::new(),
         table: Some(Table {
             caption: "Section means".to_owned(),
             columns: ["Section", "Capacity (Mbit/s)", "Published (Mbit/s)", "Measured (Mbit/s)"]

@@ -2,6 +2,7 @@
 //! fit of the codec model.
 
 pub mod claims;
+pub mod comparison;
 mod document;
 pub mod emulate;
 pub mod experiment;

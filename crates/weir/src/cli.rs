@@ -1,6 +1,10 @@
+mod compare;
 mod upload;
 
 use clap::{Args, Parser, Subcommand};
+pub(crate) use compare::Compare;
+use lab::FileError;
+use lab::experiment::Experiment;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -34,6 +38,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
+    /// Set stored runs of browsers against the simulator
+    Compare(Compare),
     /// Write stored runs as CSV or Parquet
     Export(Export),
     /// Run an experiment's network in real time between real programs
@@ -83,6 +89,9 @@ pub(crate) struct Chosen {
     /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
+    /// The short form: the schedule in 60 s, as [quick] in the file says; before --set
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 /// What every command that simulates takes.
@@ -111,6 +120,12 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 }
 
 impl Chosen {
+    /// The experiment as it is to be run.
+    pub(crate) fn of(&self, experiment: Experiment) -> Result<Experiment, FileError> {
+        let experiment = if self.quick { experiment.quick()? } else { experiment };
+        experiment.with_overrides(&self.overrides())
+    }
+
     /// What is to be changed in an experiment.
     pub(crate) fn overrides(&self) -> Vec<(String, String)> {
         let number = |key: &str, value: Option<u64>| value.map(|value| (key.to_owned(), value.to_string()));
@@ -146,6 +161,7 @@ Examples:
   weir verify jansen-2016 --json
   weir verify --baseline before.json
   weir verify carlucci-2017 --with gcc:libwebrtc
+  weir verify jansen-2016 --from measured.sqlite
 
 Exit code: 0; 1 if a claim or a metric got worse than in the baseline, or a run broke off; 2 for bad input; 130 after Ctrl-C.")]
 pub(crate) struct Verify {
@@ -154,6 +170,9 @@ pub(crate) struct Verify {
     pub(crate) claims: Vec<String>,
     #[command(flatten)]
     pub(crate) running: Running,
+    /// Judge the runs in this store instead, each browser, the emulator and the simulator apart
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store", "with", "baseline", "report", "save_baseline"])]
+    pub(crate) from: Option<PathBuf>,
     /// Run the same experiments under this controller too, or under 'all'; repeatable
     #[arg(long, value_name = "CONTROLLER")]
     pub(crate) with: Vec<String>,
@@ -179,7 +198,7 @@ pub(crate) struct Report {
     #[arg(value_name = "NAME|FILE|RUN", required_unless_present = "from")]
     pub(crate) experiments: Vec<String>,
     /// Show runs of this store instead of simulating
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "store"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store"])]
     pub(crate) from: Option<PathBuf>,
     /// Where to write the page
     #[arg(long, short, value_name = "FILE")]

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Emulate(args) => commands::emulate::run(&args),
         Command::Measure(args) => commands::measure::run(&args),

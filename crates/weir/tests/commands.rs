@@ -207,6 +207,61 @@ fn a_measured_run_is_listed_with_its_browsers_and_the_mark_of_a_slow_machine() {
     assert_eq!(rows.last().unwrap()["notes"]["cpuLimited"], "the machine was 98 % busy");
 }
 
+/// A folder with a store of one experiment in its short form: simulated, and as if a browser had done the same.
+fn folder_with_a_measured_call() -> tempfile::TempDir {
+    use lab::store::{Filter, Mode, RunMeta, Store};
+    let folder = folder();
+    let args =
+        ["run", "guerrero-viveros-2019/fig6-1", "--quick", "--runs", "1", "--store", "s.sqlite", "--quiet"];
+    in_folder(folder.path(), &args).assert().success();
+    let mut store = Store::open(&folder.path().join("s.sqlite")).unwrap();
+    let run = store.runs(&Filter::default()).unwrap().remove(0);
+    let recording = store.recording(run.id).unwrap();
+    let notes = [("browser.pc1", "Chromium 156.0.8078.73"), ("cpuLimited", "the machine was 98 % busy")];
+    let notes = notes.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    store.insert(&RunMeta { mode: Mode::Measured, notes, ..run.meta }, &recording, &[]).unwrap();
+    folder
+}
+
+#[test]
+fn stored_runs_are_judged_apart_by_who_made_them() {
+    let folder = folder_with_a_measured_call();
+    let verify =
+        |more: &[&str]| in_folder(folder.path(), &[&["verify", "--from", "s.sqlite"], more].concat());
+    let output = verify(&["--json"]).assert().success().get_output().stdout.clone();
+    let who: Vec<Value> = json_lines(&output).iter().map(|row| row["who"].clone()).collect();
+    assert!(
+        who.contains(&"Chromium 156".into()) && who.contains(&"simulator, gcc:draft-02".into()),
+        "{who:?}"
+    );
+    assert_eq!(json_lines(&output)[0]["time_scale"], 0.5);
+    verify(&[]).assert().success().stdout(contains("CPU-limited in 1 cell; quick: schedule × 0.5"));
+    verify(&["C-5"]).assert().success().stdout(contains("there is no stored run of carlucci-2017/fig11"));
+    verify(&["--quick"]).assert().code(2);
+}
+
+#[test]
+fn measured_runs_are_set_against_the_simulator() {
+    let folder = folder_with_a_measured_call();
+    let compare =
+        |more: &[&str]| in_folder(folder.path(), &[&["compare", "s.sqlite", "--quiet"], more].concat());
+    compare(&[])
+        .assert()
+        .success()
+        .stdout(contains("fig6-1, schedule × 0.5").and(contains("Chromium 156, CPU-limited")));
+    let output = compare(&["--json", "-o", "side.html"]).assert().success().get_output().stdout.clone();
+    let rows = json_lines(&output);
+    let metrics: Vec<&str> = rows.iter().filter_map(|row| row["metric"].as_str()).collect();
+    assert_eq!(metrics, ["received_rate", "loss", "rtt_p95"]);
+    assert!(rows.iter().all(|row| row["cpu_limited"] == true && row["difference"].is_number()));
+    let page = std::fs::read_to_string(folder.path().join("side.html")).unwrap();
+    assert!(
+        page.contains("simulator, gcc:libwebrtc")
+            && page.contains("* CPU-limited: in guerrero-viveros-2019/fig6-1")
+    );
+    compare(&["jansen-2016"]).assert().code(2).stderr(contains("no run of 'jansen-2016'"));
+}
+
 #[test]
 fn no_output_takes_the_place_of_another_file_of_the_command() {
     let folder = folder();

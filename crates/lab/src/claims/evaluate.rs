@@ -58,6 +58,16 @@ pub struct Verdict {
     pub runs: u32,
     /// The first seed.
     pub seed: u64,
+    /// By what the schedule was multiplied, where it is a short form (`--quick`): the windows of the claim were multiplied too, but not
+    /// the times that its check compares in seconds, such as how long a ramp takes.
+    #[serde(skip_serializing_if = "is_full")]
+    pub time_scale: f64,
+    /// Who made the runs, where they are stored ones: `Chromium 156`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub who: String,
+    /// The cells of which the machine limited a run, so that it says less of the network.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cpu_limited: Vec<String>,
     /// What explains a difference from what was published, where the claim failed and that is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -106,7 +116,31 @@ pub struct Measured {
     pub runs: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_full(scale: &f64) -> bool {
+    *scale >= 1.0
+}
+
+/// A shortened schedule in words: `schedule × 0.2`.
+#[must_use]
+pub fn schedule(scale: f64) -> String {
+    let digits = format!("{scale:.3}");
+    format!("schedule × {}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 impl Verdict {
+    /// What the reader of the result must know of it: that the machine limited runs, that the schedule was shortened. Empty if nothing.
+    #[must_use]
+    pub fn caveat(&self) -> String {
+        let limited = match self.cpu_limited.len() {
+            0 => None,
+            1 => Some("CPU-limited in 1 cell".to_owned()),
+            cells => Some(format!("CPU-limited in {cells} cells")),
+        };
+        let quick = (!is_full(&self.time_scale)).then(|| format!("quick: {}", schedule(self.time_scale)));
+        limited.into_iter().chain(quick).collect::<Vec<_>>().join("; ")
+    }
+
     /// Puts what another controller did beside the paper's.
     pub fn add_beside(&mut self, controller: &str, other: Self) {
         let holds = match other.status {
@@ -136,6 +170,9 @@ impl Claim {
             experiment: self.experiment.clone(),
             runs: experiment.map_or(0, |experiment| experiment.runs),
             seed: experiment.map_or(0, |experiment| experiment.seed.0),
+            time_scale: experiment.map_or(1.0, |experiment| experiment.time_scale),
+            who: String::new(),
+            cpu_limited: Vec::new(),
             note: if status == Status::NotReproduced { self.note.clone() } else { String::new() },
             values: Vec::new(),
             beside: Vec::new(),

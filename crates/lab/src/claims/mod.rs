@@ -9,6 +9,7 @@ mod catalogue;
 mod evaluate;
 mod expression;
 mod read;
+mod runs;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,8 @@ mod verify;
 
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
-pub use evaluate::{Beside, Measured, Status, Verdict};
+pub use evaluate::{Beside, Measured, Status, Verdict, schedule};
+pub(crate) use runs::Computed;
 pub use verify::Plan;
 
 use crate::metrics::Request;

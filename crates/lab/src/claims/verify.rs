@@ -1,7 +1,6 @@
 use super::evaluate::CellValues;
-use super::{Claim, Verdict};
+use super::{Claim, Computed, Verdict};
 use crate::experiment::Experiment;
-use crate::metrics::Request;
 use crate::runner::{Job, Outcome, Runner, Summary};
 use sim::Recording;
 
@@ -17,7 +16,7 @@ pub struct Plan<'c> {
 
 /// What was computed of one run: by claim of its experiment, by value.
 #[derive(Clone, Debug)]
-struct Results(Vec<Vec<Result<f64, String>>>);
+struct Results(Vec<Computed>);
 
 /// A verification under way.
 struct Verification<'p, 'c> {
@@ -78,16 +77,8 @@ impl<'c> Plan<'c> {
 
     /// Computes what the claims need of one run.
     fn compute(&self, job: Job, recording: &Recording) -> Results {
-        let known = self.experiments[job.experiment].streams();
-        let of = |claim: &Claim| {
-            let compute = |request: &Request| request.compute_among(recording, known);
-            claim
-                .values
-                .iter()
-                .map(|(_, request)| compute(request).map_err(|error| error.to_string()))
-                .collect()
-        };
-        Results(self.claims_of(job.experiment).map(of).collect())
+        let experiment = &self.experiments[job.experiment];
+        Results(self.claims_of(job.experiment).map(|claim| claim.compute(experiment, recording)).collect())
     }
 
     /// Runs everything and judges. `each` may make something more of every recording, in the thread of the run; `observe` gets it,

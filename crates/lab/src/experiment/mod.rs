@@ -243,6 +243,16 @@ impl Experiment {
         Ok(changed)
     }
 
+    /// Its text without what changes no run: by it, runs of the same thing are known although their files had other words, figures or
+    /// numbers of runs.
+    #[must_use]
+    pub(crate) fn essence(&self) -> String {
+        let words = ["title", "source", "about", "runs", "seed", "figure", "quick"];
+        let mut document = self.document.clone();
+        document.retain(|key| !words.contains(&key));
+        document::write(&document)
+    }
+
     /// The controllers of its calls, in each cell.
     pub fn controllers(&self) -> impl Iterator<Item = &str> {
         let calls = self.cells.iter().flat_map(|cell| &cell.scenario.calls);

@@ -84,6 +84,7 @@ impl<'e> Drawings<'e> {
             title: experiment.title.clone(),
             text: text.collect::<Vec<_>>().join("\n\n"),
             figures,
+            compared: Vec::new(),
             table: None,
         }
     }
@@ -225,6 +226,16 @@ fn usual(recording: &Recording) -> TimePlot {
     }
 }
 
+impl From<Status> for report::Status {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Reproduced => Self::Reproduced,
+            Status::NotReproduced => Self::NotReproduced,
+            Status::NotRun => Self::NotRun,
+        }
+    }
+}
+
 /// The report of a verification: the claims, then an experiment a section. `facts` say what the numbers rest on.
 #[must_use]
 pub fn report(
@@ -240,11 +251,7 @@ pub fn report(
         setting: verdict.setting.clone(),
         published: verdict.published.clone(),
         check: verdict.check.clone(),
-        status: match verdict.status {
-            Status::Reproduced => report::Status::Reproduced,
-            Status::NotReproduced => report::Status::NotReproduced,
-            Status::NotRun => report::Status::NotRun,
-        },
+        status: report::Status::from(verdict.status),
         measured: verdict.measured.clone(),
         note: verdict.note.clone(),
         beside: verdict

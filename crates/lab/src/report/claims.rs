@@ -18,7 +18,7 @@ impl Status {
         }
     }
 
-    fn symbol(self) -> &'static str {
+    pub(super) fn symbol(self) -> &'static str {
         match self {
             Self::Reproduced => "✓",
             Self::NotReproduced => "✗",
@@ -27,7 +27,7 @@ impl Status {
     }
 
     /// Class in the style sheet and key of the filter.
-    fn key(self) -> &'static str {
+    pub(super) fn key(self) -> &'static str {
         match self {
             Self::Reproduced => "yes",
             Self::NotReproduced => "no",

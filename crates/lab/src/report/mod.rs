@@ -10,6 +10,7 @@
 
 mod anchor;
 mod claims;
+mod compared;
 mod describe;
 pub mod model;
 mod page;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use model::*;
 pub use plot::PlotError;
+pub(crate) use plot::axis_range;
 
 /// The report as an HTML document in UTF-8.
 ///

@@ -63,10 +63,40 @@ pub struct Section {
     pub title: String,
     /// Paragraphs, separated by empty lines; may be empty.
     pub text: String,
+    /// Claims with what each of several found, before the figures.
+    pub compared: Vec<Compared>,
     /// The figures, in order.
     pub figures: Vec<Figure>,
     /// A table after the figures.
     pub table: Option<Table>,
+}
+
+/// A published claim and what several found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// Identifier in the catalogue, such as `C-7`.
+    pub id: String,
+    /// Where it was published.
+    pub source: String,
+    /// What the paper reports.
+    pub published: String,
+    /// The test that decides.
+    pub check: String,
+    /// What each found, in the order shown.
+    pub findings: Vec<Finding>,
+}
+
+/// What one found of a claim.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finding {
+    /// Who: a browser, a simulator.
+    pub who: String,
+    /// Whether the check holds.
+    pub status: Status,
+    /// What was measured; why not, if it was not run.
+    pub measured: String,
+    /// What is to be kept in mind of it; may be empty.
+    pub caveat: String,
 }
 
 /// A table of text; columns that hold numbers are set flush right.

@@ -3,7 +3,7 @@
 use super::anchor::Anchors;
 use super::model::{Body, Figure, Report, Section};
 use super::plot::{self, PlotError};
-use super::{claims, describe, table};
+use super::{claims, compared, describe, table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
@@ -94,6 +94,7 @@ fn section(part: &Section, index: usize, anchors: &Anchors, number: &mut usize) 
         section id=(anchors.section(index)) {
             h2 { (part.title) }
             @for paragraph in part.text.split("\n\n").filter(|p| !p.trim().is_empty()) { p.text { (paragraph.trim()) } }
+            @if !part.compared.is_empty() { (compared::table(&part.compared)) }
             @if !figures.is_empty() { div.figures { @for figure in &figures { (figure) } } }
             @if let Some(data) = &part.table { (table::table(data)) }
         }

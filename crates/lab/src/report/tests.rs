@@ -1,8 +1,8 @@
 //! The page as a reader's machine sees it: parsed again.
 
 use super::{
-    At, Bar, Body, BoxStats, ClaimRow, Figure, Group, Grouped, Line, LineStyle, Mark, MarkKind, Panel,
-    Report, Role, Section, Status, Table, html,
+    At, Bar, Body, BoxStats, ClaimRow, Compared, Figure, Finding, Group, Grouped, Line, LineStyle, Mark,
+    MarkKind, Panel, Report, Role, Section, Status, Table, html,
 };
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeSet;
@@ -162,12 +162,21 @@ fn hostile_names_stay_text() {
         beside: vec![(h(), Some(true), h())],
         anchor: Some(h()),
     };
+    let finding = Finding { who: h(), status: Status::NotReproduced, measured: h(), caveat: h() };
+    let compared = Compared { id: h(), source: h(), published: h(), check: h(), findings: vec![finding] };
     let report = Report {
         title: h(),
         subtitle: h(),
         facts: vec![(h(), h())],
         claims: vec![row],
-        sections: vec![Section { id: h(), title: h(), text: h(), figures, table: Some(table) }],
+        sections: vec![Section {
+            id: h(),
+            title: h(),
+            text: h(),
+            compared: vec![compared],
+            figures,
+            table: Some(table),
+        }],
     };
     let page = Html::parse_document(&html(&report).unwrap());
     assert!(page.errors.is_empty(), "{:?}", page.errors);

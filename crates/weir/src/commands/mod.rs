@@ -1,3 +1,4 @@
+pub(crate) mod compare;
 pub(crate) mod control;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
@@ -12,24 +13,28 @@ pub(crate) mod tc;
 pub(crate) mod upload;
 pub(crate) mod verify;
 
-use crate::cli::Running;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use lab::export::{to_file, writable};
 use lab::runner::{Runner, Summary, all_cores};
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs `work` with a runner that shows progress and stops on Ctrl-C.
-fn with_runner<T>(args: &Running, work: impl FnOnce(Runner<'_>) -> T) -> Result<T, Failure> {
+fn with_runner<T>(
+    jobs: Option<NonZeroUsize>,
+    quiet: bool,
+    work: impl FnOnce(Runner<'_>) -> T,
+) -> Result<T, Failure> {
     // The second time the user means it.
     let cancel = cancel_on_signal(|| std::process::exit(130))?;
-    let progress = Progress::new(args.quiet, "runs");
+    let progress = Progress::new(quiet, "runs");
     let show = |done, total| progress.show(done, total);
-    let jobs = args.jobs.unwrap_or_else(all_cores);
+    let jobs = jobs.unwrap_or_else(all_cores);
     let result = work(Runner { jobs, cancel: &cancel, progress: &show });
     progress.finish();
     Ok(result)

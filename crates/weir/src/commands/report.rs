@@ -18,8 +18,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.from {
         return stored(args, path);
     }
-    let overrides = args.running.chosen.overrides();
-    let open = |name: &String| Experiment::open(name)?.with_overrides(&overrides)?.simulated();
+    let open = |name: &String| args.running.chosen.of(Experiment::open(name)?)?.simulated();
     let experiments: Vec<Experiment> = args.experiments.iter().map(open).collect::<Result<_, _>>()?;
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
     let wanted = keeper.wants();
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
         })
     };
-    let summary = with_runner(&args.running, work)?;
+    let summary = with_runner(args.running.jobs, args.running.quiet, work)?;
     let sections = drawings.iter().map(Drawings::section).collect();
     write(&args.output, &title(&experiments), &args.running, &[], sections, summary.done)?;
     keeper.finish()?;
@@ -71,7 +70,7 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
 }
 
 /// How many runs, and of which kind: `3 emulated, 2 simulated`.
-fn made(runs: &[StoredRun]) -> String {
+pub(super) fn made(runs: &[StoredRun]) -> String {
     let of = |mode: Mode| (runs.iter().filter(|run| run.meta.mode == mode).count(), mode);
     let kinds = Mode::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
     kinds.map(|(count, mode)| format!("{count} {mode}")).collect::<Vec<_>>().join(", ")
@@ -114,9 +113,24 @@ pub(super) fn write(
     facts.extend(
         running.chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))),
     );
+    facts.extend(
+        running.chosen.quick.then(|| fact("schedule", "quick: the published one in 60 s".to_owned())),
+    );
+    write_page(path, title, facts, verdicts, sections, running.quiet)
+}
+
+/// Writes a page with these facts, and says where unless it is to be quiet.
+pub(super) fn write_page(
+    path: &Path,
+    title: &str,
+    facts: Vec<(String, String)>,
+    verdicts: &[Verdict],
+    sections: Vec<Section>,
+    quiet: bool,
+) -> Result<(), Failure> {
     let page = lab::report::html(&lab::figures::report(title, facts, verdicts, sections))?;
     write_file(path, &page)?;
-    if !running.quiet {
+    if !quiet {
         eprint(&format!("wrote {}", path.display()));
     }
     Ok(())

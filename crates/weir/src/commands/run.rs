@@ -28,8 +28,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.pcap.iter().map(AsRef::as_ref).collect();
     let store = args.running.store.as_deref();
     outputs_apart(&outputs, &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>())?;
-    let experiment =
-        Experiment::open(&args.experiment)?.with_overrides(&args.running.chosen.overrides())?.simulated()?;
+    let experiment = args.running.chosen.of(Experiment::open(&args.experiment)?)?.simulated()?;
     let experiments = [experiment];
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
     let wanted = keeper.wants();
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
             }
         })
     };
-    let done = with_runner(&args.running, work)?;
+    let done = with_runner(args.running.jobs, args.running.quiet, work)?;
     shown.finish(&experiments[0])?;
     keeper.finish()?;
     if let Some(path) = &args.pcap {

@@ -12,6 +12,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.from {
+        let catalogue = Catalogue::embedded()?;
+        let claims = catalogue.select(&args.claims)?;
+        let verdicts = super::compare::verdicts(path, &claims, !args.claims.is_empty())?;
+        show(&verdicts, args.running.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let outputs: Vec<&Path> = args.report.iter().chain(&args.save_baseline).map(AsRef::as_ref).collect();
     let others: Vec<&Path> = args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &others)?;
@@ -19,12 +26,11 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
-    let overrides = args.running.chosen.overrides();
     // A slip in --set would make every claim 'not run'; it is the user's, so it is said at once.
     for (key, value) in &args.running.chosen.set {
         check_override(&claims, key, value)?;
     }
-    let plan = Plan::new(claims, |experiment| experiment.with_overrides(&overrides)?.simulated());
+    let plan = Plan::new(claims, |experiment| args.running.chosen.of(experiment)?.simulated());
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan);
     let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();
@@ -55,7 +61,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         });
         (verdicts, summary)
     };
-    let (verdicts, summary) = with_runner(&args.running, work)?;
+    let (verdicts, summary) = with_runner(args.running.jobs, args.running.quiet, work)?;
     if let Some(path) = &args.report {
         let sections = drawings.iter().map(Drawings::section).collect();
         super::report::write(
@@ -157,6 +163,9 @@ fn say_what_differs(args: &Verify, plan: &Plan<'_>) {
     if let Some(runs) = args.running.chosen.runs {
         eprint(&format!("note: {runs} runs a cell instead of what the experiments say"));
     }
+    if args.running.chosen.quick {
+        eprint("note: short forms (--quick) of the experiments");
+    }
     for (key, value) in &args.running.chosen.set {
         eprint(&format!("note: {key} = {value} instead of what the experiments say"));
     }
@@ -166,7 +175,9 @@ fn say_what_differs(args: &Verify, plan: &Plan<'_>) {
 }
 
 fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
-    let mut rows = table(["claim", "where", "status", "measured", "published", "check"]);
+    let by_party = verdicts.iter().any(|verdict| !verdict.who.is_empty());
+    let second = if by_party { "who" } else { "where" };
+    let mut rows = table(["claim", second, "status", "measured", "published", "check"]);
     for verdict in verdicts {
         let colour = match verdict.status {
             Status::Reproduced => Color::Green,
@@ -175,9 +186,9 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
         };
         rows.add_row([
             Cell::new(&verdict.id),
-            Cell::new(&verdict.location),
+            Cell::new(if by_party { &verdict.who } else { &verdict.location }),
             Cell::new(verdict.status).fg(colour),
-            Cell::new(&verdict.measured),
+            Cell::new(measured(verdict)),
             Cell::new(&verdict.published),
             Cell::new(&verdict.check),
         ]);
@@ -199,6 +210,12 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
         count(Status::NotReproduced),
         count(Status::NotRun)
     ))
+}
+
+/// What was measured, with what is to be kept in mind of it.
+fn measured(verdict: &Verdict) -> String {
+    let caveat = verdict.caveat();
+    if caveat.is_empty() { verdict.measured.clone() } else { format!("{} ({caveat})", verdict.measured) }
 }
 
 fn save(path: &Path, verdicts: &[Verdict]) -> Result<(), Failure> {

@@ -1,0 +1,134 @@
+//! What was measured against what the simulator says under the controller of today's browsers.
+
+use super::{Comparison, Party};
+use crate::metrics::{StreamSummary, Unit, mean};
+use crate::report::Table;
+use serde::Serialize;
+
+/// What is compared of every stream: mean rate, the 95th percentile of the round-trip time, loss.
+const METRICS: [&str; 3] = ["received_rate", "rtt_p95", "loss"];
+
+/// A metric of a stream of a cell, measured and simulated; the means over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The experiment.
+    pub experiment: String,
+    /// By what its schedule was multiplied.
+    pub time_scale: f64,
+    /// The cell's parameters; empty without a grid.
+    pub cell: String,
+    /// Who measured.
+    pub who: String,
+    /// The stream.
+    pub stream: String,
+    /// The metric.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// As measured.
+    pub measured: f64,
+    /// As simulated under [`REFERENCE`](super::REFERENCE).
+    pub simulated: f64,
+    /// Measured less simulated.
+    pub difference: f64,
+    /// Whether the machine limited a run of the cell.
+    pub cpu_limited: bool,
+}
+
+impl Difference {
+    /// The difference for people: a share of what was simulated, of shares themselves percentage points.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        if self.unit == Unit::Share {
+            return format!("{:+.2} points", self.difference * 100.0);
+        }
+        if self.simulated == 0.0 {
+            "–".to_owned()
+        } else {
+            format!("{:+.1} %", self.difference / self.simulated * 100.0)
+        }
+    }
+
+    /// Who measured, marked where the machine limited it.
+    #[must_use]
+    pub fn marked(&self) -> String {
+        if self.cpu_limited { format!("{}, CPU-limited", self.who) } else { self.who.clone() }
+    }
+}
+
+/// The differences of every cell that both a real party and the simulator under [`REFERENCE`](super::REFERENCE) have.
+#[must_use]
+pub fn differences(comparison: &Comparison<'_>) -> Vec<Difference> {
+    let Some(simulator) = comparison.parties.iter().find(|party| party.is_reference()) else {
+        return Vec::new();
+    };
+    let real = comparison.parties.iter().filter(|party| party.is_real());
+    real.flat_map(|party| between(party, simulator)).collect()
+}
+
+fn between(real: &Party<'_>, simulator: &Party<'_>) -> Vec<Difference> {
+    let mut all = Vec::new();
+    for cell in real.experiment.cells() {
+        let Some(twin) = simulator.experiment.cells().iter().find(|twin| twin.params == cell.params) else {
+            continue;
+        };
+        let simulated = means(simulator.summaries(twin.index));
+        for (stream, metric, unit, measured) in means(real.summaries(cell.index)) {
+            let same = |other: &&(String, &str, Unit, f64)| other.0 == stream && other.1 == metric;
+            let Some((_, _, _, simulated)) = simulated.iter().find(same) else { continue };
+            if !measured.is_finite() || !simulated.is_finite() {
+                continue;
+            }
+            all.push(Difference {
+                experiment: real.experiment.name.clone(),
+                time_scale: real.experiment.time_scale,
+                cell: cell.label(),
+                who: real.who.clone(),
+                stream,
+                metric,
+                unit,
+                measured,
+                simulated: *simulated,
+                difference: measured - simulated,
+                cpu_limited: real.is_limited(cell.index),
+            });
+        }
+    }
+    all
+}
+
+/// The means over the runs of a cell, a stream and a metric each.
+fn means<'a>(runs: impl Iterator<Item = &'a Vec<StreamSummary>>) -> Vec<(String, &'static str, Unit, f64)> {
+    let mut all: Vec<(String, &'static str, Unit, Vec<f64>)> = Vec::new();
+    for stream in runs.flatten() {
+        for (metric, unit, value) in stream.values.iter().filter(|(name, ..)| METRICS.contains(name)) {
+            match all.iter_mut().find(|entry| entry.0 == stream.stream && entry.1 == *metric) {
+                Some(entry) => entry.3.push(*value),
+                None => all.push((stream.stream.clone(), *metric, *unit, vec![*value])),
+            }
+        }
+    }
+    all.into_iter().map(|(stream, metric, unit, values)| (stream, metric, unit, mean(&values))).collect()
+}
+
+/// The differences as a table of the report.
+pub(super) fn table(differences: &[Difference]) -> Table {
+    let row = |difference: &Difference| {
+        let cell = if difference.cell.is_empty() { "–" } else { &difference.cell };
+        vec![
+            cell.to_owned(),
+            difference.marked(),
+            difference.stream.clone(),
+            difference.metric.to_owned(),
+            difference.unit.show(difference.measured),
+            difference.unit.show(difference.simulated),
+            difference.shown(),
+        ]
+    };
+    let heads = ["cell", "who", "stream", "metric", "measured", "simulated", "difference"];
+    Table {
+        caption: format!("Measured against the simulator under {}", super::REFERENCE),
+        columns: heads.map(str::to_owned).to_vec(),
+        rows: differences.iter().map(row).collect(),
+    }
+}

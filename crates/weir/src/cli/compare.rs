@@ -1,0 +1,33 @@
+use clap::Args;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir compare runs.sqlite
+  weir compare runs.sqlite jansen-2016 -o today.html
+  weir compare runs.sqlite --json
+
+What was measured or emulated is set against the simulator under gcc:libwebrtc. Simulations that are not in the store, under it and under
+the file's own controllers, are made; those of --store and 'weir run' are used.")]
+pub(crate) struct Compare {
+    /// The store with the runs
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+    /// Experiments by name, or papers; all if there are none
+    #[arg(value_name = "NAME|PAPER")]
+    pub(crate) experiments: Vec<String>,
+    /// Write a page with claims and figures side by side, that stands alone
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}

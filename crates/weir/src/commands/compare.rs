@@ -1,0 +1,161 @@
+//! Stored runs of several parties, side by side.
+
+use super::{conclude, eprint, outputs_apart, with_runner};
+use crate::cli::Compare;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use lab::claims::{Catalogue, Claim, Verdict, schedule};
+use lab::comparison::{Comparison, Difference, Party, REFERENCE, differences};
+use lab::experiment::Experiment;
+use lab::runner::{Outcome, Summary};
+use lab::store::{Filter, Store, StoredRun};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
+    let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
+    outputs_apart(&outputs, &[&args.store])?;
+    let catalogue = Catalogue::embedded()?;
+    let claims = catalogue.select(&[])?;
+    let store = Store::open(&args.store)?;
+    let runs = chosen(&store, args)?;
+    let mut comparisons = loaded(&store, &runs, &claims)?;
+    let summary = simulate(args, &mut comparisons)?;
+    if let Some(path) = &args.output {
+        let sections = comparisons.iter().map(Comparison::section).collect();
+        let facts = vec![
+            ("weir".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+            (
+                "runs".to_owned(),
+                format!("{}, {} simulated besides", super::report::made(&runs), summary.done),
+            ),
+        ];
+        super::report::write_page(path, "Runs side by side", facts, &[], sections, args.quiet)?;
+    }
+    show(args, &comparisons)?;
+    conclude(summary, ExitCode::SUCCESS)
+}
+
+/// The runs of the experiments that are named.
+fn chosen(store: &Store, args: &Compare) -> Result<Vec<StoredRun>, Failure> {
+    if args.experiments.is_empty() {
+        return Ok(store.runs(&Filter::default())?);
+    }
+    let mut runs = Vec::new();
+    for name in &args.experiments {
+        let found = store.runs(&Filter { experiment: Some(name.clone()), ..Filter::default() })?;
+        if found.is_empty() {
+            let shown = args.store.display();
+            return Err(Failure::new(format!(
+                "{shown}: no run of '{name}'; see 'weir list --store {shown}'"
+            )));
+        }
+        runs.extend(found);
+    }
+    // A paper and one of its experiments would name a run twice.
+    runs.sort_by_key(|run| run.id);
+    runs.dedup_by_key(|run| run.id);
+    Ok(runs)
+}
+
+/// The comparisons of stored runs, with what is needed of each run.
+fn loaded<'c>(
+    store: &Store,
+    runs: &[StoredRun],
+    claims: &[&'c Claim],
+) -> Result<Vec<Comparison<'c>>, Failure> {
+    let mut comparisons = Comparison::of(runs, claims)?;
+    for party in comparisons.iter_mut().flat_map(|comparison| &mut comparison.parties) {
+        for (id, job, limited) in party.stored.clone() {
+            let facts = party.facts(job, &store.recording(id)?, limited);
+            party.add(facts);
+        }
+    }
+    Ok(comparisons)
+}
+
+/// Makes the simulations that the real runs are to be seen beside.
+fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summary, Failure> {
+    let mut missing: Vec<(usize, Party<'_>)> = Vec::new();
+    for (place, comparison) in comparisons.iter().enumerate() {
+        missing.extend(comparison.missing_simulations().into_iter().map(|party| (place, party)));
+    }
+    let experiments: Vec<Experiment> = missing.iter().map(|(_, party)| party.experiment.clone()).collect();
+    let mut made = Vec::new();
+    let summary = with_runner(args.jobs, args.quiet, |runner| {
+        let each = |job: lab::runner::Job, recording| missing[job.experiment].1.facts(job, &recording, false);
+        runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
+            Ok(facts) => made.push((outcome.job.experiment, facts)),
+            Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
+        })
+    })?;
+    for (place, facts) in made {
+        missing[place].1.add(facts);
+    }
+    for (place, party) in missing {
+        comparisons[place].parties.push(party);
+    }
+    Ok(summary)
+}
+
+fn show(args: &Compare, comparisons: &[Comparison<'_>]) -> Result<(), Failure> {
+    let mut out = Output::new();
+    let mut written = 0;
+    for comparison in comparisons {
+        let all = differences(comparison);
+        written += all.len();
+        if args.json {
+            all.iter().try_for_each(|difference| out.json(difference))?;
+        } else if let Some(first) = all.first() {
+            print(&mut out, first, &all)?;
+        }
+    }
+    out.finish()?;
+    if written == 0 {
+        eprint(&format!("note: no cell was both measured or emulated and simulated under {REFERENCE}"));
+    }
+    Ok(())
+}
+
+fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(), Failure> {
+    let quick =
+        if first.time_scale < 1.0 { format!(", {}", schedule(first.time_scale)) } else { String::new() };
+    out.line(format_args!("{}{quick}", first.experiment))?;
+    let mut rows = table(["cell", "who", "stream", "metric", "measured", REFERENCE, "difference"]);
+    for difference in all {
+        rows.add_row([
+            difference.cell.clone(),
+            difference.marked(),
+            difference.stream.clone(),
+            difference.metric.to_owned(),
+            difference.unit.show(difference.measured),
+            difference.unit.show(difference.simulated),
+            difference.shown(),
+        ]);
+    }
+    out.line(rows)
+}
+
+/// What stored runs say of these claims, claim by claim; `named`: also of those of which there is no run.
+pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Vec<Verdict>, Failure> {
+    let store = Store::open(path)?;
+    let mut runs = store.runs(&Filter::default())?;
+    runs.retain(|run| claims.iter().any(|claim| claim.experiment == run.meta.experiment));
+    let comparisons = loaded(&store, &runs, claims)?;
+    let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();
+    let mut all = Vec::new();
+    for claim in claims {
+        let before = all.len();
+        all.extend(found.iter().filter(|verdict| verdict.id == claim.id).cloned());
+        if named && all.len() == before {
+            all.push(claim.without_runs());
+        }
+    }
+    if all.is_empty() {
+        let shown = path.display();
+        return Err(Failure::new(format!(
+            "{shown}: no run of an experiment that tests a claim; see 'weir list'"
+        )));
+    }
+    Ok(all)
+}
