@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Import(args) => commands::import::run(&args),
         Command::Emulate(args) => commands::emulate::run(&args),
         Command::Control(args) => commands::control::run(&args),
         Command::Tc(args) => commands::tc::run(&args),

@@ -17,7 +17,7 @@
 
 mod blob;
 mod error;
-mod names;
+pub(crate) mod names;
 mod read;
 mod schema;
 mod write;
