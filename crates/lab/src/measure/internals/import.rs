@@ -10,6 +10,9 @@ const STEP: f64 = 100.0;
 /// The longest sampling interval and run that are made of a dump, s.
 const LONGEST_INTERVAL: f64 = 60.0;
 const LONGEST_RUN: f64 = 7.0 * 86_400.0;
+/// The most values that a run is made of, a half gigabyte; two connections over five hours have a sixth of it. Two lone times
+/// far apart, or many short series, would make a small file a large run.
+const MOST_VALUES: usize = 1 << 26;
 
 /// A run made of a dump.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +101,15 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above")]
     let millis = |value: f64| Duration::from_millis(value as u64);
     let (interval, duration) = (millis(interval), millis(length));
-    if sample_count(interval, duration) == 0 { Err(wrong()) } else { Ok((start, interval, duration)) }
+    let series: usize = connections.iter().map(Connection::series).sum();
+    match sample_count(interval, duration) {
+        0 => Err(wrong()),
+        samples if samples.saturating_mul(series) > MOST_VALUES => {
+            let reason = format!("its {series} series over {samples} samples are too many");
+            Err(DumpError::new(reason, "make a dump of a shorter call"))
+        }
+        _ => Ok((start, interval, duration)),
+    }
 }
 
 /// An experiment file of the same calls between two hosts of which nothing is known.

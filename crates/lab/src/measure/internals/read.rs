@@ -48,6 +48,11 @@ struct Series {
 }
 
 impl Connection {
+    /// How many series it has.
+    pub(super) fn series(&self) -> usize {
+        self.objects.values().map(Vec::len).sum()
+    }
+
     /// What the page was told at the poll with this index.
     #[must_use]
     pub fn report(&self, index: usize) -> StatsReport {

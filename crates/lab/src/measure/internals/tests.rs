@@ -3,8 +3,12 @@
 use super::*;
 use crate::experiment::Experiment;
 use crate::store::{Mode, RunMeta};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
 use serde_json::{Value, json};
 use sim::recording::{Kind, StreamRecord};
+use std::io::Read;
 use units::{Duration, Seed};
 
 const CHROMIUM: &[u8] = include_bytes!("fixtures/chromium-156.json.gz");
@@ -142,6 +146,41 @@ fn what_is_no_dump_is_refused_with_a_mend() {
     ] {
         let error = read(&bytes[..]).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("; ") && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_small_dump_does_not_become_a_large_run() {
+    let start = 1_767_225_600_000u64;
+    let week = json!([start, start + 100, start + 200, start + 300, start + 600_000_000]);
+    let many: serde_json::Map<String, Value> = (0..100)
+        .map(|member| {
+            (format!("I-m{member}"), json!({ "startTime": "2026-01-01T00:00:00Z", "values": "[1]" }))
+        })
+        .collect();
+    let mut stats = json!({ "I-timestamp": { "startTime": "2026-01-01T00:00:00Z", "statsType": "inbound-rtp",
+                                             "values": week.to_string() } });
+    stats.as_object_mut().unwrap().extend(many);
+    let dump = json!({ "PeerConnections": { "1": { "stats": stats } } }).to_string();
+    let error = import(&read(dump.as_bytes()).unwrap(), "week").unwrap_err().to_string();
+    assert!(error.contains("are too many; make a dump of a shorter call"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_numbers_a_dump_has_it_makes_a_run_or_an_error(changes in vec((any::<Index>(), 0usize..12), 1..40)) {
+        let mut text = Vec::new();
+        flate2::read::GzDecoder::new(CHROMIUM).read_to_end(&mut text).unwrap();
+        let digits: Vec<usize> = (0..text.len()).filter(|place| text[*place].is_ascii_digit()).collect();
+        for (place, digit) in changes {
+            text[*place.get(&digits)] = b"0123456789e-"[digit];
+        }
+        if let Ok(imported) = read(&text[..]).and_then(|dump| import(&dump, "x")) {
+            let mut again = Vec::new();
+            write(&meta(&imported), &imported.recording, &mut again).unwrap();
+            prop_assert!(serde_json::from_slice::<Value>(&again).is_ok());
+        }
     }
 }
 

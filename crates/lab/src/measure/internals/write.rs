@@ -190,7 +190,10 @@ fn members(stream: &StreamRecord, from: usize, to: usize) -> BTreeMap<String, (u
         };
         let empty = || (from, vec![Value::Object(Map::new()); to - from + 1]);
         let (_, records) = members.entry(record.to_owned()).or_insert_with(empty);
-        for (record, value) in records.iter_mut().filter_map(Value::as_object_mut).zip(&column.values[from..])
+        for (record, value) in records
+            .iter_mut()
+            .filter_map(Value::as_object_mut)
+            .zip(column.values.get(from..).unwrap_or_default())
         {
             if !value.is_nan() {
                 record.insert(member.to_owned(), number(*value));

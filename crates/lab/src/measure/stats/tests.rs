@@ -1,6 +1,8 @@
 //! With reports of real browsers, a call of two tabs of one each, and with made-up ones.
 
 use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const CHROMIUM: &str = include_str!("fixtures/chromium-156.json");
@@ -205,6 +207,31 @@ fn freezes_and_requests_for_key_frames_are_events() {
     let request = "keyFrameRequest";
     assert_eq!(told, [(1.0, request, 1.0), (2.0, "freeze", 0.75), (3.0, request, 1.0), (3.0, request, 1.0)]);
     assert!(events.iter().all(|event| event.stream == "main.video"));
+}
+
+proptest! {
+    #[test]
+    fn whatever_numbers_a_page_says_records_are_whole_and_in_order(
+        told in vec((0.0..10.0f64, 0usize..4, any::<f64>(), any::<f64>(), any::<f64>()), 0..30),
+    ) {
+        let mut collector = collector();
+        for (at, kind, one, two, three) in told {
+            let kind = ["outbound-rtp", "inbound-rtp", "remote-inbound-rtp", "candidate-pair"][kind];
+            let stats = json!({
+                "X": { "type": kind, "kind": "video", "timestamp": one, "bytesSent": two, "roundTripTime": three,
+                       "freezeCount": one, "pliCount": two, "totalFreezesDuration": three, "selected": true },
+                "O": { "type": "outbound-rtp", "kind": "video", "packetsSent": three },
+            });
+            collector.take(if two > 0.0 { End::Caller } else { End::Callee }, &report(at, stats));
+        }
+        let collected = collector.finish();
+        for stream in &collected.streams {
+            prop_assert!(stream.columns.iter().all(|column| column.values.len() == 8));
+            let mut points = stream.points.iter().map(|points| &points.values);
+            prop_assert!(points.all(|values| values.is_sorted_by_key(|(at, _)| *at)));
+        }
+        prop_assert!(collected.events.is_sorted_by_key(|event| event.at));
+    }
 }
 
 #[test]
