@@ -1,5 +1,4 @@
 //! Dumps of chrome://webrtc-internals, in and out, as a user does it.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;

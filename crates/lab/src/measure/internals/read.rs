@@ -185,7 +185,7 @@ fn is_of(object: &[Series], types: &[&str]) -> bool {
 /// like 'Not:A-Brand'); else what the user agent says.
 fn browser(dump: &Value) -> Option<String> {
     let brands = dump.pointer("/UserAgentData/fullVersionList").and_then(Value::as_array);
-    let named = brands.into_iter().flatten().filter_map(|brand| {
+    let mut named = brands.into_iter().flatten().filter_map(|brand| {
         let name = brand.get("brand")?.as_str().filter(|name| !name.contains("Not"))?;
         Some(format!("{name} {}", brand.get("version")?.as_str()?))
     });
@@ -195,6 +195,6 @@ fn browser(dump: &Value) -> Option<String> {
             agent.split(' ').find(|word| word.contains("Chrome/") || word.starts_with("Firefox/"))?;
         Some(product.replacen('/', " ", 1))
     };
-    let found = named.last().or_else(product)?;
+    let found = named.next_back().or_else(product)?;
     Some(found.chars().filter(|letter| !letter.is_control()).take(100).collect())
 }
