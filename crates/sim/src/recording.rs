@@ -15,11 +15,14 @@ pub enum Kind {
     Tcp,
     /// One direction of a host's access: what the network itself knows, the truth.
     Line,
+    /// A statistics object of a real browser with all its members, or the machine's own load: as it was told, in its own
+    /// words and units.
+    Stats,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Video, Self::Audio, Self::Tcp, Self::Line];
+    pub const ALL: [Self; 5] = [Self::Video, Self::Audio, Self::Tcp, Self::Line, Self::Stats];
 
     /// The word for it in stores and exports.
     #[must_use]
@@ -29,7 +32,14 @@ impl Kind {
             Self::Audio => "audio",
             Self::Tcp => "tcp",
             Self::Line => "line",
+            Self::Stats => "stats",
         }
+    }
+
+    /// Whether it is media or TCP between two hosts, of which metrics are made.
+    #[must_use]
+    pub const fn is_flow(self) -> bool {
+        matches!(self, Self::Video | Self::Audio | Self::Tcp)
     }
 }
 
@@ -106,7 +116,7 @@ pub struct Recording {
     pub interval: Duration,
     /// How long the run was.
     pub duration: Duration,
-    /// Streams in the order of the experiment file: calls, TCP flows, then lines.
+    /// Streams in the order of the experiment file: calls, TCP flows, then lines; last what browsers said besides.
     pub streams: Vec<StreamRecord>,
     /// Events in order of time.
     pub events: Vec<Event>,

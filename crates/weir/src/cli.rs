@@ -40,8 +40,10 @@ pub(crate) enum Command {
     Report(Report),
     /// Set stored runs of browsers against the simulator
     Compare(Compare),
-    /// Write stored runs as CSV or Parquet
+    /// Write stored runs as CSV or Parquet, or as a dump of webrtc-internals
     Export(Export),
+    /// Put a dump of chrome://webrtc-internals into a store
+    Import(Import),
     /// Run an experiment's network in real time between real programs
     Emulate(Emulate),
     /// Measure real browsers that call each other across an experiment's network
@@ -212,7 +214,8 @@ pub(crate) struct Report {
 Examples:
   weir run carlucci-2017/fig6 --store runs.sqlite
   weir export --from runs.sqlite --parquet runs.parquet
-  weir export --from runs.sqlite 1 --csv video.csv --stream main.video")]
+  weir export --from runs.sqlite 1 --csv video.csv --stream main.video
+  weir export --from runs.sqlite 1 --webrtc-internals dump.json")]
 #[command(group = clap::ArgGroup::new("format").required(true))]
 pub(crate) struct Export {
     /// Numbers of runs; all if there are none
@@ -227,9 +230,29 @@ pub(crate) struct Export {
     /// Write the same as Parquet
     #[arg(long, value_name = "FILE", group = "format")]
     pub(crate) parquet: Option<PathBuf>,
+    /// Write a measured run as a dump of chrome://webrtc-internals, for viewers of such
+    #[arg(long, value_name = "FILE", group = "format")]
+    pub(crate) webrtc_internals: Option<PathBuf>,
     /// With --csv: the samples of one stream of one run, a column a quantity
-    #[arg(long, value_name = "NAME", conflicts_with = "parquet")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["parquet", "webrtc_internals"])]
     pub(crate) stream: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir import webrtc_internals_dump.gz --store runs.sqlite
+  weir import dump.json --store runs.sqlite --name office/monday")]
+pub(crate) struct Import {
+    /// What 'Create a WebRTC-Internals dump' saved, packed with gzip or not
+    #[arg(value_name = "DUMP")]
+    pub(crate) dump: PathBuf,
+    /// The store, a SQLite file, which is made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: PathBuf,
+    /// The experiment that it is stored as a run of [default: the file's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Args, Debug)]

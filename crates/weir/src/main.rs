@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Import(args) => commands::import::run(&args),
         Command::Emulate(args) => commands::emulate::run(&args),
         Command::Measure(args) => commands::measure::run(&args),
         Command::Control(args) => commands::control::run(&args),

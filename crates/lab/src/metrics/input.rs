@@ -66,7 +66,8 @@ impl<'a> Input<'a> {
         Self { streams: vec![stream], line: self.line, from, ..*self }
     }
 
-    /// How much a counter grew in each sampling interval of the window; not-a-number where the stream was not active.
+    /// How much a counter grew in each sampling interval of the window; not-a-number where the stream was not active. Between two
+    /// samples that lie further apart, as where a browser did not answer in time, it is taken to have grown steadily.
     pub(super) fn steps(&self, stream: &StreamRecord, names: &[&str]) -> Result<Vec<f64>, MetricError> {
         let present: Vec<&[f64]> = names.iter().filter_map(|name| stream.column(name)).collect();
         if present.is_empty() {
@@ -74,11 +75,10 @@ impl<'a> Input<'a> {
         }
         let total =
             |index: usize| present.iter().map(|values| values.get(index).copied().unwrap_or(f64::NAN)).sum();
-        let step = |index: usize| {
-            let (now, before): (f64, f64) = (total(index), index.checked_sub(1).map_or(f64::NAN, total));
-            now - if before.is_nan() { 0.0 } else { before }
-        };
-        Ok(self.samples().map(step).collect())
+        let count = present.iter().map(|values| values.len()).max().unwrap_or(0);
+        let totals: Vec<f64> = (0..count).map(total).collect();
+        let grown = steps_of(&totals);
+        Ok(self.samples().map(|index| grown.get(index).copied().unwrap_or(f64::NAN)).collect())
     }
 
     /// The samples of a column in the window, of all streams, without those that are not there.
@@ -105,6 +105,19 @@ impl<'a> Input<'a> {
         let each = self.streams.iter().map(|stream| self.points_of(stream, name));
         Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
     }
+}
+
+/// How much a counter, which is zero before its first sample, grew until each sample: across a gap in equal steps.
+fn steps_of(totals: &[f64]) -> Vec<f64> {
+    let mut steps = vec![f64::NAN; totals.len()];
+    let mut last: Option<(usize, f64)> = None;
+    for (index, total) in totals.iter().copied().enumerate().filter(|(_, total)| !total.is_nan()) {
+        let (from, before) = last.map_or((index, 0.0), |(at, before)| (at + 1, before));
+        let step = (total - before) / (index + 1 - from) as f64;
+        steps[from..=index].fill(step);
+        last = Some((index, total));
+    }
+    steps
 }
 
 /// The newest value among the first `count` samples; zero if there is none.

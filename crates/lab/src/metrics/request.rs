@@ -221,7 +221,7 @@ impl Request {
     fn streams<'a>(&self, recording: &'a Recording) -> Result<Vec<&'a StreamRecord>, MetricError> {
         let mut found: Vec<&StreamRecord> = Vec::new();
         for pattern in &self.streams {
-            let fits = |stream: &&StreamRecord| stream.kind != Kind::Line && matches(pattern, &stream.name);
+            let fits = |stream: &&StreamRecord| stream.kind.is_flow() && matches(pattern, &stream.name);
             let fitting: Vec<_> = recording.streams.iter().filter(fits).collect();
             if fitting.is_empty() {
                 find_stream(recording, pattern, Kind::Video)?;
@@ -245,10 +245,13 @@ fn find_stream<'a>(
     name: &str,
     kind: Kind,
 ) -> Result<&'a StreamRecord, MetricError> {
-    recording.stream(name).ok_or_else(|| {
-        let fits = |stream: &&StreamRecord| (stream.kind == Kind::Line) == (kind == Kind::Line);
-        let names: Vec<_> =
-            recording.streams.iter().filter(fits).map(|stream| stream.name.as_str()).collect();
+    let fits = |stream: &&StreamRecord| match kind {
+        Kind::Line => stream.kind == Kind::Line,
+        _ => stream.kind.is_flow(),
+    };
+    let mut fitting = recording.streams.iter().filter(fits);
+    fitting.clone().find(|stream| stream.name == name).ok_or_else(|| {
+        let names: Vec<_> = fitting.by_ref().map(|stream| stream.name.as_str()).collect();
         MetricError(format!("there is no '{name}'; there are {}", names.join(", ")))
     })
 }

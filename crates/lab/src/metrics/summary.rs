@@ -30,7 +30,7 @@ pub struct StreamSummary {
 /// The usual metrics of every media stream and TCP flow, in the order of the recording.
 #[must_use]
 pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
-    let media = recording.streams.iter().filter(|stream| stream.kind != Kind::Line);
+    let media = recording.streams.iter().filter(|stream| stream.kind.is_flow());
     let of = |name: &str, metric: &&'static str| {
         let request = Request::new(metric, &[name], None).ok()?;
         Some((*metric, request.unit(), request.compute(recording).unwrap_or(f64::NAN)))
@@ -41,7 +41,7 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
                 Kind::Video => &VIDEO,
                 Kind::Audio => &AUDIO,
                 Kind::Tcp => &TCP,
-                Kind::Line => &[],
+                Kind::Line | Kind::Stats => &[],
             };
             let values = metrics.iter().filter_map(|metric| of(&stream.name, metric)).collect();
             StreamSummary { stream: stream.name.clone(), values }

@@ -329,3 +329,28 @@ fn a_stream_that_only_other_cells_have_is_not_a_number() {
     assert!(request.compute_among(&run, &known).unwrap().is_nan());
     assert!(request.compute_among(&run, &known[..1]).is_err(), "nobody has it");
 }
+
+#[test]
+fn across_a_sample_that_is_missing_a_counter_grows_steadily() {
+    let nan = f64::NAN;
+    let counter = [nan, 100.0, 200.0, nan, nan, 500.0, nan];
+    let run = recording(vec![video("x.video", &[("bytesReceived", &counter)], &[])]);
+    let rates = Request::new("received_rate_max", &["x.video"], None).unwrap().samples(&run).unwrap();
+    assert_eq!(rates, [800.0; 5]);
+    assert_eq!(compute_of("received_rate", &run), 500.0 * 8.0 / 7.0);
+}
+
+fn compute_of(metric: &str, run: &Recording) -> f64 {
+    Request::new(metric, &["x.video"], None).unwrap().compute(run).unwrap()
+}
+
+#[test]
+fn statistics_objects_are_no_streams_of_metrics() {
+    let object =
+        StreamRecord { kind: Kind::Stats, ..video("x.video", &[("bytesReceived", &[1.0, 2.0])], &[]) };
+    let run = recording(vec![object, video("y.video", &[], &[])]);
+    let error = Request::new("received_rate", &["x.video"], None).unwrap().compute(&run).unwrap_err();
+    assert_eq!(error.to_string(), "received_rate: there is no 'x.video'; there are y.video");
+    let run = recording(vec![run.streams[0].clone()]);
+    assert!(summary(&run).is_empty() && lines(&run).is_empty());
+}

@@ -3,10 +3,12 @@ use crate::FileError;
 use crate::experiment::Experiment;
 use crate::export::pcapng::Capture;
 use crate::export::{ExportError, to_file};
+use crate::measure::internals::Imported;
 use crate::metrics::summary;
 use crate::store::{Mode, RunMeta, Store, StoreError, StoredRun};
 use sim::Recording;
 use std::path::Path;
+use units::Seed;
 
 /// Puts a run, which was made in this way, into a store, with the usual metrics of its streams and notes on it; gives its
 /// number there. Notes are (name, value), named as in `docs/STORE.md`.
@@ -31,12 +33,35 @@ pub fn keep(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         notes: notes.to_vec(),
     };
+    store.insert(&meta, recording, &usual_metrics(recording))
+}
+
+/// Puts a run that was made of a dump into a store, as one of the experiment `name`; gives its number there.
+///
+/// # Errors
+/// As [`keep`].
+pub fn keep_imported(store: &mut Store, name: &str, imported: &Imported) -> Result<i64, StoreError> {
+    let meta = RunMeta {
+        experiment: name.to_owned(),
+        cell: Vec::new(),
+        seed: Seed(0),
+        index: 0,
+        mode: Mode::Measured,
+        file: imported.experiment.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        notes: imported.notes.clone(),
+    };
+    store.insert(&meta, &imported.recording, &usual_metrics(&imported.recording))
+}
+
+/// (stream, metric, value).
+fn usual_metrics(recording: &Recording) -> Vec<(String, String, f64)> {
     let mut metrics = Vec::new();
     for stream in summary(recording) {
         let values = stream.values.into_iter();
         metrics.extend(values.map(|(name, _, value)| (stream.stream.clone(), name.to_owned(), value)));
     }
-    store.insert(&meta, recording, &metrics)
+    metrics
 }
 
 /// The experiment of a stored run as it was run, and the run's place in it.

@@ -5,7 +5,7 @@ mod keep;
 #[cfg(test)]
 mod tests;
 
-pub use keep::{capture, keep, stored};
+pub use keep::{capture, keep, keep_imported, stored};
 
 use crate::experiment::Experiment;
 use sim::{Recording, Scenario};

@@ -17,7 +17,7 @@
 
 mod blob;
 mod error;
-mod names;
+pub(crate) mod names;
 mod read;
 mod schema;
 mod write;
@@ -91,8 +91,8 @@ pub struct RunMeta {
     pub file: String,
     /// The version of Weir that made it.
     pub version: String,
-    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was limited by its machine. None of
-    /// what repeats exactly: `docs/STORE.md` lists the names.
+    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was limited by its machine. Simulated
+    /// and emulated runs have none. `docs/STORE.md` lists the names.
     pub notes: Vec<(String, String)>,
 }
 

@@ -12,7 +12,7 @@ const MOST: usize = 65_536;
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 /// The static string equal to `name`; why not, if it is too long or there are too many.
-pub(super) fn keep(name: &str) -> Result<&'static str, String> {
+pub(crate) fn keep(name: &str) -> Result<&'static str, String> {
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {
         return Ok(known);

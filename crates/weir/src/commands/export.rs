@@ -2,12 +2,14 @@ use super::outputs_apart;
 use crate::cli::Export;
 use crate::failure::Failure;
 use lab::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
+use lab::measure::internals;
 use lab::store::{Filter, Store, StoreError, StoredRun};
 use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
-    let outputs: Vec<&Path> = args.csv.iter().chain(&args.parquet).map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> =
+        args.csv.iter().chain(&args.parquet).chain(&args.webrtc_internals).map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &[&args.from])?;
     let store = Store::open(&args.from)?;
     let runs = chosen(&store, &args.ids)?;
@@ -17,6 +19,14 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
         };
         let recording = store.recording(run.id)?;
         to_file(path, |file| write_csv(run, &recording, file, &Layout::Wide { stream: stream.clone() }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(path) = &args.webrtc_internals {
+        let [run] = runs.as_slice() else {
+            return Err(Failure::new("--webrtc-internals writes one run; name it by its number"));
+        };
+        let recording = store.recording(run.id)?;
+        to_file(path, |file| internals::write(&run.meta, &recording, file))?;
         return Ok(ExitCode::SUCCESS);
     }
     let keys = parameters(runs.iter().map(|run| &run.meta));

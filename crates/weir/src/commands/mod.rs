@@ -4,6 +4,7 @@ pub(crate) mod doctor;
 pub(crate) mod emulate;
 pub(crate) mod export;
 pub(crate) mod fit;
+pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod measure;
 mod real_time;

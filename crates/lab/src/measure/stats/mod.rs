@@ -1,1 +1,172 @@
-//! `getStats` reports made into records.
+//! `getStats` reports made into records: the streams that a simulated call has, by the same names and in the same units, and
+//! every statistics object with all its members (W3C webrtc-stats).
+//!
+//! What a page says is not trusted: its numbers may be anything, its names and their number are bounded, and of its texts only
+//! those that are known to hold no address and no secret become notes.
+
+mod direction;
+mod grid;
+mod object;
+mod raw;
+#[cfg(test)]
+mod tests;
+
+use crate::signalling::StatsReport;
+use direction::Direction;
+use grid::Grid;
+use object::Report;
+use raw::Raw;
+use sim::CallConfig;
+use sim::recording::{Event, Kind, StreamRecord};
+use units::{Duration, Time};
+
+pub use grid::{sample_count, sample_index};
+
+/// Reports that were missed before it is worth a warning, a share of all: now and then a busy page answers late.
+const MISSED: f64 = 0.02;
+
+/// An end of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Who calls.
+    Caller,
+    /// Who is called.
+    Callee,
+}
+
+/// What is to be known of a call whose statistics are collected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its name: the streams are called `NAME.video`, `NAME.audio`, ….
+    pub name: String,
+    /// The host of the caller and that of the callee.
+    pub hosts: [String; 2],
+    /// From when until when media is to flow.
+    pub active: (Time, Time),
+    /// Whether both send.
+    pub two_way: bool,
+    /// Whether there is to be video.
+    pub video: bool,
+    /// Whether there is to be audio.
+    pub audio: bool,
+}
+
+impl Call {
+    /// A call of a scenario whose hosts have these names.
+    #[must_use]
+    pub fn new(config: &CallConfig, hosts: &[String]) -> Self {
+        let name = |host: net::HostId| hosts.get(usize::from(host.0)).cloned().unwrap_or_default();
+        Self {
+            name: config.name.clone(),
+            hosts: [name(config.from), name(config.to)],
+            active: (config.start, config.stop),
+            two_way: config.two_way,
+            video: config.video.is_some(),
+            audio: config.audio.is_some(),
+        }
+    }
+}
+
+/// What was made of the reports of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Collected {
+    /// The streams of the call as a simulated call has them, then the statistics objects ([`Kind::Stats`]).
+    pub streams: Vec<StreamRecord>,
+    /// Freezes and requests for key frames, in order of time.
+    pub events: Vec<Event>,
+    /// What was said in words: the encoder, the codec, the kind of the path.
+    pub notes: Vec<(String, String)>,
+    /// What a reader of the result should know, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Collects the reports of both ends of a call. Its memory is bounded, whatever is reported.
+#[derive(Debug)]
+pub struct Collector {
+    call: Call,
+    grid: Grid,
+    /// Forth and back, each video and audio.
+    directions: [[Direction; 2]; 2],
+    raw: [Raw; 2],
+    newest: [f64; 2],
+    taken: [Vec<bool>; 2],
+}
+
+impl Collector {
+    /// Of a run that began at `start` (milliseconds since 1970), has a sample every `interval` and lasts `duration`.
+    #[must_use]
+    pub fn new(call: Call, start: f64, interval: Duration, duration: Duration) -> Self {
+        let grid = Grid { start, interval, duration };
+        let directions = ["", ".back"].map(|back| {
+            [Kind::Video, Kind::Audio].map(|kind| {
+                let name = format!("{}.{}{back}", call.name, kind.as_str());
+                Direction::new(name, kind, grid)
+            })
+        });
+        let raw = [0, 1].map(|end| Raw::new(format!("{}.{}", call.name, call.hosts[end]), grid));
+        let taken = [(); 2].map(|()| vec![false; grid.samples()]);
+        Self { call, grid, directions, raw, newest: [f64::NEG_INFINITY; 2], taken }
+    }
+
+    /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of two for the same sample the
+    /// later counts.
+    pub fn take(&mut self, end: End, report: &StatsReport) {
+        let (this, other) = match end {
+            End::Caller => (0, 1),
+            End::Callee => (1, 0),
+        };
+        let Some(at) = self.grid.time(report.at).filter(|_| report.at >= self.newest[this]) else { return };
+        self.newest[this] = report.at;
+        let index = self.grid.index(report.at);
+        let report = Report { at, index, stats: &report.stats };
+        for direction in &mut self.directions[this] {
+            direction.sent(&report);
+        }
+        for direction in &mut self.directions[other] {
+            direction.received(&report);
+        }
+        if let Some(index) = index {
+            self.raw[this].take(&report, index);
+            self.taken[this][index] = true;
+        }
+    }
+
+    /// The records.
+    #[must_use]
+    pub fn finish(self) -> Collected {
+        let mut collected = Collected { warnings: self.missed(), ..Collected::default() };
+        let call = &self.call;
+        let active = (call.active.0, call.active.1.min(Time::ZERO + self.grid.duration));
+        for (directions, there) in self.directions.into_iter().zip([true, call.two_way]) {
+            for direction in directions {
+                let wanted = there && if direction.kind == Kind::Video { call.video } else { call.audio };
+                direction.finish(active, wanted, &mut collected);
+            }
+        }
+        for raw in self.raw {
+            raw.finish(active, &mut collected);
+        }
+        collected.events.sort_by_key(|event| event.at);
+        collected
+    }
+
+    /// Whose reports are missing while the call was on.
+    fn missed(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (host, taken) in self.call.hosts.iter().zip(&self.taken) {
+            let within = taken.iter().enumerate().filter(|(index, _)| {
+                let at = self.grid.sample_time(*index);
+                at > self.call.active.0 && at <= self.call.active.1
+            });
+            let (all, there) =
+                within.fold((0, 0), |(all, there), (_, taken)| (all + 1, there + usize::from(*taken)));
+            let missed = all - there;
+            if there > 0 && missed as f64 > MISSED * all as f64 {
+                let name = &self.call.name;
+                warnings
+                    .push(format!("{missed} of {all} statistics reports of {host} in '{name}' are missing"));
+            }
+        }
+        warnings
+    }
+}

@@ -1,1 +1,0 @@
-//! Dumps of chrome://webrtc-internals, read and written.

@@ -1,1 +1,0 @@
-//! Whether the machine had enough processor for what it was to do.

@@ -1,0 +1,8 @@
+//! Whether the machine had enough processor for what it was to do. Browsers that starve do not say so (`qualityLimitationReason`
+//! stays `none` or `bandwidth`), and what they then send looks as if the network were bad.
+
+mod sampler;
+mod verdict;
+
+pub use sampler::{MachineSampler, STREAM};
+pub use verdict::verdict;

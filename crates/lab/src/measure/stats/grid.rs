@@ -1,0 +1,66 @@
+//! The samples of a run, and which of them a report is.
+
+use units::{Duration, Time};
+
+/// No run has more samples than this: a week at two a second.
+const MOST: u64 = 1_209_600;
+
+/// How many samples a run of this length has.
+#[must_use]
+pub fn sample_count(interval: Duration, duration: Duration) -> usize {
+    let count = duration.as_nanos() / interval.as_nanos().max(1);
+    usize::try_from(count.min(MOST)).unwrap_or(0)
+}
+
+/// The sample nearest to a time in seconds since the start of the run; sample n is at (n + 1) intervals.
+#[must_use]
+pub fn sample_index(seconds: f64, interval: Duration, count: usize) -> Option<usize> {
+    let place = (seconds / interval.as_secs_f64()).round() - 1.0;
+    if place >= 0.0 && place < count as f64 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0…count")]
+        return Some(place as usize);
+    }
+    None
+}
+
+/// A run's clock and samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    /// Milliseconds since 1970.
+    pub(super) start: f64,
+    pub(super) interval: Duration,
+    pub(super) duration: Duration,
+}
+
+impl Grid {
+    pub(super) fn samples(&self) -> usize {
+        sample_count(self.interval, self.duration)
+    }
+
+    /// The sample that a report of this time, in milliseconds since 1970, is.
+    pub(super) fn index(&self, at: f64) -> Option<usize> {
+        sample_index((at - self.start) / 1e3, self.interval, self.samples())
+    }
+
+    pub(super) fn sample_time(&self, index: usize) -> Time {
+        Time::ZERO + self.interval * (index as u64 + 1)
+    }
+
+    /// The run's own time, from its start until half an interval after its end; what was shortly before is its start.
+    pub(super) fn time(&self, at: f64) -> Option<Time> {
+        let nanos = (at - self.start) * 1e6;
+        let half = self.interval.as_nanos() / 2;
+        let last = self.duration.as_nanos().saturating_add(half) as f64;
+        // Whatever was counted before the run is told too: it is what counters grow from.
+        let earliest = -(self.interval.as_nanos() as f64) * 20.0;
+        if !(earliest..=last).contains(&nanos) {
+            return None;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bounded above and below"
+        )]
+        Some(Time::from_nanos(nanos.max(0.0) as u64).min(Time::ZERO + self.duration))
+    }
+}
