@@ -1,9 +1,11 @@
+mod serve;
 mod upload;
 
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+pub(crate) use serve::Serve;
 pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
 /// A laboratory for real-time congestion control: experiments on modelled networks, and the published
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Tc(Tc),
     /// Upload over a real TCP connection, or receive uploads
     Upload(Upload),
+    /// Serve a page on which two browsers call each other
+    Serve(Serve),
     /// Say what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes

@@ -6,6 +6,7 @@ pub(crate) mod fit;
 pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod tc;
 pub(crate) mod upload;
 pub(crate) mod verify;
