@@ -81,7 +81,7 @@ export class HandCall {
     this.screen.local(this.#media.stream);
     this.#stage("call");
     this.screen.status("Entering the room…");
-    part("room-name", HTMLElement).textContent = fields.room;
+    for (const id of ["room-name", "place-name"]) part(id, HTMLElement).textContent = fields.room;
     this.#signalling = new Signalling(fields.room, { type: "hello" }, true, {
       message: (message) => this.#take(message),
       broken: () => {
@@ -89,7 +89,7 @@ export class HandCall {
         this.screen.status(`The server is gone; trying again… ${this.#alone ? "The call itself goes on." : ""}`, true);
       },
     });
-    part("hang-up", HTMLButtonElement).focus();
+    part("mute", HTMLButtonElement).focus();
   }
 
   #take(message: ToPage): void {
@@ -168,6 +168,8 @@ export class HandCall {
     part("controls", HTMLElement).hidden = name === "lobby";
     part("stage", HTMLElement).hidden = name === "lobby";
     part("panel", HTMLElement).hidden = name === "lobby";
+    part("place", HTMLElement).hidden = name === "lobby";
+    part("room-field", HTMLElement).hidden = name === "call";
     part("join", HTMLButtonElement).hidden = name === "call";
     for (const button of ["mute", "blind"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
     const fixed = this.#form.querySelectorAll<HTMLFieldSetElement>("fieldset[data-fixed]");

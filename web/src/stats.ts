@@ -78,7 +78,8 @@ export function snapshot({ at, stats }: StatsReport): Snapshot {
     at,
     sent: flow(of("outbound-rtp"), "Sent", remote),
     received: flow(of("inbound-rtp"), "Received", of("inbound-rtp")),
-    roundTripTime: number(pair, "currentRoundTripTime") ?? number(remote.find((stat) => "roundTripTime" in stat), "roundTripTime"),
+    // Of RTCP where this end sends: Firefox gives 0 for the pair's.
+    roundTripTime: number(remote.find((stat) => "roundTripTime" in stat), "roundTripTime") ?? number(pair, "currentRoundTripTime"),
     path: path(find(text(pair, "localCandidateId")), find(text(pair, "remoteCandidateId"))),
   };
 }

@@ -34,6 +34,12 @@ test("counters become rates", () => {
   assert.equal(values.path, "relayed, UDP");
 });
 
+test("the round-trip time is that of RTCP where there is one", () => {
+  const { at, stats } = report(1000, 1);
+  stats.RV = { ...stats.RV, roundTripTime: 0.07 };
+  assert.equal(snapshot({ at, stats }).roundTripTime, 0.07);
+});
+
 test("without a former report there are no rates", () => {
   const values = rates(undefined, snapshot(report(1000, 1)));
   assert.equal(values.sent.rate, undefined);

@@ -18,7 +18,10 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     let port = listeners[0].local_addr().map_err(Failure::new)?.port();
     let (signal, stopped) = channel();
     // Only this sends, so it fails only when the command has ended already.
-    ctrlc::set_handler(move || drop(signal.send(()))).map_err(Failure::new)?;
+    ctrlc::set_handler(move || {
+        let _ = signal.send(());
+    })
+    .map_err(Failure::new)?;
     let options = Options { film: args.film.clone(), log: (!args.quiet).then(|| Arc::new(eprint) as _) };
     let server = Server::start(listeners, options).map_err(Failure::new)?;
     Output::new().line_at_once(format!("http://localhost:{port}"))?;

@@ -322,7 +322,8 @@ function snapshot({ at, stats }) {
     at,
     sent: flow(of("outbound-rtp"), "Sent", remote),
     received: flow(of("inbound-rtp"), "Received", of("inbound-rtp")),
-    roundTripTime: number(pair, "currentRoundTripTime") ?? number(remote.find((stat) => "roundTripTime" in stat), "roundTripTime"),
+    // Of RTCP where this end sends: Firefox gives 0 for the pair's.
+    roundTripTime: number(remote.find((stat) => "roundTripTime" in stat), "roundTripTime") ?? number(pair, "currentRoundTripTime"),
     path: path(find(text(pair, "localCandidateId")), find(text(pair, "remoteCandidateId")))
   };
 }
@@ -652,7 +653,7 @@ var HandCall = class {
     this.screen.local(this.#media.stream);
     this.#stage("call");
     this.screen.status("Entering the room…");
-    part("room-name", HTMLElement).textContent = fields.room;
+    for (const id of ["room-name", "place-name"]) part(id, HTMLElement).textContent = fields.room;
     this.#signalling = new Signalling(fields.room, { type: "hello" }, true, {
       message: (message) => this.#take(message),
       broken: () => {
@@ -660,7 +661,7 @@ var HandCall = class {
         this.screen.status(`The server is gone; trying again… ${this.#alone ? "The call itself goes on." : ""}`, true);
       }
     });
-    part("hang-up", HTMLButtonElement).focus();
+    part("mute", HTMLButtonElement).focus();
   }
   #take(message) {
     switch (message.type) {
@@ -733,6 +734,8 @@ var HandCall = class {
     part("controls", HTMLElement).hidden = name === "lobby";
     part("stage", HTMLElement).hidden = name === "lobby";
     part("panel", HTMLElement).hidden = name === "lobby";
+    part("place", HTMLElement).hidden = name === "lobby";
+    part("room-field", HTMLElement).hidden = name === "call";
     part("join", HTMLButtonElement).hidden = name === "call";
     for (const button of ["mute", "blind"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
     const fixed = this.#form.querySelectorAll("fieldset[data-fixed]");
