@@ -21,6 +21,7 @@ export class MeasuredCall {
   #media: Media | null = null;
   #call: Call | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #over = false;
 
   constructor(
     room: string,
@@ -30,7 +31,7 @@ export class MeasuredCall {
   ) {
     this.#signalling = new Signalling(room, { type: "hello", seat, key }, false, {
       message: (message) => this.#take(message),
-      broken: () => this.#end("The server is gone.", true),
+      broken: () => this.#over || this.#end("The server is gone.", true),
     });
     addEventListener("error", (event) => this.#failed(`error in the page: ${event.message}`));
     addEventListener("unhandledrejection", (event) => this.#failed(`error in the page: ${messageOf(event.reason)}`));
@@ -125,6 +126,7 @@ export class MeasuredCall {
   }
 
   #end(text: string, wrong: boolean): void {
+    this.#over = true;
     clearTimeout(this.#timer);
     this.#call?.close();
     this.#media?.stop();

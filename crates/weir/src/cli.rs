@@ -2,10 +2,10 @@ mod serve;
 mod upload;
 
 use clap::{Args, Parser, Subcommand};
+pub(crate) use serve::Serve;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-pub(crate) use serve::Serve;
 pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
 /// A laboratory for real-time congestion control: experiments on modelled networks, and the published

@@ -56,7 +56,8 @@ mod tests {
     fn only_pages_of_this_server_may_open_a_web_socket() {
         let host: Authority = "localhost:8080".parse().unwrap();
         assert!(same_origin(&with(header::ORIGIN, "http://localhost:8080"), &host));
-        let others = ["null", "http://localhost", "https://localhost:8080", "http://localhost:8081", "http://a.b"];
+        let others =
+            ["null", "http://localhost", "https://localhost:8080", "http://localhost:8081", "http://a.b"];
         for origin in others {
             assert!(!same_origin(&with(header::ORIGIN, origin), &host), "{origin}");
         }

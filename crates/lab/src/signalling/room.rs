@@ -194,7 +194,11 @@ fn choose(
     match (rooms.get(name), seat) {
         (Some(Room { plan: Some(plan), seats }), Some(seat)) => match key {
             Some(key) if key == plan.keys[seat.index()] => {
-                if seats[seat.index()].is_some() { Err(full()) } else { Ok(seat) }
+                if seats[seat.index()].is_some() {
+                    Err(full())
+                } else {
+                    Ok(seat)
+                }
             }
             _ => Err(no_key()),
         },
@@ -251,7 +255,6 @@ impl Place {
         };
         room.tell(self.seat, event)
     }
-
 }
 
 impl Drop for Place {

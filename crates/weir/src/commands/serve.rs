@@ -46,7 +46,9 @@ fn listen(port: u16) -> Result<Vec<TcpListener>, Failure> {
     let port = first.local_addr().map_err(Failure::new)?.port();
     let second = SocketAddr::from((Ipv6Addr::LOCALHOST, port));
     match TcpListener::bind(second) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => on(second).map(|second| vec![first, second]),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            on(second).map(|second| vec![first, second])
+        }
         Err(_) => Ok(vec![first]),
         Ok(second) => Ok(vec![first, second]),
     }

@@ -801,7 +801,7 @@ var MeasuredCall = class {
     this.screen = screen2;
     this.#signalling = new Signalling(room, { type: "hello", seat: seat2, key: key2 }, false, {
       message: (message) => this.#take(message),
-      broken: () => this.#end("The server is gone.", true)
+      broken: () => this.#over || this.#end("The server is gone.", true)
     });
     addEventListener("error", (event) => this.#failed(`error in the page: ${event.message}`));
     addEventListener("unhandledrejection", (event) => this.#failed(`error in the page: ${messageOf(event.reason)}`));
@@ -813,6 +813,7 @@ var MeasuredCall = class {
   #media = null;
   #call = null;
   #timer;
+  #over = false;
   #take(message) {
     switch (message.type) {
       case "welcome":
@@ -894,6 +895,7 @@ var MeasuredCall = class {
     this.screen.status(text3, true);
   }
   #end(text3, wrong) {
+    this.#over = true;
     clearTimeout(this.#timer);
     this.#call?.close();
     this.#media?.stop();

@@ -109,9 +109,14 @@ fn the_film_is_served_in_ranges() {
     std::fs::write(&film, "0123456789").unwrap();
     let served = serve_with(Options { film: Some(film), ..Options::default() });
     let whole = get(&served, "/media/film.webm");
-    assert!(whole.0.contains("content-type: video/webm") && whole.0.contains("accept-ranges: bytes"), "{}", whole.0);
+    assert!(
+        whole.0.contains("content-type: video/webm") && whole.0.contains("accept-ranges: bytes"),
+        "{}",
+        whole.0
+    );
     assert_eq!(whole.1, b"0123456789");
-    let (head, part) = ask(&served, &["GET /media/film.webm HTTP/1.1", "Host: localhost", "Range: bytes=2-5"]);
+    let (head, part) =
+        ask(&served, &["GET /media/film.webm HTTP/1.1", "Host: localhost", "Range: bytes=2-5"]);
     assert!(head.starts_with("http/1.1 206") && head.contains("content-range: bytes 2-5/10"), "{head}");
     assert_eq!(part, b"2345");
     assert!(get(&serve(), "/media/film.webm").0.starts_with("http/1.1 404"));
