@@ -23,6 +23,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	./scripts/licences
+	./scripts/pages
 
 unit:
 	$(CARGO) test --workspace --locked

@@ -1,11 +1,12 @@
 // Builds the pages into the folder named, which the server embeds; with --tests, the tests into build/tests.
 import { build } from "esbuild";
-import { copyFile, mkdir, readdir } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 
 const common = { bundle: true, format: "esm", target: "es2022", charset: "utf8", legalComments: "none", logLevel: "warning" };
 
 if (process.argv.includes("--tests")) {
   const tests = (await readdir("tests")).map((name) => `tests/${name}`);
+  await rm("build/tests", { recursive: true, force: true });
   await build({ ...common, entryPoints: tests, outdir: "build/tests", platform: "node", outExtension: { ".js": ".mjs" } });
 } else {
   const folder = process.argv[2] ?? "../crates/lab/src/signalling/assets";

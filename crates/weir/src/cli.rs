@@ -1,8 +1,10 @@
 mod compare;
+mod serve;
 mod upload;
 
 use clap::{Args, Parser, Subcommand};
 pub(crate) use compare::Compare;
+pub(crate) use serve::Serve;
 use lab::FileError;
 use lab::experiment::Experiment;
 use std::ffi::OsString;
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Tc(Tc),
     /// Upload over a real TCP connection, or receive uploads
     Upload(Upload),
+    /// Serve a page on which two browsers call each other
+    Serve(Serve),
     /// Say what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes

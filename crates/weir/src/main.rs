@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Control(args) => commands::control::run(&args),
         Command::Tc(args) => commands::tc::run(&args),
         Command::Upload(args) => commands::upload::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Fit(args) => commands::fit::run(&args),
     };

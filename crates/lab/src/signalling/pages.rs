@@ -38,7 +38,12 @@ pub(super) fn router(hall: Arc<Hall>, film: Option<&std::path::Path>) -> Router 
         router = router.route(path, get(async move || ([(header::CONTENT_TYPE, kind)], content)));
     }
     if let Some(film) = film {
-        router = router.route("/media/film.webm", get_service(ServeFile::new(film)));
+        // By its name it might be of another kind than its address says.
+        let file = match "video/webm".parse() {
+            Ok(kind) => ServeFile::new_with_mime(film, &kind),
+            Err(_) => ServeFile::new(film),
+        };
+        router = router.route("/media/film.webm", get_service(file));
     }
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     router

@@ -10,6 +10,7 @@ pub(crate) mod measure;
 mod real_time;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod tc;
 pub(crate) mod upload;
 pub(crate) mod verify;

@@ -94,7 +94,7 @@ pub(crate) fn run(
 pub(crate) fn open(name: &str, chosen: &Chosen) -> Result<Experiment, Failure> {
     // Real time is dear, and a second run differs even with the same seed: one is the usual.
     let once = Chosen { runs: chosen.runs.or(Some(1)), ..chosen.clone() };
-    Ok(Experiment::open(name)?.with_overrides(&once.overrides())?)
+    Ok(once.of(Experiment::open(name)?)?)
 }
 
 /// The cells with these values.

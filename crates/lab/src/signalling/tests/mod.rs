@@ -1,0 +1,105 @@
+//! The server as its pages and others meet it.
+
+mod http;
+mod limits;
+mod relay;
+
+use super::{Options, Server};
+use serde_json::{Value, json};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::client::{IntoClientRequest, client};
+use tokio_tungstenite::tungstenite::http::Request;
+use tokio_tungstenite::tungstenite::{Error, Message, WebSocket};
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Served {
+    server: Server,
+    address: SocketAddr,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+fn serve() -> Served {
+    serve_with(Options::default())
+}
+
+fn serve_with(options: Options) -> Served {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::clone(&log);
+    let tell = move |line: &str| lines.lock().unwrap().push(line.to_owned());
+    let options = Options { log: Some(Arc::new(tell)), ..options };
+    Served { server: Server::start(vec![listener], options).unwrap(), address, log }
+}
+
+impl Served {
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// The request with which a page of this server opens its WebSocket.
+    fn request(&self, room: &str) -> Request<()> {
+        let mut request = format!("ws://{}/ws/{room}", self.address).into_client_request().unwrap();
+        let origin = format!("http://{}", self.address).parse().unwrap();
+        request.headers_mut().insert("origin", origin);
+        request
+    }
+
+    /// A page that has said nothing yet.
+    fn page(&self, room: &str) -> Page {
+        let (socket, _) = client(self.request(room), self.connect()).unwrap();
+        Page(socket)
+    }
+
+    /// A page that has said hello.
+    fn enter(&self, room: &str) -> Page {
+        let mut page = self.page(room);
+        page.say(&json!({"type": "hello"}));
+        page
+    }
+}
+
+struct Page(WebSocket<TcpStream>);
+
+impl Page {
+    fn say(&mut self, message: &Value) {
+        self.send(message.to_string()).unwrap();
+    }
+
+    fn send(&mut self, text: String) -> Result<(), Error> {
+        self.0.send(Message::text(text))
+    }
+
+    /// The next message; null when the server has closed.
+    fn hear(&mut self) -> Value {
+        loop {
+            match self.0.read() {
+                Ok(Message::Text(text)) => return serde_json::from_str(&text).unwrap(),
+                Ok(Message::Close(_)) | Err(Error::ConnectionClosed | Error::AlreadyClosed) => {
+                    return Value::Null;
+                }
+                Ok(_) => {}
+                Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::ConnectionReset => {
+                    return Value::Null;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    /// Hears that it is turned away, and why.
+    fn refused(&mut self) -> String {
+        let error = self.hear();
+        assert_eq!(error["type"], "error", "{error}");
+        assert!(!error["message"].as_str().unwrap().is_empty());
+        assert_eq!(self.hear(), Value::Null);
+        error["reason"].as_str().unwrap().to_owned()
+    }
+}

@@ -1,0 +1,105 @@
+// The settings of a call by hand: a form, remembered in the page's address.
+import type { CallSettings, IceServer, Priority } from "./generated/messages";
+
+/** The fields as text, by the names that they have in the form and in the address. */
+export interface Fields {
+  room: string;
+  source: string;
+  audio: string;
+  video: string;
+  size: string;
+  fps: string;
+  codec: string;
+  max: string;
+  priority: string;
+  audiopriority: string;
+  relay: string;
+  ice: string;
+  iceuser: string;
+}
+
+export const DEFAULTS: Fields = {
+  room: "",
+  source: "devices",
+  audio: "1",
+  video: "1",
+  size: "640x360",
+  fps: "30",
+  codec: "",
+  max: "",
+  priority: "",
+  audiopriority: "",
+  relay: "0",
+  ice: "",
+  iceuser: "",
+};
+
+const ALLOWED: Partial<Record<keyof Fields, RegExp>> = {
+  source: /^(devices|film)$/,
+  audio: /^[01]$/,
+  video: /^[01]$/,
+  size: /^(320x180|640x360|960x540|1280x720|1920x1080)$/,
+  fps: /^(10|15|24|30|60)$/,
+  codec: /^(|vp8|vp9|h264|av1)$/,
+  max: /^\d{0,6}$/,
+  priority: /^(|very-low|low|medium|high)$/,
+  audiopriority: /^(|very-low|low|medium|high)$/,
+  relay: /^[01]$/,
+};
+
+/** What the address says; the default for what it says wrongly. */
+export function fromAddress(query: URLSearchParams): Fields {
+  const fields = { ...DEFAULTS };
+  for (const name of Object.keys(DEFAULTS) as (keyof Fields)[]) {
+    const value = query.get(name);
+    if (value !== null && (ALLOWED[name]?.test(value) ?? true)) fields[name] = value;
+  }
+  return fields;
+}
+
+/** What differs from the defaults. The relay's password is no field: it stays out of the address. */
+export function toAddress(fields: Fields): URLSearchParams {
+  const names = Object.keys(DEFAULTS) as (keyof Fields)[];
+  return new URLSearchParams(names.filter((name) => fields[name] !== DEFAULTS[name]).map((name) => [name, fields[name]]));
+}
+
+/** Settings of a call, and what is wrong with the fields, for people. */
+export function toSettings(fields: Fields, password: string): CallSettings | string {
+  const [width, height] = fields.size.split("x").map(Number);
+  const servers = iceServers(fields, password);
+  if (typeof servers === "string") return servers;
+  const relay = fields.relay === "1";
+  if (relay && servers.length === 0) return "A relayed call needs the address of a TURN server.";
+  return {
+    sends: true,
+    audio: fields.audio === "1",
+    video:
+      fields.video === "1"
+        ? {
+            width: width ?? 640,
+            height: height ?? 360,
+            frameRate: Number(fields.fps),
+            codec: fields.codec || null,
+            maxBitrate: Number(fields.max) > 0 ? Number(fields.max) * 1000 : null,
+            priority: (fields.priority || null) as Priority | null,
+          }
+        : null,
+    audioPriority: (fields.audiopriority || null) as Priority | null,
+    source: fields.source === "film" ? "film" : "devices",
+    iceServers: servers,
+    relay,
+    render: true,
+    statsInterval: 0,
+  };
+}
+
+function iceServers(fields: Fields, password: string): IceServer[] | string {
+  const url = fields.ice.trim();
+  if (url === "") return [];
+  if (!/^(stun|stuns|turn|turns):[^\s/]+$/.test(url)) {
+    return "The ICE server's address looks like turn:192.0.2.1:3478 or stun:stun.example.org.";
+  }
+  if (url.startsWith("stun")) return [{ urls: [url] }];
+  if (!fields.iceuser || !password) return "A TURN server needs a user name and a password.";
+  return [{ urls: [url], username: fields.iceuser, credential: password }];
+}
