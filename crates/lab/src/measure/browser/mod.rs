@@ -10,6 +10,7 @@ mod chromium;
 mod driver;
 mod error;
 mod firefox;
+mod network;
 mod programs;
 mod session;
 mod tail;
@@ -93,6 +94,9 @@ pub struct Launch<'a> {
     pub host: &'a Host,
     /// Sound and picture: Chromium's camera and microphone. `None`: the browser's own fake ones.
     pub media: Option<&'a Media>,
+    /// Whether the host keeps its IPv6 address. Where there are both, browsers call over IPv6 (RFC 8421, section 4), whose headers are
+    /// 20 bytes longer than those that the simulator counts.
+    pub ipv6: bool,
     /// Set from outside to give up.
     pub cancel: &'a AtomicBool,
 }
@@ -119,6 +123,7 @@ impl Browser {
         let programs = Programs::find(launch.kind)?;
         let name = format!("{} on {}", launch.kind, launch.host.name());
         let plain = |what: String| BrowserError::Failed { what: format!("{name}: {what}"), log: Vec::new() };
+        network::prepare(launch).map_err(plain)?;
         let mut driver =
             Driver::start(launch.kind, launch.host, &programs).map_err(|error| plain(error.to_string()))?;
         until_it_listens(&mut driver, launch, &name)?;
@@ -160,7 +165,13 @@ impl Browser {
                 driver.switch_to_window(tab).await?;
             }
             driver.goto(&url).await
-        })
+        })?;
+        // Chromium's driver does not always say so.
+        if self.run("return location.protocol")? == "chrome-error:" {
+            let what = format!("{} {what}: it shows a page of its own that says why not", self.name);
+            return Err(BrowserError::Failed { what, log: self.driver.tail.last() });
+        }
+        Ok(())
     }
 
     /// The title of the page opened last.

@@ -57,7 +57,7 @@ impl Session {
         let client = reqwest::Client::builder().no_proxy().timeout(limit).build();
         let client = client.map_err(|error| said(&error))?;
         let opening = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted).client(client);
-        let task = runtime.spawn(tokio::time::timeout(limit, opening.connect()));
+        let task = spawn(&runtime, limit, opening.connect());
         while !task.is_finished() {
             if cancel.load(Ordering::Relaxed) {
                 task.abort();
@@ -75,7 +75,7 @@ impl Session {
         limit: Duration,
         job: impl FnOnce(WebDriver) -> F,
     ) -> Result<T, Failure> {
-        let task = self.runtime.spawn(tokio::time::timeout(limit, job(self.driver.clone())));
+        let task = spawn(&self.runtime, limit, job(self.driver.clone()));
         answer(&self.runtime, task, limit)
     }
 
@@ -102,10 +102,21 @@ impl Drop for Session {
     }
 }
 
+type Answer<T> = Result<WebDriverResult<T>, tokio::time::error::Elapsed>;
+
+/// Does it on the runtime's thread, where both its sockets and its clock are.
+fn spawn<T: Send + 'static>(
+    runtime: &Runtime,
+    limit: Duration,
+    job: impl Future<Output = WebDriverResult<T>> + Send + 'static,
+) -> JoinHandle<Answer<T>> {
+    runtime.spawn(async move { tokio::time::timeout(limit, job).await })
+}
+
 /// What a task has come to.
 fn answer<T: Send + 'static>(
     runtime: &Runtime,
-    task: JoinHandle<Result<WebDriverResult<T>, tokio::time::error::Elapsed>>,
+    task: JoinHandle<Answer<T>>,
     limit: Duration,
 ) -> Result<T, Failure> {
     match runtime.block_on(task) {
