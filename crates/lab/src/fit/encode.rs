@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 /// The generated scenes: name, and an ffmpeg filter graph of 1280×720 at 30 frames/s. A head before a still,
 /// textured background; and a detailed picture under a moving, zooming camera. Both with a camera's noise, and without
 /// anything that ffmpeg would draw by lot: the same version gives the same fit.
-const SCENES: [(&str, &str); 2] = [
+pub(crate) const SCENES: [(&str, &str); 2] = [
     (
         "head",
         "gradients=size=1280x720:rate=30:speed=0.00001:nb_colors=3:c0=0x304060:c1=0x908070:c2=0x203020:\

@@ -15,6 +15,7 @@ pub use error::FitError;
 pub use estimate::{EncodedFrame, Estimate, estimate};
 pub use report::{CodecFit, FitReport, RunEstimate};
 
+pub(crate) use encode::SCENES;
 use encode::{Drive, ENCODINGS, Encoding, Workshop};
 use estimate::median;
 use report::Held;

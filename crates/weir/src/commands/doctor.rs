@@ -3,7 +3,9 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::emulate::Ability;
+use lab::measure::browser::Program;
 use serde::Serialize;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use sysinfo::{Disks, System};
 
@@ -35,15 +37,13 @@ struct Tool {
 }
 
 #[rustfmt::skip]
-const TOOLS: [Tool; 7] = [
-    Tool { names: &["ffmpeg"], version: "-version", needed_for: "weir fit",
+const TOOLS: [Tool; 6] = [
+    Tool { names: &["ffmpeg"], version: "-version", needed_for: "weir fit, weir measure",
         mend: "install ffmpeg with libvpx and libx264 (Debian: apt-get install ffmpeg)" },
     Tool { names: &["ffprobe"], version: "-version", needed_for: "weir fit",
         mend: "comes with ffmpeg" },
     Tool { names: &["tshark"], version: "--version", needed_for: "looking into captures; the captures' own tests",
         mend: "install Wireshark's command line (Debian: apt-get install tshark)" },
-    Tool { names: &["chromium", "chromium-browser", "google-chrome"], version: "--version", needed_for: "looking at reports as pictures",
-        mend: "install Chromium (Debian: apt-get install chromium)" },
     Tool { names: &["ip"], version: "-Version", needed_for: "weir emulate",
         mend: "install iproute2 (Debian: apt-get install iproute2)" },
     Tool { names: &["iperf3"], version: "--version", needed_for: "programs 'iperf3' of weir emulate",
@@ -92,6 +92,7 @@ fn findings() -> Vec<Finding> {
     let mut findings =
         vec![good("processor", cores, "runs, one a core"), good("memory", memory(), "runs"), disk()];
     findings.extend(TOOLS.iter().map(tool));
+    findings.extend(Program::ALL.map(browser));
     findings.extend(abilities.into_iter().map(ability));
     findings
 }
@@ -122,7 +123,21 @@ fn disk() -> Finding {
 
 fn tool(tool: &Tool) -> Finding {
     let path = tool.names.iter().find_map(|name| which::which(name).ok());
-    let version = path.as_ref().and_then(|path| {
+    program(path.as_deref(), tool)
+}
+
+/// A browser or its driver, looked for as a measurement does.
+fn browser(wanted: Program) -> Finding {
+    let needed_for = match wanted {
+        Program::Chromium => "weir measure; looking at reports as pictures",
+        _ => "weir measure",
+    };
+    let tool = Tool { names: wanted.names(), version: "--version", needed_for, mend: wanted.mend() };
+    program(wanted.find().as_deref(), &tool)
+}
+
+fn program(path: Option<&Path>, tool: &Tool) -> Finding {
+    let version = path.and_then(|path| {
         let output = Command::new(path).arg(tool.version).stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().next().map(str::to_owned)

@@ -1,0 +1,134 @@
+//! A WebDriver session, spoken from within the host's namespace.
+
+use super::error::BrowserError;
+use super::tail::Tail;
+use emulator::Host;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use thirtyfour::error::{WebDriverError, WebDriverResult};
+use thirtyfour::{Capabilities, WebDriver};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+
+/// Between looks at whether to give up.
+const TICK: Duration = Duration::from_millis(5);
+
+/// Why a request came to nothing.
+pub(super) enum Failure {
+    Cancelled,
+    /// It took longer than this.
+    Late(Duration),
+    /// What the driver, or the way to it, said.
+    Said(String),
+}
+
+impl Failure {
+    /// In a sentence that begins with this.
+    pub(super) fn error(self, what: &str, tail: &Tail) -> BrowserError {
+        let what = match self {
+            Self::Cancelled => return BrowserError::Cancelled,
+            Self::Late(limit) => format!("{what}: no answer within {} s", limit.as_secs()),
+            Self::Said(said) => format!("{what}: {said}"),
+        };
+        BrowserError::Failed { what, log: tail.last() }
+    }
+}
+
+/// A session. It does not end the browser: the process is ended.
+pub(super) struct Session {
+    driver: WebDriver,
+    runtime: Runtime,
+}
+
+impl Session {
+    /// Opens one with the driver that listens at this port of the host's loopback.
+    pub(super) fn open(
+        host: &Host,
+        port: u16,
+        wanted: Capabilities,
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Self, Failure> {
+        let said = |error: &dyn std::fmt::Display| Failure::Said(error.to_string());
+        // Its thread is started from the host's, so that its sockets are the host's too.
+        let runtime = host.within(|| Builder::new_multi_thread().worker_threads(1).enable_all().build());
+        let runtime = runtime.map_err(|error| said(&error))?.map_err(|error| said(&error))?;
+        // A proxy of this machine's is not on the way to the host's loopback.
+        let client = reqwest::Client::builder().no_proxy().timeout(limit).build();
+        let client = client.map_err(|error| said(&error))?;
+        let opening = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted).client(client);
+        let task = spawn(&runtime, limit, opening.connect());
+        while !task.is_finished() {
+            if cancel.load(Ordering::Relaxed) {
+                task.abort();
+                return Err(Failure::Cancelled);
+            }
+            std::thread::sleep(TICK);
+        }
+        let driver = answer(&runtime, task, limit)?;
+        Ok(Self { driver, runtime })
+    }
+
+    /// Asks the driver for something.
+    pub(super) fn ask<T: Send + 'static, F: Future<Output = WebDriverResult<T>> + Send + 'static>(
+        &self,
+        limit: Duration,
+        job: impl FnOnce(WebDriver) -> F,
+    ) -> Result<T, Failure> {
+        let task = spawn(&self.runtime, limit, job(self.driver.clone()));
+        answer(&self.runtime, task, limit)
+    }
+
+    /// The browser's version.
+    pub(super) fn version(&self) -> &str {
+        self.capability("browserVersion").and_then(serde_json::Value::as_str).unwrap_or("of unknown version")
+    }
+
+    /// The browser's first process: chromedriver's and geckodriver's own capabilities.
+    pub(super) fn process(&self) -> Option<u32> {
+        let told = ["goog:processID", "moz:processID"].into_iter().find_map(|name| self.capability(name));
+        told.and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok())
+    }
+
+    fn capability(&self, name: &str) -> Option<&serde_json::Value> {
+        self.driver.capabilities().get(name)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Or it would ask the browser to end, and wait for the answer.
+        let _ = self.driver.clone().leak();
+    }
+}
+
+type Answer<T> = Result<WebDriverResult<T>, tokio::time::error::Elapsed>;
+
+/// Does it on the runtime's thread, where both its sockets and its clock are.
+fn spawn<T: Send + 'static>(
+    runtime: &Runtime,
+    limit: Duration,
+    job: impl Future<Output = WebDriverResult<T>> + Send + 'static,
+) -> JoinHandle<Answer<T>> {
+    runtime.spawn(async move { tokio::time::timeout(limit, job).await })
+}
+
+/// What a task has come to.
+fn answer<T: Send + 'static>(
+    runtime: &Runtime,
+    task: JoinHandle<Answer<T>>,
+    limit: Duration,
+) -> Result<T, Failure> {
+    match runtime.block_on(task) {
+        Ok(Ok(answer)) => answer.map_err(|error| Failure::Said(first_line(&error))),
+        Ok(Err(_)) => Err(Failure::Late(limit)),
+        Err(error) => Err(Failure::Said(error.to_string())),
+    }
+}
+
+/// What the driver said, without its state and its stack.
+fn first_line(error: &WebDriverError) -> String {
+    let text = error.to_string();
+    let said = text.split_once("Additional info:").map_or(text.as_str(), |(_, said)| said);
+    said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it does not say why").to_owned()
+}

@@ -1,1 +1,0 @@
-//! Sound and picture for the browsers, made by ffmpeg and cached.

@@ -1,0 +1,90 @@
+use super::*;
+use std::cell::RefCell;
+use std::fs;
+
+const SMALL: MediaSpec = MediaSpec { width: 64, height: 36, frame_rate: 5, video: None, audio: None };
+
+fn frames(path: &Path) -> Vec<Vec<u8>> {
+    let bytes = fs::read(path).unwrap();
+    let start = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    bytes[start..].chunks(64 * 36 * 3 / 2 + 6).map(<[u8]>::to_vec).collect()
+}
+
+fn has_ffmpeg() -> bool {
+    let there = which::which("ffmpeg").is_ok();
+    if !there {
+        eprintln!("skipped: needs ffmpeg");
+    }
+    there
+}
+
+#[test]
+fn a_loop_is_as_long_as_its_file_may_be() {
+    let seconds = |width, height, frame_rate| MediaSpec { width, height, frame_rate, ..SMALL }.seconds();
+    assert_eq!(seconds(640, 360, 30), 20);
+    assert_eq!(seconds(1280, 720, 30), 10);
+    assert_eq!(seconds(1920, 1080, 30), 4);
+    assert_eq!(seconds(3840, 2160, 60), 2);
+}
+
+#[test]
+fn impossible_pictures_are_refused() {
+    let cache = Cache::at(PathBuf::from("/nonexistent"));
+    let said = |spec: MediaSpec| spec.prepare(&cache, false, &|_| ()).unwrap_err().to_string();
+    assert!(said(MediaSpec { width: 641, ..SMALL }).contains("641×36"));
+    assert!(said(MediaSpec { frame_rate: 0, ..SMALL }).contains("0 frames/s"));
+    let missing = MediaSpec { video: Some("no-such.mp4".into()), ..SMALL };
+    assert!(said(missing).starts_with("no-such.mp4: No such file"));
+}
+
+#[test]
+fn files_are_made_once_and_a_broken_one_again() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path().join("kept"));
+    let made = RefCell::new(0);
+    let prepare = || SMALL.prepare(&cache, true, &|_| *made.borrow_mut() += 1).unwrap();
+    let media = prepare();
+    let film = media.webm.clone().unwrap();
+    assert_eq!(*made.borrow(), 3);
+    let shown = frames(&media.y4m);
+    assert_eq!(shown.len(), 5 * 20, "the picture repeats after 20 s");
+    assert_eq!(shown[1], shown[99], "and goes back as it came");
+    assert_ne!(shown[0], shown[50]);
+    assert_eq!(
+        fs::metadata(&media.wav).unwrap().len().div_ceil(96_000),
+        21,
+        "20 s of 48 kHz and 16 bits, and a header"
+    );
+    assert_eq!(&fs::read(&film).unwrap()[..4], [0x1a, 0x45, 0xdf, 0xa3], "EBML, as WebM begins");
+    assert_eq!((prepare(), *made.borrow()), (media.clone(), 3));
+    let whole = fs::read(&media.y4m).unwrap();
+    fs::write(&media.y4m, &whole[..whole.len() - 100]).unwrap();
+    prepare();
+    assert_eq!(fs::read(&media.y4m).unwrap(), whole, "the same scene again");
+    assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count() as u64, *made.borrow() - 1);
+}
+
+#[test]
+fn a_users_files_are_used_or_converted() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path().join("kept"));
+    let own = SMALL.prepare(&cache, true, &|_| ()).unwrap();
+    let as_they_are = MediaSpec { video: Some(own.y4m.clone()), audio: Some(own.wav.clone()), ..SMALL };
+    let used = as_they_are.prepare(&cache, false, &|_| ()).unwrap();
+    assert_eq!((&used.y4m, &used.wav, &used.webm), (&own.y4m, &own.wav, &None));
+    let film = own.webm.unwrap();
+    let converted = MediaSpec { video: Some(film.clone()), audio: Some(film), ..SMALL };
+    let media = converted.prepare(&cache, false, &|_| ()).unwrap();
+    assert_eq!(frames(&media.y4m).len(), 100);
+    assert!(media.description.contains(".webm 64×36 at 5 frames/s"), "{}", media.description);
+    let text = folder.path().join("not.y4m");
+    fs::write(&text, "hello").unwrap();
+    let refused = MediaSpec { video: Some(text), ..SMALL }.prepare(&cache, false, &|_| ()).unwrap_err();
+    assert!(refused.to_string().ends_with("not.y4m: is not a YUV4MPEG2 file"), "{refused}");
+}
