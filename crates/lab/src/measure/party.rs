@@ -91,7 +91,7 @@ impl<'a> Party<'a> {
                 crate::experiment::Browser::Chromium => super::browser::Kind::Chromium,
                 crate::experiment::Browser::Firefox => super::browser::Kind::Firefox,
             };
-            let mut browser = Browser::launch(Launch { kind, host, media, cancel }).map_err(named)?;
+            let mut browser = Browser::launch(Launch { kind, host, media, ipv6: false, cancel }).map_err(named)?;
             for (_, port, path) in pages.iter().filter(|(host, ..)| *host == station.host) {
                 browser.open(&format!("http://127.0.0.1:{port}{path}")).map_err(named)?;
             }
