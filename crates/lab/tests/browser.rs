@@ -78,6 +78,11 @@ fn serve(host: &Host) {
     .unwrap();
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test of a real program that has to end")]
+fn now() -> Instant {
+    Instant::now()
+}
+
 fn url() -> String {
     format!("http://127.0.0.1:{PORT}/")
 }
@@ -139,7 +144,7 @@ fn both_browsers_open_a_page_on_their_hosts_and_leave_nothing() {
     let media = spec.prepare(&Cache::at(folder.path().to_owned()), false, &|_| ()).unwrap();
     let before = folders();
     let open = |kind, host| {
-        let start = Instant::now();
+        let start = now();
         let mut browser = bench.launch(kind, host, Some(&media)).unwrap();
         browser.open(&url()).unwrap();
         println!("{} open after {:?}", browser.version(), start.elapsed());
@@ -166,10 +171,10 @@ fn both_browsers_open_a_page_on_their_hosts_and_leave_nothing() {
         assert_eq!(&browser.screenshot().unwrap()[1..4], b"PNG");
         browser.is_alive().unwrap();
     }
-    let start = Instant::now();
+    let start = now();
     chromium.quit();
     println!("Chromium gone after {:?}", start.elapsed());
-    let start = Instant::now();
+    let start = now();
     firefox.quit();
     println!("Firefox gone after {:?}", start.elapsed());
     assert_eq!(left(), [""; 0]);
@@ -198,7 +203,7 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
         browser.open(&url()).unwrap();
         let killed = Command::new("kill").args(["-9", &browser.pid().to_string()]).status().unwrap();
         assert!(killed.success());
-        let start = Instant::now();
+        let start = now();
         let error = loop {
             match browser.is_alive() {
                 Err(error) => break error.to_string(),

@@ -13,7 +13,7 @@ pub(crate) const SCENES: [(&str, &str); 2] = [
     (
         "head",
         "gradients=size=1280x720:rate=30:speed=0.00001:nb_colors=3:c0=0x304060:c1=0x908070:c2=0x203020:\
-         x0=0:y0=0:x1=1280:y1=720,format=yuv420p,\
+         x0=0:y0=0:x1=1280:y1=720:seed=1,format=yuv420p,\
          noise=c0s=40:all_seed=1,gblur=sigma=1.5[background];\
          mandelbrot=size=360x480:rate=30:start_scale=0.3:end_scale=0.29:end_pts=300,format=yuv420p,gblur=sigma=2[head];\
          [background][head]overlay=x='(W-w)/2+24*sin(2*PI*t/3)':y='H-h+12*sin(2*PI*t/1.7)',\

@@ -63,7 +63,7 @@ fn files_are_made_once_and_a_broken_one_again() {
     let whole = fs::read(&media.y4m).unwrap();
     fs::write(&media.y4m, &whole[..whole.len() - 100]).unwrap();
     prepare();
-    assert_eq!(fs::read(&media.y4m).unwrap(), whole, "the same scene again");
+    assert!(fs::read(&media.y4m).unwrap() == whole, "the same scene again");
     assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count() as u64, *made.borrow() - 1);
 }
 
