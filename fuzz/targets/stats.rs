@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use lab::measure::stats::{Call, Collector, End};
-use lab::signalling::StatsReport;
+use lab::measure::stats::{Call, Collector};
+use lab::signalling::{Seat, StatsReport};
 use libfuzzer_sys::fuzz_target;
 use units::{Duration, Time};
 
@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
         audio: true,
     };
     let mut collector = Collector::new(call, START, Duration::from_millis(500), Duration::from_secs(10));
-    for (line, end) in text.lines().zip([End::Caller, End::Callee].into_iter().cycle()) {
+    for (line, end) in text.lines().zip([Seat::Caller, Seat::Callee].into_iter().cycle()) {
         if let Ok(report) = serde_json::from_str::<StatsReport>(line) {
             collector.take(end, &report);
         }

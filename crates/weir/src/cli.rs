@@ -4,9 +4,9 @@ mod upload;
 
 use clap::{Args, Parser, Subcommand};
 pub(crate) use compare::Compare;
-pub(crate) use serve::Serve;
 use lab::FileError;
 use lab::experiment::Experiment;
+pub(crate) use serve::Serve;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -61,7 +61,7 @@ impl<'c> Comparison<'c> {
         let Some(real) = self.parties.iter().find(|party| party.is_real()) else { return Vec::new() };
         let Ok(own) = real.experiment.clone().simulated() else { return Vec::new() };
         // An experiment whose axis varies the controller has no form under another.
-        let reference = own.with_controller(REFERENCE).ok();
+        let reference = own.as_today().ok();
         let mut missing: Vec<Party<'c>> = Vec::new();
         for experiment in reference.into_iter().chain([own]) {
             let party = Party::simulated(experiment, real.claims.clone());

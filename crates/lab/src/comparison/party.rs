@@ -11,7 +11,7 @@ use crate::store::{Mode, RunMeta, StoredRun};
 use sim::Recording;
 
 /// The controller that stands for today's browsers.
-pub const REFERENCE: &str = "gcc:libwebrtc";
+pub use crate::experiment::TODAY as REFERENCE;
 /// The note that says that the machine limited a run (`docs/STORE.md`).
 const LIMITED: &str = "cpuLimited";
 

@@ -206,7 +206,7 @@ fn figures_of_all_parties_share_their_axes() {
 #[test]
 fn a_run_differs_from_its_own_simulation_by_nothing() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
-    let today = QUICK.with_controller(REFERENCE).unwrap();
+    let today = QUICK.as_today().unwrap();
     let limited = [CHROMIUM[0], ("cpuLimited", "yes")];
     let runs = [
         run(1, &today, 0, Mode::Measured, &limited),

@@ -166,14 +166,13 @@ fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError>
     Ok(())
 }
 
-/// The same in virtual time, to compare with: without the calls, which an emulation leaves out too.
+/// A scenario in virtual time, to compare with.
 ///
 /// # Errors
 /// When it is refused, or was cancelled.
-pub fn simulate(cell: &Cell, seed: Seed, cancel: &AtomicBool) -> Result<Recording, String> {
+pub fn simulate(scenario: &Scenario, cancel: &AtomicBool) -> Result<Recording, String> {
     let options = sim::Options { cancel: Some(cancel), ..sim::Options::default() };
-    let scenario = Scenario { calls: Vec::new(), ..cell.scenario(seed) };
-    sim::run(&scenario, options).map_err(|error| error.to_string())
+    sim::run(scenario, options).map_err(|error| error.to_string())
 }
 
 /// The host of this name.

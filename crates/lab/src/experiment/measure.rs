@@ -31,6 +31,15 @@ pub enum Browser {
 impl Browser {
     const ALL: [Self; 2] = [Self::Chromium, Self::Firefox];
 
+    /// Its name, for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chromium => "Chromium",
+            Self::Firefox => "Firefox",
+        }
+    }
+
     /// Its name in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -20,6 +20,7 @@ mod schedule;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod today;
 
 pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
@@ -28,6 +29,7 @@ pub use gateway::GatewayQueue;
 pub use measure::{Browser, Measure};
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 pub(crate) use quick::rescaled;
+pub use today::TODAY;
 
 use crate::document::{self, Fault, KeyPath, Node, Reader, Table, Value};
 use crate::figures::Figure;
@@ -236,11 +238,15 @@ impl Experiment {
         let text = document::write(&document);
         let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
             .map_err(|fault| fault.in_file(&self.path))?;
-        if changed.controllers().any(|controller| controller != profile) {
-            let reason = "an axis varies the controller itself";
-            return Err(ExperimentError::file(&self.path, reason, ""));
+        changed.under(profile)
+    }
+
+    /// Itself, if every call has this controller.
+    fn under(self, profile: &str) -> Result<Self, ExperimentError> {
+        if self.controllers().any(|controller| controller != profile) {
+            return Err(ExperimentError::file(&self.path, "an axis varies the controller itself", ""));
         }
-        Ok(changed)
+        Ok(self)
     }
 
     /// Its text without what changes no run: by it, runs of the same thing are known although their files had other words, figures or

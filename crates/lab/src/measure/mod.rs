@@ -13,7 +13,6 @@ mod ongoing;
 mod party;
 mod plan;
 pub mod stats;
-pub mod twin;
 
 use crate::emulate::{Emulated, Emulation, EmulationError, Guests};
 use crate::experiment::{Browser, Cell};

@@ -126,8 +126,7 @@ impl Ongoing {
             }
             PageEvent::Stats(report) => {
                 if let Some(collector) = &mut self.collector {
-                    let end = if seat == Seat::Caller { stats::End::Caller } else { stats::End::Callee };
-                    collector.take(end, &report);
+                    collector.take(seat, &report);
                 }
             }
             PageEvent::Log(text) => self.said.push(format!("{host}: {text}")),

@@ -87,11 +87,9 @@ impl<'a> Party<'a> {
             let host = testbed.host(station.host);
             let named =
                 |error: super::browser::BrowserError| EmulationError(format!("{}: {error}", station.name));
-            let kind = match station.browser {
-                crate::experiment::Browser::Chromium => super::browser::Kind::Chromium,
-                crate::experiment::Browser::Firefox => super::browser::Kind::Firefox,
-            };
-            let mut browser = Browser::launch(Launch { kind, host, media, ipv6: false, cancel }).map_err(named)?;
+            let mut browser =
+                Browser::launch(Launch { kind: station.browser, host, media, ipv6: false, cancel })
+                    .map_err(named)?;
             for (_, port, path) in pages.iter().filter(|(host, ..)| *host == station.host) {
                 browser.open(&format!("http://127.0.0.1:{port}{path}")).map_err(named)?;
             }
@@ -175,6 +173,9 @@ impl Guests for Party<'_> {
 
     fn begin(&mut self, since_1970: Duration) {
         self.start = since_1970.as_millis_f64();
+        if let Some(date) = chrono::DateTime::from_timestamp_millis(self.start as i64) {
+            self.notes.push(("date".to_owned(), date.format("%Y-%m-%d %H:%M UTC").to_string()));
+        }
         let (interval, duration) = (self.scenario.sample_interval, self.scenario.duration);
         // Where the kernel does not tell, nothing is judged by it.
         self.machine = MachineSampler::start(interval, duration).ok();

@@ -17,7 +17,12 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
         foreground,
         background: &args.run,
         make: &|emulation, cell, seed| emulation.run(cell, seed),
-        simulate: &simulate,
+        simulate: &|cell, seed, cancel| {
+            // The emulation leaves them out too.
+            let mut scenario = cell.scenario(seed);
+            scenario.calls.clear();
+            simulate(&scenario, cancel)
+        },
         goes_on: false,
     };
     real_time::run(&experiment, &args.real_time, &kind)

@@ -197,7 +197,9 @@ impl Session<'_> {
         };
         let made = (self.kind.make)(&emulation, cell, job.seed);
         progress.finish();
-        Ok(made?)
+        made.map_err(
+            |error| if self.kind.goes_on { Failure::Broken(error.to_string()) } else { error.into() },
+        )
     }
 }
 

@@ -21,16 +21,15 @@ pub use firefox::preferences as firefox_preferences;
 pub use programs::Program;
 
 use super::media::Media;
+use crate::experiment::Browser as Kind;
 use driver::Driver;
 use emulator::Host;
 use programs::Programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use session::Session;
-use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -46,34 +45,12 @@ const PICTURE: Duration = Duration::from_secs(10);
 /// Between looks at whether it listens.
 const TICK: Duration = Duration::from_millis(5);
 
-/// A browser that can be driven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// Chromium, or Chrome.
-    Chromium,
-    /// Firefox, or its ESR.
-    Firefox,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Chromium => "Chromium",
-            Self::Firefox => "Firefox",
-        })
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "chromium" => Ok(Self::Chromium),
-            "firefox" => Ok(Self::Firefox),
-            _ => Err(format!("'{text}' is not a browser; there are chromium and firefox")),
-        }
-    }
+/// Sees whether a browser and its driver are installed.
+///
+/// # Errors
+/// Which program is missing, and how to get it.
+pub fn check(kind: Kind) -> Result<(), BrowserError> {
+    Programs::find(kind).map(drop)
 }
 
 /// What Chromium takes for camera and microphone.
@@ -121,7 +98,7 @@ impl Browser {
     /// When a program is missing, does not start within 20 s, or refuses the session; then nothing is left of it.
     pub fn launch(launch: Launch<'_>) -> Result<Self, BrowserError> {
         let programs = Programs::find(launch.kind)?;
-        let name = format!("{} on {}", launch.kind, launch.host.name());
+        let name = format!("{} on {}", launch.kind.name(), launch.host.name());
         let plain = |what: String| BrowserError::Failed { what: format!("{name}: {what}"), log: Vec::new() };
         network::prepare(launch).map_err(plain)?;
         let mut driver =
@@ -136,7 +113,7 @@ impl Browser {
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let process = number.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let process = process.ok_or_else(|| failed("has ended at its start"))?;
-        let version = format!("{} {}", launch.kind, session.version());
+        let version = format!("{} {}", launch.kind.name(), session.version());
         Ok(Self { name, version, session, process, pid, driver, is_open: false })
     }
 
@@ -285,14 +262,6 @@ fn has_ended(process: &OwnedFd) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_browser_is_known_by_its_name() {
-        assert_eq!("chromium".parse(), Ok(Kind::Chromium));
-        assert_eq!("firefox".parse::<Kind>().unwrap().to_string(), "Firefox");
-        let refused = "opera".parse::<Kind>().unwrap_err();
-        assert!(refused.contains("'opera'") && refused.contains("chromium and firefox"), "{refused}");
-    }
 
     #[test]
     fn the_end_of_a_process_is_seen() {

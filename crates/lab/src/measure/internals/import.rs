@@ -1,5 +1,6 @@
 use super::{Connection, Dump, DumpError};
-use crate::measure::stats::{Call, Collected, Collector, End, sample_count};
+use crate::measure::stats::{Call, Collected, Collector, sample_count};
+use crate::signalling::Seat;
 use chrono::{DateTime, SecondsFormat};
 use sim::Recording;
 use sim::recording::Kind;
@@ -75,7 +76,7 @@ fn collect(
     };
     let mut collector = Collector::new(call, start, interval, duration);
     for index in 0..connection.polls.len() {
-        collector.take(End::Caller, &connection.report(index));
+        collector.take(Seat::Caller, &connection.report(index));
     }
     collector.finish()
 }

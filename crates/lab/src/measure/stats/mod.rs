@@ -11,7 +11,7 @@ mod raw;
 #[cfg(test)]
 mod tests;
 
-use crate::signalling::StatsReport;
+use crate::signalling::{Seat, StatsReport};
 use direction::Direction;
 use grid::Grid;
 use object::Report;
@@ -24,15 +24,6 @@ pub use grid::{sample_count, sample_index};
 
 /// Reports that were missed before it is worth a warning, a share of all: now and then a busy page answers late.
 const MISSED: f64 = 0.02;
-
-/// An end of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Who calls.
-    Caller,
-    /// Who is called.
-    Callee,
-}
 
 /// What is to be known of a call whose statistics are collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,10 +101,10 @@ impl Collector {
 
     /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of two for the same sample the
     /// later counts.
-    pub fn take(&mut self, end: End, report: &StatsReport) {
+    pub fn take(&mut self, end: Seat, report: &StatsReport) {
         let (this, other) = match end {
-            End::Caller => (0, 1),
-            End::Callee => (1, 0),
+            Seat::Caller => (0, 1),
+            Seat::Callee => (1, 0),
         };
         let Some(at) = self.grid.time(report.at).filter(|_| report.at >= self.newest[this]) else { return };
         self.newest[this] = report.at;

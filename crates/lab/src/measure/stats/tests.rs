@@ -28,7 +28,7 @@ fn recorded(fixture: &str) -> Collected {
     let mut collector =
         Collector::new(call(false), start, Duration::from_millis(500), Duration::from_secs(10));
     for report in reports {
-        let end = if report["end"] == "caller" { End::Caller } else { End::Callee };
+        let end = if report["end"] == "caller" { Seat::Caller } else { Seat::Callee };
         let stats = report["stats"].as_object().unwrap().clone();
         collector.take(end, &StatsReport { at: report["at"].as_f64().unwrap(), stats });
     }
@@ -134,10 +134,10 @@ fn a_sample_is_the_nearest_report_and_the_later_of_two() {
     for (seconds, bytes) in
         [(0.997, 10), (2.2, 20), (2.4, 21), (1.0, 5), (4.01, 40), (99.0, 90), (-1e9, 1), (8.3, 80)]
     {
-        collector.take(End::Caller, &sent(seconds, bytes));
+        collector.take(Seat::Caller, &sent(seconds, bytes));
     }
     for at in [f64::NAN, f64::INFINITY, -1e300, 1e300] {
-        collector.take(End::Caller, &StatsReport { at, ..sent(0.0, 7) });
+        collector.take(Seat::Caller, &StatsReport { at, ..sent(0.0, 7) });
     }
     let collected = collector.finish();
     let values = stream(&collected, "main.video").column("bytesSent").unwrap();
@@ -152,9 +152,9 @@ fn a_sample_is_the_nearest_report_and_the_later_of_two() {
 fn layers_are_summed_and_a_new_source_does_not_let_a_counter_fall() {
     let mut collector = collector();
     let layer = |bytes: u64, width: u32| json!({ "type": "outbound-rtp", "kind": "video", "bytesSent": bytes, "frameWidth": width, "targetBitrate": 7 });
-    collector.take(End::Caller, &report(1.0, json!({ "A": layer(100, 320), "B": layer(50, 640) })));
-    collector.take(End::Caller, &report(2.0, json!({ "A": layer(110, 320), "C": layer(5, 640) })));
-    collector.take(End::Caller, &report(3.0, json!({ "A": layer(3, 320), "C": layer(6, 640) })));
+    collector.take(Seat::Caller, &report(1.0, json!({ "A": layer(100, 320), "B": layer(50, 640) })));
+    collector.take(Seat::Caller, &report(2.0, json!({ "A": layer(110, 320), "C": layer(5, 640) })));
+    collector.take(Seat::Caller, &report(3.0, json!({ "A": layer(3, 320), "C": layer(6, 640) })));
     let collected = collector.finish();
     let video = stream(&collected, "main.video");
     assert_eq!(told(video, "bytesSent"), [150.0, 165.0, 169.0]);
@@ -180,7 +180,7 @@ fn each_receiver_report_is_a_point_once() {
         (4.0, remote(3.5, 2, 0.07, 0.5)),
         (5.0, remote(1e12, 3, 0.09, 0.0)),
     ] {
-        collector.take(End::Caller, &report(at, stats));
+        collector.take(Seat::Caller, &report(at, stats));
     }
     let collected = collector.finish();
     let video = stream(&collected, "main.video");
@@ -199,9 +199,9 @@ fn freezes_and_requests_for_key_frames_are_events() {
         json!({ "I": { "type": "inbound-rtp", "kind": "video", "freezeCount": freezes,
                        "totalFreezesDuration": frozen, "pliCount": requests } })
     };
-    collector.take(End::Callee, &report(1.0, inbound(0, 0.0, 1)));
-    collector.take(End::Callee, &report(2.0, inbound(1, 0.75, 1)));
-    collector.take(End::Callee, &report(3.0, inbound(1, 0.75, 3)));
+    collector.take(Seat::Callee, &report(1.0, inbound(0, 0.0, 1)));
+    collector.take(Seat::Callee, &report(2.0, inbound(1, 0.75, 1)));
+    collector.take(Seat::Callee, &report(3.0, inbound(1, 0.75, 3)));
     let events = collector.finish().events;
     let told: Vec<_> = events.iter().map(|event| (event.at.as_secs_f64(), event.what, event.value)).collect();
     let request = "keyFrameRequest";
@@ -222,7 +222,7 @@ proptest! {
                        "freezeCount": one, "pliCount": two, "totalFreezesDuration": three, "selected": true },
                 "O": { "type": "outbound-rtp", "kind": "video", "packetsSent": three },
             });
-            collector.take(if two > 0.0 { End::Caller } else { End::Callee }, &report(at, stats));
+            collector.take(if two > 0.0 { Seat::Caller } else { Seat::Callee }, &report(at, stats));
         }
         let collected = collector.finish();
         for stream in &collected.streams {
@@ -251,7 +251,7 @@ fn whatever_a_page_says_memory_is_bounded() {
     many.insert("text".into(), json!("no object"));
     many.insert("untyped".into(), json!({ "kind": "video" }));
     for second in 1..=8 {
-        collector.take(End::Caller, &report(f64::from(second), Value::Object(many.clone())));
+        collector.take(Seat::Caller, &report(f64::from(second), Value::Object(many.clone())));
     }
     let collected = collector.finish();
     let raw: Vec<_> = collected.streams.iter().filter(|stream| stream.kind == Kind::Stats).collect();
