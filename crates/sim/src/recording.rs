@@ -100,7 +100,7 @@ pub struct Event {
     pub at: Time,
     /// The stream's name.
     pub stream: String,
-    /// What: `freeze` (at its end; the value is its length in seconds), `keyFrameRequest` (a PLI; the value is 1),
+    /// What, of a measured call also `connectionFailed` (a connection that stood broke; the value is the seconds since the call's start): `freeze` (at its end; the value is its length in seconds), `keyFrameRequest` (a PLI; the value is 1),
     /// `mediaTimeout` (an end gave the call up; the value is the silence or the round trip, in seconds) or `circuitBreaker` (the
     /// value is its number in RFC 8083 § 4) of video; `completed` (the value is the seconds since its start), `incomplete` or `timedOut` (the value is the bytes that
     /// are acknowledged) of TCP.

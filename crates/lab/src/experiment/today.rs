@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 
 /// The controller of today's Chromium.
 pub const TODAY: &str = "gcc:libwebrtc";
+/// Its audio: Opus of one channel in packets of 20 ms (libwebrtc `modules/audio_coding/codecs/opus/audio_encoder_opus.cc`, `kOpusBitrateFbBps`).
+const AUDIO: &str = r#"{ rate = "32kbit/s" }"#;
 
 impl Experiment {
-    /// The experiment with every call as today's Chromium makes it: its controller with its own rates and no setting of the file, the source
+    /// The experiment with every call as today's Chromium makes it: its controller with its own rates and no setting of the file, its audio, the source
     /// that a measurement sends ([`Measure::source`](super::Measure::source)), parity packets when many are lost (it negotiates ULPFEC), and the picture in
     /// the steps of today's libwebrtc.
     ///
@@ -42,6 +44,9 @@ impl Experiment {
                 let mut put =
                     |key: &str, value: String| set.insert(format!("call.{}.{key}", call.name), value);
                 put("controller", TODAY.to_owned());
+                if call.audio.is_some() {
+                    put("audio", AUDIO.to_owned());
+                }
                 let Some(video) = &call.video else { continue };
                 put("fec", "hybrid".to_owned());
                 let source = cell.measure.source(video.encoder.source);

@@ -1,7 +1,7 @@
 //! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up, watched.
 
 use super::browser::{Browser, Launch};
-use super::machine::{MachineSampler, verdict};
+use super::machine::{MachineSampler, STREAM, verdict};
 use super::media::Media;
 use super::ongoing::Ongoing;
 use super::plan::{Plan, Station};
@@ -10,6 +10,7 @@ use crate::signalling::{Options, Seat, Server};
 use emulator::Testbed;
 use net::HostId;
 use sim::Scenario;
+use sim::recording::Event;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
@@ -220,7 +221,7 @@ impl Guests for Party<'_> {
         self.server = None;
     }
 
-    fn records(&mut self, _: Duration) -> Option<Records> {
+    fn records(&mut self, duration: Duration) -> Option<Records> {
         let mut records = Records { warnings: std::mem::take(&mut self.plan.warnings), ..Records::default() };
         records.notes.append(&mut self.notes);
         for call in &mut self.calls {
@@ -242,6 +243,9 @@ impl Guests for Party<'_> {
                 "CPU-limited: {reason}; what was measured is the machine's, not the network's"
             ));
             records.notes.push(("cpuLimited".to_owned(), reason));
+            // Where there are no notes, as in a table of samples, the mark goes with them.
+            let at = Time::ZERO + duration;
+            records.events.push(Event { at, stream: STREAM.to_owned(), what: "cpuLimited", value: 1.0 });
         }
         Some(records)
     }

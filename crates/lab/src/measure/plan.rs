@@ -4,9 +4,9 @@ use super::media::MediaSpec;
 use crate::experiment::{Browser, Cell, Measure};
 use crate::signalling::{CallSettings, Priority, Source, VideoSettings};
 use net::{Dscp, HostId};
-use sim::codec::{Codec, EncoderConfig};
+use sim::codec::{Codec, SourceSize};
 use sim::{CallConfig, Scenario};
-use units::{Bitrate, Time};
+use units::Time;
 
 /// A host with a browser.
 #[derive(Clone, Debug)]
@@ -82,17 +82,9 @@ impl Plan {
 
 /// The picture and sound for a call.
 fn spec(call: &CallConfig, measure: &Measure) -> MediaSpec {
-    let modelled = call.video.as_ref().map_or_else(
-        || {
-            EncoderConfig::new(
-                Codec::Vp8,
-                sim::codec::SourceSize { width: 320, height: 180, fps: 15 },
-                Bitrate::from_mbps(1),
-            )
-            .source
-        },
-        |video| video.encoder.source,
-    );
+    // A call of sound alone has a picture that nobody sees.
+    let none = SourceSize { width: 320, height: 180, fps: 15 };
+    let modelled = call.video.as_ref().map_or(none, |video| video.encoder.source);
     let size = measure.source(modelled);
     MediaSpec {
         width: size.width,
@@ -143,5 +135,86 @@ fn priority(mark: Dscp) -> Result<Option<Priority>, String> {
             "browsers have no priority for the code point {}; they have ef, af41, af42 and cs1",
             other.0
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use units::Seed;
+
+    const TEXT: &str = r#"
+title = "Calls"
+duration = "60s"
+
+[host.alice]
+
+[host.bob]
+
+[host.carol]
+
+[call.main]
+from = "alice"
+to = "bob"
+audio = true
+dscp = { audio = "ef", video = "af41" }
+video = { width = 1920, height = 1080, fps = 50, codec = "vp9", max_rate = "2Mbit/s" }
+
+[call.small]
+from = "carol"
+to = "alice"
+two_way = true
+video = { width = 640, height = 360 }
+"#;
+
+    fn plan(more: &str) -> Plan {
+        let experiment = Experiment::parse(&format!("{TEXT}{more}"), "x.toml").unwrap();
+        let cell = &experiment.cells()[0];
+        Plan::new(cell, &cell.scenario(Seed(1)))
+    }
+
+    #[test]
+    fn a_host_has_one_browser_and_a_picture_for_its_largest_call() {
+        let plan = plan("");
+        let seats: Vec<_> = plan
+            .stations
+            .iter()
+            .map(|station| (station.name.as_str(), station.media.as_ref().map(|media| media.width)))
+            .collect();
+        assert_eq!(seats, [("alice", Some(1280)), ("bob", None), ("carol", Some(640))]);
+        assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+    }
+
+    #[test]
+    fn pages_are_told_what_the_file_says() {
+        let calls = plan("").calls;
+        let [caller, callee] = &calls[0].settings;
+        let video = caller.video.as_ref().unwrap();
+        assert_eq!((video.width, video.height, video.frame_rate), (1280, 720, 30));
+        assert_eq!((video.codec.as_deref(), video.max_bitrate), (Some("vp9"), Some(2_000_000)));
+        assert_eq!((caller.audio_priority, video.priority), (Some(Priority::High), Some(Priority::High)));
+        assert!(caller.sends && !callee.sends && caller.audio && !caller.render);
+        let [one, other] = &calls[1].settings;
+        assert!(one.sends && other.sends && !one.audio);
+        assert_eq!(one.video.as_ref().unwrap().priority, None);
+    }
+
+    #[test]
+    fn firefox_plays_a_film_instead_of_a_camera() {
+        let plan = plan("[measure.browsers]\nbob = \"firefox\"\n");
+        let [caller, callee] = &plan.calls[0].settings;
+        assert_eq!((caller.source, callee.source), (Source::Devices, Source::Film));
+    }
+
+    #[test]
+    fn a_mark_that_no_browser_sets_is_told() {
+        let warnings = plan("").warnings.len();
+        let text = TEXT.replace("video = \"af41\"", "video = \"af33\"");
+        let experiment = Experiment::parse(&text, "x.toml").unwrap();
+        let cell = &experiment.cells()[0];
+        let plan = Plan::new(cell, &cell.scenario(Seed(1)));
+        assert_eq!((warnings, plan.warnings.len()), (0, 1));
+        assert!(plan.warnings[0].starts_with("main: video is not marked"), "{:?}", plan.warnings);
     }
 }

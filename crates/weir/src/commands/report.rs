@@ -69,11 +69,14 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many runs, and of which kind: `3 emulated, 2 simulated`.
+/// How many runs, of which kind, and which of them say more of the machine than of the network: `3 measured, 2 simulated; CPU-limited: 4`.
 pub(super) fn made(runs: &[StoredRun]) -> String {
     let of = |mode: Mode| (runs.iter().filter(|run| run.meta.mode == mode).count(), mode);
     let kinds = Mode::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
-    kinds.map(|(count, mode)| format!("{count} {mode}")).collect::<Vec<_>>().join(", ")
+    let kinds = kinds.map(|(count, mode)| format!("{count} {mode}")).collect::<Vec<_>>().join(", ");
+    let limited = runs.iter().filter(|run| run.meta.note("cpuLimited").is_some());
+    let limited: Vec<String> = limited.map(|run| run.id.to_string()).collect();
+    if limited.is_empty() { kinds } else { format!("{kinds}; CPU-limited: {}", limited.join(", ")) }
 }
 
 /// The experiments of stored runs, each once, and the place of each run among them.

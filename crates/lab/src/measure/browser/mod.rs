@@ -135,7 +135,8 @@ impl Browser {
     /// When the page cannot be reached or loaded within 20 s, or the browser has ended.
     pub fn open(&mut self, url: &str) -> Result<(), BrowserError> {
         let (url, is_open) = (url.to_owned(), std::mem::replace(&mut self.is_open, true));
-        let what = format!("does not open {url}");
+        // What follows may be a key, which belongs in no message.
+        let what = format!("does not open {}", url.split_once('?').map_or(url.as_str(), |(page, _)| page));
         self.ask(&what, LOAD, |driver| async move {
             if is_open {
                 let tab = driver.new_tab().await?;
