@@ -256,7 +256,7 @@ fn measured_runs_are_set_against_the_simulator() {
     assert!(rows.iter().all(|row| row["cpu_limited"] == true && row["difference"].is_number()));
     let page = std::fs::read_to_string(folder.path().join("side.html")).unwrap();
     assert!(
-        page.contains("simulator, gcc:libwebrtc")
+        page.contains("simulator, today's Chromium")
             && page.contains("* CPU-limited: in guerrero-viveros-2019/fig6-1")
     );
     compare(&["jansen-2016"]).assert().code(2).stderr(contains("no run of 'jansen-2016'"));
@@ -317,7 +317,7 @@ fn runs_are_kept_exported_and_shown() {
     assert_eq!(read("first.pcapng")[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
     weir(&["export", "--from", "runs.sqlite", "--csv", "runs.csv"]).success();
     let csv = String::from_utf8(read("runs.csv")).unwrap();
-    assert!(csv.starts_with("run,experiment,cell.host.alice.up.rate,seed,stream,"), "{}", &csv[..80]);
+    assert!(csv.starts_with("run,experiment,mode,cpu_limited,cell.host.alice.up.rate,seed,stream,"), "{}", &csv[..80]);
     weir(&["export", "--from", "runs.sqlite", "2", "--csv", "one.csv", "--stream", "main.video"]).success();
     assert!(String::from_utf8(read("one.csv")).unwrap().starts_with("time_s,bytesSent,"));
     weir(&["export", "--from", "runs.sqlite", "--parquet", "runs.parquet"]).success();
