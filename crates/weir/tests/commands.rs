@@ -149,6 +149,9 @@ fn verify_prints_verdicts_and_compares_with_a_baseline() {
     }
     std::fs::write(folder.path().join("better.json"), format!("{better}\n")).unwrap();
     verify(&["--baseline", "better.json"]).assert().code(1).stderr(starts_with("worse: C-5"));
+    better["time_scale"] = 0.2.into();
+    std::fs::write(folder.path().join("quick.json"), format!("{better}\n")).unwrap();
+    verify(&["--baseline", "quick.json"]).assert().code(2).stderr(contains("compare --quick with --quick"));
 }
 
 #[test]

@@ -108,7 +108,6 @@ impl Group<'_> {
         }
         let mut section = drawings.section();
         if self.mode != Mode::Simulated {
-            section.id = format!("{} {}", section.id, self.mode);
             section.title = format!("{}, {}", section.title, self.mode);
         }
         let limited = limited(self.runs.iter().map(|(run, _)| *run));
