@@ -244,6 +244,31 @@ fn stored_runs_are_judged_apart_by_who_made_them() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_any_more_is_left_out() {
+    let folder = folder_with_a_measured_call();
+    let mut store = Store::open(&folder.path().join("s.sqlite")).unwrap();
+    let (run, recording) = (store.run(1).unwrap(), store.recording(1).unwrap());
+    store.insert(&RunMeta { file: "title = 1".into(), ..run.meta }, &recording, &[]).unwrap();
+    let weir = |args: &[&str]| in_folder(folder.path(), args).assert();
+    for args in [
+        &["compare", "s.sqlite", "-q"][..],
+        &["verify", "--from", "s.sqlite"],
+        &["report", "--from", "s.sqlite", "-o", "page.html"],
+    ] {
+        weir(args).success().stderr(contains("left out: run 3 cannot be read: "));
+    }
+    weir(&["report", "--from", "s.sqlite", "3", "-o", "x.html"]).code(2).stderr(contains("run 3 cannot"));
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains(", measured *") && page.contains("not enough processor time in run 2"));
+    weir(&["export", "--from", "s.sqlite", "2", "--csv", "x.csv", "--stream", "main.video"])
+        .success()
+        .stderr(contains("run 2 is CPU-limited: the machine was 98 % busy"));
+    weir(&["export", "--from", "s.sqlite", "2", "--csv", "x.csv"]).success();
+    let table = std::fs::read_to_string(folder.path().join("x.csv")).unwrap();
+    assert!(table.contains("\n2,guerrero-viveros-2019/fig6-1,measured,true,"));
+}
+
+#[test]
 fn measured_runs_are_set_against_the_simulator() {
     let folder = folder_with_a_measured_call();
     let compare =

@@ -44,7 +44,8 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     };
     let summary = with_runner(args.running.jobs, args.running.quiet, work)?;
     let sections = drawings.iter().map(Drawings::section).collect();
-    write(&args.output, &title(&experiments), &args.running, &[], sections, summary.done)?;
+    let title = title(&experiments.iter().collect::<Vec<_>>());
+    write(&args.output, &title, &args.running, &[], sections, summary.done)?;
     keeper.finish()?;
     conclude(summary, ExitCode::SUCCESS)
 }
@@ -59,7 +60,7 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     let store = Store::open(path)?;
     let runs = super::compare::readable(super::export::chosen(&store, &ids)?)?;
     let groups = groups(&runs)?;
-    let experiments: Vec<Experiment> = groups.iter().map(|group| group.experiment.clone()).collect();
+    let experiments: Vec<&Experiment> = groups.iter().map(|group| &group.experiment).collect();
     let sections = groups.iter().map(|group| group.section(&store)).collect::<Result<_, _>>()?;
     write(&args.output, &title(&experiments), &args.running, &[], sections, made(&runs))?;
     Ok(ExitCode::SUCCESS)
@@ -127,7 +128,7 @@ fn limited<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> String {
     limited.map(|run| run.id.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn title(experiments: &[Experiment]) -> String {
+fn title(experiments: &[&Experiment]) -> String {
     match experiments {
         [only] => only.title.clone(),
         _ => "Experiments".to_owned(),
