@@ -59,14 +59,14 @@ fn expected(recording: &Recording) -> Vec<Value> {
 #[test]
 fn the_long_csv_holds_every_value_to_the_bit() {
     let text = csv(&Layout::Long);
-    let head = "run,experiment,cell.host.alice.up.rate,cell.call.main.controller,seed,stream,record,time_s,name,value";
+    let head = "run,experiment,mode,cpu_limited,cell.host.alice.up.rate,cell.call.main.controller,seed,stream,record,time_s,name,value";
     assert_eq!(text.lines().next().unwrap(), head);
-    let first = "2,carlucci-2017/fig11,1Mbit/s,gcc:draft-02,18446744073709551601,call1.video,sample,1.5,bytesSent,125001";
+    let first = "2,carlucci-2017/fig11,simulated,false,1Mbit/s,gcc:draft-02,18446744073709551601,call1.video,sample,1.5,bytesSent,125001";
     assert_eq!(text.lines().nth(1).unwrap(), first);
     let mut found = Vec::new();
     for record in csv::Reader::from_reader(text.as_bytes()).records().map(Result::unwrap) {
         let number = |place: usize| record[place].parse::<f64>().unwrap_or(f64::NAN);
-        found.push((record[5].into(), record[6].into(), number(7), record[8].into(), number(9).to_bits()));
+        found.push((record[7].into(), record[8].into(), number(9), record[10].into(), number(11).to_bits()));
     }
     assert_eq!(found, expected(&stored(1).1));
 }
@@ -110,7 +110,7 @@ fn many_runs_share_a_csv_table() {
     let bytes = table.finish().unwrap();
     let mut reader = csv::Reader::from_reader(bytes.as_slice());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    let cell = |row: &csv::StringRecord| [row[2].to_owned(), row[3].to_owned(), row[4].to_owned()];
+    let cell = |row: &csv::StringRecord| [row[4].to_owned(), row[5].to_owned(), row[6].to_owned()];
     assert_eq!(cell(&rows[0]), ["60s, \"long\"", "", ""]);
     assert_eq!(cell(rows.last().unwrap()), ["", "1Mbit/s", "gcc:draft-02"]);
     assert_eq!(rows.len(), runs.iter().map(|(_, recording)| expected(recording).len()).sum::<usize>());
@@ -134,14 +134,15 @@ fn parquet_holds_the_same_rows() {
     for row in reader.get_row_iter(None).unwrap().map(Result::unwrap) {
         let text = |place| row.get_string(place).unwrap().clone();
         assert_eq!(text(1), "carlucci-2017/fig11");
-        let value = row.get_double(10).unwrap().to_bits();
-        found.push((text(6), text(7), row.get_double(8).unwrap(), text(9), value));
+        assert_eq!((text(2).as_str(), row.get_bool(3).unwrap()), ("simulated", false));
+        let value = row.get_double(12).unwrap().to_bits();
+        found.push((text(8), text(9), row.get_double(10).unwrap(), text(11), value));
         let columns: Vec<Field> = row.get_column_iter().map(|(_, field)| field.clone()).collect();
         cells.push((
             row.get_long(0).unwrap(),
-            columns[2].clone(),
-            columns[3].clone(),
-            row.get_ulong(5).unwrap(),
+            columns[4].clone(),
+            columns[5].clone(),
+            row.get_ulong(7).unwrap(),
         ));
     }
     let all: Vec<Value> = runs.iter().flat_map(|(_, recording)| expected(recording)).collect();
@@ -176,7 +177,7 @@ fn a_run_longer_than_a_row_group_is_whole() {
     assert!(reader.num_row_groups() > 1);
     assert_eq!(usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap(), rows);
     let last = reader.get_row_iter(None).unwrap().last().unwrap().unwrap();
-    assert_eq!(last.get_string(8).unwrap(), "freeze");
+    assert_eq!(last.get_string(10).unwrap(), "freeze");
 }
 
 #[test]

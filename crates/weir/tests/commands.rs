@@ -149,6 +149,9 @@ fn verify_prints_verdicts_and_compares_with_a_baseline() {
     }
     std::fs::write(folder.path().join("better.json"), format!("{better}\n")).unwrap();
     verify(&["--baseline", "better.json"]).assert().code(1).stderr(starts_with("worse: C-5"));
+    better["time_scale"] = 0.2.into();
+    std::fs::write(folder.path().join("quick.json"), format!("{better}\n")).unwrap();
+    verify(&["--baseline", "quick.json"]).assert().code(2).stderr(contains("compare --quick with --quick"));
 }
 
 #[test]
@@ -241,6 +244,31 @@ fn stored_runs_are_judged_apart_by_who_made_them() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_any_more_is_left_out() {
+    let folder = folder_with_a_measured_call();
+    let mut store = Store::open(&folder.path().join("s.sqlite")).unwrap();
+    let (run, recording) = (store.run(1).unwrap(), store.recording(1).unwrap());
+    store.insert(&RunMeta { file: "title = 1".into(), ..run.meta }, &recording, &[]).unwrap();
+    let weir = |args: &[&str]| in_folder(folder.path(), args).assert();
+    for args in [
+        &["compare", "s.sqlite", "-q"][..],
+        &["verify", "--from", "s.sqlite"],
+        &["report", "--from", "s.sqlite", "-o", "page.html"],
+    ] {
+        weir(args).success().stderr(contains("left out: run 3 cannot be read: "));
+    }
+    weir(&["report", "--from", "s.sqlite", "3", "-o", "x.html"]).code(2).stderr(contains("run 3 cannot"));
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains(", measured *") && page.contains("not enough processor time in run 2"));
+    weir(&["export", "--from", "s.sqlite", "2", "--csv", "x.csv", "--stream", "main.video"])
+        .success()
+        .stderr(contains("run 2 is CPU-limited: the machine was 98 % busy"));
+    weir(&["export", "--from", "s.sqlite", "2", "--csv", "x.csv"]).success();
+    let table = std::fs::read_to_string(folder.path().join("x.csv")).unwrap();
+    assert!(table.contains("\n2,guerrero-viveros-2019/fig6-1,measured,true,"));
+}
+
+#[test]
 fn measured_runs_are_set_against_the_simulator() {
     let folder = folder_with_a_measured_call();
     let compare =
@@ -256,7 +284,7 @@ fn measured_runs_are_set_against_the_simulator() {
     assert!(rows.iter().all(|row| row["cpu_limited"] == true && row["difference"].is_number()));
     let page = std::fs::read_to_string(folder.path().join("side.html")).unwrap();
     assert!(
-        page.contains("simulator, gcc:libwebrtc")
+        page.contains("simulator, today's Chromium")
             && page.contains("* CPU-limited: in guerrero-viveros-2019/fig6-1")
     );
     compare(&["jansen-2016"]).assert().code(2).stderr(contains("no run of 'jansen-2016'"));
@@ -317,7 +345,7 @@ fn runs_are_kept_exported_and_shown() {
     assert_eq!(read("first.pcapng")[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
     weir(&["export", "--from", "runs.sqlite", "--csv", "runs.csv"]).success();
     let csv = String::from_utf8(read("runs.csv")).unwrap();
-    assert!(csv.starts_with("run,experiment,cell.host.alice.up.rate,seed,stream,"), "{}", &csv[..80]);
+    assert!(csv.starts_with("run,experiment,mode,cpu_limited,cell.host.alice.up.rate,seed,stream,"), "{}", &csv[..80]);
     weir(&["export", "--from", "runs.sqlite", "2", "--csv", "one.csv", "--stream", "main.video"]).success();
     assert!(String::from_utf8(read("one.csv")).unwrap().starts_with("time_s,bytesSent,"));
     weir(&["export", "--from", "runs.sqlite", "--parquet", "runs.parquet"]).success();

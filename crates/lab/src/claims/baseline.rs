@@ -1,4 +1,5 @@
-use super::{Status, Verdict};
+use super::{Status, Verdict, schedule};
+use crate::experiment::Experiment;
 use crate::metrics::Better;
 use serde::Deserialize;
 use std::fmt;
@@ -8,9 +9,13 @@ const TOLERANCE: f64 = 0.05;
 /// Nor is one within this many standard errors of the difference of the means.
 const STANDARD_ERRORS: f64 = 2.0;
 
+/// Scales that differ by less are the same: they were written in decimals.
+const SAME_SCALE: f64 = 1e-9;
+
 /// A former output of `weir verify --json`.
 #[derive(Clone, Debug)]
 pub struct Baseline {
+    path: String,
     verdicts: Vec<Former>,
 }
 
@@ -20,7 +25,16 @@ struct Former {
     id: String,
     status: Status,
     #[serde(default)]
+    experiment: String,
+    /// Left out where the schedule was full.
+    #[serde(default = "full")]
+    time_scale: f64,
+    #[serde(default)]
     values: Vec<FormerValue>,
+}
+
+const fn full() -> f64 {
+    1.0
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -92,13 +106,34 @@ impl Baseline {
                 "{path}: it is empty; write the file with 'weir verify --json'"
             )));
         }
-        Ok(Self { verdicts })
+        Ok(Self { path: path.to_owned(), verdicts })
     }
 
     /// Whether there is anything to compare a claim with.
     #[must_use]
     pub fn knows(&self, id: &str) -> bool {
         self.verdicts.iter().any(|former| former.id == id)
+    }
+
+    /// Sees that these experiments have the schedules that they had: numbers of a short form are not those of the full one.
+    ///
+    /// # Errors
+    /// The first claim whose experiment had another.
+    pub fn check(&self, experiments: &[Experiment]) -> Result<(), BaselineError> {
+        for former in self.verdicts.iter().filter(|former| former.status != Status::NotRun) {
+            let now = experiments.iter().find(|experiment| experiment.name == former.experiment);
+            let Some(now) = now.filter(|now| (now.time_scale - former.time_scale).abs() > SAME_SCALE) else {
+                continue;
+            };
+            return Err(BaselineError(format!(
+                "{}: {} was verified with the {}, and would be now with the {}; compare --quick with --quick",
+                self.path,
+                former.id,
+                schedule(former.time_scale),
+                schedule(now.time_scale)
+            )));
+        }
+        Ok(())
     }
 
     /// What got worse since. Claims that the baseline does not know are not compared.

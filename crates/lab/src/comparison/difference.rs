@@ -1,4 +1,4 @@
-//! What was measured against what the simulator says under the controller of today's browsers.
+//! What was measured against what the simulator says of the same with the calls of today's Chromium.
 
 use super::{Comparison, Party};
 use crate::metrics::{StreamSummary, Unit, mean};
@@ -27,7 +27,7 @@ pub struct Difference {
     pub unit: Unit,
     /// As measured.
     pub measured: f64,
-    /// As simulated under [`REFERENCE`](super::REFERENCE).
+    /// As simulated with the calls of today's Chromium.
     pub simulated: f64,
     /// Measured less simulated.
     pub difference: f64,
@@ -56,14 +56,15 @@ impl Difference {
     }
 }
 
-/// The differences of every cell that both a real party and the simulator under [`REFERENCE`](super::REFERENCE) have.
+/// The differences of every cell that both a measured party and its own simulation with the calls of today's Chromium have
+/// ([`Experiment::as_today`](crate::experiment::Experiment::as_today)). What cannot be simulated has none: [`Comparison::missing_simulations`] says why.
 #[must_use]
 pub fn differences(comparison: &Comparison<'_>) -> Vec<Difference> {
-    let Some(simulator) = comparison.parties.iter().find(|party| party.is_reference()) else {
-        return Vec::new();
-    };
-    let real = comparison.parties.iter().filter(|party| party.is_real());
-    real.flat_map(|party| between(party, simulator)).collect()
+    let twins = comparison.parties.iter().filter(|party| party.is_measured()).filter_map(|party| {
+        let today = party.experiment.as_today().ok()?;
+        Some((party, comparison.parties.iter().find(|other| other.simulates(&today))?))
+    });
+    twins.flat_map(|(party, simulator)| between(party, simulator)).collect()
 }
 
 fn between(real: &Party<'_>, simulator: &Party<'_>) -> Vec<Difference> {
@@ -127,7 +128,7 @@ pub(super) fn table(differences: &[Difference]) -> Table {
     };
     let heads = ["cell", "who", "stream", "metric", "measured", "simulated", "difference"];
     Table {
-        caption: format!("Measured against the simulator under {}", super::REFERENCE),
+        caption: "Measured against the simulator with the calls of today's Chromium".to_owned(),
         columns: heads.map(str::to_owned).to_vec(),
         rows: differences.iter().map(row).collect(),
     }

@@ -12,10 +12,10 @@ mod party;
 mod tests;
 
 pub use difference::{Difference, differences};
-pub use party::{Facts, Party, REFERENCE};
+pub use party::{Facts, Party};
 
 use crate::claims::{Claim, Verdict, schedule};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, ExperimentError};
 use crate::report::{Compared, Finding, Section, Status};
 use crate::store::StoredRun;
 
@@ -54,20 +54,29 @@ impl<'c> Comparison<'c> {
         self.parties.first().map(|party| &party.experiment)
     }
 
-    /// The simulations that real runs are to be seen beside and that are not in the store: under the file's own controllers, the
-    /// paper's profile, and under [`REFERENCE`]. None where there are no real runs or nothing can be simulated.
+    /// The simulations that what was measured is to be seen beside and that are not in the store, each once: of every measured party's experiment as today's
+    /// Chromium makes it ([`Experiment::as_today`]), and under the file's own controllers, the paper's profile. Of a party of which nothing can be simulated:
+    /// why.
     #[must_use]
-    pub fn missing_simulations(&self) -> Vec<Party<'c>> {
-        let Some(real) = self.parties.iter().find(|party| party.is_real()) else { return Vec::new() };
-        let Ok(own) = real.experiment.clone().simulated() else { return Vec::new() };
-        // An experiment whose axis varies the controller has no form under another.
-        let reference = own.as_today().ok();
-        let mut missing: Vec<Party<'c>> = Vec::new();
-        for experiment in reference.into_iter().chain([own]) {
-            let party = Party::simulated(experiment, real.claims.clone());
-            let known = self.parties.iter().chain(&missing).any(|other| other.who == party.who);
-            if !known {
-                missing.push(party);
+    pub fn missing_simulations(&self) -> Vec<Result<Party<'c>, ExperimentError>> {
+        let mut missing: Vec<Result<Party<'c>, ExperimentError>> = Vec::new();
+        for real in self.parties.iter().filter(|party| party.is_measured()) {
+            let simulations = match real.simulations() {
+                Ok(simulations) => simulations,
+                Err(error) => {
+                    missing.push(Err(error));
+                    continue;
+                }
+            };
+            for mut party in simulations {
+                let known = || self.parties.iter().chain(missing.iter().flatten());
+                if known().any(|other| other.simulates(&party.experiment)) {
+                    continue;
+                }
+                if known().any(|other| other.who == party.who) {
+                    party.who = format!("{} for {}", party.who, real.who);
+                }
+                missing.push(Ok(party));
             }
         }
         missing

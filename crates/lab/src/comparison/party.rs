@@ -2,7 +2,7 @@
 
 use super::compares;
 use crate::claims::{Claim, Computed, Verdict};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, ExperimentError};
 use crate::figures::{Drawings, Pieces};
 use crate::metrics::{StreamSummary, summary};
 use crate::report::Section;
@@ -10,10 +10,10 @@ use crate::runner::{Job, stored};
 use crate::store::{Mode, RunMeta, StoredRun};
 use sim::Recording;
 
-/// The controller that stands for today's browsers.
-pub use crate::experiment::TODAY as REFERENCE;
-/// The note that says that the machine limited a run (`docs/STORE.md`).
-const LIMITED: &str = "cpuLimited";
+/// The note that says that a run was made elsewhere (`docs/STORE.md`).
+const IMPORTED: &str = "imported";
+/// The simulator with the calls of today's Chromium.
+const AS_TODAY: &str = "simulator, today's Chromium";
 
 /// A browser, the emulator or the simulator, and its runs of one experiment.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Party<'c> {
     pub who: String,
     /// How the runs were made.
     pub mode: Mode,
+    /// Whether they were made elsewhere, on a network that is not known.
+    imported: bool,
     /// The numbers in the store of its runs, each with its place in the experiment and whether the machine limited it.
     pub stored: Vec<(i64, Job, bool)>,
     pub(super) claims: Vec<&'c Claim>,
@@ -45,30 +47,27 @@ pub(super) fn parties<'c>(
     runs: &[StoredRun],
     claims: &[&'c Claim],
 ) -> Result<Vec<Party<'c>>, crate::FileError> {
-    let mut all: Vec<(String, Party<'c>)> = Vec::new();
+    // Each with its name and what it ran.
+    let mut all: Vec<(String, String, Party<'c>)> = Vec::new();
     for run in runs {
         let (experiment, job) = stored(run)?;
-        let (who, essence) = (name(&run.meta, &experiment), experiment.essence());
-        let entry = (run.id, job, run.meta.note(LIMITED).is_some());
-        let same = |(text, party): &&mut (String, Party<'_>)| {
-            *text == essence && party.stem() == who && compares(&party.experiment, &experiment)
-        };
-        if let Some((_, party)) = all.iter_mut().find(same) {
+        let (name, essence) = (name(&run.meta, &experiment), experiment.essence());
+        let entry = (run.id, job, run.meta.cpu_limited().is_some());
+        let alike = |other: &str, party: &Party<'_>| other == name && compares(&party.experiment, &experiment);
+        let same = all.iter_mut().find(|(other, text, party)| *text == essence && alike(other, party));
+        if let Some((_, _, party)) = same {
             party.store(entry);
             continue;
         }
         // Two that differ in something else are told apart by their first run.
-        let taken = all.iter().any(|(_, party)| party.who == who && compares(&party.experiment, &experiment));
-        let who = if taken { format!("{who}{APART}{}", run.id) } else { who };
-        let mut party = Party::new(experiment, who, run.meta.mode, claims);
+        let is_taken = all.iter().any(|(other, _, party)| alike(other, party));
+        let who = if is_taken { format!("{name}, from run {}", run.id) } else { name.clone() };
+        let mut party = Party::new(experiment, who, &run.meta, claims);
         party.store(entry);
-        all.push((essence, party));
+        all.push((name, essence, party));
     }
-    Ok(all.into_iter().map(|(_, party)| party).collect())
+    Ok(all.into_iter().map(|(_, _, party)| party).collect())
 }
-
-/// What stands between a party's name and its first run, where two have the same name.
-const APART: &str = ", from run ";
 
 /// Who made a run: its browsers with their first numbers, or its mode and controllers.
 fn name(meta: &RunMeta, experiment: &Experiment) -> String {
@@ -105,20 +104,16 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 impl<'c> Party<'c> {
-    fn new(experiment: Experiment, who: String, mode: Mode, claims: &[&'c Claim]) -> Self {
+    fn new(experiment: Experiment, who: String, meta: &RunMeta, claims: &[&'c Claim]) -> Self {
         let claims = claims.iter().copied().filter(|claim| claim.experiment == experiment.name).collect();
-        Self { experiment, who, mode, stored: Vec::new(), claims, facts: Vec::new() }
+        let (mode, imported) = (meta.mode, meta.note(IMPORTED).is_some());
+        Self { experiment, who, mode, imported, stored: Vec::new(), claims, facts: Vec::new() }
     }
 
-    /// The simulator, with an experiment that is yet to be run.
-    pub(super) fn simulated(experiment: Experiment, claims: Vec<&'c Claim>) -> Self {
-        let who = simulator(&experiment);
-        Self { experiment, who, mode: Mode::Simulated, stored: Vec::new(), claims, facts: Vec::new() }
-    }
-
-    /// Its name without what tells it from another of the same name.
-    fn stem(&self) -> &str {
-        self.who.split_once(APART).map_or(&self.who, |(stem, _)| stem)
+    /// A simulation of what this party measured, which is yet to be run.
+    fn simulation(&self, experiment: Experiment, who: String) -> Self {
+        let (stored, claims, facts) = (Vec::new(), self.claims.clone(), Vec::new());
+        Self { experiment, who, mode: Mode::Simulated, imported: false, stored, claims, facts }
     }
 
     fn store(&mut self, entry: (i64, Job, bool)) {
@@ -131,17 +126,21 @@ impl<'c> Party<'c> {
         }
     }
 
-    /// Whether its runs were made in real time.
-    #[must_use]
-    pub fn is_real(&self) -> bool {
-        self.mode != Mode::Simulated
+    /// Whether its runs can be held against simulations: real calls, which emulations leave out, on a network that is known.
+    pub(super) fn is_measured(&self) -> bool {
+        self.mode == Mode::Measured && !self.imported
     }
 
-    /// Whether it is the simulator under [`REFERENCE`].
-    #[must_use]
-    pub fn is_reference(&self) -> bool {
-        self.mode == Mode::Simulated
-            && self.experiment.controllers().all(|controller| controller == REFERENCE)
+    /// Whether it is the simulator with this.
+    pub(super) fn simulates(&self, experiment: &Experiment) -> bool {
+        self.mode == Mode::Simulated && self.experiment.simulates(experiment)
+    }
+
+    /// What measured runs are to be seen beside: the same experiment as today's Chromium makes it, and with the file's own controllers, the paper's profile.
+    pub(super) fn simulations(&self) -> Result<[Self; 2], ExperimentError> {
+        let own = self.experiment.clone().simulated()?;
+        let (today, name) = (own.as_today()?, simulator(&own));
+        Ok([self.simulation(today, AS_TODAY.to_owned()), self.simulation(own, name)])
     }
 
     /// What is needed of one run.

@@ -90,7 +90,8 @@ fn recording(experiment: &Experiment, job: Job) -> sim::Recording {
 fn compare<'c>(runs: &[StoredRun], catalogue: &'c Catalogue) -> Comparison<'c> {
     let claims = catalogue.select(&[]).unwrap();
     let mut comparison = Comparison::of(runs, &claims).unwrap().remove(0);
-    for mut party in comparison.missing_simulations() {
+    for party in comparison.missing_simulations() {
+        let mut party = party.unwrap();
         for cell in 0..party.experiment.cells().len() {
             let job = Job { experiment: 0, cell, run: 0, seed: Seed(1) };
             party.add(party.facts(job, &recording(&party.experiment, job), false));
@@ -129,8 +130,9 @@ fn runs_are_grouped_by_who_made_them_and_simulations_are_added() {
     );
     let numbers: Vec<i64> = all[0].parties[2].stored.iter().map(|run| run.0).collect();
     assert_eq!(numbers, [5], "a simulation that is there twice counts once");
-    let missing: Vec<String> = all[0].missing_simulations().into_iter().map(|party| party.who).collect();
-    assert_eq!(missing, ["simulator, gcc:libwebrtc"]);
+    let missing: Vec<String> =
+        all[0].missing_simulations().into_iter().map(|party| party.unwrap().who).collect();
+    assert_eq!(missing, ["simulator, today's Chromium"]);
     let full = Experiment::parse(TEXT, "a-paper/fig1").unwrap();
     let both = [run(1, &full, 0, Mode::Simulated, &[]), run(2, &QUICK, 0, Mode::Simulated, &[])];
     assert_eq!(Comparison::of(&both, &claims).unwrap().len(), 2, "two schedules are not compared");
@@ -199,7 +201,7 @@ fn figures_of_all_parties_share_their_axes() {
         panels[0].y_range.is_some() && panels[..3].iter().all(|panel| panel.y_range == panels[0].y_range)
     );
     let names: Vec<&str> = panels[3].lines.iter().map(|line| line.name.as_str()).collect();
-    assert_eq!(names, ["Chromium 156 *", "simulator, gcc:libwebrtc", "simulator, gcc:carlucci-2017"]);
+    assert_eq!(names, ["Chromium 156 *", "simulator, today's Chromium", "simulator, gcc:carlucci-2017"]);
     assert_eq!(panels[3].lines[2].role, Role::Series(2));
 }
 
@@ -220,8 +222,36 @@ fn a_run_differs_from_its_own_simulation_by_nothing() {
     assert!(same.iter().all(|difference| difference.difference == 0.0 && difference.measured.is_finite()));
     assert_eq!((same[0].shown(), same[1].metric, same[0].cpu_limited), ("+0.0 %".to_owned(), "loss", true));
     assert!(same[0].marked().ends_with("CPU-limited") && !same[3].cpu_limited);
-    assert!(
-        of("emulator").iter().any(|difference| difference.difference != 0.0),
-        "another controller is another rate"
+    assert!(of("emulator").is_empty(), "an emulation leaves calls out");
+}
+
+#[test]
+fn every_measured_party_is_held_against_its_own_simulation() {
+    let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
+    let changed = |key: &str, value: &str| QUICK.with_overrides(&[(key.to_owned(), value.to_owned())]).unwrap();
+    let wider = changed("host.alice.up.delay", "50ms").as_today().unwrap();
+    let firefox = changed("measure.browser", "firefox");
+    let imported = [CHROMIUM[0], ("imported", "chrome://webrtc-internals")];
+    let runs = [
+        run(1, &QUICK, 0, Mode::Measured, &CHROMIUM),
+        run(2, &wider, 0, Mode::Measured, &CHROMIUM),
+        run(3, &changed("host.alice.up.delay", "75ms"), 0, Mode::Measured, &imported),
+        run(4, &firefox, 0, Mode::Measured, &[("browser.alice", "Firefox 153.0")]),
+        run(5, &changed("call.main.controller", "gcc:libwebrtc"), 0, Mode::Simulated, &[]),
+    ];
+    let comparison = compare(&runs, &catalogue);
+    assert_eq!(
+        names(&comparison)[4..],
+        [
+            "simulator, gcc:libwebrtc",
+            "simulator, today's Chromium",
+            "simulator, gcc:carlucci-2017",
+            "simulator, today's Chromium for Chromium 156, from run 2"
+        ]
     );
+    let all = differences(&comparison);
+    let of = |who: &str| all.iter().filter(|difference| difference.who == who).collect::<Vec<_>>();
+    assert_eq!((all.len(), of("Chromium 156").len(), of("Firefox 153").len()), (9, 3, 3));
+    assert!(of("Chromium 156, from run 2").iter().all(|difference| difference.difference == 0.0));
+    assert!(of("Chromium 156").iter().any(|difference| difference.difference != 0.0));
 }

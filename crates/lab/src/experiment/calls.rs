@@ -1,3 +1,4 @@
+use super::TODAY;
 use super::ends::{self, positive};
 use super::files::Files;
 use super::hosts::check_name;
@@ -25,6 +26,27 @@ const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
 /// The largest picture and frame rate that are modelled: 8K at 240 frames a second.
 const MAX_SIZE: u32 = 8_192;
 const MAX_FPS: u32 = 240;
+
+/// A call's video of which a file says no more than what is encoded.
+pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
+    let controller = ControllerConfig {
+        profile: TODAY.to_owned(),
+        settings: Vec::new(),
+        start_rate: START_RATE,
+        min_rate: MIN_RATE,
+        max_rate: MAX_RATE,
+    };
+    VideoConfig {
+        encoder,
+        controller,
+        burst_time: BURST_TIME,
+        nack: true,
+        circuit_breaker: false,
+        fec: Fec::Off,
+        report_interval: REPORT_INTERVAL,
+        feedback_interval: FEEDBACK_INTERVAL,
+    }
+}
 
 /// The calls of a document, in the order of the file, with what they leave out taken from `[defaults.call]`.
 pub(super) fn read(
@@ -218,7 +240,7 @@ fn section<'a>(table: &mut Reader<'a>, key: &'static str) -> Result<Option<Secti
 
 fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
     let config = ControllerConfig {
-        profile: table.or("controller", "gcc:libwebrtc".to_owned())?,
+        profile: table.or("controller", TODAY.to_owned())?,
         settings: settings(table)?,
         start_rate: table.or("start_rate", START_RATE)?,
         min_rate: table.or("min_rate", MIN_RATE)?,

@@ -169,6 +169,7 @@ impl Experiment {
         }
         let seed = Seed(top.or("seed", 1)?);
         let time_scale = quick::factor(&mut top, "time_scale")?.unwrap_or(1.0);
+        let today = top.or("today", false)?;
         let axes = grid::axes(&mut top)?;
         let figures = crate::figures::read(&mut top, &axes)?;
         for key in scenario::KEYS {
@@ -181,7 +182,10 @@ impl Experiment {
         let Value::Table(document) = node.value else { unreachable!("made of a table above") };
         let points = grid::combinations(&axes, MAX_CELLS)?;
         let cell = |(index, points): (usize, &Vec<&Point>)| cell(&document, index, &axes, points, &files);
-        let cells = points.iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>()?;
+        let mut cells = points.iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>()?;
+        if today {
+            cells.iter_mut().for_each(today::make);
+        }
         let mut streams: Vec<String> = cells.iter().flat_map(|cell| cell.scenario.stream_names()).collect();
         streams.sort_unstable();
         streams.dedup();
@@ -238,15 +242,10 @@ impl Experiment {
         let text = document::write(&document);
         let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
             .map_err(|fault| fault.in_file(&self.path))?;
-        changed.under(profile)
-    }
-
-    /// Itself, if every call has this controller.
-    fn under(self, profile: &str) -> Result<Self, ExperimentError> {
-        if self.controllers().any(|controller| controller != profile) {
+        if changed.controllers().any(|controller| controller != profile) {
             return Err(ExperimentError::file(&self.path, "an axis varies the controller itself", ""));
         }
-        Ok(self)
+        Ok(changed)
     }
 
     /// Its text without what changes no run: by it, runs of the same thing are known although their files had other words, figures or
@@ -257,6 +256,15 @@ impl Experiment {
         let mut document = self.document.clone();
         document.retain(|key| !words.contains(&key));
         document::write(&document)
+    }
+
+    /// Whether a simulation of the other is one of this: cell by cell the same network with the same calls and flows.
+    #[must_use]
+    pub(crate) fn simulates(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Cell, &Cell)| {
+            one.params == other.params && format!("{:?}", one.scenario) == format!("{:?}", other.scenario)
+        };
+        self.cells.len() == other.cells.len() && self.cells.iter().zip(&other.cells).all(same)
     }
 
     /// The controllers of its calls, in each cell.

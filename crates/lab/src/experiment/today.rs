@@ -1,74 +1,57 @@
 //! An experiment with its calls as today's Chromium makes them: what a measured run is held against.
 
-use super::{Experiment, ExperimentError};
-use crate::document::{self, KeyPath, Table};
-use std::collections::BTreeMap;
+use super::{Cell, Experiment, ExperimentError, Measure, calls};
+use crate::document::{self, Node, Place, Value};
+use sim::codec::{AudioConfig, EncoderConfig, LadderConfig};
+use sim::{Fec, VideoConfig};
+use units::Bitrate;
 
 /// The controller of today's Chromium.
 pub const TODAY: &str = "gcc:libwebrtc";
 /// Its audio: Opus of one channel in packets of 20 ms (libwebrtc `modules/audio_coding/codecs/opus/audio_encoder_opus.cc`, `kOpusBitrateFbBps`).
-const AUDIO: &str = r#"{ rate = "32kbit/s" }"#;
+const AUDIO_RATE: Bitrate = Bitrate::from_kbps(32);
 
 impl Experiment {
-    /// The experiment with every call as today's Chromium makes it: its controller with its own rates and no setting of the file, its audio, the source
-    /// that a measurement sends ([`Measure::source`](super::Measure::source)), parity packets when many are lost (it negotiates ULPFEC), and the picture in
-    /// the steps of today's libwebrtc.
+    /// The experiment with every call of every cell as today's Chromium makes it, whatever the file and its axes say of it: its controller with its own
+    /// rates and intervals, its audio, the source that a measurement sends ([`Measure::source`](super::Measure::source)), parity packets when many are lost
+    /// (it negotiates ULPFEC), and the picture in the steps of today's libwebrtc. Whether there is audio and video, the codec, the most that the video takes
+    /// and whether its size adapts are as in the file. Its text says `today = true`.
     ///
     /// # Errors
-    /// When an axis varies the controller itself.
+    /// None that the experiment itself has not.
     pub fn as_today(&self) -> Result<Self, ExperimentError> {
         let mut document = self.document.clone();
-        // What these would say belongs to the file's own controller.
-        let strip = |call: &mut Table| {
-            call.retain(|key| !["settings", "start_rate", "min_rate", "max_rate"].contains(&key));
-            call.edit("video", |video| video.retain(|key| key != "ladder"));
-        };
-        document.edit("defaults", |defaults| defaults.edit("call", strip));
-        document.edit("call", |calls| calls.edit_all(strip));
-        for (path, value) in self.of_today() {
-            let fault = |reason| ExperimentError::file(&self.path, reason, "");
-            let path = KeyPath::parse(&path).map_err(fault)?;
-            document.set(&path, &document::parse_value(&value)).map_err(|fault| fault.in_file(&self.path))?;
-        }
+        document.insert("today", Node { value: Value::Bool(true), place: Place::CommandLine });
         let text = document::write(&document);
-        let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
-            .map_err(|fault| fault.in_file(&self.path))?;
-        changed.under(TODAY)
+        Self::build(document, &text, &self.path, &self.name, self.files.clone())
+            .map_err(|fault| fault.in_file(&self.path))
     }
+}
 
-    /// What is set, by path.
-    fn of_today(&self) -> BTreeMap<String, String> {
-        let mut set = BTreeMap::new();
-        for cell in &self.cells {
-            for call in &cell.scenario.calls {
-                let mut put =
-                    |key: &str, value: String| set.insert(format!("call.{}.{key}", call.name), value);
-                put("controller", TODAY.to_owned());
-                if call.audio.is_some() {
-                    put("audio", AUDIO.to_owned());
-                }
-                let Some(video) = &call.video else { continue };
-                put("fec", "hybrid".to_owned());
-                let source = cell.measure.source(video.encoder.source);
-                put("video.width", source.width.to_string());
-                put("video.height", source.height.to_string());
-                put("video.fps", source.fps.to_string());
-                if !video.encoder.ladder.enabled {
-                    put("video.ladder", "none".to_owned());
-                }
-            }
-        }
-        set
+/// Makes the calls of a cell those of today's Chromium.
+pub(super) fn make(cell: &mut Cell) {
+    for call in &mut cell.scenario.calls {
+        call.media_timeout = None;
+        call.audio = call.audio.as_ref().map(|_| AudioConfig { rate: AUDIO_RATE, ..AudioConfig::opus() });
+        call.video = call.video.take().map(|video| {
+            let encoder = encoder(video.encoder, &cell.measure);
+            VideoConfig { fec: Fec::Hybrid, ..calls::usual(encoder) }
+        });
     }
+}
+
+fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
+    let EncoderConfig { codec, source, max_rate, model, ladder, sizes, .. } = file;
+    let ladder = LadderConfig { enabled: ladder.enabled, ..LadderConfig::fitted(codec) };
+    EncoderConfig { model, ladder, sizes, ..EncoderConfig::new(codec, measure.source(source), max_rate) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiment::names;
-    use sim::Fec;
     use sim::codec::LadderSteps;
-    use units::{Bitrate, Seed};
+    use units::Seed;
 
     #[test]
     fn calls_become_those_of_a_measurement() {
@@ -82,19 +65,55 @@ mod tests {
             assert_eq!(video.encoder.ladder.steps, LadderSteps::Alternating);
             assert_eq!(video.encoder.max_rate, Bitrate::from_kbps(2_500), "the file's cap is the page's too");
         }
-        // Its text says all of it.
-        let again = Experiment::parse(&experiment.text, "again.toml").unwrap();
-        assert_eq!(again.controllers().collect::<Vec<_>>(), experiment.controllers().collect::<Vec<_>>());
+    }
+
+    /// As today's Chromium makes it, of a call with these lines.
+    fn today(lines: &str) -> Experiment {
+        let text = format!(
+            "title = \"t\"\nduration = \"9s\"\n[host.a]\n[host.b]\n[call.main]\nfrom = \"a\"\nto = \"b\"\n{lines}\n"
+        );
+        let today = Experiment::parse(&text, "x.toml").unwrap().as_today().unwrap();
+        let again = Experiment::parse(&today.text, "x.toml").unwrap();
+        assert!(again.simulates(&today), "its text says all of it");
+        today
     }
 
     #[test]
-    fn every_built_in_experiment_has_a_form_of_today_or_varies_the_controller() {
+    fn what_is_the_browsers_own_is_not_the_files() {
+        let plain = today("video = true");
+        for own in [
+            "media_timeout = \"5s\"\nnack = false\nburst_time = \"9ms\"\ncircuit_breaker = true",
+            "report_interval = \"9s\"\nfeedback_interval = \"9ms\"\nstart_rate = \"1Mbit/s\"",
+            "controller = \"gcc:draft-02\"\nsettings = { 'pacing.factor' = 2.5 }",
+            "video = { min_rate = \"9kbit/s\", ladder = \"halves\", fps = 60 }",
+        ] {
+            assert!(today(own).simulates(&plain), "{own}");
+        }
+        for kept in ["audio = true", "video = { max_rate = \"1Mbit/s\" }", "video = { ladder = \"none\" }"] {
+            assert!(!today(kept).simulates(&plain), "{kept}");
+        }
+    }
+
+    #[test]
+    fn every_cell_has_its_own_source_and_none_its_own_controller() {
+        let axes = "[grid]\n\"measure.width\" = [320, 640]\n\"call.main.start_rate\" = [\"1Mbit/s\", \"2Mbit/s\"]\n\
+                    \"call.main.settings.'pacing.factor'\" = [1, 2]";
+        let today = today(axes);
+        let videos: Vec<_> = today.cells().iter().filter_map(|cell| cell.scenario.calls[0].video.as_ref()).collect();
+        let widths: Vec<u32> = videos.iter().map(|video| video.encoder.source.width).collect();
+        assert_eq!(widths, [320, 320, 320, 320, 640, 640, 640, 640]);
+        assert!(videos.iter().all(|video| video.controller == videos[0].controller));
+        assert!(videos[0].controller.settings.is_empty());
+    }
+
+    #[test]
+    fn every_built_in_experiment_has_a_form_of_today() {
         for name in names() {
             let experiment = Experiment::open(name).unwrap();
-            match experiment.as_today() {
-                Ok(today) => assert_eq!(today.cells().len(), experiment.cells().len(), "{name}"),
-                Err(error) => assert!(error.to_string().contains("varies the controller"), "{name}: {error}"),
-            }
+            let today = experiment.as_today().unwrap();
+            let params = |of: &Experiment| of.cells().iter().map(Cell::label).collect::<Vec<_>>();
+            assert_eq!(params(&today), params(&experiment), "{name}");
+            assert!(today.controllers().all(|controller| controller == TODAY), "{name}");
         }
     }
 }

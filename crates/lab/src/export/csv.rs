@@ -62,7 +62,7 @@ impl<W: Write> CsvTable<W> {
     pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
         let mut writer = csv::Writer::from_writer(writer);
         let cells = keys.iter().map(|key| format!("cell.{key}"));
-        let head = ["run", "experiment"].map(String::from).into_iter().chain(cells);
+        let head = ["run", "experiment", "mode", "cpu_limited"].map(String::from).into_iter().chain(cells);
         let tail = ["seed", "stream", "record", "time_s", "name", "value"].map(String::from);
         writer.write_record(head.chain(tail))?;
         Ok(Self { writer, keys })
@@ -74,7 +74,8 @@ impl<W: Write> CsvTable<W> {
     /// When the writer fails.
     pub fn add(&mut self, run: &StoredRun, recording: &Recording) -> Result<(), ExportError> {
         let (id, seed) = (run.id.to_string(), run.meta.seed.to_string());
-        let mut same = vec![id.as_str(), &run.meta.experiment];
+        let limited = if run.meta.cpu_limited().is_some() { "true" } else { "false" };
+        let mut same = vec![id.as_str(), &run.meta.experiment, run.meta.mode.as_str(), limited];
         same.extend(self.keys.iter().map(|key| parameter(&run.meta, key).unwrap_or_default()));
         same.push(&seed);
         for row in rows(recording) {

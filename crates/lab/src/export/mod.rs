@@ -6,6 +6,8 @@
 //! |---|---|
 //! | `run` | the run's number in the store, 0 if it is not in one |
 //! | `experiment` | its experiment |
+//! | `mode` | how it was made: `simulated`, `emulated`, `measured` |
+//! | `cpu_limited` | whether the machine, not the network, limited it |
 //! | `cell.KEY` | a column for each parameter of the grid; empty (null) where a run has no such parameter |
 //! | `seed` | its seed |
 //! | `stream` | the stream's name |

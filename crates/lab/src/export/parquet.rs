@@ -7,7 +7,7 @@ use super::file::ExportError;
 use super::table::{Row, parameter, parameters, rows};
 use crate::store::{RunMeta, StoredRun};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -126,7 +126,12 @@ fn schema(keys: &[String]) -> Result<Type, ParquetError> {
     let text =
         |name: &str, repetition| column(name, Physical::BYTE_ARRAY, Some(LogicalType::String), repetition);
     let needed = Repetition::REQUIRED;
-    let mut all = vec![column("run", Physical::INT64, None, needed)?, text("experiment", needed)?];
+    let mut all = vec![
+        column("run", Physical::INT64, None, needed)?,
+        text("experiment", needed)?,
+        text("mode", needed)?,
+        column("cpu_limited", Physical::BOOLEAN, None, needed)?,
+    ];
     for key in keys {
         all.push(text(&format!("cell.{key}"), Repetition::OPTIONAL)?);
     }
@@ -149,6 +154,8 @@ impl<W: Write + Send> Columns<'_, W> {
     fn add(&mut self, run: &StoredRun, keys: &[String], rows: &[Row<'_>]) -> Result<(), ParquetError> {
         self.integer(run.id)?;
         self.same(&run.meta.experiment)?;
+        self.same(run.meta.mode.as_str())?;
+        self.column::<BoolType>(&vec![run.meta.cpu_limited().is_some(); self.rows], None)?;
         for key in keys {
             self.perhaps(parameter(&run.meta, key))?;
         }

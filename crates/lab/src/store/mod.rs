@@ -102,6 +102,12 @@ impl RunMeta {
     pub fn note(&self, name: &str) -> Option<&str> {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
+
+    /// Why the machine, not the network, limited it; `None` if it did not.
+    #[must_use]
+    pub fn cpu_limited(&self) -> Option<&str> {
+        self.note("cpuLimited")
+    }
 }
 
 /// A run in the store.

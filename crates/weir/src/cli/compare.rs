@@ -9,8 +9,8 @@ Examples:
   weir compare runs.sqlite jansen-2016 -o today.html
   weir compare runs.sqlite --json
 
-What was measured or emulated is set against the simulator under gcc:libwebrtc. Simulations that are not in the store, under it and under
-the file's own controllers, are made; those of --store and 'weir run' are used.")]
+What was measured is set against a simulation of the same with the calls of today's Chromium. It and one with the file's own controllers
+are made where the store has not the same already. Emulated runs have 'weir emulate --compare'; of imported ones no network is known.")]
 pub(crate) struct Compare {
     /// The store with the runs
     #[arg(value_name = "STORE")]

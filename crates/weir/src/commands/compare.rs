@@ -5,7 +5,7 @@ use crate::cli::Compare;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use lab::claims::{Catalogue, Claim, Verdict, schedule};
-use lab::comparison::{Comparison, Difference, Party, REFERENCE, differences};
+use lab::comparison::{Comparison, Difference, Party, differences};
 use lab::experiment::Experiment;
 use lab::runner::{Outcome, Summary};
 use lab::store::{Filter, Store, StoredRun};
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&[])?;
     let store = Store::open(&args.store)?;
-    let runs = chosen(&store, args)?;
+    let runs = readable(chosen(&store, args)?)?;
     let mut comparisons = loaded(&store, &runs, &claims)?;
     let summary = simulate(args, &mut comparisons)?;
     if let Some(path) = &args.output {
@@ -58,6 +58,25 @@ fn chosen(store: &Store, args: &Compare) -> Result<Vec<StoredRun>, Failure> {
     Ok(runs)
 }
 
+/// Those whose experiments this version can read; of the others, unless there are no more, a line says why not.
+pub(super) fn readable(mut runs: Vec<StoredRun>) -> Result<Vec<StoredRun>, Failure> {
+    let mut faults = Vec::new();
+    runs.retain(|run| match lab::runner::stored(run) {
+        Ok(_) => true,
+        Err(error) => {
+            faults.push(format!("run {} cannot be read: {error}", run.id));
+            false
+        }
+    });
+    match faults.first().filter(|_| runs.is_empty()) {
+        Some(fault) => Err(Failure::new(fault)),
+        None => {
+            faults.iter().for_each(|fault| eprint(&format!("note: left out: {fault}")));
+            Ok(runs)
+        }
+    }
+}
+
 /// The comparisons of stored runs, with what is needed of each run.
 fn loaded<'c>(
     store: &Store,
@@ -74,11 +93,16 @@ fn loaded<'c>(
     Ok(comparisons)
 }
 
-/// Makes the simulations that the real runs are to be seen beside.
+/// Makes the simulations that the measured runs are to be seen beside.
 fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summary, Failure> {
     let mut missing: Vec<(usize, Party<'_>)> = Vec::new();
     for (place, comparison) in comparisons.iter().enumerate() {
-        missing.extend(comparison.missing_simulations().into_iter().map(|party| (place, party)));
+        for party in comparison.missing_simulations() {
+            match party {
+                Ok(party) => missing.push((place, party)),
+                Err(error) => eprint(&format!("note: {error}")),
+            }
+        }
     }
     let experiments: Vec<Experiment> = missing.iter().map(|(_, party)| party.experiment.clone()).collect();
     let mut made = Vec::new();
@@ -112,7 +136,7 @@ fn show(args: &Compare, comparisons: &[Comparison<'_>]) -> Result<(), Failure> {
     }
     out.finish()?;
     if written == 0 {
-        eprint(&format!("note: no cell was both measured or emulated and simulated under {REFERENCE}"));
+        eprint("note: no cell was both measured, on a network that is known, and simulated");
     }
     Ok(())
 }
@@ -121,7 +145,7 @@ fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(),
     let quick =
         if first.time_scale < 1.0 { format!(", {}", schedule(first.time_scale)) } else { String::new() };
     out.line(format_args!("{}{quick}", first.experiment))?;
-    let mut rows = table(["cell", "who", "stream", "metric", "measured", REFERENCE, "difference"]);
+    let mut rows = table(["cell", "who", "stream", "metric", "measured", "simulated", "difference"]);
     for difference in all {
         rows.add_row([
             difference.cell.clone(),
@@ -141,7 +165,7 @@ pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Ve
     let store = Store::open(path)?;
     let mut runs = store.runs(&Filter::default())?;
     runs.retain(|run| claims.iter().any(|claim| claim.experiment == run.meta.experiment));
-    let comparisons = loaded(&store, &runs, claims)?;
+    let comparisons = loaded(&store, &readable(runs)?, claims)?;
     let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();
     let mut all = Vec::new();
     for claim in claims {

@@ -1,4 +1,4 @@
-use super::outputs_apart;
+use super::{eprint, outputs_apart};
 use crate::cli::Export;
 use crate::failure::Failure;
 use lab::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
@@ -17,6 +17,9 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
         let [run] = runs.as_slice() else {
             return Err(Failure::new("--stream shows one run; name it by its number"));
         };
+        if let Some(reason) = run.meta.cpu_limited() {
+            eprint(&format!("note: run {} is CPU-limited: {reason}", run.id));
+        }
         let recording = store.recording(run.id)?;
         to_file(path, |file| write_csv(run, &recording, file, &Layout::Wide { stream: stream.clone() }))?;
         return Ok(ExitCode::SUCCESS);

@@ -97,7 +97,7 @@ fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
 
 /// What a comparison must not overlook: whether the machine limited the run, and which browsers made it.
 fn remarks(meta: &RunMeta) -> String {
-    let limited = meta.note("cpuLimited").map(|_| "CPU-limited".to_owned());
+    let limited = meta.cpu_limited().map(|_| "CPU-limited".to_owned());
     let mut all: Vec<String> = limited.into_iter().collect();
     for (name, value) in &meta.notes {
         let browser = name.starts_with("browser.").then(|| product(value));

@@ -44,7 +44,8 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     };
     let summary = with_runner(args.running.jobs, args.running.quiet, work)?;
     let sections = drawings.iter().map(Drawings::section).collect();
-    write(&args.output, &title(&experiments), &args.running, &[], sections, summary.done)?;
+    let title = title(&experiments.iter().collect::<Vec<_>>());
+    write(&args.output, &title, &args.running, &[], sections, summary.done)?;
     keeper.finish()?;
     conclude(summary, ExitCode::SUCCESS)
 }
@@ -57,14 +58,10 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     };
     let ids = args.experiments.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     let store = Store::open(path)?;
-    let runs = super::export::chosen(&store, &ids)?;
-    let (experiments, jobs) = experiments_of(&runs)?;
-    let mut drawings: Vec<Drawings<'_>> = experiments.iter().map(Drawings::new).collect();
-    for (run, job) in runs.iter().zip(jobs) {
-        let recording = store.recording(run.id)?;
-        drawings[job.experiment].add(Drawings::pieces(&experiments[job.experiment], job, &recording));
-    }
-    let sections = drawings.iter().map(Drawings::section).collect();
+    let runs = super::compare::readable(super::export::chosen(&store, &ids)?)?;
+    let groups = groups(&runs)?;
+    let experiments: Vec<&Experiment> = groups.iter().map(|group| &group.experiment).collect();
+    let sections = groups.iter().map(|group| group.section(&store)).collect::<Result<_, _>>()?;
     write(&args.output, &title(&experiments), &args.running, &[], sections, made(&runs))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -74,28 +71,64 @@ pub(super) fn made(runs: &[StoredRun]) -> String {
     let of = |mode: Mode| (runs.iter().filter(|run| run.meta.mode == mode).count(), mode);
     let kinds = Mode::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
     let kinds = kinds.map(|(count, mode)| format!("{count} {mode}")).collect::<Vec<_>>().join(", ");
-    let limited = runs.iter().filter(|run| run.meta.note("cpuLimited").is_some());
-    let limited: Vec<String> = limited.map(|run| run.id.to_string()).collect();
-    if limited.is_empty() { kinds } else { format!("{kinds}; CPU-limited: {}", limited.join(", ")) }
+    let limited = limited(runs.iter());
+    if limited.is_empty() { kinds } else { format!("{kinds}; CPU-limited: {limited}") }
 }
 
-/// The experiments of stored runs, each once, and the place of each run among them.
-fn experiments_of(runs: &[StoredRun]) -> Result<(Vec<Experiment>, Vec<Job>), Failure> {
-    let mut experiments: Vec<Experiment> = Vec::new();
-    let mut jobs = Vec::new();
+/// The runs of an experiment that were made in one way.
+struct Group<'r> {
+    experiment: Experiment,
+    mode: Mode,
+    runs: Vec<(&'r StoredRun, Job)>,
+}
+
+/// Stored runs by their experiments and how they were made.
+fn groups(runs: &[StoredRun]) -> Result<Vec<Group<'_>>, Failure> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for run in runs {
         let (experiment, job) = lab::runner::stored(run)?;
-        let same = |other: &Experiment| other.name == experiment.name && other.text == experiment.text;
-        let place = experiments.iter().position(same).unwrap_or(experiments.len());
-        if place == experiments.len() {
-            experiments.push(experiment);
+        let mode = run.meta.mode;
+        let same = |group: &&mut Group<'_>| {
+            let other = &group.experiment;
+            group.mode == mode && other.name == experiment.name && other.text == experiment.text
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.runs.push((run, job)),
+            None => groups.push(Group { experiment, mode, runs: vec![(run, job)] }),
         }
-        jobs.push(Job { experiment: place, ..job });
     }
-    Ok((experiments, jobs))
+    Ok(groups)
 }
 
-fn title(experiments: &[Experiment]) -> String {
+impl Group<'_> {
+    /// Its figures, under a heading that says how the runs were made unless they were simulated; with a star if the machine limited any.
+    fn section(&self, store: &Store) -> Result<Section, Failure> {
+        let mut drawings = Drawings::new(&self.experiment);
+        for (run, job) in &self.runs {
+            drawings.add(Drawings::pieces(&self.experiment, *job, &store.recording(run.id)?));
+        }
+        let mut section = drawings.section();
+        if self.mode != Mode::Simulated {
+            section.title = format!("{}, {}", section.title, self.mode);
+        }
+        let limited = limited(self.runs.iter().map(|(run, _)| *run));
+        if !limited.is_empty() {
+            section.title.push_str(" *");
+            section.text += &format!(
+                "\n\n* CPU-limited: the machine had not enough processor time in run {limited}, which looks like a slower network."
+            );
+        }
+        Ok(section)
+    }
+}
+
+/// The numbers of the runs that the machine limited.
+fn limited<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> String {
+    let limited = runs.filter(|run| run.meta.cpu_limited().is_some());
+    limited.map(|run| run.id.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn title(experiments: &[&Experiment]) -> String {
     match experiments {
         [only] => only.title.clone(),
         _ => "Experiments".to_owned(),

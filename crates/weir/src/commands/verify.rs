@@ -31,6 +31,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         check_override(&claims, key, value)?;
     }
     let plan = Plan::new(claims, |experiment| args.running.chosen.of(experiment)?.simulated());
+    baseline.iter().try_for_each(|baseline| baseline.check(&plan.experiments))?;
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan);
     let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();

@@ -18,7 +18,7 @@ const MOST_VALUES: usize = 1 << 26;
 /// A run made of a dump.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// Its records: of each connection what this end sent (`NAME.video`, `NAME.audio`) and received (`….back`), and the statistics objects.
+    /// Its records: of each connection what this end sent (`NAME.video`, `NAME.audio`) and received (`….back`) since the first poll, and the statistics objects.
     pub recording: Recording,
     /// An experiment of the same hosts and calls, so that the run can be shown as others are.
     pub experiment: String,
@@ -74,7 +74,7 @@ fn collect(
         video: false,
         audio: false,
     };
-    let mut collector = Collector::new(call, start, interval, duration);
+    let mut collector = Collector::new(call, start, interval, duration).joined();
     for index in 0..connection.polls.len() {
         collector.take(Seat::Caller, &connection.report(index));
     }

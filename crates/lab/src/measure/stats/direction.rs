@@ -95,8 +95,8 @@ pub(super) struct Direction {
     heard: [bool; 2],
 }
 
-/// What an object had counted before it began anew, and since.
-#[derive(Clone, Copy, Debug, Default)]
+/// What an object had counted before it began anew, less what it had before the run, and since.
+#[derive(Clone, Copy, Debug)]
 struct Counted {
     before: f64,
     newest: f64,
@@ -184,7 +184,8 @@ impl Direction {
                 Greatest => values.fold(f64::NEG_INFINITY, f64::max),
                 Pace => values.fold(0.0, f64::max),
                 Counter | Balance => {
-                    told.iter().for_each(|(id, value)| self.count(column, id, *value, rule));
+                    let before = |value: f64| if report.is_before { -value } else { 0.0 };
+                    told.iter().for_each(|(id, value)| self.count(column, id, *value, rule, before(*value)));
                     self.total(column)
                 }
             };
@@ -192,13 +193,13 @@ impl Direction {
         }
     }
 
-    fn count(&mut self, column: &'static str, id: &str, value: f64, rule: Rule) {
+    fn count(&mut self, column: &'static str, id: &str, value: f64, rule: Rule, before: f64) {
         let key = (column, id.to_owned());
         let full = self.objects(column).count() >= MOST_OBJECTS;
         if full && !self.counters.contains_key(&key) {
             return;
         }
-        let counted = self.counters.entry(key).or_default();
+        let counted = self.counters.entry(key).or_insert(Counted { before, newest: 0.0 });
         if rule == Counter && value < counted.newest {
             counted.before += counted.newest;
         }

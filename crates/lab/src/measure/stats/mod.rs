@@ -79,6 +79,8 @@ pub struct Collector {
     directions: [[Direction; 2]; 2],
     raw: [Raw; 2],
     newest: [f64; 2],
+    /// Whether the call was on before the first report of an end.
+    is_joined: bool,
     /// How far from its sample's time the report is that counts for it, ms; infinite where there is none.
     distances: [Vec<f64>; 2],
 }
@@ -96,7 +98,13 @@ impl Collector {
         });
         let raw = [0, 1].map(|end| Raw::new(format!("{}.{}", call.name, call.hosts[end]), grid));
         let distances = [(); 2].map(|()| vec![f64::INFINITY; grid.samples()]);
-        Self { call, grid, directions, raw, newest: [f64::NEG_INFINITY; 2], distances }
+        Self { call, grid, directions, raw, newest: [f64::NEG_INFINITY; 2], is_joined: false, distances }
+    }
+
+    /// Of a call that may have been on before: what the first report of an end has counted is not of the run. The statistics objects keep it.
+    #[must_use]
+    pub fn joined(self) -> Self {
+        Self { is_joined: true, ..self }
     }
 
     /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of several for the same sample the
@@ -107,6 +115,7 @@ impl Collector {
             Seat::Callee => (1, 0),
         };
         let Some(at) = self.grid.time(report.at).filter(|_| report.at >= self.newest[this]) else { return };
+        let is_before = self.is_joined && self.newest[this] == f64::NEG_INFINITY;
         self.newest[this] = report.at;
         let distance = |index: &usize| self.grid.distance(*index, report.at);
         let nearer = |index: &usize| distance(index) <= self.distances[this][*index];
@@ -114,7 +123,7 @@ impl Collector {
         if let Some(index) = index {
             self.distances[this][index] = distance(&index);
         }
-        let report = Report { at, index, stats: &report.stats };
+        let report = Report { at, index, is_before, stats: &report.stats };
         for direction in &mut self.directions[this] {
             direction.sent(&report);
         }

@@ -8,6 +8,8 @@ pub(super) struct Report<'a> {
     pub(super) at: Time,
     /// Its sample, if it is one.
     pub(super) index: Option<usize>,
+    /// Whether what its counters have was counted before the run.
+    pub(super) is_before: bool,
     pub(super) stats: &'a Map<String, Value>,
 }
 
