@@ -111,6 +111,7 @@ export class Call {
     try {
       await this.#connection.addIceCandidate(candidate);
     } catch (error) {
+      if (this.#connection.signalingState === "closed") return;
       this.note(`A candidate of the other end is not taken (${nameOf(error)}).`);
     }
   }
