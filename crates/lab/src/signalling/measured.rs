@@ -27,7 +27,7 @@ impl Measured {
     }
 
     /// The page for one seat: path, query and fragment of its address on any of the server's listeners. The fragment is
-    /// the seat's key, which no server is told by an address (RFC 9110, section 4.2.4) and which belongs in no log.
+    /// the seat's key, which no server is told by an address (RFC 3986, section 3.5) and which belongs in no log.
     #[must_use]
     pub fn path(&self, seat: Seat) -> String {
         let word = match seat {
