@@ -75,8 +75,14 @@ impl Report {
     /// it entered. What an overloaded machine shows is not the network's.
     #[must_use]
     pub fn kept_up(&self) -> bool {
+        self.kept_up_within(crate::lateness::MISSED)
+    }
+
+    /// The same with another bound than 1 ms.
+    #[must_use]
+    pub fn kept_up_within(&self, bound: Duration) -> bool {
         // Of fewer than a hundred, one says nothing about one in a hundred.
-        let in_time = |late: &Lateness| late.count() < 100 || late.quantile(0.99) <= crate::lateness::MISSED;
+        let in_time = |late: &Lateness| late.count() < 100 || late.quantile(0.99) <= bound;
         in_time(&self.lateness)
             && in_time(&self.wakeups)
             && self.lost_before_entry.iter().all(|lost| *lost == 0)

@@ -17,8 +17,9 @@ pub(crate) trait Guests {
     /// Does what is due; called every few milliseconds. An error ends the run.
     fn turn(&mut self, now: Time) -> Result<(), EmulationError>;
 
-    /// They go, also when the run has broken off. The network is there until then.
-    fn leave(&mut self);
+    /// They go, also when the run has broken off or they have not all arrived. The hosts are there until then. An error is one that
+    /// shows only now.
+    fn leave(&mut self) -> Result<(), EmulationError>;
 
     /// What was recorded of the calls of a run of this length; `None` if nobody makes them.
     fn records(&mut self, duration: Duration) -> Option<Records>;
@@ -35,6 +36,8 @@ pub(crate) struct Records {
     pub(crate) warnings: Vec<String>,
     /// Facts for the store.
     pub(crate) notes: Vec<(String, String)>,
+    /// Whether they were short of processor.
+    pub(crate) limited: bool,
 }
 
 /// No one: the calls are left out.
@@ -51,7 +54,9 @@ impl Guests for Nobody {
         Ok(())
     }
 
-    fn leave(&mut self) {}
+    fn leave(&mut self) -> Result<(), EmulationError> {
+        Ok(())
+    }
 
     fn records(&mut self, _: Duration) -> Option<Records> {
         None

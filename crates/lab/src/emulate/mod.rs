@@ -116,14 +116,18 @@ impl Emulation<'_> {
         let mut recorder = Recorder::new(&names, end, captures);
         prepare(&testbed, &scenario)?;
         let mut cast = stage.servers(&testbed, self)?;
-        guests.arrive(&testbed, self.cancel)?;
+        if let Err(error) = guests.arrive(&testbed, self.cancel) {
+            // Those who did arrive; what failed first is what matters.
+            let _ = guests.leave();
+            return Err(error);
+        }
         let clock = Clock::start();
+        let mut emulator = Emulator::new(network, &mut testbed, controls, clock)?;
         let began = since_1970();
         if let Some(captures) = &mut recorder.captures {
             captures.begin(began);
         }
         guests.begin(began);
-        let mut emulator = Emulator::new(network, &mut testbed, controls, clock)?;
         let stop = AtomicBool::new(false);
         let (report, ended) = std::thread::scope(|scope| {
             let loop_ = scope.spawn(|| emulator.run(end, scenario.sample_interval, &stop, &mut recorder));
@@ -131,7 +135,8 @@ impl Emulation<'_> {
             let stops = Stops(&stop);
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
             let ended = cast.play(&testbed, clock, end, foreground, over, guests, self);
-            guests.leave();
+            let gone = guests.leave();
+            let ended = ended.and_then(|exit| gone.map(|()| exit));
             drop(stops);
             let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
             (report, ended)

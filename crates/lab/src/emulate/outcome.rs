@@ -13,6 +13,11 @@ use sim::{Recording, Scenario};
 use std::process::ExitStatus;
 use units::{Duration, Time};
 
+/// How late one packet in a hundred may be.
+const PROGRAMS: Duration = Duration::from_millis(1);
+/// The same for browsers, which send, and whose controllers group packets, in bursts of 5 ms (draft-ietf-rmcat-gcc-02 § 4 and 5.2).
+const BROWSERS: Duration = Duration::from_millis(5);
+
 /// A run that was emulated.
 #[derive(Clone, Debug)]
 pub struct Emulated {
@@ -24,6 +29,9 @@ pub struct Emulated {
     pub programs: Vec<Ended>,
     /// How the command in the foreground ended.
     pub exit: Option<ExitStatus>,
+    /// Whether the machine kept up: packets were in time, and the browsers of a measurement had enough of the processor. What else was
+    /// recorded is the machine's, not the network's.
+    pub kept_up: bool,
     /// What a reader of the result should know, a sentence each.
     pub warnings: Vec<String>,
     /// Facts about the run, as the store keeps them.
@@ -93,6 +101,10 @@ pub(super) fn gather(
         let names: Vec<&str> = scenario.calls.iter().map(|call| call.name.as_str()).collect();
         warnings.push(format!("calls are left out, their ends are not real programs: {}", names.join(", ")));
     }
+    let in_time = report.kept_up_within(if calls.is_some() { BROWSERS } else { PROGRAMS });
+    if !in_time {
+        warnings.push(overload(&report));
+    }
     warnings.extend(self::warnings(scenario, &recorder, &report));
     match recorder.captures.take().map(Captures::finish) {
         None | Some(Ok(0)) => {}
@@ -108,7 +120,14 @@ pub(super) fn gather(
     if skipped > 0 {
         warnings.push(format!("{skipped} lines of the uploads could not be read"));
     }
-    let Records { streams: calls, events, warnings: of_calls, notes } = calls.unwrap_or_default();
+    let Records { streams: calls, events, warnings: of_calls, notes, limited } = calls.unwrap_or_default();
+    let kept_up = in_time && !limited;
+    let mut notes = notes;
+    if !notes.is_empty() {
+        let late = |share| report.lateness.quantile(share).as_millis_f64();
+        let late = format!("median {:.3} ms, p99 {:.1} ms", late(0.5), late(0.99));
+        notes.push(("lateness".to_owned(), late));
+    }
     warnings.extend(of_calls);
     let mut events: Vec<Event> =
         events.into_iter().chain(uploads.iter().flat_map(|upload| upload.events.clone())).collect();
@@ -120,7 +139,7 @@ pub(super) fn gather(
     streams.extend(uploads.chain(lines).chain(more));
     let recording =
         Recording { interval: scenario.sample_interval, duration: report.duration, streams, events };
-    Emulated { recording, report, programs, exit, warnings, notes }
+    Emulated { recording, report, programs, exit, kept_up, warnings, notes }
 }
 
 fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<String> {
@@ -133,9 +152,6 @@ fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<St
             "tsq is left out: the queue does not stand on the host itself: {}",
             small_queues.join(", ")
         ));
-    }
-    if !report.kept_up() {
-        warnings.push(overload(report));
     }
     for (host, lost) in names.zip(&report.lost_before_entry).filter(|(_, lost)| **lost > 0) {
         warnings.push(format!(

@@ -146,6 +146,10 @@ pub(super) fn read(
         let reason = format!("{stats_interval} is below {MIN_STATS_INTERVAL}");
         return Err(table.fault("stats_interval", reason, "write a time from 50ms up"));
     }
+    if stats_interval > sample_interval {
+        let reason = format!("{stats_interval} is longer than sample_interval, {sample_interval}");
+        return Err(table.fault("stats_interval", reason, "make sample_interval as long too"));
+    }
     let measure = Measure {
         browser: browser(&mut table)?,
         browsers: browsers(&mut table, network)?,

@@ -14,7 +14,7 @@ mod party;
 mod plan;
 pub mod stats;
 
-use crate::emulate::{Emulated, Emulation, EmulationError, Guests};
+use crate::emulate::{Emulated, Emulation, EmulationError};
 use crate::experiment::{Browser, Cell};
 use media::Cache;
 use party::Party;
@@ -52,9 +52,6 @@ impl Measurement<'_> {
         let media = plan.stations.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>();
         let media = media.map_err(|error| EmulationError(error.to_string()))?;
         let mut party = Party::new(plan, &scenario, media);
-        let made = emulation.run_with(cell, seed, &mut party);
-        // Also when the run broke off before they could.
-        party.leave();
-        made
+        emulation.run_with(cell, seed, &mut party)
     }
 }

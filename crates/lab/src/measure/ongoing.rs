@@ -9,6 +9,8 @@ use units::{Duration, Time};
 /// How long browsers may take until they are connected: on an idle machine it is under a second on a short path, and each
 /// round trip counts about six times (ICE, DTLS).
 const PATIENCE: Duration = Duration::from_secs(20);
+/// A page that says nothing for so long hangs: it reports every sampling interval, and a starved one is a second late.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// A call under way.
 pub(super) struct Ongoing {
@@ -28,6 +30,8 @@ struct End {
     ready: bool,
     connection: String,
     gone: bool,
+    /// When its newest statistics came.
+    heard: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,8 @@ enum State {
     Waiting,
     Calling { since: Time },
     Connected,
+    /// It stood and broke, which is a result: the network may have been too bad for it.
+    Broken,
     Over,
 }
 
@@ -54,7 +60,7 @@ impl Ongoing {
     }
 
     /// The call's name.
-    pub(super) fn name(&self) -> &str {
+    fn name(&self) -> &str {
         &self.call.config.name
     }
 
@@ -66,39 +72,43 @@ impl Ongoing {
     /// Whose page is not ready, for people.
     pub(super) fn unready(&self) -> Option<String> {
         let late = self.ends.iter().position(|end| !end.ready)?;
-        let said = self.said.last().map_or(String::new(), |said| format!("; it said: {said}"));
-        Some(format!("the page of {} in '{}' does not get ready{said}", self.hosts[late], self.name()))
+        Some(format!("the page of {} in '{}' does not get ready{}", self.hosts[late], self.name(), self.last_words()))
     }
 
     /// The run begins, at `start` (milliseconds since 1970).
     pub(super) fn begin(&mut self, start: f64, interval: Duration, duration: Duration) {
-        let call = stats::Call::new(&self.call.config, &self.hosts);
+        let call = stats::Call::new(&self.call.config, self.hosts.clone());
         self.collector = Some(Collector::new(call, start, interval, duration));
     }
 
     /// Does what is due at this time of a run that began at `start`.
     pub(super) fn turn(&mut self, now: Time, start: f64) -> Result<(), String> {
-        let config = &self.call.config;
-        if self.state == State::Waiting && now >= config.start {
+        if self.state == State::Waiting && now >= self.call.config.start {
             self.room.start(start);
             self.state = State::Calling { since: now };
         }
-        if self.state != State::Over && now >= config.stop {
-            self.hang_up();
-        }
         self.listen(now)?;
+        if now >= self.call.config.stop {
+            self.hang_up()?;
+        }
         match self.state {
-            State::Calling { since } if now.saturating_since(since) > PATIENCE => Err(self.unconnected()),
+            State::Calling { since } if now.saturating_since(since) > PATIENCE => {
+                Err(self.unconnected(&format!("after {PATIENCE}")))
+            }
+            State::Connected => self.silent(now).map_or(Ok(()), Err),
             _ => Ok(()),
         }
     }
 
-    /// Asks both pages to hang up.
-    pub(super) fn hang_up(&mut self) {
-        if self.state != State::Over {
-            self.room.stop();
-            self.state = State::Over;
+    /// Asks both pages to hang up. A call that was never connected has failed.
+    pub(super) fn hang_up(&mut self) -> Result<(), String> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Over => return Ok(()),
+            State::Calling { .. } => return Err(self.unconnected("when the call ends")),
+            State::Waiting | State::Connected | State::Broken => {}
         }
+        self.room.stop();
+        Ok(())
     }
 
     /// Takes what the pages have told; at `now`, if the run has begun.
@@ -116,7 +126,7 @@ impl Ongoing {
 
     fn told(&mut self, seat: Seat, event: PageEvent, now: Time) -> Result<(), String> {
         let place = usize::from(seat == Seat::Callee);
-        let host = self.hosts[place].clone();
+        let (over, host) = (self.state == State::Over, &self.hosts[place]);
         let end = &mut self.ends[place];
         match event {
             PageEvent::Ready => end.ready = true,
@@ -125,63 +135,66 @@ impl Ongoing {
                 self.connection(place, now);
             }
             PageEvent::Stats(report) => {
+                end.heard = now;
                 if let Some(collector) = &mut self.collector {
                     collector.take(seat, &report);
                 }
             }
             PageEvent::Log(text) => self.said.push(format!("{host}: {text}")),
+            // In leaving, a page may fail as it likes.
+            PageEvent::Failed(_) | PageEvent::Left if over => end.gone = true,
             PageEvent::Bye => end.gone = true,
             PageEvent::Failed(text) => {
-                return Err(format!("the page of {host} in '{}' failed: {text}", self.name()));
+                return Err(format!("the page of {host} in '{}' failed: {text}", self.call.config.name));
             }
             PageEvent::Left => {
-                end.gone = true;
-                if self.state != State::Over {
-                    return Err(format!("the page of {host} in '{}' is gone", self.name()));
-                }
+                return Err(format!("the page of {host} in '{}' is gone", self.call.config.name));
             }
         }
         Ok(())
     }
 
-    /// An end's connection has changed. One that breaks once it stood is a result: the network may have been too bad for it.
+    /// An end's connection has changed.
     fn connection(&mut self, place: usize, now: Time) {
         let connected = self.ends.iter().all(|end| end.connection == "connected");
         if connected && matches!(self.state, State::Calling { .. }) {
             self.state = State::Connected;
+            self.ends.iter_mut().for_each(|end| end.heard = now);
         }
-        let broken = ["failed", "closed"].contains(&self.ends[place].connection.as_str());
-        if broken && self.state == State::Connected {
-            let back = if place == 0 { "" } else { ".back" };
-            let stream = format!("{}.video{back}", self.name());
+        if self.ends[place].connection == "failed" && self.state == State::Connected {
+            self.state = State::Broken;
+            let medium = if self.call.config.video.is_some() { "video" } else { "audio" };
+            let stream = format!("{}.{medium}", self.name());
             let value = now.saturating_since(self.call.config.start).as_secs_f64();
             self.events.push(Event { at: now, stream, what: "connectionFailed", value });
         }
     }
 
-    fn unconnected(&self) -> String {
-        let ends = self.hosts.iter().zip(&self.ends);
-        let ends: Vec<String> = ends
-            .map(|(host, end)| {
-                let state = if end.connection.is_empty() { "new" } else { &end.connection };
-                format!("{host} is '{state}'")
-            })
-            .collect();
-        let said = if self.said.is_empty() { String::new() } else { format!("; {}", self.said.join("; ")) };
-        format!(
-            "the browsers of '{}' are not connected after {PATIENCE}: {}{said}",
-            self.name(),
-            ends.join(", ")
-        )
+    /// Whose page hangs, for people.
+    fn silent(&self, now: Time) -> Option<String> {
+        let place = self.ends.iter().position(|end| now.saturating_since(end.heard) > SILENCE)?;
+        Some(format!("the page of {} in '{}' has told nothing for {SILENCE}", self.hosts[place], self.name()))
+    }
+
+    fn unconnected(&self, when: &str) -> String {
+        let ends = self.hosts.iter().zip(&self.ends).map(|(host, end)| {
+            let state = if end.connection.is_empty() { "new" } else { &end.connection };
+            format!("{host} is '{state}'")
+        });
+        let ends: Vec<String> = ends.collect();
+        let (name, ends, said) = (self.name(), ends.join(", "), self.last_words());
+        format!("the browsers of '{name}' are not connected {when}: {ends}{said}")
+    }
+
+    fn last_words(&self) -> String {
+        self.said.last().map_or(String::new(), |said| format!("; said last: {said}"))
     }
 
     /// What was recorded of it.
     pub(super) fn finish(&mut self) -> Collected {
         let mut collected = self.collector.take().map(Collector::finish).unwrap_or_default();
         collected.events.append(&mut self.events);
-        collected
-            .warnings
-            .extend(self.said.drain(..).map(|said| format!("'{}', {said}", self.call.config.name)));
+        collected.warnings.extend(self.said.drain(..).map(|said| format!("'{}', {said}", self.call.config.name)));
         collected
     }
 }

@@ -22,6 +22,10 @@ const PATIENCE: u32 = 2_000;
 /// How long they may take for their last statistics, in ticks.
 const GOODBYE: u32 = 150;
 const TICK: Span = Span::from_millis(10);
+/// Ticks between two looks whether the browsers are alive, while pages are waited for.
+const LOOK_TICKS: u32 = 50;
+/// Lines of a browser's log that an error shows.
+const LINES: usize = 8;
 /// Between two looks whether the browsers are alive.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -66,9 +70,9 @@ impl<'a> Party<'a> {
     /// Opens the calls' rooms; gives the page of each seat, with its host.
     fn rooms(&mut self, server: &Server) -> Result<Vec<(HostId, String)>, EmulationError> {
         let mut pages = Vec::new();
-        for call in self.plan.calls.clone() {
+        for (index, call) in self.plan.calls.clone().into_iter().enumerate() {
             let (from, to) = (call.config.from, call.config.to);
-            let room = server.measured(&room_name(&call.config.name), call.settings.clone());
+            let room = server.measured(&format!("call-{index}"), call.settings.clone());
             let room = room.map_err(|error| EmulationError(format!("{}: {error}", call.config.name)))?;
             pages.push((from, room.path(Seat::Caller)));
             pages.push((to, room.path(Seat::Callee)));
@@ -117,18 +121,40 @@ impl<'a> Party<'a> {
 
     /// Waits until every page has its picture and sound.
     fn wait(&mut self, cancel: &AtomicBool) -> Result<(), EmulationError> {
-        for _ in 0..PATIENCE {
-            for call in &mut self.calls {
-                call.listen(Time::ZERO).map_err(EmulationError)?;
-            }
+        for tick in 1..=PATIENCE {
+            self.each_call(|call| call.listen(Time::ZERO))?;
             if cancel.load(Ordering::Relaxed) || self.calls.iter().all(Ongoing::is_ready) {
                 return Ok(());
             }
+            if tick % LOOK_TICKS == 0 {
+                self.look()?;
+            }
             sleep(TICK);
         }
-        self.look()?;
         let late = self.calls.iter().find_map(Ongoing::unready);
-        Err(EmulationError(late.unwrap_or_else(|| "the pages do not get ready".to_owned())))
+        Err(self.with_logs(late.unwrap_or_else(|| "the pages do not get ready".to_owned())))
+    }
+
+    /// Does something with each call. When one fails, that is told with what the browsers wrote.
+    fn each_call(&mut self, act: impl FnMut(&mut Ongoing) -> Result<(), String>) -> Result<(), EmulationError> {
+        let failed = self.calls.iter_mut().try_for_each(act).err();
+        failed.map_or(Ok(()), |reason| {
+            // A browser that has died closes its page first.
+            self.look()?;
+            Err(self.with_logs(reason))
+        })
+    }
+
+    /// An error with the last lines of the browsers' logs.
+    fn with_logs(&self, mut text: String) -> EmulationError {
+        for (host, browser) in &self.browsers {
+            let log = browser.log();
+            let last = &log[log.len().saturating_sub(LINES)..];
+            if !last.is_empty() {
+                text.push_str(&format!("\n{host}'s {} wrote last:\n  {}", browser.version(), last.join("\n  ")));
+            }
+        }
+        EmulationError(text)
     }
 
     /// Frames a second that are to be sent at the most.
@@ -175,11 +201,12 @@ impl Guests for Party<'_> {
     fn begin(&mut self, since_1970: Duration) {
         self.start = since_1970.as_millis_f64();
         if let Some(date) = chrono::DateTime::from_timestamp_millis(self.start as i64) {
-            self.notes.push(("date".to_owned(), date.format("%Y-%m-%d %H:%M UTC").to_string()));
+            self.notes.push(("date".to_owned(), date.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)));
         }
         let (interval, duration) = (self.scenario.sample_interval, self.scenario.duration);
-        // Where the kernel does not tell, nothing is judged by it.
-        self.machine = MachineSampler::start(interval, duration).ok();
+        self.machine = MachineSampler::start(interval, duration)
+            .inspect_err(|error| self.plan.warnings.push(format!("whether the machine kept up is not known: {error}")))
+            .ok();
         self.sample = Time::ZERO + interval;
         for call in &mut self.calls {
             call.begin(self.start, interval, duration);
@@ -189,12 +216,12 @@ impl Guests for Party<'_> {
     fn turn(&mut self, now: Time) -> Result<(), EmulationError> {
         if let Some(machine) = self.machine.as_mut().filter(|_| now >= self.sample) {
             let since = Span::from_secs_f64(self.sample.as_secs_f64());
-            machine.sample(since).map_err(|error| EmulationError(error.to_string()))?;
+            // A look that fails is a sample that is not there.
+            let _ = machine.sample(since);
             self.sample = self.sample + self.scenario.sample_interval;
         }
-        for call in &mut self.calls {
-            call.turn(now, self.start).map_err(EmulationError)?;
-        }
+        let start = self.start;
+        self.each_call(|call| call.turn(now, start))?;
         if now.saturating_since(self.looked) >= LOOK {
             self.looked = now;
             self.look()?;
@@ -202,16 +229,17 @@ impl Guests for Party<'_> {
         Ok(())
     }
 
-    fn leave(&mut self) {
-        self.calls.iter_mut().for_each(Ongoing::hang_up);
+    fn leave(&mut self) -> Result<(), EmulationError> {
+        let unconnected: Vec<String> = self.calls.iter_mut().filter_map(|call| call.hang_up().err()).collect();
         for _ in 0..GOODBYE {
-            // What is told now is the last; a page that fails in leaving has left.
-            let broken = self.calls.iter_mut().map(|call| call.listen(Time::MAX)).any(|told| told.is_err());
-            if broken || self.calls.iter().all(Ongoing::is_over) {
+            // What is told now is the last, and a page may fail in leaving.
+            let listened = self.calls.iter_mut().map(|call| call.listen(Time::MAX).is_err() || call.is_over());
+            if listened.fold(true, |all, over| all && over) {
                 break;
             }
             sleep(TICK);
         }
+        let failed = unconnected.into_iter().next().map(|reason| self.with_logs(reason));
         scope(|scope| {
             for (host, browser) in self.browsers.drain(..) {
                 self.notes.push((format!("browser.{host}"), browser.version().to_owned()));
@@ -219,6 +247,7 @@ impl Guests for Party<'_> {
             }
         });
         self.server = None;
+        failed.map_or(Ok(()), Err)
     }
 
     fn records(&mut self, duration: Duration) -> Option<Records> {
@@ -244,15 +273,10 @@ impl Guests for Party<'_> {
             ));
             records.notes.push(("cpuLimited".to_owned(), reason));
             // Where there are no notes, as in a table of samples, the mark goes with them.
+            records.limited = true;
             let at = Time::ZERO + duration;
             records.events.push(Event { at, stream: STREAM.to_owned(), what: "cpuLimited", value: 1.0 });
         }
         Some(records)
     }
-}
-
-/// A room for a call of this name: names of files may have letters that rooms have not.
-fn room_name(call: &str) -> String {
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
-    call.chars().map(plain).collect()
 }

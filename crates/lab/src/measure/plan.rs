@@ -6,7 +6,6 @@ use crate::signalling::{CallSettings, Priority, Source, VideoSettings};
 use net::{Dscp, HostId};
 use sim::codec::{Codec, SourceSize};
 use sim::{CallConfig, Scenario};
-use units::Time;
 
 /// A host with a browser.
 #[derive(Clone, Debug)]
@@ -35,14 +34,11 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Of a cell's calls; a call that the run's time does not reach is left out.
+    /// Of a cell's calls.
     pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Self {
         let measure = cell.measure();
         let mut plan = Self { stations: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
         for config in &scenario.calls {
-            if config.start >= Time::ZERO + scenario.duration {
-                continue;
-            }
             let settings = [config.from, config.to].map(|host| {
                 let name = &scenario.network.hosts[usize::from(host.0)].name;
                 let sends = host == config.from || config.two_way;
@@ -52,6 +48,7 @@ impl Plan {
             plan.warn(config);
             plan.calls.push(Call { config: config.clone(), settings });
         }
+        plan.share_film();
         plan
     }
 
@@ -66,17 +63,36 @@ impl Plan {
         let Some(call) = sends else { return };
         let wanted = spec(call, measure);
         let media = &mut self.stations[place].media;
-        if media.as_ref().is_none_or(|media| media.width * media.height < wanted.width * wanted.height) {
-            *media = Some(wanted);
+        *media = Some(media.take().map_or(wanted.clone(), |media| larger(media, &wanted)));
+    }
+
+    /// The film is one for all Firefoxes: the largest that any of them needs.
+    fn share_film(&mut self) {
+        let films = self.stations.iter().filter(|station| station.browser == Browser::Firefox);
+        let Some(film) = films.filter_map(|station| station.media.clone()).reduce(|one, other| larger(one, &other)) else {
+            return;
+        };
+        for station in self.stations.iter_mut().filter(|station| station.browser == Browser::Firefox) {
+            station.media = station.media.take().map(|_| film.clone());
         }
     }
 
     fn warn(&mut self, call: &CallConfig) {
-        for (what, mark) in [("audio", call.dscp.audio), ("video", call.dscp.video)] {
-            if let Err(reason) = priority(mark) {
-                self.warnings.push(format!("{}: {what} is not marked: {reason}", call.name));
+        for (medium, mark) in [(Medium::Audio, call.dscp.audio), (Medium::Video, call.dscp.video)] {
+            if let Err(reason) = priority(medium, mark) {
+                self.warnings.push(format!("{}: {reason}", call.name));
             }
         }
+    }
+}
+
+/// A picture that is large and fast enough for both.
+fn larger(one: MediaSpec, other: &MediaSpec) -> MediaSpec {
+    MediaSpec {
+        width: one.width.max(other.width),
+        height: one.height.max(other.height),
+        frame_rate: one.frame_rate.max(other.frame_rate),
+        ..one
     }
 }
 
@@ -105,14 +121,14 @@ fn settings(call: &CallConfig, sends: bool, browser: Browser, measure: &Measure)
             frame_rate: size.fps,
             codec: (video.encoder.codec != Codec::Csv).then(|| video.encoder.codec.to_string()),
             max_bitrate: Some(video.encoder.max_rate.as_bps()),
-            priority: priority(call.dscp.video).unwrap_or_default(),
+            priority: priority(Medium::Video, call.dscp.video).unwrap_or_default(),
         }
     });
     CallSettings {
         sends,
         audio: call.audio.is_some(),
         video,
-        audio_priority: priority(call.dscp.audio).unwrap_or_default(),
+        audio_priority: priority(Medium::Audio, call.dscp.audio).unwrap_or_default(),
         // Firefox's camera cannot be fed from a file.
         source: if browser == Browser::Firefox { Source::Film } else { Source::Devices },
         ice_servers: Vec::new(),
@@ -122,19 +138,28 @@ fn settings(call: &CallConfig, sends: bool, browser: Browser, measure: &Measure)
     }
 }
 
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Medium {
+    Audio,
+    Video,
+}
+
 /// The priority that makes a browser mark packets so (RFC 8837 § 5, as Chromium 156 does it); why not, if none does.
-fn priority(mark: Dscp) -> Result<Option<Priority>, String> {
+fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
     const AF42: Dscp = Dscp(36);
     const CS1: Dscp = Dscp(8);
-    match mark {
-        Dscp::DEFAULT => Ok(None),
-        Dscp::EF | Dscp::AF41 => Ok(Some(Priority::High)),
-        AF42 => Ok(Some(Priority::Medium)),
-        CS1 => Ok(Some(Priority::VeryLow)),
-        other => Err(format!(
-            "browsers have no priority for the code point {}; they have ef, af41, af42 and cs1",
-            other.0
-        )),
+    match (medium, mark) {
+        (_, Dscp::DEFAULT) => Ok(None),
+        (_, CS1) => Ok(Some(Priority::VeryLow)),
+        (Medium::Audio, Dscp::EF) | (Medium::Video, Dscp::AF41) => Ok(Some(Priority::High)),
+        (Medium::Video, AF42) => Ok(Some(Priority::Medium)),
+        (Medium::Audio, other) => {
+            Err(format!("audio is not marked: browsers do not use code point {}; they have ef and cs1", other.0))
+        }
+        (Medium::Video, other) => {
+            Err(format!("video is not marked: browsers do not use code point {}; they have af41, af42 and cs1", other.0))
+        }
     }
 }
 
@@ -216,5 +241,6 @@ video = { width = 640, height = 360 }
         let plan = Plan::new(cell, &cell.scenario(Seed(1)));
         assert_eq!((warnings, plan.warnings.len()), (0, 1));
         assert!(plan.warnings[0].starts_with("main: video is not marked"), "{:?}", plan.warnings);
+        assert_eq!(plan.calls[0].settings[0].video.as_ref().unwrap().priority, None);
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
     let call = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let of_stream = |name: &str| input.streams.iter().any(|stream| call(&stream.name) == call(name));
     let ends = input.recording.events.iter().filter(|event| {
-        ["mediaTimeout", "circuitBreaker"].contains(&event.what)
+        ["mediaTimeout", "circuitBreaker", "connectionFailed"].contains(&event.what)
             && of_stream(&event.stream)
             && event.at > input.from
             && event.at <= input.to

@@ -23,6 +23,10 @@ use net::Dscp;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Seed, Time};
 
+/// A sender report that is due within this time goes ahead of a key frame (libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`,
+/// `RTCP_SEND_BEFORE_KEY_FRAME`).
+const BEFORE_KEY_FRAME: Duration = Duration::from_millis(100);
+
 /// Sends one direction of a call.
 pub(crate) struct MediaSender {
     video: Option<VideoSender>,
@@ -344,6 +348,10 @@ impl VideoSender {
             self.controller.on_timeout(now);
             self.obey(now);
         }
+        // Unpaced, at its own time (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`, MaybeSendRtcpAtOrAfterTimestamp).
+        if self.report.due() <= now {
+            self.send_report(now, out);
+        }
         if self.encoder.next_capture() <= now {
             self.capture(now, out);
         }
@@ -362,8 +370,8 @@ impl VideoSender {
         let pacer = self.pacer.next_wake(self.queue_empty(), self.can_pad());
         let breaker = self.breaker.as_ref().map(CircuitBreaker::deadline);
         let limits = earlier(breaker, self.timeout.and_then(|timeout| timeout.deadline()));
-        let media =
-            earlier(earlier(pacer, self.controller.next_timeout()), Some(self.encoder.next_capture()));
+        let source = self.encoder.next_capture().min(self.report.due());
+        let media = earlier(earlier(pacer, self.controller.next_timeout()), Some(source));
         earlier(media, limits)
     }
 
@@ -381,11 +389,11 @@ impl VideoSender {
         self.history.newest().is_some()
     }
 
-    /// Captures a frame. A sender report that is due goes ahead of the frame's packets, so that it does not
+    /// Captures a frame. A sender report that is soon due goes ahead of a key frame's packets, so that it does not
     /// wait behind them (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`, OnSendingRtpFrame).
     fn capture(&mut self, now: Time, out: &mut impl Outbox) {
         let Some(frame) = self.encoder.capture(now) else { return };
-        if self.report.due() <= now {
+        if frame.key && self.report.due() <= now + BEFORE_KEY_FRAME {
             self.send_report(now, out);
         }
         self.frames += 1;

@@ -129,6 +129,10 @@ impl Session<'_> {
         let args = self.args;
         let cell = &self.experiment.cells()[job.cell];
         let emulated = self.make(cell, job)?;
+        if self.kind.mode == Mode::Measured && self.cancel.load(Ordering::Relaxed) {
+            // A part of a call says nothing of the whole, and would be taken for it.
+            return Ok(());
+        }
         self.keeper.keep(
             self.experiment,
             job,
@@ -153,7 +157,7 @@ impl Session<'_> {
         emulated.warnings.iter().for_each(|warning| eprint(&format!("warning: {warning}")));
         let code = match emulated.exit.map(|status| status.code()) {
             Some(code) => code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
-            None => u8::from(emulated.failed() || !emulated.report.kept_up()),
+            None => u8::from(emulated.failed() || !emulated.kept_up),
         };
         // The first that is not zero: one bad run of many is not to be missed.
         self.code = if self.code == 0 { code } else { self.code };
@@ -235,7 +239,10 @@ fn print(
     emulated: &Emulated,
 ) -> Result<(), Failure> {
     let cell = &experiment.cells()[job.cell];
-    let heading = if cell.params.is_empty() { String::new() } else { format!(", {}", cell.label()) };
+    let mut heading = if cell.params.is_empty() { String::new() } else { format!(", {}", cell.label()) };
+    if emulated.notes.iter().any(|(name, _)| name == "cpuLimited") {
+        heading.push_str(", CPU-limited");
+    }
     out.line(format_args!(
         "{}: {} ({} for {:.1} s{heading})",
         experiment.name,
@@ -321,7 +328,7 @@ fn line(
         "duration": emulated.recording.duration.as_secs_f64(),
         "streams": values(&summary(&emulated.recording)),
         "lines": values(&lines(&emulated.recording)),
-        "keptUp": report.kept_up(),
+        "keptUp": emulated.kept_up,
         "wakeups": { "p99": report.wakeups.quantile(0.99).as_secs_f64(), "missed": report.wakeups.missed() },
         "packets": { "entered": report.entered, "delivered": report.delivered, "unroutable": report.unroutable,
             "refused": report.refused, "notIp": report.not_ip, "undeliverable": report.undeliverable,

@@ -18,8 +18,10 @@ enum Rule {
     Sum,
     /// Of now: the greatest.
     Greatest,
+    /// Of now: the greatest; 0 when it is told no more (libwebrtc `pc/rtc_stats_collector.cc` tells framesPerSecond only above 0).
+    Pace,
 }
-use Rule::{Balance, Counter, Greatest, Sum};
+use Rule::{Balance, Counter, Greatest, Pace, Sum};
 
 /// The member, the column, the rule.
 type Line = (&'static str, &'static str, Rule);
@@ -33,7 +35,7 @@ const OUTBOUND: &[Line] = &[
     ("retransmittedBytesSent", "retransmittedBytesSent", Counter),
     ("framesEncoded", "framesEncoded", Counter),
     ("keyFramesEncoded", "keyFramesEncoded", Counter),
-    ("framesPerSecond", "framesPerSecondSent", Greatest),
+    ("framesPerSecond", "framesPerSecondSent", Pace),
     ("frameWidth", "frameWidthSent", Greatest),
     ("frameHeight", "frameHeightSent", Greatest),
     ("targetBitrate", "targetBitrate", Sum),
@@ -55,7 +57,7 @@ const INBOUND: &[Line] = &[
     ("framesReceived", "framesReceived", Counter),
     ("framesDecoded", "framesDecoded", Counter),
     ("keyFramesDecoded", "keyFramesDecoded", Counter),
-    ("framesPerSecond", "framesPerSecond", Greatest),
+    ("framesPerSecond", "framesPerSecond", Pace),
     ("frameWidth", "frameWidth", Greatest),
     ("frameHeight", "frameHeight", Greatest),
     ("freezeCount", "freezeCount", Counter),
@@ -172,13 +174,15 @@ impl Direction {
         for &(member, column, rule) in lines {
             let told: Vec<(&str, f64)> =
                 objects.iter().filter_map(|object| Some((object.id, object.number(member)?))).collect();
-            if told.is_empty() {
+            let stopped = rule == Pace && self.columns.iter().any(|known| known.name == column);
+            if told.is_empty() && !(stopped && !objects.is_empty()) {
                 continue;
             }
             let values = told.iter().map(|(_, value)| *value);
             let value = match rule {
                 Sum => values.sum(),
                 Greatest => values.fold(f64::NEG_INFINITY, f64::max),
+                Pace => values.fold(0.0, f64::max),
                 Counter | Balance => {
                     told.iter().for_each(|(id, value)| self.count(column, id, *value, rule));
                     self.total(column)

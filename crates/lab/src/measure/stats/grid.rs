@@ -42,6 +42,11 @@ impl Grid {
         sample_index((at - self.start) / 1e3, self.interval, self.samples())
     }
 
+    /// How far a report of this time is from a sample's, ms.
+    pub(super) fn distance(&self, index: usize, at: f64) -> f64 {
+        (at - self.start - self.sample_time(index).as_secs_f64() * 1e3).abs()
+    }
+
     pub(super) fn sample_time(&self, index: usize) -> Time {
         Time::ZERO + self.interval * (index as u64 + 1)
     }

@@ -43,13 +43,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of a scenario whose hosts have these names.
+    /// A call of a scenario, between a caller and a callee of these names.
     #[must_use]
-    pub fn new(config: &CallConfig, hosts: &[String]) -> Self {
-        let name = |host: net::HostId| hosts.get(usize::from(host.0)).cloned().unwrap_or_default();
+    pub fn new(config: &CallConfig, hosts: [String; 2]) -> Self {
         Self {
             name: config.name.clone(),
-            hosts: [name(config.from), name(config.to)],
+            hosts,
             active: (config.start, config.stop),
             two_way: config.two_way,
             video: config.video.is_some(),
@@ -80,7 +79,8 @@ pub struct Collector {
     directions: [[Direction; 2]; 2],
     raw: [Raw; 2],
     newest: [f64; 2],
-    taken: [Vec<bool>; 2],
+    /// How far from its sample's time the report is that counts for it, ms; infinite where there is none.
+    distances: [Vec<f64>; 2],
 }
 
 impl Collector {
@@ -95,12 +95,12 @@ impl Collector {
             })
         });
         let raw = [0, 1].map(|end| Raw::new(format!("{}.{}", call.name, call.hosts[end]), grid));
-        let taken = [(); 2].map(|()| vec![false; grid.samples()]);
-        Self { call, grid, directions, raw, newest: [f64::NEG_INFINITY; 2], taken }
+        let distances = [(); 2].map(|()| vec![f64::INFINITY; grid.samples()]);
+        Self { call, grid, directions, raw, newest: [f64::NEG_INFINITY; 2], distances }
     }
 
-    /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of two for the same sample the
-    /// later counts.
+    /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of several for the same sample the
+    /// nearest to its time counts.
     pub fn take(&mut self, end: Seat, report: &StatsReport) {
         let (this, other) = match end {
             Seat::Caller => (0, 1),
@@ -108,7 +108,12 @@ impl Collector {
         };
         let Some(at) = self.grid.time(report.at).filter(|_| report.at >= self.newest[this]) else { return };
         self.newest[this] = report.at;
-        let index = self.grid.index(report.at);
+        let distance = |index: &usize| self.grid.distance(*index, report.at);
+        let nearer = |index: &usize| distance(index) <= self.distances[this][*index];
+        let index = self.grid.index(report.at).filter(nearer);
+        if let Some(index) = index {
+            self.distances[this][index] = distance(&index);
+        }
         let report = Report { at, index, stats: &report.stats };
         for direction in &mut self.directions[this] {
             direction.sent(&report);
@@ -118,7 +123,6 @@ impl Collector {
         }
         if let Some(index) = index {
             self.raw[this].take(&report, index);
-            self.taken[this][index] = true;
         }
     }
 
@@ -144,7 +148,8 @@ impl Collector {
     /// Whose reports are missing while the call was on.
     fn missed(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        for (host, taken) in self.call.hosts.iter().zip(&self.taken) {
+        for (host, distances) in self.call.hosts.iter().zip(&self.distances) {
+            let taken: Vec<bool> = distances.iter().map(|distance| distance.is_finite()).collect();
             let within = taken.iter().enumerate().filter(|(index, _)| {
                 let at = self.grid.sample_time(*index);
                 at > self.call.active.0 && at <= self.call.active.1
