@@ -187,11 +187,15 @@ fn version(path: &Path, argument: &str) -> io::Result<String> {
 /// What an emulation uses, tried.
 fn ability(ability: Ability) -> Finding {
     let there = ability.found.is_ok();
+    let needed_for = match ability.what {
+        "network namespaces" | "TUN devices" => "weir emulate, weir measure",
+        _ => "weir emulate",
+    };
     Finding {
         what: ability.what,
         status: if there { Health::Good } else { Health::Missing },
         found: ability.found.unwrap_or_else(|said| said),
-        needed_for: "weir emulate, weir measure",
+        needed_for,
         mend: if there { "" } else { ability.mend },
     }
 }
