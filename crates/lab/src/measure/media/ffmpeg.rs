@@ -89,7 +89,7 @@ fn readable(path: &Path) -> Result<String, MediaError> {
     Ok(format!("file:{text}"))
 }
 
-/// Has ffmpeg write a file. What it does is told by the arguments alone, so that they may name the file.
+/// Has ffmpeg write a file. The arguments tell all that it does, so that a kept file may be named by them.
 pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Result<(), MediaError> {
     let mut command = Command::new("ffmpeg");
     command.args(["-hide_banner", "-nostdin", "-loglevel", "error", "-y"]).args(arguments).arg(readable(to)?);
