@@ -37,8 +37,9 @@ fn bench() -> Option<Bench> {
     if !root || device.is_err() || missing || which::which("ffmpeg").is_err() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
-            let _ = std::io::stderr()
-                .write_all(b"skipped: needs root, /dev/net/tun, ffmpeg, Chromium, Firefox and their drivers\n");
+            let _ = std::io::stderr().write_all(
+                b"skipped: needs root, /dev/net/tun, ffmpeg, Chromium, Firefox and their drivers\n",
+            );
         });
         return None;
     }

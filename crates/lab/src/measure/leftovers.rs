@@ -42,7 +42,9 @@ mod tests {
         // Above the kernel's largest number of a process, 2^22.
         let dead = u32::MAX;
         let own = format!("{}a", prefix("kind-"));
-        for file in [own.as_str(), &format!("kind-{dead}-a.wav"), &format!("other-{dead}-a"), "kind-a-b", "kind-"] {
+        for file in
+            [own.as_str(), &format!("kind-{dead}-a.wav"), &format!("other-{dead}-a"), "kind-a-b", "kind-"]
+        {
             fs::write(folder.path().join(file), "").unwrap();
         }
         fs::create_dir_all(folder.path().join(format!("kind-{dead}-b/c"))).unwrap();

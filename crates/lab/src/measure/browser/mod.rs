@@ -175,7 +175,12 @@ impl Browser {
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
-        self.ask("gives no picture", PICTURE, &NEVER, |driver| async move { driver.screenshot_as_png().await })
+        self.ask(
+            "gives no picture",
+            PICTURE,
+            &NEVER,
+            |driver| async move { driver.screenshot_as_png().await },
+        )
     }
 
     /// Runs a script in the page opened last, as the body of a function, and gives what it returns.

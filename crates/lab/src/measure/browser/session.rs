@@ -143,8 +143,10 @@ mod tests {
     fn what_a_driver_says_is_told_without_secrets() {
         let tail = Tail::default();
         tail.hide("5ec4e7");
-        let said = "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
-        let error = Failure::Said(said.to_owned()).error("Firefox on bob does not open a page", &tail).to_string();
+        let said =
+            "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
+        let error =
+            Failure::Said(said.to_owned()).error("Firefox on bob does not open a page", &tail).to_string();
         assert!(error.contains("%3Froom%3Da%23…&c") && !error.contains("5ec4e7"), "{error}");
     }
 }

@@ -106,6 +106,9 @@ mod tests {
         tail.hide("");
         tail.hide("5ec4e7");
         tail.read(&b"at http://127.0.0.1:1/call#5ec4e7\nu=http%3A//127.0.0.1%3A1/call%235ec4e7&c=UTF-8"[..]);
-        assert_eq!(tail.lines(), ["at http://127.0.0.1:1/call#…", "u=http%3A//127.0.0.1%3A1/call%23…&c=UTF-8"]);
+        assert_eq!(
+            tail.lines(),
+            ["at http://127.0.0.1:1/call#…", "u=http%3A//127.0.0.1%3A1/call%23…&c=UTF-8"]
+        );
     }
 }
