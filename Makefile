@@ -15,7 +15,8 @@ build:
 
 test: deps lint unit fuzz ## Everything that CI checks.
 
-# Tools that some tests use (tshark reads our captures, ffmpeg the codec fit, ip and tc the kernel's queues). Without apt or root those tests skip, with a line that says so.
+# Tools that some tests use: tshark reads our captures, ffmpeg makes pictures for the codec fit and the calls, ip and tc make the kernel's
+# queues, browsers and their drivers call, npm checks the pages. Without apt or root those tests skip, with a line that says so.
 deps:
 	@./scripts/deps
 

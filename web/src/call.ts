@@ -1,7 +1,7 @@
 // One call: an RTCPeerConnection. Who was in the room first offers, so that offers never cross.
 import type { CallSettings, FromPage, StatsReport, ToPage } from "./generated/messages";
 import { configure, preferCodec } from "./senders";
-import { messageOf } from "./words";
+import { nameOf } from "./words";
 
 export interface CallListener {
   /** `connectionState` has become this. */
@@ -17,7 +17,7 @@ export class Call {
   readonly remote = new MediaStream();
   readonly #connection: RTCPeerConnection;
   #work: Promise<void> = Promise.resolve();
-  #notes = new Set<string>();
+  readonly #notes = new Set<string>();
 
   constructor(
     private settings: CallSettings,
@@ -50,37 +50,41 @@ export class Call {
       });
     };
     connection.onicecandidateerror = ({ url, errorCode, errorText }) => {
-      this.#note(`The ICE server ${url} does not serve: ${errorText || "no answer"} (${errorCode}).`);
+      this.note(`The ICE server ${url} does not serve: ${errorText || "no answer"} (${errorCode}).`);
     };
     connection.onconnectionstatechange = () => {
       this.listener.state(connection.connectionState);
-      if (connection.connectionState === "failed" && this.caller) this.#do(() => this.#offer({ iceRestart: true }));
+      if (connection.connectionState === "failed" && this.caller) {
+        this.#do("its path cannot be renewed", () => this.#offer({ iceRestart: true }));
+      }
     };
   }
 
-  /** Each thing once. */
-  #note = (text: string): void => {
+  /** Tells each thing once. */
+  readonly note = (text: string): void => {
     if (this.#notes.has(text)) return;
     this.#notes.add(text);
     this.listener.note(text);
   };
 
   /** One step after the other: candidates wait for the description that they belong to. */
-  #do(step: () => Promise<void>): void {
+  #do(broken: string, step: () => Promise<void>): void {
     this.#work = this.#work.then(step).catch((error: unknown) => {
-      if (this.#connection.signalingState !== "closed") this.listener.failed(`The call cannot be made: ${messageOf(error)}`);
+      if (this.#connection.signalingState === "closed") return;
+      // The error's name alone: its message may quote a session description, which holds credentials.
+      this.listener.failed(`The call cannot be made: ${broken} (${nameOf(error)}).`);
     });
   }
 
   /** Calls, as the one who offers. */
   offer(): void {
-    this.#do(async () => {
+    this.#do("there is no offer", async () => {
       for (const kind of ["audio", "video"] as const) {
         const track = this.local.getTracks().find((track) => track.kind === kind);
         const transceiver = track
           ? this.#connection.addTransceiver(track, { direction: "sendrecv", streams: [this.local] })
           : this.#connection.addTransceiver(kind, { direction: "recvonly" });
-        preferCodec(transceiver, this.settings, this.#note);
+        preferCodec(transceiver, this.settings, this.note);
       }
       await this.#configure();
       await this.#offer({});
@@ -94,12 +98,22 @@ export class Call {
 
   /** Takes what comes from the other end. */
   take(message: ToPage & { type: "offer" | "answer" | "candidate" }): void {
-    this.#do(async () => {
-      if (message.type === "candidate") return this.#connection.addIceCandidate(message.candidate);
+    this.#do(`the other end's ${message.type} is not taken`, async () => {
+      if (message.type === "candidate") return this.#candidate(message.candidate);
       await this.#connection.setRemoteDescription(message);
       if (message.type === "offer") await this.#answer();
       await this.#configure();
     });
+  }
+
+  /** One that is refused is one way fewer; the call may find another. */
+  async #candidate(candidate: RTCIceCandidateInit): Promise<void> {
+    try {
+      await this.#connection.addIceCandidate(candidate);
+    } catch (error) {
+      if (this.#connection.signalingState === "closed") return;
+      this.note(`A candidate of the other end is not taken (${nameOf(error)}).`);
+    }
   }
 
   async #answer(): Promise<void> {
@@ -109,7 +123,7 @@ export class Call {
       await transceiver.sender.replaceTrack(track);
       transceiver.sender.setStreams?.(this.local);
       transceiver.direction = "sendrecv";
-      preferCodec(transceiver, this.settings, this.#note);
+      preferCodec(transceiver, this.settings, this.note);
     }
     await this.#configure();
     await this.#connection.setLocalDescription();
@@ -117,13 +131,18 @@ export class Call {
   }
 
   async #configure(): Promise<void> {
-    for (const sender of this.#connection.getSenders()) await configure(sender, this.settings, this.#note);
+    for (const sender of this.#connection.getSenders()) await configure(sender, this.settings, this.note);
   }
 
   /** Takes new caps and priorities while the call goes on; the rest of the settings is for the next. */
   reconfigure(settings: CallSettings): void {
     this.settings = settings;
-    this.#do(() => this.#configure());
+    this.#do("its settings are not taken", () => this.#configure());
+  }
+
+  /** `connectionState` */
+  get state(): RTCPeerConnectionState {
+    return this.#connection.connectionState;
   }
 
   /** `getStats`, with every member of every object. */

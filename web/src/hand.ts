@@ -22,6 +22,8 @@ export class HandCall {
   #settings: CallSettings | null = null;
   /** The server is gone and the call, which does not need it, goes on. */
   #alone = false;
+  /** The other end's page is gone; a call that stands may yet outlast that. */
+  #left = false;
 
   constructor(private readonly screen: Screen) {
     fill(this.#form, fromAddress(new URLSearchParams(location.search)));
@@ -34,6 +36,7 @@ export class HandCall {
     this.#toggle("mute", "audio");
     this.#toggle("blind", "video");
     part("copy", HTMLButtonElement).addEventListener("click", () => void this.#copy());
+    addEventListener("pagehide", () => this.#signalling?.send({ type: "bye" }));
     setInterval(() => void this.#report(), PANEL_INTERVAL);
     this.#changed();
     this.#stage("lobby");
@@ -57,15 +60,22 @@ export class HandCall {
     const picture = part("picture", HTMLFieldSetElement);
     picture.disabled = fields.video === "0";
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
-    if (!this.#call || typeof settings === "string") return;
+    if (!this.#call) return;
+    if (typeof settings === "string") return this.screen.status(settings, true);
     this.#settings = settings;
     this.#call.reconfigure(settings);
+    this.#state(this.#call.state);
   }
 
   async #join(): Promise<void> {
     const fields = this.#fields();
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
-    if (!isRoomName(fields.room)) return this.screen.status("Name a room: a to z, 0 to 9 and '-', at most 64 characters.", true);
+    const room = part("room", HTMLInputElement);
+    room.setAttribute("aria-invalid", String(!isRoomName(fields.room)));
+    if (!isRoomName(fields.room)) {
+      room.focus();
+      return this.screen.status("Name a room: a to z, 0 to 9 and '-', at most 64 characters.", true);
+    }
     if (typeof settings === "string") return this.screen.status(settings, true);
     this.screen.status(settings.source === "film" ? "Opening the film…" : "Asking for camera and microphone…");
     const join = part("join", HTMLButtonElement);
@@ -110,13 +120,17 @@ export class HandCall {
       case "candidate":
         this.#call?.take(message);
         break;
-      case "bye":
       case "peer-left":
-        if (this.#call || message.type === "bye") this.screen.status("The other has left. They can come back to this room.");
-        this.#drop();
+        this.#left = true;
+        if (!["connected", "disconnected"].includes(this.#call?.state ?? "")) this.#gone();
+        break;
+      case "bye":
+        this.#gone();
         break;
       case "error":
-        this.#leave(message.message, true);
+        // Turned away while it comes back: the call needs no server.
+        if (this.#alone && this.#call) this.screen.status(`${message.message} The call itself goes on.`, true);
+        else this.#leave(message.message, true);
         break;
       case "start":
       case "stop":
@@ -126,12 +140,13 @@ export class HandCall {
 
   #begin(caller: boolean): Call {
     this.#drop();
+    this.#left = false;
     const settings = this.#settings;
     const signalling = this.#signalling;
     if (!settings || !signalling || !this.#media) throw new Error("a call begins in a room");
     this.screen.status("Calling…");
     const call = new Call(settings, this.#media.stream, caller, (message) => signalling.send(message), {
-      state: (state) => this.screen.status(stateWords(state, settings.relay), state === "failed"),
+      state: (state) => this.#state(state),
       note: (text) => this.#note(text),
       failed: (text) => this.screen.status(text, true),
     });
@@ -139,6 +154,16 @@ export class HandCall {
     this.screen.remote(call.remote, true);
     this.#empty(false);
     return call;
+  }
+
+  #state(state: RTCPeerConnectionState): void {
+    if (state === "failed" && this.#left) return this.#gone();
+    this.screen.status(stateWords(state, this.#settings?.relay ?? false), state === "failed");
+  }
+
+  #gone(): void {
+    this.#drop();
+    this.screen.status("The other has left. They can come back to this room.");
   }
 
   /** Ends the call and stays in the room. */
@@ -215,7 +240,7 @@ export class HandCall {
       const report = await call.stats();
       if (call === this.#call) this.#panel.show(report);
     } catch (error) {
-      this.#note(`No statistics: ${messageOf(error)}`);
+      call.note(`No statistics: ${messageOf(error)}`);
     }
   }
 }

@@ -3,6 +3,10 @@ import { part } from "./dom";
 import { HandCall } from "./hand";
 import { MeasuredCall, type Screen } from "./measured";
 
+const key = location.hash.slice(1);
+// A seat's key is for this page alone: what the browser writes to its log names the page's address.
+if (key) history.replaceState(null, "", location.pathname + location.search);
+
 const screen: Screen = {
   status(text, wrong = false) {
     const place = part("status", HTMLElement);
@@ -20,7 +24,6 @@ const screen: Screen = {
 
 const query = new URLSearchParams(location.search);
 const seat = query.get("seat");
-const key = query.get("key");
 if ((seat === "caller" || seat === "callee") && key) {
   document.body.dataset.stage = "measured";
   part("stage", HTMLElement).hidden = false;

@@ -21,6 +21,7 @@ export class MeasuredCall {
   #media: Media | null = null;
   #call: Call | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The run has said stop, or is gone: from now on nothing is news. */
   #over = false;
 
   constructor(
@@ -38,6 +39,7 @@ export class MeasuredCall {
   }
 
   #take(message: ToPage): void {
+    if (this.#over) return;
     switch (message.type) {
       case "welcome":
         if (message.settings) void this.#prepare(message.settings);
@@ -70,12 +72,14 @@ export class MeasuredCall {
     } catch (error) {
       return this.#failed(deviceWords(error));
     }
+    if (this.#over) return this.#media.stop();
     const send = (message: FromPage) => this.#signalling.send(message);
     this.#call = new Call(settings, this.#media.stream, this.seat === "caller", send, {
       state: (state) => {
+        if (this.#over) return;
+        // A connection that breaks is a result; whether it ends the run is the run's to say.
         send({ type: "connection-state", state });
         this.screen.status(stateWords(state, settings.relay), state === "failed");
-        if (state === "failed") this.#failed(stateWords(state, settings.relay));
       },
       note: (message) => send({ type: "log", message: message.slice(0, LONGEST) }),
       failed: (message) => this.#failed(message),
@@ -110,6 +114,7 @@ export class MeasuredCall {
   }
 
   async #stop(): Promise<void> {
+    this.#over = true;
     clearTimeout(this.#timer);
     try {
       await this.#report();
@@ -121,6 +126,7 @@ export class MeasuredCall {
   }
 
   #failed(text: string): void {
+    if (this.#over) return;
     this.#signalling.send({ type: "failed", message: text.slice(0, LONGEST) });
     this.screen.status(text, true);
   }

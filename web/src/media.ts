@@ -40,6 +40,7 @@ async function film(settings: CallSettings): Promise<Media> {
   const element: Capturing = document.createElement("video");
   Object.assign(element, { src: "/media/film.webm", loop: true, muted: true, playsInline: true });
   element.className = "film";
+  element.setAttribute("aria-hidden", "true");
   // Some browsers do not go on with a film that is not in the page.
   document.body.append(element);
   const stop = () => {

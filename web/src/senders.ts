@@ -20,30 +20,46 @@ export function preferCodec(transceiver: RTCRtpTransceiver, settings: CallSettin
   }
 }
 
-/** Sets the most that is sent, the priority and, once it is negotiated, the codec of what this end sends. */
+/** Sets the priority, the most that is sent and, once it is negotiated, the codec; what a browser refuses leaves the others. */
 export async function configure(sender: RTCRtpSender, settings: CallSettings, note: Note): Promise<void> {
   const kind = sender.track?.kind;
   if (!kind) return;
+  const priority = kind === "video" ? settings.video?.priority : settings.audioPriority;
+  await change(sender, "priority", note, (encoding) => {
+    if (priority) encoding.networkPriority = priority;
+    // The default (W3C webrtc-priority, section 3); some browsers have no such member.
+    else if (encoding.networkPriority) encoding.networkPriority = "low";
+  });
+  const [taken] = sender.getParameters().encodings;
+  if (priority && taken && taken.networkPriority !== priority) note("This browser does not mark packets by priority.");
+  if (kind !== "video") return;
+  await change(sender, "highest rate", note, (encoding) => {
+    if (settings.video?.maxBitrate) encoding.maxBitrate = settings.video.maxBitrate;
+    else delete encoding.maxBitrate;
+  });
+  await change(sender, "codec", note, (encoding, { codecs }) => {
+    const wanted = codecs?.find((codec) => codec.mimeType.toLowerCase() === `video/${settings.video?.codec}`);
+    if (wanted) encoding.codec = wanted;
+  });
+}
+
+/** Changes one thing of a sender, if there is anything to change. */
+async function change(
+  sender: RTCRtpSender,
+  what: string,
+  note: Note,
+  edit: (encoding: Encoding, parameters: RTCRtpSendParameters) => void,
+): Promise<void> {
   const parameters = sender.getParameters();
   const [encoding] = parameters.encodings as Encoding[];
   // Before the first negotiation a browser may have none.
   if (!encoding) return;
   const before = JSON.stringify(encoding);
-  const priority = kind === "video" ? settings.video?.priority : settings.audioPriority;
-  if (priority) encoding.networkPriority = priority;
-  if (kind === "video") {
-    if (settings.video?.maxBitrate) encoding.maxBitrate = settings.video.maxBitrate;
-    else delete encoding.maxBitrate;
-    const wanted = parameters.codecs?.find((codec) => codec.mimeType.toLowerCase() === `video/${settings.video?.codec}`);
-    if (wanted) encoding.codec = wanted;
-  }
+  edit(encoding, parameters);
   if (JSON.stringify(encoding) === before) return;
   try {
     await sender.setParameters(parameters);
   } catch (error) {
-    return note(`The sender's settings were not taken: ${messageOf(error)}`);
-  }
-  if (priority && sender.getParameters().encodings[0]?.networkPriority !== priority) {
-    note("This browser does not mark packets by priority.");
+    note(`The sender's ${what} is not taken: ${messageOf(error)}`);
   }
 }

@@ -47,6 +47,10 @@ const ALLOWED: Partial<Record<keyof Fields, RegExp>> = {
   relay: /^[01]$/,
 };
 
+/** The caps that may be asked for, kbit/s; call.html says so too. */
+const LEAST = 30;
+const MOST = 100_000;
+
 /** What the address says; the default for what it says wrongly. */
 export function fromAddress(query: URLSearchParams): Fields {
   const fields = { ...DEFAULTS };
@@ -68,6 +72,10 @@ export function toSettings(fields: Fields, password: string): CallSettings | str
   const [width, height] = fields.size.split("x").map(Number);
   const servers = iceServers(fields, password);
   if (typeof servers === "string") return servers;
+  const max = fields.max === "" ? null : Number(fields.max);
+  if (max !== null && !(Number.isInteger(max) && max >= LEAST && max <= MOST)) {
+    return `The most that is sent is a whole number of kbit/s from ${LEAST} to ${MOST}, or nothing for no limit.`;
+  }
   const relay = fields.relay === "1";
   if (relay && servers.length === 0) return "A relayed call needs the address of a TURN server.";
   return {
@@ -80,7 +88,7 @@ export function toSettings(fields: Fields, password: string): CallSettings | str
             height: height ?? 360,
             frameRate: Number(fields.fps),
             codec: fields.codec || null,
-            maxBitrate: Number(fields.max) > 0 ? Number(fields.max) * 1000 : null,
+            maxBitrate: max && max * 1000,
             priority: (fields.priority || null) as Priority | null,
           }
         : null,

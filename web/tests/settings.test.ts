@@ -24,6 +24,14 @@ test("fields become settings", () => {
   assert.ok(typeof silent !== "string" && silent.video === null && silent.audio);
 });
 
+test("a cap that is none is said so", () => {
+  for (const max of ["-5", "0", "0.01", "29", "100001", "x"]) {
+    assert.match(String(toSettings({ ...DEFAULTS, max }, "")), /from 30 to 100000/, max);
+  }
+  const none = toSettings(DEFAULTS, "");
+  assert.ok(typeof none !== "string" && none.video?.maxBitrate === null);
+});
+
 test("a server that cannot be used is said so", () => {
   const words = (fields: object, password = "") => toSettings({ ...DEFAULTS, ...fields }, password);
   assert.match(String(words({ relay: "1" })), /address of a TURN server/);

@@ -1,10 +1,11 @@
 //! Real browsers on the hosts of a testbed.
 //!
-//! Needs root, /dev/net/tun, the browsers and their drivers; without them the tests are skipped, and say so.
+//! Needs root, /dev/net/tun, ffmpeg, the browsers and their drivers; without them the tests are skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use emulator::{Host, Testbed};
-use lab::measure::browser::{Browser, BrowserError, Kind, Launch, Program};
+use lab::experiment::Browser as Kind;
+use lab::measure::browser::{Browser, BrowserError, Launch, Program};
 use lab::measure::media::{Cache, Media, MediaSpec};
 use std::fs;
 use std::io::{Read, Write};
@@ -32,12 +33,13 @@ fn bench() -> Option<Bench> {
     static TURN: Mutex<()> = Mutex::new(());
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;
     let device = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun");
-    let missing = Program::ALL.into_iter().find(|program| program.find().is_none());
-    if !root || device.is_err() || missing.is_some() {
+    let missing = Program::ALL.into_iter().any(|program| program.find().is_none());
+    if !root || device.is_err() || missing || which::which("ffmpeg").is_err() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
-            let _ = std::io::stderr()
-                .write_all(b"skipped: needs root, /dev/net/tun, Chromium, Firefox and their drivers\n");
+            let _ = std::io::stderr().write_all(
+                b"skipped: needs root, /dev/net/tun, ffmpeg, Chromium, Firefox and their drivers\n",
+            );
         });
         return None;
     }
@@ -107,7 +109,8 @@ fn left() -> Vec<String> {
 
 fn folders() -> usize {
     let names = fs::read_dir(std::env::temp_dir()).unwrap().flatten().map(|entry| entry.file_name());
-    names.filter(|name| name.to_string_lossy().starts_with("weir-browser-")).count()
+    let own = format!("weir-browser-{}-", std::process::id());
+    names.filter(|name| name.to_string_lossy().starts_with(&own)).count()
 }
 
 /// The candidates that a page gathers which may use camera and microphone, and the size of its picture.
@@ -141,12 +144,12 @@ fn both_browsers_open_a_page_on_their_hosts_and_leave_nothing() {
     let Some(bench) = bench() else { return };
     let folder = tempfile::tempdir().unwrap();
     let spec = MediaSpec { width: 320, height: 180, frame_rate: 10, video: None, audio: None };
-    let media = spec.prepare(&Cache::at(folder.path().to_owned()), false, &|_| ()).unwrap();
+    let media = spec.prepare(&Cache::at(folder.path().to_owned()), false, &bench.cancel, &|_| ()).unwrap();
     let before = folders();
     let open = |kind, host| {
         let start = now();
         let mut browser = bench.launch(kind, host, Some(&media)).unwrap();
-        browser.open(&url()).unwrap();
+        browser.open(&url(), &bench.cancel).unwrap();
         println!("{} open after {:?}", browser.version(), start.elapsed());
         browser
     };
@@ -162,7 +165,7 @@ fn both_browsers_open_a_page_on_their_hosts_and_leave_nothing() {
     for browser in [&mut chromium, &mut firefox] {
         assert_eq!(browser.title().unwrap(), "A call");
         browser.run("sessionStorage.setItem('tab', 'first')").unwrap();
-        browser.open(&url()).unwrap();
+        browser.open(&url(), &bench.cancel).unwrap();
         assert_eq!(
             browser.run("return sessionStorage.getItem('tab')").unwrap(),
             serde_json::Value::Null,
@@ -188,7 +191,7 @@ fn an_idle_browser_sends_nothing() {
         let place = &bench.testbed.hosts()[host];
         let before = sent(place);
         let mut browser = bench.launch(kind, host, None).unwrap();
-        browser.open(&url()).unwrap();
+        browser.open(&url(), &bench.cancel).unwrap();
         sleep(Duration::from_secs(8));
         browser.is_alive().unwrap();
         assert_eq!(sent(place) - before, 0, "{kind}");
@@ -200,7 +203,7 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
     let Some(bench) = bench() else { return };
     for kind in [Kind::Chromium, Kind::Firefox] {
         let mut browser = bench.launch(kind, 0, None).unwrap();
-        browser.open(&url()).unwrap();
+        browser.open(&url(), &bench.cancel).unwrap();
         let killed = Command::new("kill").args(["-9", &browser.pid().to_string()]).status().unwrap();
         assert!(killed.success());
         let start = now();
@@ -211,8 +214,8 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
                 Ok(()) => sleep(Duration::from_millis(10)),
             }
         };
-        assert!(error.starts_with(&format!("{kind} on alice: the browser has ended")), "{error}");
-        let asked = browser.open(&url()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{} on alice: the browser has ended", kind.name())), "{error}");
+        let asked = browser.open(&url(), &bench.cancel).unwrap_err().to_string();
         assert!(asked.contains("the browser has ended"), "{asked}");
         drop(browser);
         assert_eq!(left(), [""; 0], "{kind}");
@@ -222,14 +225,20 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
 #[test]
 fn what_cannot_be_opened_is_said() {
     let Some(bench) = bench() else { return };
-    let mut browser = bench.launch(Kind::Chromium, 0, None).unwrap();
-    for nobody in ["http://127.0.0.1:1/", "http://127.0.0.1:8081/"] {
-        let error = browser.open(nobody).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("Chromium on alice does not open {nobody}: ")), "{error}");
+    for kind in [Kind::Chromium, Kind::Firefox] {
+        let mut browser = bench.launch(kind, 0, None).unwrap();
+        for nobody in ["http://127.0.0.1:1/", "http://127.0.0.1:8081/call"] {
+            let url = format!("{nobody}?room=main#0123456789abcdef");
+            let error = browser.open(&url, &bench.cancel).unwrap_err().to_string();
+            let start = format!("{} on alice does not open {nobody}: ", kind.name());
+            assert!(error.starts_with(&start) && !error.contains("0123456789abcdef"), "{error}");
+        }
+        assert!(!browser.log().iter().any(|line| line.contains("0123456789abcdef")), "{:?}", browser.log());
+        browser.is_alive().unwrap();
+        bench.cancel.store(true, Ordering::Relaxed);
+        assert_eq!(browser.open(&url(), &bench.cancel), Err(BrowserError::Cancelled));
+        assert_eq!(bench.launch(kind, 1, None).err(), Some(BrowserError::Cancelled));
+        bench.cancel.store(false, Ordering::Relaxed);
     }
-    browser.is_alive().unwrap();
-    bench.cancel.store(true, Ordering::Relaxed);
-    assert_eq!(bench.launch(Kind::Chromium, 1, None).err(), Some(BrowserError::Cancelled));
-    drop(browser);
     assert_eq!(left(), [""; 0]);
 }

@@ -13,8 +13,8 @@ use units::Duration;
 /// The largest source that a call has by itself: what two cores encode and decode without becoming the bottleneck.
 const MAX_SOURCE: SourceSize = SourceSize { width: 1280, height: 720, fps: 30 };
 /// The largest source that may be asked for: the page's constraints end there too.
-const MAX_SIZE: u32 = 4_096;
-const MAX_FRAME_RATE: u32 = 120;
+pub(crate) const MAX_SIZE: u32 = 4_096;
+pub(crate) const MAX_FRAME_RATE: u32 = 120;
 /// Browsers answer `getStats` from a cache that is 50 ms old at most; oftener is of no use.
 const MIN_STATS_INTERVAL: Duration = Duration::from_millis(50);
 

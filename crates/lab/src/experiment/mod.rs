@@ -27,6 +27,7 @@ pub use catalogue::names;
 pub(crate) use ends::find_host;
 pub use gateway::GatewayQueue;
 pub use measure::{Browser, Measure};
+pub(crate) use measure::{MAX_FRAME_RATE, MAX_SIZE};
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 pub(crate) use quick::rescaled;
 pub use today::TODAY;

@@ -7,6 +7,7 @@
 
 pub mod browser;
 pub mod internals;
+mod leftovers;
 pub mod machine;
 pub mod media;
 mod ongoing;
@@ -47,7 +48,7 @@ impl Measurement<'_> {
         let make = |station: &plan::Station| {
             let Some(spec) = &station.media else { return Ok(None) };
             let film = station.browser == Browser::Firefox;
-            spec.prepare(self.cache, film, self.making).map(Some)
+            spec.prepare(self.cache, film, emulation.cancel, self.making).map(Some)
         };
         let media = plan.stations.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>();
         let media = media.map_err(|error| EmulationError(error.to_string()))?;

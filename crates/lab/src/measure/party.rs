@@ -96,7 +96,7 @@ impl<'a> Party<'a> {
                 Browser::launch(Launch { kind: station.browser, host, media, ipv6: false, cancel })
                     .map_err(named)?;
             for (_, port, path) in pages.iter().filter(|(host, ..)| *host == station.host) {
-                browser.open(&format!("http://127.0.0.1:{port}{path}")).map_err(named)?;
+                browser.open(&format!("http://127.0.0.1:{port}{path}"), cancel).map_err(named)?;
             }
             Ok((station.name.clone(), browser))
         };

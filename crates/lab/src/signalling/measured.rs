@@ -1,14 +1,12 @@
 //! A call between two pages that a run drives.
 
+use super::events::{Events, events};
 use super::message::{CallSettings, PageEvent, Seat, ToPage};
 use super::room::{Hall, Plan, RoomError};
 use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-/// The most events that wait for the run: at two statistics a second for each page, two minutes of them.
-const MAX_EVENTS: usize = 512;
 /// What nobody can guess, bytes (128 bits, RFC 4086, section 8).
 const KEY_LENGTH: usize = 16;
 
@@ -17,32 +15,32 @@ pub struct Measured {
     hall: Arc<Hall>,
     room: String,
     keys: [String; 2],
-    events: Receiver<(Seat, PageEvent)>,
+    events: Events,
 }
 
 impl Measured {
     pub(super) fn new(hall: Arc<Hall>, room: &str, settings: [CallSettings; 2]) -> Result<Self, RoomError> {
         let keys = [new_key()?, new_key()?];
-        let (sender, events) = sync_channel(MAX_EVENTS);
-        hall.reserve(room, Plan { keys: keys.clone(), settings, events: sender })?;
+        let (teller, events) = events();
+        hall.reserve(room, Plan { keys: keys.clone(), settings, teller })?;
         Ok(Self { hall, room: room.to_owned(), keys, events })
     }
 
-    /// The page for one seat: the path and query of its address on any of the server's listeners. It holds the
-    /// seat's key, so it belongs in no log.
+    /// The page for one seat: path, query and fragment of its address on any of the server's listeners. The fragment is
+    /// the seat's key, which no server is told by an address (RFC 3986, section 3.5) and which belongs in no log.
     #[must_use]
     pub fn path(&self, seat: Seat) -> String {
         let word = match seat {
             Seat::Caller => "caller",
             Seat::Callee => "callee",
         };
-        format!("/call?room={}&seat={word}&key={}", self.room, self.keys[seat.index()])
+        format!("/call?room={}&seat={word}#{}", self.room, self.keys[seat.index()])
     }
 
     /// What a page has told, waiting for it at most this long.
     #[must_use]
     pub fn next(&self, patience: Duration) -> Option<(Seat, PageEvent)> {
-        self.events.recv_timeout(patience).ok()
+        self.events.next(patience)
     }
 
     /// Lets the caller make its offer, once both pages are ready. Statistics come at `epoch` (milliseconds since 1970,

@@ -9,6 +9,7 @@
 //! listeners that are bound already, so that one in each namespace can lead to the same rooms.
 
 mod check;
+mod events;
 #[cfg(test)]
 mod generated;
 mod measured;
@@ -41,5 +42,9 @@ pub const MAX_STATS_MESSAGE: usize = 1 << 20;
 pub const MESSAGE_BURST: u32 = 300;
 /// The most messages that a page may send a second in the long run.
 pub const MESSAGES_PER_SECOND: u32 = 50;
+/// The most notes of a page that a run is told; those after it are left out.
+pub const MAX_NOTES: usize = 100;
+/// The longest note or failure that a run is told, characters; what is over is cut off.
+pub const MAX_NOTE: usize = 2_000;
 /// The most messages that wait for a page.
 pub const MAX_QUEUE: usize = 512;

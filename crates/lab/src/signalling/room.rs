@@ -1,12 +1,12 @@
 //! Rooms and who sits in them.
 
 use super::check::room_name;
+use super::events::Teller;
 use super::message::{CallSettings, FromPage, PageEvent, Reason, Seat, ToPage};
-use super::{MAX_QUEUE, MAX_ROOM_NAME, MAX_ROOMS, MAX_SEATS};
+use super::{MAX_NOTE, MAX_NOTES, MAX_QUEUE, MAX_ROOM_NAME, MAX_ROOMS, MAX_SEATS};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
@@ -55,7 +55,7 @@ impl Refusal {
 pub(super) struct Plan {
     pub(super) keys: [String; MAX_SEATS],
     pub(super) settings: [CallSettings; MAX_SEATS],
-    pub(super) events: SyncSender<(Seat, PageEvent)>,
+    pub(super) teller: Teller,
 }
 
 /// Told in one line who comes and goes.
@@ -98,8 +98,10 @@ impl Room {
         let Some(plan) = &self.plan else {
             return Err(Refusal::new(Reason::BadMessage, "only the pages of a measured call send this"));
         };
-        let slow = |_| Refusal::new(Reason::TooFast, "the run does not read what its pages tell it");
-        plan.events.try_send((seat, event)).map_err(slow)
+        if plan.teller.tell(seat, event) {
+            return Ok(());
+        }
+        Err(Refusal::new(Reason::TooFast, "the run does not read what its pages tell it"))
     }
 }
 
@@ -109,6 +111,8 @@ pub(super) struct Place {
     room: String,
     seat: Seat,
     number: u64,
+    /// Notes that the run was told.
+    notes: usize,
     inbox: mpsc::Receiver<ToPage>,
 }
 
@@ -146,7 +150,7 @@ impl Hall {
         room.send(other.index(), ToPage::PeerJoined);
         drop(rooms);
         (self.log)(&format!("room {name}: joined, {} there", if peer { "two are" } else { "one is" }));
-        Ok(Place { hall: Arc::clone(self), room: name.to_owned(), seat, number, inbox })
+        Ok(Place { hall: Arc::clone(self), room: name.to_owned(), seat, number, notes: 0, inbox })
     }
 
     /// Keeps a room for a measured call.
@@ -221,6 +225,11 @@ fn other(seat: Seat) -> Seat {
     }
 }
 
+/// A page's words as they may be shown on a terminal.
+fn plain(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(MAX_NOTE).collect()
+}
+
 impl Place {
     /// The next message for this page; none once the seat is lost.
     pub(super) async fn next(&mut self) -> Option<ToPage> {
@@ -228,7 +237,7 @@ impl Place {
     }
 
     /// Does what the page says.
-    pub(super) fn take(&self, message: FromPage) -> Result<(), Refusal> {
+    pub(super) fn take(&mut self, message: FromPage) -> Result<(), Refusal> {
         let mut rooms = self.hall.rooms();
         let Some(room) = rooms.get_mut(&self.room) else {
             return Err(Refusal::new(Reason::Over, "this measured call is over"));
@@ -248,10 +257,14 @@ impl Place {
             FromPage::Bye if room.plan.is_none() => return relay(room, ToPage::Bye),
             FromPage::Bye => PageEvent::Bye,
             FromPage::Ready => PageEvent::Ready,
-            FromPage::ConnectionState { state } => PageEvent::ConnectionState(state),
+            FromPage::ConnectionState { state } => PageEvent::ConnectionState(plain(&state)),
             FromPage::Stats { report } => PageEvent::Stats(report),
-            FromPage::Log { message } => PageEvent::Log(message),
-            FromPage::Failed { message } => PageEvent::Failed(message),
+            FromPage::Log { .. } if self.notes == MAX_NOTES => return Ok(()),
+            FromPage::Log { message } => {
+                self.notes += 1;
+                PageEvent::Log(plain(&message))
+            }
+            FromPage::Failed { message } => PageEvent::Failed(plain(&message)),
         };
         room.tell(self.seat, event)
     }
@@ -269,8 +282,7 @@ impl Drop for Place {
         *seat = None;
         room.send(other(self.seat).index(), ToPage::PeerLeft);
         if let Some(plan) = &room.plan {
-            // A run that no longer reads knows that its pages are gone.
-            let _ = plan.events.try_send((self.seat, PageEvent::Left));
+            plan.teller.left(self.seat);
         }
         if room.empty() {
             rooms.remove(&self.room);

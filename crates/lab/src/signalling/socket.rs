@@ -3,13 +3,16 @@
 use super::message::{FromPage, Reason, ToPage};
 use super::room::{Hall, Place, Refusal};
 use super::{MAX_MESSAGE, MAX_STATS_MESSAGE, MESSAGE_BURST, MESSAGES_PER_SECOND};
+use axum::body::Bytes;
 use axum::extract::ws::{Message, WebSocket};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 /// How long a page may take for its first message, and for taking a message in.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks whether a page is still there: of one whose connection broke without a word, its seat is free after two.
+const PULSE: Duration = Duration::from_secs(15);
 
 pub(super) const fn longest_message(measured: bool) -> usize {
     if measured { MAX_STATS_MESSAGE } else { MAX_MESSAGE }
@@ -17,8 +20,11 @@ pub(super) const fn longest_message(measured: bool) -> usize {
 
 /// Serves one page until it leaves or is turned away.
 pub(super) async fn serve(mut socket: WebSocket, hall: Arc<Hall>, room: &str) {
-    let refused = match enter(&mut socket, &hall, room).await {
-        Ok(Some(place)) => stay(&mut socket, place).await.err(),
+    let mut allowance = Allowance::new();
+    let entered = timeout(PATIENCE, enter(&mut socket, &mut allowance, &hall, room)).await;
+    let late = || Refusal::new(Reason::BadMessage, "the page did not say hello in time");
+    let refused = match entered.unwrap_or_else(|_| Err(late())) {
+        Ok(Some(place)) => stay(&mut socket, &mut allowance, place).await.err(),
         Ok(None) => None,
         Err(refusal) => Some(refusal),
     };
@@ -30,11 +36,15 @@ pub(super) async fn serve(mut socket: WebSocket, hall: Arc<Hall>, room: &str) {
 }
 
 /// Awaits the hello; none if the page leaves instead.
-async fn enter(socket: &mut WebSocket, hall: &Arc<Hall>, room: &str) -> Result<Option<Place>, Refusal> {
+async fn enter(
+    socket: &mut WebSocket,
+    allowance: &mut Allowance,
+    hall: &Arc<Hall>,
+    room: &str,
+) -> Result<Option<Place>, Refusal> {
     loop {
-        let Ok(heard) = timeout(PATIENCE, socket.recv()).await else {
-            return Err(Refusal::new(Reason::BadMessage, "the page did not say hello in time"));
-        };
+        let heard = socket.recv().await;
+        allowance.take()?;
         return match understood(heard)? {
             Heard::Gone => Ok(None),
             Heard::Nothing => continue,
@@ -45,17 +55,28 @@ async fn enter(socket: &mut WebSocket, hall: &Arc<Hall>, room: &str) -> Result<O
 }
 
 /// Passes messages both ways.
-async fn stay(socket: &mut WebSocket, mut place: Place) -> Result<(), Refusal> {
-    let mut allowance = Allowance::new();
+async fn stay(socket: &mut WebSocket, allowance: &mut Allowance, mut place: Place) -> Result<(), Refusal> {
+    let mut pulse = interval_at(Instant::now() + PULSE, PULSE);
+    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut is_there = true;
     loop {
         tokio::select! {
             heard = socket.recv() => {
+                is_there = true;
                 allowance.take()?;
                 match understood(heard)? {
                     Heard::Gone => return Ok(()),
                     Heard::Nothing => {}
                     Heard::Message(message) => place.take(message)?,
                 }
+            }
+            _ = pulse.tick() => {
+                // Browsers answer pings by themselves (RFC 6455, section 5.5.3).
+                let asked = timeout(PATIENCE, socket.send(Message::Ping(Bytes::new()))).await;
+                if !is_there || !matches!(asked, Ok(Ok(()))) {
+                    return Ok(());
+                }
+                is_there = false;
             }
             message = place.next() => match message {
                 None => return Err(Refusal::new(Reason::TooSlow, "the page does not read what it is sent")),

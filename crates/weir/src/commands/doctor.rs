@@ -5,8 +5,11 @@ use comfy_table::{Cell, Color};
 use lab::emulate::Ability;
 use lab::measure::browser::Program;
 use serde::Serialize;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 use sysinfo::{Disks, System};
 
 /// Something that the machine has or lacks.
@@ -26,6 +29,8 @@ struct Finding {
 enum Health {
     Good,
     Missing,
+    /// It is there and does not run.
+    Broken,
 }
 
 /// A program that some commands call.
@@ -44,13 +49,18 @@ const TOOLS: [Tool; 6] = [
         mend: "comes with ffmpeg" },
     Tool { names: &["tshark"], version: "--version", needed_for: "looking into captures; the captures' own tests",
         mend: "install Wireshark's command line (Debian: apt-get install tshark)" },
-    Tool { names: &["ip"], version: "-Version", needed_for: "weir emulate",
+    Tool { names: &["ip"], version: "-Version", needed_for: "weir emulate, weir measure",
         mend: "install iproute2 (Debian: apt-get install iproute2)" },
     Tool { names: &["iperf3"], version: "--version", needed_for: "programs 'iperf3' of weir emulate",
         mend: "install iperf3 (Debian: apt-get install iperf3)" },
     Tool { names: &["ping"], version: "-V", needed_for: "programs 'ping' of weir emulate",
         mend: "install ping (Debian: apt-get install iputils-ping)" },
 ];
+
+/// How long a program may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between looks at whether it has.
+const TICK: Duration = Duration::from_millis(5);
 
 /// The least that the runs of the C claims with a store and a report need, rounded up.
 const LEAST_DISK: u64 = 1 << 30;
@@ -67,6 +77,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
         let (word, colour) = match finding.status {
             Health::Good => ("good", Color::Green),
             Health::Missing => ("missing", Color::Yellow),
+            Health::Broken => ("broken", Color::Yellow),
         };
         rows.add_row([
             Cell::new(finding.what),
@@ -137,28 +148,54 @@ fn browser(wanted: Program) -> Finding {
 }
 
 fn program(path: Option<&Path>, tool: &Tool) -> Finding {
-    let version = path.and_then(|path| {
-        let output = Command::new(path).arg(tool.version).stdin(Stdio::null()).output().ok()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        text.lines().next().map(str::to_owned)
-    });
-    Finding {
-        what: tool.names[0],
-        status: if path.is_some() { Health::Good } else { Health::Missing },
-        found: version.unwrap_or_default(),
-        needed_for: tool.needed_for,
-        mend: if path.is_some() { "" } else { tool.mend },
+    let (status, found) = match path.map(|path| (path, version(path, tool.version))) {
+        None => (Health::Missing, String::new()),
+        Some((_, Ok(version))) => (Health::Good, version),
+        Some((path, Err(reason))) => (Health::Broken, format!("{}: {reason}", path.display())),
+    };
+    let mend = if status == Health::Good { "" } else { tool.mend };
+    Finding { what: tool.names[0], status, found, needed_for: tool.needed_for, mend }
+}
+
+/// The first line that a program says of itself; why there is none.
+fn version(path: &Path, argument: &str) -> io::Result<String> {
+    let mut command = Command::new(path);
+    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let mut waited = Duration::ZERO;
+    // What it says is shorter than a pipe is long: nobody need read meanwhile.
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if waited > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Err(io::Error::other(format!("it does not answer within {} s", PATIENCE.as_secs())));
+        }
+        sleep(TICK);
+        waited += TICK;
+    };
+    if !status.success() {
+        return Err(io::Error::other(format!("it does not run: {status}")));
     }
+    let mut said = Vec::new();
+    child.stdout.take().map(|mut pipe| pipe.read_to_end(&mut said)).transpose()?;
+    Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned())
 }
 
 /// What an emulation uses, tried.
 fn ability(ability: Ability) -> Finding {
     let there = ability.found.is_ok();
+    let needed_for = match ability.what {
+        "network namespaces" | "TUN devices" => "weir emulate, weir measure",
+        _ => "weir emulate",
+    };
     Finding {
         what: ability.what,
         status: if there { Health::Good } else { Health::Missing },
         found: ability.found.unwrap_or_else(|said| said),
-        needed_for: "weir emulate",
+        needed_for,
         mend: if there { "" } else { ability.mend },
     }
 }

@@ -8,7 +8,7 @@ use thirtyfour::{Capabilities, ChromiumLikeCapabilities, DesiredCapabilities};
 
 /// The command-line flags of every Chromium, and why each is there. Names: `chrome/common/chrome_switches.cc`,
 /// `content/public/common/content_switches.cc`, `media/base/media_switches.cc`.
-pub const FLAGS: [&str; 21] = [
+const FLAGS: [&str; 21] = [
     // No window: a run needs no display.
     "--headless",
     // Containers often give /dev/shm 64 MB, which a video call exceeds.

@@ -3,6 +3,7 @@
 use super::Kind;
 use super::programs::Programs;
 use super::tail::Tail;
+use crate::measure::leftovers;
 use emulator::{EmulatorError, Host};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -21,6 +22,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 const KILLING: Duration = Duration::from_secs(2);
 /// What a browser inherits of our environment; the rest, a desktop's and a proxy's, is none of the run's.
 const INHERITED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
+/// What the names of their folders begin with.
+const FOLDER: &str = "weir-browser-";
 
 /// A WebDriver server under way, and the folder in which it and its browser keep all they write.
 pub(super) struct Driver {
@@ -95,7 +98,8 @@ impl Drop for Driver {
 
 /// A folder for everything that a browser writes, removed when dropped.
 fn home() -> io::Result<TempDir> {
-    let home = tempfile::Builder::new().prefix("weir-browser-").tempdir()?;
+    leftovers::remove(&std::env::temp_dir(), FOLDER);
+    let home = tempfile::Builder::new().prefix(&leftovers::prefix(FOLDER)).tempdir()?;
     for folder in ["tmp", "run"] {
         fs::create_dir(home.path().join(folder))?;
     }

@@ -8,7 +8,7 @@ use thirtyfour::{Capabilities, DesiredCapabilities};
 
 /// The preferences of every Firefox beyond those that Marionette sets for tests (`remote/shared/RecommendedPreferences.sys.mjs`), and why
 /// each is there. Names: `modules/libpref/init/StaticPrefList.yaml`, `browser/app/profile/firefox.js`.
-pub fn preferences() -> Vec<(&'static str, Value)> {
+fn preferences() -> Vec<(&'static str, Value)> {
     vec![
         // Host candidates carry the host's address instead of a name of mDNS, which nobody there could look up.
         ("media.peerconnection.ice.obfuscate_host_addresses", json!(false)),

@@ -15,9 +15,7 @@ mod programs;
 mod session;
 mod tail;
 
-pub use chromium::FLAGS as CHROMIUM_FLAGS;
 pub use error::BrowserError;
-pub use firefox::preferences as firefox_preferences;
 pub use programs::Program;
 
 use super::media::Media;
@@ -44,6 +42,8 @@ const LOAD: Duration = Duration::from_secs(20);
 const PICTURE: Duration = Duration::from_secs(10);
 /// Between looks at whether it listens.
 const TICK: Duration = Duration::from_millis(5);
+/// Of what is over so soon that nobody would cancel it.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Sees whether a browser and its driver are installed.
 ///
@@ -101,9 +101,17 @@ impl Browser {
         let name = format!("{} on {}", launch.kind.name(), launch.host.name());
         let plain = |what: String| BrowserError::Failed { what: format!("{name}: {what}"), log: Vec::new() };
         network::prepare(launch).map_err(plain)?;
-        let mut driver =
-            Driver::start(launch.kind, launch.host, &programs).map_err(|error| plain(error.to_string()))?;
-        until_it_listens(&mut driver, launch, &name)?;
+        let start =
+            || Driver::start(launch.kind, launch.host, &programs).map_err(|error| plain(error.to_string()));
+        let mut driver = start()?;
+        if let Err(error) = until_it_listens(&mut driver, launch, &name) {
+            // Another may have taken its port; not twice.
+            if driver.ended().is_none() {
+                return Err(error);
+            }
+            driver = start()?;
+            until_it_listens(&mut driver, launch, &name)?;
+        }
         let wanted = capabilities(launch, &programs, &driver).map_err(|error| plain(error.to_string()))?;
         let opened = Session::open(launch.host, driver.port, wanted, START, launch.cancel);
         let session = opened.map_err(|what| what.error(&name, &driver.tail))?;
@@ -129,15 +137,17 @@ impl Browser {
         self.pid
     }
 
-    /// Opens a page and waits until it is loaded: in the first tab, then each in a tab of its own.
+    /// Opens a page and waits until it is loaded: in the first tab, then each in a tab of its own. The address's fragment is
+    /// kept secret: no error and no line of the log shows it.
     ///
     /// # Errors
-    /// When the page cannot be reached or loaded within 20 s, or the browser has ended.
-    pub fn open(&mut self, url: &str) -> Result<(), BrowserError> {
+    /// When the page cannot be reached or loaded within 20 s, the browser has ended, or `cancel` is set from outside.
+    pub fn open(&mut self, url: &str, cancel: &AtomicBool) -> Result<(), BrowserError> {
+        let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
+        self.driver.tail.hide(fragment);
+        let what = format!("does not open {}", page.split('?').next().unwrap_or(page));
         let (url, is_open) = (url.to_owned(), std::mem::replace(&mut self.is_open, true));
-        // What follows may be a key, which belongs in no message.
-        let what = format!("does not open {}", url.split_once('?').map_or(url.as_str(), |(page, _)| page));
-        self.ask(&what, LOAD, |driver| async move {
+        self.ask(&what, LOAD, cancel, |driver| async move {
             if is_open {
                 let tab = driver.new_tab().await?;
                 driver.switch_to_window(tab).await?;
@@ -157,7 +167,7 @@ impl Browser {
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn title(&mut self) -> Result<String, BrowserError> {
-        self.ask("does not tell its title", PICTURE, |driver| async move { driver.title().await })
+        self.ask("does not tell its title", PICTURE, &NEVER, |driver| async move { driver.title().await })
     }
 
     /// A picture of the page opened last, PNG.
@@ -165,7 +175,12 @@ impl Browser {
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
-        self.ask("gives no picture", PICTURE, |driver| async move { driver.screenshot_as_png().await })
+        self.ask(
+            "gives no picture",
+            PICTURE,
+            &NEVER,
+            |driver| async move { driver.screenshot_as_png().await },
+        )
     }
 
     /// Runs a script in the page opened last, as the body of a function, and gives what it returns.
@@ -174,7 +189,7 @@ impl Browser {
     /// When the script throws, the browser does not answer, or has ended.
     pub fn run(&mut self, script: &str) -> Result<serde_json::Value, BrowserError> {
         let script = script.to_owned();
-        self.ask("does not run a script", PICTURE, |driver| async move {
+        self.ask("does not run a script", PICTURE, &NEVER, |driver| async move {
             Ok(driver.execute(script, Vec::new()).await?.json().clone())
         })
     }
@@ -210,10 +225,11 @@ impl Browser {
         &mut self,
         what: &str,
         limit: Duration,
+        cancel: &AtomicBool,
         job: impl FnOnce(WebDriver) -> F,
     ) -> Result<T, BrowserError> {
         self.is_alive()?;
-        match self.session.ask(limit, job) {
+        match self.session.ask(limit, cancel, job) {
             Ok(answer) => Ok(answer),
             Err(failure) => {
                 self.is_alive()?;

@@ -28,7 +28,7 @@ impl Failure {
         let what = match self {
             Self::Cancelled => return BrowserError::Cancelled,
             Self::Late(limit) => format!("{what}: no answer within {} s", limit.as_secs()),
-            Self::Said(said) => format!("{what}: {said}"),
+            Self::Said(said) => format!("{what}: {}", tail.without_secrets(&said)),
         };
         BrowserError::Failed { what, log: tail.last() }
     }
@@ -58,25 +58,19 @@ impl Session {
         let client = client.map_err(|error| said(&error))?;
         let opening = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted).client(client);
         let task = spawn(&runtime, limit, opening.connect());
-        while !task.is_finished() {
-            if cancel.load(Ordering::Relaxed) {
-                task.abort();
-                return Err(Failure::Cancelled);
-            }
-            std::thread::sleep(TICK);
-        }
-        let driver = answer(&runtime, task, limit)?;
+        let driver = answer(&runtime, task, limit, cancel)?;
         Ok(Self { driver, runtime })
     }
 
-    /// Asks the driver for something.
+    /// Asks the driver for something, unless the answer is cancelled from outside.
     pub(super) fn ask<T: Send + 'static, F: Future<Output = WebDriverResult<T>> + Send + 'static>(
         &self,
         limit: Duration,
+        cancel: &AtomicBool,
         job: impl FnOnce(WebDriver) -> F,
     ) -> Result<T, Failure> {
         let task = spawn(&self.runtime, limit, job(self.driver.clone()));
-        answer(&self.runtime, task, limit)
+        answer(&self.runtime, task, limit, cancel)
     }
 
     /// The browser's version.
@@ -118,7 +112,15 @@ fn answer<T: Send + 'static>(
     runtime: &Runtime,
     task: JoinHandle<Answer<T>>,
     limit: Duration,
+    cancel: &AtomicBool,
 ) -> Result<T, Failure> {
+    while !task.is_finished() {
+        if cancel.load(Ordering::Relaxed) {
+            task.abort();
+            return Err(Failure::Cancelled);
+        }
+        std::thread::sleep(TICK);
+    }
     match runtime.block_on(task) {
         Ok(Ok(answer)) => answer.map_err(|error| Failure::Said(first_line(&error))),
         Ok(Err(_)) => Err(Failure::Late(limit)),
@@ -131,4 +133,20 @@ fn first_line(error: &WebDriverError) -> String {
     let text = error.to_string();
     let said = text.split_once("Additional info:").map_or(text.as_str(), |(_, said)| said);
     said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it does not say why").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_driver_says_is_told_without_secrets() {
+        let tail = Tail::default();
+        tail.hide("5ec4e7");
+        let said =
+            "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
+        let error =
+            Failure::Said(said.to_owned()).error("Firefox on bob does not open a page", &tail).to_string();
+        assert!(error.contains("%3Froom%3Da%23…&c") && !error.contains("5ec4e7"), "{error}");
+    }
 }

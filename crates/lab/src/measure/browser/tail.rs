@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Lines that are kept.
 const KEPT: usize = 200;
@@ -16,7 +16,13 @@ const NOISE: [&str; 6] =
 
 /// The last lines written.
 #[derive(Clone, Default)]
-pub(super) struct Tail(Arc<Mutex<VecDeque<String>>>);
+pub(super) struct Tail(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    lines: VecDeque<String>,
+    secrets: Vec<String>,
+}
 
 impl Tail {
     /// Reads a pipe until it ends, on a thread of its own.
@@ -40,16 +46,34 @@ impl Tail {
         if line.is_empty() || NOISE.iter().any(|noise| line.contains(noise)) {
             return;
         }
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == KEPT {
-            lines.pop_front();
+        let line = self.without_secrets(line);
+        let mut kept = self.kept();
+        if kept.lines.len() == KEPT {
+            kept.lines.pop_front();
         }
-        lines.push_back(line.to_owned());
+        kept.lines.push_back(line);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves this word out of what is written from now on. Addresses encode letters and digits as themselves (RFC 3986, section
+    /// 2.3): a secret of these is found there too.
+    pub(super) fn hide(&self, secret: &str) {
+        if !secret.is_empty() {
+            self.kept().secrets.push(secret.to_owned());
+        }
+    }
+
+    /// The text without the words that are to be hidden.
+    pub(super) fn without_secrets(&self, text: &str) -> String {
+        self.kept().secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
     }
 
     /// All lines that are kept.
     pub(super) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.kept().lines.iter().cloned().collect()
     }
 
     /// The last few.
@@ -74,5 +98,17 @@ mod tests {
         assert_eq!(tail.last().len(), SHOWN);
         tail.read("x".repeat(1200).as_bytes());
         assert!(tail.lines().iter().all(|line| line.len() <= 500));
+    }
+
+    #[test]
+    fn secrets_are_left_out() {
+        let tail = Tail::default();
+        tail.hide("");
+        tail.hide("5ec4e7");
+        tail.read(&b"at http://127.0.0.1:1/call#5ec4e7\nu=http%3A//127.0.0.1%3A1/call%235ec4e7&c=UTF-8"[..]);
+        assert_eq!(
+            tail.lines(),
+            ["at http://127.0.0.1:1/call#…", "u=http%3A//127.0.0.1%3A1/call%23…&c=UTF-8"]
+        );
     }
 }

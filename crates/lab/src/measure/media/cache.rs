@@ -1,14 +1,20 @@
 //! Files that are made once.
 
 use super::MediaError;
+use crate::measure::leftovers;
 use etcetera::BaseStrategy as _;
 use siphasher::sip::SipHasher13;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::hash::Hasher as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The environment variable that names the folder of kept files.
 const VARIABLE: &str = "WEIR_CACHE";
+/// What the names of files begin with while they are made.
+const MAKING: &str = ".making-";
+/// Everyone may read them, as other files: the browser of a user without rights does.
+const READABLE: u32 = 0o644;
 
 /// A folder of kept files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,11 +58,14 @@ impl Cache {
             MediaError(format!("{}: {error}; {VARIABLE} may name another folder", self.folder.display()))
         };
         fs::create_dir_all(&self.folder).map_err(failed)?;
+        leftovers::remove(&self.folder, MAKING);
         progress(&format!("making {}", path.display()));
         let extension = Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned();
-        let mut making = tempfile::Builder::new();
-        // As other files are: the browser of a user without rights reads it too.
-        let making = making.prefix(".making-").suffix(&format!(".{extension}")).tempfile_in(&self.folder);
+        let making = tempfile::Builder::new()
+            .prefix(&leftovers::prefix(MAKING))
+            .suffix(&format!(".{extension}"))
+            .permissions(Permissions::from_mode(READABLE))
+            .tempfile_in(&self.folder);
         let making = making.map_err(failed)?.into_temp_path();
         make(&making)?;
         if !is_whole(&making) {
@@ -71,10 +80,10 @@ impl Cache {
 }
 
 /// A short word that differs where these do, the same on every machine (SipHash-1-3 with a zero key).
-pub(super) fn fingerprint(parts: &[&str]) -> String {
+pub(super) fn fingerprint(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut hasher = SipHasher13::new();
     for part in parts {
-        hasher.write(part.as_bytes());
+        hasher.write(part.as_ref().as_bytes());
         hasher.write_u8(0);
     }
     format!("{:016x}", hasher.finish())

@@ -1,49 +1,50 @@
 //! What ffmpeg is told.
 
-use super::{MediaError, y4m};
+use super::MediaError;
+use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{sleep, spawn};
+use std::time::Duration;
 
+/// Between looks at whether it has ended.
+const TICK: Duration = Duration::from_millis(10);
 /// The film's encoders: VP8 at a quality and a speed that leave the picture as it is, and Opus.
-pub(super) const FILM: &str = "-c:v libvpx -deadline realtime -cpu-used 8 -threads 2 -crf 8 -b:v 12M -qmin 2 -qmax 24 -g 60 \
-                               -c:a libopus -b:a 96k -shortest";
+const FILM: &str = "-c:v libvpx -deadline realtime -cpu-used 8 -threads 2 -crf 8 -b:v 12M -qmin 2 -qmax 24 -g 60 \
+                               -c:a libopus -b:a 96k -shortest -f webm";
 
 /// A picture to be made.
 pub(super) struct Picture {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) frame_rate: u32,
-    pub(super) seconds: u64,
+    pub(super) frames: u64,
 }
 
+const Y4M: [&str; 4] = ["-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe"];
+
 impl Picture {
-    /// The filter graph of a scene, in this size and frame rate.
-    pub(super) fn generated(&self, scene: &str) -> String {
+    /// A scene in this size and frame rate: half of the frames and one, after which it goes back ([`super::y4m::and_back`]).
+    pub(super) fn generated(&self, scene: &str) -> Vec<String> {
+        let Self { width, height, frame_rate, frames } = self;
         let scene: String = scene.split_whitespace().collect();
-        let scene = scene.replace("rate=30", &format!("rate={}", self.frame_rate));
-        let Self { width, height, .. } = self;
-        format!("{scene},scale={width}:{height}:force_original_aspect_ratio=increase,crop={width}:{height}")
+        let scene = scene.replace("rate=30", &format!("rate={frame_rate}"));
+        let graph = format!(
+            "{scene},scale={width}:{height}:force_original_aspect_ratio=increase,crop={width}:{height}"
+        );
+        let there = frames / 2 + 1;
+        arguments(&["-filter_complex", &graph, "-frames:v", &there.to_string()], &Y4M)
     }
 
-    /// Writes the scene forwards and back again, so that it repeats without a jump.
-    pub(super) fn generate(&self, graph: &str, to: &Path) -> Result<(), MediaError> {
-        let there = u64::from(self.frame_rate) * self.seconds / 2 + 1;
-        let arguments = ["-filter_complex", graph, "-frames:v", &there.to_string(), "-pix_fmt", "yuv420p"];
-        run(&[arguments.as_slice(), &["-f", "yuv4mpegpipe"]].concat(), to)?;
-        y4m::and_back(to)
-    }
-
-    /// Writes a user's picture, scaled into the frame.
-    pub(super) fn convert(&self, from: &Path, to: &Path) -> Result<(), MediaError> {
-        let Self { width, height, frame_rate, seconds } = self;
+    /// A user's picture, scaled into the frame.
+    pub(super) fn converted(&self, from: &Path) -> Result<Vec<String>, MediaError> {
+        let Self { width, height, frame_rate, frames } = self;
         let fit = format!(
             "fps={frame_rate},scale={width}:{height}:force_original_aspect_ratio=decrease,pad={width}:{height}:-1:-1,setsar=1"
         );
-        let (from, seconds) = (readable(from)?, seconds.to_string());
-        run(
-            &["-i", &from, "-t", &seconds, "-an", "-vf", &fit, "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe"],
-            to,
-        )
+        let frames = frames.to_string();
+        Ok(arguments(&["-i", &readable(from)?, "-frames:v", &frames, "-an", "-vf", &fit], &Y4M))
     }
 }
 
@@ -56,30 +57,29 @@ const PCM: [&str; 8] = ["-ar", "48000", "-ac", "1", "-c:a", "pcm_s16le", "-f", "
 
 impl Sound {
     /// Noise of the voice's spectrum, loud as syllables are, four a second, in phrases with pauses between.
-    pub(super) fn generated(&self) -> String {
-        format!(
+    pub(super) fn generated(&self) -> Vec<String> {
+        let graph = format!(
             "anoisesrc=color=pink:seed=1:sample_rate=48000:amplitude=0.6:duration={},highpass=f=150,lowpass=f=3500,\
              volume='(0.1+0.9*pow(sin(2*PI*2*t),2))*gt(sin(2*PI*t/2),-0.5)':eval=frame",
             self.seconds
-        )
+        );
+        arguments(&["-f", "lavfi", "-i", &graph], &PCM)
     }
 
-    pub(super) fn generate(&self, graph: &str, to: &Path) -> Result<(), MediaError> {
-        run(&[["-f", "lavfi", "-i", graph].as_slice(), &PCM].concat(), to)
-    }
-
-    /// Writes a user's sound.
-    pub(super) fn convert(&self, from: &Path, to: &Path) -> Result<(), MediaError> {
-        let (from, seconds) = (readable(from)?, self.seconds.to_string());
-        run(&[["-i", &from, "-t", &seconds, "-vn"].as_slice(), &PCM].concat(), to)
+    /// A user's sound.
+    pub(super) fn converted(&self, from: &Path) -> Result<Vec<String>, MediaError> {
+        Ok(arguments(&["-i", &readable(from)?, "-t", &self.seconds.to_string(), "-vn"], &PCM))
     }
 }
 
-/// Writes picture and sound as one film.
-pub(super) fn film(y4m: &Path, wav: &Path, to: &Path) -> Result<(), MediaError> {
-    let (y4m, wav) = (readable(y4m)?, readable(wav)?);
-    let options: Vec<&str> = FILM.split_whitespace().collect();
-    run(&[["-i", &y4m, "-i", &wav].as_slice(), &options, &["-f", "webm"]].concat(), to)
+/// Picture and sound as one film.
+pub(super) fn film(y4m: &Path, wav: &Path) -> Result<Vec<String>, MediaError> {
+    let encoders: Vec<&str> = FILM.split_whitespace().collect();
+    Ok(arguments(&["-i", &readable(y4m)?, "-i", &readable(wav)?], &encoders))
+}
+
+fn arguments(input: &[&str], output: &[&str]) -> Vec<String> {
+    input.iter().chain(output).map(|word| (*word).to_owned()).collect()
 }
 
 /// A file's name as ffmpeg takes it for a file and nothing else: 'https:…' would be an address.
@@ -89,18 +89,45 @@ fn readable(path: &Path) -> Result<String, MediaError> {
     Ok(format!("file:{text}"))
 }
 
-fn run(arguments: &[&str], to: &Path) -> Result<(), MediaError> {
+/// Has ffmpeg write a file. The arguments tell all that it does, so that a kept file may be named by them.
+pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Result<(), MediaError> {
     let mut command = Command::new("ffmpeg");
     command.args(["-hide_banner", "-nostdin", "-loglevel", "error", "-y"]).args(arguments).arg(readable(to)?);
-    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| {
         MediaError(format!(
             "ffmpeg can't be started ({error}): install it, on Debian with 'apt-get install ffmpeg'"
         ))
     })?;
-    if output.status.success() {
+    let pipe = child.stderr.take();
+    // Read meanwhile, or it would wait once the pipe is full.
+    let said = spawn(move || {
+        let mut said = Vec::new();
+        // What was read until it broke is said.
+        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut said));
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    let status = until_it_ends(&mut child, cancel).map_err(|error| MediaError(format!("ffmpeg: {error}")))?;
+    if cancel.load(Ordering::Relaxed) {
+        return Err(MediaError("cancelled".to_owned()));
+    }
+    if status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.join().unwrap_or_default();
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
     Err(MediaError(format!("ffmpeg failed: {}", last.trim())))
+}
+
+/// Waits for a program's end, and brings it about when cancelled.
+fn until_it_ends(child: &mut Child, cancel: &AtomicBool) -> io::Result<ExitStatus> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if cancel.load(Ordering::Relaxed) {
+            child.kill()?;
+        }
+        sleep(TICK);
+    }
 }

@@ -9,17 +9,22 @@ mod y4m;
 
 pub use cache::Cache;
 
+use crate::experiment::{MAX_FRAME_RATE, MAX_SIZE};
 use crate::fit::SCENES;
 use cache::fingerprint;
 use ffmpeg::{Picture, Sound};
+use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// The most that a generated picture may take, bytes: a file that the machine's memory holds beside the browsers.
 const MOST: u64 = 450_000_000;
 /// The longest loop, seconds.
 const LONGEST: u64 = 20;
-/// Loops are a multiple of this, seconds: the generated speech repeats by then.
+/// Loops are a multiple of this, seconds, where the file may be as long: the generated speech repeats by then.
 const STEP: u64 = 2;
 
 /// What sound and picture should be.
@@ -29,7 +34,7 @@ pub struct MediaSpec {
     pub width: u32,
     /// Pixels, even.
     pub height: u32,
-    /// Frames a second, 1…60.
+    /// Frames a second.
     pub frame_rate: u32,
     /// The user's own picture, in any form that ffmpeg reads; a YUV4MPEG2 file is used as it is. `None`: the scene 'head' of `weir fit`.
     pub video: Option<PathBuf>,
@@ -68,99 +73,140 @@ impl MediaError {
     }
 }
 
+/// How files come to be.
+struct Workshop<'a> {
+    cache: &'a Cache,
+    progress: &'a dyn Fn(&str),
+    cancel: &'a AtomicBool,
+}
+
+impl Workshop<'_> {
+    /// What ffmpeg makes of these arguments, and `finish` of that.
+    fn make(
+        &self,
+        name: &str,
+        is_whole: fn(&Path) -> bool,
+        arguments: &[String],
+        finish: fn(&Path) -> Result<(), MediaError>,
+    ) -> Result<PathBuf, MediaError> {
+        self.cache.get(name, is_whole, self.progress, |to| {
+            ffmpeg::run(arguments, to, self.cancel)?;
+            finish(to)
+        })
+    }
+}
+
 impl MediaSpec {
-    /// Gives the files, and makes those that the cache lacks; `progress` is told what is being made.
+    /// Gives the files, and makes those that the cache lacks, unless `cancel` is set from outside; `progress` is told what is being made.
     ///
     /// # Errors
-    /// When sizes are out of range, a user's file cannot be read, ffmpeg is missing or fails, or the cache cannot be written.
+    /// When sizes are out of range, a user's file cannot be read, ffmpeg is missing, fails or is cancelled, or the cache cannot be
+    /// written.
     pub fn prepare(
         &self,
         cache: &Cache,
         want_film: bool,
+        cancel: &AtomicBool,
         progress: &dyn Fn(&str),
     ) -> Result<Media, MediaError> {
         self.check()?;
-        let y4m = self.picture(cache, progress)?;
-        let wav = self.sound(cache, progress)?;
-        let webm = want_film.then(|| self.film(cache, &y4m, &wav, progress)).transpose()?;
-        Ok(Media { y4m, wav, webm, description: self.to_string() })
+        let workshop = Workshop { cache, progress, cancel };
+        let (y4m, shown) = self.picture(&workshop)?;
+        let wav = self.sound(&workshop)?;
+        let webm = want_film.then(|| self.film(&workshop, &y4m, &wav)).transpose()?;
+        let heard = self.audio.as_deref().map_or("noise as loud as speech".into(), file_name);
+        Ok(Media { y4m, wav, webm, description: format!("{shown}; {heard}") })
     }
 
-    /// Seconds after which the picture repeats.
-    #[must_use]
-    pub fn seconds(&self) -> u64 {
-        let a_second = u64::from(self.width) * u64::from(self.height) * 3 / 2 * u64::from(self.frame_rate);
-        let most = (MOST / a_second.max(1)).clamp(STEP, LONGEST);
-        most - most % STEP
+    /// Frames after which the picture repeats: whole steps if the file can hold one.
+    fn frames(&self) -> u64 {
+        let most = MOST / (u64::from(self.width) * u64::from(self.height) * 3 / 2).max(1);
+        let step = STEP * u64::from(self.frame_rate);
+        match most / step {
+            0 => most,
+            steps => steps.min(LONGEST / STEP) * step,
+        }
     }
 
     fn check(&self) -> Result<(), MediaError> {
-        let even = |pixels: u32| (16..=3840).contains(&pixels) && pixels.is_multiple_of(2);
+        let even = |pixels: u32| (2..=MAX_SIZE).contains(&pixels) && pixels.is_multiple_of(2);
         if !even(self.width) || !even(self.height) {
             let (width, height) = (self.width, self.height);
             return Err(MediaError(format!(
-                "a picture of {width}×{height}: give even numbers between 16 and 3840"
+                "a picture of {width}×{height}: give even numbers between 2 and {MAX_SIZE}"
             )));
         }
-        if !(1..=60).contains(&self.frame_rate) {
-            return Err(MediaError(format!("{} frames/s: give a number between 1 and 60", self.frame_rate)));
+        if !(1..=MAX_FRAME_RATE).contains(&self.frame_rate) {
+            return Err(MediaError(format!(
+                "{} frames/s: give a number between 1 and {MAX_FRAME_RATE}",
+                self.frame_rate
+            )));
         }
         Ok(())
     }
 
-    fn picture(&self, cache: &Cache, progress: &dyn Fn(&str)) -> Result<PathBuf, MediaError> {
+    /// The file, and what it shows.
+    fn picture(&self, workshop: &Workshop<'_>) -> Result<(PathBuf, String), MediaError> {
         let (width, height, frame_rate) = (self.width, self.height, self.frame_rate);
-        let picture = Picture { width, height, frame_rate, seconds: self.seconds() };
+        let picture = Picture { width, height, frame_rate, frames: self.frames() };
+        let size = format!("{width}×{height} at {frame_rate} frames/s");
         let Some(source) = &self.video else {
-            let graph = picture.generated(SCENES[0].1);
-            let name = format!("head-{width}x{height}-{frame_rate}-{}.y4m", fingerprint(&[&graph]));
-            return cache.get(&name, y4m::is_whole, progress, |to| picture.generate(&graph, to));
+            let arguments = picture.generated(SCENES[0].1);
+            let name = format!("head-{width}x{height}-{frame_rate}-{}.y4m", fingerprint(&arguments));
+            let made = workshop.make(&name, y4m::is_whole, &arguments, y4m::and_back)?;
+            return Ok((made, format!("scene 'head' {size}")));
         };
+        let name = file_name(source);
         if has_extension(source, "y4m") {
-            return y4m::check(source).map(|()| source.clone());
+            return Ok((source.clone(), format!("{name} {}", y4m::Parameters::of(source)?)));
         }
-        let from = cache::identity(source)?;
-        let name = format!("video-{width}x{height}-{frame_rate}-{}.y4m", fingerprint(&[&from]));
-        cache.get(&name, y4m::is_whole, progress, |to| picture.convert(source, to))
+        let (from, arguments) = (cache::identity(source)?, picture.converted(source)?);
+        let key = fingerprint(arguments.iter().chain([&from]));
+        let file = format!("video-{width}x{height}-{frame_rate}-{key}.y4m");
+        let made = workshop.make(&file, y4m::is_whole, &arguments, |_| Ok(()))?;
+        Ok((made, format!("{name} {size}")))
     }
 
-    fn sound(&self, cache: &Cache, progress: &dyn Fn(&str)) -> Result<PathBuf, MediaError> {
-        let sound = Sound { seconds: self.seconds() };
-        let Some(source) = &self.audio else {
-            let graph = sound.generated();
-            let name = format!("speech-{}.wav", fingerprint(&[&graph]));
-            return cache.get(&name, |_| true, progress, |to| sound.generate(&graph, to));
+    fn sound(&self, workshop: &Workshop<'_>) -> Result<PathBuf, MediaError> {
+        let seconds = self.frames().div_ceil(u64::from(self.frame_rate)).next_multiple_of(STEP);
+        let sound = Sound { seconds };
+        let (name, arguments) = match &self.audio {
+            None => {
+                let arguments = sound.generated();
+                (format!("speech-{}.wav", fingerprint(&arguments)), arguments)
+            }
+            Some(source) if has_extension(source, "wav") => {
+                return check_wave(source).map(|()| source.clone());
+            }
+            Some(source) => {
+                let (from, arguments) = (cache::identity(source)?, sound.converted(source)?);
+                (format!("audio-{}.wav", fingerprint(arguments.iter().chain([&from]))), arguments)
+            }
         };
-        if has_extension(source, "wav") {
-            return cache::identity(source).map(|_| source.clone());
-        }
-        let name = format!("audio-{}.wav", fingerprint(&[&cache::identity(source)?]));
-        cache.get(&name, |_| true, progress, |to| sound.convert(source, to))
+        workshop.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 
-    fn film(
-        &self,
-        cache: &Cache,
-        y4m: &Path,
-        wav: &Path,
-        progress: &dyn Fn(&str),
-    ) -> Result<PathBuf, MediaError> {
-        let key = fingerprint(&[&cache::identity(y4m)?, &cache::identity(wav)?, ffmpeg::FILM]);
+    fn film(&self, workshop: &Workshop<'_>, y4m: &Path, wav: &Path) -> Result<PathBuf, MediaError> {
+        let arguments = ffmpeg::film(y4m, wav)?;
+        let key = fingerprint(arguments.iter().chain([&cache::identity(y4m)?, &cache::identity(wav)?]));
         let name = format!("film-{}x{}-{}-{key}.webm", self.width, self.height, self.frame_rate);
-        cache.get(&name, |_| true, progress, |to| ffmpeg::film(y4m, wav, to))
+        workshop.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 }
 
-impl fmt::Display for MediaSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |path: &Option<PathBuf>, own: &str| {
-            let file = path.as_ref().and_then(|path| path.file_name());
-            file.map_or_else(|| own.to_owned(), |name| name.to_string_lossy().into_owned())
-        };
-        let (video, audio) =
-            (name(&self.video, "scene 'head'"), name(&self.audio, "noise as loud as speech"));
-        write!(f, "{video} {}×{} at {} frames/s; {audio}", self.width, self.height, self.frame_rate)
+/// Sees whether a user's file is a WAVE file (RIFF, Multimedia Programming Interface and Data Specifications 1.0).
+fn check_wave(path: &Path) -> Result<(), MediaError> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(12).read_to_end(&mut head));
+    match read {
+        Ok(12) if head.starts_with(b"RIFF") && head.ends_with(b"WAVE") => Ok(()),
+        Ok(_) => Err(MediaError::file(path, "is not a WAVE file")),
+        Err(error) => Err(MediaError::file(path, error)),
     }
+}
+
+fn file_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {

@@ -1,7 +1,9 @@
 use super::*;
 use std::cell::RefCell;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
+static GO_ON: AtomicBool = AtomicBool::new(false);
 const SMALL: MediaSpec = MediaSpec { width: 64, height: 36, frame_rate: 5, video: None, audio: None };
 
 fn frames(path: &Path) -> Vec<Vec<u8>> {
@@ -20,17 +22,18 @@ fn has_ffmpeg() -> bool {
 
 #[test]
 fn a_loop_is_as_long_as_its_file_may_be() {
-    let seconds = |width, height, frame_rate| MediaSpec { width, height, frame_rate, ..SMALL }.seconds();
-    assert_eq!(seconds(640, 360, 30), 20);
-    assert_eq!(seconds(1280, 720, 30), 10);
-    assert_eq!(seconds(1920, 1080, 30), 4);
-    assert_eq!(seconds(3840, 2160, 60), 2);
+    let frames = |width, height, frame_rate| MediaSpec { width, height, frame_rate, ..SMALL }.frames();
+    assert_eq!(frames(640, 360, 30), 20 * 30);
+    assert_eq!(frames(1280, 720, 30), 10 * 30);
+    assert_eq!(frames(1920, 1080, 30), 4 * 30);
+    assert_eq!(frames(3840, 2160, 60), 36, "which is not 2 s");
+    assert!(frames(MAX_SIZE, MAX_SIZE, MAX_FRAME_RATE) >= 2);
 }
 
 #[test]
 fn impossible_pictures_are_refused() {
     let cache = Cache::at(PathBuf::from("/nonexistent"));
-    let said = |spec: MediaSpec| spec.prepare(&cache, false, &|_| ()).unwrap_err().to_string();
+    let said = |spec: MediaSpec| spec.prepare(&cache, false, &GO_ON, &|_| ()).unwrap_err().to_string();
     assert!(said(MediaSpec { width: 641, ..SMALL }).contains("641×36"));
     assert!(said(MediaSpec { frame_rate: 0, ..SMALL }).contains("0 frames/s"));
     let missing = MediaSpec { video: Some("no-such.mp4".into()), ..SMALL };
@@ -45,7 +48,7 @@ fn files_are_made_once_and_a_broken_one_again() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::at(folder.path().join("kept"));
     let made = RefCell::new(0);
-    let prepare = || SMALL.prepare(&cache, true, &|_| *made.borrow_mut() += 1).unwrap();
+    let prepare = || SMALL.prepare(&cache, true, &GO_ON, &|_| *made.borrow_mut() += 1).unwrap();
     let media = prepare();
     let film = media.webm.clone().unwrap();
     assert_eq!(*made.borrow(), 3);
@@ -68,23 +71,70 @@ fn files_are_made_once_and_a_broken_one_again() {
 }
 
 #[test]
+fn sounds_of_other_lengths_are_other_files() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path().join("kept"));
+    // Not by its name a WAVE file: it is converted.
+    let riff = folder.path().join("sound.riff");
+    let own = SMALL.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
+    fs::copy(own.wav, &riff).unwrap();
+    let workshop = Workshop { cache: &cache, progress: &|_| (), cancel: &GO_ON };
+    let length = |spec: MediaSpec| fs::metadata(spec.sound(&workshop).unwrap()).unwrap().len() / 96_000;
+    let [short, long] = [1080, 360].map(|height| MediaSpec {
+        width: height * 16 / 9,
+        height,
+        frame_rate: 30,
+        audio: Some(riff.clone()),
+        video: None,
+    });
+    assert_eq!((length(short), length(long)), (4, 20));
+}
+
+#[test]
+fn a_file_can_be_cancelled_in_the_making_and_is_readable_once_made() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path().to_owned());
+    let made = || fs::read_dir(folder.path()).unwrap().flatten();
+    let cancelled = SMALL.prepare(&cache, false, &AtomicBool::new(true), &|_| ()).unwrap_err();
+    assert_eq!((cancelled.to_string().as_str(), made().count()), ("cancelled", 0));
+    SMALL.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
+    for file in made() {
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o644, "{file:?}");
+    }
+}
+
+#[test]
 fn a_users_files_are_used_or_converted() {
     if !has_ffmpeg() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::at(folder.path().join("kept"));
-    let own = SMALL.prepare(&cache, true, &|_| ()).unwrap();
+    let own = SMALL.prepare(&cache, true, &GO_ON, &|_| ()).unwrap();
     let as_they_are = MediaSpec { video: Some(own.y4m.clone()), audio: Some(own.wav.clone()), ..SMALL };
-    let used = as_they_are.prepare(&cache, false, &|_| ()).unwrap();
+    let used = as_they_are.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     assert_eq!((&used.y4m, &used.wav, &used.webm), (&own.y4m, &own.wav, &None));
+    let larger = MediaSpec { width: 128, height: 72, ..as_they_are }.prepare(&cache, false, &GO_ON, &|_| ());
+    assert!(larger.unwrap().description.contains(".y4m 64×36 at 5 frames/s; "), "what the file says");
     let film = own.webm.unwrap();
     let converted = MediaSpec { video: Some(film.clone()), audio: Some(film), ..SMALL };
-    let media = converted.prepare(&cache, false, &|_| ()).unwrap();
+    let media = converted.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     assert_eq!(frames(&media.y4m).len(), 100);
     assert!(media.description.contains(".webm 64×36 at 5 frames/s"), "{}", media.description);
-    let text = folder.path().join("not.y4m");
-    fs::write(&text, "hello").unwrap();
-    let refused = MediaSpec { video: Some(text), ..SMALL }.prepare(&cache, false, &|_| ()).unwrap_err();
-    assert!(refused.to_string().ends_with("not.y4m: is not a YUV4MPEG2 file"), "{refused}");
+    let text = ["not.y4m", "not.wav"].map(|name| folder.path().join(name));
+    text.iter().for_each(|path| fs::write(path, "hello").unwrap());
+    let [video, audio] = text.map(Some);
+    for (spec, wanted) in [
+        (MediaSpec { video, ..SMALL }, "not.y4m: is not a YUV4MPEG2 file"),
+        (MediaSpec { audio, ..SMALL }, "not.wav: is not a WAVE file"),
+    ] {
+        let refused = spec.prepare(&cache, false, &GO_ON, &|_| ()).unwrap_err();
+        assert!(refused.to_string().ends_with(wanted), "{refused}");
+    }
 }

@@ -1,6 +1,7 @@
 //! YUV4MPEG2 files (yuv4mpeg(5)): a line of parameters, then frames of one size.
 
 use super::MediaError;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -19,14 +20,41 @@ struct Layout {
     count: u64,
 }
 
-/// Sees whether a user's file is one.
-pub(super) fn check(path: &Path) -> Result<(), MediaError> {
-    let header =
-        File::open(path).and_then(|file| header(&file)).map_err(|error| MediaError::file(path, error))?;
-    if header.starts_with("YUV4MPEG2 ") {
-        Ok(())
-    } else {
-        Err(MediaError::file(path, "is not a YUV4MPEG2 file"))
+/// What a file's first line says of its frames.
+pub(super) struct Parameters {
+    width: u64,
+    height: u64,
+    /// Frames a second; `None` if the line does not say.
+    rate: Option<f64>,
+}
+
+impl Parameters {
+    /// Those of a user's file.
+    pub(super) fn of(path: &Path) -> Result<Self, MediaError> {
+        let header = File::open(path).and_then(|file| header(&file));
+        let header = header.map_err(|error| MediaError::file(path, error))?;
+        Self::parse(&header).ok_or_else(|| MediaError::file(path, "is not a YUV4MPEG2 file"))
+    }
+
+    fn parse(header: &str) -> Option<Self> {
+        let words = header.strip_prefix("YUV4MPEG2 ")?;
+        let word = |letter: char| words.split_whitespace().find_map(|word| word.strip_prefix(letter));
+        let rate = word('F').and_then(|ratio| {
+            let (frames, seconds) = ratio.split_once(':')?;
+            let rate = frames.parse::<f64>().ok()? / seconds.parse::<f64>().ok()?;
+            (rate.is_finite() && rate > 0.0).then_some(rate)
+        });
+        Some(Self { width: word('W')?.parse().ok()?, height: word('H')?.parse().ok()?, rate })
+    }
+}
+
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { width, height, rate } = self;
+        match rate {
+            Some(rate) => write!(f, "{width}×{height} at {} frames/s", (rate * 100.0).round() / 100.0),
+            None => write!(f, "{width}×{height}"),
+        }
     }
 }
 
@@ -62,18 +90,32 @@ fn header(file: &File) -> io::Result<String> {
 fn layout(file: &File) -> io::Result<Layout> {
     let broken = || io::Error::new(io::ErrorKind::InvalidData, "is not a whole YUV4MPEG2 file");
     let header = header(file)?;
-    let words = header.strip_prefix("YUV4MPEG2 ").ok_or_else(broken)?;
-    let number = |letter: char| {
-        words
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix(letter)?.parse::<u64>().ok())
-            .ok_or_else(broken)
-    };
-    let (width, height, length) = (number('W')?, number('H')?, file.metadata()?.len());
-    let (header, frame) = (header.len() as u64, width * height * 3 / 2 + FRAME.len() as u64);
+    let Parameters { width, height, .. } = Parameters::parse(&header).ok_or_else(broken)?;
+    let (header, length) = (header.len() as u64, file.metadata()?.len());
+    let frame = width.checked_mul(height).and_then(|pixels| pixels.checked_mul(3)).ok_or_else(broken)? / 2;
+    let frame = frame + FRAME.len() as u64;
     let frames = length.checked_sub(header).ok_or_else(broken)?;
     if frames == 0 || frames % frame != 0 {
         return Err(broken());
     }
     Ok(Layout { header, frame, count: frames / frame })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_line_tells_size_and_rate() {
+        let words = |line: &str| Parameters::parse(line).map(|parameters| parameters.to_string());
+        for (line, wanted) in [
+            ("YUV4MPEG2 W64 H36 F25:1 Ip A1:1 C420jpeg\n", Some("64×36 at 25 frames/s")),
+            ("YUV4MPEG2 H36 W64 F30000:1001\n", Some("64×36 at 29.97 frames/s")),
+            ("YUV4MPEG2 W64 H36 F0:0\n", Some("64×36")),
+            ("YUV4MPEG2 W64\n", None),
+            ("RIFF", None),
+        ] {
+            assert_eq!(words(line).as_deref(), wanted, "{line}");
+        }
+    }
 }

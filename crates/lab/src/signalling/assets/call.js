@@ -54,26 +54,34 @@ function preferCodec(transceiver, settings, note) {
 async function configure(sender, settings, note) {
   const kind = sender.track?.kind;
   if (!kind) return;
+  const priority = kind === "video" ? settings.video?.priority : settings.audioPriority;
+  await change(sender, "priority", note, (encoding) => {
+    if (priority) encoding.networkPriority = priority;
+    else if (encoding.networkPriority) encoding.networkPriority = "low";
+  });
+  const [taken] = sender.getParameters().encodings;
+  if (priority && taken && taken.networkPriority !== priority) note("This browser does not mark packets by priority.");
+  if (kind !== "video") return;
+  await change(sender, "highest rate", note, (encoding) => {
+    if (settings.video?.maxBitrate) encoding.maxBitrate = settings.video.maxBitrate;
+    else delete encoding.maxBitrate;
+  });
+  await change(sender, "codec", note, (encoding, { codecs }) => {
+    const wanted = codecs?.find((codec) => codec.mimeType.toLowerCase() === `video/${settings.video?.codec}`);
+    if (wanted) encoding.codec = wanted;
+  });
+}
+async function change(sender, what, note, edit) {
   const parameters = sender.getParameters();
   const [encoding] = parameters.encodings;
   if (!encoding) return;
   const before = JSON.stringify(encoding);
-  const priority = kind === "video" ? settings.video?.priority : settings.audioPriority;
-  if (priority) encoding.networkPriority = priority;
-  if (kind === "video") {
-    if (settings.video?.maxBitrate) encoding.maxBitrate = settings.video.maxBitrate;
-    else delete encoding.maxBitrate;
-    const wanted = parameters.codecs?.find((codec) => codec.mimeType.toLowerCase() === `video/${settings.video?.codec}`);
-    if (wanted) encoding.codec = wanted;
-  }
+  edit(encoding, parameters);
   if (JSON.stringify(encoding) === before) return;
   try {
     await sender.setParameters(parameters);
   } catch (error) {
-    return note(`The sender's settings were not taken: ${messageOf(error)}`);
-  }
-  if (priority && sender.getParameters().encodings[0]?.networkPriority !== priority) {
-    note("This browser does not mark packets by priority.");
+    note(`The sender's ${what} is not taken: ${messageOf(error)}`);
   }
 }
 
@@ -118,32 +126,35 @@ var Call = class {
       });
     };
     connection.onicecandidateerror = ({ url, errorCode, errorText }) => {
-      this.#note(`The ICE server ${url} does not serve: ${errorText || "no answer"} (${errorCode}).`);
+      this.note(`The ICE server ${url} does not serve: ${errorText || "no answer"} (${errorCode}).`);
     };
     connection.onconnectionstatechange = () => {
       this.listener.state(connection.connectionState);
-      if (connection.connectionState === "failed" && this.caller) this.#do(() => this.#offer({ iceRestart: true }));
+      if (connection.connectionState === "failed" && this.caller) {
+        this.#do("its path cannot be renewed", () => this.#offer({ iceRestart: true }));
+      }
     };
   }
-  /** Each thing once. */
-  #note = (text3) => {
+  /** Tells each thing once. */
+  note = (text3) => {
     if (this.#notes.has(text3)) return;
     this.#notes.add(text3);
     this.listener.note(text3);
   };
   /** One step after the other: candidates wait for the description that they belong to. */
-  #do(step) {
+  #do(broken, step) {
     this.#work = this.#work.then(step).catch((error) => {
-      if (this.#connection.signalingState !== "closed") this.listener.failed(`The call cannot be made: ${messageOf(error)}`);
+      if (this.#connection.signalingState === "closed") return;
+      this.listener.failed(`The call cannot be made: ${broken} (${nameOf(error)}).`);
     });
   }
   /** Calls, as the one who offers. */
   offer() {
-    this.#do(async () => {
+    this.#do("there is no offer", async () => {
       for (const kind of ["audio", "video"]) {
         const track = this.local.getTracks().find((track2) => track2.kind === kind);
         const transceiver = track ? this.#connection.addTransceiver(track, { direction: "sendrecv", streams: [this.local] }) : this.#connection.addTransceiver(kind, { direction: "recvonly" });
-        preferCodec(transceiver, this.settings, this.#note);
+        preferCodec(transceiver, this.settings, this.note);
       }
       await this.#configure();
       await this.#offer({});
@@ -155,12 +166,21 @@ var Call = class {
   }
   /** Takes what comes from the other end. */
   take(message) {
-    this.#do(async () => {
-      if (message.type === "candidate") return this.#connection.addIceCandidate(message.candidate);
+    this.#do(`the other end's ${message.type} is not taken`, async () => {
+      if (message.type === "candidate") return this.#candidate(message.candidate);
       await this.#connection.setRemoteDescription(message);
       if (message.type === "offer") await this.#answer();
       await this.#configure();
     });
+  }
+  /** One that is refused is one way fewer; the call may find another. */
+  async #candidate(candidate) {
+    try {
+      await this.#connection.addIceCandidate(candidate);
+    } catch (error) {
+      if (this.#connection.signalingState === "closed") return;
+      this.note(`A candidate of the other end is not taken (${nameOf(error)}).`);
+    }
   }
   async #answer() {
     for (const transceiver of this.#connection.getTransceivers()) {
@@ -169,19 +189,23 @@ var Call = class {
       await transceiver.sender.replaceTrack(track);
       transceiver.sender.setStreams?.(this.local);
       transceiver.direction = "sendrecv";
-      preferCodec(transceiver, this.settings, this.#note);
+      preferCodec(transceiver, this.settings, this.note);
     }
     await this.#configure();
     await this.#connection.setLocalDescription();
     this.send({ type: "answer", sdp: this.#connection.localDescription?.sdp ?? "" });
   }
   async #configure() {
-    for (const sender of this.#connection.getSenders()) await configure(sender, this.settings, this.#note);
+    for (const sender of this.#connection.getSenders()) await configure(sender, this.settings, this.note);
   }
   /** Takes new caps and priorities while the call goes on; the rest of the settings is for the next. */
   reconfigure(settings) {
     this.settings = settings;
-    this.#do(() => this.#configure());
+    this.#do("its settings are not taken", () => this.#configure());
+  }
+  /** `connectionState` */
+  get state() {
+    return this.#connection.connectionState;
   }
   /** `getStats`, with every member of every object. */
   async stats() {
@@ -223,6 +247,7 @@ async function film(settings) {
   const element = document.createElement("video");
   Object.assign(element, { src: "/media/film.webm", loop: true, muted: true, playsInline: true });
   element.className = "film";
+  element.setAttribute("aria-hidden", "true");
   document.body.append(element);
   const stop = () => {
     element.pause();
@@ -490,6 +515,8 @@ var ALLOWED = {
   audiopriority: /^(|very-low|low|medium|high)$/,
   relay: /^[01]$/
 };
+var LEAST = 30;
+var MOST = 1e5;
 function fromAddress(query2) {
   const fields = { ...DEFAULTS };
   for (const name of Object.keys(DEFAULTS)) {
@@ -506,6 +533,10 @@ function toSettings(fields, password) {
   const [width, height] = fields.size.split("x").map(Number);
   const servers = iceServers(fields, password);
   if (typeof servers === "string") return servers;
+  const max = fields.max === "" ? null : Number(fields.max);
+  if (max !== null && !(Number.isInteger(max) && max >= LEAST && max <= MOST)) {
+    return `The most that is sent is a whole number of kbit/s from ${LEAST} to ${MOST}, or nothing for no limit.`;
+  }
   const relay = fields.relay === "1";
   if (relay && servers.length === 0) return "A relayed call needs the address of a TURN server.";
   return {
@@ -516,7 +547,7 @@ function toSettings(fields, password) {
       height: height ?? 360,
       frameRate: Number(fields.fps),
       codec: fields.codec || null,
-      maxBitrate: Number(fields.max) > 0 ? Number(fields.max) * 1e3 : null,
+      maxBitrate: max && max * 1e3,
       priority: fields.priority || null
     } : null,
     audioPriority: fields.audiopriority || null,
@@ -601,6 +632,7 @@ var HandCall = class {
     this.#toggle("mute", "audio");
     this.#toggle("blind", "video");
     part("copy", HTMLButtonElement).addEventListener("click", () => void this.#copy());
+    addEventListener("pagehide", () => this.#signalling?.send({ type: "bye" }));
     setInterval(() => void this.#report(), PANEL_INTERVAL);
     this.#changed();
     this.#stage("lobby");
@@ -614,6 +646,8 @@ var HandCall = class {
   #settings = null;
   /** The server is gone and the call, which does not need it, goes on. */
   #alone = false;
+  /** The other end's page is gone; a call that stands may yet outlast that. */
+  #left = false;
   #fields() {
     const fields = { ...DEFAULTS };
     for (const name of Object.keys(DEFAULTS)) {
@@ -630,14 +664,21 @@ var HandCall = class {
     const picture2 = part("picture", HTMLFieldSetElement);
     picture2.disabled = fields.video === "0";
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
-    if (!this.#call || typeof settings === "string") return;
+    if (!this.#call) return;
+    if (typeof settings === "string") return this.screen.status(settings, true);
     this.#settings = settings;
     this.#call.reconfigure(settings);
+    this.#state(this.#call.state);
   }
   async #join() {
     const fields = this.#fields();
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
-    if (!isRoomName(fields.room)) return this.screen.status("Name a room: a to z, 0 to 9 and '-', at most 64 characters.", true);
+    const room = part("room", HTMLInputElement);
+    room.setAttribute("aria-invalid", String(!isRoomName(fields.room)));
+    if (!isRoomName(fields.room)) {
+      room.focus();
+      return this.screen.status("Name a room: a to z, 0 to 9 and '-', at most 64 characters.", true);
+    }
     if (typeof settings === "string") return this.screen.status(settings, true);
     this.screen.status(settings.source === "film" ? "Opening the film…" : "Asking for camera and microphone…");
     const join = part("join", HTMLButtonElement);
@@ -680,13 +721,16 @@ var HandCall = class {
       case "candidate":
         this.#call?.take(message);
         break;
-      case "bye":
       case "peer-left":
-        if (this.#call || message.type === "bye") this.screen.status("The other has left. They can come back to this room.");
-        this.#drop();
+        this.#left = true;
+        if (!["connected", "disconnected"].includes(this.#call?.state ?? "")) this.#gone();
+        break;
+      case "bye":
+        this.#gone();
         break;
       case "error":
-        this.#leave(message.message, true);
+        if (this.#alone && this.#call) this.screen.status(`${message.message} The call itself goes on.`, true);
+        else this.#leave(message.message, true);
         break;
       case "start":
       case "stop":
@@ -695,12 +739,13 @@ var HandCall = class {
   }
   #begin(caller) {
     this.#drop();
+    this.#left = false;
     const settings = this.#settings;
     const signalling = this.#signalling;
     if (!settings || !signalling || !this.#media) throw new Error("a call begins in a room");
     this.screen.status("Calling…");
     const call = new Call(settings, this.#media.stream, caller, (message) => signalling.send(message), {
-      state: (state) => this.screen.status(stateWords(state, settings.relay), state === "failed"),
+      state: (state) => this.#state(state),
       note: (text3) => this.#note(text3),
       failed: (text3) => this.screen.status(text3, true)
     });
@@ -708,6 +753,14 @@ var HandCall = class {
     this.screen.remote(call.remote, true);
     this.#empty(false);
     return call;
+  }
+  #state(state) {
+    if (state === "failed" && this.#left) return this.#gone();
+    this.screen.status(stateWords(state, this.#settings?.relay ?? false), state === "failed");
+  }
+  #gone() {
+    this.#drop();
+    this.screen.status("The other has left. They can come back to this room.");
   }
   /** Ends the call and stays in the room. */
   #drop() {
@@ -776,7 +829,7 @@ var HandCall = class {
       const report = await call.stats();
       if (call === this.#call) this.#panel.show(report);
     } catch (error) {
-      this.#note(`No statistics: ${messageOf(error)}`);
+      call.note(`No statistics: ${messageOf(error)}`);
     }
   }
 };
@@ -813,8 +866,10 @@ var MeasuredCall = class {
   #media = null;
   #call = null;
   #timer;
+  /** The run has said stop, or is gone: from now on nothing is news. */
   #over = false;
   #take(message) {
+    if (this.#over) return;
     switch (message.type) {
       case "welcome":
         if (message.settings) void this.#prepare(message.settings);
@@ -846,12 +901,13 @@ var MeasuredCall = class {
     } catch (error) {
       return this.#failed(deviceWords(error));
     }
+    if (this.#over) return this.#media.stop();
     const send = (message) => this.#signalling.send(message);
     this.#call = new Call(settings, this.#media.stream, this.seat === "caller", send, {
       state: (state) => {
+        if (this.#over) return;
         send({ type: "connection-state", state });
         this.screen.status(stateWords(state, settings.relay), state === "failed");
-        if (state === "failed") this.#failed(stateWords(state, settings.relay));
       },
       note: (message) => send({ type: "log", message: message.slice(0, LONGEST) }),
       failed: (message) => this.#failed(message)
@@ -881,6 +937,7 @@ var MeasuredCall = class {
     if (this.#call) this.#signalling.send({ type: "stats", report: await this.#call.stats() });
   }
   async #stop() {
+    this.#over = true;
     clearTimeout(this.#timer);
     try {
       await this.#report();
@@ -891,6 +948,7 @@ var MeasuredCall = class {
     this.#end("The call is over.", false);
   }
   #failed(text3) {
+    if (this.#over) return;
     this.#signalling.send({ type: "failed", message: text3.slice(0, LONGEST) });
     this.screen.status(text3, true);
   }
@@ -904,6 +962,8 @@ var MeasuredCall = class {
 };
 
 // src/main.ts
+var key = location.hash.slice(1);
+if (key) history.replaceState(null, "", location.pathname + location.search);
 var screen = {
   status(text3, wrong = false) {
     const place = part("status", HTMLElement);
@@ -920,7 +980,6 @@ var screen = {
 };
 var query = new URLSearchParams(location.search);
 var seat = query.get("seat");
-var key = query.get("key");
 if ((seat === "caller" || seat === "callee") && key) {
   document.body.dataset.stage = "measured";
   part("stage", HTMLElement).hidden = false;

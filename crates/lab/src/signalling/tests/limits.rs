@@ -1,5 +1,8 @@
-use super::{Message, serve};
-use crate::signalling::{MAX_MESSAGE, MAX_ROOMS, MAX_STATS_MESSAGE, MESSAGE_BURST, RoomError, Seat};
+use super::relay::sit;
+use super::{Message, PATIENCE, serve};
+use crate::signalling::{
+    MAX_MESSAGE, MAX_NOTE, MAX_NOTES, MAX_ROOMS, MAX_STATS_MESSAGE, MESSAGE_BURST, PageEvent, RoomError, Seat,
+};
 use serde_json::json;
 
 #[test]
@@ -84,14 +87,12 @@ fn messages_are_of_bounded_length() {
 
     // Statistics may be longer, other messages of a measured call not.
     let measured = served.server.measured("main", Default::default()).unwrap();
-    let path = measured.path(Seat::Caller);
-    let mut page = served.page("main");
-    page.say(&json!({"type": "hello", "seat": "caller", "key": path.split_once("key=").unwrap().1}));
+    let mut page = sit(&served, &measured, Seat::Caller, "caller");
     assert_eq!(page.hear()["type"], "welcome");
     let stats = json!({"long": {"type": "x".repeat(MAX_STATS_MESSAGE - 200)}});
     page.say(&json!({"type": "stats", "report": {"at": 0, "stats": stats}}));
-    let told = measured.next(super::PATIENCE);
-    assert!(matches!(told, Some((Seat::Caller, crate::signalling::PageEvent::Stats(_)))));
+    let told = measured.next(PATIENCE);
+    assert!(matches!(told, Some((Seat::Caller, PageEvent::Stats(_)))));
     page.send(offer(MAX_MESSAGE)).unwrap();
     assert_eq!(page.refused(), "too-long");
 }
@@ -106,6 +107,30 @@ fn a_page_that_floods_is_turned_away() {
         let _ = page.send(json!({"type": "bye"}).to_string());
     }
     assert_eq!(page.refused(), "too-fast");
+    let mut silent = served.page("a");
+    for _ in 0..2 * MESSAGE_BURST {
+        let _ = silent.0.send(Message::Ping(vec![].into()));
+    }
+    assert_eq!(silent.refused(), "too-fast");
+}
+
+#[test]
+fn a_page_that_talks_much_is_heard_in_part() {
+    let served = serve();
+    let measured = served.server.measured("main", Default::default()).unwrap();
+    let mut page = sit(&served, &measured, Seat::Caller, "caller");
+    assert_eq!(page.hear()["type"], "welcome");
+    let note = format!("\u{1b}[2Ja\n{}", "b".repeat(2 * MAX_NOTE));
+    for _ in 0..2 * MAX_NOTES {
+        page.say(&json!({"type": "log", "message": note}));
+    }
+    page.say(&json!({"type": "bye"}));
+    let told = || measured.next(PATIENCE).unwrap().1;
+    let kept = format!("[2Ja{}", "b".repeat(MAX_NOTE - 4));
+    for _ in 0..MAX_NOTES {
+        assert_eq!(told(), PageEvent::Log(kept.clone()));
+    }
+    assert_eq!(told(), PageEvent::Bye);
 }
 
 #[test]

@@ -8,14 +8,14 @@ use tokio_tungstenite::tungstenite::Error;
 
 /// The key in a seat's address.
 fn key(measured: &Measured, seat: Seat) -> String {
-    measured.path(seat).split_once("key=").unwrap().1.to_owned()
+    measured.path(seat).split_once('#').unwrap().1.to_owned()
 }
 
 fn hello(measured: &Measured, seat: Seat, word: &str) -> Value {
     json!({"type": "hello", "seat": word, "key": key(measured, seat)})
 }
 
-fn sit(served: &Served, measured: &Measured, seat: Seat, word: &str) -> Page {
+pub(super) fn sit(served: &Served, measured: &Measured, seat: Seat, word: &str) -> Page {
     let mut page = served.page("main");
     page.say(&hello(measured, seat, word));
     page
@@ -91,7 +91,7 @@ fn a_measured_call_is_driven_from_outside() {
         CallSettings { relay: true, ..CallSettings::default() },
     ];
     let measured = served.server.measured("main", settings.clone()).unwrap();
-    assert!(measured.path(Seat::Caller).starts_with("/call?room=main&seat=caller&key="));
+    assert!(measured.path(Seat::Caller).starts_with("/call?room=main&seat=caller#"));
     let mut pages = [(Seat::Caller, "caller"), (Seat::Callee, "callee")]
         .map(|(seat, word)| sit(&served, &measured, seat, word));
     for (page, settings) in pages.iter_mut().zip(&settings) {
