@@ -345,7 +345,11 @@ fn runs_are_kept_exported_and_shown() {
     assert_eq!(read("first.pcapng")[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
     weir(&["export", "--from", "runs.sqlite", "--csv", "runs.csv"]).success();
     let csv = String::from_utf8(read("runs.csv")).unwrap();
-    assert!(csv.starts_with("run,experiment,mode,cpu_limited,cell.host.alice.up.rate,seed,stream,"), "{}", &csv[..80]);
+    assert!(
+        csv.starts_with("run,experiment,mode,cpu_limited,cell.host.alice.up.rate,seed,stream,"),
+        "{}",
+        &csv[..80]
+    );
     weir(&["export", "--from", "runs.sqlite", "2", "--csv", "one.csv", "--stream", "main.video"]).success();
     assert!(String::from_utf8(read("one.csv")).unwrap().starts_with("time_s,bytesSent,"));
     weir(&["export", "--from", "runs.sqlite", "--parquet", "runs.parquet"]).success();

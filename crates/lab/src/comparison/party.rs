@@ -53,7 +53,8 @@ pub(super) fn parties<'c>(
         let (experiment, job) = stored(run)?;
         let (name, essence) = (name(&run.meta, &experiment), experiment.essence());
         let entry = (run.id, job, run.meta.cpu_limited().is_some());
-        let alike = |other: &str, party: &Party<'_>| other == name && compares(&party.experiment, &experiment);
+        let alike =
+            |other: &str, party: &Party<'_>| other == name && compares(&party.experiment, &experiment);
         let same = all.iter_mut().find(|(other, text, party)| *text == essence && alike(other, party));
         if let Some((_, _, party)) = same {
             party.store(entry);

@@ -228,7 +228,8 @@ fn a_run_differs_from_its_own_simulation_by_nothing() {
 #[test]
 fn every_measured_party_is_held_against_its_own_simulation() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
-    let changed = |key: &str, value: &str| QUICK.with_overrides(&[(key.to_owned(), value.to_owned())]).unwrap();
+    let changed =
+        |key: &str, value: &str| QUICK.with_overrides(&[(key.to_owned(), value.to_owned())]).unwrap();
     let wider = changed("host.alice.up.delay", "50ms").as_today().unwrap();
     let firefox = changed("measure.browser", "firefox");
     let imported = [CHROMIUM[0], ("imported", "chrome://webrtc-internals")];

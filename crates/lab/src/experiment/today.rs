@@ -99,7 +99,8 @@ mod tests {
         let axes = "[grid]\n\"measure.width\" = [320, 640]\n\"call.main.start_rate\" = [\"1Mbit/s\", \"2Mbit/s\"]\n\
                     \"call.main.settings.'pacing.factor'\" = [1, 2]";
         let today = today(axes);
-        let videos: Vec<_> = today.cells().iter().filter_map(|cell| cell.scenario.calls[0].video.as_ref()).collect();
+        let videos: Vec<_> =
+            today.cells().iter().filter_map(|cell| cell.scenario.calls[0].video.as_ref()).collect();
         let widths: Vec<u32> = videos.iter().map(|video| video.encoder.source.width).collect();
         assert_eq!(widths, [320, 320, 320, 320, 640, 640, 640, 640]);
         assert!(videos.iter().all(|video| video.controller == videos[0].controller));
