@@ -37,7 +37,9 @@ struct End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Waiting,
-    Calling { since: Time },
+    Calling {
+        since: Time,
+    },
     Connected,
     /// It stood and broke, which is a result: the network may have been too bad for it.
     Broken,
@@ -72,7 +74,12 @@ impl Ongoing {
     /// Whose page is not ready, for people.
     pub(super) fn unready(&self) -> Option<String> {
         let late = self.ends.iter().position(|end| !end.ready)?;
-        Some(format!("the page of {} in '{}' does not get ready{}", self.hosts[late], self.name(), self.last_words()))
+        Some(format!(
+            "the page of {} in '{}' does not get ready{}",
+            self.hosts[late],
+            self.name(),
+            self.last_words()
+        ))
     }
 
     /// The run begins, at `start` (milliseconds since 1970).
@@ -194,7 +201,9 @@ impl Ongoing {
     pub(super) fn finish(&mut self) -> Collected {
         let mut collected = self.collector.take().map(Collector::finish).unwrap_or_default();
         collected.events.append(&mut self.events);
-        collected.warnings.extend(self.said.drain(..).map(|said| format!("'{}', {said}", self.call.config.name)));
+        collected
+            .warnings
+            .extend(self.said.drain(..).map(|said| format!("'{}', {said}", self.call.config.name)));
         collected
     }
 }

@@ -136,7 +136,10 @@ impl<'a> Party<'a> {
     }
 
     /// Does something with each call. When one fails, that is told with what the browsers wrote.
-    fn each_call(&mut self, act: impl FnMut(&mut Ongoing) -> Result<(), String>) -> Result<(), EmulationError> {
+    fn each_call(
+        &mut self,
+        act: impl FnMut(&mut Ongoing) -> Result<(), String>,
+    ) -> Result<(), EmulationError> {
         let failed = self.calls.iter_mut().try_for_each(act).err();
         failed.map_or(Ok(()), |reason| {
             // A browser that has died closes its page first.
@@ -151,7 +154,11 @@ impl<'a> Party<'a> {
             let log = browser.log();
             let last = &log[log.len().saturating_sub(LINES)..];
             if !last.is_empty() {
-                text.push_str(&format!("\n{host}'s {} wrote last:\n  {}", browser.version(), last.join("\n  ")));
+                text.push_str(&format!(
+                    "\n{host}'s {} wrote last:\n  {}",
+                    browser.version(),
+                    last.join("\n  ")
+                ));
             }
         }
         EmulationError(text)
@@ -205,7 +212,9 @@ impl Guests for Party<'_> {
         }
         let (interval, duration) = (self.scenario.sample_interval, self.scenario.duration);
         self.machine = MachineSampler::start(interval, duration)
-            .inspect_err(|error| self.plan.warnings.push(format!("whether the machine kept up is not known: {error}")))
+            .inspect_err(|error| {
+                self.plan.warnings.push(format!("whether the machine kept up is not known: {error}"))
+            })
             .ok();
         self.sample = Time::ZERO + interval;
         for call in &mut self.calls {
@@ -230,10 +239,12 @@ impl Guests for Party<'_> {
     }
 
     fn leave(&mut self) -> Result<(), EmulationError> {
-        let unconnected: Vec<String> = self.calls.iter_mut().filter_map(|call| call.hang_up().err()).collect();
+        let unconnected: Vec<String> =
+            self.calls.iter_mut().filter_map(|call| call.hang_up().err()).collect();
         for _ in 0..GOODBYE {
             // What is told now is the last, and a page may fail in leaving.
-            let listened = self.calls.iter_mut().map(|call| call.listen(Time::MAX).is_err() || call.is_over());
+            let listened =
+                self.calls.iter_mut().map(|call| call.listen(Time::MAX).is_err() || call.is_over());
             if listened.fold(true, |all, over| all && over) {
                 break;
             }

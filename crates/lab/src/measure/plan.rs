@@ -69,7 +69,9 @@ impl Plan {
     /// The film is one for all Firefoxes: the largest that any of them needs.
     fn share_film(&mut self) {
         let films = self.stations.iter().filter(|station| station.browser == Browser::Firefox);
-        let Some(film) = films.filter_map(|station| station.media.clone()).reduce(|one, other| larger(one, &other)) else {
+        let Some(film) =
+            films.filter_map(|station| station.media.clone()).reduce(|one, other| larger(one, &other))
+        else {
             return;
         };
         for station in self.stations.iter_mut().filter(|station| station.browser == Browser::Firefox) {
@@ -154,12 +156,14 @@ fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
         (_, CS1) => Ok(Some(Priority::VeryLow)),
         (Medium::Audio, Dscp::EF) | (Medium::Video, Dscp::AF41) => Ok(Some(Priority::High)),
         (Medium::Video, AF42) => Ok(Some(Priority::Medium)),
-        (Medium::Audio, other) => {
-            Err(format!("audio is not marked: browsers do not use code point {}; they have ef and cs1", other.0))
-        }
-        (Medium::Video, other) => {
-            Err(format!("video is not marked: browsers do not use code point {}; they have af41, af42 and cs1", other.0))
-        }
+        (Medium::Audio, other) => Err(format!(
+            "audio is not marked: browsers do not use code point {}; they have ef and cs1",
+            other.0
+        )),
+        (Medium::Video, other) => Err(format!(
+            "video is not marked: browsers do not use code point {}; they have af41, af42 and cs1",
+            other.0
+        )),
     }
 }
 

@@ -79,11 +79,8 @@ fn frames_lost<'a>(
         // A browser tells no frames as nothing at all, once it has sent some.
         let begun = rates.iter().position(|rate| !rate.is_nan()).unwrap_or(rates.len());
         let rates = rates.iter().map(|rate| if rate.is_nan() { 0.0 } else { *rate });
-        let judged: Vec<(f64, f64)> = rates
-            .zip(load.iter().copied())
-            .skip(begun)
-            .filter(|(_, load)| !load.is_nan())
-            .collect();
+        let judged: Vec<(f64, f64)> =
+            rates.zip(load.iter().copied()).skip(begun).filter(|(_, load)| !load.is_nan()).collect();
         let lost =
             judged.iter().filter(|(rate, load)| *load >= BUSY && *rate < KEEPS_UP * frame_rate).count();
         if often(lost, judged.len(), OFTEN) {
