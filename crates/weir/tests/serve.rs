@@ -1,5 +1,4 @@
 //! `weir serve` as a user meets it.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use assert_cmd::Command;
 use predicates::str::contains;
