@@ -117,9 +117,9 @@ fn a_chromium_call_beside_an_upload_is_measured_and_kept() {
     assert!(run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "), "{}", run["notes"]);
     let rate = mean(&run, "main.video", "received_rate");
     assert!((50e3..1e6).contains(&rate), "{rate}");
-    assert!(mean(&run, "main.video", "rtt_mean") > 0.05, "the path's round trip is 50 ms");
+    assert!(mean(&run, "main.video", "rtt_median") > 0.05, "the path's round trip is 50 ms");
     assert!(mean(&run, "upload.tcp", "received_rate") > 50e3);
-    assert!(mean(&run, "alice.up", "rate_out") < 1e6, "the line is the model's");
+    assert!(run["lines"]["alice.up"]["rate_out"].as_f64().unwrap() < 1e6, "the line is the model's");
     assert!(browsers().is_empty(), "{:?}", browsers());
     // The film may have had to be made first.
     assert!(took < Duration::from_secs(90), "{took:?}");
@@ -182,7 +182,7 @@ fn a_browser_that_dies_ends_the_run_and_ctrl_c_leaves_nothing() {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let up = (0..400).any(|_| {
             sleep(Duration::from_millis(50));
-            browsers().iter().any(|line| line.contains("type=renderer"))
+            process("/chromium\0--").is_some()
         });
         assert!(up, "no browser came up");
         // Until it calls.

@@ -134,7 +134,7 @@ impl Emulation<'_> {
             // Also when what follows breaks off: the loop must not go on for ever.
             let stops = Stops(&stop);
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
-            let ended = cast.play(&testbed, clock, end, foreground, over, guests, self);
+            let ended = cast.play(&testbed, (clock, end), foreground, over, guests, self);
             let gone = guests.leave();
             let ended = ended.and_then(|exit| gone.map(|()| exit));
             drop(stops);
@@ -148,7 +148,7 @@ impl Emulation<'_> {
         let (report, exit) = (report?, ended?);
         let uploads = outcome::records(&scenario, clock, &programs, report.duration)?;
         let calls = guests.records(report.duration);
-        Ok(outcome::gather(&scenario, calls, uploads, recorder, report, programs, exit, left))
+        Ok(outcome::gather(&scenario, calls, uploads, recorder, report, (programs, left), exit))
     }
 }
 

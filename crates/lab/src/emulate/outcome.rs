@@ -92,9 +92,8 @@ pub(super) fn gather(
     uploads: Vec<Transcript>,
     mut recorder: Recorder,
     report: Report,
-    programs: Vec<Ended>,
+    (programs, left): (Vec<Ended>, usize),
     exit: Option<ExitStatus>,
-    left: usize,
 ) -> Emulated {
     let mut warnings = Vec::new();
     if calls.is_none() && !scenario.calls.is_empty() {
@@ -120,15 +119,11 @@ pub(super) fn gather(
     if skipped > 0 {
         warnings.push(format!("{skipped} lines of the uploads could not be read"));
     }
-    let Records { streams: calls, events, warnings: of_calls, notes, limited } = calls.unwrap_or_default();
+    let Records { streams: calls, events, warnings: of_calls, mut notes, limited } =
+        calls.unwrap_or_default();
     let kept_up = in_time && !limited;
-    let mut notes = notes;
-    if !notes.is_empty() {
-        let late = |share| report.lateness.quantile(share).as_millis_f64();
-        let late = format!("median {:.3} ms, p99 {:.1} ms", late(0.5), late(0.99));
-        notes.push(("lateness".to_owned(), late));
-    }
-    warnings.extend(of_calls);
+    let late = |share| report.lateness.quantile(share).as_millis_f64();
+    notes.push(("lateness".to_owned(), format!("median {:.3} ms, p99 {:.1} ms", late(0.5), late(0.99))));
     let mut events: Vec<Event> =
         events.into_iter().chain(uploads.iter().flat_map(|upload| upload.events.clone())).collect();
     events.sort_by_key(|event| event.at);

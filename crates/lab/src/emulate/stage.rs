@@ -126,8 +126,7 @@ impl Cast {
     pub(super) fn play(
         &mut self,
         testbed: &Testbed,
-        clock: Clock,
-        end: Time,
+        (clock, end): (Clock, Time),
         foreground: Option<(HostId, &OnHost)>,
         over: impl Fn() -> bool,
         guests: &mut impl Guests,

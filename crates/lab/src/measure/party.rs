@@ -213,7 +213,7 @@ impl Guests for Party<'_> {
         let (interval, duration) = (self.scenario.sample_interval, self.scenario.duration);
         self.machine = MachineSampler::start(interval, duration)
             .inspect_err(|error| {
-                self.plan.warnings.push(format!("whether the machine kept up is not known: {error}"))
+                self.plan.warnings.push(format!("whether the machine kept up is not known: {error}"));
             })
             .ok();
         self.sample = Time::ZERO + interval;
@@ -227,7 +227,7 @@ impl Guests for Party<'_> {
             let since = Span::from_secs_f64(self.sample.as_secs_f64());
             // A look that fails is a sample that is not there.
             let _ = machine.sample(since);
-            self.sample = self.sample + self.scenario.sample_interval;
+            self.sample += self.scenario.sample_interval;
         }
         let start = self.start;
         self.each_call(|call| call.turn(now, start))?;
@@ -243,9 +243,11 @@ impl Guests for Party<'_> {
             self.calls.iter_mut().filter_map(|call| call.hang_up().err()).collect();
         for _ in 0..GOODBYE {
             // What is told now is the last, and a page may fail in leaving.
-            let listened =
-                self.calls.iter_mut().map(|call| call.listen(Time::MAX).is_err() || call.is_over());
-            if listened.fold(true, |all, over| all && over) {
+            let mut over = true;
+            for call in &mut self.calls {
+                over &= call.listen(Time::MAX).is_err() || call.is_over();
+            }
+            if over {
                 break;
             }
             sleep(TICK);

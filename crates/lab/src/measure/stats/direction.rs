@@ -174,8 +174,9 @@ impl Direction {
         for &(member, column, rule) in lines {
             let told: Vec<(&str, f64)> =
                 objects.iter().filter_map(|object| Some((object.id, object.number(member)?))).collect();
-            let stopped = rule == Pace && self.columns.iter().any(|known| known.name == column);
-            if told.is_empty() && !(stopped && !objects.is_empty()) {
+            let begun = || self.columns.iter().any(|known| known.name == column);
+            let stopped = rule == Pace && !objects.is_empty() && begun();
+            if told.is_empty() && !stopped {
                 continue;
             }
             let values = told.iter().map(|(_, value)| *value);
