@@ -8,7 +8,7 @@ use super::recorder::Recorder;
 use crate::experiment::ProgramKind;
 use crate::upload::transcript::{self, Grid, Transcript};
 use emulator::{Clock, Lateness, Report};
-use sim::recording::{Event, StreamRecord};
+use sim::recording::{Event, Kind, StreamRecord};
 use sim::{Recording, Scenario};
 use std::process::ExitStatus;
 use units::{Duration, Time};
@@ -121,6 +121,7 @@ pub(super) fn gather(
     }
     let Records { streams: calls, events, warnings: of_calls, mut notes, limited } =
         calls.unwrap_or_default();
+    warnings.extend(of_calls);
     let kept_up = in_time && !limited;
     let late = |share| report.lateness.quantile(share).as_millis_f64();
     notes.push(("lateness".to_owned(), format!("median {:.3} ms, p99 {:.1} ms", late(0.5), late(0.99))));
@@ -130,7 +131,7 @@ pub(super) fn gather(
     let lines = recorder.finish(Time::ZERO + report.duration);
     let uploads = uploads.into_iter().map(|upload| upload.record);
     let (mut streams, more): (Vec<_>, Vec<_>) =
-        calls.into_iter().partition(|stream: &StreamRecord| stream.kind.as_str() != "stats");
+        calls.into_iter().partition(|stream: &StreamRecord| stream.kind != Kind::Stats);
     streams.extend(uploads.chain(lines).chain(more));
     let recording =
         Recording { interval: scenario.sample_interval, duration: report.duration, streams, events };
