@@ -146,7 +146,7 @@ fn firefox_and_chromium_call_each_other() {
         "--browser",
         "bob=firefox",
         "--set",
-        "duration=12s",
+        "duration=20s",
         "--set",
         "call.main.two_way=true",
         "--set",
