@@ -36,6 +36,23 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// The headings of a table of differences.
+    pub const COLUMNS: [&str; 7] = ["cell", "who", "stream", "metric", "measured", "simulated", "difference"];
+
+    /// Its row in such a table, for people.
+    #[must_use]
+    pub fn row(&self) -> [String; 7] {
+        [
+            self.cell.clone(),
+            self.marked(),
+            self.stream.clone(),
+            self.metric.to_owned(),
+            self.unit.show(self.measured),
+            self.unit.show(self.simulated),
+            self.shown(),
+        ]
+    }
+
     /// The difference for people: a share of what was simulated, of shares themselves percentage points.
     #[must_use]
     pub fn shown(&self) -> String {
@@ -115,21 +132,15 @@ fn means<'a>(runs: impl Iterator<Item = &'a Vec<StreamSummary>>) -> Vec<(String,
 /// The differences as a table of the report.
 pub(super) fn table(differences: &[Difference]) -> Table {
     let row = |difference: &Difference| {
-        let cell = if difference.cell.is_empty() { "–" } else { &difference.cell };
-        vec![
-            cell.to_owned(),
-            difference.marked(),
-            difference.stream.clone(),
-            difference.metric.to_owned(),
-            difference.unit.show(difference.measured),
-            difference.unit.show(difference.simulated),
-            difference.shown(),
-        ]
+        let mut row = difference.row().to_vec();
+        if row[0].is_empty() {
+            "–".clone_into(&mut row[0]);
+        }
+        row
     };
-    let heads = ["cell", "who", "stream", "metric", "measured", "simulated", "difference"];
     Table {
         caption: "Measured against the simulator with the calls of today's Chromium".to_owned(),
-        columns: heads.map(str::to_owned).to_vec(),
+        columns: Difference::COLUMNS.map(str::to_owned).to_vec(),
         rows: differences.iter().map(row).collect(),
     }
 }

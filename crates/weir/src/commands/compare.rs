@@ -145,17 +145,9 @@ fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(),
     let quick =
         if first.time_scale < 1.0 { format!(", {}", schedule(first.time_scale)) } else { String::new() };
     out.line(format_args!("{}{quick}", first.experiment))?;
-    let mut rows = table(["cell", "who", "stream", "metric", "measured", "simulated", "difference"]);
+    let mut rows = table(Difference::COLUMNS);
     for difference in all {
-        rows.add_row([
-            difference.cell.clone(),
-            difference.marked(),
-            difference.stream.clone(),
-            difference.metric.to_owned(),
-            difference.unit.show(difference.measured),
-            difference.unit.show(difference.simulated),
-            difference.shown(),
-        ]);
+        rows.add_row(difference.row());
     }
     out.line(rows)
 }
