@@ -20,5 +20,5 @@ mod simulation;
 
 pub use recording::Recording;
 pub use sampler::Sampler;
-pub use scenario::{CallConfig, Fec, Marks, Scenario, VideoConfig};
+pub use scenario::{CallConfig, Estimate, Fec, Marks, Scenario, VideoConfig};
 pub use simulation::{Content, Options, RunError, Tap, run};

@@ -100,12 +100,28 @@ pub struct VideoConfig {
     pub circuit_breaker: bool,
     /// Whether parity packets go with the media.
     pub fec: Fec,
+    /// What the controller's estimate is of.
+    pub estimate: Estimate,
     /// Time between RTCP reports of either side, randomised by half as in RFC 3550 § 6.2
     /// (1 s for video: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`).
     pub report_interval: Duration,
     /// Time between transport-wide feedback packets (100 ms: libwebrtc
     /// `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
     pub feedback_interval: Duration,
+}
+
+/// What a controller estimates the bandwidth for: which packets it hears of, and how long they are to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Estimate {
+    /// The RTP packets of the video: audio runs beside the estimate (Jansen 2016 § 8-1-3), and headers below RTP do not count. The
+    /// published forms of GCC.
+    #[default]
+    Video,
+    /// All packets of the call's 5-tuple with the headers of UDP and IP: audio has transport-wide sequence numbers too, and takes its rate
+    /// first; what is left, less the headers, is the encoder's, up to its ceiling (libwebrtc `audio/audio_send_stream.cc`,
+    /// ConfigureBitrateObserver; `call/rtp_video_sender.cc`, OnBitrateUpdated;
+    /// `modules/congestion_controller/rtp/transport_feedback_adapter.cc`, AddPacket).
+    Transport,
 }
 
 /// Forward error correction of video.

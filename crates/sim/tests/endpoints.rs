@@ -19,6 +19,68 @@ fn a_fixed_rate_call_delivers_what_it_sends() {
 }
 
 #[test]
+fn an_estimate_of_the_transport_is_for_all_that_the_call_sends() {
+    let sent = |estimate| {
+        let mut scenario = dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 30);
+        scenario.calls[0].audio = Some(sim::codec::AudioConfig::opus());
+        scenario.calls[0].video.as_mut().unwrap().estimate = estimate;
+        let recording = run(&scenario);
+        assert_eq!(last(&recording, "main.video", "availableOutgoingBitrate"), 1e6);
+        let on_the_line = |stream| {
+            let rate = |column| late_rate(&recording, stream, column);
+            let headers = sim::wire::UDP_IPV4_OVERHEAD.get() as f64 * rate("packetsSent");
+            rate("bytesSent") + rate("headerBytesSent") + headers
+        };
+        on_the_line("main.video") + on_the_line("main.audio")
+    };
+    let (all, video) = (sent(sim::Estimate::Transport), sent(sim::Estimate::Video));
+    assert!((0.97e6..1.03e6).contains(&all), "{all}");
+    assert!(video > 1.1e6, "audio and headers are on top: {video}");
+}
+
+#[test]
+fn an_estimate_of_the_transport_leaves_the_encoder_its_ceiling_less_headers() {
+    let mut scenario = dumbbell("fixed:3Mbit/s", Bitrate::from_mbps(4), 10);
+    let video = scenario.calls[0].video.as_mut().unwrap();
+    video.estimate = sim::Estimate::Transport;
+    let headers = 204.0 * 8.0 * 52.0;
+    assert_eq!(last(&run(&scenario), "main.video", "targetBitrate"), 2e6 - headers, "204 packets of 1228 bytes");
+}
+
+#[test]
+fn audio_tells_the_controller_of_the_path() {
+    let mut scenario = dumbbell("gcc:libwebrtc", Bitrate::from_mbps(4), 2);
+    scenario.calls[0].audio = Some(sim::codec::AudioConfig::opus());
+    let mut reported = |estimate| {
+        scenario.calls[0].video.as_mut().unwrap().estimate = estimate;
+        let mut count = Sequences::default();
+        sim::run(&scenario, sim::Options { tap: Some(&mut count), ..Default::default() }).unwrap();
+        (count.of_audio, count.of_video)
+    };
+    let ((none, _), (audio, video)) = (reported(sim::Estimate::Video), reported(sim::Estimate::Transport));
+    assert_eq!(none, 0);
+    assert!(audio >= 99 && video > 0, "{audio} packets of audio, {video} of video");
+}
+
+/// Counts packets with transport-wide sequence numbers.
+#[derive(Default)]
+struct Sequences {
+    of_audio: u64,
+    of_video: u64,
+}
+
+impl sim::Tap for Sequences {
+    fn packet(&mut self, _: Time, host: net::HostId, _: &net::Packet, content: sim::Content<'_>) {
+        let sim::Content::Rtp(rtp) = content else { return };
+        if let (net::HostId(0), Some(_)) = (host, rtp.transport_sequence) {
+            let audio = rtp.frame.count == 0;
+            self.of_audio += u64::from(audio);
+            self.of_video += u64::from(!audio);
+        }
+    }
+}
+
+#[test]
 fn round_trip_times_begin_at_the_propagation_delay() {
     let recording = run(&dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 60));
     let points = recording.stream("main.video").unwrap().points("roundTripTime").unwrap();

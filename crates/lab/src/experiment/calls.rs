@@ -6,7 +6,7 @@ use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as r
 use cc::{BuildError, ControllerConfig, SettingError};
 use net::NetworkConfig;
 use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
-use sim::{CallConfig, Fec, Marks, VideoConfig};
+use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
@@ -43,6 +43,7 @@ pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
         nack: true,
         circuit_breaker: false,
         fec: Fec::Off,
+        estimate: Estimate::default(),
         report_interval: REPORT_INTERVAL,
         feedback_interval: FEEDBACK_INTERVAL,
     }
@@ -129,6 +130,7 @@ impl Call<'_> {
         let nack = table.or("nack", true)?;
         let circuit_breaker = table.or("circuit_breaker", false)?;
         let fec = fec(table)?;
+        let estimate = estimate(table)?;
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
         positive(table, "burst_time", burst_time > Duration::ZERO)?;
@@ -148,6 +150,7 @@ impl Call<'_> {
             nack,
             circuit_breaker,
             fec,
+            estimate,
             report_interval,
             feedback_interval,
         }))
@@ -270,6 +273,14 @@ fn fec(table: &mut Reader<'_>) -> Result<Fec, Fault> {
         "off" => Ok(Fec::Off),
         "hybrid" => Ok(Fec::Hybrid),
         other => Err(table.fault("fec", format!("no error correction '{other}'"), "write hybrid or off")),
+    }
+}
+
+fn estimate(table: &mut Reader<'_>) -> Result<Estimate, Fault> {
+    match table.or("estimate", "video".to_owned())?.as_str() {
+        "video" => Ok(Estimate::Video),
+        "transport" => Ok(Estimate::Transport),
+        other => Err(table.fault("estimate", format!("no estimate of '{other}'"), "write video or transport")),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Cell, Experiment, ExperimentError, Measure, calls};
 use crate::document::{self, Node, Place, Value};
 use sim::codec::{AudioConfig, EncoderConfig, LadderConfig};
-use sim::{Fec, VideoConfig};
+use sim::{Estimate, Fec, VideoConfig};
 use units::Bitrate;
 
 /// The controller of today's Chromium.
@@ -35,7 +35,7 @@ pub(super) fn make(cell: &mut Cell) {
         call.audio = call.audio.as_ref().map(|_| AudioConfig { rate: AUDIO_RATE, ..AudioConfig::opus() });
         call.video = call.video.take().map(|video| {
             let encoder = encoder(video.encoder, &cell.measure);
-            VideoConfig { fec: Fec::Hybrid, ..calls::usual(encoder) }
+            VideoConfig { fec: Fec::Hybrid, estimate: Estimate::Transport, ..calls::usual(encoder) }
         });
     }
 }

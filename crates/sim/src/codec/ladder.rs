@@ -7,9 +7,10 @@ const HALVES: [(u32, u32); 4] = [(1, 1), (1, 2), (1, 4), (1, 8)];
 /// libwebrtc `modules/video_coding/utility/quality_scaler.cc`, `kMinFramesNeededToScale`, `kFramedropPercentThreshold`.
 const MIN_FRAMES: u32 = 60;
 const MOST_DROPPED: f64 = 0.6;
-/// The largest picture that an encoder starts with at a low rate, in bit/s and pixels: libwebrtc of 2016,
-/// `modules/video_coding/utility/quality_scaler.cc`, `kQvgaBitrateThresholdKbps`, `kVgaBitrateThresholdKbps`.
-const START_LIMITS: [(u64, u64); 2] = [(250_000, 400 * 300), (500_000, 700 * 500)];
+/// The largest picture that an encoder starts with below a rate in bit/s, in pixels: libwebrtc today, `video/video_stream_encoder.cc`,
+/// DropDueToSize; and of 2016, `modules/video_coding/utility/quality_scaler.cc`, `kQvgaBitrateThresholdKbps`, `kVgaBitrateThresholdKbps`.
+const START_LIMITS: [(u64, u64); 2] = [(300_000, 320 * 240), (500_000, 640 * 480)];
+const START_LIMITS_2016: [(u64, u64); 2] = [(250_000, 400 * 300), (500_000, 700 * 500)];
 
 /// The steps of the resolution: fractions of the source's width and height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +29,15 @@ impl LadderSteps {
             Self::Alternating => &ALTERNATING,
             Self::Halves => &HALVES,
         }
+    }
+
+    /// The most pixels of the first picture at this rate, in bit/s.
+    fn most_at_start(self, bps: u64) -> u64 {
+        let limits = match self {
+            Self::Alternating => START_LIMITS,
+            Self::Halves => START_LIMITS_2016,
+        };
+        limits.iter().find(|(rate, _)| bps < *rate).map_or(u64::MAX, |(_, pixels)| *pixels)
     }
 }
 
@@ -90,8 +100,7 @@ impl Ladder {
     pub(super) fn new(config: LadderConfig, source: SourceSize, start_bps: u64) -> Self {
         let mut ladder =
             Self { config, source, rung: 0, stepped_down: false, since: None, sent: 0, dropped: 0, bytes: 0 };
-        let limit =
-            START_LIMITS.iter().find(|(rate, _)| start_bps < *rate).map_or(u64::MAX, |(_, pixels)| *pixels);
+        let limit = ladder.config.steps.most_at_start(start_bps);
         while ladder.config.enabled && ladder.pixels() > limit && ladder.has_lower() {
             ladder.rung += 1;
         }
@@ -202,7 +211,8 @@ mod tests {
     #[test]
     fn between_the_thresholds_nothing_changes_and_many_bits_step_up() {
         let mut ladder = Ladder::new(config(), FULL_HD, 400_000);
-        assert_eq!(ladder.resolution(), (720, 405), "the first rung of at most 700 × 500 pixels");
+        assert_eq!(ladder.resolution(), (720, 405), "the first rung of at most 640 × 480 pixels");
+        assert_eq!(Ladder::new(config(), FULL_HD, 299_999).resolution(), (360, 202), "of at most 320 × 240");
         assert_eq!(heights(&mut ladder, 30, 0, 0.05), [405; 30]);
         assert_eq!(heights(&mut ladder, 30, 30, 0.2)[29], 1080);
     }

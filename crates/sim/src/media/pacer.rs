@@ -107,7 +107,7 @@ impl Pacer {
 
     /// A packet left.
     pub(crate) fn sent(&mut self, now: Time, size: Bytes) {
-        self.budget -= i128::from(size.bits()) * 1_000_000_000;
+        self.charge(size);
         let Some(probe) = &mut self.probe else { return };
         let started = *probe.started.get_or_insert(now);
         probe.sent += size;
@@ -119,6 +119,12 @@ impl Pacer {
             // The cluster was sent on top of the budget: the debt is forgiven.
             self.budget = self.budget.max(0);
         }
+    }
+
+    /// A packet left that does not wait for its turn, but is counted: audio (libwebrtc `modules/pacing/pacing_controller.cc`,
+    /// `account_for_audio_`).
+    pub(crate) fn charge(&mut self, size: Bytes) {
+        self.budget -= i128::from(size.bits()) * 1_000_000_000;
     }
 
     /// Adds what the time since the last group allows, one burst at most: idle time is not saved up.

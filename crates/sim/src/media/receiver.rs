@@ -107,11 +107,11 @@ impl MediaReceiver {
             timeout.on_packet(now);
         }
         let header = wire::rtp_header_size(packet);
+        self.watch(now, packet, out);
         if packet.ssrc == self.sources.audio {
             self.audio.on_packet(now, packet.sequence, packet.rtp_timestamp, packet.payload, header);
             return;
         }
-        self.watch(now, packet, out);
         if packet.fec.is_some() {
             self.restore(now, packet);
             return;

@@ -7,21 +7,21 @@ use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
 use super::pacer::{Grant, Pacer};
-use super::packetizer::{Packetizer, Part};
+use super::packetizer::{MAX_PACKET, Packetizer, Part};
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
     AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, Outbox, RTX_PAYLOAD_TYPE, Show, Sources,
     VIDEO_PAYLOAD_TYPE, earlier,
 };
-use crate::codec::{AudioFrame, AudioSource, Encoder};
+use crate::codec::{AudioConfig, AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
-use crate::scenario::{CallConfig, Fec, VideoConfig};
+use crate::scenario::{CallConfig, Estimate, Fec, VideoConfig};
 use crate::wire;
 use cc::{Feedback, SentPacket};
 use net::Dscp;
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Seed, Time};
+use units::{Bitrate, Bytes, Duration, Seed, Time};
 
 /// A sender report that is due within this time goes ahead of a key frame (libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`,
 /// `RTCP_SEND_BEFORE_KEY_FRAME`).
@@ -64,8 +64,37 @@ struct VideoSender {
     keys: u64,
     frames_at_sample: u64,
     reported: Reported,
-    overhead: ProtectionShare,
+    protection: ProtectionShare,
     fec: Option<Protector>,
+    allocation: Option<Allocation>,
+}
+
+/// How an estimate of all the call sends is divided.
+struct Allocation {
+    /// What audio takes first, headers included.
+    audio: Bitrate,
+    /// The most that video takes, headers included.
+    video: Bitrate,
+}
+
+impl Allocation {
+    fn new(audio: Option<&AudioConfig>, video: Bitrate) -> Self {
+        let audio = audio.map_or(Bitrate::ZERO, |audio| {
+            let headers = (wire::AUDIO_HEADER + wire::UDP_IPV4_OVERHEAD).per(audio.interval);
+            audio.rate + headers.unwrap_or(Bitrate::ZERO)
+        });
+        Self { audio, video }
+    }
+
+    /// What is left of the estimate for the video's payload. Its headers are those of as many packets as carry it when all are as long
+    /// as they may be (libwebrtc `call/rtp_video_sender.cc`, CalculateOverheadRate).
+    fn video_payload(&self, estimate: Bitrate) -> Bitrate {
+        let video = estimate.saturating_sub(self.audio).min(self.video);
+        let a_second = video.bytes_in(Duration::from_secs(1));
+        let packets = a_second.get().div_ceil((MAX_PACKET + wire::UDP_IPV4_OVERHEAD).get());
+        let headers = (wire::VIDEO_HEADER + wire::UDP_IPV4_OVERHEAD) * packets;
+        video.saturating_sub(Bitrate::from_bps(headers.bits()))
+    }
 }
 
 /// What the newest receiver reports said, and every round-trip time and loss among them.
@@ -161,7 +190,8 @@ impl MediaSender {
             return;
         }
         if let Some(audio) = &mut self.audio {
-            audio.wake(now, out);
+            let estimator = self.video.as_mut().filter(|video| video.allocation.is_some());
+            audio.wake(now, estimator, out);
         }
         if let Some(video) = &mut self.video {
             video.wake(now, out);
@@ -200,7 +230,8 @@ impl MediaSender {
 }
 
 impl AudioSender {
-    fn wake(&mut self, now: Time, out: &mut impl Outbox) {
+    /// Sends what is due; `estimator` has the estimate that audio is a part of, if it is.
+    fn wake(&mut self, now: Time, mut estimator: Option<&mut VideoSender>, out: &mut impl Outbox) {
         while self.source.next_capture() <= now {
             let AudioFrame { size: payload, rtp_timestamp } = self.source.capture(now);
             let packet = Rtp {
@@ -210,7 +241,7 @@ impl AudioSender {
                 rtp_timestamp,
                 marker: false,
                 payload,
-                transport_sequence: None,
+                transport_sequence: estimator.as_ref().map(|video| video.log.next_sequence()),
                 sent: now,
                 retransmission_of: None,
                 probe: None,
@@ -219,6 +250,10 @@ impl AudioSender {
                 frame: FramePart::default(),
             };
             self.sent.add(payload, wire::rtp_header_size(&packet));
+            if let Some(video) = &mut estimator {
+                let size = video.account(now, &packet);
+                video.pacer.charge(size);
+            }
             out.rtp(now, packet, self.dscp);
         }
     }
@@ -233,7 +268,10 @@ impl VideoSender {
         seed: Seed,
         name: &str,
     ) -> Self {
-        let (start, target) = (call.start, controller.decision().target_rate);
+        let (start, estimate) = (call.start, controller.decision().target_rate);
+        let allocation = (config.estimate == Estimate::Transport)
+            .then(|| Allocation::new(call.audio.as_ref(), config.encoder.max_rate));
+        let target = allocation.as_ref().map_or(estimate, |allocation| allocation.video_payload(estimate));
         let mut sender = Self {
             sources,
             dscp: call.dscp.video,
@@ -261,8 +299,9 @@ impl VideoSender {
             keys: 0,
             frames_at_sample: 0,
             reported: Reported::default(),
-            overhead: ProtectionShare { at: start, ..ProtectionShare::default() },
+            protection: ProtectionShare { at: start, ..ProtectionShare::default() },
             fec: (config.fec == Fec::Hybrid).then(Protector::default),
+            allocation,
         };
         sender.obey(start);
         sender
@@ -271,12 +310,17 @@ impl VideoSender {
     /// Puts the controller's decision into force.
     fn obey(&mut self, now: Time) {
         let decision = self.controller.decision();
-        let encoder_rate = decision.target_rate.scale(1.0 - self.overhead.share);
-        self.encoder.set_target(now, encoder_rate);
+        let payload = self.video_payload(decision.target_rate);
+        self.encoder.set_target(now, payload.scale(1.0 - self.protection.share));
         self.pacer.set_rate(now, decision.pacing_rate, self.packetizer.bytes());
         if let Some(cluster) = decision.probe {
             self.pacer.start_probe(now, cluster);
         }
+    }
+
+    /// What the encoder and its protection have of an estimate.
+    fn video_payload(&self, estimate: Bitrate) -> Bitrate {
+        self.allocation.as_ref().map_or(estimate, |allocation| allocation.video_payload(estimate))
     }
 
     /// A compound packet of the receiver; returns why the call is to be given up, if it is.
@@ -299,7 +343,7 @@ impl VideoSender {
                 fec.on_report(now, fraction_lost, block.expected);
             }
             let protection = self.retransmitted.payload + self.parity().payload;
-            self.overhead.update(now, self.media.payload, protection);
+            self.protection.update(now, self.media.payload, protection);
             let report = Feedback::Report { fraction_lost, expected: block.expected, rtt: measured };
             self.controller.on_feedback(now, report);
         }
@@ -506,13 +550,19 @@ impl VideoSender {
 
     /// Hands a packet to the network, and tells the log, the controller and the pacer.
     fn leave(&mut self, now: Time, packet: Rtp, out: &mut impl Outbox) {
-        let size = wire::rtp_size(&packet);
-        let sequence = self.log.next_sequence();
-        let sent = SentPacket { sequence, sent: now, size, probe: packet.probe };
-        self.log.insert(sent);
-        self.controller.on_sent(&sent);
+        let size = self.account(now, &packet);
         self.pacer.sent(now, size);
         out.rtp(now, packet, self.dscp);
+    }
+
+    /// Tells the log and the controller of a packet that leaves now; returns how long it is to them.
+    fn account(&mut self, now: Time, packet: &Rtp) -> Bytes {
+        let below = if self.allocation.is_some() { wire::UDP_IPV4_OVERHEAD } else { Bytes::ZERO };
+        let size = wire::rtp_size(packet) + below;
+        let sent = SentPacket { sequence: self.log.next_sequence(), sent: now, size, probe: packet.probe };
+        self.log.insert(sent);
+        self.controller.on_sent(&sent);
+        size
     }
 
     fn show(&mut self, since_last: Duration, show: &mut Show<'_>) {

@@ -17,6 +17,9 @@ pub const UDP_IPV4_OVERHEAD: Bytes = Bytes::new(28);
 /// The RTP header of a first transmission of video: 12 bytes, and 12 of header extensions.
 pub const VIDEO_HEADER: Bytes = Bytes::new(24);
 
+/// The RTP header of audio that is under congestion control: the same.
+pub const AUDIO_HEADER: Bytes = VIDEO_HEADER;
+
 /// What parity protects of a video packet's header: the extensions, which count as what follows it (RFC 5109 § 7.3, length recovery).
 pub const FEC_PROTECTED_HEADER: Bytes = Bytes::new(12);
 

@@ -41,6 +41,7 @@ pub fn video(controller: &str) -> VideoConfig {
         circuit_breaker: false,
         nack: true,
         fec: sim::Fec::Off,
+        estimate: sim::Estimate::Video,
         report_interval: Duration::from_secs(1),
         feedback_interval: Duration::from_millis(100),
     }
