@@ -39,12 +39,14 @@ fn an_estimate_of_the_transport_is_for_all_that_the_call_sends() {
 }
 
 #[test]
-fn an_estimate_of_the_transport_leaves_the_encoder_its_ceiling_less_headers() {
-    let mut scenario = dumbbell("fixed:3Mbit/s", Bitrate::from_mbps(4), 10);
-    let video = scenario.calls[0].video.as_mut().unwrap();
-    video.estimate = sim::Estimate::Transport;
-    let headers = 204.0 * 8.0 * 52.0;
-    assert_eq!(last(&run(&scenario), "main.video", "targetBitrate"), 2e6 - headers, "204 packets of 1228 bytes");
+fn an_estimate_of_the_transport_leaves_the_encoder_the_rest() {
+    let target = |rate: &str| {
+        let mut scenario = dumbbell(rate, Bitrate::from_mbps(4), 10);
+        scenario.calls[0].video.as_mut().unwrap().estimate = sim::Estimate::Transport;
+        last(&run(&scenario), "main.video", "targetBitrate")
+    };
+    assert_eq!(target("fixed:1Mbit/s"), 1e6 - 102.0 * 8.0 * 52.0, "102 packets of at most 1228 bytes");
+    assert_eq!(target("fixed:3Mbit/s"), 2e6, "its ceiling");
 }
 
 #[test]

@@ -287,6 +287,10 @@ fn measured_runs_are_set_against_the_simulator() {
         page.contains("simulator, today's Chromium")
             && page.contains("* CPU-limited: in guerrero-viveros-2019/fig6-1")
     );
+    let output = compare(&["--claims", "--json"]).assert().success().get_output().stdout.clone();
+    let who: Vec<Value> = json_lines(&output).iter().map(|row| row["who"].clone()).collect();
+    assert_eq!(who[..2], ["Chromium 156", "simulator, gcc:draft-02"]);
+    assert!(who.contains(&"simulator, today's Chromium".into()), "{who:?}");
     compare(&["jansen-2016"]).assert().code(2).stderr(contains("no run of 'jansen-2016'"));
 }
 

@@ -191,12 +191,13 @@ impl Claim {
             Ok((false, shown)) => self.verdict(Some(experiment), Status::NotReproduced, shown),
             Err(reason) => self.not_run(Some(experiment), format!("claim {}: {reason}", self.id)),
         };
-        Verdict { values: self.values(experiment.cells(), cells), ..verdict }
+        Verdict { values: self.values(experiment.cells().iter().zip(cells)), ..verdict }
     }
 
-    fn values(&self, cells: &[Cell], values: &[CellValues]) -> Vec<Measured> {
+    /// The values of these cells.
+    pub(super) fn values<'a>(&self, cells: impl Iterator<Item = (&'a Cell, &'a CellValues)>) -> Vec<Measured> {
         let mut all = Vec::new();
-        for (cell, values) in cells.iter().zip(values) {
+        for (cell, values) in cells {
             for ((name, request), runs) in self.values.iter().zip(values) {
                 all.push(Measured {
                     cell: cell.label(),

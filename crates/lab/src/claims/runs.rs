@@ -22,7 +22,11 @@ impl Claim {
         let runs = cells.iter().map(Vec::len).min().unwrap_or(0);
         let verdict = match self.values_of(experiment.cells(), cells) {
             Ok(values) => self.judge(experiment, &values),
-            Err(reason) => self.not_run(Some(experiment), reason),
+            Err(reason) => {
+                let known = self.known(experiment.cells(), cells);
+                let values = self.values(known.iter().map(|(cell, values)| (*cell, values)));
+                Verdict { values, ..self.not_run(Some(experiment), reason) }
+            }
         };
         Verdict { runs: u32::try_from(runs).unwrap_or(u32::MAX), ..verdict }
     }
@@ -43,6 +47,12 @@ impl Claim {
             ));
         }
         runs.iter().map(|runs| self.values_of_cell(runs)).collect()
+    }
+
+    /// What is known of the cells that have runs, where others have none.
+    fn known<'c>(&self, cells: &'c [Cell], runs: &[Vec<&Computed>]) -> Vec<(&'c Cell, CellValues)> {
+        let with_runs = cells.iter().zip(runs).filter(|(_, runs)| !runs.is_empty());
+        with_runs.filter_map(|(cell, runs)| Some((cell, self.values_of_cell(runs).ok()?))).collect()
     }
 
     /// By value, then by run.

@@ -176,6 +176,8 @@ fn cells_without_runs_are_named() {
         (verdict.status.to_string(), verdict.measured.as_str()),
         ("not run".to_owned(), "1 of 2 cells have no run: host.alice.up.rate=1Mbit/s")
     );
+    let known: Vec<&str> = verdict.values.iter().map(|value| value.cell.as_str()).collect();
+    assert!(!known.is_empty() && !known.contains(&"host.alice.up.rate=1Mbit/s"), "{known:?}");
 }
 
 #[test]

@@ -13,8 +13,8 @@ const AUDIO_RATE: Bitrate = Bitrate::from_kbps(32);
 
 impl Experiment {
     /// The experiment with every call of every cell as today's Chromium makes it, whatever the file and its axes say of it: its controller with its own
-    /// rates and intervals, its audio, the source that a measurement sends ([`Measure::source`](super::Measure::source)), parity packets when many are lost
-    /// (it negotiates ULPFEC), and the picture in the steps of today's libwebrtc. Whether there is audio and video, the codec, the most that the video takes
+    /// rates and intervals, its audio, one estimate for all that it sends, the source that a measurement sends ([`Measure::source`](super::Measure::source)),
+    /// parity packets when many are lost (it negotiates ULPFEC), the picture in the steps of today's libwebrtc, and its bitrate adjuster. Whether there is audio and video, the codec, the most that the video takes
     /// and whether its size adapts are as in the file. Its text says `today = true`.
     ///
     /// # Errors
@@ -43,7 +43,14 @@ pub(super) fn make(cell: &mut Cell) {
 fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
     let EncoderConfig { codec, source, max_rate, model, ladder, sizes, .. } = file;
     let ladder = LadderConfig { enabled: ladder.enabled, ..LadderConfig::fitted(codec) };
-    EncoderConfig { model, ladder, sizes, ..EncoderConfig::new(codec, measure.source(source), max_rate) }
+    let adjusts_bitrate = true;
+    EncoderConfig {
+        model,
+        ladder,
+        sizes,
+        adjusts_bitrate,
+        ..EncoderConfig::new(codec, measure.source(source), max_rate)
+    }
 }
 
 #[cfg(test)]
@@ -84,7 +91,7 @@ mod tests {
         for own in [
             "media_timeout = \"5s\"\nnack = false\nburst_time = \"9ms\"\ncircuit_breaker = true",
             "report_interval = \"9s\"\nfeedback_interval = \"9ms\"\nstart_rate = \"1Mbit/s\"",
-            "controller = \"gcc:draft-02\"\nsettings = { 'pacing.factor' = 2.5 }",
+            "estimate = \"video\"\ncontroller = \"gcc:draft-02\"\nsettings = { 'pacing.factor' = 2.5 }",
             "video = { min_rate = \"9kbit/s\", ladder = \"halves\", fps = 60 }",
         ] {
             assert!(today(own).simulates(&plain), "{own}");

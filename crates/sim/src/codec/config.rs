@@ -156,6 +156,9 @@ pub struct EncoderConfig {
     pub ladder: LadderConfig,
     /// Sizes to use instead of noise.
     pub sizes: Option<Arc<FrameSizes>>,
+    /// Whether the encoder is asked for less than the target when its frames come unevenly, as libwebrtc does since 2019
+    /// (`video/encoder_bitrate_adjuster.cc`).
+    pub adjusts_bitrate: bool,
 }
 
 impl EncoderConfig {
@@ -166,7 +169,8 @@ impl EncoderConfig {
     pub fn new(codec: Codec, source: SourceSize, max_rate: Bitrate) -> Self {
         let model = ModelParameters::fitted(codec);
         let ladder = LadderConfig::fitted(codec);
-        Self { codec, source, min_rate: Self::MIN_RATE.min(max_rate), max_rate, model, ladder, sizes: None }
+        let min_rate = Self::MIN_RATE.min(max_rate);
+        Self { codec, source, min_rate, max_rate, model, ladder, sizes: None, adjusts_bitrate: false }
     }
 
     /// Frame sizes from a file, scaled to the target rate.

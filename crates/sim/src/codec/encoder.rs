@@ -1,4 +1,5 @@
 use super::EncoderConfig;
+use super::bitrate_adjuster::BitrateAdjuster;
 use super::ladder::Ladder;
 use super::noise::CorrelatedLaplace;
 use super::rate_control::RateControl;
@@ -8,6 +9,9 @@ use units::{Bitrate, Bytes, Duration, Stream, Time};
 /// No frame is smaller than this share of its part of the rate: libvpx `vp9_ratectrl.c`,
 /// `vp9_calc_pframe_target_size_one_pass_cbr`, `avg_frame_bandwidth >> 4`.
 const SMALLEST: f64 = 1.0 / 16.0;
+
+/// How often a rate that stays is weighed anew (1 s: libwebrtc `video/video_stream_encoder.cc`, `kParameterUpdateIntervalMs`).
+const UPDATE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An encoded frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +37,12 @@ pub struct Encoder {
     random: Stream,
     noise: CorrelatedLaplace,
     control: RateControl,
+    adjuster: Option<BitrateAdjuster>,
     ladder: Ladder,
     rate: Bitrate,
     requested: Bitrate,
+    offered: Bitrate,
+    targeted: Time,
     reacted: Option<Time>,
     captured: Option<Time>,
     next: Time,
@@ -55,14 +62,18 @@ impl Encoder {
     /// An encoder that starts at `start_rate` (within the floor and the ceiling). The first frame is captured
     /// whenever [`Self::capture`] is first called, and is a key frame.
     pub fn new(config: EncoderConfig, random: Stream, start_rate: Bitrate) -> Self {
-        let rate = bounded(&config, start_rate);
+        let mut adjuster = config.adjusts_bitrate.then(|| BitrateAdjuster::new(config.source.fps));
+        let rate = asked(&config, &mut adjuster, Time::ZERO, start_rate);
         Self {
             noise: CorrelatedLaplace::new(config.model.size_noise, config.model.correlation),
             control: RateControl::new(config.model.payback),
+            adjuster,
             ladder: Ladder::new(config.ladder.clone(), config.source, rate.as_bps()),
             random,
             rate,
             requested: rate,
+            offered: start_rate,
+            targeted: Time::ZERO,
             reacted: None,
             captured: None,
             next: Time::ZERO,
@@ -75,7 +86,11 @@ impl Encoder {
     /// A new target from the controller. It is followed within the floor and the ceiling, at once or as soon as
     /// τ_v has passed since the last reaction (RFC 8593 § 5.1).
     pub fn set_target(&mut self, now: Time, rate: Bitrate) {
-        self.requested = bounded(&self.config, rate);
+        let fresh = now.saturating_since(self.targeted) < UPDATE_INTERVAL;
+        if rate != self.offered || !fresh {
+            (self.offered, self.targeted) = (rate, now);
+            self.requested = asked(&self.config, &mut self.adjuster, now, rate);
+        }
         self.react(now);
     }
 
@@ -175,6 +190,9 @@ impl Encoder {
         };
         let size = whole_bytes(size);
         self.control.spend(size);
+        if let Some(adjuster) = &mut self.adjuster {
+            adjuster.encoded(now, size);
+        }
         if !key {
             self.ladder.sent(size);
         }
@@ -188,8 +206,15 @@ impl Encoder {
     }
 }
 
-fn bounded(config: &EncoderConfig, rate: Bitrate) -> Bitrate {
-    rate.max(config.min_rate).min(config.max_rate)
+/// What the encoder is asked for where the network leaves `rate` to it.
+fn asked(
+    config: &EncoderConfig,
+    adjuster: &mut Option<BitrateAdjuster>,
+    now: Time,
+    rate: Bitrate,
+) -> Bitrate {
+    let target = rate.max(config.min_rate).min(config.max_rate);
+    adjuster.as_mut().map_or(target, |adjuster| adjuster.ask(now, target, rate, config.min_rate))
 }
 
 fn whole_bytes(size: f64) -> Bytes {

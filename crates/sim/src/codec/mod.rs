@@ -4,8 +4,8 @@
 //! Data flow of a video frame, one file a stage:
 //!
 //! ```text
-//! target ─▶ encoder (reaction lag, floor, ceiling) ─▶ rate_control (debt, dropped frames) ─▶ Frame
-//!                 ▲ noise or sizes (CSV)    ▲ ladder (resolution by bits per pixel)
+//! target ─▶ bitrate_adjuster (if there is one) ─▶ encoder (reaction lag, floor, ceiling) ─▶ rate_control (debt, dropped frames) ─▶ Frame
+//!                                                   ▲ noise or sizes (CSV)    ▲ ladder (resolution by bits per pixel)
 //! ```
 //!
 //! Where the model differs from RFC 8593:
@@ -18,6 +18,7 @@
 //! | sizes are independent | they may be correlated from frame to frame | encoders' are; the marginal distribution stays Laplace |
 
 mod audio;
+mod bitrate_adjuster;
 mod config;
 mod encoder;
 mod fitted;

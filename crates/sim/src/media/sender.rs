@@ -77,13 +77,17 @@ struct Allocation {
     video: Bitrate,
 }
 
+/// Video is allocated up to so many times its ceiling, if the network has it (libwebrtc `call/bitrate_allocator.cc`,
+/// `kTransmissionMaxBitrateMultiplier`).
+const VIDEO_CEILINGS: u64 = 2;
+
 impl Allocation {
-    fn new(audio: Option<&AudioConfig>, video: Bitrate) -> Self {
+    fn new(audio: Option<&AudioConfig>, ceiling: Bitrate) -> Self {
         let audio = audio.map_or(Bitrate::ZERO, |audio| {
             let headers = (wire::AUDIO_HEADER + wire::UDP_IPV4_OVERHEAD).per(audio.interval);
             audio.rate + headers.unwrap_or(Bitrate::ZERO)
         });
-        Self { audio, video }
+        Self { audio, video: ceiling * VIDEO_CEILINGS }
     }
 
     /// What is left of the estimate for the video's payload. Its headers are those of as many packets as carry it when all are as long

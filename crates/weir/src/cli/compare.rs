@@ -7,6 +7,7 @@ use std::path::PathBuf;
 Examples:
   weir compare runs.sqlite
   weir compare runs.sqlite jansen-2016 -o today.html
+  weir compare runs.sqlite --claims
   weir compare runs.sqlite --json
 
 What was measured is set against a simulation of the same with the calls of today's Chromium. It and one with the file's own controllers
@@ -21,6 +22,9 @@ pub(crate) struct Compare {
     /// Write a page with claims and figures side by side, that stands alone
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Show what the runs of each say of the papers' claims, instead of the differences
+    #[arg(long)]
+    pub(crate) claims: bool,
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,

@@ -32,7 +32,11 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
         ];
         super::report::write_page(path, "Runs side by side", facts, &[], sections, args.quiet)?;
     }
-    show(args, &comparisons)?;
+    if args.claims {
+        super::verify::show(&in_order(&claims, &comparisons), args.json)?;
+    } else {
+        show(args, &comparisons)?;
+    }
     conclude(summary, ExitCode::SUCCESS)
 }
 
@@ -158,14 +162,10 @@ pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Ve
     let mut runs = store.runs(&Filter::default())?;
     runs.retain(|run| claims.iter().any(|claim| claim.experiment == run.meta.experiment));
     let comparisons = loaded(&store, &readable(runs)?, claims)?;
-    let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();
-    let mut all = Vec::new();
-    for claim in claims {
-        let before = all.len();
-        all.extend(found.iter().filter(|verdict| verdict.id == claim.id).cloned());
-        if named && all.len() == before {
-            all.push(claim.without_runs());
-        }
+    let mut all = in_order(claims, &comparisons);
+    if named {
+        let unknown = claims.iter().filter(|claim| !all.iter().any(|verdict| verdict.id == claim.id));
+        all.extend(unknown.map(|claim| claim.without_runs()).collect::<Vec<_>>());
     }
     if all.is_empty() {
         let shown = path.display();
@@ -174,4 +174,14 @@ pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Ve
         )));
     }
     Ok(all)
+}
+
+/// What each party's runs say of each claim, in the order of the claims.
+fn in_order(claims: &[&Claim], comparisons: &[Comparison<'_>]) -> Vec<Verdict> {
+    let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();
+    let of = |claim: &&Claim| {
+        let id = claim.id.clone();
+        found.iter().filter(move |verdict| verdict.id == id).cloned()
+    };
+    claims.iter().flat_map(of).collect()
 }

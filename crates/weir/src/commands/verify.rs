@@ -95,7 +95,8 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     conclude(summary, if regressions.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
+/// The table of verdicts, or an object each.
+pub(super) fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
     let mut out = Output::new();
     if json {
         verdicts.iter().try_for_each(|verdict| out.json(verdict))?;
