@@ -142,9 +142,7 @@ settings! {
         "probe.further" => probe_further: f64,
         /// It follows while the estimate exceeds this share of what was probed (`goog_cc/probe_controller.cc`: 0.7).
         "probe.further_threshold" => further_threshold: f64,
-        /// Length of an initial probe (`goog_cc/probe_controller.cc`: 100 ms).
-        "probe.initial_duration" => initial_duration: Duration,
-        /// Length of any other probe (`goog_cc/probe_controller.cc`: 15 ms).
+        /// Length of a probe (`goog_cc/probe_controller.cc`: 15 ms; the 100 ms there are for initial probes that are repeated, which calls do not ask for).
         "probe.duration" => probe_duration: Duration,
         /// Packets of a probe, at least (`goog_cc/probe_controller.cc`: 5).
         "probe.packets" => probe_packets: u32,
@@ -276,7 +274,6 @@ impl Default for LibwebrtcConfig {
             probe_second: 6.0,
             probe_further: 2.0,
             further_threshold: 0.7,
-            initial_duration: Duration::from_millis(100),
             probe_duration: Duration::from_millis(15),
             probe_packets: 5,
             alr_interval: Duration::from_secs(5),

@@ -74,7 +74,7 @@ impl ProbeController {
         if config.probe_first > 0.0 {
             let second = (config.probe_second > 0.0).then(|| start.scale(config.probe_second));
             let probes = [Some(start.scale(config.probe_first)), second];
-            controller.initiate(None, probes, true, config.initial_duration);
+            controller.initiate(None, probes, true);
         }
         controller
     }
@@ -142,7 +142,7 @@ impl ProbeController {
     }
 
     fn probe(&mut self, now: Time, rate: Bitrate, further: bool) {
-        self.initiate(Some(now), [Some(rate), None], further, self.config.probe_duration);
+        self.initiate(Some(now), [Some(rate), None], further);
     }
 
     fn initiate(
@@ -150,7 +150,6 @@ impl ProbeController {
         now: Option<Time>,
         rates: [Option<Bitrate>; 2],
         mut further: bool,
-        min_duration: Duration,
     ) {
         let most = match self.limit {
             Limit::DelayChanges | Limit::RoundTripTime | Limit::Loss => return,
@@ -163,7 +162,7 @@ impl ProbeController {
             further &= rate < most;
             highest = rate.min(most);
             self.last_id += 1;
-            let min_packets = self.config.probe_packets;
+            let (min_duration, min_packets) = (self.config.probe_duration, self.config.probe_packets);
             let cluster = ProbeCluster { id: self.last_id, rate: highest, min_duration, min_packets };
             self.queue.push(now, cluster);
             self.fresh[fresh] = Some(cluster);
@@ -211,7 +210,7 @@ mod tests {
         let mut controller = ProbeController::new(&LibwebrtcConfig::default(), START, MOST);
         let first = controller.cluster().unwrap();
         assert_eq!((first.id, first.min_packets), (1, 5));
-        assert_eq!(first.min_duration, Duration::from_millis(100));
+        assert_eq!(first.min_duration, Duration::from_millis(15));
         assert_eq!(rates(&mut controller), [900, 1800]);
         let mut capped = ProbeController::new(&LibwebrtcConfig::default(), START, Bitrate::from_mbps(1));
         assert_eq!(rates(&mut capped), [900, 1000]);
