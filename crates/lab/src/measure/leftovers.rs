@@ -9,12 +9,7 @@ use std::path::Path;
 pub(super) fn replaced(folder: &Path, kind: &str) -> Result<String, EmulatorError> {
     let own = Owner::this()?;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !entry
-            .file_name()
-            .to_str()
-            .and_then(|name| maker(name, kind))
-            .is_some_and(|maker| !maker.is_alive())
-        {
+        if entry.file_name().to_str().and_then(|name| maker(name, kind)).is_none_or(Owner::is_alive) {
             continue;
         }
         // What cannot be removed, another user's for one, is left to its owner.
