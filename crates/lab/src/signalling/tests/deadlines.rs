@@ -18,6 +18,8 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// Longer than any deadline.
 const LONG: Duration = Duration::from_secs(300);
+/// What has not come by then never does.
+const NEVER: Duration = Duration::from_secs(3600);
 /// What a connection holds of what was sent and not read, bytes: the head of an answer, not the longest message.
 const BUFFER: usize = 16 << 10;
 const REQUEST: &[u8] = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -86,7 +88,7 @@ impl Page {
     /// The next message, while pings are answered; null when the server has closed.
     async fn hear(&mut self) -> Value {
         loop {
-            match self.0.next().await {
+            match in_time(self.0.next()).await {
                 Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return Value::Null,
                 Some(Ok(_)) => {}
@@ -95,10 +97,14 @@ impl Page {
     }
 }
 
+async fn in_time<T>(it: impl Future<Output = T>) -> T {
+    timeout(NEVER, it).await.unwrap()
+}
+
 /// What comes of a connection until the server closes it.
 async fn rest(mut stream: DuplexStream) -> Vec<u8> {
     let mut rest = Vec::new();
-    stream.read_to_end(&mut rest).await.unwrap();
+    in_time(stream.read_to_end(&mut rest)).await.unwrap();
     rest
 }
 
@@ -114,9 +120,12 @@ async fn a_connection_without_a_request_is_closed() {
     }
     // One that drips is no better.
     let (since, mut stream) = (Instant::now(), house.connect());
-    while stream.write_all(b"G").await.is_ok() {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    let dripping = async {
+        while stream.write_all(b"G").await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    in_time(dripping).await;
     assert!(since.elapsed() < connections::PATIENCE + Duration::from_secs(2));
 }
 
@@ -139,7 +148,7 @@ async fn there_are_only_so_many_connections() {
         let (since, mut stream) = (Instant::now(), house.connect());
         stream.write_all(REQUEST).await.unwrap();
         let mut word = [0; 12];
-        stream.read_exact(&mut word).await.unwrap();
+        in_time(stream.read_exact(&mut word)).await.unwrap();
         assert_eq!(&word, b"HTTP/1.1 200");
         since.elapsed().as_secs()
     };
