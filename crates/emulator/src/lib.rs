@@ -40,7 +40,7 @@ pub use gather::gathered;
 pub use header::read as read_header;
 pub use lateness::Lateness;
 pub use leftovers::sweep;
-pub use processes::{ask_to_end, make_end};
+pub use processes::{Owner, ask_to_end, make_end};
 pub use rootless::become_root;
 pub use scheduling::{RealTime, real_time};
 pub use tcp_info::{TcpInfo, tcp_info};

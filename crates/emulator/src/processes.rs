@@ -34,9 +34,10 @@ fn signal(program: &Child, signal: Signal) {
     }
 }
 
-/// The process that makes a run: its number, and when it was started, as numbers are used again. Written `PID-START`.
+/// The process that makes a run: its number, and when it was started, as numbers are used again. Written `PID-START`, in the names of
+/// what it makes for a while, by which others know what is left of one that was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Owner {
+pub struct Owner {
     pid: u32,
     /// In ticks since the machine started (proc_pid_stat(5), field 22).
     start: u64,
@@ -44,7 +45,10 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// This process.
-    pub(crate) fn this() -> Result<Self, EmulatorError> {
+    ///
+    /// # Errors
+    /// Without /proc.
+    pub fn this() -> Result<Self, EmulatorError> {
         let pid = std::process::id();
         let start = start_of(pid)
             .ok_or_else(|| EmulatorError("cannot read /proc/self/stat; is /proc mounted?".into()))?;
@@ -52,12 +56,15 @@ impl Owner {
     }
 
     /// Reads `PID-START`; what follows another dash is left.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split('-');
         Some(Self { pid: words.next()?.parse().ok()?, start: words.next()?.parse().ok()? })
     }
 
-    pub(crate) fn is_alive(self) -> bool {
+    /// Whether it runs. Without /proc nobody does.
+    #[must_use]
+    pub fn is_alive(self) -> bool {
         start_of(self.pid) == Some(self.start)
     }
 }

@@ -1,12 +1,13 @@
 //! The command line as a user meets it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-use assert_cmd::Command;
+mod common;
+
+use common::{in_folder, json_lines, weir};
 use lab::store::{Mode, RunMeta, Store};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use serde_json::Value;
-use std::path::Path;
 
 const EXPERIMENT: &str = r#"
 title = "Two rates"
@@ -27,28 +28,11 @@ controller = "gcc:carlucci-2017"
 "host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]
 "#;
 
-fn weir(args: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
-    command.args(args);
-    command
-}
-
 /// A folder with the experiment above in it.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("two.toml"), EXPERIMENT).unwrap();
     folder
-}
-
-fn in_folder(folder: &Path, args: &[&str]) -> Command {
-    let mut command = weir(args);
-    command.current_dir(folder);
-    command
-}
-
-fn json_lines(bytes: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(bytes).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -316,7 +300,7 @@ fn no_output_takes_the_place_of_another_file_of_the_command() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     use std::process::{Command, Stdio};
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("weir"))
+    let mut child = Command::new(common::WEIR)
         .args(["list", "--metrics"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -3,12 +3,12 @@
 //! Needs root and /dev/net/tun; without them the tests are skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+mod common;
+
+use common::{Bench, lacking, note, processes, run_of, said, signal, wait_for};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -34,41 +34,19 @@ host = "alice"
 ping = { to = "bob", interval = "200ms" }
 "#;
 
-/// A folder with the experiment, and the turn: one emulation at a time.
-struct Bench {
-    folder: tempfile::TempDir,
-    _turn: MutexGuard<'static, ()>,
-}
-
-/// `None` without root or the device.
+/// `None` where a host cannot be made.
 fn bench() -> Option<Bench> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    let device = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun");
-    if !root || device.is_err() {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            let _ = std::io::stderr().write_all(b"skipped: needs root and /dev/net/tun\n");
-        });
-        return None;
-    }
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("e.toml"), FILE).unwrap();
-    Some(Bench { folder, _turn: turn })
+    Bench::new(FILE, &lacking())
 }
 
 impl Bench {
-    fn weir(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
-        command.current_dir(self.folder.path()).arg("emulate").args(args);
-        command
+    fn emulate(&self, args: &[&str]) -> Command {
+        self.weir(&[&["emulate"], args].concat())
     }
 
     /// Starts one that is to be disturbed, and waits until its hosts are there.
     fn start(&self, args: &[&str]) -> Child {
-        let mut command = self.weir(args);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = self.emulate(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let up = wait_for(|| names(child.id()).len() == 2 && !sleepers().is_empty());
         if !up {
             child.kill().unwrap();
@@ -85,42 +63,24 @@ fn names(pid: u32) -> Vec<String> {
     names.filter(|name| name.starts_with(&format!("weir-{pid}-"))).collect()
 }
 
-/// Whether it comes true within ten seconds.
-fn wait_for(mut it: impl FnMut() -> bool) -> bool {
-    (0..200).any(|_| {
-        let is = it();
-        if !is {
-            sleep(Duration::from_millis(50));
-        }
-        is
-    })
-}
-
 /// What the tests leave running on a host has this in its command line.
 const SLEEPER: &str = "86399";
 
 fn sleepers() -> Vec<String> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let lines = entries.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
-    lines.filter(|line| line.starts_with("sleep") && line.contains(SLEEPER)).collect()
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
-    assert!(status.unwrap().success());
+    let commands = processes().map(|process| process.command);
+    commands.filter(|command| command.starts_with("sleep") && command.contains(SLEEPER)).collect()
 }
 
 /// The run, also one that the machine could not keep up with.
 fn json_whatever(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    run_of(output).unwrap_or_else(|said| panic!("{said}"))
 }
 
 #[test]
 fn a_file_runs_with_real_programs_and_leaves_records_logs_and_captures() {
     let Some(bench) = bench() else { return };
     let args = ["e.toml", "--json", "--quiet", "--store", "s.sqlite", "--logs", "logs", "--pcap", "pcap"];
-    let run = json_whatever(&bench.weir(&args).output().unwrap());
+    let run = json_whatever(&bench.emulate(&args).output().unwrap());
     let line = &run["lines"]["alice.up"];
     let rate = line["rate_out"].as_f64().unwrap();
     assert!((400e3..1.01e6).contains(&rate), "250 kB and pings in 4 s: {rate}");
@@ -133,8 +93,7 @@ fn a_file_runs_with_real_programs_and_leaves_records_logs_and_captures() {
         let path = bench.folder.path().join(format!("pcap/{host}.pcapng"));
         assert!(fs::metadata(path).unwrap().len() > 250_000);
     }
-    let mut list = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
-    let list = list.current_dir(bench.folder.path()).args(["list", "--store", "s.sqlite", "--json"]).output();
+    let list = bench.weir(&["list", "--store", "s.sqlite", "--json"]).output();
     assert_eq!(json_whatever(&list.unwrap())["mode"], "emulated");
 }
 
@@ -142,7 +101,8 @@ fn a_file_runs_with_real_programs_and_leaves_records_logs_and_captures() {
 fn captures_are_read_by_tshark() {
     let Some(bench) = bench() else { return };
     let command = ["--pcap", "pcap", "--quiet", "--", "ping", "-c", "3", "-i", "0.1", "-Q", "0xb8", "bob"];
-    let output = bench.weir(&[&["e.toml", "--set", "tcp.upload.start=3s"], &command[..]].concat()).output();
+    let output =
+        bench.emulate(&[&["e.toml", "--set", "tcp.upload.start=3s"], &command[..]].concat()).output();
     assert!(output.unwrap().status.success());
     let path = bench.folder.path().join("pcap/bob.pcapng");
     let Ok(seen) = Command::new("tshark")
@@ -151,7 +111,7 @@ fn captures_are_read_by_tshark() {
         .args(["-Y", "icmp.type == 8 && ip.dsfield.dscp == 46"])
         .output()
     else {
-        let _ = std::io::stderr().write_all(b"skipped: needs tshark\n");
+        note("skipped: needs tshark");
         return;
     };
     assert_eq!(String::from_utf8_lossy(&seen.stdout).lines().count(), 3);
@@ -162,7 +122,7 @@ fn a_command_has_the_terminal_and_its_exit_code_is_the_run_s() {
     let Some(bench) = bench() else { return };
     let script = "ping -c 1 -W 5 alice > /dev/null && ip -o addr show eth0 | grep -c 10.0.0.2/16; exit 7";
     let output =
-        bench.weir(&["e.toml", "--quiet", "--host", "bob", "--", "sh", "-c", script]).output().unwrap();
+        bench.emulate(&["e.toml", "--quiet", "--host", "bob", "--", "sh", "-c", script]).output().unwrap();
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().next(), Some("1"));
 }
@@ -179,7 +139,7 @@ fn the_queue_of_table_6_2_is_at_work() {
         let args =
             [&["janczukowicz-2017/adsl-ct", "--quiet", "--cell", &cell], &set[..], &["--", "sh", "-c", ping]]
                 .concat();
-        let output = bench.weir(&args).output().unwrap();
+        let output = bench.emulate(&args).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines()
             .next()
@@ -200,9 +160,7 @@ fn a_rate_is_changed_while_it_runs() {
     let set = ["--set", "tcp.upload.bytes=10MB", "--set", "duration=60s", "--run", "alice=exec sleep 86399"];
     let child = bench.start(&[&["e.toml", "--quiet", "--json", "--control", "s"], &set[..]].concat());
     let control = |words: &[&str]| {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
-        let output =
-            command.current_dir(bench.folder.path()).args(["control", "s"]).args(words).output().unwrap();
+        let output = bench.weir(&["control", "s"]).args(words).output().unwrap();
         let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         (output.status.code(), text)
     };
@@ -243,9 +201,9 @@ fn ctrl_c_leaves_nothing() {
         "s.sqlite",
     ]);
     let pid = child.id();
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
     assert!(names(pid).is_empty() && sleepers().is_empty());
 }
 
@@ -254,11 +212,11 @@ fn after_kill_9_the_next_run_repairs_the_machine() {
     let Some(bench) = bench() else { return };
     let grandchild = "bob=sleep 86399 & sleep 86399";
     let mut child = bench.start(&["e.toml", "--quiet", "--set", "duration=60s", "--run", grandchild]);
-    signal(&child, "KILL");
+    signal(child.id(), "KILL");
     child.wait().unwrap();
     let pid = child.id();
     assert!(names(pid).len() == 2 && !sleepers().is_empty(), "a killed run cannot clean up");
-    assert!(bench.weir(&["e.toml", "--quiet", "--", "true"]).status().unwrap().success());
+    assert!(bench.emulate(&["e.toml", "--quiet", "--", "true"]).status().unwrap().success());
     assert!(names(pid).is_empty() && sleepers().is_empty());
 }
 
@@ -268,7 +226,7 @@ fn a_program_that_left_its_host_is_ended_too() {
     // In a network namespace of its own, it still holds the pipe to us.
     let runaway = "alice=unshare --net sleep 86399 & sleep 86399";
     let output = bench
-        .weir(&[
+        .emulate(&[
             "e.toml",
             "--quiet",
             "--set",
@@ -299,7 +257,7 @@ fn what_cannot_be_started_loses_nothing() {
         FILE.replace("ping = { to = \"bob\", interval = \"200ms\" }", "command = \"true\""),
     )
     .unwrap();
-    let output = bench.weir(&[&["c.toml", "--quiet", "--json"], &set[..]].concat()).output().unwrap();
+    let output = bench.emulate(&[&["c.toml", "--quiet", "--json"], &set[..]].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let run: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(run["lines"]["alice.up"]["rate_out"].as_f64().unwrap() > 100e3);
@@ -315,7 +273,7 @@ fn what_cannot_be_started_loses_nothing() {
 fn iperf3_runs_from_the_file_also_over_ipv6_and_by_udp() {
     let Some(bench) = bench() else { return };
     if Command::new("iperf3").arg("--version").output().is_err() {
-        let _ = std::io::stderr().write_all(b"skipped: needs iperf3\n");
+        note("skipped: needs iperf3");
         return;
     }
     let programs = "[program.bulk]\nhost = \"alice\"\niperf3 = { to = \"bob\", congestion_control = \"reno\" }\n\
@@ -323,7 +281,7 @@ fn iperf3_runs_from_the_file_also_over_ipv6_and_by_udp() {
         [program.six]\nhost = \"alice\"\ncommand = \"ping -6 -c 3 -i 0.3 bob.ipv6\"\n";
     let (head, _) = FILE.split_once("[tcp.upload]").unwrap();
     fs::write(bench.folder.path().join("i.toml"), format!("{head}{programs}")).unwrap();
-    let run = json_whatever(&bench.weir(&["i.toml", "--quiet", "--json"]).output().unwrap());
+    let run = json_whatever(&bench.emulate(&["i.toml", "--quiet", "--json"]).output().unwrap());
     let of = |name: &str| {
         run["programs"].as_array().unwrap().iter().find(|program| program["name"] == name).unwrap().clone()
     };
@@ -339,7 +297,7 @@ fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_wo
     let Some(bench) = bench() else { return };
     let folder = bench.folder.path();
     let weir = folder.join("weir");
-    fs::copy(assert_cmd::cargo::cargo_bin!("weir"), &weir).unwrap();
+    fs::copy(common::WEIR, &weir).unwrap();
     let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups ./weir emulate e.toml --quiet -- ping -c 1 bob";
     let script = |tun: &str, then: &str| {
         let script = format!("chmod 755 . && {tun} && {then}");
@@ -351,13 +309,9 @@ fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_wo
         |mode: &str| format!("mknod -m {mode} tun{mode} c 10 200; mount --bind tun{mode} /dev/net/tun");
     let output = script(&node("666"), nobody).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success() && text.contains(" 0% packet loss"),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success() && text.contains(" 0% packet loss"), "{text}{}", said(&output));
     let output = script(&node("600"), nobody).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = said(&output);
     assert!(
         output.status.code() == Some(2)
             && said.contains("cannot open /dev/net/tun")
@@ -368,7 +322,7 @@ fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_wo
     let sleeper = nobody.replace("-- ping -c 1 bob", "--run 'bob=sleep 86399 & sleep 86399'");
     let mut child = script(&node("666"), &sleeper).spawn().unwrap();
     assert!(wait_for(|| sleepers().len() == 2));
-    signal(&child, "KILL");
+    signal(child.id(), "KILL");
     child.wait().unwrap();
     assert!(!sleepers().is_empty(), "a killed run cannot clean up");
     assert!(script(&node("666"), nobody).output().unwrap().status.success() && sleepers().is_empty());
@@ -376,12 +330,11 @@ fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_wo
 
 #[test]
 fn bad_input_is_answered_with_the_mend() {
-    let Some(Bench { folder, .. }) = &bench() else { return };
+    let Some(bench) = bench() else { return };
     let said = |args: &[&str]| {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
-        let output = command.current_dir(folder.path()).arg("emulate").args(args).output().unwrap();
+        let output = bench.emulate(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        String::from_utf8_lossy(&output.stderr).into_owned()
+        said(&output)
     };
     assert!(said(&["nothing.toml"]).contains("no experiment of this name"));
     for (args, mend) in [

@@ -1,7 +1,9 @@
 //! Dumps of chrome://webrtc-internals, in and out, as a user does it.
 
-use assert_cmd::Command;
+mod common;
+
 use assert_cmd::assert::Assert;
+use common::in_folder;
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;
@@ -10,7 +12,7 @@ use std::path::Path;
 const DUMP: &[u8] = include_bytes!("../../lab/src/measure/internals/fixtures/chromium-156.json.gz");
 
 fn weir(folder: &Path, args: &[&str]) -> Assert {
-    Command::new(assert_cmd::cargo::cargo_bin!("weir")).current_dir(folder).args(args).assert()
+    in_folder(folder, args).assert()
 }
 
 #[test]

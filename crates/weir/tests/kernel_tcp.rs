@@ -4,9 +4,11 @@
 //! Needs root and /dev/net/tun; without them it is skipped, and says so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+mod common;
+
+use common::{Bench, lacking, note, run_of};
 use serde_json::Value;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Congestion control, rate and queue.
 const CELLS: [[&str; 3]; 3] = [
@@ -50,20 +52,14 @@ fn differences(kernel: &Figures, ours: &Figures) -> Vec<String> {
     wrong
 }
 
-/// One run of each cell, all at once; or why there is none.
-fn runs() -> Result<Vec<Value>, String> {
+/// One run of each cell, all at once.
+fn runs(bench: &Bench) -> Vec<Value> {
     let start = |cell: &[&str; 3]| {
         let axes = ["tcp.flow.congestion_control", "host.alice.up.rate", "host.alice.up.queue"];
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
-        command.args([
-            "emulate",
-            "emulation/kernel-tcp",
-            "--compare",
-            "--json",
-            "--quiet",
-            "--set",
-            "duration=25s",
-        ]);
+        let set = ["--set", "duration=25s"];
+        let mut command = bench.weir(
+            &[&["emulate", "emulation/kernel-tcp", "--compare", "--json", "--quiet"], &set[..]].concat(),
+        );
         // More jitter than the machine itself has: BBR keeps the highest rate that acknowledgements ever show, and so a longer queue
         // where they come less evenly (docs/guides/tcp.md).
         for host in ["alice", "bob"] {
@@ -78,28 +74,17 @@ fn runs() -> Result<Vec<Value>, String> {
     };
     let children: Vec<_> = CELLS.iter().map(start).collect();
     let outputs = children.into_iter().map(|child| child.wait_with_output().unwrap());
-    let read = |output: std::process::Output| {
-        serde_json::from_slice(&output.stdout)
-            .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    outputs.map(read).collect()
+    outputs.map(|output| run_of(&output).unwrap_or_else(|said| panic!("{said}"))).collect()
 }
 
 #[test]
 fn ours_does_as_the_kernel_s() {
+    let Some(bench) = Bench::new("", &lacking()) else { return };
     let mut open: Vec<usize> = (0..CELLS.len()).collect();
     // How often a machine that kept up emulated each cell, and it differed.
     let mut fair = [0; CELLS.len()];
     for attempt in 1..=ATTEMPTS {
-        let runs = match runs() {
-            Ok(runs) => runs,
-            Err(reason) if reason.contains("/dev/net/tun") || reason.contains("namespace") => {
-                let line = format!("skipped: needs root and /dev/net/tun: {reason}\n");
-                let _ = std::io::stderr().write_all(line.as_bytes());
-                return;
-            }
-            Err(reason) => panic!("{reason}"),
-        };
+        let runs = runs(&bench);
         let mut wrong = Vec::new();
         open.retain(|&cell| {
             let (kernel, ours) = (figures(&runs[cell]), figures(&runs[cell]["simulated"]));
@@ -113,8 +98,7 @@ fn ours_does_as_the_kernel_s() {
             return;
         }
         if attempt == ATTEMPTS && open.iter().all(|&cell| fair[cell] < 2) {
-            let line = format!("not judged, this machine cannot keep up: {}\n", wrong.join("; "));
-            let _ = std::io::stderr().write_all(line.as_bytes());
+            note(&format!("not judged, this machine cannot keep up: {}", wrong.join("; ")));
             return;
         }
         assert!(attempt < ATTEMPTS, "TCP differs from the kernel's:\n{}", wrong.join("\n"));

@@ -3,12 +3,12 @@
 //! Needs root, /dev/net/tun, Chromium and Firefox with their drivers, and ffmpeg; without them the tests are skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+mod common;
+
+use common::{Bench, json_lines, lacking, processes, run_of, said, signal, wait_for};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -37,75 +37,40 @@ start = "12s"
 stop = "22s"
 "#;
 
-/// A folder with the experiment, and the turn: one measurement at a time.
-struct Bench {
-    folder: tempfile::TempDir,
-    _turn: MutexGuard<'static, ()>,
-}
-
 /// `None` where something that is needed is not there.
 fn bench() -> Option<Bench> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    let device = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok();
-    let lacking: Vec<String> = doctor().into_iter().filter(|(_, good)| !good).map(|(what, _)| what).collect();
-    if !root || !device || !lacking.is_empty() {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            let lacks = format!("skipped: needs root, /dev/net/tun and {}\n", lacking.join(", "));
-            let _ = std::io::stderr().write_all(lacks.as_bytes());
-        });
-        return None;
-    }
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("e.toml"), FILE).unwrap();
-    Some(Bench { folder, _turn: turn })
+    Bench::new(FILE, &[lacking(), doctor()].concat())
 }
 
-/// What `weir doctor` finds of what is for `weir measure`.
-fn doctor() -> Vec<(String, bool)> {
-    let output =
-        Command::new(assert_cmd::cargo::cargo_bin!("weir")).args(["doctor", "--json"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let findings = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    findings
-        .filter(|finding| finding["needed_for"].as_str().is_some_and(|for_| for_.contains("weir measure")))
-        .map(|finding| (finding["what"].as_str().unwrap().to_owned(), finding["status"] == "good"))
-        .collect()
-}
-
-impl Bench {
-    fn weir(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("weir"));
-        command.current_dir(self.folder.path()).args(args);
-        command
-    }
+/// What `weir doctor` misses of what is for `weir measure`.
+fn doctor() -> Vec<String> {
+    let output = Command::new(common::WEIR).args(["doctor", "--json"]).output().unwrap();
+    let needed = |finding: &Value| {
+        finding["needed_for"].as_str().is_some_and(|purpose| purpose.contains("weir measure"))
+    };
+    let findings = json_lines(&output.stdout).into_iter();
+    let missing = findings.filter(|finding| needed(finding) && finding["status"] != "good");
+    missing.map(|finding| finding["what"].as_str().unwrap().to_owned()).collect()
 }
 
 /// A run as JSON. A machine that stands still while browsers start, as a new one does that has yet to read them from its disk, fails an attempt, not the test.
 fn json(command: impl Fn() -> Command) -> Value {
-    let mut said = String::new();
+    let mut why = String::new();
     for _ in 0..3 {
-        let output = command().output().unwrap();
-        if let Ok(run) = serde_json::from_slice(&output.stdout) {
-            return run;
+        match run_of(&command().output().unwrap()) {
+            Ok(run) => return run,
+            Err(said) => why = said,
         }
-        said = String::from_utf8_lossy(&output.stderr).into_owned();
     }
-    panic!("no attempt of three gave a run: {said}");
+    panic!("no attempt of three gave a run: {why}");
 }
 
 /// Processes of browsers and their drivers that a run has started.
 fn browsers() -> Vec<String> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let marked = entries.filter(|entry| {
-        fs::read(entry.path().join("environ")).is_ok_and(|environment| {
-            environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"WEIR_RUN="))
-        })
-    });
-    let lines = marked.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
-    lines.filter(|line| ["chrom", "firefox", "gecko"].iter().any(|name| line.contains(name))).collect()
+    let commands = processes().filter(|process| process.marked).map(|process| process.command);
+    commands
+        .filter(|command| ["chrom", "firefox", "gecko"].iter().any(|name| command.contains(name)))
+        .collect()
 }
 
 fn mean(run: &Value, stream: &str, metric: &str) -> f64 {
@@ -133,7 +98,7 @@ fn a_chromium_call_beside_an_upload_is_measured_and_kept() {
     let table = fs::read_to_string(bench.folder.path().join("main.csv")).unwrap();
     assert!(table.contains("targetBitrate") && table.contains("availableOutgoingBitrate"), "{table}");
     let report = bench.weir(&["report", "--from", "runs.sqlite", "-o", "report.html"]).output().unwrap();
-    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    assert!(report.status.success(), "{}", said(&report));
 }
 
 #[test]
@@ -169,7 +134,7 @@ fn browsers_that_cannot_reach_each_other_end_the_run_with_a_clear_word() {
     let Some(bench) = bench() else { return };
     let args = ["measure", "e.toml", "--quiet", "--set", "host.alice.up.loss=100%"];
     let output = bench.weir(&args).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("'main' are not connected after 20s") && said.contains("alice is '"), "{said}");
     assert!(browsers().is_empty(), "{:?}", browsers());
@@ -181,45 +146,29 @@ fn a_browser_that_dies_ends_the_run_and_ctrl_c_leaves_nothing() {
     let start = || {
         let mut command = bench.weir(&["measure", "e.toml", "--quiet"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let up = (0..400).any(|_| {
-            sleep(Duration::from_millis(50));
-            process("/chromium\0--").is_some()
-        });
-        assert!(up, "no browser came up");
+        assert!(wait_for(|| chromium().is_some()), "no browser came up");
         // Until it calls.
         sleep(Duration::from_secs(3));
         child
     };
-    let end = |pattern: &str, signal: &str, pid: Option<u32>| {
-        let pid = pid.unwrap_or_else(|| process(pattern).unwrap());
-        assert!(
-            Command::new("kill").args([format!("-{signal}"), pid.to_string()]).status().unwrap().success()
-        );
-    };
     let child = start();
-    end("/chromium\0--", "KILL", None);
+    signal(chromium().unwrap(), "KILL");
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("alice") || said.contains("bob"), "{said}");
     assert!(browsers().is_empty(), "{:?}", browsers());
     let child = start();
-    end("", "INT", Some(child.id()));
+    signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{}", common::said(&output));
     assert!(browsers().is_empty(), "{:?}", browsers());
 }
 
-/// A marked process that is a browser itself, not one of its parts.
-fn process(pattern: &str) -> Option<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut found = entries.filter(|entry| {
-        let marked = fs::read(entry.path().join("environ"))
-            .is_ok_and(|environment| environment.windows(9).any(|part| part == b"WEIR_RUN="));
-        let line = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
-        marked && line.contains(pattern) && !line.contains("--type=")
-    });
-    found.find_map(|entry| entry.file_name().to_str()?.parse().ok())
+/// A run's Chromium, not one of its parts.
+fn chromium() -> Option<u32> {
+    let is_one = |command: &str| command.contains("/chromium\0--") && !command.contains("--type=");
+    processes().find(|process| process.marked && is_one(&process.command)).map(|process| process.pid)
 }
 
 #[test]
@@ -231,7 +180,7 @@ fn bad_input_is_answered_with_the_mend() {
         (&["measure", "e.toml", "--set", "measure.video=none.y4m"], "none.y4m"),
     ] {
         let output = bench.weir(args).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let said = said(&output);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains(mend), "{args:?}: {said}");
     }

@@ -1,63 +1,33 @@
 //! `weir upload` over the loopback, and experiment files of programs, as a user meets them.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod common;
+
 use assert_cmd::Command;
+use common::{Running, json_lines};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
-
-const WEIR: &str = env!("CARGO_BIN_EXE_weir");
 
 fn weir(args: &[&str]) -> Command {
-    let mut command = Command::new(WEIR);
-    command.args(args).timeout(std::time::Duration::from_secs(60));
+    let mut command = common::weir(args);
+    command.timeout(std::time::Duration::from_secs(60));
     command
 }
 
-fn json_lines(bytes: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(bytes).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// A server on a port of its own.
-struct Server {
-    child: Child,
-    out: BufReader<std::process::ChildStdout>,
-    port: String,
-}
-
-impl Server {
-    fn start() -> Self {
-        let mut child = std::process::Command::new(WEIR)
-            .args(["upload", "server", "--listen", "[::]:0", "--json", "--interval", "20ms"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        out.read_line(&mut line).unwrap();
-        let listening: Value = serde_json::from_str(&line).unwrap();
-        let address = listening["address"].as_str().unwrap();
-        let port = address.rsplit(':').next().unwrap().to_owned();
-        Self { child, out, port }
-    }
-
-    /// Stops it with SIGTERM; what it told, and whether it ended well.
-    fn stop(mut self) -> (Vec<Value>, bool) {
-        let id = self.child.id().to_string();
-        assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
-        let lines = self.out.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-        (lines, self.child.wait().unwrap().success())
-    }
+/// A server on a port of its own, and that.
+fn server() -> (Running, String) {
+    let server = Running::start(&["upload", "server", "--listen", "[::]:0", "--json", "--interval", "20ms"]);
+    let listening: Value = serde_json::from_str(&server.first).unwrap();
+    let port = listening["address"].as_str().unwrap().rsplit(':').next().unwrap().to_owned();
+    (server, port)
 }
 
 #[test]
 fn an_upload_arrives_whole_and_says_so() {
-    let server = Server::start();
-    let args = ["upload", "client", "127.0.0.1", "--port", &server.port, "--bytes", "1MB", "--json"];
+    let (server, port) = server();
+    let args = ["upload", "client", "127.0.0.1", "--port", &port, "--bytes", "1MB", "--json"];
     let mut client = weir(&args);
     client.args(["--interval", "5ms", "--congestion-control", "reno", "--dscp", "af11"]);
     let output = client.assert().success().stderr(is_empty()).get_output().stdout.clone();
@@ -74,12 +44,13 @@ fn an_upload_arrives_whole_and_says_so() {
     for name in ["smoothedRoundTripTime", "roundTripTime", "retransmissionTimeout"] {
         assert!(sample[name].is_f64(), "{name}: {sample}");
     }
-    weir(&["upload", "client", "localhost", "--port", &server.port, "--bytes", "10kB"])
+    weir(&["upload", "client", "localhost", "--port", &port, "--bytes", "10kB"])
         .assert()
         .success()
         .stdout(contains("completed: 10000 bytes acknowledged in"));
-    let (told, well) = server.stop();
-    assert!(well);
+    let (told, status) = server.stop("TERM");
+    assert!(status.success());
+    let told = json_lines(told.as_bytes());
     let completed: Vec<&Value> = told.iter().filter(|line| line["event"] == "completed").collect();
     assert_eq!((completed.len(), &completed[0]["value"]), (2, &1_000_000.into()));
     assert_eq!(completed[0]["peer"], lines[0]["address"]);
@@ -91,31 +62,14 @@ fn an_upload_arrives_whole_and_says_so() {
 
 #[test]
 fn a_client_that_is_stopped_says_how_far_it_came() {
-    let server = Server::start();
-    let mut client = std::process::Command::new(WEIR)
-        .args([
-            "upload",
-            "client",
-            "127.0.0.1",
-            "--port",
-            &server.port,
-            "--json",
-            "--on",
-            "1s",
-            "--off",
-            "1s",
-        ])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(client.stdout.take().unwrap());
-    out.read_line(&mut String::new()).unwrap();
-    let id = client.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let last = out.lines().last().unwrap().unwrap();
-    assert!(last.contains("\"event\":\"ended\""), "{last}");
-    assert!(client.wait().unwrap().success());
-    server.stop();
+    let (server, port) = server();
+    let on_and_off = ["--json", "--on", "1s", "--off", "1s"];
+    let client =
+        Running::start(&[&["upload", "client", "127.0.0.1", "--port", &port], &on_and_off[..]].concat());
+    let (told, status) = client.stop("INT");
+    assert!(told.lines().last().unwrap().contains("\"event\":\"ended\""), "{told}");
+    assert!(status.success());
+    server.stop("TERM");
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod internals;
 mod leftovers;
 pub mod machine;
 pub mod media;
+mod notes;
 mod ongoing;
 mod party;
 mod plan;

@@ -1,8 +1,9 @@
 //! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up, watched.
 
 use super::browser::{Browser, Launch};
-use super::machine::{MachineSampler, STREAM, verdict};
+use super::machine::{self, MachineSampler};
 use super::media::Media;
+use super::notes::Notes;
 use super::ongoing::Ongoing;
 use super::plan::{Plan, Station};
 use crate::emulate::{EmulationError, Guests, Records};
@@ -10,8 +11,8 @@ use crate::signalling::{Options, Seat, Server};
 use emulator::Testbed;
 use net::HostId;
 use sim::Scenario;
-use sim::recording::Event;
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::Duration as Span;
@@ -39,11 +40,9 @@ pub(super) struct Party<'a> {
     browsers: Vec<(String, Browser)>,
     calls: Vec<Ongoing>,
     machine: Option<MachineSampler>,
-    /// When the machine is looked at next.
-    sample: Time,
     start: f64,
     looked: Time,
-    notes: Vec<(String, String)>,
+    notes: Notes,
 }
 
 impl<'a> Party<'a> {
@@ -56,10 +55,9 @@ impl<'a> Party<'a> {
             browsers: Vec::new(),
             calls: Vec::new(),
             machine: None,
-            sample: Time::ZERO,
             start: 0.0,
             looked: Time::ZERO,
-            notes: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -164,15 +162,6 @@ impl<'a> Party<'a> {
         EmulationError(text)
     }
 
-    /// Frames a second that are to be sent at the most.
-    fn frame_rate(&self) -> f64 {
-        let rates = self.plan.calls.iter().flat_map(|call| &call.settings);
-        rates
-            .filter_map(|settings| settings.video.as_ref())
-            .map(|video| f64::from(video.frame_rate))
-            .fold(0.0, f64::max)
-    }
-
     /// Sees whether the browsers are alive.
     fn look(&mut self) -> Result<(), EmulationError> {
         for (host, browser) in &mut self.browsers {
@@ -194,7 +183,7 @@ impl Guests for Party<'_> {
             ports.push((station.host, listener.local_addr().map_err(failed)?.port()));
             listeners.push(listener);
         }
-        let film = self.media.iter().flatten().find_map(|media| media.webm.clone());
+        let film = self.media.iter().flatten().find_map(|media| media.webm.as_deref()).map(Path::to_owned);
         let server = Server::start(listeners, Options { film, ..Options::default() })
             .map_err(|error| EmulationError(format!("cannot serve the call page: {error}")))?;
         let pages = self.rooms(&server)?;
@@ -207,27 +196,17 @@ impl Guests for Party<'_> {
 
     fn begin(&mut self, since_1970: Duration) {
         self.start = since_1970.as_millis_f64();
-        if let Some(date) = chrono::DateTime::from_timestamp_millis(self.start as i64) {
-            self.notes.push(("date".to_owned(), date.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)));
-        }
+        self.notes.date(since_1970);
         let (interval, duration) = (self.scenario.sample_interval, self.scenario.duration);
-        self.machine = MachineSampler::start(interval, duration)
-            .inspect_err(|error| {
-                self.plan.warnings.push(format!("whether the machine kept up is not known: {error}"));
-            })
-            .ok();
-        self.sample = Time::ZERO + interval;
+        self.machine = Some(MachineSampler::start(interval, duration));
         for call in &mut self.calls {
             call.begin(self.start, interval, duration);
         }
     }
 
     fn turn(&mut self, now: Time) -> Result<(), EmulationError> {
-        if let Some(machine) = self.machine.as_mut().filter(|_| now >= self.sample) {
-            let since = Span::from_secs_f64(self.sample.as_secs_f64());
-            // A look that fails is a sample that is not there.
-            let _ = machine.sample(since);
-            self.sample += self.scenario.sample_interval;
+        if let Some(machine) = &mut self.machine {
+            machine.turn(now);
         }
         let start = self.start;
         self.each_call(|call| call.turn(now, start))?;
@@ -255,7 +234,7 @@ impl Guests for Party<'_> {
         let failed = unconnected.into_iter().next().map(|reason| self.with_logs(reason));
         scope(|scope| {
             for (host, browser) in self.browsers.drain(..) {
-                self.notes.push((format!("browser.{host}"), browser.version().to_owned()));
+                self.notes.browser(&host, &browser);
                 scope.spawn(move || browser.quit());
             }
         });
@@ -265,30 +244,21 @@ impl Guests for Party<'_> {
 
     fn records(&mut self, duration: Duration) -> Option<Records> {
         let mut records = Records { warnings: std::mem::take(&mut self.plan.warnings), ..Records::default() };
-        records.notes.append(&mut self.notes);
         for call in &mut self.calls {
             let collected = call.finish();
             records.streams.extend(collected.streams);
             records.events.extend(collected.events);
             records.warnings.extend(collected.warnings);
-            records.notes.extend(collected.notes);
+            self.notes.call(collected.notes);
         }
-        let media = self.plan.stations.iter().zip(&self.media);
-        for (station, media) in media {
+        for (station, media) in self.plan.stations.iter().zip(&self.media) {
             if let Some(media) = media {
-                records.notes.push((format!("media.{}", station.name), media.description.clone()));
+                self.notes.media(&station.name, media);
             }
         }
-        records.streams.extend(self.machine.take().map(MachineSampler::finish));
-        if let Some(reason) = verdict(&records.streams, self.frame_rate()) {
-            records.warnings.push(format!(
-                "CPU-limited: {reason}; what was measured is the machine's, not the network's"
-            ));
-            records.notes.push(("cpuLimited".to_owned(), reason));
-            // Where there are no notes, as in a table of samples, the mark goes with them.
-            records.limited = true;
-            let at = Time::ZERO + duration;
-            records.events.push(Event { at, stream: STREAM.to_owned(), what: "cpuLimited", value: 1.0 });
+        records.notes = self.notes.take();
+        if let Some(sampler) = self.machine.take() {
+            machine::mark(&mut records, sampler, self.plan.frame_rate(), Time::ZERO + duration);
         }
         Some(records)
     }

@@ -79,6 +79,12 @@ impl Plan {
         }
     }
 
+    /// Frames a second that are to be sent at the most.
+    pub(super) fn frame_rate(&self) -> f64 {
+        let videos = self.calls.iter().flat_map(|call| &call.settings).filter_map(|page| page.video.as_ref());
+        videos.map(|video| f64::from(video.frame_rate)).fold(0.0, f64::max)
+    }
+
     fn warn(&mut self, call: &CallConfig) {
         for (medium, mark) in [(Medium::Audio, call.dscp.audio), (Medium::Video, call.dscp.video)] {
             if let Err(reason) = priority(medium, mark) {

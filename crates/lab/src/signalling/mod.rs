@@ -9,6 +9,7 @@
 //! listeners that are bound already, so that one in each namespace can lead to the same rooms.
 
 mod check;
+mod connections;
 mod events;
 #[cfg(test)]
 mod generated;
@@ -30,7 +31,9 @@ pub use server::{Options, Server};
 pub const MAX_SEATS: usize = 2;
 /// The most rooms at a time.
 pub const MAX_ROOMS: usize = 64;
-/// The most connections of pages at a time.
+/// The most connections to a listener at a time that are not, or not yet, a page's WebSocket.
+pub const MAX_REQUESTS: usize = 256;
+/// The most WebSockets of pages at a time.
 pub const MAX_CONNECTIONS: usize = 256;
 /// The longest name of a room, characters.
 pub const MAX_ROOM_NAME: usize = 64;

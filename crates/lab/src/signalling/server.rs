@@ -1,5 +1,6 @@
 //! The server's life: its runtime and its listeners.
 
+use super::connections;
 use super::measured::Measured;
 use super::message::CallSettings;
 use super::pages;
@@ -61,11 +62,7 @@ impl Server {
             let _ = stream.set_nodelay(true);
         });
         drop(inside);
-        let router = self.router.clone();
-        runtime.spawn(async move {
-            // It never ends by itself: what fails to be accepted is tried again.
-            let _ = axum::serve(listener, router).await;
-        });
+        runtime.spawn(connections::serve(listener, self.router.clone()));
         Ok(())
     }
 

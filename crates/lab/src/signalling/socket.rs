@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 /// How long a page may take for its first message, and for taking a message in.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two looks whether a page is still there: of one whose connection broke without a word, its seat is free after two.
-const PULSE: Duration = Duration::from_secs(15);
+pub(super) const PULSE: Duration = Duration::from_secs(15);
 
 pub(super) const fn longest_message(measured: bool) -> usize {
     if measured { MAX_STATS_MESSAGE } else { MAX_MESSAGE }

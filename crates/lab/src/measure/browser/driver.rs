@@ -36,8 +36,7 @@ pub(super) struct Driver {
 impl Driver {
     /// Starts it on the host.
     pub(super) fn start(kind: Kind, host: &Host, programs: &Programs) -> Result<Self, EmulatorError> {
-        let home =
-            home().map_err(|error| EmulatorError(format!("cannot make a browser's folder: {error}")))?;
+        let home = home()?;
         let port = free_port(host)?;
         let mut command = Command::new(&programs.driver);
         match kind {
@@ -97,13 +96,16 @@ impl Drop for Driver {
 }
 
 /// A folder for everything that a browser writes, removed when dropped.
-fn home() -> io::Result<TempDir> {
-    leftovers::remove(&std::env::temp_dir(), FOLDER);
-    let home = tempfile::Builder::new().prefix(&leftovers::prefix(FOLDER)).tempdir()?;
-    for folder in ["tmp", "run"] {
-        fs::create_dir(home.path().join(folder))?;
-    }
-    Ok(home)
+fn home() -> Result<TempDir, EmulatorError> {
+    let prefix = leftovers::replaced(&std::env::temp_dir(), FOLDER)?;
+    let make = || {
+        let home = tempfile::Builder::new().prefix(&prefix).tempdir()?;
+        for folder in ["tmp", "run"] {
+            fs::create_dir(home.path().join(folder))?;
+        }
+        Ok(home)
+    };
+    make().map_err(|error: io::Error| EmulatorError(format!("cannot make a browser's folder: {error}")))
 }
 
 fn environment(command: &mut Command, home: &Path) {

@@ -1,8 +1,10 @@
 //! Whether the machine had enough processor for what it was to do. Browsers that starve do not say so (`qualityLimitationReason`
 //! stays `none` or `bandwidth`), and what they then send looks as if the network were bad.
 
+mod mark;
 mod sampler;
 mod verdict;
 
+pub(super) use mark::mark;
 pub use sampler::{MachineSampler, STREAM};
 pub use verdict::verdict;

@@ -1,7 +1,7 @@
 use crate::measure::stats::{sample_count, sample_index};
 use sim::recording::{Column, Kind, StreamRecord};
 use std::io;
-use std::time::Duration as StdDuration;
+use std::path::{Path, PathBuf};
 use units::{Duration, Time};
 
 /// The stream's name.
@@ -18,10 +18,9 @@ struct Ticks {
 }
 
 impl Ticks {
-    fn read() -> io::Result<Self> {
-        Self::parse(&std::fs::read_to_string(STAT)?).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("{STAT} has no line of all cores"))
-        })
+    fn read(stat: &Path) -> io::Result<Self> {
+        let text = std::fs::read_to_string(stat)?;
+        Self::parse(&text).ok_or_else(|| io::Error::other("it has no line of all cores"))
     }
 
     /// The line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guests are within user and nice. Before
@@ -47,39 +46,77 @@ impl Ticks {
 /// Watches the load of the whole machine during a run.
 #[derive(Debug)]
 pub struct MachineSampler {
+    /// Where the kernel tells ([`STAT`]).
+    stat: PathBuf,
     interval: Duration,
     duration: Duration,
-    before: Ticks,
+    /// When the next sample is.
+    due: Time,
+    before: Option<Ticks>,
     cpu: Vec<f64>,
     steal: Vec<f64>,
+    /// How many have been due, and of those how many are not there, as the kernel did not tell.
+    looks: usize,
+    missing: usize,
+    /// Why, of the last.
+    reason: String,
 }
 
 impl MachineSampler {
     /// Begins with the run, which has a sample every `interval` and lasts `duration`.
-    ///
-    /// # Errors
-    /// When the kernel does not tell.
-    pub fn start(interval: Duration, duration: Duration) -> io::Result<Self> {
+    #[must_use]
+    pub fn start(interval: Duration, duration: Duration) -> Self {
+        Self::reading(PathBuf::from(STAT), interval, duration)
+    }
+
+    pub(super) fn reading(stat: PathBuf, interval: Duration, duration: Duration) -> Self {
         let none = vec![f64::NAN; sample_count(interval, duration)];
-        Ok(Self { interval, duration, before: Ticks::read()?, cpu: none.clone(), steal: none })
+        let (cpu, steal, due) = (none.clone(), none, Time::ZERO + interval);
+        let (before, looks, missing, reason) = (None, 0, 0, String::new());
+        let mut sampler = Self { stat, interval, duration, due, before, cpu, steal, looks, missing, reason };
+        sampler.before = sampler.look();
+        sampler
     }
 
-    /// Takes a sample, to be called about once an interval; `since_start` is the time since the run began.
-    ///
-    /// # Errors
-    /// When the kernel does not tell.
-    pub fn sample(&mut self, since_start: StdDuration) -> io::Result<()> {
-        let now = Ticks::read()?;
-        self.take(since_start, now);
-        Ok(())
+    /// Takes a sample if one is due at this time of the run.
+    pub fn turn(&mut self, now: Time) {
+        if now < self.due {
+            return;
+        }
+        let at = self.due;
+        self.due += self.interval;
+        self.looks += 1;
+        match self.look() {
+            Some(ticks) => self.take(at, ticks),
+            None => self.missing += 1,
+        }
     }
 
-    fn take(&mut self, since_start: StdDuration, now: Ticks) {
-        let Some((cpu, steal)) = now.since(self.before) else { return };
-        self.before = now;
-        if let Some(index) = sample_index(since_start.as_secs_f64(), self.interval, self.cpu.len()) {
+    fn look(&mut self) -> Option<Ticks> {
+        let ticks = Ticks::read(&self.stat);
+        ticks.map_err(|error| self.reason = format!("{}: {error}", self.stat.display())).ok()
+    }
+
+    fn take(&mut self, at: Time, now: Ticks) {
+        let Some(before) = self.before else {
+            self.before = Some(now);
+            self.missing += 1;
+            return;
+        };
+        let Some((cpu, steal)) = now.since(before) else { return };
+        self.before = Some(now);
+        if let Some(index) = sample_index(at.as_secs_f64(), self.interval, self.cpu.len()) {
             (self.cpu[index], self.steal[index]) = (cpu, steal);
         }
+    }
+
+    /// How much of it could not be watched and why, for people; `None` if all was.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        let (missing, all, reason) = (self.missing, self.looks, &self.reason);
+        (missing > 0).then(|| {
+            format!("whether the machine kept up is not known in {missing} of {all} samples: {reason}")
+        })
     }
 
     /// The stream [`STREAM`]: `cpu`, the share of all cores that was used in the interval, and `steal`, the share that the machine
@@ -118,22 +155,49 @@ mod tests {
 
     #[test]
     fn samples_lie_on_the_grid_of_the_run() {
-        let mut sampler = MachineSampler::start(Duration::from_secs(1), Duration::from_secs(4)).unwrap();
-        sampler.before = ticks("cpu  0 0 0 0 0 0 0 0");
-        sampler.take(StdDuration::from_millis(1010), ticks("cpu  50 0 0 50 0 0 0 0"));
-        sampler.take(StdDuration::from_millis(2900), ticks("cpu  150 0 0 50 0 0 0 0"));
-        sampler.take(StdDuration::from_millis(9000), ticks("cpu  150 0 0 150 0 0 0 0"));
+        let mut sampler = MachineSampler::start(Duration::from_secs(1), Duration::from_secs(4));
+        sampler.before = Some(ticks("cpu  0 0 0 0 0 0 0 0"));
+        sampler.take(Time::from_millis(1010), ticks("cpu  50 0 0 50 0 0 0 0"));
+        sampler.take(Time::from_millis(2900), ticks("cpu  150 0 0 50 0 0 0 0"));
+        sampler.take(Time::from_secs(9), ticks("cpu  150 0 0 150 0 0 0 0"));
+        assert_eq!(sampler.missing(), None);
         let record = sampler.finish();
         assert_eq!(format!("{:?}", record.column("cpu").unwrap()), "[0.5, NaN, 1.0, NaN]");
         assert_eq!(record.column("steal").unwrap()[2], 0.0);
     }
 
     #[test]
+    fn what_the_kernel_does_not_tell_is_missing_with_a_word() {
+        let stat = tempfile::NamedTempFile::new().unwrap();
+        let path = stat.path().to_owned();
+        let mut sampler =
+            MachineSampler::reading(path.clone(), Duration::from_secs(1), Duration::from_secs(6));
+        let mut at = |seconds: u64, text: &str| {
+            std::fs::write(&path, text).unwrap();
+            // What is not due yet, or has been, is not taken again.
+            for ms in [999, 1000, 1001] {
+                sampler.turn(Time::from_millis((seconds - 1) * 1000 + ms));
+            }
+        };
+        at(1, "cpu  0 0 0 0 0 0 0 0");
+        at(2, "cpu  50 0 0 50 0 0 0 0");
+        at(3, "intr 5");
+        at(4, "cpu  50 0 0 250 0 0 0 0");
+        drop(stat);
+        sampler.turn(Time::from_secs(5));
+        let said = sampler.missing().unwrap();
+        assert!(said.contains("is not known in 3 of 5 samples: "), "{said}");
+        assert!(said.contains("No such file"), "{said}");
+        let record = sampler.finish();
+        assert_eq!(format!("{:?}", record.column("cpu").unwrap()), "[NaN, 0.5, NaN, 0.0, NaN, NaN]");
+    }
+
+    #[test]
     fn this_machine_can_be_watched() {
-        let mut sampler = MachineSampler::start(Duration::from_millis(50), Duration::from_secs(1)).unwrap();
-        std::thread::sleep(StdDuration::from_millis(100));
-        sampler.sample(StdDuration::from_millis(100)).unwrap();
-        let cpu = sampler.finish().columns[0].values[1];
+        let mut sampler = MachineSampler::start(Duration::from_millis(50), Duration::from_secs(1));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        sampler.turn(Time::from_millis(50));
+        let cpu = sampler.finish().columns[0].values[0];
         assert!((0.0..=1.0).contains(&cpu), "{cpu}");
     }
 }

@@ -4,10 +4,14 @@ use super::MediaError;
 use crate::measure::leftovers;
 use etcetera::BaseStrategy as _;
 use siphasher::sip::SipHasher13;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, FileTimes, Permissions};
 use std::hash::Hasher as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::io;
+use std::ops::Deref;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The environment variable that names the folder of kept files.
 const VARIABLE: &str = "WEIR_CACHE";
@@ -15,11 +19,64 @@ const VARIABLE: &str = "WEIR_CACHE";
 const MAKING: &str = ".making-";
 /// Everyone may read them, as other files: the browser of a user without rights does.
 const READABLE: u32 = 0o644;
+/// The most that kept files take together, bytes: nine of the largest pictures.
+const MOST: u64 = 9 * super::MOST;
+/// What the names of kept files end with, after their [`fingerprint`].
+const EXTENSIONS: [&str; 3] = ["y4m", "wav", "webm"];
 
-/// A folder of kept files.
+/// A folder of kept files, of which those used longest ago are removed when they become too much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
     folder: PathBuf,
+    /// Bytes.
+    most: u64,
+}
+
+/// A file in use, which no run removes from its cache.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    path: PathBuf,
+    /// With a shared lock (flock(2)), which ends with the last copy of this or with the process.
+    file: Arc<File>,
+}
+
+impl Deref for Kept {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Kept {}
+
+impl Kept {
+    /// The file of this name.
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        // In a file system without locks no run can lock a file to remove it either.
+        let _ = file.lock_shared();
+        Ok(Self { path: path.to_owned(), file: Arc::new(file) })
+    }
+
+    /// Whether there is something in it, and it has not been removed before it was locked.
+    fn is_there(&self) -> bool {
+        self.file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0 && found.nlink() > 0)
+    }
+
+    /// Notes that it is used now.
+    fn touch(&self) {
+        #[expect(clippy::disallowed_methods, reason = "when a file was used is the machine's time")]
+        let now = SystemTime::now();
+        // When it was made is left as it is, by which films know their picture. Another user's file cannot be told.
+        let _ = self.file.set_times(FileTimes::new().set_accessed(now));
+    }
 }
 
 impl Cache {
@@ -39,7 +96,7 @@ impl Cache {
     /// This folder.
     #[must_use]
     pub fn at(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder, most: MOST }
     }
 
     /// The file of this name, made unless a whole one is there. It appears under its name when it is complete.
@@ -49,20 +106,25 @@ impl Cache {
         is_whole: impl Fn(&Path) -> bool,
         progress: &dyn Fn(&str),
         make: impl FnOnce(&Path) -> Result<(), MediaError>,
-    ) -> Result<PathBuf, MediaError> {
+    ) -> Result<Kept, MediaError> {
         let path = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone()).join(name);
-        if fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() > 0) && is_whole(&path) {
-            return Ok(path);
+        if let Ok(kept) = Kept::at(&path)
+            && kept.is_there()
+            && is_whole(&path)
+        {
+            kept.touch();
+            return Ok(kept);
         }
-        let failed = |error: std::io::Error| {
+        let failed = |error: io::Error| {
             MediaError(format!("{}: {error}; {VARIABLE} may name another folder", self.folder.display()))
         };
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        leftovers::remove(&self.folder, MAKING);
+        let prefix =
+            leftovers::replaced(&self.folder, MAKING).map_err(|error| MediaError(error.to_string()))?;
         progress(&format!("making {}", path.display()));
         let extension = Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned();
         let making = tempfile::Builder::new()
-            .prefix(&leftovers::prefix(MAKING))
+            .prefix(&prefix)
             .suffix(&format!(".{extension}"))
             .permissions(Permissions::from_mode(READABLE))
             .tempfile_in(&self.folder);
@@ -74,9 +136,46 @@ impl Cache {
                 path.display()
             )));
         }
+        let kept = Kept::at(&making).map_err(failed)?;
         making.persist(&path).map_err(|error| failed(error.error))?;
-        Ok(path)
+        self.shrink();
+        Ok(Kept { path, ..kept })
     }
+
+    /// Removes the files used longest ago until the others are not too much; none that is in use.
+    fn shrink(&self) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_kept));
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = ours
+            .filter_map(|entry| {
+                let found = entry.metadata().ok()?;
+                Some((found.accessed().ok()?, found.len(), entry.path()))
+            })
+            .collect();
+        files.sort();
+        let mut all: u64 = files.iter().map(|(_, size, _)| size).sum();
+        for (_, size, path) in files {
+            if all <= self.most {
+                return;
+            }
+            if remove_unused(&path) {
+                all -= size;
+            }
+        }
+    }
+}
+
+/// Removes a file unless it is in use or another user's.
+fn remove_unused(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    file.try_lock().is_ok() && fs::remove_file(path).is_ok()
+}
+
+/// Whether a file is called as those that are made here.
+fn is_kept(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    let Some((_, key)) = stem.rsplit_once('-') else { return false };
+    EXTENSIONS.contains(&extension) && key.len() == 16 && key.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// A short word that differs where these do, the same on every machine (SipHash-1-3 with a zero key).
@@ -98,4 +197,78 @@ pub(super) fn identity(path: &Path) -> Result<String, MediaError> {
     let full = path.canonicalize().map_err(|error| MediaError::file(path, error))?;
     let changed = found.modified().map_err(|error| MediaError::file(path, error))?;
     Ok(format!("{} {} {changed:?}", full.display(), found.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// A cache for two files of a hundred bytes.
+    fn cache(folder: &Path) -> Cache {
+        Cache { most: 250, ..Cache::at(folder.to_owned()) }
+    }
+
+    fn name(number: u64) -> String {
+        format!("speech-{}.wav", fingerprint([number.to_string()]))
+    }
+
+    fn get(cache: &Cache, number: u64) -> Kept {
+        let make = |to: &Path| fs::write(to, [1; 100]).map_err(|error| MediaError::file(to, error));
+        cache.get(&name(number), |_| true, &|_| (), make).unwrap()
+    }
+
+    /// Makes a file's last use one so long after 1970.
+    fn age(kept: &Kept, seconds: u64) {
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        kept.file.set_times(FileTimes::new().set_accessed(then)).unwrap();
+    }
+
+    fn numbers(cache: &Cache) -> Vec<u64> {
+        (1..10).filter(|number| cache.folder.join(name(*number)).exists()).collect()
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path());
+        for other in ["notes.txt", "my-talk.wav", "speech-0123456789abcdeg.wav", "0123456789abcdef.wav"] {
+            fs::write(folder.path().join(other), [0; 1000]).unwrap();
+        }
+        age(&get(&cache, 1), 1);
+        age(&get(&cache, 2), 2);
+        let made = identity(&get(&cache, 1)).unwrap();
+        assert_eq!(numbers(&cache), [1, 2]);
+        get(&cache, 3);
+        assert_eq!(numbers(&cache), [1, 3], "the first was used again");
+        assert_eq!(identity(&folder.path().join(name(1))).unwrap(), made, "and is still the same");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2 + 4, "the user's files stay");
+    }
+
+    #[test]
+    fn what_is_in_use_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path());
+        let first = get(&cache, 1);
+        let copy = first.clone();
+        age(&first, 1);
+        drop(first);
+        age(&get(&cache, 2), 2);
+        let third = get(&cache, 3);
+        assert_eq!(numbers(&cache), [1, 3]);
+        let fourth = get(&cache, 4);
+        assert_eq!(numbers(&cache), [1, 3, 4], "a run may need more than is kept");
+        drop((copy, third, fourth));
+        get(&cache, 5);
+        assert_eq!(numbers(&cache).len(), 2);
+    }
+
+    #[test]
+    fn a_file_that_is_removed_before_it_is_locked_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = get(&cache(folder.path()), 1);
+        assert!(kept.is_there());
+        fs::remove_file(&*kept).unwrap();
+        assert!(!kept.is_there());
+    }
 }

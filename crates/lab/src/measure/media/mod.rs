@@ -7,7 +7,7 @@ mod cache;
 mod ffmpeg;
 mod y4m;
 
-pub use cache::Cache;
+pub use cache::{Cache, Kept};
 
 use crate::experiment::{MAX_FRAME_RATE, MAX_SIZE};
 use crate::fit::SCENES;
@@ -46,11 +46,11 @@ pub struct MediaSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     /// Chromium's camera.
-    pub y4m: PathBuf,
+    pub y4m: Kept,
     /// Chromium's microphone.
-    pub wav: PathBuf,
+    pub wav: Kept,
     /// The film that Firefox plays; `None` unless it was wanted.
-    pub webm: Option<PathBuf>,
+    pub webm: Option<Kept>,
     /// What they show, for the record.
     pub description: String,
 }
@@ -88,7 +88,7 @@ impl Workshop<'_> {
         is_whole: fn(&Path) -> bool,
         arguments: &[String],
         finish: fn(&Path) -> Result<(), MediaError>,
-    ) -> Result<PathBuf, MediaError> {
+    ) -> Result<Kept, MediaError> {
         self.cache.get(name, is_whole, self.progress, |to| {
             ffmpeg::run(arguments, to, self.cancel)?;
             finish(to)
@@ -146,7 +146,7 @@ impl MediaSpec {
     }
 
     /// The file, and what it shows.
-    fn picture(&self, workshop: &Workshop<'_>) -> Result<(PathBuf, String), MediaError> {
+    fn picture(&self, workshop: &Workshop<'_>) -> Result<(Kept, String), MediaError> {
         let (width, height, frame_rate) = (self.width, self.height, self.frame_rate);
         let picture = Picture { width, height, frame_rate, frames: self.frames() };
         let size = format!("{width}×{height} at {frame_rate} frames/s");
@@ -158,7 +158,8 @@ impl MediaSpec {
         };
         let name = file_name(source);
         if has_extension(source, "y4m") {
-            return Ok((source.clone(), format!("{name} {}", y4m::Parameters::of(source)?)));
+            let parameters = y4m::Parameters::of(source)?;
+            return Ok((users(source)?, format!("{name} {parameters}")));
         }
         let (from, arguments) = (cache::identity(source)?, picture.converted(source)?);
         let key = fingerprint(arguments.iter().chain([&from]));
@@ -167,7 +168,7 @@ impl MediaSpec {
         Ok((made, format!("{name} {size}")))
     }
 
-    fn sound(&self, workshop: &Workshop<'_>) -> Result<PathBuf, MediaError> {
+    fn sound(&self, workshop: &Workshop<'_>) -> Result<Kept, MediaError> {
         let seconds = self.frames().div_ceil(u64::from(self.frame_rate)).next_multiple_of(STEP);
         let sound = Sound { seconds };
         let (name, arguments) = match &self.audio {
@@ -176,7 +177,7 @@ impl MediaSpec {
                 (format!("speech-{}.wav", fingerprint(&arguments)), arguments)
             }
             Some(source) if has_extension(source, "wav") => {
-                return check_wave(source).map(|()| source.clone());
+                return check_wave(source).and_then(|()| users(source));
             }
             Some(source) => {
                 let (from, arguments) = (cache::identity(source)?, sound.converted(source)?);
@@ -186,7 +187,7 @@ impl MediaSpec {
         workshop.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 
-    fn film(&self, workshop: &Workshop<'_>, y4m: &Path, wav: &Path) -> Result<PathBuf, MediaError> {
+    fn film(&self, workshop: &Workshop<'_>, y4m: &Path, wav: &Path) -> Result<Kept, MediaError> {
         let arguments = ffmpeg::film(y4m, wav)?;
         let key = fingerprint(arguments.iter().chain([&cache::identity(y4m)?, &cache::identity(wav)?]));
         let name = format!("film-{}x{}-{}-{key}.webm", self.width, self.height, self.frame_rate);
@@ -203,6 +204,11 @@ fn check_wave(path: &Path) -> Result<(), MediaError> {
         Ok(_) => Err(MediaError::file(path, "is not a WAVE file")),
         Err(error) => Err(MediaError::file(path, error)),
     }
+}
+
+/// A user's file as it is; he may have named one of the cache.
+fn users(path: &Path) -> Result<Kept, MediaError> {
+    Kept::at(path).map_err(|error| MediaError::file(path, error))
 }
 
 fn file_name(path: &Path) -> Cow<'_, str> {

@@ -57,16 +57,16 @@ fn files_are_made_once_and_a_broken_one_again() {
     assert_eq!(shown[1], shown[99], "and goes back as it came");
     assert_ne!(shown[0], shown[50]);
     assert_eq!(
-        fs::metadata(&media.wav).unwrap().len().div_ceil(96_000),
+        fs::metadata(&*media.wav).unwrap().len().div_ceil(96_000),
         21,
         "20 s of 48 kHz and 16 bits, and a header"
     );
-    assert_eq!(&fs::read(&film).unwrap()[..4], [0x1a, 0x45, 0xdf, 0xa3], "EBML, as WebM begins");
+    assert_eq!(&fs::read(&*film).unwrap()[..4], [0x1a, 0x45, 0xdf, 0xa3], "EBML, as WebM begins");
     assert_eq!((prepare(), *made.borrow()), (media.clone(), 3));
-    let whole = fs::read(&media.y4m).unwrap();
-    fs::write(&media.y4m, &whole[..whole.len() - 100]).unwrap();
+    let whole = fs::read(&*media.y4m).unwrap();
+    fs::write(&*media.y4m, &whole[..whole.len() - 100]).unwrap();
     prepare();
-    assert!(fs::read(&media.y4m).unwrap() == whole, "the same scene again");
+    assert!(fs::read(&*media.y4m).unwrap() == whole, "the same scene again");
     assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count() as u64, *made.borrow() - 1);
 }
 
@@ -80,9 +80,9 @@ fn sounds_of_other_lengths_are_other_files() {
     // Not by its name a WAVE file: it is converted.
     let riff = folder.path().join("sound.riff");
     let own = SMALL.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
-    fs::copy(own.wav, &riff).unwrap();
+    fs::copy(&*own.wav, &riff).unwrap();
     let workshop = Workshop { cache: &cache, progress: &|_| (), cancel: &GO_ON };
-    let length = |spec: MediaSpec| fs::metadata(spec.sound(&workshop).unwrap()).unwrap().len() / 96_000;
+    let length = |spec: MediaSpec| fs::metadata(&*spec.sound(&workshop).unwrap()).unwrap().len() / 96_000;
     let [short, long] = [1080, 360].map(|height| MediaSpec {
         width: height * 16 / 9,
         height,
@@ -117,12 +117,13 @@ fn a_users_files_are_used_or_converted() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::at(folder.path().join("kept"));
     let own = SMALL.prepare(&cache, true, &GO_ON, &|_| ()).unwrap();
-    let as_they_are = MediaSpec { video: Some(own.y4m.clone()), audio: Some(own.wav.clone()), ..SMALL };
+    let [video, audio] = [&own.y4m, &own.wav].map(|file| Some(file.to_path_buf()));
+    let as_they_are = MediaSpec { video, audio, ..SMALL };
     let used = as_they_are.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     assert_eq!((&used.y4m, &used.wav, &used.webm), (&own.y4m, &own.wav, &None));
     let larger = MediaSpec { width: 128, height: 72, ..as_they_are }.prepare(&cache, false, &GO_ON, &|_| ());
     assert!(larger.unwrap().description.contains(".y4m 64×36 at 5 frames/s; "), "what the file says");
-    let film = own.webm.unwrap();
+    let film = own.webm.unwrap().to_path_buf();
     let converted = MediaSpec { video: Some(film.clone()), audio: Some(film), ..SMALL };
     let media = converted.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     assert_eq!(frames(&media.y4m).len(), 100);

@@ -1,5 +1,6 @@
 //! The server as its pages and others meet it.
 
+mod deadlines;
 mod http;
 mod limits;
 mod relay;
