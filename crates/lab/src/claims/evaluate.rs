@@ -195,7 +195,10 @@ impl Claim {
     }
 
     /// The values of these cells.
-    pub(super) fn values<'a>(&self, cells: impl Iterator<Item = (&'a Cell, &'a CellValues)>) -> Vec<Measured> {
+    pub(super) fn values<'a>(
+        &self,
+        cells: impl Iterator<Item = (&'a Cell, &'a CellValues)>,
+    ) -> Vec<Measured> {
         let mut all = Vec::new();
         for (cell, values) in cells {
             for ((name, request), runs) in self.values.iter().zip(values) {

@@ -280,7 +280,9 @@ fn estimate(table: &mut Reader<'_>) -> Result<Estimate, Fault> {
     match table.or("estimate", "video".to_owned())?.as_str() {
         "video" => Ok(Estimate::Video),
         "transport" => Ok(Estimate::Transport),
-        other => Err(table.fault("estimate", format!("no estimate of '{other}'"), "write video or transport")),
+        other => {
+            Err(table.fault("estimate", format!("no estimate of '{other}'"), "write video or transport"))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One direction of a call: what its sender and its receiver do, each sans-IO. A packet comes in with a
 //! time, packets go out through [`Outbox`], and `next_wake` says when the next thing is due.
 
+mod allocation;
 mod circuit_breaker;
 mod fec;
 mod frame_buffer;

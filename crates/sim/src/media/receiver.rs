@@ -11,7 +11,7 @@ use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
 use crate::scenario::{CallConfig, Fec};
 use crate::wire;
 use cc::ArrivedPacket;
-use units::{Duration, Seed, Time};
+use units::{Bytes, Duration, Seed, Time};
 
 /// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc `video/video_receive_stream2.cc`)…
 const STALL: Duration = Duration::from_secs(3);
@@ -30,6 +30,8 @@ pub(crate) struct MediaReceiver {
     fec: Option<Restorer>,
     frames: FrameBuffer,
     controller: Option<Box<dyn cc::Receiver>>,
+    /// What counts of a packet below RTP.
+    below_rtp: Bytes,
     feedback: Option<Feedback>,
     report: ReportTimer,
     timeout: Option<MediaTimeout>,
@@ -80,6 +82,7 @@ impl MediaReceiver {
             fec: video.filter(|video| video.fec == Fec::Hybrid).map(|_| Restorer::new()),
             frames: FrameBuffer::new(),
             controller,
+            below_rtp: video.map_or(Bytes::ZERO, |video| video.estimate.below_rtp()),
             feedback,
             report: ReportTimer::new(
                 start,
@@ -164,7 +167,7 @@ impl MediaReceiver {
                 sequence,
                 sent: packet.sent,
                 arrival: now,
-                size: wire::rtp_size(packet),
+                size: wire::rtp_size(packet) + self.below_rtp,
                 rtp_timestamp: packet.rtp_timestamp,
                 probe: packet.probe,
             };

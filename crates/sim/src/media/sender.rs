@@ -1,27 +1,28 @@
 //! The sending end of one direction: source, packets, pacing, retransmissions, reports, and the
 //! controller that steers them.
 
+use super::allocation::Allocation;
 use super::circuit_breaker::{Breaker, CircuitBreaker, Sent};
 use super::fec::{Parity, Protector};
 use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
 use super::pacer::{Grant, Pacer};
-use super::packetizer::{MAX_PACKET, Packetizer, Part};
+use super::packetizer::{Packetizer, Part};
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
     AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, Outbox, RTX_PAYLOAD_TYPE, Show, Sources,
     VIDEO_PAYLOAD_TYPE, earlier,
 };
-use crate::codec::{AudioConfig, AudioFrame, AudioSource, Encoder};
+use crate::codec::{AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
-use crate::scenario::{CallConfig, Estimate, Fec, VideoConfig};
+use crate::scenario::{CallConfig, Fec, VideoConfig};
 use crate::wire;
 use cc::{Feedback, SentPacket};
 use net::Dscp;
 use std::collections::VecDeque;
-use units::{Bitrate, Bytes, Duration, Seed, Time};
+use units::{Bytes, Duration, Seed, Time};
 
 /// A sender report that is due within this time goes ahead of a key frame (libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`,
 /// `RTCP_SEND_BEFORE_KEY_FRAME`).
@@ -66,39 +67,9 @@ struct VideoSender {
     reported: Reported,
     protection: ProtectionShare,
     fec: Option<Protector>,
-    allocation: Option<Allocation>,
-}
-
-/// How an estimate of all the call sends is divided.
-struct Allocation {
-    /// What audio takes first, headers included.
-    audio: Bitrate,
-    /// The most that video takes, headers included.
-    video: Bitrate,
-}
-
-/// Video is allocated up to so many times its ceiling, if the network has it (libwebrtc `call/bitrate_allocator.cc`,
-/// `kTransmissionMaxBitrateMultiplier`).
-const VIDEO_CEILINGS: u64 = 2;
-
-impl Allocation {
-    fn new(audio: Option<&AudioConfig>, ceiling: Bitrate) -> Self {
-        let audio = audio.map_or(Bitrate::ZERO, |audio| {
-            let headers = (wire::AUDIO_HEADER + wire::UDP_IPV4_OVERHEAD).per(audio.interval);
-            audio.rate + headers.unwrap_or(Bitrate::ZERO)
-        });
-        Self { audio, video: ceiling * VIDEO_CEILINGS }
-    }
-
-    /// What is left of the estimate for the video's payload. Its headers are those of as many packets as carry it when all are as long
-    /// as they may be (libwebrtc `call/rtp_video_sender.cc`, CalculateOverheadRate).
-    fn video_payload(&self, estimate: Bitrate) -> Bitrate {
-        let video = estimate.saturating_sub(self.audio).min(self.video);
-        let a_second = video.bytes_in(Duration::from_secs(1));
-        let packets = a_second.get().div_ceil((MAX_PACKET + wire::UDP_IPV4_OVERHEAD).get());
-        let headers = (wire::VIDEO_HEADER + wire::UDP_IPV4_OVERHEAD) * packets;
-        video.saturating_sub(Bitrate::from_bps(headers.bits()))
-    }
+    allocation: Allocation,
+    /// What counts of a packet below RTP.
+    below_rtp: Bytes,
 }
 
 /// What the newest receiver reports said, and every round-trip time and loss among them.
@@ -194,7 +165,7 @@ impl MediaSender {
             return;
         }
         if let Some(audio) = &mut self.audio {
-            let estimator = self.video.as_mut().filter(|video| video.allocation.is_some());
+            let estimator = self.video.as_mut().filter(|video| video.allocation.has_audio());
             audio.wake(now, estimator, out);
         }
         if let Some(video) = &mut self.video {
@@ -272,10 +243,8 @@ impl VideoSender {
         seed: Seed,
         name: &str,
     ) -> Self {
-        let (start, estimate) = (call.start, controller.decision().target_rate);
-        let allocation = (config.estimate == Estimate::Transport)
-            .then(|| Allocation::new(call.audio.as_ref(), config.encoder.max_rate));
-        let target = allocation.as_ref().map_or(estimate, |allocation| allocation.video_payload(estimate));
+        let (start, allocation) = (call.start, Allocation::new(call, config));
+        let target = allocation.video_payload(controller.decision().target_rate);
         let mut sender = Self {
             sources,
             dscp: call.dscp.video,
@@ -306,6 +275,7 @@ impl VideoSender {
             protection: ProtectionShare { at: start, ..ProtectionShare::default() },
             fec: (config.fec == Fec::Hybrid).then(Protector::default),
             allocation,
+            below_rtp: config.estimate.below_rtp(),
         };
         sender.obey(start);
         sender
@@ -314,17 +284,12 @@ impl VideoSender {
     /// Puts the controller's decision into force.
     fn obey(&mut self, now: Time) {
         let decision = self.controller.decision();
-        let payload = self.video_payload(decision.target_rate);
+        let payload = self.allocation.video_payload(decision.target_rate);
         self.encoder.set_target(now, payload.scale(1.0 - self.protection.share));
         self.pacer.set_rate(now, decision.pacing_rate, self.packetizer.bytes());
         if let Some(cluster) = decision.probe {
             self.pacer.start_probe(now, cluster);
         }
-    }
-
-    /// What the encoder and its protection have of an estimate.
-    fn video_payload(&self, estimate: Bitrate) -> Bitrate {
-        self.allocation.as_ref().map_or(estimate, |allocation| allocation.video_payload(estimate))
     }
 
     /// A compound packet of the receiver; returns why the call is to be given up, if it is.
@@ -561,8 +526,7 @@ impl VideoSender {
 
     /// Tells the log and the controller of a packet that leaves now; returns how long it is to them.
     fn account(&mut self, now: Time, packet: &Rtp) -> Bytes {
-        let below = if self.allocation.is_some() { wire::UDP_IPV4_OVERHEAD } else { Bytes::ZERO };
-        let size = wire::rtp_size(packet) + below;
+        let size = wire::rtp_size(packet) + self.below_rtp;
         let sent = SentPacket { sequence: self.log.next_sequence(), sent: now, size, probe: packet.probe };
         self.log.insert(sent);
         self.controller.on_sent(&sent);

@@ -145,12 +145,7 @@ impl ProbeController {
         self.initiate(Some(now), [Some(rate), None], further);
     }
 
-    fn initiate(
-        &mut self,
-        now: Option<Time>,
-        rates: [Option<Bitrate>; 2],
-        mut further: bool,
-    ) {
+    fn initiate(&mut self, now: Option<Time>, rates: [Option<Bitrate>; 2], mut further: bool) {
         let most = match self.limit {
             Limit::DelayChanges | Limit::RoundTripTime | Limit::Loss => return,
             Limit::LossIncreasing => self.most.min(self.estimate.scale(self.config.loss_limited)),
