@@ -1,7 +1,7 @@
 //! A peer as data, and what `rtc` is told of it.
 
 use crate::{Controller, Error, Remb, Reports};
-use cc::{ControllerConfig, Controllers};
+use cc::Controllers;
 use rtc::dtls::extension::extension_use_srtp::SrtpProtectionProfile;
 use rtc::interceptor::{BandwidthEstimator, CongestionControlBuilder, PACER_MIN_BURST_BITS, PacerBuilder};
 use rtc::peer_connection::configuration::interceptor_registry::{
@@ -26,12 +26,11 @@ pub(crate) const CLOCK_RATE: u32 = 90_000;
 const PAYLOAD_TYPE: u8 = 96;
 
 /// An end of a call.
-#[derive(Clone, Debug)]
 pub struct PeerConfig {
     /// Where its socket is bound: the only candidate.
     pub address: SocketAddr,
-    /// The controller, in both of its halves: what this end sends with, and how it answers to what it receives.
-    pub controller: ControllerConfig,
+    /// Both halves of a controller: what this end sends with, and how it answers to what it receives. `cc::build` makes them of a profile.
+    pub controllers: Controllers,
     /// What this end sends; nothing if left out.
     pub video: Option<EncoderConfig>,
     /// Of the frame sizes and the stream's numbers. `rtc` has random numbers of its own besides.
@@ -45,12 +44,13 @@ pub(crate) fn codec() -> RTCRtpCodec {
     RTCRtpCodec { mime_type: MIME_TYPE_VP8.to_owned(), clock_rate: CLOCK_RATE, ..Default::default() }
 }
 
-/// The connection, and the controller if this end sends.
+/// The connection of an end, and the controller if it sends.
 pub(crate) fn connection(
-    config: &PeerConfig,
+    controllers: Controllers,
+    sends: bool,
     now: Instant,
 ) -> Result<(RTCPeerConnection, Option<Controller>), Error> {
-    let Controllers { sender, receiver, transport_feedback } = cc::build(&config.controller)?;
+    let Controllers { sender, receiver, transport_feedback } = controllers;
     let mut media = MediaEngine::default();
     let codec = RTCRtpCodecParameters { rtp_codec: codec(), payload_type: PAYLOAD_TYPE };
     media.register_codec(codec, RtpCodecKind::Video).map_err(|error| Error::Rtc("VP8", error))?;
@@ -68,7 +68,7 @@ pub(crate) fn connection(
             .map_err(|error| Error::Rtc("the absolute send time", error))?;
         registry = registry.with(Slot::from(Remb::SLOT), Remb::new(receiver, now));
     }
-    let controller = config.video.is_some().then(|| Controller::new(sender, now));
+    let controller = sends.then(|| Controller::new(sender, now));
     if let Some(controller) = &controller {
         registry = steered(registry, controller);
     }

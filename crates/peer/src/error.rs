@@ -4,8 +4,6 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The controller of the configuration can't be built.
-    Controller(cc::BuildError),
     /// The WebRTC stack refused something: what, and its own words.
     Rtc(&'static str, rtc::shared::error::Error),
     /// The socket failed.
@@ -17,7 +15,6 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Controller(error) => error.fmt(f),
             Self::Rtc(what, error) => write!(f, "{what}: {error}"),
             Self::Socket(error) => write!(f, "the peer's socket: {error}"),
             Self::NoVp8 => f.write_str("the other end takes no VP8: let it offer or answer with video/VP8"),
@@ -28,17 +25,10 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Controller(error) => Some(error),
             Self::Rtc(_, error) => Some(error),
             Self::Socket(error) => Some(error),
             Self::NoVp8 => None,
         }
-    }
-}
-
-impl From<cc::BuildError> for Error {
-    fn from(error: cc::BuildError) -> Self {
-        Self::Controller(error)
     }
 }
 

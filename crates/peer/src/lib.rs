@@ -1,10 +1,11 @@
 //! A WebRTC peer without a browser: the controllers of `cc` steer what the crate `rtc` sends.
 //!
-//! Two parts, of which the first is of use to any program that is built on `rtc`:
+//! The first two are of use to any program that is built on `rtc`:
 //!
 //! - [`Controller`] puts a `cc::Sender` behind `rtc_interceptor::BandwidthEstimator`. [`Reports`] hands it what that trait leaves
 //!   out (receiver reports, REMB, packets at the instant at which they leave), and [`Remb`] is the other half, a `cc::Receiver`
 //!   that answers with REMB.
+//! - [`Estimator`] is the way back: an estimator made for `rtc` as a `cc::Sender`.
 //! - [`Peer`] is a sans-IO call of one video stream, of frames that are no picture but are of the size that an encoder would give
 //!   them, and valid VP8 ([`Vp8Frames`]); [`run`] drives it with tokio over a socket.
 //!
@@ -51,6 +52,7 @@ mod config;
 mod controller;
 mod drive;
 mod error;
+mod estimator;
 mod packets;
 mod peer;
 mod remb;
@@ -64,6 +66,7 @@ pub use config::PeerConfig;
 pub use controller::Controller;
 pub use drive::run;
 pub use error::Error;
+pub use estimator::Estimator;
 pub use peer::{Peer, Signal};
 pub use remb::Remb;
 pub use reports::Reports;

@@ -49,9 +49,9 @@ impl Peer {
     /// An end at `now`, the zero of its controller's time.
     ///
     /// # Errors
-    /// When the configuration names no controller, or `rtc` refuses it.
+    /// When `rtc` refuses the configuration.
     pub fn new(config: PeerConfig, now: Instant) -> Result<Self, Error> {
-        let (mut connection, controller) = connection(&config, now)?;
+        let (mut connection, controller) = connection(config.controllers, config.video.is_some(), now)?;
         let video = match (config.video, controller) {
             (Some(video), Some(controller)) => {
                 // The lower half of 64 random bits.

@@ -6,7 +6,7 @@ use peer::{Peer, PeerConfig, Signal, run};
 use rtc::peer_connection::state::RTCPeerConnectionState::Connected;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use support::{LOCALHOST, controller, video};
+use support::{LOCALHOST, controllers, video};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use units::Seed;
@@ -22,7 +22,7 @@ async fn a_call_over_loopback() {
             let socket = &sockets[usize::from(video.is_none())];
             let address = socket.local_addr().unwrap();
             let config =
-                PeerConfig { address, controller: controller("fixed:500kbit/s"), video, seed: Seed(1) };
+                PeerConfig { address, controllers: controllers("fixed:500kbit/s"), video, seed: Seed(1) };
             Peer::new(config, now).unwrap()
         });
     let (to_receiver, mut for_receiver) = mpsc::channel::<Signal>(8);

@@ -2,6 +2,8 @@
 
 mod support;
 
+use peer::Estimator;
+use rtc::interceptor::Gcc;
 use rtc::peer_connection::state::RTCPeerConnectionState::Connected;
 use support::Call;
 use units::{Bitrate, Time};
@@ -66,4 +68,18 @@ fn statistics_are_those_of_the_call() {
     assert_eq!(pair["state"], "succeeded");
     assert!(pair["availableOutgoingBitrate"].as_u64().unwrap() >= 50_000, "{pair}");
     assert!(inbound["jitter"].as_f64().unwrap() < 0.2, "seconds: {inbound}");
+}
+
+#[test]
+fn rtc_s_own_estimator_steers_the_same_call() {
+    let rtc = |start| cc::Controllers {
+        sender: Box::new(Estimator::new(Gcc::new(300e3, 50e3, 3e6), start)),
+        receiver: None,
+        transport_feedback: true,
+    };
+    let mut call = Call::with(rtc, MEGABIT);
+    call.run_until(Time::from_secs(20));
+    let rates = call.seconds(20);
+    let received = mean(&rates, |rate| rate.0);
+    assert!((300e3..1e6).contains(&received), "{received} bit/s of 1 Mbit/s: {rates:?}");
 }

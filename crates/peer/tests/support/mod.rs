@@ -1,7 +1,7 @@
 //! A call of two peers in one process and in virtual time, over the network of `net`.
 
 use bytes::BytesMut;
-use cc::ControllerConfig;
+use cc::{ControllerConfig, Controllers};
 use net::{
     AccessConfig, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig, Packet,
     QueueConfig, RateConfig, Schedule,
@@ -41,14 +41,15 @@ impl Events for Log {
     }
 }
 
-pub fn controller(profile: &str) -> ControllerConfig {
-    ControllerConfig {
+pub fn controllers(profile: &str) -> Controllers {
+    let config = ControllerConfig {
         profile: profile.to_owned(),
         settings: Vec::new(),
         start_rate: Bitrate::from_kbps(300),
         min_rate: Bitrate::from_kbps(50),
         max_rate: Bitrate::from_mbps(3),
-    }
+    };
+    cc::build(&config).unwrap()
 }
 
 pub fn video() -> EncoderConfig {
@@ -61,16 +62,21 @@ fn address(host: u16) -> SocketAddr {
 }
 
 impl Call {
-    /// A line of `rate` from the sender, 25 ms each way, with 300 ms of queue.
+    /// A line of `rate` from the sender, 25 ms each way, with 300 ms of queue; a profile of `cc`.
+    pub fn new(profile: &str, rate: Bitrate) -> Self {
+        Self::with(|_| controllers(profile), rate)
+    }
+
+    /// Controllers made with the zero of time.
     #[expect(
         clippy::disallowed_methods,
         reason = "instants can be had from the clock only; from here on time is virtual"
     )]
-    pub fn new(profile: &str, rate: Bitrate) -> Self {
+    pub fn with(controllers: impl Fn(std::time::Instant) -> Controllers, rate: Bitrate) -> Self {
         let start = std::time::Instant::now();
         let end = |host, video| {
             let config =
-                PeerConfig { address: address(host), controller: controller(profile), video, seed: Seed(1) };
+                PeerConfig { address: address(host), controllers: controllers(start), video, seed: Seed(1) };
             Peer::new(config, start).unwrap()
         };
         let peers = [end(0, Some(video())), end(1, None)];
