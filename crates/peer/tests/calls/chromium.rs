@@ -1,13 +1,11 @@
 //! Calls with a Chromium, if there is one.
 
-mod support;
-
+use crate::support::{LOCALHOST, controllers, video};
 use peer::{Peer, PeerConfig, Signal, run};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{LOCALHOST, controllers, video};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::mpsc;
@@ -80,7 +78,7 @@ async fn serve(
         let (mut stream, _) = listener.accept().await.unwrap();
         let Some((path, body)) = request(&mut stream).await else { continue };
         let reply = match path.as_str() {
-            "/" => include_str!("support/page.html").to_owned(),
+            "/" => include_str!("page.html").to_owned(),
             "/offer" => {
                 to_peer.send(Signal::Offer(body)).await.unwrap();
                 match from_peer.recv().await {

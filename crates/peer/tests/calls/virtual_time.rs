@@ -1,11 +1,9 @@
 //! Whole calls in virtual time.
 
-mod support;
-
+use crate::support::Call;
 use peer::Estimator;
 use rtc::interceptor::Gcc;
 use rtc::peer_connection::state::RTCPeerConnectionState::Connected;
-use support::Call;
 use units::{Bitrate, Time};
 
 const MEGABIT: Bitrate = Bitrate::from_mbps(1);

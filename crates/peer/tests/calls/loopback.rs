@@ -1,12 +1,10 @@
 //! A call in real time over loopback, driven by tokio.
 
-mod support;
-
+use crate::support::{LOCALHOST, controllers, video};
 use peer::{Peer, PeerConfig, Signal, run};
 use rtc::peer_connection::state::RTCPeerConnectionState::Connected;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use support::{LOCALHOST, controllers, video};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use units::Seed;

@@ -17,10 +17,10 @@ use units::{Bitrate, Bytes, Duration, Seed, Time};
 const HEADERS: u64 = 28;
 
 /// The first peer sends, the second receives.
-pub struct Call {
-    pub peers: [Peer; 2],
-    pub clock: Clock,
-    pub now: Time,
+pub(crate) struct Call {
+    pub(crate) peers: [Peer; 2],
+    pub(crate) clock: Clock,
+    pub(crate) now: Time,
     network: Network,
     under_way: HashMap<u64, BytesMut>,
     sent: u64,
@@ -41,7 +41,7 @@ impl Events for Log {
     }
 }
 
-pub fn controllers(profile: &str) -> Controllers {
+pub(crate) fn controllers(profile: &str) -> Controllers {
     let config = ControllerConfig {
         profile: profile.to_owned(),
         settings: Vec::new(),
@@ -52,7 +52,7 @@ pub fn controllers(profile: &str) -> Controllers {
     cc::build(&config).unwrap()
 }
 
-pub fn video() -> EncoderConfig {
+pub(crate) fn video() -> EncoderConfig {
     let source = SourceSize { width: 640, height: 360, fps: 30 };
     EncoderConfig::new(Codec::Vp8, source, Bitrate::from_mbps(3))
 }
@@ -63,7 +63,7 @@ fn address(host: u16) -> SocketAddr {
 
 impl Call {
     /// A line of `rate` from the sender, 25 ms each way, with 300 ms of queue; a profile of `cc`.
-    pub fn new(profile: &str, rate: Bitrate) -> Self {
+    pub(crate) fn new(profile: &str, rate: Bitrate) -> Self {
         Self::with(|_| controllers(profile), rate)
     }
 
@@ -72,7 +72,7 @@ impl Call {
         clippy::disallowed_methods,
         reason = "instants can be had from the clock only; from here on time is virtual"
     )]
-    pub fn with(controllers: impl Fn(std::time::Instant) -> Controllers, rate: Bitrate) -> Self {
+    pub(crate) fn with(controllers: impl Fn(std::time::Instant) -> Controllers, rate: Bitrate) -> Self {
         let start = std::time::Instant::now();
         let end = |host, video| {
             let config =
@@ -103,7 +103,7 @@ impl Call {
         call
     }
 
-    pub fn run_until(&mut self, end: Time) {
+    pub(crate) fn run_until(&mut self, end: Time) {
         while self.now < end {
             for sender in 0..2 {
                 self.transmit(sender);
@@ -158,14 +158,14 @@ impl Call {
     }
 
     /// The object of this type of a peer's statistics.
-    pub fn stats(&mut self, peer: usize, kind: &str) -> Value {
+    pub(crate) fn stats(&mut self, peer: usize, kind: &str) -> Value {
         let objects = self.peers[peer].stats(self.clock.instant(self.now)).unwrap();
         let found = objects.values().find(|object| object["type"] == kind);
         found.unwrap_or_else(|| panic!("no {kind} in {objects:#?}")).clone()
     }
 
     /// Bytes that have arrived, and the target, in each of `seconds` from now.
-    pub fn seconds(&mut self, seconds: u64) -> Vec<(f64, f64)> {
+    pub(crate) fn seconds(&mut self, seconds: u64) -> Vec<(f64, f64)> {
         let mut before = self.received();
         let mut rates = Vec::new();
         for _ in 0..seconds {
@@ -184,4 +184,4 @@ impl Call {
     }
 }
 
-pub const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
+pub(crate) const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;

@@ -1,0 +1,7 @@
+//! Whole calls: in virtual time, over loopback, with a browser; and what a decoder says of the frames.
+
+mod chromium;
+mod loopback;
+mod support;
+mod virtual_time;
+mod vp8;
