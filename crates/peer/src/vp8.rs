@@ -184,7 +184,9 @@ impl BoolCoder {
     /// `fields` bits of zero, and 1056 flags that no probability of a coefficient is new (§ 13.4). Instead of that table here is what is left of it:
     /// while all bits are zero, a coder has no more state than its range, and the flags take 13 bits from 128 to 193.
     fn header_of_zeros(&mut self, fields: u32) {
-        self.literal(0, fields);
+        for _ in 0..fields {
+            self.put(128, false);
+        }
         self.range = 193;
         for _ in 0..13 {
             self.shift();
