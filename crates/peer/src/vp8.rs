@@ -58,8 +58,8 @@ fn key_frame(width: u32, height: u32) -> Bytes {
     let mut coder = BoolCoder::default();
     // Colour space, clamping, segments, filter (type, 6 bits of level, 3 of sharpness, deltas), 2 bits of partitions, 7 bits of quantiser and
     // 5 deltas of it, refresh of entropy (RFC 6386 § 19.2): all zero.
-    coder.header_of_zeros(29);
-    coder.skip_all();
+    coder.zeros(29);
+    coder.coefficients();
     for _ in 0..macroblocks(width) * macroblocks(height) {
         coder.put(1, true);
         // DC_PRED of luma (§ 11.2, `kf_ymode_tree`) and of chroma.
@@ -80,9 +80,10 @@ fn key_frame(width: u32, height: u32) -> Bytes {
 
 fn interframe(width: u32, height: u32) -> Bytes {
     let mut coder = BoolCoder::default();
-    // As above without colour space and clamping; then which frames are refreshed (golden, alternate, 2 bits each of copies, 2 signs, entropy, last): none.
-    coder.header_of_zeros(36);
-    coder.skip_all();
+    // As above without colour space and clamping; then which frames are refreshed (golden, alternate, 2 bits each of copies, 2 signs, entropy): only the last.
+    coder.zeros(35);
+    coder.literal(1, 1);
+    coder.coefficients();
     coder.literal(1, 8); // Hardly any macroblock is intra-coded …
     coder.literal(255, 8); // … or refers to another than the last frame.
     coder.literal(128, 8);
@@ -181,20 +182,21 @@ impl BoolCoder {
         }
     }
 
-    /// `fields` bits of zero, and 1056 flags that no probability of a coefficient is new (§ 13.4). Instead of that table here is what is left of it:
-    /// while all bits are zero, a coder has no more state than its range, and the flags take 13 bits from 128 to 193.
-    fn header_of_zeros(&mut self, fields: u32) {
-        for _ in 0..fields {
+    fn zeros(&mut self, bits: u32) {
+        for _ in 0..bits {
             self.put(128, false);
         }
+    }
+
+    /// 1056 flags that no probability of a coefficient is new (§ 13.4), and that macroblocks say whether they have no residue (§ 9.11), which nearly all
+    /// have not. Instead of the flags' table here is what comes of it: zeros change nothing but the range, and these take it from 128, which every
+    /// bit of even chances leaves, to 193 in 13 bits.
+    fn coefficients(&mut self) {
+        debug_assert_eq!(self.range, 128, "after a bit of even chances");
         self.range = 193;
         for _ in 0..13 {
             self.shift();
         }
-    }
-
-    /// Macroblocks say whether they have no residue (§ 9.11), and nearly all have none.
-    fn skip_all(&mut self) {
         self.literal(1, 1);
         self.literal(1, 8);
     }

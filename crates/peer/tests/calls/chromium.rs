@@ -43,7 +43,7 @@ fn browser(page: &str, profile: &std::path::Path) -> Browser {
     ]);
     command.args(["--disable-background-networking", "--disable-background-timer-throttling"]);
     command.arg(format!("--user-data-dir={}", profile.display())).arg(page);
-    Browser(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    command.args(["--enable-logging=stderr","--v=0","--vmodule=*/webrtc/*=2,*libvpx*=2,*video_receive*=2"]);Browser(command.stdout(Stdio::null()).stderr(std::fs::File::create("/tmp/u/peer-chr.err").unwrap()).spawn().unwrap())
 }
 
 /// A request's path and body.
