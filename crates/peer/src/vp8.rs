@@ -190,11 +190,11 @@ impl BoolCoder {
 
     /// 1056 flags that no probability of a coefficient is new (§ 13.4), and that macroblocks say whether they have no residue (§ 9.11), which nearly all
     /// have not. Instead of the flags' table here is what comes of it: zeros change nothing but the range, and these take it from 128, which every
-    /// bit of even chances leaves, to 193 in 13 bits.
+    /// bit of even chances leaves, to 193 in 14 bits.
     fn coefficients(&mut self) {
         debug_assert_eq!(self.range, 128, "after a bit of even chances");
         self.range = 193;
-        for _ in 0..13 {
+        for _ in 0..14 {
             self.shift();
         }
         self.literal(1, 1);
@@ -226,5 +226,14 @@ mod tests {
         assert_eq!(frame[0] & 1, 0, "key frame");
         assert_eq!(frame[3..10], [0x9d, 0x01, 0x2a, 0xe0, 0x01, 0x0e, 0x01]);
         assert_eq!(Vp8Frames::new(480, 270).frame(false, 0)[0] & 1, 1, "interframe");
+    }
+
+    /// From an encoder that has the whole table of § 13.4: decoders tell of a frame that goes on after its end, or do not.
+    #[test]
+    fn two_macroblocks_are_coded_so() {
+        let frames = Vp8Frames::new(32, 16);
+        let key = [0x30, 1, 0, 0x9d, 1, 0x2a, 32, 0, 16, 0, 0, 0, 0, 0, 0, 0x18, 0x66, 0xe4, 0];
+        let inter = [0xb1, 1, 0, 0, 0, 0, 0, 0x10, 0, 0x30, 0xb0, 0x5f, 0xe8, 0, 0x10, 0x80];
+        assert_eq!((&frames.key[..], &frames.inter[..]), (&key[..], &inter[..]));
     }
 }

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
-use units::Seed;
+use units::{Bitrate, Seed};
 
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "a test in real time")]
@@ -19,8 +19,12 @@ async fn a_call_over_loopback() {
         [Some(video()), None].map(|video| (video, &sockets)).map(|(video, sockets)| {
             let socket = &sockets[usize::from(video.is_none())];
             let address = socket.local_addr().unwrap();
-            let config =
-                PeerConfig { address, controllers: controllers("fixed:500kbit/s"), video, seed: Seed(1) };
+            let config = PeerConfig {
+                address,
+                controllers: controllers("fixed:500kbit/s", Bitrate::from_mbps(3)),
+                video,
+                seed: Seed(1),
+            };
             Peer::new(config, now).unwrap()
         });
     let (to_receiver, mut for_receiver) = mpsc::channel::<Signal>(8);

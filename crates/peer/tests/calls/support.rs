@@ -41,13 +41,13 @@ impl Events for Log {
     }
 }
 
-pub(crate) fn controllers(profile: &str) -> Controllers {
+pub(crate) fn controllers(profile: &str, max_rate: Bitrate) -> Controllers {
     let config = ControllerConfig {
         profile: profile.to_owned(),
         settings: Vec::new(),
-        start_rate: Bitrate::from_kbps(300),
+        start_rate: max_rate.min(Bitrate::from_kbps(300)),
         min_rate: Bitrate::from_kbps(50),
-        max_rate: Bitrate::from_mbps(3),
+        max_rate,
     };
     cc::build(&config).unwrap()
 }
@@ -64,7 +64,7 @@ fn address(host: u16) -> SocketAddr {
 impl Call {
     /// A line of `rate` from the sender, 25 ms each way, with 300 ms of queue; a profile of `cc`.
     pub(crate) fn new(profile: &str, rate: Bitrate) -> Self {
-        Self::with(|_| controllers(profile), rate)
+        Self::with(|_| controllers(profile, Bitrate::from_mbps(3)), rate)
     }
 
     /// Controllers made with the zero of time.
