@@ -166,7 +166,7 @@ impl Call {
 
     /// Bytes that have arrived, and the target, in each of `seconds` from now.
     pub(crate) fn seconds(&mut self, seconds: u64) -> Vec<(f64, f64)> {
-        let mut before = self.received();
+        let mut before = if self.now == Time::ZERO { 0.0 } else { self.received() };
         let mut rates = Vec::new();
         for _ in 0..seconds {
             self.run_until(self.now + Duration::from_secs(1));
