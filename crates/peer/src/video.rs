@@ -11,10 +11,14 @@ use rtc::rtp::sequence::new_random_sequencer;
 use rtc::rtp_transceiver::RTCRtpSenderId;
 use sim::codec::{Encoder, Frame};
 use std::time::Instant;
+use units::Duration;
 
 /// The largest RTP packet, as in libwebrtc (`media/base/media_constants.h`: 1200 B), less the extensions that the chain adds: the transport-wide
 /// sequence number or the absolute send time, 8 bytes with the header of extensions (RFC 8285 § 4.2).
 const MAX_PACKET: usize = 1_200 - 8;
+
+/// A frame is captured when it was due, so that late wake-ups do not add up; what is later than this is not caught up with.
+const LATEST: Duration = Duration::from_millis(100);
 
 /// A video stream that is sent.
 pub(crate) struct Video {
@@ -62,10 +66,11 @@ impl Video {
     ) -> Result<(), Error> {
         let time = controller.clock().time(now);
         self.encoder.set_target(time, controller.decision().target_rate);
-        if self.encoder.next_capture() > time {
+        let due = self.encoder.next_capture();
+        if due > time {
             return Ok(());
         }
-        match self.encoder.capture(time) {
+        match self.encoder.capture(due.max(time.saturating_sub(LATEST))) {
             Some(frame) => self.send(now, frame, connection),
             None => Ok(()),
         }
