@@ -1,0 +1,161 @@
+//! Calls with a Chromium, if there is one.
+
+use crate::support::{LOCALHOST, controllers, video};
+use peer::{Peer, PeerConfig, Signal, run};
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::sync::mpsc;
+use units::{Bitrate, Seed};
+
+/// Debian's, without its wrapper.
+const CHROMIUM: &str = "/usr/lib/chromium/chromium";
+
+/// Ends with its owner.
+struct Browser(Child);
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let ended = self.0.kill().and_then(|()| self.0.wait());
+        assert!(ended.is_ok() || std::thread::panicking(), "the browser ends: {ended:?}");
+    }
+}
+
+fn browser(page: &str, profile: &std::path::Path) -> Browser {
+    let mut command = Command::new(CHROMIUM);
+    command.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--mute-audio",
+        "--no-first-run",
+        "--disable-sync",
+    ]);
+    command.args(["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"]);
+    command.args(["--disable-features=WebRtcHideLocalIpsWithMdns", "--allow-loopback-in-peer-connection"]);
+    command.args([
+        "--autoplay-policy=no-user-gesture-required",
+        "--disable-dev-shm-usage",
+        "--disable-component-update",
+    ]);
+    command.args(["--disable-background-networking", "--disable-background-timer-throttling"]);
+    command.arg(format!("--user-data-dir={}", profile.display())).arg(page);
+    Browser(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+}
+
+/// A request's path and body.
+async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    let head = loop {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        if let Some(end) = bytes.windows(4).position(|end| end == b"\r\n\r\n") {
+            break end + 4;
+        }
+    };
+    let text = String::from_utf8(bytes[..head].to_vec()).ok()?;
+    let length =
+        text.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    while bytes.len() < head + length.unwrap_or(0) {
+        stream.read_buf(&mut bytes).await.ok()?;
+    }
+    Some((text.split(' ').nth(1)?.to_owned(), String::from_utf8(bytes[head..].to_vec()).ok()?))
+}
+
+/// Serves the page and is its signalling, until the page has sent statistics so many times.
+async fn serve(
+    listener: TcpListener,
+    to_peer: mpsc::Sender<Signal>,
+    mut from_peer: mpsc::Receiver<Signal>,
+    times: usize,
+) -> Vec<Value> {
+    let mut statistics = Vec::new();
+    while statistics.len() < times {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let Some((path, body)) = request(&mut stream).await else { continue };
+        let reply = match path.as_str() {
+            "/" => include_str!("page.html").to_owned(),
+            "/offer" => {
+                to_peer.send(Signal::Offer(body)).await.unwrap();
+                match from_peer.recv().await {
+                    Some(Signal::Answer(sdp)) => sdp,
+                    _ => panic!("an offer is answered"),
+                }
+            }
+            "/stats" => {
+                statistics.push(serde_json::from_str(&body).unwrap());
+                String::new()
+            }
+            "/error" => panic!("the page: {body}"),
+            _ => String::new(),
+        };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            reply.len()
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(reply.as_bytes()).await.unwrap();
+    }
+    statistics
+}
+
+/// What the browser saw in each second of a call, and the native end.
+#[expect(clippy::disallowed_methods, reason = "a test in real time")]
+async fn call(profile: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Value>, Peer)> {
+    if !std::path::Path::new(CHROMIUM).exists() {
+        println!("skipped: no Chromium");
+        return None;
+    }
+    let now = Instant::now();
+    let socket = UdpSocket::bind(SocketAddr::from((LOCALHOST, 0))).await.unwrap();
+    let address = socket.local_addr().unwrap();
+    let most = if native_sends { Bitrate::from_mbps(3) } else { Bitrate::from_kbps(150) };
+    let controllers = controllers(profile, most);
+    let video = native_sends.then(video);
+    let mut peer = Peer::new(PeerConfig { address, controllers, video, seed: Seed(1) }, now).unwrap();
+    let listener = TcpListener::bind(SocketAddr::from((LOCALHOST, 0))).await.unwrap();
+    let hash = if native_sends { "" } else { "#sends" };
+    let page = format!("http://{}/{hash}", listener.local_addr().unwrap());
+    let directory = std::env::temp_dir().join(format!("weir-peer-{}-{}", std::process::id(), address.port()));
+    let browser = browser(&page, &directory);
+    let (to_peer, mut for_peer) = mpsc::channel(8);
+    let (from_peer, for_page) = mpsc::channel(8);
+    let end = now + Duration::from_secs(60);
+    let statistics = tokio::select! {
+        statistics = serve(listener, to_peer, for_page, seconds) => statistics,
+        ended = run(&mut peer, &socket, &mut for_peer, &from_peer, end) => panic!("no call within a minute: {ended:?}"),
+    };
+    drop(browser);
+    std::fs::remove_dir_all(directory).unwrap();
+    Some((statistics, peer))
+}
+
+/// A member of the statistics object of this type.
+fn member(report: &Value, kind: &str, name: &str) -> f64 {
+    let objects = report.as_array().unwrap();
+    let found = objects.iter().find(|object| object["type"] == kind && !object[name].is_null());
+    found.unwrap_or_else(|| panic!("no {kind} with {name} in {report:#}"))[name].as_f64().unwrap()
+}
+
+#[tokio::test]
+async fn chromium_decodes_what_a_native_peer_sends() {
+    let Some((reports, peer)) = call("gcc:libwebrtc", true, 8).await else { return };
+    let last = reports.last().unwrap();
+    let frames = member(last, "inbound-rtp", "framesDecoded");
+    assert!(frames > 120.0, "{frames} frames in 8 s: {last:#}");
+    assert!(member(last, "inbound-rtp", "frameHeight") > 0.0);
+    let target = peer.controller().unwrap().decision().target_rate;
+    assert!(target.as_bps() > 300_000, "Chromium's feedback raises the rate: {target}");
+}
+
+#[tokio::test]
+async fn chromium_obeys_remb() {
+    // A receiver that allows 150 kbit/s at most; Chromium alone starts at 300.
+    let Some((reports, _)) = call("gcc:carlucci-2017", false, 8).await else { return };
+    let target = member(reports.last().unwrap(), "outbound-rtp", "targetBitrate");
+    assert!(target <= 150e3, "{target} bit/s");
+}

@@ -1,0 +1,9 @@
+//! Whole calls: in virtual time, over loopback, with a browser; and what a decoder says of the frames.
+
+#![expect(clippy::unwrap_used, reason = "what cannot be set up fails")]
+
+mod chromium;
+mod loopback;
+mod support;
+mod virtual_time;
+mod vp8;

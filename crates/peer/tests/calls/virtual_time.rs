@@ -1,0 +1,87 @@
+//! Whole calls in virtual time.
+
+use crate::support::Call;
+use peer::Estimator;
+use rtc::interceptor::Gcc;
+use rtc::peer_connection::state::RTCPeerConnectionState::Connected;
+use units::{Bitrate, Time};
+
+const MEGABIT: Bitrate = Bitrate::from_mbps(1);
+
+fn mean(rates: &[(f64, f64)], which: impl Fn(&(f64, f64)) -> f64) -> f64 {
+    rates.iter().map(which).sum::<f64>() / rates.len() as f64
+}
+
+#[test]
+fn two_peers_connect_and_a_fixed_rate_is_followed() {
+    let mut call = Call::new("fixed:600kbit/s", MEGABIT);
+    call.run_until(Time::from_secs(3));
+    assert!(call.peers.iter().all(|peer| peer.state() == Connected));
+    let rates = call.seconds(10);
+    let (received, target) = (mean(&rates, |rate| rate.0), mean(&rates, |rate| rate.1));
+    assert!((received / target - 1.0).abs() < 0.08, "{received} of {target} bit/s");
+}
+
+#[test]
+fn a_controller_at_the_sender_finds_the_rate_of_the_line() {
+    let mut call = Call::new("gcc:libwebrtc", MEGABIT);
+    call.run_until(Time::from_secs(20));
+    let rates = call.seconds(20);
+    let received = mean(&rates, |rate| rate.0);
+    assert!((600e3..1e6).contains(&received), "{received} bit/s of 1 Mbit/s: {rates:?}");
+    assert!((received / mean(&rates, |rate| rate.1) - 1.0).abs() < 0.1, "the target is followed: {rates:?}");
+}
+
+#[test]
+fn a_controller_at_the_receiver_does_so_by_remb() {
+    let mut call = Call::new("gcc:carlucci-2017", MEGABIT);
+    call.run_until(Time::from_secs(20));
+    let rates = call.seconds(20);
+    let received = mean(&rates, |rate| rate.0);
+    assert!((600e3..1e6).contains(&received), "{received} bit/s of 1 Mbit/s: {rates:?}");
+    let mut remb = f64::NAN;
+    call.peers[0].controller().unwrap().signals(&mut |name, value| {
+        if name == "remb" {
+            remb = value;
+        }
+    });
+    assert!(remb.is_finite(), "the receiver's estimate has arrived");
+}
+
+#[test]
+fn statistics_are_those_of_the_call() {
+    let mut call = Call::new("gcc:libwebrtc", MEGABIT);
+    call.run_until(Time::from_secs(10));
+    let outbound = call.stats(0, "outbound-rtp");
+    let remote = call.stats(0, "remote-inbound-rtp");
+    let pair = call.stats(0, "candidate-pair");
+    let inbound = call.stats(1, "inbound-rtp");
+    assert!(outbound["framesSent"].as_u64().unwrap() > 200, "{outbound}");
+    assert!(outbound["targetBitrate"].as_u64().unwrap() >= 50_000, "{outbound}");
+    let sent = outbound["packetsSent"].as_u64().unwrap();
+    let received = inbound["packetsReceived"].as_u64().unwrap();
+    assert!(sent >= received && sent - received < 60, "{sent} sent, {received} received");
+    let rtt = remote["roundTripTime"].as_f64().unwrap();
+    assert!((0.05..0.5).contains(&rtt), "two times 25 ms and what waits: {rtt} s");
+    assert_eq!(pair["state"], "succeeded");
+    assert!(pair["availableOutgoingBitrate"].as_u64().unwrap() >= 50_000, "{pair}");
+    assert!(inbound["jitter"].as_f64().unwrap() < 0.2, "seconds: {inbound}");
+}
+
+#[test]
+fn rtc_s_own_estimator_steers_the_same_call() {
+    let rtc = |start| cc::Controllers {
+        sender: Box::new(Estimator::new(Gcc::new(300e3, 50e3, 3e6), start)),
+        receiver: None,
+        transport_feedback: true,
+    };
+    let mut call = Call::with(rtc, MEGABIT);
+    call.run_until(Time::from_secs(5));
+    let rates = call.seconds(9);
+    let (received, target) = (mean(&rates, |rate| rate.0), mean(&rates, |rate| rate.1));
+    assert!((received / target - 1.0).abs() < 0.1, "the target is followed: {rates:?}");
+    assert!(
+        rates.iter().all(|rate| rate.1 < 1e6) && rates[8].1 > 800e3,
+        "8 % a second from 300 kbit/s: {rates:?}"
+    );
+}
