@@ -11,7 +11,7 @@ demo: build ## The C claims with progress, the table, and a report that stands a
 	echo "Report: $(CURDIR)/weir-report.html"; test $$status -le 1
 
 build:
-	$(CARGO) build --release --locked
+	$(CARGO) build --release --locked --package weir
 
 test: deps lint unit fuzz ## Everything that CI checks.
 
