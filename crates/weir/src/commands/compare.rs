@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
         super::report::write_page(path, "Runs side by side", facts, &[], sections, args.quiet)?;
     }
     if args.claims {
-        super::verify::show(&in_order(&claims, &comparisons), args.json)?;
+        super::verify::show(&in_order(&claims, &comparisons, false), args.json)?;
     } else {
         show(args, &comparisons)?;
     }
@@ -156,17 +156,13 @@ fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(),
     out.line(rows)
 }
 
-/// What stored runs say of these claims, claim by claim; `named`: also of those of which there is no run.
+/// What stored runs say of these claims, as [`in_order`].
 pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Vec<Verdict>, Failure> {
     let store = Store::open(path)?;
     let mut runs = store.runs(&Filter::default())?;
     runs.retain(|run| claims.iter().any(|claim| claim.experiment == run.meta.experiment));
     let comparisons = loaded(&store, &readable(runs)?, claims)?;
-    let mut all = in_order(claims, &comparisons);
-    if named {
-        let unknown = claims.iter().filter(|claim| !all.iter().any(|verdict| verdict.id == claim.id));
-        all.extend(unknown.map(|claim| claim.without_runs()).collect::<Vec<_>>());
-    }
+    let all = in_order(claims, &comparisons, named);
     if all.is_empty() {
         let shown = path.display();
         return Err(Failure::new(format!(
@@ -176,12 +172,12 @@ pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Ve
     Ok(all)
 }
 
-/// What each party's runs say of each claim, in the order of the claims.
-fn in_order(claims: &[&Claim], comparisons: &[Comparison<'_>]) -> Vec<Verdict> {
+/// What each party's runs say of each claim, in the order of the claims; `named`: also of those of which there is no run.
+fn in_order(claims: &[&Claim], comparisons: &[Comparison<'_>], named: bool) -> Vec<Verdict> {
     let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();
-    let of = |claim: &&Claim| {
-        let id = claim.id.clone();
-        found.iter().filter(move |verdict| verdict.id == id).cloned()
+    let of = |claim: &&Claim| -> Vec<Verdict> {
+        let mine: Vec<Verdict> = found.iter().filter(|verdict| verdict.id == claim.id).cloned().collect();
+        if mine.is_empty() && named { vec![claim.without_runs()] } else { mine }
     };
     claims.iter().flat_map(of).collect()
 }
