@@ -1,17 +1,19 @@
 // A call by hand: the form, the call's controls, the panel.
+import { closeSession, openSession, type Session } from "./broker";
 import { Call } from "./call";
 import { part } from "./dom";
 import type { CallSettings, ToPage } from "./generated/messages";
 import { acquire, type Media } from "./media";
 import { Panel } from "./panel";
 import { isRoomName } from "./parse";
-import { DEFAULTS, fromAddress, toAddress, toSettings, type Fields } from "./settings";
+import { DEFAULTS, fromAddress, inCall, isBrokered, toAddress, toSettings, type Fields } from "./settings";
 import { Signalling } from "./signalling";
 import { deviceWords, messageOf, stateWords } from "./words";
 import type { Screen } from "./measured";
 
 /** Milliseconds between two reports for the panel. */
 const PANEL_INTERVAL = 1000;
+const ALONE = "You are alone here. Send the other the link, or open it in a second tab.";
 
 export class HandCall {
   #form = part("settings", HTMLFormElement);
@@ -19,7 +21,14 @@ export class HandCall {
   #media: Media | null = null;
   #signalling: Signalling | null = null;
   #call: Call | null = null;
+  /** What the room was entered with; null in the lobby. */
+  #joined: Fields | null = null;
+  /** The call's; null until the room is entered. */
   #settings: CallSettings | null = null;
+  /** Who asks the broker, so that the two ends of a room are two users. */
+  readonly #user = crypto.randomUUID();
+  /** The relay that the broker has given. */
+  #session: Session | null = null;
   /** The server is gone and the call, which does not need it, goes on. */
   #alone = false;
   /** The other end's page is gone; a call that stands may yet outlast that. */
@@ -36,7 +45,10 @@ export class HandCall {
     this.#toggle("mute", "audio");
     this.#toggle("blind", "video");
     part("copy", HTMLButtonElement).addEventListener("click", () => void this.#copy());
-    addEventListener("pagehide", () => this.#signalling?.send({ type: "bye" }));
+    addEventListener("pagehide", () => {
+      this.#signalling?.send({ type: "bye" });
+      this.#giveBack();
+    });
     setInterval(() => void this.#report(), PANEL_INTERVAL);
     this.#changed();
     this.#stage("lobby");
@@ -50,21 +62,30 @@ export class HandCall {
       if (field instanceof HTMLInputElement && field.type === "checkbox") fields[name] = field.checked ? "1" : "0";
       else if (field instanceof RadioNodeList || field instanceof HTMLInputElement || field instanceof HTMLSelectElement) fields[name] = field.value.trim();
     }
-    return fields;
+    return this.#joined ? inCall(this.#joined, fields) : fields;
   }
 
-  /** Keeps the address true, and gives a running call the caps and priorities that have changed. */
+  /** Keeps the address and the form true, and gives a call the caps and priorities that have changed. */
   #changed(): void {
     const fields = this.#fields();
     history.replaceState(null, "", `?${toAddress(fields)}`);
-    const picture = part("picture", HTMLFieldSetElement);
-    picture.disabled = fields.video === "0";
+    part("region-field", HTMLLabelElement).hidden = !isBrokered(fields);
+    this.#freeze(fields);
+    if (!this.#settings) return;
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
-    if (!this.#call) return;
     if (typeof settings === "string") return this.screen.status(settings, true);
-    this.#settings = settings;
-    this.#call.reconfigure(settings);
+    this.#settings = { ...settings, iceServers: this.#settings.iceServers };
+    if (!this.#call) return this.screen.status(ALONE);
+    this.#call.reconfigure(this.#settings);
     this.#state(this.#call.state);
+  }
+
+  /** While it joins nothing can be changed, in the room what is not fixed; the picture's fields only if there is a picture. */
+  #freeze(fields: Fields): void {
+    for (const fieldset of this.#form.querySelectorAll("fieldset")) {
+      const frozen = this.#joined !== null && (this.#settings === null || fieldset.hasAttribute("data-fixed"));
+      fieldset.disabled = frozen || (fieldset.id === "picture" && fields.video === "0");
+    }
   }
 
   async #join(): Promise<void> {
@@ -80,15 +101,14 @@ export class HandCall {
     this.screen.status(settings.source === "film" ? "Opening the film…" : "Asking for camera and microphone…");
     const join = part("join", HTMLButtonElement);
     join.disabled = true;
-    try {
-      this.#media = await acquire(settings, false);
-    } catch (error) {
-      return this.screen.status(deviceWords(error), true);
-    } finally {
-      join.disabled = false;
-    }
+    this.#joined = fields;
+    this.#freeze(fields);
+    const ready = await this.#prepare(fields, settings);
+    join.disabled = false;
+    if (typeof ready === "string") return this.#leave(ready, true);
+    this.#media = ready;
     this.#settings = settings;
-    this.screen.local(this.#media.stream);
+    this.screen.local(ready.stream);
     this.#stage("call");
     this.screen.status("Entering the room…");
     for (const id of ["room-name", "place-name"]) part(id, HTMLElement).textContent = fields.room;
@@ -102,12 +122,36 @@ export class HandCall {
     part("mute", HTMLButtonElement).focus();
   }
 
+  /** Gets the relay, sound and picture; or what is wrong, for people. */
+  async #prepare(fields: Fields, settings: CallSettings): Promise<Media | string> {
+    try {
+      return (await this.#relay(fields, settings)) ?? (await acquire(settings, false));
+    } catch (error) {
+      return deviceWords(error);
+    }
+  }
+
+  /** Lets the broker choose the relay, if it is to; gives what is wrong, for people. */
+  async #relay(fields: Fields, settings: CallSettings): Promise<string | null> {
+    if (!isBrokered(fields)) return null;
+    const session = await openSession({ user: this.#user, region: fields.region, specialised: fields.relay === "specialised" });
+    if (typeof session === "string") return session;
+    this.#session = session;
+    settings.iceServers = session.iceServers;
+    return null;
+  }
+
+  #giveBack(): void {
+    if (this.#session) closeSession(this.#session);
+    this.#session = null;
+  }
+
   #take(message: ToPage): void {
     switch (message.type) {
       case "welcome":
         if (this.#alone && this.#call) this.#drop();
         this.#alone = false;
-        this.screen.status(message.peer ? "Calling…" : "You are alone here. Send the other the link, or open it in a second tab.");
+        this.screen.status(message.peer ? "Calling…" : ALONE);
         break;
       case "peer-joined":
         this.#begin(true).offer();
@@ -181,8 +225,11 @@ export class HandCall {
     this.#signalling?.close();
     this.#signalling = null;
     this.#drop();
+    this.#giveBack();
     this.#media?.stop();
     this.#media = null;
+    this.#joined = null;
+    this.#settings = null;
     this.#stage("lobby");
     this.screen.status(words, wrong);
     part("join", HTMLButtonElement).focus();
@@ -197,8 +244,7 @@ export class HandCall {
     part("room-field", HTMLElement).hidden = name === "call";
     part("join", HTMLButtonElement).hidden = name === "call";
     for (const button of ["mute", "blind"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
-    const fixed = this.#form.querySelectorAll<HTMLFieldSetElement>("fieldset[data-fixed]");
-    fixed.forEach((fieldset) => (fieldset.disabled = name === "call"));
+    this.#freeze(this.#fields());
     part("later", HTMLElement).hidden = name === "lobby";
     part("options", HTMLDetailsElement).open = name === "lobby";
   }
@@ -218,7 +264,8 @@ export class HandCall {
   }
 
   async #copy(): Promise<void> {
-    const link = `${location.origin}/call?${toAddress(this.#fields())}`;
+    // The other may be in another region.
+    const link = `${location.origin}/call?${toAddress({ ...this.#fields(), region: DEFAULTS.region })}`;
     try {
       await navigator.clipboard.writeText(link);
       this.#note("The link is copied.");

@@ -14,6 +14,7 @@ export interface Fields {
   priority: string;
   audiopriority: string;
   relay: string;
+  region: string;
   ice: string;
   iceuser: string;
 }
@@ -30,6 +31,7 @@ export const DEFAULTS: Fields = {
   priority: "",
   audiopriority: "",
   relay: "0",
+  region: "",
   ice: "",
   iceuser: "",
 };
@@ -44,7 +46,8 @@ const ALLOWED: Partial<Record<keyof Fields, RegExp>> = {
   max: /^\d{0,6}$/,
   priority: /^(|very-low|low|medium|high)$/,
   audiopriority: /^(|very-low|low|medium|high)$/,
-  relay: /^[01]$/,
+  relay: /^([01]|basic|specialised)$/,
+  region: /^[A-Za-z0-9._@-]{0,64}$/,
 };
 
 /** The caps that may be asked for, kbit/s; call.html says so too. */
@@ -67,6 +70,12 @@ export function toAddress(fields: Fields): URLSearchParams {
   return new URLSearchParams(names.filter((name) => fields[name] !== DEFAULTS[name]).map((name) => [name, fields[name]]));
 }
 
+/** The fields while a call goes on: rate and priorities are the form's, the rest, its path first of all, is what it was joined with. */
+export function inCall(joined: Fields, form: Fields): Fields {
+  const { max, priority, audiopriority } = form;
+  return { ...joined, max, priority, audiopriority };
+}
+
 /** Settings of a call, and what is wrong with the fields, for people. */
 export function toSettings(fields: Fields, password: string): CallSettings | string {
   const [width, height] = fields.size.split("x").map(Number);
@@ -76,8 +85,11 @@ export function toSettings(fields: Fields, password: string): CallSettings | str
   if (max !== null && !(Number.isInteger(max) && max >= LEAST && max <= MOST)) {
     return `The most that is sent is a whole number of kbit/s from ${LEAST} to ${MOST}, or nothing for no limit.`;
   }
-  const relay = fields.relay === "1";
-  if (relay && servers.length === 0) return "A relayed call needs the address of a TURN server.";
+  if (isBrokered(fields) && !ALLOWED.region?.test(fields.region)) {
+    return "A region has at most 64 letters, digits and the signs . - _ @; leave it empty if there is none.";
+  }
+  const relay = fields.relay !== "0";
+  if (relay && !isBrokered(fields) && servers.length === 0) return "A relayed call needs the address of a TURN server.";
   return {
     sends: true,
     audio: fields.audio === "1",
@@ -89,10 +101,10 @@ export function toSettings(fields: Fields, password: string): CallSettings | str
             frameRate: Number(fields.fps),
             codec: fields.codec || null,
             maxBitrate: max && max * 1000,
-            priority: (fields.priority || null) as Priority | null,
+            priority: priority(fields, fields.priority),
           }
         : null,
-    audioPriority: (fields.audiopriority || null) as Priority | null,
+    audioPriority: priority(fields, fields.audiopriority),
     source: fields.source === "film" ? "film" : "devices",
     iceServers: servers,
     relay,
@@ -101,9 +113,19 @@ export function toSettings(fields: Fields, password: string): CallSettings | str
   };
 }
 
+/** Whether the broker is to choose the relay. */
+export function isBrokered(fields: Fields): boolean {
+  return fields.relay === "basic" || fields.relay === "specialised";
+}
+
+/** A specialised session is marked, whatever is chosen. */
+function priority(fields: Fields, chosen: string): Priority | null {
+  return fields.relay === "specialised" ? "high" : ((chosen || null) as Priority | null);
+}
+
 function iceServers(fields: Fields, password: string): IceServer[] | string {
   const url = fields.ice.trim();
-  if (url === "") return [];
+  if (url === "" || isBrokered(fields)) return [];
   if (!/^(stun|stuns|turn|turns):[^\s/]+$/.test(url)) {
     return "The ICE server's address looks like turn:192.0.2.1:3478 or stun:stun.example.org.";
   }

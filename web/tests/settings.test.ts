@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULTS, fromAddress, toAddress, toSettings } from "../src/settings";
+import { DEFAULTS, fromAddress, inCall, toAddress, toSettings } from "../src/settings";
 
 test("the address remembers what differs from the defaults, and no password", () => {
   const fields = { ...DEFAULTS, room: "a", video: "0", max: "500", relay: "1", ice: "turn:192.0.2.1", iceuser: "me" };
@@ -30,6 +30,39 @@ test("a cap that is none is said so", () => {
   }
   const none = toSettings(DEFAULTS, "");
   assert.ok(typeof none !== "string" && none.video?.maxBitrate === null);
+});
+
+test("a relay of the broker's choice needs no address, and a specialised session is marked", () => {
+  const basic = toSettings({ ...DEFAULTS, relay: "basic" }, "");
+  const specialised = toSettings({ ...DEFAULTS, relay: "specialised", priority: "low" }, "");
+  assert.ok(typeof basic !== "string" && typeof specialised !== "string");
+  assert.deepEqual([basic.relay, basic.iceServers, basic.audioPriority], [true, [], null]);
+  assert.deepEqual([specialised.video?.priority, specialised.audioPriority], ["high", "high"]);
+});
+
+test("the address remembers the region, and one that the broker would refuse is said so", () => {
+  const fields = { ...DEFAULTS, relay: "basic", region: "brittany" };
+  assert.equal(toAddress(fields).toString(), "relay=basic&region=brittany");
+  assert.equal(fromAddress(toAddress(fields)).region, "brittany");
+  assert.equal(fromAddress(new URLSearchParams("region=a:b")).region, "");
+  assert.ok(typeof toSettings(fields, "") !== "string");
+  for (const region of ["a:b", "a b", "x".repeat(65)]) {
+    assert.match(String(toSettings({ ...fields, region }, "")), /region/, region);
+    assert.ok(typeof toSettings({ ...fields, region, relay: "0" }, "") !== "string", "without the broker it is not looked at");
+  }
+});
+
+test("in a call the rate and the priorities change, its path and what it sends do not", () => {
+  const joined = { ...DEFAULTS, room: "a", relay: "basic", region: "brittany" };
+  const form = { ...DEFAULTS, room: "b", relay: "specialised", video: "0", codec: "vp9", ice: "turn:192.0.2.1", max: "500", priority: "low", audiopriority: "medium" };
+  const fields = inCall(joined, form);
+  assert.deepEqual(fields, { ...joined, max: "500", priority: "low", audiopriority: "medium" });
+  const settings = toSettings(fields, "");
+  assert.ok(typeof settings !== "string");
+  assert.deepEqual([settings.video?.maxBitrate, settings.video?.priority, settings.audioPriority], [500_000, "low", "medium"], "a basic session stays unmarked");
+  const marked = toSettings(inCall({ ...joined, relay: "specialised" }, { ...form, relay: "basic" }), "");
+  assert.ok(typeof marked !== "string");
+  assert.deepEqual([marked.video?.priority, marked.audioPriority], ["high", "high"], "a specialised session stays marked");
 });
 
 test("a server that cannot be used is said so", () => {

@@ -1,6 +1,7 @@
 //! The laboratory: experiment files, the runner, metrics, claims, figures, the store, exports, reports, and the
 //! fit of the codec model.
 
+pub mod broker;
 pub mod claims;
 pub mod comparison;
 mod document;
@@ -13,11 +14,13 @@ pub mod measure;
 pub mod metrics;
 pub mod report;
 pub mod runner;
+mod secret;
 pub mod signalling;
 pub mod store;
 pub mod upload;
 
 pub use document::FileError;
+pub use secret::Secret;
 
 /// The controllers that an experiment may name.
 pub mod controllers {

@@ -194,7 +194,7 @@ fn an_idle_browser_sends_nothing() {
         browser.open(&url(), &bench.cancel).unwrap();
         sleep(Duration::from_secs(8));
         browser.is_alive().unwrap();
-        assert_eq!(sent(place) - before, 0, "{kind}");
+        assert_eq!(sent(place) - before, 0, "{kind:?}");
     }
 }
 
@@ -210,7 +210,9 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
         let error = loop {
             match browser.is_alive() {
                 Err(error) => break error.to_string(),
-                Ok(()) if start.elapsed() > Duration::from_secs(2) => panic!("{kind} is still thought alive"),
+                Ok(()) if start.elapsed() > Duration::from_secs(2) => {
+                    panic!("{kind:?} is still thought alive")
+                }
                 Ok(()) => sleep(Duration::from_millis(10)),
             }
         };
@@ -218,7 +220,7 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
         let asked = browser.open(&url(), &bench.cancel).unwrap_err().to_string();
         assert!(asked.contains("the browser has ended"), "{asked}");
         drop(browser);
-        assert_eq!(left(), [""; 0], "{kind}");
+        assert_eq!(left(), [""; 0], "{kind:?}");
     }
 }
 

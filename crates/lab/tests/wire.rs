@@ -150,8 +150,8 @@ bytes = "100kB"
 ecn = true
 "#;
 
-fn capture() -> Vec<u8> {
-    let experiment = lab::experiment::Experiment::parse(CALL, "capture.toml").unwrap();
+fn capture(text: &str) -> Vec<u8> {
+    let experiment = lab::experiment::Experiment::parse(text, "capture.toml").unwrap();
     let scenario = experiment.cells()[0].scenario(units::Seed(1));
     let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
     let mut capture = Capture::new(Vec::new(), &names).unwrap();
@@ -190,7 +190,7 @@ fn a_parity_packet_says_whom_it_protects() {
 
 #[test]
 fn a_capture_holds_every_packet_at_both_ends() {
-    let bytes = capture();
+    let bytes = capture(CALL);
     let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
     let mut packets = [0, 0];
     while let Some(block) = reader.next_block() {
@@ -206,6 +206,30 @@ fn a_capture_holds_every_packet_at_both_ends() {
 }
 
 #[test]
+fn a_relayed_call_is_in_channel_data_between_the_caller_and_its_relay() {
+    let text = CALL
+        .replace("[call.remb]", "[host.turn]\n[call.remb]")
+        .replace("to = \"bob\"\ncontroller", "to = \"bob\"\nrelay = \"turn\"\ncontroller");
+    let bytes = capture(&text);
+    let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
+    let mut framed = [0, 0, 0];
+    while let Some(block) = reader.next_block() {
+        let Block::EnhancedPacket(packet) = block.unwrap() else { continue };
+        // IPv4 without options, then UDP; TCP goes directly.
+        let (data, is_udp) = (&packet.data[28..], packet.data[9] == 17);
+        // The first bits of RTP and RTCP are 10, of ChannelData 01 (RFC 7983 § 7).
+        if is_udp && data[0] >> 6 == 1 {
+            assert_eq!(data[..2], [0x40, 0]);
+            assert_eq!(usize::from(u16::from_be_bytes([data[2], data[3]])), data.len() - 4);
+            framed[packet.interface_id as usize] += 1;
+        } else if is_udp {
+            assert_ne!(packet.interface_id, 0, "the caller has a channel for all that it sends and gets");
+        }
+    }
+    assert!(framed[0] > 400 && framed[1] == 0 && framed[2] > 400, "{framed:?}");
+}
+
+#[test]
 fn tshark_dissects_a_capture_without_complaint() {
     if Command::new("tshark").arg("--version").output().is_err() {
         // Not by println, which the test runner keeps to itself.
@@ -213,7 +237,7 @@ fn tshark_dissects_a_capture_without_complaint() {
         return;
     }
     let path = std::env::temp_dir().join(format!("weir-capture-{}.pcapng", std::process::id()));
-    std::fs::write(&path, capture()).unwrap();
+    std::fs::write(&path, capture(CALL)).unwrap();
     let fields = |filter: &str| {
         let mut tshark = Command::new("tshark");
         tshark.arg("-r").arg(&path).args([

@@ -4,6 +4,7 @@ use crate::clock::{Clock, span};
 use crate::packets::Unwrapped;
 use cc::{Decision, Feedback, PacketResult, SentPacket, SignalSink};
 use rtc::interceptor::{BandwidthEstimator, PacketReport};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use units::{Bytes, Duration, Time};
@@ -15,8 +16,7 @@ const ARRIVAL_PERIOD: u64 = (1 << 24) * 64_000_000;
 /// A `cc::Sender` that `rtc`'s chain of interceptors and the application share: clones are the same controller.
 ///
 /// The chain asks a [`BandwidthEstimator`] for one rate only, and gives it to the pacer; so [`BandwidthEstimator::target_bitrate`]
-/// is the *pacing* rate, and the rate for the encoder is in [`Self::decision`]. Probe clusters that the controller asks for are not
-/// sent: the chain has no padding.
+/// is the *pacing* rate, and the rate for the encoder is in [`Self::decision`]. Probe clusters are sent if [`MediaSender`](crate::MediaSender) is in the chain.
 #[derive(Clone)]
 pub struct Controller {
     clock: Clock,
@@ -30,6 +30,8 @@ struct State {
     rtt: Option<Duration>,
     arrivals: Unwrapped,
     results: Vec<PacketResult>,
+    /// The clusters of packets that are not reported on yet, which the chain's history does not keep.
+    probes: BTreeMap<u64, u32>,
 }
 
 impl Controller {
@@ -42,6 +44,7 @@ impl Controller {
             rtt: None,
             arrivals: Unwrapped::new(ARRIVAL_PERIOD),
             results: Vec::new(),
+            probes: BTreeMap::new(),
         };
         Self { clock: Clock::new(start), state: Arc::new(Mutex::new(state)) }
     }
@@ -70,9 +73,9 @@ impl Controller {
     }
 
     /// A packet leaves, earlier than the chain's history could tell.
-    pub(crate) fn on_sent(&self, now: Instant, size: Bytes) {
+    pub(crate) fn on_sent(&self, now: Instant, size: Bytes, probe: Option<u32>) {
         let mut state = self.state();
-        let packet = SentPacket { sequence: state.told, sent: self.clock.time(now), size, probe: None };
+        let packet = SentPacket { sequence: state.told, sent: self.clock.time(now), size, probe };
         state.tell(&packet);
     }
 
@@ -93,13 +96,19 @@ impl Controller {
 impl State {
     fn tell(&mut self, packet: &SentPacket) {
         self.sender.on_sent(packet);
+        if let Some(probe) = packet.probe {
+            self.probes.insert(packet.sequence, probe);
+        }
         self.told = packet.sequence + 1;
     }
 
     fn take(&mut self, clock: Clock, report: &PacketReport) {
         let size = Bytes::new(report.size as u64);
         let sent = clock.time(report.departure);
-        let packet = SentPacket { sequence: report.id, sent, size, probe: None };
+        // What is before it was lost, or told of already.
+        self.probes = self.probes.split_off(&report.id);
+        let probe = self.probes.remove(&report.id);
+        let packet = SentPacket { sequence: report.id, sent, size, probe };
         if packet.sequence >= self.told {
             self.tell(&packet);
         }

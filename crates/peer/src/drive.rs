@@ -10,7 +10,8 @@ use tokio::time::sleep_until;
 const LARGEST: usize = 2_048;
 
 /// Drives `peer` over `socket`, which is bound to the peer's address, until `end`: takes what the other end says from `inbox` and puts
-/// replies into `outbox`. May be called again to go on.
+/// replies into `outbox`. May be called again to go on: between two turns the state and the statistics can be asked for. Dropped while it waits, it
+/// loses no more than a datagram.
 ///
 /// # Errors
 /// When the socket fails or the peer can't go on. A reply that nobody takes is no error: the call goes on without.
@@ -29,7 +30,9 @@ pub async fn run(
         }
         let due = peer.next_timeout().map_or(end, |due| due.min(end));
         tokio::select! {
+            // What is due comes first: no flow of datagrams may hold it up.
             biased;
+            () = sleep_until(due.into()) => peer.handle_timeout(Instant::now())?,
             received = socket.recv_from(&mut datagram) => {
                 let (size, from) = received?;
                 peer.receive(Instant::now(), from, &datagram[..size])?;
@@ -39,7 +42,6 @@ pub async fn run(
                     let _ = outbox.send(reply).await;
                 }
             }
-            () = sleep_until(due.into()) => peer.handle_timeout(Instant::now())?,
         }
     }
     Ok(())

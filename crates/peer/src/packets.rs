@@ -2,14 +2,16 @@
 
 use rtc::interceptor::StreamInfo;
 use rtc::sdp::extmap::ABS_SEND_TIME_URI;
+use sim::wire::ABS_SEND_TIME_SECOND;
 use units::Time;
-
-/// A second of the absolute send time: 6.18 bit fixed point
-/// (<https://webrtc.googlesource.com/src/+/main/docs/native-code/rtp-hdrext/abs-send-time>).
-const ABS_SEND_TIME_SECOND: u128 = 1 << 18;
 
 /// The value at which the absolute send time starts anew: 64 s.
 const ABS_SEND_TIME_PERIOD: u64 = 1 << 24;
+
+/// The cumulative number of packets lost of a report block, which is signed and has 24 bits (RFC 3550 § 6.4.1); both stacks hand it over unsigned.
+pub(crate) fn cumulative_lost(field: u32) -> i64 {
+    i64::from((field << 8).cast_signed() >> 8)
+}
 
 /// Counts on where a field wraps.
 #[derive(Debug)]
@@ -35,24 +37,22 @@ impl Unwrapped {
     }
 }
 
-/// The absolute send time of a packet that leaves at `sent`.
-pub(crate) fn abs_send_time(sent: Time) -> [u8; 3] {
-    let ticks = u128::from(sent.as_nanos()) * ABS_SEND_TIME_SECOND / 1_000_000_000;
-    let [.., high, middle, low] = ticks.to_be_bytes();
-    [high, middle, low]
-}
-
 /// The sender's time that the extension says, on from the last.
 pub(crate) fn sent(unwrapped: &mut Unwrapped, extension: &[u8]) -> Option<Time> {
     let &[high, middle, low] = extension else { return None };
     let ticks = unwrapped.next(u64::from(u32::from_be_bytes([0, high, middle, low])));
-    let nanos = u128::from(ticks) * 1_000_000_000 / ABS_SEND_TIME_SECOND;
+    let nanos = u128::from(ticks) * 1_000_000_000 / u128::from(ABS_SEND_TIME_SECOND);
     u64::try_from(nanos).ok().map(Time::from_nanos)
 }
 
 /// Of absolute send times.
 pub(crate) const fn send_times() -> Unwrapped {
     Unwrapped::new(ABS_SEND_TIME_PERIOD)
+}
+
+/// Whether it is a stream of video.
+pub(crate) fn is_video(stream: &StreamInfo) -> bool {
+    stream.mime_type.get(..6).is_some_and(|kind| kind.eq_ignore_ascii_case("video/"))
 }
 
 /// The identifier under which a stream's packets carry the absolute send time, if that was negotiated.
@@ -62,9 +62,31 @@ pub(crate) fn abs_send_time_id(stream: &StreamInfo) -> Option<u8> {
     u8::try_from(extension.id).ok().filter(|id| *id > 0)
 }
 
+/// The RTP header with its extensions (RFC 3550 §§ 5.1 and 5.3.1).
+pub(crate) fn header_size(packet: &[u8]) -> usize {
+    let Some(first) = packet.first() else { return 0 };
+    let fixed = 12 + 4 * usize::from(first & 0x0f);
+    let words = packet.get(fixed + 2..fixed + 4).and_then(<[u8]>::first_chunk).filter(|_| first & 0x10 != 0);
+    fixed + words.map_or(0, |words| 4 + 4 * usize::from(u16::from_be_bytes(*words)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fewer_may_be_lost_than_none() {
+        assert_eq!([0, 7, 0x00ff_ffff, 0x0080_0000].map(cumulative_lost), [0, 7, -1, -8_388_608]);
+    }
+
+    #[test]
+    fn a_header_is_as_long_as_it_says() {
+        let packet =
+            |first: u8, words: u8| [&[first, 96][..], &[0; 10], &[0xbe, 0xde, 0, words], &[7; 40]].concat();
+        assert_eq!(header_size(&packet(0x80, 2)), 12);
+        assert_eq!(header_size(&packet(0x90, 2)), 12 + 4 + 8);
+        assert_eq!(header_size(&[]), 0);
+    }
 
     #[test]
     fn a_field_counts_on_in_both_directions() {
@@ -77,7 +99,7 @@ mod tests {
     fn the_absolute_send_time_comes_back_within_four_microseconds() {
         let mut times = send_times();
         let spans = [Time::from_millis(63_990), Time::from_millis(64_010), Time::from_millis(95_999)];
-        let read = spans.map(|time| sent(&mut times, &abs_send_time(time)).unwrap());
+        let read = spans.map(|time| sent(&mut times, &sim::wire::abs_send_time(time)).unwrap());
         for (a, b) in [(0, 1), (1, 2)] {
             let difference = (read[b] - read[a]).as_nanos() - (spans[b] - spans[a]).as_nanos();
             assert!(difference.abs() <= 4_000, "{difference} ns");

@@ -1,27 +1,21 @@
 //! A call's end, sans-IO: datagrams, signals and times go in, datagrams, signals and the next time-out come out.
 
-use crate::config::{PeerConfig, codec, connection};
+use crate::audio::{Audio, AudioPacket};
+use crate::clock::Clock;
+use crate::config::{PeerConfig, Stack};
+use crate::counted::{Counted, Media};
+use crate::rtc_end::RtcEnd;
+use crate::str0m_end::Str0mEnd;
 use crate::video::Video;
 use crate::{Controller, Error, stats};
 use bytes::BytesMut;
-use rtc::media_stream::MediaStreamTrack;
-use rtc::peer_connection::RTCPeerConnection;
-use rtc::peer_connection::event::RTCPeerConnectionEvent;
-use rtc::peer_connection::message::{RTCMessage, TaggedRTCMessage};
-use rtc::peer_connection::sdp::RTCSessionDescription;
 use rtc::peer_connection::state::RTCPeerConnectionState;
-use rtc::peer_connection::transport::{
-    CandidateConfig, CandidateHostConfig, RTCIceCandidate, RTCIceCandidateInit,
-};
-use rtc::rtp_transceiver::RTCRtpSenderId;
-use rtc::rtp_transceiver::rtp_sender::{RTCRtpCodingParameters, RTCRtpEncodingParameters, RtpCodecKind};
-use rtc::sansio::Protocol;
-use rtc::shared::{TaggedBytesMut, TransportContext, TransportProtocol};
-use rtc::statistics::StatsSelector;
 use serde_json::{Map, Value};
-use sim::codec::Encoder;
+use sim::ProtectionShare;
+use sim::codec::Frame;
 use std::net::SocketAddr;
 use std::time::Instant;
+use units::{Bitrate, Bytes, Time};
 
 /// What the two ends of a call tell each other by way of the caller of this crate.
 #[derive(Clone, PartialEq, Eq)]
@@ -34,36 +28,75 @@ pub enum Signal {
     Candidate(String),
 }
 
+/// What a WebRTC stack does for an end.
+pub(crate) trait End: Send {
+    fn offer(&mut self, now: Instant) -> Result<String, Error>;
+    fn answer(&mut self, now: Instant, offer: String) -> Result<String, Error>;
+    fn accept(&mut self, now: Instant, answer: String) -> Result<(), Error>;
+    fn add_candidate(&mut self, now: Instant, candidate: String) -> Result<(), Error>;
+    fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error>;
+    fn poll_transmit(&mut self) -> Option<(SocketAddr, BytesMut)>;
+    fn next_timeout(&mut self) -> Option<Instant>;
+    fn handle_timeout(&mut self, now: Instant) -> Result<(), Error>;
+    /// Sends a frame of video.
+    fn send(&mut self, now: Instant, frame: Frame, bytes: &bytes::Bytes) -> Result<(), Error>;
+    /// Sends a packet of audio, unless the other end takes none.
+    fn send_audio(&mut self, now: Instant, packet: AudioPacket) -> Result<(), Error>;
+    /// Whether the other end has asked for a key frame, once.
+    fn take_key_frame_request(&mut self) -> bool;
+    fn state(&self) -> RTCPeerConnectionState;
+    /// The rate for the encoder.
+    fn target_rate(&self) -> Bitrate;
+    fn controller(&self) -> Option<&Controller>;
+    /// The objects of the transport: candidate pairs, candidates.
+    fn transport_stats(&mut self, now: Instant) -> Result<Vec<Map<String, Value>>, serde_json::Error>;
+    fn close(&mut self, now: Instant) -> Result<(), Error>;
+}
+
 /// One end of a call.
 ///
 /// The caller sends what [`Self::poll_transmit`] yields, until it yields nothing, after every other call.
 pub struct Peer {
-    connection: RTCPeerConnection,
-    address: SocketAddr,
-    /// Of what this end sends.
-    video: Option<(Controller, Video)>,
-    state: RTCPeerConnectionState,
+    end: Box<dyn End>,
+    clock: Clock,
+    counted: Media<Counted>,
+    /// What this end sends.
+    video: Option<Video>,
+    audio: Option<Audio>,
+    protection: ProtectionShare,
 }
 
 impl Peer {
     /// An end at `now`, the zero of its controller's time.
     ///
     /// # Errors
-    /// When `rtc` refuses the configuration.
+    /// When the stack refuses the configuration.
     pub fn new(config: PeerConfig, now: Instant) -> Result<Self, Error> {
-        let (mut connection, controller) = connection(config.controllers, config.video.is_some(), now)?;
-        let video = match (config.video, controller) {
-            (Some(video), Some(controller)) => {
-                // The lower half of 64 random bits.
-                let ssrc = config.seed.stream("ssrc").next_u64() as u32;
-                let sender = add_track(&mut connection, ssrc)?;
-                let start = controller.decision().target_rate;
-                let encoder = Encoder::new(video, config.seed.stream("video"), start);
-                Some((controller, Video::new(encoder, sender, ssrc)))
-            }
-            _ => None,
+        let PeerConfig { address, stack, video, audio, seed } = config;
+        let counted = Media::<Counted>::default();
+        // The lower half of 64 random bits.
+        let ssrc = |name: &str| seed.stream(name).next_u64() as u32;
+        let ssrcs = Media {
+            video: video.as_ref().map(|_| ssrc("ssrc")),
+            audio: audio.as_ref().map(|_| ssrc("audio.ssrc")),
         };
-        Ok(Self { connection, address: config.address, video, state: RTCPeerConnectionState::New })
+        let end: Box<dyn End> = match stack {
+            Stack::Rtc(controllers) => {
+                Box::new(RtcEnd::new(address, controllers, ssrcs, seed, counted.clone(), now)?)
+            }
+            Stack::RtcGcc(rates) => {
+                Box::new(RtcEnd::new(address, rates.gcc(now), ssrcs, seed, counted.clone(), now)?)
+            }
+            Stack::Str0m(rates) => {
+                let sends = video.is_some();
+                Box::new(Str0mEnd::new(address, rates, sends, audio.as_ref(), counted.clone(), now)?)
+            }
+        };
+        let start = end.target_rate();
+        let video = video.map(|config| Video::new(config, seed.stream("video"), start));
+        let audio = audio.map(|config| Audio::new(config, seed.stream("audio")));
+        let (clock, protection) = (Clock::new(now), ProtectionShare::new(Time::ZERO));
+        Ok(Self { end, clock, counted, video, audio, protection })
     }
 
     /// The offer of a call that this end makes.
@@ -71,13 +104,7 @@ impl Peer {
     /// # Errors
     /// When a call is under way.
     pub fn offer(&mut self, now: Instant) -> Result<Signal, Error> {
-        if self.video.is_none() {
-            self.connection
-                .add_transceiver_from_kind(RtpCodecKind::Video, None)
-                .map_err(|error| Error::Rtc("video to receive", error))?;
-        }
-        let offer = self.connection.create_offer(None).map_err(|error| Error::Rtc("an offer", error))?;
-        self.describe(now, offer).map(Signal::Offer)
+        self.end.offer(now).map(Signal::Offer)
     }
 
     /// Takes what the other end says, and gives the reply that there is to an offer.
@@ -86,24 +113,9 @@ impl Peer {
     /// When a description or a candidate is wrong or not its turn.
     pub fn signal(&mut self, now: Instant, signal: Signal) -> Result<Option<Signal>, Error> {
         match signal {
-            Signal::Offer(sdp) => {
-                let offer = RTCSessionDescription::offer(sdp);
-                self.remote(now, offer, "the other end's offer")?;
-                let answer =
-                    self.connection.create_answer(None).map_err(|error| Error::Rtc("an answer", error))?;
-                self.describe(now, answer).map(|sdp| Some(Signal::Answer(sdp)))
-            }
-            Signal::Answer(sdp) => {
-                self.remote(now, RTCSessionDescription::answer(sdp), "the other end's answer")?;
-                Ok(None)
-            }
-            Signal::Candidate(candidate) => {
-                let candidate = RTCIceCandidateInit { candidate, ..Default::default() };
-                self.connection
-                    .add_remote_candidate(candidate)
-                    .map_err(|error| Error::Rtc("the other end's candidate", error))?;
-                Ok(None)
-            }
+            Signal::Offer(sdp) => self.end.answer(now, sdp).map(|sdp| Some(Signal::Answer(sdp))),
+            Signal::Answer(sdp) => self.end.accept(now, sdp).map(|()| None),
+            Signal::Candidate(candidate) => self.end.add_candidate(now, candidate).map(|()| None),
         }
     }
 
@@ -112,35 +124,20 @@ impl Peer {
     /// # Errors
     /// When the connection can't go on.
     pub fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error> {
-        let transport = TransportContext {
-            local_addr: self.address,
-            peer_addr: from,
-            transport_protocol: TransportProtocol::UDP,
-            ecn: None,
-        };
-        let message = BytesMut::from(datagram);
-        self.connection
-            .handle_read(TaggedBytesMut { now, transport, message })
-            .map_err(|error| Error::Rtc("a datagram", error))?;
-        self.take_news();
-        Ok(())
+        self.end.receive(now, from, datagram)
     }
 
     /// The next datagram to send, and where to.
     pub fn poll_transmit(&mut self) -> Option<(SocketAddr, BytesMut)> {
-        let message = self.connection.poll_write()?;
-        Some((message.transport.peer_addr, message.message))
+        self.end.poll_transmit()
     }
 
     /// When to call [`Self::handle_timeout`].
     pub fn next_timeout(&mut self) -> Option<Instant> {
-        let connection = self.connection.poll_timeout();
-        let frame = self
-            .video
-            .as_ref()
-            .filter(|_| self.state == RTCPeerConnectionState::Connected)
-            .map(|(controller, video)| video.next_timeout(controller.clock()));
-        connection.into_iter().chain(frame).min()
+        let frame = self.video.as_ref().map(Video::next_capture);
+        let captures = self.audio.as_ref().map(Audio::next_capture).into_iter().chain(frame);
+        let capture = captures.min().filter(|_| self.is_connected()).map(|at| self.clock.instant(at));
+        self.end.next_timeout().into_iter().chain(capture).min()
     }
 
     /// The time that [`Self::next_timeout`] said has come, or any later.
@@ -148,103 +145,69 @@ impl Peer {
     /// # Errors
     /// When the connection can't go on, or takes no VP8.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), Error> {
-        if let Some((controller, video)) = &mut self.video
-            && self.state == RTCPeerConnectionState::Connected
-        {
-            video.advance(now, controller, &mut self.connection)?;
+        self.end.handle_timeout(now)?;
+        if !self.is_connected() {
+            return Ok(());
         }
-        self.connection.handle_timeout(now).map_err(|error| Error::Rtc("a time-out", error))?;
-        self.take_news();
-        Ok(())
+        let time = self.clock.time(now);
+        if let Some(packet) = self.audio.as_mut().and_then(|audio| audio.advance(time)) {
+            self.end.send_audio(now, packet)?;
+        }
+        let Some(video) = &mut self.video else { return Ok(()) };
+        if self.end.take_key_frame_request() {
+            video.request_key_frame();
+        }
+        if let Some(sent) = &self.counted.video.streams().sent {
+            let [all, again] = [sent.bytes, sent.bytes_again].map(Bytes::new);
+            self.protection.update(time, all - again, again);
+        }
+        let target = self.end.target_rate().scale(1.0 - self.protection.share());
+        match video.advance(time, target) {
+            Some((frame, bytes)) => self.end.send(now, frame, &bytes),
+            None => Ok(()),
+        }
     }
 
     /// W3C `RTCPeerConnectionState`.
     #[must_use]
-    pub const fn state(&self) -> RTCPeerConnectionState {
-        self.state
+    pub fn state(&self) -> RTCPeerConnectionState {
+        self.end.state()
     }
 
-    /// The controller of what this end sends.
+    /// What the controller, or the stack's own estimator, allows the encoder.
+    #[must_use]
+    pub fn target_rate(&self) -> Bitrate {
+        self.end.target_rate()
+    }
+
+    /// The controller of what this end sends, where it is one of `cc` or behind its interface.
     #[must_use]
     pub fn controller(&self) -> Option<&Controller> {
-        self.video.as_ref().map(|(controller, _)| controller)
+        self.end.controller()
     }
 
-    /// The statistics objects by their `id`, as of W3C webrtc-stats: `outbound-rtp`, `remote-inbound-rtp`, `inbound-rtp` and `candidate-pair`,
-    /// with the members that are known.
+    /// The statistics objects by their `id` (W3C webrtc-stats): `outbound-rtp`, `remote-inbound-rtp`, `inbound-rtp`, `candidate-pair`, `transport`,
+    /// `codec` and candidates, with the members that are known. `timestamp` says what time `now` is (`DOMHighResTimeStamp`: milliseconds since 1970).
     ///
     /// # Errors
     /// When one can't be written as JSON.
-    pub fn stats(&mut self, now: Instant) -> Result<Map<String, Value>, serde_json::Error> {
-        let report = self.connection.get_stats(now, StatsSelector::None);
-        stats::objects(&report, self.video.as_ref())
+    pub fn stats(&mut self, now: Instant, timestamp: f64) -> Result<Map<String, Value>, serde_json::Error> {
+        let transport = self.end.transport_stats(now)?;
+        let sender = self.video.as_ref().map(|video| (video, self.end.target_rate()));
+        let (video, audio) = (self.counted.video.streams(), self.counted.audio.streams());
+        let clock = stats::At { now: self.clock.time(now), timestamp };
+        Ok(stats::objects(&Media { video: &*video, audio: &*audio }, sender, transport, clock))
     }
 
     /// Ends the call.
     ///
     /// # Errors
-    /// When `rtc` can't take leave.
-    pub fn close(&mut self) -> Result<(), Error> {
-        self.connection.close().map_err(|error| Error::Rtc("the end of the call", error))
+    /// When the stack can't take leave.
+    pub fn close(&mut self, now: Instant) -> Result<(), Error> {
+        self.end.close(now)
     }
 
-    fn remote(
-        &mut self,
-        now: Instant,
-        description: Result<RTCSessionDescription, rtc::shared::error::Error>,
-        what: &'static str,
-    ) -> Result<(), Error> {
-        description
-            .and_then(|description| self.connection.set_remote_description(now, description))
-            .map_err(|error| Error::Rtc(what, error))
+    fn is_connected(&self) -> bool {
+        self.state() == RTCPeerConnectionState::Connected
     }
-
-    /// Sets the local description, and gives it with the candidate.
-    fn describe(&mut self, now: Instant, description: RTCSessionDescription) -> Result<String, Error> {
-        self.connection
-            .set_local_description(now, description)
-            .and_then(|()| self.add_candidate())
-            .map_err(|error| Error::Rtc("this end's description", error))?;
-        Ok(self.connection.local_description().map(|description| description.sdp).unwrap_or_default())
-    }
-
-    fn add_candidate(&mut self) -> Result<(), rtc::shared::error::Error> {
-        let base_config = CandidateConfig {
-            network: "udp".to_owned(),
-            address: self.address.ip().to_string(),
-            port: self.address.port(),
-            component: 1,
-            ..Default::default()
-        };
-        let candidate = CandidateHostConfig { base_config, ..Default::default() }.new_candidate_host()?;
-        self.connection.add_local_candidate(RTCIceCandidate::from(&candidate).to_json()?)?;
-        self.connection.add_local_candidate(RTCIceCandidateInit::default())
-    }
-
-    /// Events, requests for key frames, and media, of which only `rtc`'s statistics are wanted.
-    fn take_news(&mut self) {
-        while let Some(event) = self.connection.poll_event() {
-            if let RTCPeerConnectionEvent::OnConnectionStateChangeEvent(state) = event {
-                self.state = state;
-            }
-        }
-        while let Some(TaggedRTCMessage { message, .. }) = self.connection.poll_read() {
-            // Reports lets nothing else of RTCP through.
-            if let (RTCMessage::RtcpPacket(..), Some((_, video))) = (message, &mut self.video) {
-                video.request_key_frame();
-            }
-        }
-    }
-}
-
-fn add_track(connection: &mut RTCPeerConnection, ssrc: u32) -> Result<RTCRtpSenderId, Error> {
-    let encoding = RTCRtpEncodingParameters {
-        rtp_coding_parameters: RTCRtpCodingParameters { ssrc: Some(ssrc), ..Default::default() },
-        codec: codec(),
-        active: true,
-        ..Default::default()
-    };
-    let [stream, track, label] = ["weir", "video", "video"].map(str::to_owned);
-    let track = MediaStreamTrack::new(stream, track, label, RtpCodecKind::Video, vec![encoding]);
-    connection.add_track(track).map_err(|error| Error::Rtc("video to send", error))
 }

@@ -1,71 +1,90 @@
-//! What the seam for controllers leaves out: RTCP other than per-packet feedback, and the instant at which a packet leaves.
+//! The sending end of a call in `rtc`'s chain: what the seam for controllers leaves out, counters, and sender reports.
 
 use crate::Controller;
-use crate::clock::span;
-use crate::packets::{abs_send_time, abs_send_time_id};
+use crate::clock::Clock;
+use crate::counted::{Counted, Report, Seen};
+use crate::ntp;
+use crate::packets::{abs_send_time_id, cumulative_lost, is_video};
+use crate::receiver::REPORT_INTERVAL;
+use crate::sender::Probed;
+use crate::stage::{Out, Stage, Staged};
 use bytes::Bytes;
 use cc::Feedback;
-use rtc::interceptor::{Attribute, BandwidthEstimator, Interceptor, Packet, StreamInfo, TaggedPacket};
+use rtc::interceptor::{Attribute, AttributedPacket, BandwidthEstimator, Packet, StreamInfo, TaggedPacket};
+use rtc::rtcp::extended_report::{
+    DLRRReport, DLRRReportBlock, ExtendedReport, ReceiverReferenceTimeReportBlock,
+};
 use rtc::rtcp::payload_feedbacks::full_intra_request::FullIntraRequest;
 use rtc::rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
 use rtc::rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
 use rtc::rtcp::receiver_report::ReceiverReport;
 use rtc::rtcp::reception_report::ReceptionReport;
 use rtc::rtcp::sender_report::SenderReport;
-use rtc::sansio::Protocol;
-use rtc::shared::error::Error;
+use rtc::rtcp::transport_feedbacks::transport_layer_nack::TransportLayerNack;
+use rtc::shared::TransportContext;
 use rtc::shared::marshal::MarshalSize;
-use std::collections::{HashMap, VecDeque};
+use sim::ReportTimer;
 use std::time::Instant;
-use units::{Bitrate, Duration};
+use units::{Bitrate, Duration, Seed, Time};
 
-/// How many sender reports a receiver report may be late for its round trip to be measured: their interval is about a second.
-const SENDER_REPORTS: usize = 8;
-
-/// Tells a [`Controller`] of receiver reports, REMB and departures, and stamps departing packets with the absolute send time if that was
-/// negotiated. Requests for key frames are passed on to the application.
+/// Tells a [`Controller`] of receiver reports, REMB and departures, stamps departing packets with the absolute send time if that was
+/// negotiated, and sends sender reports (RFC 3550 § 6.4.1), at random times about a second apart (§ 6.2) and unpaced, as libwebrtc does. Requests
+/// for key frames are passed on to the application.
 ///
-/// It belongs between `Slot::CongestionControl` and `Slot::TwccSender`: at [`Reports::SLOT`].
+/// It belongs between `Slot::CongestionControl` and `Slot::TwccSender`: at [`Reports::SLOT`], with no other that sends sender reports.
 pub struct Reports {
     controller: Controller,
-    streams: HashMap<u32, Stream>,
-    /// The middle 32 bits of the NTP timestamps of sender reports, and when they left.
-    sender_reports: VecDeque<(u32, Instant)>,
-    read: VecDeque<TaggedPacket>,
-    write: VecDeque<TaggedPacket>,
+    counted: Counted,
+    report: ReportTimer,
+    stream: Option<Stream>,
 }
 
-/// A stream that is sent.
-#[derive(Default)]
+/// The stream that is sent.
 struct Stream {
+    ssrc: u32,
+    clock_rate: u32,
     abs_send_time: Option<u8>,
     /// The extended highest sequence number of the last report.
     highest: Option<u32>,
+    /// The timestamp of the newest packet, and when it left.
+    newest: Option<(u32, Time)>,
+    /// The other end's reference time (the middle 32 bits), whose it is, and when it came.
+    reference: Option<(u32, u32, Time)>,
+    packets: u32,
+    octets: u32,
 }
 
 impl Reports {
     /// Its place in the chain.
     pub const SLOT: usize = 1_500;
 
-    /// Reports to `controller`.
+    /// Reports to `controller`; `seed` is of the reports' times.
     #[must_use]
-    pub fn new(controller: Controller) -> Self {
-        let (read, write) = (VecDeque::new(), VecDeque::new());
-        Self { controller, streams: HashMap::new(), sender_reports: VecDeque::new(), read, write }
+    pub fn new(controller: Controller, seed: Seed) -> Staged<Self> {
+        Self::counting(controller, seed, Counted::default())
     }
 
-    /// RFC 3550 § 6.4.1.
+    pub(crate) fn counting(controller: Controller, seed: Seed, counted: Counted) -> Staged<Self> {
+        let report = ReportTimer::new(Time::ZERO, REPORT_INTERVAL, seed.stream("sender.reports"));
+        Staged::new(Self { controller, counted, report, stream: None })
+    }
+
+    const fn clock(&self) -> Clock {
+        self.controller.clock()
+    }
+
     fn on_report(&mut self, now: Instant, report: &ReceptionReport) {
-        let Some(stream) = self.streams.get_mut(&report.ssrc) else { return };
+        let time = self.clock().time(now);
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == report.ssrc) else { return };
         let highest = report.last_sequence_number;
         let expected = stream.highest.map_or(0, |before| highest.wrapping_sub(before));
         stream.highest = Some(highest);
-        let left = self.sender_reports.iter().find(|(ntp, _)| *ntp == report.last_sender_report);
-        let rtt = left.map(|(_, left)| {
-            let held = Duration::from_nanos(u64::from(report.delay) * 1_000_000_000 / 65_536);
-            span(now.saturating_duration_since(*left)).saturating_sub(held)
-        });
-        let fraction_lost = f64::from(report.fraction_lost) / 256.0;
+        let (new, rtt) = measured(report, stream.clock_rate, time);
+        let fraction_lost = new.fraction_lost;
+        let mut streams = self.counted.streams();
+        let outbound = streams.outbound(report.ssrc);
+        outbound.report = Some(Report::next(outbound.report, new, rtt));
+        drop(streams);
         self.controller.on_feedback(now, Feedback::Report { fraction_lost, expected: expected.into(), rtt });
     }
 
@@ -81,43 +100,110 @@ impl Reports {
             let rate = Bitrate::from_bps_f64(remb.bitrate.into());
             self.controller.on_feedback(now, Feedback::Remb { rate });
         }
-        packet.is::<PictureLossIndication>() || packet.is::<FullIntraRequest>()
+        if let Some(extended) = packet.downcast_ref::<ExtendedReport>() {
+            self.on_extended(now, extended);
+        }
+        self.on_request(packet)
+    }
+
+    fn on_extended(&mut self, now: Instant, extended: &ExtendedReport) {
+        let (now, Some(stream)) = (self.controller.clock().time(now), &mut self.stream) else { return };
+        for block in &extended.reports {
+            if let Some(reference) = block.as_any().downcast_ref::<ReceiverReferenceTimeReportBlock>() {
+                stream.reference = Some((extended.sender_ssrc, ntp::middle(reference.ntp_timestamp), now));
+            }
+        }
+    }
+
+    fn on_request(&self, packet: &dyn std::any::Any) -> bool {
+        let Some(stream) = &self.stream else { return false };
+        let mut streams = self.counted.streams();
+        let outbound = streams.outbound(stream.ssrc);
+        let nack = packet.downcast_ref::<TransportLayerNack>();
+        outbound.nacks += u64::from(nack.is_some_and(|nack| nack.media_ssrc == stream.ssrc));
+        let pli = packet.is::<PictureLossIndication>();
+        let fir = packet.is::<FullIntraRequest>();
+        outbound.plis += u64::from(pli);
+        outbound.firs += u64::from(fir);
+        pli || fir
     }
 
     fn on_departure(&mut self, message: &mut TaggedPacket) {
-        match &mut message.message.packet {
-            Packet::Rtp(packet) => {
-                let Some(stream) = self.streams.get(&packet.header.ssrc) else { return };
-                if let Some(id) = stream.abs_send_time {
-                    let stamp = abs_send_time(self.controller.clock().time(message.now));
-                    // Refused only for an identifier that the header's profile can't say, and that was negotiated.
-                    if let Err(error) = packet.header.set_extension(id, Bytes::copy_from_slice(&stamp)) {
-                        debug_assert!(false, "absolute send time: {error}");
-                    }
-                }
-                self.controller.on_sent(message.now, units::Bytes::new(packet.marshal_size() as u64));
+        let time = self.clock().time(message.now);
+        let probe = message.message.custom::<Probed>().map(|probed| probed.0);
+        let again = message.message.get(&Attribute::Retransmission).is_some();
+        let Packet::Rtp(packet) = &mut message.message.packet else { return };
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == packet.header.ssrc) else {
+            return;
+        };
+        if let Some(id) = stream.abs_send_time {
+            let stamp = Bytes::copy_from_slice(&sim::wire::abs_send_time(time));
+            // Refused only for an identifier that the header's profile can't say, and that was negotiated.
+            if let Err(error) = packet.header.set_extension(id, stamp) {
+                debug_assert!(false, "absolute send time: {error}");
             }
-            Packet::Rtcp(packets) => {
-                for report in
-                    packets.iter().filter_map(|packet| packet.as_any().downcast_ref::<SenderReport>())
-                {
-                    self.sender_reports.truncate(SENDER_REPORTS - 1);
-                    self.sender_reports.push_front(((report.ntp_time >> 16) as u32, message.now));
-                }
-            }
-            _ => {}
         }
+        let (size, payload) = (packet.marshal_size(), packet.payload.len());
+        let timestamp = packet.header.timestamp;
+        if !again {
+            stream.newest = Some((timestamp, time));
+            // The remainder of 32 bits is meant (RFC 3550 § 6.4.1).
+            stream.packets = stream.packets.wrapping_add(1);
+            stream.octets = stream.octets.wrapping_add(payload as u32);
+        }
+        let ssrc = stream.ssrc;
+        let seen = Seen { timestamp, payload, headers: size - payload, again };
+        self.counted.streams().outbound(ssrc).on_packet(&seen);
+        self.controller.on_sent(message.now, units::Bytes::new(size as u64), probe);
+    }
+
+    fn sender_report(&self, now: Time) -> Option<Vec<Box<dyn rtc::rtcp::Packet>>> {
+        let stream = self.stream.as_ref()?;
+        let counts = (stream.packets, stream.octets);
+        let report = sender_report(stream.ssrc, stream.clock_rate, stream.newest?, counts, now);
+        let mut compound: Vec<Box<dyn rtc::rtcp::Packet>> = vec![Box::new(report)];
+        if let Some((ssrc, last_rr, came)) = stream.reference {
+            let report = DLRRReport { ssrc, last_rr, dlrr: ntp::short(now.saturating_since(came)) };
+            let reports: Vec<Box<dyn rtc::rtcp::Packet>> =
+                vec![Box::new(DLRRReportBlock { reports: vec![report] })];
+            compound.push(Box::new(ExtendedReport { sender_ssrc: stream.ssrc, reports }));
+        }
+        Some(compound)
     }
 }
 
-impl Protocol<TaggedPacket, TaggedPacket, ()> for Reports {
-    type Rout = TaggedPacket;
-    type Wout = TaggedPacket;
-    type Eout = ();
-    type Error = Error;
-    type Time = Instant;
+/// What a report block says, and the round trip that it measured.
+pub(crate) fn measured(block: &ReceptionReport, clock_rate: u32, now: Time) -> (Report, Option<Duration>) {
+    // RFC 3550 § 6.4.1: zero if no sender report has come yet.
+    let last = Some(block.last_sender_report).filter(|last| *last != 0);
+    let rtt = last.map(|last| ntp::round_trip(ntp::stamp(now), last, block.delay));
+    let report = Report {
+        at: now,
+        fraction_lost: f64::from(block.fraction_lost) / 256.0,
+        packets_lost: cumulative_lost(block.total_lost),
+        jitter: f64::from(block.jitter) / f64::from(clock_rate.max(1)),
+        ..Report::default()
+    };
+    (report, rtt)
+}
 
-    fn handle_read(&mut self, mut message: TaggedPacket) -> Result<(), Error> {
+/// A report on a stream of which `newest` is the newest packet's timestamp and when it left, after so many packets and octets.
+pub(crate) fn sender_report(
+    ssrc: u32,
+    clock_rate: u32,
+    newest: (u32, Time),
+    (packet_count, octet_count): (u32, u32),
+    now: Time,
+) -> SenderReport {
+    let (timestamp, left) = newest;
+    let ticks = now.saturating_since(left).as_nanos() * u64::from(clock_rate) / 1_000_000_000;
+    let rtp_time = timestamp.wrapping_add(ticks as u32);
+    let ntp_time = ntp::stamp(now);
+    SenderReport { ssrc, ntp_time, rtp_time, packet_count, octet_count, ..Default::default() }
+}
+
+impl Stage for Reports {
+    fn read(&mut self, mut message: TaggedPacket, out: &mut Out) {
         if let Packet::Rtcp(packets) = &message.message.packet {
             let mut key_frame = false;
             for packet in packets {
@@ -131,44 +217,47 @@ impl Protocol<TaggedPacket, TaggedPacket, ()> for Reports {
                 message.message.add(Attribute::DeliverToApplication);
             }
         }
-        self.read.push_back(message);
-        Ok(())
+        out.read.push_back(message);
     }
 
-    fn poll_read(&mut self) -> Option<TaggedPacket> {
-        self.read.pop_front()
-    }
-
-    fn handle_write(&mut self, mut message: TaggedPacket) -> Result<(), Error> {
+    fn write(&mut self, mut message: TaggedPacket, out: &mut Out) {
         self.on_departure(&mut message);
-        self.write.push_back(message);
-        Ok(())
+        out.write.push_back(message);
     }
 
-    fn poll_write(&mut self) -> Option<TaggedPacket> {
-        self.write.pop_front()
+    fn timeout(&mut self, now: Instant, out: &mut Out) {
+        let time = self.clock().time(now);
+        if self.report.due() > time {
+            return;
+        }
+        self.report.restart(time);
+        if let Some(compound) = self.sender_report(time) {
+            let message = AttributedPacket::new(Packet::Rtcp(compound));
+            out.write.push_back(TaggedPacket { now, transport: TransportContext::default(), message });
+        }
     }
 
-    fn handle_timeout(&mut self, _now: Instant) -> Result<(), Error> {
-        Ok(())
+    fn next_timeout(&mut self) -> Option<Instant> {
+        Some(self.clock().instant(self.report.due()))
     }
 
-    fn poll_timeout(&mut self) -> Option<Instant> {
-        None
+    fn bind_local(&mut self, stream: &StreamInfo) {
+        if !is_video(stream) {
+            return;
+        }
+        self.stream = Some(Stream {
+            ssrc: stream.ssrc,
+            clock_rate: stream.clock_rate,
+            abs_send_time: abs_send_time_id(stream),
+            highest: None,
+            newest: None,
+            reference: None,
+            packets: 0,
+            octets: 0,
+        });
     }
-}
 
-impl Interceptor for Reports {
-    fn bind_local_stream(&mut self, stream: &StreamInfo) {
-        let abs_send_time = abs_send_time_id(stream);
-        self.streams.insert(stream.ssrc, Stream { abs_send_time, highest: None });
+    fn unbind_local(&mut self, stream: &StreamInfo) {
+        self.stream.take_if(|known| known.ssrc == stream.ssrc);
     }
-
-    fn unbind_local_stream(&mut self, stream: &StreamInfo) {
-        self.streams.remove(&stream.ssrc);
-    }
-
-    fn bind_remote_stream(&mut self, _stream: &StreamInfo) {}
-
-    fn unbind_remote_stream(&mut self, _stream: &StreamInfo) {}
 }

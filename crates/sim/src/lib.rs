@@ -7,10 +7,12 @@
 pub mod codec;
 pub mod payload;
 pub mod recording;
+pub mod relay;
 pub mod tcp;
 pub mod wire;
 
 mod envelopes;
+mod forwarding;
 mod leg;
 mod media;
 mod sampler;
@@ -18,7 +20,8 @@ mod scenario;
 mod session;
 mod simulation;
 
+pub use media::{Grant, NackList, Pacer, ProtectionShare, Reception, ReportTimer};
 pub use recording::Recording;
 pub use sampler::Sampler;
-pub use scenario::{CallConfig, Estimate, Fec, Marks, Scenario, VideoConfig};
+pub use scenario::{CallConfig, Estimate, Fec, Marks, Scenario, Sfu, VideoConfig};
 pub use simulation::{Content, Options, RunError, Tap, run};

@@ -6,7 +6,7 @@ use crate::recording::Kind;
 use crate::tcp::{Stack, TcpConfig};
 use cc::ControllerConfig;
 use net::{Dscp, HostId, NetworkConfig};
-use units::{Duration, Seed, Time};
+use units::{Bitrate, Duration, Seed, Time};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -34,6 +34,12 @@ impl Scenario {
         self.stacks.get(usize::from(host.0)).copied().unwrap_or_default()
     }
 
+    /// The name of a host; empty if there is none.
+    #[must_use]
+    pub fn name(&self, host: HostId) -> &str {
+        self.network.hosts.get(usize::from(host.0)).map_or("", |host| &host.name)
+    }
+
     /// The names of the records of its calls and flows.
     #[must_use]
     pub fn stream_names(&self) -> Vec<String> {
@@ -59,6 +65,8 @@ pub struct CallConfig {
     pub from: HostId,
     /// The callee, who sends too if the call is two-way.
     pub to: HostId,
+    /// The media relay that all packets of the call pass, as the caller's (TURN, RFC 8656); `None`: they go directly.
+    pub relay: Option<HostId>,
     /// When media starts to flow.
     pub start: Time,
     /// When the call ends.
@@ -73,6 +81,34 @@ pub struct CallConfig {
     pub video: Option<VideoConfig>,
     /// Audio, if any; congestion control leaves it alone (Jansen 2016 § 8-1-3).
     pub audio: Option<AudioConfig>,
+    /// What a Selective Forwarding Unit has to do with it; nothing between two parties.
+    pub sfu: Option<Sfu>,
+}
+
+impl CallConfig {
+    /// The host of the forwarding unit that is an end of it, if one is.
+    #[must_use]
+    pub fn unit(&self) -> Option<HostId> {
+        self.sfu.as_ref().map(|sfu| match sfu {
+            Sfu::Publish { .. } => self.to,
+            Sfu::Forward { .. } => self.from,
+        })
+    }
+}
+
+/// The end of a call that is a Selective Forwarding Unit (RFC 7667 § 3.7). Such a call goes one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sfu {
+    /// The callee: it takes a stream in and tells the publisher by REMB how much it wants.
+    Publish {
+        /// The most that it wants of the publisher, the room's bitrate.
+        bitrate: Bitrate,
+    },
+    /// The caller: it passes on what it receives in another call, and has no encoder and no congestion control.
+    Forward {
+        /// The name of the call whose stream it passes on.
+        call: String,
+    },
 }
 
 /// The marks on a call's packets. RTCP, which is about the video, has the video's.

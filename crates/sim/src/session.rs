@@ -3,6 +3,7 @@
 use crate::envelopes::{End, Payload};
 use crate::leg::Leg;
 use crate::media::Outbox;
+use crate::payload::Rtp;
 use crate::recording::{Event, StreamRecord};
 use crate::tcp::{TcpFlow, TcpOutbox};
 use net::{Dscp, Ecn, Flow};
@@ -25,11 +26,19 @@ impl Session {
         }
     }
 
-    /// The 5-tuple of packets to the given end.
+    /// The 5-tuple of packets to the given end, as they leave the other.
     pub(crate) fn flow(&self, to: End) -> Flow {
         match self {
             Self::Call(leg) => leg.flow(to),
             Self::Tcp(flow) => flow.flow(to),
+        }
+    }
+
+    /// How a relay, if this packet on its way to `to` is there, sends it on.
+    pub(crate) fn onward(&self, to: End, arrived: Flow) -> Option<Flow> {
+        match self {
+            Self::Call(leg) => leg.onward(to, arrived),
+            Self::Tcp(_) => None,
         }
     }
 
@@ -73,7 +82,7 @@ impl Session {
                 leg.receiver.on_rtp(now, &packet, out);
             }
             (Self::Call(leg), End::Receiver, Payload::Rtcp(packet)) => leg.receiver.on_rtcp(now, &packet),
-            (Self::Call(leg), End::Sender, Payload::Rtcp(packet)) => leg.sender.on_rtcp(now, &packet),
+            (Self::Call(leg), End::Sender, Payload::Rtcp(packet)) => leg.sender.on_rtcp(now, &packet, out),
             (Self::Tcp(flow), End::Receiver, Payload::Tcp(segment)) => {
                 flow.receiver.on_segment(now, &segment, ecn, out);
             }
@@ -81,6 +90,30 @@ impl Session {
                 flow.sender.on_segment(now, &segment, out);
             }
             (Self::Call(_), ..) | (Self::Tcp(_), ..) => debug_assert!(false, "a packet of another kind"),
+        }
+    }
+
+    /// Passes on what the session at the place `from` received, if it is a forwarding unit's and goes on.
+    pub(crate) fn forward(&mut self, now: Time, packet: &Rtp, from: usize, out: &mut impl Outbox) {
+        if let Self::Call(leg) = self
+            && (leg.active.0..leg.active.1).contains(&now)
+        {
+            leg.sender.forward(now, packet, from, out);
+        }
+    }
+
+    /// Whether a receiver of what is forwarded has asked for a key frame.
+    pub(crate) fn take_key_frame_request(&mut self) -> bool {
+        match self {
+            Self::Call(leg) => leg.sender.take_key_frame_request(),
+            Self::Tcp(_) => false,
+        }
+    }
+
+    /// Asks the publisher for a key frame.
+    pub(crate) fn relay_key_frame_request(&mut self, now: Time, out: &mut impl Outbox) {
+        if let Self::Call(leg) = self {
+            leg.receiver.relay_key_frame_request(now, out);
         }
     }
 

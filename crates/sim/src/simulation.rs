@@ -2,10 +2,12 @@
 //! the order of the calls, then at the sampler. That order is total, so a run repeats exactly.
 
 use crate::envelopes::{End, Envelope, Envelopes, Payload};
+use crate::forwarding::Forwarding;
 use crate::leg::Leg;
 use crate::media::Outbox;
 use crate::payload::{Rtcp, Rtp};
 use crate::recording::{Kind, Recording};
+use crate::relay;
 use crate::sampler::Sampler;
 use crate::scenario::Scenario;
 use crate::session::Session;
@@ -70,6 +72,7 @@ struct Simulation<'a> {
     wakes: Vec<Time>,
     /// The other direction of each session's call.
     twins: Vec<Option<usize>>,
+    forwarding: Forwarding,
     lines: Vec<(HostId, Direction, Sampler)>,
     cancel: Option<&'a AtomicBool>,
 }
@@ -162,6 +165,7 @@ impl<'a> Simulation<'a> {
             wire: Wire { network, envelopes: Envelopes::default(), arrivals, tap: options.tap },
             lines: lines.collect(),
             twins: twins(scenario, sessions.len()),
+            forwarding: Forwarding::new(scenario, sessions.len())?,
             sessions,
             wakes,
             cancel: options.cancel,
@@ -210,6 +214,9 @@ impl<'a> Simulation<'a> {
             match arrival {
                 Arrival::Delivered(packet) => {
                     self.wire.tap(at, packet.flow.dst, &packet);
+                    if self.relay(at, packet) {
+                        continue;
+                    }
                     if let Some(envelope) = self.wire.envelopes.take(packet.id) {
                         self.receive(at, packet.ecn, envelope);
                     }
@@ -225,16 +232,54 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// A relay that the packet has reached sends it on; `false` where it has reached its end.
+    fn relay(&mut self, now: Time, packet: Packet) -> bool {
+        let Some(envelope) = self.wire.envelopes.get(packet.id) else { return false };
+        let Some(onward) = self.sessions[envelope.session].onward(envelope.to, packet.flow) else {
+            return false;
+        };
+        let content = packet.size.saturating_sub(relay::framing(packet.flow));
+        let packet = Packet { flow: onward, size: content + relay::framing(onward), sent: now, ..packet };
+        self.wire.network.send(now, packet, &mut self.wire.arrivals);
+        self.wire.tap(now, onward.src, &packet);
+        true
+    }
+
     fn receive(&mut self, now: Time, ecn: Ecn, envelope: Envelope) {
         let Envelope { session: place, to: end, payload } = envelope;
         let session = &mut self.sessions[place];
         if now >= session.active().1 {
             return;
         }
+        let onward = match &payload {
+            Payload::Rtp(packet) if !self.forwarding.onward[place].is_empty() => Some(*packet),
+            _ => None,
+        };
         session.receive(end, now, payload, ecn, &mut self.wire.post(place, session, end.other()));
         let index = 2 * place + usize::from(end == End::Receiver);
         self.wakes[index] = session.next_wake(end, now);
         self.hang_up_together(place, now);
+        if let Some(packet) = onward {
+            self.forward(place, now, &packet);
+        }
+        self.ask_publisher(place, now);
+    }
+
+    /// Passes on what was published.
+    fn forward(&mut self, from: usize, now: Time, packet: &Rtp) {
+        for &place in &self.forwarding.onward[from] {
+            let session = &mut self.sessions[place];
+            session.forward(now, packet, from, &mut self.wire.post(place, session, End::Receiver));
+        }
+    }
+
+    /// Passes a request for a key frame on to who publishes.
+    fn ask_publisher(&mut self, place: usize, now: Time) {
+        let Some(source) = self.forwarding.source[place] else { return };
+        if self.sessions[place].take_key_frame_request() {
+            let publisher = &mut self.sessions[source];
+            publisher.relay_key_frame_request(now, &mut self.wire.post(source, publisher, End::Sender));
+        }
     }
 
     /// A call that is given up in one direction is over in both.
@@ -383,12 +428,12 @@ impl Post<'_, '_> {
 
 impl Outbox for Post<'_, '_> {
     fn rtp(&mut self, now: Time, packet: Rtp, dscp: Dscp) {
-        let size = wire::rtp_size(&packet) + wire::UDP_IPV4_OVERHEAD;
+        let size = wire::rtp_size(&packet) + wire::UDP_IPV4_OVERHEAD + relay::framing(self.flow);
         self.send(now, Payload::Rtp(packet), size, dscp, Ecn::NotEct);
     }
 
     fn rtcp(&mut self, now: Time, packet: Rtcp) {
-        let size = wire::rtcp_size(&packet) + wire::UDP_IPV4_OVERHEAD;
+        let size = wire::rtcp_size(&packet) + wire::UDP_IPV4_OVERHEAD + relay::framing(self.flow);
         self.send(now, Payload::Rtcp(Box::new(packet)), size, self.dscp, Ecn::NotEct);
     }
 }

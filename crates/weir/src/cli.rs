@@ -321,7 +321,7 @@ pub(crate) struct RealTimeArgs {
 #[command(after_help = "\
 Examples:
   weir measure jansen-2016/limited-bandwidth --quick             a minute a cell, with Chromium
-  weir measure jansen-2016/limited-bandwidth --browser client2=firefox
+  weir measure jansen-2016/limited-bandwidth --endpoint client2=firefox
   weir measure janczukowicz-2017/adsl-ct --cell 'config=FQ Codel' --quick --compare
   weir measure my-experiment.toml --store runs.sqlite && weir report --from runs.sqlite -o report.html
 
@@ -331,9 +331,10 @@ pub(crate) struct Measure {
     /// An experiment's name (see 'weir list') or file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) experiment: String,
-    /// The browser of every host, or of one: chromium or firefox; repeatable
-    #[arg(long, value_name = "[HOST=]BROWSER")]
-    pub(crate) browser: Vec<String>,
+    /// What every host calls with, or one: chromium, firefox, peer (native, under the call's controller), rtc or str0m (under
+    /// their own); repeatable
+    #[arg(long, alias = "browser", value_name = "[HOST=]ENDPOINT")]
+    pub(crate) endpoint: Vec<String>,
     #[command(flatten)]
     pub(crate) real_time: RealTimeArgs,
 }

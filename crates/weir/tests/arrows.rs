@@ -20,7 +20,7 @@ fn crates_depend_on_each_other_as_drawn() {
         ("weir-net", vec!["weir-units"]),
         ("weir-sim", vec!["weir-cc", "weir-net", "weir-units"]),
         ("weir-emulator", vec!["weir-net", "weir-units"]),
-        ("weir-lab", vec!["weir-cc", "weir-emulator", "weir-net", "weir-sim", "weir-units"]),
+        ("weir-lab", vec!["weir-cc", "weir-emulator", "weir-net", "weir-peer", "weir-sim", "weir-units"]),
         ("weir-peer", vec!["weir-cc", "weir-net", "weir-sim", "weir-units"]),
         ("weir", vec!["weir-lab"]),
     ]

@@ -102,6 +102,36 @@ fn a_chromium_call_beside_an_upload_is_measured_and_kept() {
 }
 
 #[test]
+fn a_native_peer_and_chromium_call_each_other() {
+    let Some(bench) = bench() else { return };
+    // The peer sends under the call's controller, and governs by its REMB what Chromium sends.
+    for (sender, receiver) in [("alice=peer", "bob=chromium"), ("alice=chromium", "bob=peer")] {
+        let run = json(|| {
+            let ends = ["--endpoint", sender, "--endpoint", receiver];
+            let mut args = vec!["measure", "e.toml", "--json", "--quiet"];
+            args.extend(ends);
+            for change in [
+                "call.main.controller=gcc:carlucci-2017",
+                "call.main.start_rate=100kbit/s",
+                "call.main.max_rate=200kbit/s",
+                "duration=15s",
+                "tcp.upload.start=13s",
+                "tcp.upload.stop=14s",
+            ] {
+                args.extend(["--set", change]);
+            }
+            bench.weir(&args)
+        });
+        let notes = run["notes"].to_string();
+        assert!(notes.contains("peer, gcc:carlucci-2017") && notes.contains("Chromium "), "{notes}");
+        let rate = mean(&run, "main.video", "received_rate");
+        assert!((20e3..230e3).contains(&rate), "{sender}: the controller allows 200 kbit/s: {rate}");
+        assert!(mean(&run, "main.video", "rtt_median") > 0.05, "the path's round trip is 50 ms");
+    }
+    assert!(browsers().is_empty(), "{:?}", browsers());
+}
+
+#[test]
 fn firefox_and_chromium_call_each_other() {
     let Some(bench) = bench() else { return };
     let args = [
@@ -109,7 +139,7 @@ fn firefox_and_chromium_call_each_other() {
         "e.toml",
         "--json",
         "--quiet",
-        "--browser",
+        "--endpoint",
         "bob=firefox",
         "--set",
         "duration=20s",
@@ -175,8 +205,8 @@ fn chromium() -> Option<u32> {
 fn bad_input_is_answered_with_the_mend() {
     let Some(bench) = bench() else { return };
     for (args, mend) in [
-        (&["measure", "e.toml", "--browser", "netscape"][..], "no browser 'netscape'"),
-        (&["measure", "e.toml", "--browser", "carol=firefox"], "there is no host 'carol'"),
+        (&["measure", "e.toml", "--endpoint", "netscape"][..], "no endpoint 'netscape'"),
+        (&["measure", "e.toml", "--endpoint", "carol=firefox"], "there is no host 'carol'"),
         (&["measure", "e.toml", "--set", "measure.video=none.y4m"], "none.y4m"),
     ] {
         let output = bench.weir(args).output().unwrap();

@@ -1,9 +1,11 @@
 //! `weir serve` as a user meets it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod common;
 
 use common::{Running, weir};
 use predicates::str::contains;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -26,4 +28,69 @@ fn a_port_in_use_and_a_missing_film_are_said_with_the_mend() {
     let serve = |args: &[&str]| weir(&["serve"]).args(args).assert().code(2);
     serve(&["--port", &port]).stderr(contains("choose another port with --port"));
     serve(&["--film", "no-such.webm"]).stderr(contains("no-such.webm: there is no such film"));
+}
+
+const BROKER: &str = r#"
+[relay.paris]
+urls = ["turn:192.0.2.1:3478?transport=udp"]
+secret_file = "paris.secret"
+class = "specialised"
+capacity = 10
+
+[service.meet]
+specialised = true
+"#;
+
+/// A folder with a broker's file, its relay's secret and a token.
+fn broker() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("broker.toml", BROKER),
+        ("paris.secret", "0123456789abcdef\n"),
+        ("token", "fedcba9876543210\n"),
+        ("short", "a"),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_broker_gives_a_relay_to_those_who_have_the_token() {
+    let folder = broker();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, token) = (path("broker.toml"), path("token"));
+    let server = Running::start(&["serve", "--port", "0", "--broker", &file, "--token-file", &token]);
+    let port: u16 = server.first.trim().strip_prefix("http://localhost:").unwrap().parse().unwrap();
+    let ask = |token: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let body = r#"{"service":"meet","user":"alice","specialised":true}"#;
+        let head = "POST /broker/v1/sessions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json";
+        let length = body.len();
+        let request =
+            format!("{head}\r\nAuthorization: Bearer {token}\r\nContent-Length: {length}\r\n\r\n{body}");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let given = ask("fedcba9876543210");
+    assert!(given.starts_with("HTTP/1.1 201") && given.contains(r#""relay":"paris""#), "{given}");
+    assert!(ask("fedcba9876543211").starts_with("HTTP/1.1 401"));
+    assert_eq!(server.stop("INT").1.code(), Some(0));
+}
+
+#[test]
+fn a_broker_that_others_could_ask_needs_a_token() {
+    let folder = broker();
+    let serve = |args: &[&str]| {
+        let mut command = common::in_folder(folder.path(), &["serve", "--port", "0"]);
+        command.env_remove("WEIR_BROKER_TOKEN").args(args).assert().code(2)
+    };
+    let outside = ["--broker", "broker.toml", "--bind", "192.0.2.1:0"];
+    serve(&outside).stderr(contains("--bind 192.0.2.1:0: others than this machine need a token"));
+    serve(&[&outside[..], &["--token-file", "short"]].concat()).stderr(contains("a token has 16 letters"));
+    serve(&[&outside[..], &["--token-file", "none"]].concat()).stderr(contains("none: No such file"));
+    serve(&["--bind", "192.0.2.1:0"]).stderr(contains("--broker"));
+    serve(&["--broker", "none.toml"]).stderr(contains("none.toml: No such file"));
 }

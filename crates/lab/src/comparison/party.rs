@@ -2,7 +2,7 @@
 
 use super::compares;
 use crate::claims::{Claim, Computed, Verdict};
-use crate::experiment::{Experiment, ExperimentError};
+use crate::experiment::{Experiment, ExperimentError, is_as_filed};
 use crate::figures::{Drawings, Pieces};
 use crate::metrics::{StreamSummary, summary};
 use crate::report::Section;
@@ -70,13 +70,11 @@ pub(super) fn parties<'c>(
     Ok(all.into_iter().map(|(_, _, party)| party).collect())
 }
 
-/// Who made a run: its browsers with their first numbers, or its mode and controllers.
+/// Who made a run: its browsers with their first numbers and its native peers, or its mode and controllers.
 fn name(meta: &RunMeta, experiment: &Experiment) -> String {
     match meta.mode {
         Mode::Measured => {
-            let browsers = meta.notes.iter().filter(|(name, _)| name.starts_with("browser."));
-            let names =
-                distinct(browsers.map(|(_, value)| value.split_once('.').map_or(&**value, |(name, _)| name)));
+            let names = distinct(meta.endpoints());
             if names.is_empty() { "a browser".to_owned() } else { names.join(" + ") }
         }
         Mode::Emulated => "emulator".to_owned(),
@@ -141,7 +139,8 @@ impl<'c> Party<'c> {
     pub(super) fn simulations(&self) -> Result<[Self; 2], ExperimentError> {
         let own = self.experiment.clone().simulated()?;
         let (today, name) = (own.as_today()?, simulator(&own));
-        Ok([self.simulation(today, AS_TODAY.to_owned()), self.simulation(own, name)])
+        let who = if is_as_filed(&own) { name.clone() } else { AS_TODAY.to_owned() };
+        Ok([self.simulation(today, who), self.simulation(own, name)])
     }
 
     /// What is needed of one run.

@@ -233,7 +233,7 @@ fn every_measured_party_is_held_against_its_own_simulation() {
     let changed =
         |key: &str, value: &str| QUICK.with_overrides(&[(key.to_owned(), value.to_owned())]).unwrap();
     let wider = changed("host.alice.up.delay", "50ms").as_today().unwrap();
-    let firefox = changed("measure.browser", "firefox");
+    let firefox = changed("measure.endpoint", "firefox");
     let imported = [CHROMIUM[0], ("imported", "chrome://webrtc-internals")];
     let runs = [
         run(1, &QUICK, 0, Mode::Measured, &CHROMIUM),

@@ -185,8 +185,8 @@ fn host(network: &NetworkConfig, wanted: &str) -> Result<HostId, EmulationError>
     find_host(network, wanted).map_err(|(reason, mend)| EmulationError(format!("{reason}; {mend}")))
 }
 
-#[expect(clippy::disallowed_methods, reason = "captures of real packets have real times")]
-fn since_1970() -> Duration {
+#[expect(clippy::disallowed_methods, reason = "captures of real packets and credentials have real times")]
+pub(crate) fn since_1970() -> Duration {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -1,10 +1,11 @@
 use super::TODAY;
+use super::conferences::{self, Section};
 use super::ends::{self, positive};
 use super::files::Files;
 use super::hosts::check_name;
 use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
 use cc::{BuildError, ControllerConfig, SettingError};
-use net::NetworkConfig;
+use net::{HostId, NetworkConfig};
 use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
 use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
     }
 }
 
-/// The calls of a document, in the order of the file, with what they leave out taken from `[defaults.call]`.
+/// The calls of a document, those of conferences after the others, with what they leave out taken from `[defaults.call]`.
 pub(super) fn read(
     top: &mut Reader<'_>,
     defaults: &Table,
@@ -57,29 +58,41 @@ pub(super) fn read(
     duration: Duration,
     files: &Files,
 ) -> Result<Vec<CallConfig>, Fault> {
-    let entries = top.entries("call")?;
-    let call = |(name, node): &(&str, &Node)| {
-        check_name(node.place, &format!("call.{name}"), name)?;
-        let mut node = (*node).clone();
-        if let Value::Table(table) = &mut node.value {
+    let mut sections = Vec::new();
+    for (name, node) in top.entries("call")? {
+        let path = format!("call.{name}");
+        check_name(node.place, &path, name)?;
+        sections.push(Section { name: name.to_owned(), path, node: node.clone(), sfu: None });
+    }
+    sections.extend(conferences::read(top, network)?);
+    let mut calls: Vec<CallConfig> = Vec::new();
+    for mut section in sections {
+        let Section { name, path, .. } = &section;
+        if calls.iter().any(|call| call.name == *name) {
+            let reason = format!("there are two calls '{name}'");
+            return Err(Fault::new(section.node.place, path, reason, "give one another name"));
+        }
+        if let Value::Table(table) = &mut section.node.value {
             table.merge_defaults(defaults);
         }
-        Call { name, network, duration, files }.read(&node)
-    };
-    entries.iter().map(call).collect()
+        calls.push(Call { section: &section, network, duration, files }.read()?);
+    }
+    Ok(calls)
 }
 
 struct Call<'a> {
-    name: &'a str,
+    section: &'a Section,
     network: &'a NetworkConfig,
     duration: Duration,
     files: &'a Files,
 }
 
 impl Call<'_> {
-    fn read(&self, node: &Node) -> Result<CallConfig, Fault> {
-        let mut table = Reader::new(node, &format!("call.{}", self.name))?;
+    fn read(&self) -> Result<CallConfig, Fault> {
+        let Section { name, path, node, sfu } = self.section;
+        let mut table = Reader::new(node, path)?;
         let (from, to) = ends::hosts(&mut table, self.network, "call")?;
+        let relay = self.relay(&mut table, [from, to])?;
         let (start, stop) = ends::times(&mut table, self.duration, "call")?;
         let two_way = table.or("two_way", false)?;
         let dscp = marks(&mut table)?;
@@ -90,12 +103,13 @@ impl Call<'_> {
         table.finish()?;
         if audio.is_none() && video.is_none() {
             let reason = "a call without audio and video";
-            return Err(Fault::new(node.place, format!("call.{}", self.name), reason, "give it one of them"));
+            return Err(Fault::new(node.place, path, reason, "give it one of them"));
         }
         Ok(CallConfig {
-            name: self.name.to_owned(),
+            name: name.clone(),
             from,
             to,
+            relay,
             start,
             stop,
             two_way,
@@ -103,14 +117,27 @@ impl Call<'_> {
             media_timeout,
             video,
             audio,
+            sfu: sfu.clone(),
         })
     }
 
+    /// The host under `relay`, which is none of the ends.
+    fn relay(&self, table: &mut Reader<'_>, ends: [HostId; 2]) -> Result<Option<HostId>, Fault> {
+        let Some(wanted) = table.optional::<String>("relay")? else { return Ok(None) };
+        let relay = ends::find_host(self.network, &wanted)
+            .map_err(|(reason, mend)| table.fault("relay", reason, mend))?;
+        if ends.contains(&relay) {
+            let reason = format!("'{wanted}' is an end of the call itself");
+            return Err(table.fault("relay", reason, "name a host between them, or add one"));
+        }
+        Ok(Some(relay))
+    }
+
     fn audio(&self, table: &mut Reader<'_>) -> Result<Option<AudioConfig>, Fault> {
-        let Some(inner) = section(table, "audio")? else { return Ok(None) };
+        let Some(inner) = switch(table, "audio")? else { return Ok(None) };
         let default = AudioConfig::opus();
-        let Section::Table(node) = inner else {
-            return Ok(matches!(inner, Section::Default).then_some(default));
+        let Switch::Table(node) = inner else {
+            return Ok(matches!(inner, Switch::Default).then_some(default));
         };
         let mut audio = Reader::new(node, &table.path("audio"))?;
         let rate = audio.or("rate", default.rate)?;
@@ -124,7 +151,7 @@ impl Call<'_> {
     }
 
     fn video(&self, table: &mut Reader<'_>) -> Result<Option<VideoConfig>, Fault> {
-        let inner = section(table, "video")?;
+        let inner = switch(table, "video")?;
         let controller = controller(table)?;
         let burst_time = table.or("burst_time", BURST_TIME)?;
         let nack = table.or("nack", true)?;
@@ -138,9 +165,9 @@ impl Call<'_> {
         at_least_a_millisecond(table, "feedback_interval", feedback_interval)?;
         let empty = Node { value: Value::Table(Table::default()), place: table.place() };
         let node = match inner {
-            Some(Section::None) => return Ok(None),
-            Some(Section::Table(node)) => node,
-            Some(Section::Default) | None => &empty,
+            Some(Switch::None) => return Ok(None),
+            Some(Switch::Table(node)) => node,
+            Some(Switch::Default) | None => &empty,
         };
         let encoder = self.encoder(node, &table.path("video"))?;
         Ok(Some(VideoConfig {
@@ -222,18 +249,18 @@ fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
 }
 
 /// A key that is `true`, `false` or a table.
-enum Section<'a> {
+enum Switch<'a> {
     None,
     Default,
     Table(&'a Node),
 }
 
-fn section<'a>(table: &mut Reader<'a>, key: &'static str) -> Result<Option<Section<'a>>, Fault> {
+fn switch<'a>(table: &mut Reader<'a>, key: &'static str) -> Result<Option<Switch<'a>>, Fault> {
     Ok(match table.node(key) {
         None => None,
-        Some(Node { value: Value::Bool(false), .. }) => Some(Section::None),
-        Some(Node { value: Value::Bool(true), .. }) => Some(Section::Default),
-        Some(node) if matches!(node.value, Value::Table(_)) => Some(Section::Table(node)),
+        Some(Node { value: Value::Bool(false), .. }) => Some(Switch::None),
+        Some(Node { value: Value::Bool(true), .. }) => Some(Switch::Default),
+        Some(node) if matches!(node.value, Value::Table(_)) => Some(Switch::Table(node)),
         Some(node) => {
             let reason = format!("{} where true, false or a table belongs", node.value.what());
             return Err(table.fault(key, reason, ""));

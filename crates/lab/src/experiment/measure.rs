@@ -1,13 +1,12 @@
-//! `[measure]`: what real browsers do when the experiment is measured. A simulation leaves it out.
+//! `[measure]`: what browsers and native peers do when the experiment is measured. A simulation leaves it out.
 
+use super::endpoint::Endpoint;
 use super::ends::find_host;
 use super::files::Files;
 use crate::document::{Fault, Reader, did_you_mean, read as read_value};
 use net::NetworkConfig;
 use sim::codec::SourceSize;
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 use units::Duration;
 
 /// The largest source that a call has by itself: what two cores encode and decode without becoming the bottleneck.
@@ -18,59 +17,16 @@ pub(crate) const MAX_FRAME_RATE: u32 = 120;
 /// Browsers answer `getStats` from a cache that is 50 ms old at most; oftener is of no use.
 const MIN_STATS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A browser that a call's end can be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Browser {
-    /// Chromium.
-    #[default]
-    Chromium,
-    /// Firefox.
-    Firefox,
-}
-
-impl Browser {
-    const ALL: [Self; 2] = [Self::Chromium, Self::Firefox];
-
-    /// Its name, for people.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Chromium => "Chromium",
-            Self::Firefox => "Firefox",
-        }
-    }
-
-    /// Its name in files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Chromium => "chromium",
-            Self::Firefox => "firefox",
-        }
-    }
-}
-
-impl fmt::Display for Browser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Browser {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|browser| browser.as_str() == text);
-        found.ok_or_else(|| format!("no browser '{text}'"))
-    }
-}
+/// The keys for all hosts and for single ones; and what they were called in files of old, which stores hold.
+const KEYS: [(&str, &str); 2] = [("endpoint", "endpoints"), ("browser", "browsers")];
 
 /// How the calls of a cell are measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The browser of every host that has none of its own.
-    pub browser: Browser,
-    /// Hosts with a browser of their own, by name.
-    pub browsers: Vec<(String, Browser)>,
+    /// What every host calls with that has nothing of its own.
+    pub endpoint: Endpoint,
+    /// Hosts with an endpoint of their own, by name.
+    pub endpoints: Vec<(String, Endpoint)>,
     /// Pixels across of the source; the call's own if left out.
     pub width: Option<u32>,
     /// Pixels down of the source; the call's own if left out.
@@ -88,10 +44,10 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// The browser of the host of this name.
+    /// What the host of this name calls with.
     #[must_use]
-    pub fn browser_of(&self, host: &str) -> Browser {
-        self.browsers.iter().find(|(name, _)| name == host).map_or(self.browser, |(_, browser)| *browser)
+    pub fn endpoint_of(&self, host: &str) -> Endpoint {
+        self.endpoints.iter().find(|(name, _)| name == host).map_or(self.endpoint, |(_, endpoint)| *endpoint)
     }
 
     /// The source of a call whose video is modelled with `modelled`: that size, made to fit into 1280×720 at 30 frames a second
@@ -128,8 +84,8 @@ pub(super) fn read(
     files: &Files,
 ) -> Result<Measure, Fault> {
     let empty = Measure {
-        browser: Browser::default(),
-        browsers: Vec::new(),
+        endpoint: Endpoint::default(),
+        endpoints: Vec::new(),
         width: None,
         height: None,
         frame_rate: None,
@@ -151,8 +107,8 @@ pub(super) fn read(
         return Err(table.fault("stats_interval", reason, "make sample_interval as long too"));
     }
     let measure = Measure {
-        browser: browser(&mut table)?,
-        browsers: browsers(&mut table, network)?,
+        endpoint: endpoint(&mut table)?,
+        endpoints: endpoints(&mut table, network)?,
         width: even(&mut table, "width")?,
         height: even(&mut table, "height")?,
         frame_rate: within(&mut table, "frame_rate", MAX_FRAME_RATE)?,
@@ -165,14 +121,16 @@ pub(super) fn read(
     Ok(measure)
 }
 
-fn browser(table: &mut Reader<'_>) -> Result<Browser, Fault> {
-    let Some(word) = table.optional::<String>("browser")? else { return Ok(Browser::default()) };
-    word.parse().map_err(|reason: String| table.fault("browser", reason, mend(&word)))
+fn endpoint(table: &mut Reader<'_>) -> Result<Endpoint, Fault> {
+    let key = KEYS.map(|(one, _)| one).into_iter().find(|key| table.node(key).is_some()).unwrap_or(KEYS[0].0);
+    let Some(word) = table.optional::<String>(key)? else { return Ok(Endpoint::default()) };
+    word.parse().map_err(|reason: String| table.fault(key, reason, mend(&word)))
 }
 
-/// `[measure.browsers]`: a host a key.
-fn browsers(table: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<(String, Browser)>, Fault> {
-    let path = table.path("browsers");
+/// `[measure.endpoints]`: a host a key.
+fn endpoints(table: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<(String, Endpoint)>, Fault> {
+    let key = KEYS.map(|(_, all)| all).into_iter().find(|key| table.node(key).is_some()).unwrap_or(KEYS[0].1);
+    let path = table.path(key);
     let one = |(host, node)| {
         let path = format!("{path}.{host}");
         let word: String = read_value(node, &path)?;
@@ -180,11 +138,11 @@ fn browsers(table: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<(Stri
         find_host(network, host).map_err(fault)?;
         Ok((host.to_owned(), word.parse().map_err(|reason| fault((reason, mend(&word))))?))
     };
-    table.entries("browsers")?.into_iter().map(one).collect()
+    table.entries(key)?.into_iter().map(one).collect()
 }
 
 fn mend(word: &str) -> String {
-    did_you_mean(word, Browser::ALL.into_iter().map(Browser::as_str), "there are")
+    did_you_mean(word, Endpoint::names(), "there are")
 }
 
 fn within(table: &mut Reader<'_>, key: &'static str, most: u32) -> Result<Option<u32>, Fault> {
@@ -208,8 +166,9 @@ fn even(table: &mut Reader<'_>, key: &'static str) -> Result<Option<u32>, Fault>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Experiment;
+    use crate::experiment::{Browser, Experiment, Native};
 
+    const CHROMIUM: Endpoint = Endpoint::Browser(Browser::Chromium);
     const TEXT: &str = r#"
 title = "A call"
 duration = "60s"
@@ -234,17 +193,17 @@ to = "bob"
     #[test]
     fn what_is_left_out_has_defaults() {
         let measure = parse("").unwrap();
-        assert_eq!((measure.browser_of("alice"), measure.render), (Browser::Chromium, false));
+        assert_eq!((measure.endpoint_of("alice"), measure.render), (CHROMIUM, false));
         assert_eq!((measure.stats_interval, measure.video), (Duration::from_secs(1), None));
     }
 
     #[test]
-    fn a_host_may_have_a_browser_of_its_own() {
-        let text = "[measure]\nvideo = \"film.y4m\"\naudio = \"/sound.wav\"\nstats_interval = \"500ms\"\n[measure.browsers]\nbob = \"firefox\"\n";
+    fn a_host_may_have_an_endpoint_of_its_own() {
+        let text = "[measure]\nvideo = \"film.y4m\"\naudio = \"/sound.wav\"\nstats_interval = \"500ms\"\n[measure.endpoints]\nbob = \"str0m\"\n";
         let measure = parse(text).unwrap();
         assert_eq!(
-            (measure.browser_of("alice"), measure.browser_of("bob")),
-            (Browser::Chromium, Browser::Firefox)
+            (measure.endpoint_of("alice"), measure.endpoint_of("bob")),
+            (CHROMIUM, Endpoint::Native(Native::Str0m))
         );
         assert_eq!(measure.video.unwrap(), PathBuf::from("some/film.y4m"));
         assert_eq!(measure.audio.unwrap(), PathBuf::from("/sound.wav"));
@@ -253,10 +212,17 @@ to = "bob"
 
     #[test]
     fn an_axis_may_vary_what_is_measured() {
-        let text = format!("{TEXT}[grid]\n\"measure.browser\" = [\"chromium\", \"firefox\"]\n");
+        let text = format!("{TEXT}[grid]\n\"measure.endpoint\" = [\"chromium\", \"peer\"]\n");
         let experiment = Experiment::parse(&text, "x.toml").unwrap();
-        let browsers: Vec<_> = experiment.cells().iter().map(|cell| cell.measure().browser).collect();
-        assert_eq!(browsers, [Browser::Chromium, Browser::Firefox]);
+        let endpoints: Vec<_> = experiment.cells().iter().map(|cell| cell.measure().endpoint).collect();
+        assert_eq!(endpoints, [CHROMIUM, Endpoint::Native(Native::Peer)]);
+    }
+
+    #[test]
+    fn files_of_old_say_browser() {
+        let measure = parse("[measure]\nbrowser = \"firefox\"\nbrowsers = { bob = \"chromium\" }\n").unwrap();
+        assert_eq!(measure.endpoint_of("alice"), Endpoint::Browser(Browser::Firefox));
+        assert_eq!(measure.endpoint_of("bob"), CHROMIUM);
     }
 
     #[test]
@@ -278,11 +244,11 @@ to = "bob"
     #[test]
     fn mistakes_are_named_with_their_mend() {
         for (line, part) in [
-            ("browser = \"firefx\"", "measure.browser: no browser 'firefx'; did you mean firefox?"),
-            ("browsers = { bop = \"firefox\" }", "measure.browsers.bop: there is no host 'bop'"),
+            ("endpoint = \"firefx\"", "measure.endpoint: no endpoint 'firefx'; did you mean firefox?"),
+            ("endpoints = { bop = \"firefox\" }", "measure.endpoints.bop: there is no host 'bop'"),
             (
-                "browsers = { bob = \"lynx\" }",
-                "measure.browsers.bob: no browser 'lynx'; there are chromium, firefox",
+                "endpoints = { bob = \"lynx\" }",
+                "measure.endpoints.bob: no endpoint 'lynx'; there are chromium, firefox, peer, rtc, str0m",
             ),
             ("width = 641", "measure.width: 641 is odd; write an even number"),
             ("frame_rate = 0", "measure.frame_rate: 0 is out of range; write 1 to 120"),

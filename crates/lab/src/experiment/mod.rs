@@ -7,6 +7,8 @@
 
 mod calls;
 mod catalogue;
+mod conferences;
+mod endpoint;
 mod ends;
 mod files;
 mod gateway;
@@ -24,13 +26,15 @@ mod today;
 
 pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
+pub use endpoint::{Browser, Endpoint, Native};
 pub(crate) use ends::find_host;
 pub use gateway::GatewayQueue;
-pub use measure::{Browser, Measure};
+pub use measure::Measure;
 pub(crate) use measure::{MAX_FRAME_RATE, MAX_SIZE};
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 pub(crate) use quick::rescaled;
 pub use today::TODAY;
+pub(crate) use today::is_as_filed;
 
 use crate::document::{self, Fault, KeyPath, Node, Reader, Table, Value};
 use crate::figures::Figure;
@@ -239,7 +243,9 @@ impl Experiment {
         let node = document::parse_value(&format!("\"{profile}\""));
         let change = |call: &mut Table| call.insert("controller", node.clone());
         document.edit("defaults", |defaults| defaults.edit("call", change));
-        document.edit("call", |calls| calls.edit_all(change));
+        for kind in ["call", "conference"] {
+            document.edit(kind, |calls| calls.edit_all(change));
+        }
         let text = document::write(&document);
         let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
             .map_err(|fault| fault.in_file(&self.path))?;
@@ -308,7 +314,7 @@ impl Experiment {
 
 /// Refuses a path to a host, a call, a flow or a program that is not there: it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "call" | "tcp" | "program"), name, _, ..] =
+    let [kind @ ("host" | "call" | "conference" | "tcp" | "program"), name, _, ..] =
         path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());

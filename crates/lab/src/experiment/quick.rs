@@ -95,7 +95,7 @@ fn is_schedule(path: &[&str]) -> bool {
     match path {
         ["duration"] => true,
         ["grid", key, rest @ ..] | ["axis", "points", "set", key, rest @ ..] => varied(key, rest),
-        ["call" | "tcp" | "program", _, key] | ["defaults", "call" | "tcp", key] => {
+        ["call" | "conference" | "tcp" | "program", _, key] | ["defaults", "call" | "tcp", key] => {
             matches!(*key, "start" | "stop") || path.contains(&"tcp") && is_sent(key)
         }
         ["program", _, "upload" | "iperf3", key] => is_sent(key),

@@ -7,8 +7,18 @@ use sim::Scenario;
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that make a scenario.
-pub(super) const KEYS: [&str; 9] =
-    ["duration", "sample_interval", "core_delay", "host", "call", "tcp", "program", "defaults", "measure"];
+pub(super) const KEYS: [&str; 10] = [
+    "duration",
+    "sample_interval",
+    "core_delay",
+    "host",
+    "call",
+    "conference",
+    "tcp",
+    "program",
+    "defaults",
+    "measure",
+];
 /// The most samples of a stream: over a day at one in 10 ms.
 const MAX_SAMPLES: u64 = 10_000_000;
 

@@ -319,3 +319,18 @@ fn mistakes_in_tcp_sections_are_named_with_their_mend() {
     let error = message("[host.bob]", "[host.bob]\ntsq = true");
     assert!(error.contains("host.bob.tsq") && error.contains("give 'up' a rate"), "{error}");
 }
+
+#[test]
+fn a_call_may_pass_a_relay_that_is_none_of_its_ends() {
+    let with = |relay: &str| format!("to = \"bob\"\nrelay = \"{relay}\"");
+    let text = GOOD.replacen("to = \"bob\"", &with("turn"), 1) + "[host.turn]\n";
+    let calls = parse(&text).unwrap().cells()[0].scenario(Seed(1)).calls;
+    assert_eq!(calls[0].relay, Some(net::HostId(2)));
+    for (relay, part) in [
+        ("bop", "call.main.relay: there is no host 'bop'; did you mean bob?"),
+        ("bob", "call.main.relay: 'bob' is an end of the call itself; name a host between them"),
+    ] {
+        let error = message("to = \"bob\"", &with(relay));
+        assert!(error.contains(part) && error.starts_with("x.toml:13"), "{error}");
+    }
+}

@@ -1,21 +1,24 @@
 //! An experiment with its calls as today's Chromium makes them: what a measured run is held against.
 
-use super::{Cell, Experiment, ExperimentError, Measure, calls};
+use super::{Cell, Endpoint, Experiment, ExperimentError, Measure, Native, calls};
 use crate::document::{self, Node, Place, Value};
 use sim::codec::{AudioConfig, EncoderConfig, LadderConfig};
-use sim::{Estimate, Fec, VideoConfig};
-use units::Bitrate;
+use sim::{CallConfig, Estimate, Fec, Scenario, Sfu, VideoConfig};
+use units::{Bitrate, Duration};
 
 /// The controller of today's Chromium.
 pub const TODAY: &str = "gcc:libwebrtc";
 /// Its audio: Opus of one channel in packets of 20 ms (libwebrtc `modules/audio_coding/codecs/opus/audio_encoder_opus.cc`, `kOpusBitrateFbBps`).
 const AUDIO_RATE: Bitrate = Bitrate::from_kbps(32);
+/// Between two transport-wide feedback packets of Janus 1.1 (`janus --help`, `--twcc-period`).
+const JANUS_FEEDBACK_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Experiment {
     /// The experiment with every call of every cell as today's Chromium makes it, whatever the file and its axes say of it: its controller with its own
     /// rates and intervals, its audio, one estimate for all that it sends, the source that a measurement sends ([`Measure::source`](super::Measure::source)),
     /// parity packets when many are lost (it negotiates ULPFEC), the picture in the steps of today's libwebrtc, and its bitrate adjuster. Whether there is audio and video, the codec, the most that the video takes
-    /// and whether its size adapts are as in the file. Its text says `today = true`.
+    /// and whether its size adapts are as in the file. A call that a native peer makes under the file's controller stays what it is. Its text says
+    /// `today = true`.
     ///
     /// # Errors
     /// None that the experiment itself has not.
@@ -28,16 +31,41 @@ impl Experiment {
     }
 }
 
+/// Whether native peers make all of its calls as the file says.
+pub(crate) fn is_as_filed(experiment: &Experiment) -> bool {
+    experiment.cells().iter().all(|Cell { scenario, measure, .. }| {
+        scenario.calls.iter().all(|call| is_filed(call, scenario, measure))
+    })
+}
+
 /// Makes the calls of a cell those of today's Chromium.
 pub(super) fn make(cell: &mut Cell) {
-    for call in &mut cell.scenario.calls {
+    let Cell { scenario, measure, .. } = cell;
+    let kept: Vec<bool> = scenario.calls.iter().map(|call| is_filed(call, scenario, measure)).collect();
+    for (call, _) in scenario.calls.iter_mut().zip(kept).filter(|(_, kept)| !kept) {
         call.media_timeout = None;
         call.audio = call.audio.as_ref().map(|_| AudioConfig { rate: AUDIO_RATE, ..AudioConfig::opus() });
         call.video = call.video.take().map(|video| {
-            let encoder = encoder(video.encoder, &cell.measure);
-            VideoConfig { fec: Fec::Hybrid, estimate: Estimate::Transport, ..calls::usual(encoder) }
+            let encoder = encoder(video.encoder, measure);
+            let mut video =
+                VideoConfig { fec: Fec::Hybrid, estimate: Estimate::Transport, ..calls::usual(encoder) };
+            if let Some(Sfu::Publish { .. }) = call.sfu {
+                video.feedback_interval = JANUS_FEEDBACK_INTERVAL;
+            }
+            video
         });
     }
+}
+
+/// Whether a native peer makes the call as the file says: one that sends, or one whose REMB governs what a browser sends.
+fn is_filed(call: &CallConfig, scenario: &Scenario, measure: &Measure) -> bool {
+    let is_peer = |host| measure.endpoint_of(scenario.name(host)) == Endpoint::Native(Native::Peer);
+    let answers = || {
+        let built = call.video.as_ref().and_then(|video| cc::build(&video.controller).ok());
+        built.is_some_and(|controllers| controllers.receiver.is_some())
+    };
+    let all_sent = is_peer(call.from) && (!call.two_way || is_peer(call.to));
+    all_sent || (is_peer(call.to) && !call.two_way && answers())
 }
 
 fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
@@ -102,6 +130,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_native_peer_makes_stays_as_filed() {
+        let filed = |profile: &str, endpoints: &str| {
+            let lines = format!("controller = \"{profile}\"\n[measure]\nendpoints = {{ {endpoints} }}");
+            today(&lines).controllers().all(|controller| controller == profile)
+        };
+        assert!(filed("gcc:draft-02", "a = \"peer\""));
+        assert!(filed("gcc:carlucci-2017", "b = \"peer\""), "its REMB governs the browser");
+        assert!(!filed("fixed:1Mbit/s", "b = \"peer\""), "and one without a receiving half does not");
+        assert!(!filed("gcc:carlucci-2017", "a = \"str0m\""), "its own estimator");
+    }
+
+    #[test]
+    fn a_unit_of_today_answers_at_its_own_interval() {
+        let today = Experiment::open("jansen-2016/fig8-9").unwrap().as_today().unwrap();
+        let calls = today.cells()[0].scenario(Seed(1)).calls;
+        let intervals =
+            calls.iter().map(|call| call.video.as_ref().unwrap().feedback_interval.as_millis_f64());
+        assert_eq!(intervals.collect::<Vec<_>>(), [200.0, 200.0, 100.0, 100.0]);
+    }
+
+    #[test]
     fn every_cell_has_its_own_source_and_none_its_own_controller() {
         let axes = "[grid]\n\"measure.width\" = [320, 640]\n\"call.main.start_rate\" = [\"1Mbit/s\", \"2Mbit/s\"]\n\
                     \"call.main.settings.'pacing.factor'\" = [1, 2]";
@@ -121,7 +170,13 @@ mod tests {
             let today = experiment.as_today().unwrap();
             let params = |of: &Experiment| of.cells().iter().map(Cell::label).collect::<Vec<_>>();
             assert_eq!(params(&today), params(&experiment), "{name}");
-            assert!(today.controllers().all(|controller| controller == TODAY), "{name}");
+            let has_peers = experiment.cells().iter().any(|cell| {
+                let hosts = cell.scenario.network.hosts.iter();
+                hosts
+                    .map(|host| cell.measure.endpoint_of(&host.name))
+                    .any(|of| of == Endpoint::Native(Native::Peer))
+            });
+            assert!(has_peers || today.controllers().all(|controller| controller == TODAY), "{name}");
         }
     }
 }

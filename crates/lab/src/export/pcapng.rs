@@ -24,6 +24,9 @@ const NANOSECONDS: u8 = 9;
 /// Hops left; nothing here routes.
 const TIME_TO_LIVE: u8 = 64;
 
+/// The first channel that a client may bind (RFC 8656 § 12).
+const FIRST_CHANNEL: u16 = 0x4000;
+
 /// Writes a capture as the run goes on.
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
@@ -67,8 +70,8 @@ impl<W: Write> Capture<W> {
         content: Content<'_>,
     ) -> Result<(), ExportError> {
         let bytes = match content {
-            Content::Rtp(rtp) => datagram(packet, &encode_rtp(rtp).map_err(|error| error.to_string())?),
-            Content::Rtcp(rtcp) => datagram(packet, &encode_rtcp(rtcp).map_err(|error| error.to_string())?),
+            Content::Rtp(rtp) => media(packet, &encode_rtp(rtp).map_err(|error| error.to_string())?),
+            Content::Rtcp(rtcp) => media(packet, &encode_rtcp(rtcp).map_err(|error| error.to_string())?),
             Content::Tcp(tcp) => segment(packet, tcp),
         }?;
         self.ip(at, u32::from(host.0), bytes)
@@ -104,6 +107,15 @@ fn failed(error: PcapError) -> ExportError {
         PcapError::IoError(error) => error.into(),
         other => other.to_string().into(),
     }
+}
+
+/// Media of a call, between a relay and its client in a ChannelData message (RFC 8656 § 12.4).
+fn media(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
+    if sim::relay::framing(packet.flow) == units::Bytes::ZERO {
+        return datagram(packet, payload);
+    }
+    let length = u16::try_from(payload.len()).map_err(|error| error.to_string())?;
+    datagram(packet, &[&FIRST_CHANNEL.to_be_bytes(), &length.to_be_bytes(), payload].concat())
 }
 
 fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {

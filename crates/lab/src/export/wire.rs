@@ -66,9 +66,9 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, WireError> {
     if let Some(sequence) = packet.transport_sequence {
         header.extension = true;
         header.extension_profile = ONE_BYTE_FORM;
-        let send_time = abs_send_time(packet.sent).to_be_bytes();
+        let send_time = sim::wire::abs_send_time(packet.sent);
         let extensions: [(u8, &[u8]); 2] =
-            [(ABS_SEND_TIME, &send_time[1..]), (TRANSPORT_SEQUENCE, &low16(sequence).to_be_bytes())];
+            [(ABS_SEND_TIME, &send_time), (TRANSPORT_SEQUENCE, &low16(sequence).to_be_bytes())];
         for (id, payload) in extensions {
             header.set_extension(id, Bytes::copy_from_slice(payload)).map_err(|e| error(&e))?;
         }
@@ -241,11 +241,6 @@ fn ntp_middle(at: Time) -> u32 {
 /// A span in 2⁻¹⁶ seconds (RFC 3550 § 6.4.1).
 fn ntp_short(span: Duration) -> u32 {
     ntp_middle(Time::ZERO + span)
-}
-
-/// 6.18 fixed point seconds, 24 bits (abs-send-time).
-fn abs_send_time(at: Time) -> u32 {
-    low32((u128::from(at.as_nanos()) * (1 << 18) / 1_000_000_000) as u64) & 0xff_ffff
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the wire carries the low bits")]

@@ -1,4 +1,4 @@
-//! Measurement: a run in real time with real browsers on the hosts and the modelled network between them.
+//! Measurement: a run in real time with real browsers and native peers on the hosts and the modelled network between them.
 //!
 //! ```text
 //! cell ─▶ Plan ─▶ media (ffmpeg, cached) ─▶ Party: signalling server and browsers in the hosts' namespaces
@@ -10,11 +10,17 @@ pub mod internals;
 mod leftovers;
 pub mod machine;
 pub mod media;
+mod native;
 mod notes;
 mod ongoing;
 mod party;
 mod plan;
+pub mod relay;
+mod server;
+pub mod sfu;
 pub mod stats;
+
+pub use server::ServerProgram;
 
 use crate::emulate::{Emulated, Emulation, EmulationError};
 use crate::experiment::{Browser, Cell};

@@ -2,7 +2,9 @@
 
 use super::browser::Browser;
 use super::media::Media;
+use crate::experiment::Native;
 use chrono::{DateTime, SecondsFormat};
+use sim::CallConfig;
 use units::Duration;
 
 /// Names and values, in the order in which they came to be known.
@@ -20,6 +22,20 @@ impl Notes {
     /// What was run on a host.
     pub(super) fn browser(&mut self, host: &str, browser: &Browser) {
         self.0.push((format!("browser.{host}"), browser.version().to_owned()));
+    }
+
+    /// A native peer of a host, under its own estimator or the controller of the call.
+    pub(super) fn native(&mut self, host: &str, native: Native, call: &CallConfig) {
+        let value = match (native, &call.video) {
+            (Native::Peer, Some(video)) => format!("peer, {}", video.controller.profile),
+            (Native::Peer, None) => "peer".to_owned(),
+            (Native::Rtc, _) => "rtc".to_owned(),
+            (Native::Str0m, _) => "str0m".to_owned(),
+        };
+        let note = (format!("endpoint.{host}"), value);
+        if !self.0.contains(&note) {
+            self.0.push(note);
+        }
     }
 
     /// What a host's camera and microphone showed.

@@ -61,6 +61,12 @@ impl Ongoing {
         }
     }
 
+    /// Whether an end tells statistics: all do but a forwarding unit.
+    fn tells_statistics(&self, place: usize) -> bool {
+        let config = &self.call.config;
+        config.unit() != Some([config.from, config.to][place])
+    }
+
     /// The call's name.
     fn name(&self) -> &str {
         &self.call.config.name
@@ -75,7 +81,7 @@ impl Ongoing {
     pub(super) fn unready(&self) -> Option<String> {
         let late = self.ends.iter().position(|end| !end.ready)?;
         Some(format!(
-            "the page of {} in '{}' does not get ready{}",
+            "the end of {} in '{}' does not get ready{}",
             self.hosts[late],
             self.name(),
             self.last_words()
@@ -152,10 +158,10 @@ impl Ongoing {
             PageEvent::Failed(_) | PageEvent::Left if over => end.gone = true,
             PageEvent::Bye => end.gone = true,
             PageEvent::Failed(text) => {
-                return Err(format!("the page of {host} in '{}' failed: {text}", self.call.config.name));
+                return Err(format!("the end of {host} in '{}' failed: {text}", self.call.config.name));
             }
             PageEvent::Left => {
-                return Err(format!("the page of {host} in '{}' is gone", self.call.config.name));
+                return Err(format!("the end of {host} in '{}' is gone", self.call.config.name));
             }
         }
         Ok(())
@@ -179,8 +185,11 @@ impl Ongoing {
 
     /// Whose page hangs, for people.
     fn silent(&self, now: Time) -> Option<String> {
-        let place = self.ends.iter().position(|end| now.saturating_since(end.heard) > SILENCE)?;
-        Some(format!("the page of {} in '{}' has told nothing for {SILENCE}", self.hosts[place], self.name()))
+        let hangs = |place: &usize| {
+            self.tells_statistics(*place) && now.saturating_since(self.ends[*place].heard) > SILENCE
+        };
+        let place = (0..self.ends.len()).find(hangs)?;
+        Some(format!("the end of {} in '{}' has told nothing for {SILENCE}", self.hosts[place], self.name()))
     }
 
     fn unconnected(&self, when: &str) -> String {
@@ -190,7 +199,7 @@ impl Ongoing {
         });
         let ends: Vec<String> = ends.collect();
         let (name, ends, said) = (self.name(), ends.join(", "), self.last_words());
-        format!("the browsers of '{name}' are not connected {when}: {ends}{said}")
+        format!("the ends of '{name}' are not connected {when}: {ends}{said}")
     }
 
     fn last_words(&self) -> String {

@@ -3,10 +3,14 @@
 use super::browser::{Browser, Launch};
 use super::machine::{self, MachineSampler};
 use super::media::Media;
+use super::native::{Natives, Spec};
 use super::notes::Notes;
 use super::ongoing::Ongoing;
 use super::plan::{Plan, Station};
+use super::relay::{self, Relays};
+use super::sfu::Units;
 use crate::emulate::{EmulationError, Guests, Records};
+use crate::experiment::Endpoint;
 use crate::signalling::{Options, Seat, Server};
 use emulator::Testbed;
 use net::HostId;
@@ -38,6 +42,9 @@ pub(super) struct Party<'a> {
     media: Vec<Option<Media>>,
     server: Option<Server>,
     browsers: Vec<(String, Browser)>,
+    natives: Natives,
+    relays: Relays,
+    units: Units,
     calls: Vec<Ongoing>,
     machine: Option<MachineSampler>,
     start: f64,
@@ -53,6 +60,9 @@ impl<'a> Party<'a> {
             media,
             server: None,
             browsers: Vec::new(),
+            natives: Natives::default(),
+            relays: Relays::default(),
+            units: Units::default(),
             calls: Vec::new(),
             machine: None,
             start: 0.0,
@@ -61,20 +71,30 @@ impl<'a> Party<'a> {
         }
     }
 
-    fn host(&self, id: HostId) -> String {
-        self.scenario.network.hosts[usize::from(id.0)].name.clone()
-    }
-
-    /// Opens the calls' rooms; gives the page of each seat, with its host.
-    fn rooms(&mut self, server: &Server) -> Result<Vec<(HostId, String)>, EmulationError> {
+    /// Opens the calls' rooms and seats the native peers; gives the page of every other seat, with its host.
+    fn rooms(&mut self, server: &Server, testbed: &Testbed) -> Result<Vec<(HostId, String)>, EmulationError> {
         let mut pages = Vec::new();
         for (index, call) in self.plan.calls.clone().into_iter().enumerate() {
-            let (from, to) = (call.config.from, call.config.to);
-            let room = server.measured(&format!("call-{index}"), call.settings.clone());
-            let room = room.map_err(|error| EmulationError(format!("{}: {error}", call.config.name)))?;
-            pages.push((from, room.path(Seat::Caller)));
-            pages.push((to, room.path(Seat::Callee)));
-            self.calls.push(Ongoing::new(call, [self.host(from), self.host(to)], room));
+            let named = |error: String| EmulationError(format!("{}: {error}", call.config.name));
+            let room = server
+                .measured(&format!("call-{index}"), call.settings.clone())
+                .map_err(|error| named(error.to_string()))?;
+            self.units.enter(testbed, &call.config, &room)?;
+            let hosts = [call.config.from, call.config.to];
+            for ((seat, host), endpoint) in Seat::ALL.into_iter().zip(hosts).zip(call.endpoints) {
+                match endpoint {
+                    None => {}
+                    Some(Endpoint::Browser(_)) => pages.push((host, room.path(seat))),
+                    Some(Endpoint::Native(native)) => {
+                        let place = room.enter(seat).map_err(|refusal| named(refusal.1))?;
+                        let spec = Spec::new(native, &call.config, seat, self.scenario.seed);
+                        self.natives.seat(testbed.host(host), place, spec).map_err(named)?;
+                        self.notes.native(self.scenario.name(host), native, &call.config);
+                    }
+                }
+            }
+            let hosts = hosts.map(|host| self.scenario.name(host).to_owned());
+            self.calls.push(Ongoing::new(call, hosts, room));
         }
         Ok(pages)
     }
@@ -167,7 +187,8 @@ impl<'a> Party<'a> {
         for (host, browser) in &mut self.browsers {
             browser.is_alive().map_err(|error| EmulationError(format!("{host}: {error}")))?;
         }
-        Ok(())
+        self.relays.look()?;
+        self.units.look()
     }
 }
 
@@ -186,7 +207,9 @@ impl Guests for Party<'_> {
         let film = self.media.iter().flatten().find_map(|media| media.webm.as_deref()).map(Path::to_owned);
         let server = Server::start(listeners, Options { film, ..Options::default() })
             .map_err(|error| EmulationError(format!("cannot serve the call page: {error}")))?;
-        let pages = self.rooms(&server)?;
+        self.relays = Relays::start(testbed, &mut self.plan.calls, self.scenario.duration, cancel)?;
+        self.units = Units::start(testbed, self.scenario.calls.iter(), cancel)?;
+        let pages = self.rooms(&server, testbed)?;
         self.server = Some(server);
         let port = |host| ports.iter().find(|(at, _)| *at == host).map_or(0, |(_, port)| *port);
         let pages: Vec<_> = pages.into_iter().map(|(host, path)| (host, port(host), path)).collect();
@@ -238,17 +261,27 @@ impl Guests for Party<'_> {
                 scope.spawn(move || browser.quit());
             }
         });
+        self.natives = Natives::default();
         self.server = None;
+        self.notes.call(self.relays.notes());
+        self.relays = Relays::default();
+        self.notes.call(self.units.notes());
+        self.units = Units::default();
         failed.map_or(Ok(()), Err)
     }
 
     fn records(&mut self, duration: Duration) -> Option<Records> {
         let mut records = Records { warnings: std::mem::take(&mut self.plan.warnings), ..Records::default() };
-        for call in &mut self.calls {
+        for (call, planned) in self.calls.iter_mut().zip(&self.plan.calls) {
             let collected = call.finish();
             records.streams.extend(collected.streams);
             records.events.extend(collected.events);
             records.warnings.extend(collected.warnings);
+            records.warnings.extend(relay::warning(
+                &planned.config,
+                &self.scenario.network,
+                &collected.notes,
+            ));
             self.notes.call(collected.notes);
         }
         for (station, media) in self.plan.stations.iter().zip(&self.media) {

@@ -1,7 +1,7 @@
 //! Who does what in a measured run: the browsers of the hosts, and what the pages of each call are told.
 
 use super::media::MediaSpec;
-use crate::experiment::{Browser, Cell, Measure};
+use crate::experiment::{Browser, Cell, Endpoint, Measure};
 use crate::signalling::{CallSettings, Priority, Source, VideoSettings};
 use net::{Dscp, HostId};
 use sim::codec::{Codec, SourceSize};
@@ -17,11 +17,13 @@ pub(super) struct Station {
     pub(super) media: Option<MediaSpec>,
 }
 
-/// A call, and what its two pages do, the caller's first.
+/// A call, and what its two ends do, the caller's first.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) config: CallConfig,
     pub(super) settings: [CallSettings; 2],
+    /// `None` for a forwarding unit.
+    pub(super) endpoints: [Option<Endpoint>; 2],
 }
 
 /// The plan of a run.
@@ -39,24 +41,36 @@ impl Plan {
         let measure = cell.measure();
         let mut plan = Self { stations: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
         for config in &scenario.calls {
-            let settings = [config.from, config.to].map(|host| {
-                let name = &scenario.network.hosts[usize::from(host.0)].name;
-                let sends = host == config.from || config.two_way;
-                plan.seat(host, name, sends.then_some(config), measure);
-                settings(config, sends, measure.browser_of(name), measure)
+            let ends = [config.from, config.to];
+            // A forwarding unit has none.
+            let endpoints = ends
+                .map(|host| (config.unit() != Some(host)).then(|| measure.endpoint_of(scenario.name(host))));
+            let settings = [0, 1].map(|end| {
+                let (host, sends) = (ends[end], end == 0 || config.two_way);
+                let Some(endpoint) = endpoints[end] else { return CallSettings::default() };
+                if let Endpoint::Browser(browser) = endpoint {
+                    plan.seat(host, scenario.name(host), browser, sends.then_some(config), measure);
+                }
+                settings(config, sends, endpoint, measure)
             });
-            plan.warn(config);
-            plan.calls.push(Call { config: config.clone(), settings });
+            plan.warn(config, endpoints);
+            plan.calls.push(Call { config: config.clone(), settings, endpoints });
         }
         plan.share_film();
         plan
     }
 
     /// Gives a host its browser, with a picture that is large enough for the call that it sends.
-    fn seat(&mut self, host: HostId, name: &str, sends: Option<&CallConfig>, measure: &Measure) {
+    fn seat(
+        &mut self,
+        host: HostId,
+        name: &str,
+        browser: Browser,
+        sends: Option<&CallConfig>,
+        measure: &Measure,
+    ) {
         let found = self.stations.iter().position(|station| station.host == host);
         let place = found.unwrap_or_else(|| {
-            let browser = measure.browser_of(name);
             self.stations.push(Station { host, name: name.to_owned(), browser, media: None });
             self.stations.len() - 1
         });
@@ -85,7 +99,15 @@ impl Plan {
         videos.map(|video| f64::from(video.frame_rate)).fold(0.0, f64::max)
     }
 
-    fn warn(&mut self, call: &CallConfig) {
+    fn warn(&mut self, call: &CallConfig, endpoints: [Option<Endpoint>; 2]) {
+        let is_native = |endpoint: &Option<Endpoint>| matches!(endpoint, Some(Endpoint::Native(_)));
+        if call.audio.is_some() && call.dscp.audio != call.dscp.video && endpoints.iter().any(is_native) {
+            let reason = "a native peer marks audio as it marks video";
+            self.warnings.push(format!("{}: {reason}", call.name));
+        }
+        if !endpoints.iter().any(|endpoint| matches!(endpoint, Some(Endpoint::Browser(_)))) {
+            return;
+        }
         for (medium, mark) in [(Medium::Audio, call.dscp.audio), (Medium::Video, call.dscp.video)] {
             if let Err(reason) = priority(medium, mark) {
                 self.warnings.push(format!("{}: {reason}", call.name));
@@ -120,7 +142,7 @@ fn spec(call: &CallConfig, measure: &Measure) -> MediaSpec {
 }
 
 /// What one end's page is told.
-fn settings(call: &CallConfig, sends: bool, browser: Browser, measure: &Measure) -> CallSettings {
+fn settings(call: &CallConfig, sends: bool, endpoint: Endpoint, measure: &Measure) -> CallSettings {
     let video = call.video.as_ref().map(|video| {
         let size = measure.source(video.encoder.source);
         VideoSettings {
@@ -138,7 +160,7 @@ fn settings(call: &CallConfig, sends: bool, browser: Browser, measure: &Measure)
         video,
         audio_priority: priority(Medium::Audio, call.dscp.audio).unwrap_or_default(),
         // Firefox's camera cannot be fed from a file.
-        source: if browser == Browser::Firefox { Source::Film } else { Source::Devices },
+        source: if endpoint == Endpoint::Browser(Browser::Firefox) { Source::Film } else { Source::Devices },
         ice_servers: Vec::new(),
         relay: false,
         render: measure.render,
@@ -237,7 +259,7 @@ video = { width = 640, height = 360 }
 
     #[test]
     fn firefox_plays_a_film_instead_of_a_camera() {
-        let plan = plan("[measure.browsers]\nbob = \"firefox\"\n");
+        let plan = plan("[measure.endpoints]\nbob = \"firefox\"\n");
         let [caller, callee] = &plan.calls[0].settings;
         assert_eq!((caller.source, callee.source), (Source::Devices, Source::Film));
     }

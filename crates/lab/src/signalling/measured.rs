@@ -2,13 +2,10 @@
 
 use super::events::{Events, events};
 use super::message::{CallSettings, PageEvent, Seat, ToPage};
-use super::room::{Hall, Plan, RoomError};
-use std::fmt::Write;
+use super::room::{Hall, Place, Plan, Refusal, RoomError};
+use crate::secret::random_word;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// What nobody can guess, bytes (128 bits, RFC 4086, section 8).
-const KEY_LENGTH: usize = 16;
 
 /// The room of a measured call. It is closed when this is dropped.
 pub struct Measured {
@@ -20,7 +17,8 @@ pub struct Measured {
 
 impl Measured {
     pub(super) fn new(hall: Arc<Hall>, room: &str, settings: [CallSettings; 2]) -> Result<Self, RoomError> {
-        let keys = [new_key()?, new_key()?];
+        let key = || random_word().map_err(|error| RoomError::Random(error.to_string()));
+        let keys = [key()?, key()?];
         let (teller, events) = events();
         hall.reserve(room, Plan { keys: keys.clone(), settings, teller })?;
         Ok(Self { hall, room: room.to_owned(), keys, events })
@@ -35,6 +33,14 @@ impl Measured {
             Seat::Callee => "callee",
         };
         format!("/call?room={}&seat={word}#{}", self.room, self.keys[seat.index()])
+    }
+
+    /// Takes a seat within this process, for an end that is no page: a native peer, or a leg of a forwarding unit.
+    ///
+    /// # Errors
+    /// When somebody sits there, or the call is over.
+    pub(crate) fn enter(&self, seat: Seat) -> Result<Place, Refusal> {
+        self.hall.enter(&self.room, Some(seat), Some(&self.keys[seat.index()]))
     }
 
     /// What a page has told, waiting for it at most this long.
@@ -59,14 +65,4 @@ impl Drop for Measured {
     fn drop(&mut self) {
         self.hall.close(&self.room);
     }
-}
-
-fn new_key() -> Result<String, RoomError> {
-    let mut bytes = [0; KEY_LENGTH];
-    getrandom::fill(&mut bytes).map_err(|error| RoomError::Random(error.to_string()))?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
 }

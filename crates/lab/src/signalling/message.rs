@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 use ts_rs::TS;
+use utoipa::ToSchema;
 
 /// How a page makes its call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
@@ -76,7 +77,7 @@ pub enum Source {
 }
 
 /// W3C `RTCIceServer`. Its `Debug` form leaves out the credential.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IceServer {
     /// `stun:` and `turn:` addresses.
@@ -111,18 +112,18 @@ pub struct StatsReport {
 /// W3C `RTCIceCandidateInit`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct IceCandidate {
+pub(crate) struct IceCandidate {
     /// The candidate-attribute of RFC 8839, section 5.1; empty after the last.
-    pub(super) candidate: String,
+    pub(crate) candidate: String,
     /// The media description that it belongs to.
     #[serde(default)]
-    pub(super) sdp_mid: Option<String>,
+    pub(crate) sdp_mid: Option<String>,
     /// The place of that description.
     #[serde(default)]
-    pub(super) sdp_m_line_index: Option<u16>,
+    pub(crate) sdp_m_line_index: Option<u16>,
     /// The ICE credentials' user fragment.
     #[serde(default)]
-    pub(super) username_fragment: Option<String>,
+    pub(crate) username_fragment: Option<String>,
 }
 
 /// Where a measured call's page sits.
@@ -150,7 +151,7 @@ impl Seat {
 /// What a page says. There is no `Debug`: session descriptions and candidates hold credentials, and belong in no log.
 #[derive(Deserialize, TS)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum FromPage {
+pub(crate) enum FromPage {
     /// The first message.
     Hello {
         /// The seat in a measured call.
@@ -185,7 +186,7 @@ pub(super) enum FromPage {
 /// What the server says to a page.
 #[derive(Clone, Serialize, TS)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-pub(super) enum ToPage {
+pub(crate) enum ToPage {
     /// The answer to `hello`.
     Welcome {
         /// Whether the other end is there already.
@@ -224,7 +225,7 @@ pub(super) enum ToPage {
 /// Why a page is turned away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Reason {
+pub(crate) enum Reason {
     /// The room's name has other characters than it may.
     RoomName,
     /// Both seats are taken.

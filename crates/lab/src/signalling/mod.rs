@@ -24,6 +24,8 @@ mod tests;
 
 pub use measured::Measured;
 pub use message::{CallSettings, IceServer, PageEvent, Priority, Seat, Source, StatsReport, VideoSettings};
+pub(crate) use message::{FromPage, IceCandidate, ToPage};
+pub(crate) use room::Place;
 pub use room::RoomError;
 pub use server::{Options, Server};
 

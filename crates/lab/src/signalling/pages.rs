@@ -4,6 +4,7 @@ use super::MAX_CONNECTIONS;
 use super::check::{local_host, same_origin};
 use super::room::Hall;
 use super::socket;
+use crate::broker::Api;
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Path, Request, State};
@@ -32,7 +33,7 @@ struct Shared {
     connections: Arc<Semaphore>,
 }
 
-pub(super) fn router(hall: Arc<Hall>, film: Option<&std::path::Path>) -> Router {
+pub(super) fn router(hall: Arc<Hall>, film: Option<&std::path::Path>, broker: Option<&Arc<Api>>) -> Router {
     let mut router = Router::new().route("/ws/{room}", any(open));
     for &(path, kind, content) in ASSETS {
         router = router.route(path, get(async move || ([(header::CONTENT_TYPE, kind)], content)));
@@ -46,10 +47,17 @@ pub(super) fn router(hall: Arc<Hall>, film: Option<&std::path::Path>) -> Router 
         router = router.route("/media/film.webm", get_service(file));
     }
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    router
-        .fallback(async || (StatusCode::NOT_FOUND, "There is nothing at this address.\n"))
-        .with_state(Shared { hall, connections })
-        .layer(middleware::from_fn(guard))
+    let router = router.with_state(Shared { hall, connections });
+    let router = broker
+        .map_or_else(Router::new, Api::router)
+        .merge(router)
+        .fallback(async || (StatusCode::NOT_FOUND, "There is nothing at this address.\n"));
+    guarded(router)
+}
+
+/// With [`guard`] before all of it.
+pub(super) fn guarded(router: Router) -> Router {
+    router.layer(middleware::from_fn(guard))
 }
 
 /// Lets in only who calls the server by a name of this machine, and says in every answer what its pages may do.
@@ -83,7 +91,8 @@ fn secure(headers: &mut HeaderMap, host: &Authority) {
          connect-src 'self' ws://{host}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     );
     if let Ok(policy) = HeaderValue::from_str(&policy) {
-        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        // The broker's answers have a stricter one.
+        headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     }
 }
 

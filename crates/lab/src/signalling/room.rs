@@ -43,7 +43,7 @@ const _: () = assert!(MAX_ROOM_NAME == 64, "NAMES says so");
 
 /// Why a page is turned away, for the page and for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal(pub(super) Reason, pub(super) String);
+pub(crate) struct Refusal(pub(crate) Reason, pub(crate) String);
 
 impl Refusal {
     pub(super) fn new(reason: Reason, message: &str) -> Self {
@@ -106,7 +106,7 @@ impl Room {
 }
 
 /// A seat taken, given back when it is dropped.
-pub(super) struct Place {
+pub(crate) struct Place {
     hall: Arc<Hall>,
     room: String,
     seat: Seat,
@@ -232,12 +232,12 @@ fn plain(text: &str) -> String {
 
 impl Place {
     /// The next message for this page; none once the seat is lost.
-    pub(super) async fn next(&mut self) -> Option<ToPage> {
+    pub(crate) async fn next(&mut self) -> Option<ToPage> {
         self.inbox.recv().await
     }
 
     /// Does what the page says.
-    pub(super) fn take(&mut self, message: FromPage) -> Result<(), Refusal> {
+    pub(crate) fn take(&mut self, message: FromPage) -> Result<(), Refusal> {
         let mut rooms = self.hall.rooms();
         let Some(room) = rooms.get_mut(&self.room) else {
             return Err(Refusal::new(Reason::Over, "this measured call is over"));

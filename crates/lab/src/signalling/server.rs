@@ -5,6 +5,7 @@ use super::measured::Measured;
 use super::message::CallSettings;
 use super::pages;
 use super::room::{Hall, Log, RoomError};
+use crate::broker::Api;
 use axum::Router;
 use axum::serve::ListenerExt;
 use std::io;
@@ -24,6 +25,8 @@ pub struct Options {
     pub film: Option<PathBuf>,
     /// Told in one line who comes and goes.
     pub log: Option<Log>,
+    /// The broker that is asked at the same addresses.
+    pub broker: Option<Arc<Api>>,
 }
 
 /// The page and its signalling, on threads of its own until this is dropped.
@@ -43,7 +46,7 @@ impl Server {
         let runtime =
             Builder::new_multi_thread().worker_threads(1).thread_name("signalling").enable_all().build()?;
         let hall = Arc::new(Hall::new(options.log.unwrap_or_else(|| Arc::new(|_| ()))));
-        let router = pages::router(Arc::clone(&hall), options.film.as_deref());
+        let router = pages::router(Arc::clone(&hall), options.film.as_deref(), options.broker.as_ref());
         let server = Self { hall, router, runtime: Some(runtime) };
         listeners.into_iter().try_for_each(|listener| server.add_listener(listener))?;
         Ok(server)
@@ -54,6 +57,25 @@ impl Server {
     /// # Errors
     /// When it cannot be used.
     pub fn add_listener(&self, listener: TcpListener) -> io::Result<()> {
+        self.listen(listener, self.router.clone())
+    }
+
+    /// Serves the broker alone on one more, which may be bound to more than the loopback.
+    ///
+    /// # Errors
+    /// When it cannot be used, or is bound to more than the loopback and the broker asks for no token.
+    pub fn add_broker(&self, listener: TcpListener, broker: &Arc<Api>) -> io::Result<()> {
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() && !broker.has_token() {
+            let reason = format!("{address} is open to others: the broker answers there with a token only");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+        }
+        // Without a token only this machine is to ask, which a page of elsewhere could do through its browser (DNS rebinding).
+        let router = broker.alone();
+        self.listen(listener, if broker.has_token() { router } else { pages::guarded(router) })
+    }
+
+    fn listen(&self, listener: TcpListener, router: Router) -> io::Result<()> {
         let Some(runtime) = &self.runtime else { return Ok(()) };
         listener.set_nonblocking(true)?;
         let inside = runtime.enter();
@@ -62,7 +84,7 @@ impl Server {
             let _ = stream.set_nodelay(true);
         });
         drop(inside);
-        runtime.spawn(connections::serve(listener, self.router.clone()));
+        runtime.spawn(connections::serve(listener, router));
         Ok(())
     }
 

@@ -103,6 +103,18 @@ impl RunMeta {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
+    /// What the calls were made with: its browsers with their first numbers (`Chromium 156`), and its native peers.
+    pub fn endpoints(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().filter_map(|(name, value)| {
+            let (kind, _) = name.split_once('.')?;
+            match kind {
+                "browser" => Some(value.split_once('.').map_or(&**value, |(product, _)| product)),
+                "endpoint" => Some(value),
+                _ => None,
+            }
+        })
+    }
+
     /// Why the machine, not the network, limited it; `None` if it did not.
     #[must_use]
     pub fn cpu_limited(&self) -> Option<&str> {

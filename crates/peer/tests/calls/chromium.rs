@@ -1,9 +1,11 @@
 //! Calls with a Chromium, if there is one.
 
-use crate::support::{LOCALHOST, controllers, video};
+use crate::support::{LOCALHOST, stack, video};
 use peer::{Peer, PeerConfig, Signal, run};
 use serde_json::Value;
+use sim::codec::AudioConfig;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::mpsc;
 use units::{Bitrate, Seed};
 
-/// Debian's, without its wrapper.
+/// Debian's, without its wrapper, unless `WEIR_CHROMIUM` says another.
 const CHROMIUM: &str = "/usr/lib/chromium/chromium";
 
 /// Ends with its owner.
@@ -24,8 +26,12 @@ impl Drop for Browser {
     }
 }
 
+fn chromium() -> PathBuf {
+    std::env::var_os("WEIR_CHROMIUM").map_or_else(|| CHROMIUM.into(), PathBuf::from)
+}
+
 fn browser(page: &str, profile: &std::path::Path) -> Browser {
-    let mut command = Command::new(CHROMIUM);
+    let mut command = Command::new(chromium());
     command.args([
         "--headless",
         "--no-sandbox",
@@ -105,18 +111,19 @@ async fn serve(
 
 /// What the browser saw in each second of a call, and the native end.
 #[expect(clippy::disallowed_methods, reason = "a test in real time")]
-async fn call(profile: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Value>, Peer)> {
-    if !std::path::Path::new(CHROMIUM).exists() {
-        println!("skipped: no Chromium");
+async fn call(name: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Value>, Peer)> {
+    if !chromium().exists() {
+        println!("skipped: no Chromium at {} (WEIR_CHROMIUM says where)", chromium().display());
         return None;
     }
     let now = Instant::now();
     let socket = UdpSocket::bind(SocketAddr::from((LOCALHOST, 0))).await.unwrap();
     let address = socket.local_addr().unwrap();
     let most = if native_sends { Bitrate::from_mbps(3) } else { Bitrate::from_kbps(150) };
-    let controllers = controllers(profile, most);
+    let stack = stack(name, most);
     let video = native_sends.then(video);
-    let mut peer = Peer::new(PeerConfig { address, controllers, video, seed: Seed(1) }, now).unwrap();
+    let audio = Some(AudioConfig::opus());
+    let mut peer = Peer::new(PeerConfig { address, stack, video, audio, seed: Seed(1) }, now).unwrap();
     let listener = TcpListener::bind(SocketAddr::from((LOCALHOST, 0))).await.unwrap();
     let hash = if native_sends { "" } else { "#sends" };
     let page = format!("http://{}/{hash}", listener.local_addr().unwrap());
@@ -134,28 +141,58 @@ async fn call(profile: &str, native_sends: bool, seconds: usize) -> Option<(Vec<
     Some((statistics, peer))
 }
 
-/// A member of the statistics object of this type.
-fn member(report: &Value, kind: &str, name: &str) -> f64 {
-    let objects = report.as_array().unwrap();
-    let found = objects.iter().find(|object| object["type"] == kind && !object[name].is_null());
-    found.unwrap_or_else(|| panic!("no {kind} with {name} in {report:#}"))[name].as_f64().unwrap()
+/// A member of the statistics object of this type and kind of media.
+fn member(report: &Value, kind: &str, media: &str, name: &str) -> f64 {
+    let mut objects = report.as_array().unwrap().iter();
+    let found = objects
+        .find(|object| object["type"] == kind && object["kind"] == media && !object[name].is_null())
+        .unwrap_or_else(|| panic!("no {kind} of {media} with {name} in {report:#}"));
+    found[name].as_f64().unwrap()
 }
 
 #[tokio::test]
 async fn chromium_decodes_what_a_native_peer_sends() {
-    let Some((reports, peer)) = call("gcc:libwebrtc", true, 8).await else { return };
-    let last = reports.last().unwrap();
-    let frames = member(last, "inbound-rtp", "framesDecoded");
-    assert!(frames > 120.0, "{frames} frames in 8 s: {last:#}");
-    assert!(member(last, "inbound-rtp", "frameHeight") > 0.0);
-    let target = peer.controller().unwrap().decision().target_rate;
-    assert!(target.as_bps() > 300_000, "Chromium's feedback raises the rate: {target}");
+    for name in ["gcc:libwebrtc", "str0m"] {
+        let Some((reports, peer)) = call(name, true, 8).await else { return };
+        let last = reports.last().unwrap();
+        let frames = member(last, "inbound-rtp", "video", "framesDecoded");
+        assert!(frames > 120.0, "{frames} frames in 8 s: {last:#}");
+        assert!(member(last, "inbound-rtp", "video", "frameHeight") > 0.0);
+        let target = peer.target_rate();
+        assert!(target.as_bps() > 300_000, "Chromium's feedback raises the rate: {target}");
+        let of = |name| member(last, "inbound-rtp", "audio", name);
+        assert!(of("packetsReceived") > 200.0, "{name}: {last:#}");
+        // What is not concealed was decoded.
+        assert!(of("concealedSamples") < 0.5 * of("totalSamplesReceived"), "{name}: {last:#}");
+    }
 }
 
 #[tokio::test]
 async fn chromium_obeys_remb() {
     // A receiver that allows 150 kbit/s at most; Chromium alone starts at 300.
-    let Some((reports, _)) = call("gcc:carlucci-2017", false, 8).await else { return };
-    let target = member(reports.last().unwrap(), "outbound-rtp", "targetBitrate");
+    let Some((reports, peer)) = call("gcc:carlucci-2017", false, 8).await else { return };
+    let target = member(reports.last().unwrap(), "outbound-rtp", "video", "targetBitrate");
     assert!(target <= 150e3, "{target} bit/s");
+    audio_goes_both_ways(peer, reports.last().unwrap());
+}
+
+#[tokio::test]
+async fn str0m_receives_what_chromium_sends() {
+    let Some((reports, peer)) = call("str0m", false, 5).await else { return };
+    audio_goes_both_ways(peer, reports.last().unwrap());
+}
+
+/// By what either end sent and the other received.
+#[expect(clippy::disallowed_methods, reason = "a test in real time")]
+fn audio_goes_both_ways(mut peer: Peer, browser: &Value) {
+    let stats = peer.stats(Instant::now(), 0.0).unwrap();
+    let native = Value::Array(stats.into_iter().map(|(_, object)| object).collect());
+    for (sender, receiver) in [(&native, browser), (browser, &native)] {
+        let sent = member(sender, "outbound-rtp", "audio", "packetsSent");
+        let received = member(receiver, "inbound-rtp", "audio", "packetsReceived");
+        let lost = member(receiver, "inbound-rtp", "audio", "packetsLost");
+        // The two look within a second of each other.
+        assert!(received > 150.0 && (sent - received).abs() < 60.0 && lost < 5.0, "{browser:#} {native:#}");
+    }
+    assert!(member(&native, "inbound-rtp", "video", "framesDecoded") > 30.0, "{native:#}");
 }

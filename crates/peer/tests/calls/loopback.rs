@@ -1,8 +1,8 @@
 //! A call in real time over loopback, driven by tokio.
 
-use crate::support::{LOCALHOST, controllers, video};
+use crate::support::{LOCALHOST, stack, video};
+use peer::RTCPeerConnectionState::Connected;
 use peer::{Peer, PeerConfig, Signal, run};
-use rtc::peer_connection::state::RTCPeerConnectionState::Connected;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::net::UdpSocket;
@@ -21,8 +21,9 @@ async fn a_call_over_loopback() {
             let address = socket.local_addr().unwrap();
             let config = PeerConfig {
                 address,
-                controllers: controllers("fixed:500kbit/s", Bitrate::from_mbps(3)),
+                stack: stack("fixed:500kbit/s", Bitrate::from_mbps(3)),
                 video,
+                audio: None,
                 seed: Seed(1),
             };
             Peer::new(config, now).unwrap()
@@ -37,7 +38,7 @@ async fn a_call_over_loopback() {
     a.unwrap();
     b.unwrap();
     assert!(sender.state() == Connected && receiver.state() == Connected);
-    let stats = receiver.stats(end).unwrap();
+    let stats = receiver.stats(end, 0.0).unwrap();
     let inbound = stats.values().find(|object| object["type"] == "inbound-rtp").unwrap();
     assert!(inbound["bytesReceived"].as_u64().unwrap() > 60_000, "{inbound}");
 }

@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "what cannot be set up fails")]
 
+mod audio;
 mod chromium;
 mod loopback;
+mod simulator;
 mod support;
 mod virtual_time;
 mod vp8;

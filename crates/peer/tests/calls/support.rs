@@ -6,9 +6,9 @@ use net::{
     AccessConfig, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig, Packet,
     QueueConfig, RateConfig, Schedule,
 };
-use peer::{Clock, Peer, PeerConfig, Signal};
+use peer::{Clock, Peer, PeerConfig, Rates, Signal, Stack};
 use serde_json::Value;
-use sim::codec::{Codec, EncoderConfig, SourceSize};
+use sim::codec::{AudioConfig, Codec, EncoderConfig, SourceSize};
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use units::{Bitrate, Bytes, Duration, Seed, Time};
@@ -16,13 +16,14 @@ use units::{Bitrate, Bytes, Duration, Seed, Time};
 /// UDP and IPv4.
 const HEADERS: u64 = 28;
 
-/// The first peer sends, the second receives.
+/// Calls between two hosts; of each pair of peers the first is at the first host.
 pub(crate) struct Call {
-    pub(crate) peers: [Peer; 2],
+    pub(crate) peers: Vec<Peer>,
     pub(crate) clock: Clock,
     pub(crate) now: Time,
     network: Network,
-    under_way: HashMap<u64, BytesMut>,
+    /// Whose, and what.
+    under_way: HashMap<u64, (usize, BytesMut)>,
     sent: u64,
 }
 
@@ -52,60 +53,108 @@ pub(crate) fn controllers(profile: &str, max_rate: Bitrate) -> Controllers {
     cc::build(&config).unwrap()
 }
 
+/// A profile of `cc`, or a stack with its own estimator: `rtc`, `str0m`.
+pub(crate) fn stack(name: &str, max_rate: Bitrate) -> Stack {
+    let start = max_rate.min(Bitrate::from_kbps(300));
+    let rates = Rates { start, min: Bitrate::from_kbps(50), max: max_rate };
+    match name {
+        "rtc" => Stack::RtcGcc(rates),
+        "str0m" => Stack::Str0m(rates),
+        profile => Stack::Rtc(controllers(profile, max_rate)),
+    }
+}
+
 pub(crate) fn video() -> EncoderConfig {
     let source = SourceSize { width: 640, height: 360, fps: 30 };
     EncoderConfig::new(Codec::Vp8, source, Bitrate::from_mbps(3))
 }
 
-fn address(host: u16) -> SocketAddr {
-    SocketAddr::from((HostId(host).address(), 5_000))
+fn host(peer: usize) -> HostId {
+    HostId(if peer.is_multiple_of(2) { 0 } else { 1 })
+}
+
+fn address(peer: usize) -> SocketAddr {
+    let port = 5_000 + u16::try_from(peer / 2).unwrap();
+    SocketAddr::from((host(peer).address(), port))
+}
+
+/// A line of such a rate and queue from the first host, 25 ms each way.
+pub(crate) fn line(rate: Schedule<Bitrate>, queue: Duration) -> NetworkConfig {
+    let delay = Schedule::constant(Duration::from_millis(25));
+    let slow = LineConfig {
+        rate: RateConfig::Scheduled(rate),
+        queue: QueueConfig::DropTail(queue),
+        delay: delay.clone(),
+        ..Default::default()
+    };
+    let fast = LineConfig { delay, ..Default::default() };
+    let host = |name: &str, up| HostConfig {
+        name: name.into(),
+        access: AccessConfig::Wired { up, down: LineConfig::default() },
+    };
+    NetworkConfig { hosts: vec![host("alice", slow), host("bob", fast)], ..Default::default() }
 }
 
 impl Call {
-    /// A line of `rate` from the sender, 25 ms each way, with 300 ms of queue; a profile of `cc`.
-    pub(crate) fn new(profile: &str, rate: Bitrate) -> Self {
-        Self::with(|_| controllers(profile, Bitrate::from_mbps(3)), rate)
+    /// A line of `rate` from the caller, 25 ms each way, with 300 ms of queue; both ends on this stack, and only the caller sends.
+    pub(crate) fn new(name: &str, rate: Bitrate) -> Self {
+        Self::between([name, name], [true, false], rate)
     }
 
-    /// Controllers made with the zero of time.
+    /// The same with a stack for each end, either of which may send.
+    pub(crate) fn between(names: [&str; 2], sends: [bool; 2], rate: Bitrate) -> Self {
+        Self::speaking(names, sends, [false; 2], rate)
+    }
+
+    /// The same, with audio of either.
+    pub(crate) fn speaking(names: [&str; 2], sends: [bool; 2], speaks: [bool; 2], rate: Bitrate) -> Self {
+        let network = line(Schedule::constant(rate), Duration::from_millis(300));
+        let mut call = Self::over(&network);
+        let ends = [0, 1].map(|end| {
+            let stack = stack(names[end], Bitrate::from_mbps(3));
+            (stack, sends[end].then(video), speaks[end].then(AudioConfig::opus))
+        });
+        call.join_all(ends, 1);
+        call
+    }
+
+    /// Nobody calls yet.
     #[expect(
         clippy::disallowed_methods,
         reason = "instants can be had from the clock only; from here on time is virtual"
     )]
-    pub(crate) fn with(controllers: impl Fn(std::time::Instant) -> Controllers, rate: Bitrate) -> Self {
-        let start = std::time::Instant::now();
-        let end = |host, video| {
-            let config =
-                PeerConfig { address: address(host), controllers: controllers(start), video, seed: Seed(1) };
-            Peer::new(config, start).unwrap()
-        };
-        let peers = [end(0, Some(video())), end(1, None)];
-        let delay = Schedule::constant(Duration::from_millis(25));
-        let slow = LineConfig {
-            rate: RateConfig::Scheduled(Schedule::constant(rate)),
-            queue: QueueConfig::DropTail(Duration::from_millis(300)),
-            delay: delay.clone(),
-            ..Default::default()
-        };
-        let fast = LineConfig { delay, ..Default::default() };
-        let host = |name: &str, up| HostConfig {
-            name: name.into(),
-            access: AccessConfig::Wired { up, down: LineConfig::default() },
-        };
-        let hosts = vec![host("sender", slow), host("receiver", fast)];
-        let network = Network::new(&NetworkConfig { hosts, ..Default::default() }, Seed(1)).unwrap();
-        let (clock, now) = (Clock::new(start), Time::ZERO);
-        let mut call = Self { peers, clock, now, network, under_way: HashMap::new(), sent: 0 };
-        let offer = call.peers[0].offer(start).unwrap();
-        let answer = call.peers[1].signal(start, offer).unwrap().unwrap();
+    pub(crate) fn over(network: &NetworkConfig) -> Self {
+        let network = Network::new(network, Seed(1)).unwrap();
+        let (clock, now) = (Clock::new(std::time::Instant::now()), Time::ZERO);
+        Self { peers: Vec::new(), clock, now, network, under_way: HashMap::new(), sent: 0 }
+    }
+
+    /// A call begins.
+    pub(crate) fn join(
+        &mut self,
+        caller: (Stack, Option<EncoderConfig>),
+        callee: (Stack, Option<EncoderConfig>),
+        seed: u64,
+    ) {
+        self.join_all([caller, callee].map(|(stack, video)| (stack, video, None)), seed);
+    }
+
+    fn join_all(&mut self, ends: [(Stack, Option<EncoderConfig>, Option<AudioConfig>); 2], seed: u64) {
+        let now = self.clock.instant(self.now);
+        for (end, (stack, video, audio)) in ends.into_iter().enumerate() {
+            let (address, seed) = (address(self.peers.len()), Seed(seed * 2 + end as u64));
+            self.peers.push(Peer::new(PeerConfig { address, stack, video, audio, seed }, now).unwrap());
+        }
+        let caller = self.peers.len() - 2;
+        let offer = self.peers[caller].offer(now).unwrap();
+        let answer = self.peers[caller + 1].signal(now, offer).unwrap().unwrap();
         assert!(matches!(answer, Signal::Answer(_)));
-        assert!(call.peers[0].signal(start, answer).unwrap().is_none());
-        call
+        assert!(self.peers[caller].signal(now, answer).unwrap().is_none());
     }
 
     pub(crate) fn run_until(&mut self, end: Time) {
         while self.now < end {
-            for sender in 0..2 {
+            for sender in 0..self.peers.len() {
                 self.transmit(sender);
             }
             let clock = self.clock;
@@ -117,15 +166,15 @@ impl Call {
         }
     }
 
-    fn transmit(&mut self, sender: u16) {
+    fn transmit(&mut self, sender: usize) {
         let mut log = Log::default();
-        while let Some((to, datagram)) = self.peers[usize::from(sender)].poll_transmit() {
-            let dst = HostId(1 - sender);
-            assert_eq!(to.ip(), dst.address(), "to the other end");
+        while let Some((to, datagram)) = self.peers[sender].poll_transmit() {
+            let receiver = sender ^ 1;
+            assert_eq!(to, address(receiver), "to the other end");
             self.sent += 1;
-            let flow = Flow { src: HostId(sender), dst, ..Default::default() };
+            let flow = Flow { src: host(sender), dst: host(receiver), ..Default::default() };
             let size = Bytes::new(datagram.len() as u64 + HEADERS);
-            self.under_way.insert(self.sent, datagram);
+            self.under_way.insert(self.sent, (sender, datagram));
             self.network.send(self.now, Packet { id: self.sent, size, flow, ..Default::default() }, &mut log);
         }
         self.arrive(log);
@@ -148,20 +197,32 @@ impl Call {
     fn arrive(&mut self, log: Log) {
         let now = self.clock.instant(self.now);
         for packet in log.delivered {
-            let datagram = self.under_way.remove(&packet.id).unwrap();
-            let from = address(packet.flow.src.0);
-            self.peers[usize::from(packet.flow.dst.0)].receive(now, from, &datagram).unwrap();
+            let (sender, datagram) = self.under_way.remove(&packet.id).unwrap();
+            self.peers[sender ^ 1].receive(now, address(sender), &datagram).unwrap();
         }
         for id in log.dropped {
             self.under_way.remove(&id);
         }
     }
 
+    /// The object of this type of a peer's statistics, if there is one yet.
+    pub(crate) fn object(&mut self, peer: usize, kind: &str) -> Option<Value> {
+        let (now, timestamp) = (self.clock.instant(self.now), self.now.as_secs_f64() * 1e3);
+        let objects = self.peers[peer].stats(now, timestamp).unwrap();
+        let is_it = |object: &&Value| object["type"] == kind && object["kind"] != "audio";
+        objects.values().find(is_it).cloned()
+    }
+
+    /// The object of this type of a peer's audio, if there is one yet.
+    pub(crate) fn audio(&mut self, peer: usize, kind: &str) -> Option<Value> {
+        let (now, timestamp) = (self.clock.instant(self.now), self.now.as_secs_f64() * 1e3);
+        let objects = self.peers[peer].stats(now, timestamp).unwrap();
+        objects.values().find(|object| object["type"] == kind && object["kind"] == "audio").cloned()
+    }
+
     /// The object of this type of a peer's statistics.
     pub(crate) fn stats(&mut self, peer: usize, kind: &str) -> Value {
-        let objects = self.peers[peer].stats(self.clock.instant(self.now)).unwrap();
-        let found = objects.values().find(|object| object["type"] == kind);
-        found.unwrap_or_else(|| panic!("no {kind} in {objects:#?}")).clone()
+        self.object(peer, kind).unwrap_or_else(|| panic!("no {kind} of peer {peer}"))
     }
 
     /// Bytes that have arrived, and the target, in each of `seconds` from now.
@@ -171,7 +232,7 @@ impl Call {
         for _ in 0..seconds {
             self.run_until(self.now + Duration::from_secs(1));
             let received = self.received();
-            let target = self.peers[0].controller().unwrap().decision().target_rate;
+            let target = self.peers[0].target_rate();
             rates.push(((received - before) * 8.0, target.as_bps_f64()));
             before = received;
         }

@@ -1,9 +1,7 @@
 //! Whole calls in virtual time.
 
 use crate::support::Call;
-use peer::Estimator;
-use rtc::interceptor::Gcc;
-use rtc::peer_connection::state::RTCPeerConnectionState::Connected;
+use peer::RTCPeerConnectionState::Connected;
 use units::{Bitrate, Time};
 
 const MEGABIT: Bitrate = Bitrate::from_mbps(1);
@@ -70,12 +68,7 @@ fn statistics_are_those_of_the_call() {
 
 #[test]
 fn rtc_s_own_estimator_steers_the_same_call() {
-    let rtc = |start| cc::Controllers {
-        sender: Box::new(Estimator::new(Gcc::new(300e3, 50e3, 3e6), start)),
-        receiver: None,
-        transport_feedback: true,
-    };
-    let mut call = Call::with(rtc, MEGABIT);
+    let mut call = Call::new("rtc", MEGABIT);
     call.run_until(Time::from_secs(5));
     let rates = call.seconds(9);
     let (received, target) = (mean(&rates, |rate| rate.0), mean(&rates, |rate| rate.1));
@@ -84,4 +77,48 @@ fn rtc_s_own_estimator_steers_the_same_call() {
         rates.iter().all(|rate| rate.1 < 1e6) && rates[8].1 > 800e3,
         "8 % a second from 300 kbit/s: {rates:?}"
     );
+}
+
+#[test]
+fn str0m_s_own_estimator_steers_a_call_too() {
+    let mut call = Call::new("str0m", MEGABIT);
+    call.run_until(Time::from_secs(10));
+    let rates = call.seconds(20);
+    let received = mean(&rates, |rate| rate.0);
+    assert!((500e3..1e6).contains(&received), "{received} bit/s of 1 Mbit/s: {rates:?}");
+}
+
+/// The members that a report on a call is made of, at either end of any two stacks.
+#[test]
+fn any_two_stacks_call_each_other_both_ways_and_report_alike() {
+    for names in
+        [["gcc:libwebrtc", "str0m"], ["str0m", "gcc:libwebrtc"], ["rtc", "gcc:libwebrtc"], ["str0m"; 2]]
+    {
+        let mut call = Call::between(names, [true; 2], Bitrate::from_mbps(5));
+        call.run_until(Time::from_secs(10));
+        for end in 0..2 {
+            let outbound = call.stats(end, "outbound-rtp");
+            let inbound = call.stats(1 - end, "inbound-rtp");
+            let remote = call.stats(end, "remote-inbound-rtp");
+            let pair = call.stats(end, "candidate-pair");
+            let of = |object: &serde_json::Value, name: &str| {
+                object[name].as_f64().unwrap_or_else(|| panic!("{name} at {end} of {names:?}: {object:#}"))
+            };
+            for name in ["packetsSent", "bytesSent", "headerBytesSent", "framesEncoded", "keyFramesEncoded"] {
+                assert!(of(&outbound, name) > 0.0, "{name} at {end} of {names:?}: {outbound:#}");
+            }
+            assert!((of(&outbound, "framesPerSecond") - 30.0).abs() <= 2.0, "{names:?}: {outbound:#}");
+            let encoded = of(&outbound, "framesEncoded");
+            let decoded = of(&inbound, "framesDecoded");
+            assert!(encoded - decoded < 30.0 && decoded > 200.0, "{decoded} of {encoded} frames: {names:?}");
+            assert!(of(&inbound, "bytesReceived") / of(&outbound, "bytesSent") > 0.9, "{names:?}");
+            assert_eq!(inbound["frameHeight"], outbound["frameHeight"], "{names:?}");
+            assert!(of(&inbound, "jitter") < 0.2 && of(&inbound, "freezeCount") < 10.0, "{inbound:#}");
+            assert!((0.05..0.5).contains(&of(&remote, "roundTripTime")), "{names:?}: {remote:#}");
+            assert!(of(&remote, "roundTripTimeMeasurements") > 4.0, "{end} of {names:?}: {remote:#}");
+            assert!(of(&remote, "fractionLost") < 0.5, "{end} of {names:?}: {remote:#}");
+            assert!(of(&pair, "availableOutgoingBitrate") >= 50e3, "{names:?}: {pair:#}");
+            assert_eq!(call.stats(end, "transport")["selectedCandidatePairId"], pair["id"]);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! From packets to pictures: complete frames, decodable frames, and when they are shown.
 
+use super::Show;
 use crate::payload::FramePart;
 use units::{Bytes, Duration, Time};
 
@@ -180,6 +181,13 @@ impl Counted {
         self.packets += 1;
         self.payload += payload;
         self.headers += headers;
+    }
+
+    /// The outbound-rtp members.
+    pub(crate) fn show_sent(&self, show: &mut Show<'_>) {
+        show("bytesSent", self.payload.get() as f64);
+        show("headerBytesSent", self.headers.get() as f64);
+        show("packetsSent", self.packets as f64);
     }
 }
 

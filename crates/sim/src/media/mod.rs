@@ -4,20 +4,30 @@
 mod allocation;
 mod circuit_breaker;
 mod fec;
+mod forwarder;
 mod frame_buffer;
 mod history;
 mod media_timeout;
 mod nack;
 mod pacer;
 mod packetizer;
+mod protection;
 mod receiver;
 mod reception;
 mod report_timer;
+mod room;
 mod sender;
 mod transport_log;
 
+pub(crate) use forwarder::Forwarder;
+pub use nack::NackList;
+pub use pacer::{Grant, Pacer};
+pub use protection::ProtectionShare;
 pub(crate) use receiver::MediaReceiver;
-pub(crate) use sender::MediaSender;
+pub use reception::Reception;
+pub use report_timer::ReportTimer;
+pub(crate) use room::Room;
+pub(crate) use sender::{MediaSender, Reported};
 
 use crate::payload::{Rtcp, Rtp};
 use circuit_breaker::Breaker;
@@ -68,7 +78,8 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// The sources of the run's leg with the given place.
-    pub(crate) fn of_leg(leg: u32) -> Self {
+    pub(crate) fn of_place(leg: usize) -> Self {
+        let leg = u32::try_from(leg).unwrap_or(u32::MAX);
         let base = 0x1000 + leg * 0x10;
         Self { video: base, rtx: base + 1, audio: base + 2, receiver: base + 3, fec: base + 4 }
     }

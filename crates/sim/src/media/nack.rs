@@ -15,7 +15,7 @@ struct Missing {
 
 /// Missing packets, and when they were last asked for.
 #[derive(Default)]
-pub(crate) struct NackList {
+pub struct NackList {
     missing: BTreeMap<u64, Missing>,
     next_expected: Option<u64>,
     /// Restored before anything after them came.
@@ -25,7 +25,7 @@ pub(crate) struct NackList {
 impl NackList {
     /// A packet came. Fills `ask` with newly missing sequence numbers; true if too many are missing and a
     /// key frame is wanted.
-    pub(crate) fn on_packet(&mut self, now: Time, sequence: u64, ask: &mut Vec<u64>) -> bool {
+    pub fn on_packet(&mut self, now: Time, sequence: u64, ask: &mut Vec<u64>) -> bool {
         let expected = *self.next_expected.get_or_insert(sequence);
         if sequence < expected {
             self.missing.remove(&sequence);
@@ -48,13 +48,19 @@ impl NackList {
         false
     }
 
+    /// Whether `sequence` was asked for and has not come.
+    #[must_use]
+    pub fn is_missing(&self, sequence: u64) -> bool {
+        self.missing.contains_key(&sequence)
+    }
+
     /// A retransmission of `sequence` came.
-    pub(crate) fn on_recovered(&mut self, sequence: u64) {
+    pub fn on_recovered(&mut self, sequence: u64) {
         self.missing.remove(&sequence);
     }
 
     /// Parity restored `sequence`, maybe before it was missed; the requests that are about to be sent are in `ask`.
-    pub(crate) fn on_restored(&mut self, sequence: u64, ask: &mut Vec<u64>) {
+    pub fn on_restored(&mut self, sequence: u64, ask: &mut Vec<u64>) {
         if self.next_expected.is_some_and(|expected| sequence >= expected) {
             self.restored.insert(sequence);
         }
@@ -63,12 +69,13 @@ impl NackList {
     }
 
     /// When a packet is due to be asked for again.
-    pub(crate) fn next_wake(&self, rtt: Duration) -> Option<Time> {
+    #[must_use]
+    pub fn next_wake(&self, rtt: Duration) -> Option<Time> {
         self.missing.values().map(|missing| missing.asked + rtt).min()
     }
 
     /// Fills `ask` with packets not heard of for a round-trip time; true if one was given up.
-    pub(crate) fn retry(&mut self, now: Time, rtt: Duration, ask: &mut Vec<u64>) -> bool {
+    pub fn retry(&mut self, now: Time, rtt: Duration, ask: &mut Vec<u64>) -> bool {
         let before = self.missing.len();
         self.missing.retain(|&sequence, missing| {
             if now.saturating_since(missing.asked) >= rtt {

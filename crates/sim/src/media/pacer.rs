@@ -11,7 +11,7 @@ const QUEUE_TIME_LIMIT: Duration = Duration::from_secs(2);
 /// Decides when the next packet may leave. What leaves is the sender's matter.
 ///
 /// The budget is counted in 10⁻⁹ bit, the product of bit/s and nanoseconds, so that nothing is rounded away.
-pub(crate) struct Pacer {
+pub struct Pacer {
     burst: Duration,
     rate: Bitrate,
     budget: i128,
@@ -32,7 +32,7 @@ struct Probe {
 
 /// What the pacer grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grant {
+pub enum Grant {
     /// A packet of the media queues.
     Media,
     /// A packet of this probe cluster, padding if no media waits.
@@ -40,13 +40,15 @@ pub(crate) enum Grant {
 }
 
 impl Pacer {
-    pub(crate) fn new(burst: Duration) -> Self {
+    /// A pacer of groups that are `burst` apart; nothing leaves before [`Self::set_rate`].
+    #[must_use]
+    pub fn new(burst: Duration) -> Self {
         let (rate, last) = (Bitrate::ZERO, Time::ZERO);
         Self { burst, rate, budget: 0, last, next: None, probe: None, newest_probe: 0 }
     }
 
     /// The rate from now on; `queued` is what waits.
-    pub(crate) fn set_rate(&mut self, now: Time, rate: Bitrate, queued: Bytes) {
+    pub fn set_rate(&mut self, now: Time, rate: Bitrate, queued: Bytes) {
         if rate != self.rate {
             self.accrue(now);
             self.rate = rate;
@@ -55,22 +57,29 @@ impl Pacer {
     }
 
     /// Starts a probe cluster, once for each id. It begins with the next packet that there is to send.
-    pub(crate) fn start_probe(&mut self, now: Time, cluster: ProbeCluster) {
+    pub fn start_probe(&mut self, now: Time, cluster: ProbeCluster) {
         if cluster.id > self.newest_probe && cluster.rate > Bitrate::ZERO {
             self.newest_probe = cluster.id;
             self.probe = Some(Probe { cluster, started: None, sent: Bytes::ZERO, packets: 0, next: now });
         }
     }
 
+    /// Whether a probe cluster is under way, or waits for a packet to begin with.
+    #[must_use]
+    pub fn is_probing(&self) -> bool {
+        self.probe.is_some()
+    }
+
     /// Media came into the queues.
-    pub(crate) fn wake(&mut self, now: Time, queued: Bytes) {
+    pub fn wake(&mut self, now: Time, queued: Bytes) {
         if self.next.is_none() {
             self.schedule(now, queued);
         }
     }
 
     /// When to ask [`Pacer::grant`] again. `can_pad`: a probe may go on with padding.
-    pub(crate) fn next_wake(&self, queue_empty: bool, can_pad: bool) -> Option<Time> {
+    #[must_use]
+    pub fn next_wake(&self, queue_empty: bool, can_pad: bool) -> Option<Time> {
         match &self.probe {
             Some(probe) if !queue_empty || (can_pad && probe.started.is_some()) => Some(probe.next),
             _ if queue_empty => None,
@@ -79,13 +88,7 @@ impl Pacer {
     }
 
     /// Whether a packet may leave now; the sender sends it and calls [`Pacer::sent`].
-    pub(crate) fn grant(
-        &mut self,
-        now: Time,
-        queue_empty: bool,
-        can_pad: bool,
-        queued: Bytes,
-    ) -> Option<Grant> {
+    pub fn grant(&mut self, now: Time, queue_empty: bool, can_pad: bool, queued: Bytes) -> Option<Grant> {
         if let Some(probe) = &self.probe
             && (!queue_empty || (can_pad && probe.started.is_some()))
         {
@@ -106,7 +109,7 @@ impl Pacer {
     }
 
     /// A packet left.
-    pub(crate) fn sent(&mut self, now: Time, size: Bytes) {
+    pub fn sent(&mut self, now: Time, size: Bytes) {
         self.charge(size);
         let Some(probe) = &mut self.probe else { return };
         let started = *probe.started.get_or_insert(now);
@@ -123,7 +126,7 @@ impl Pacer {
 
     /// A packet left that does not wait for its turn, but is counted: audio (libwebrtc `modules/pacing/pacing_controller.cc`,
     /// `account_for_audio_`).
-    pub(crate) fn charge(&mut self, size: Bytes) {
+    pub fn charge(&mut self, size: Bytes) {
         self.budget -= i128::from(size.bits()) * 1_000_000_000;
     }
 

@@ -8,7 +8,7 @@ use super::reception::Reception;
 use super::report_timer::ReportTimer;
 use super::{DEFAULT_RTT, Ending, Outbox, Show, Sources, earlier};
 use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
-use crate::scenario::{CallConfig, Fec};
+use crate::scenario::{CallConfig, Fec, Sfu};
 use crate::wire;
 use cc::ArrivedPacket;
 use units::{Bytes, Duration, Seed, Time};
@@ -26,6 +26,8 @@ pub(crate) struct MediaReceiver {
     video: Reception,
     audio: Reception,
     retransmitted: Counted,
+    /// Whether it shows pictures, and so asks for key frames of its own accord; a forwarding unit does not.
+    decodes: bool,
     nack: Option<NackList>,
     fec: Option<Restorer>,
     frames: FrameBuffer,
@@ -78,6 +80,7 @@ impl MediaReceiver {
             video: Reception::new(sources.video, 90_000),
             audio: Reception::new(sources.audio, 48_000),
             retransmitted: Counted::default(),
+            decodes: !matches!(call.sfu, Some(Sfu::Publish { .. })),
             nack: video.filter(|video| video.nack).map(|_| NackList::default()),
             fec: video.filter(|video| video.fec == Fec::Hybrid).map(|_| Restorer::new()),
             frames: FrameBuffer::new(),
@@ -133,7 +136,7 @@ impl MediaReceiver {
         }
         self.take_part(now, packet.retransmission_of.unwrap_or(packet.sequence), &packet.frame);
         self.restore(now, packet);
-        self.request(now, want_key, out);
+        self.request(now, want_key && self.decodes, out);
     }
 
     fn take_part(&mut self, now: Time, sequence: u64, part: &FramePart) {
@@ -191,6 +194,13 @@ impl MediaReceiver {
 
     fn header(&self) -> Rtcp {
         Rtcp { ssrc: self.sources.receiver, media_ssrc: self.sources.video, ..Rtcp::default() }
+    }
+
+    /// Asks for a key frame that those need to whom the stream is forwarded (RFC 5104 § 3.5.1), unless one was asked for just now.
+    pub(crate) fn relay_key_frame_request(&mut self, now: Time, out: &mut impl Outbox) {
+        if self.ended.is_none() {
+            self.request(now, true, out);
+        }
     }
 
     /// Sends requests for retransmission and, if wanted, for a key frame.
@@ -274,7 +284,7 @@ impl MediaReceiver {
             self.last_decoded = now;
             want_key = true;
         }
-        self.request(now, want_key, out);
+        self.request(now, want_key && self.decodes, out);
     }
 
     fn retry_interval(&self) -> Duration {
@@ -283,7 +293,7 @@ impl MediaReceiver {
 
     fn stall_at(&self) -> Option<Time> {
         let limit = if self.frames.awaiting_key() { STALL_BEFORE_KEY } else { STALL };
-        (self.video.received > 0 && self.frames.stalled()).then(|| self.last_decoded + limit)
+        (self.decodes && self.video.received > 0 && self.frames.stalled()).then(|| self.last_decoded + limit)
     }
 
     /// When something is due.

@@ -4,15 +4,18 @@ use crate::payload::ReportBlock;
 use units::{Bytes, Duration, Time};
 
 /// Counts what arrived, what is missing, and the jitter.
-pub(crate) struct Reception {
+pub struct Reception {
     ssrc: u32,
     /// RTP timestamp units a second.
     clock_rate: u64,
     base: Option<u64>,
     highest: u64,
-    pub(crate) received: u64,
-    pub(crate) payload: Bytes,
-    pub(crate) headers: Bytes,
+    /// Packets that came, duplicates among them.
+    pub received: u64,
+    /// Their payload.
+    pub payload: Bytes,
+    /// Their headers.
+    pub headers: Bytes,
     expected_prior: u64,
     received_prior: u64,
     /// Interarrival jitter in timestamp units, 16 times scaled (RFC 3550 A.8).
@@ -23,7 +26,9 @@ pub(crate) struct Reception {
 }
 
 impl Reception {
-    pub(crate) fn new(ssrc: u32, clock_rate: u64) -> Self {
+    /// Of the source `ssrc`, whose timestamps count `clock_rate` a second.
+    #[must_use]
+    pub fn new(ssrc: u32, clock_rate: u64) -> Self {
         Self {
             ssrc,
             clock_rate,
@@ -40,14 +45,8 @@ impl Reception {
         }
     }
 
-    pub(crate) fn on_packet(
-        &mut self,
-        now: Time,
-        sequence: u64,
-        rtp_timestamp: u64,
-        payload: Bytes,
-        header: Bytes,
-    ) {
+    /// A packet came; `sequence` and `rtp_timestamp` are unwrapped.
+    pub fn on_packet(&mut self, now: Time, sequence: u64, rtp_timestamp: u64, payload: Bytes, header: Bytes) {
         self.base.get_or_insert(sequence);
         self.highest = self.highest.max(sequence);
         self.received += 1;
@@ -61,7 +60,8 @@ impl Reception {
         }
     }
 
-    pub(crate) fn on_sender_report(&mut self, now: Time, stamp: Time) {
+    /// A sender report came, with the NTP time stamp `stamp`.
+    pub fn on_sender_report(&mut self, now: Time, stamp: Time) {
         self.sender_report = Some((stamp, now));
     }
 
@@ -70,17 +70,19 @@ impl Reception {
     }
 
     /// Packets lost so far; negative when more came than were sent once.
-    pub(crate) fn lost(&self) -> i64 {
+    #[must_use]
+    pub fn lost(&self) -> i64 {
         self.expected().cast_signed() - self.received.cast_signed()
     }
 
     /// Jitter in seconds.
-    pub(crate) fn jitter_secs(&self) -> f64 {
+    #[must_use]
+    pub fn jitter_secs(&self) -> f64 {
         (self.jitter >> 4) as f64 / self.clock_rate as f64
     }
 
     /// The report block for a report at `now`; begins a new reporting interval.
-    pub(crate) fn report(&mut self, now: Time) -> Option<ReportBlock> {
+    pub fn report(&mut self, now: Time) -> Option<ReportBlock> {
         self.base?;
         let (expected, received) = (self.expected(), self.received);
         let expected_interval = expected - self.expected_prior;

@@ -9,6 +9,7 @@ use super::history::History;
 use super::media_timeout::MediaTimeout;
 use super::pacer::{Grant, Pacer};
 use super::packetizer::{Packetizer, Part};
+use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
@@ -80,27 +81,6 @@ pub(crate) struct Reported {
     cumulative_lost: i64,
     pub(crate) rtts: Vec<(Time, f64)>,
     pub(crate) fractions: Vec<(Time, f64)>,
-}
-
-/// The share of what was sent lately that went into retransmissions and parity: the encoder gets the
-/// rest of the target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which caps it at a half).
-#[derive(Default)]
-struct ProtectionShare {
-    at: Time,
-    media: Bytes,
-    protection: Bytes,
-    share: f64,
-}
-
-impl ProtectionShare {
-    fn update(&mut self, now: Time, media: Bytes, protection: Bytes) {
-        let (new_media, new_protection) = (media - self.media, protection - self.protection);
-        let total = (new_media + new_protection).get();
-        if now.saturating_since(self.at) >= Duration::from_secs(1) && total > 0 {
-            self.share = (new_protection.get() as f64 / total as f64).min(0.5);
-            (self.at, self.media, self.protection) = (now, media, protection);
-        }
-    }
 }
 
 impl MediaSender {
@@ -192,9 +172,7 @@ impl MediaSender {
     /// The outbound-rtp members of the audio.
     pub(crate) fn show_audio(&self, show: &mut Show<'_>) {
         if let Some(audio) = &self.audio {
-            show("bytesSent", audio.sent.payload.get() as f64);
-            show("headerBytesSent", audio.sent.headers.get() as f64);
-            show("packetsSent", audio.sent.packets as f64);
+            audio.sent.show_sent(show);
         }
     }
 
@@ -272,7 +250,7 @@ impl VideoSender {
             keys: 0,
             frames_at_sample: 0,
             reported: Reported::default(),
-            protection: ProtectionShare { at: start, ..ProtectionShare::default() },
+            protection: ProtectionShare::new(start),
             fec: (config.fec == Fec::Hybrid).then(Protector::default),
             allocation,
             below_rtp: config.estimate.below_rtp(),
@@ -285,7 +263,7 @@ impl VideoSender {
     fn obey(&mut self, now: Time) {
         let decision = self.controller.decision();
         let payload = self.allocation.video_payload(decision.target_rate);
-        self.encoder.set_target(now, payload.scale(1.0 - self.protection.share));
+        self.encoder.set_target(now, payload.scale(1.0 - self.protection.share()));
         self.pacer.set_rate(now, decision.pacing_rate, self.packetizer.bytes());
         if let Some(cluster) = decision.probe {
             self.pacer.start_probe(now, cluster);
@@ -302,11 +280,8 @@ impl VideoSender {
             self.reference = Some((reference, now));
         }
         if let Some(block) = &packet.report {
-            let measured = block
-                .last_sender_report
-                .map(|stamp| now.saturating_since(stamp).saturating_sub(block.delay_since_last));
-            let fraction_lost = f64::from(block.fraction_lost) / 256.0;
-            self.reported.on_report(now, fraction_lost, block.cumulative_lost, measured);
+            let measured = self.reported.on_block(now, block);
+            let fraction_lost = self.reported.fraction_lost;
             ending = self.judge(now, block, measured);
             if let Some(fec) = &mut self.fec {
                 fec.on_report(now, fraction_lost, block.expected);
@@ -553,9 +528,7 @@ impl VideoSender {
         show("targetBitrate", self.encoder.target().as_bps_f64());
         show("availableOutgoingBitrate", decision.target_rate.as_bps_f64());
         show("pacingRate", decision.pacing_rate.as_bps_f64());
-        show("roundTripTime", self.reported.rtt.map_or(f64::NAN, Duration::as_secs_f64));
-        show("fractionLost", self.reported.fraction_lost);
-        show("packetsLostReported", self.reported.cumulative_lost as f64);
+        self.reported.show(show);
         if self.fec.is_some() {
             show("fecPacketsSent", fec.packets as f64);
             show("fecBytesSent", fec.payload.get() as f64);
@@ -565,13 +538,25 @@ impl VideoSender {
 }
 
 impl Reported {
-    fn on_report(&mut self, now: Time, fraction_lost: f64, cumulative_lost: i64, rtt: Option<Duration>) {
-        self.fraction_lost = fraction_lost;
-        self.cumulative_lost = cumulative_lost;
-        self.fractions.push((now, fraction_lost));
+    /// Takes a report block; returns the round-trip time that it measured, if it did (RFC 3550 § 6.4.1).
+    pub(super) fn on_block(&mut self, now: Time, block: &ReportBlock) -> Option<Duration> {
+        let rtt = block
+            .last_sender_report
+            .map(|stamp| now.saturating_since(stamp).saturating_sub(block.delay_since_last));
+        self.fraction_lost = f64::from(block.fraction_lost) / 256.0;
+        self.cumulative_lost = block.cumulative_lost;
+        self.fractions.push((now, self.fraction_lost));
         if let Some(rtt) = rtt {
             self.rtt = Some(rtt);
             self.rtts.push((now, rtt.as_secs_f64()));
         }
+        rtt
+    }
+
+    /// The remote-inbound-rtp members.
+    pub(super) fn show(&self, show: &mut Show<'_>) {
+        show("roundTripTime", self.rtt.map_or(f64::NAN, Duration::as_secs_f64));
+        show("fractionLost", self.fraction_lost);
+        show("packetsLostReported", self.cumulative_lost as f64);
     }
 }

@@ -9,7 +9,7 @@ mod size;
 
 pub use size::{FEC_MASK, fec_header_size, nack_items, rtcp_size, rtp_header_size, rtp_size};
 
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// UDP (RFC 768: 8) and IPv4 without options (RFC 791: 20).
 pub const UDP_IPV4_OVERHEAD: Bytes = Bytes::new(28);
@@ -26,3 +26,15 @@ pub const FEC_PROTECTED_HEADER: Bytes = Bytes::new(12);
 /// By how much a parity packet may be longer than the longest packet it protects: the FEC header with the long mask, and
 /// the protected header extensions.
 pub const FEC_OVERHEAD: Bytes = Bytes::new(30);
+
+/// Ticks a second of the absolute send time: 6.18 bit fixed point
+/// (<https://webrtc.googlesource.com/src/+/main/docs/native-code/rtp-hdrext/abs-send-time>).
+pub const ABS_SEND_TIME_SECOND: u64 = 1 << 18;
+
+/// The absolute send time of a packet that leaves at `sent`, of which the remainder of 64 s is meant.
+#[must_use]
+pub fn abs_send_time(sent: Time) -> [u8; 3] {
+    let ticks = u128::from(sent.as_nanos()) * u128::from(ABS_SEND_TIME_SECOND) / 1_000_000_000;
+    let [.., high, middle, low] = ticks.to_be_bytes();
+    [high, middle, low]
+}

@@ -52,6 +52,7 @@ pub fn call(name: &str, controller: &str) -> CallConfig {
         name: name.to_owned(),
         from: HostId(0),
         to: HostId(1),
+        relay: None,
         start: Time::ZERO,
         stop: Time::MAX,
         dscp: sim::Marks::default(),
@@ -59,6 +60,7 @@ pub fn call(name: &str, controller: &str) -> CallConfig {
         two_way: false,
         video: Some(video(controller)),
         audio: None,
+        sfu: None,
     }
 }
 

@@ -4,6 +4,7 @@ use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::emulate::Ability;
 use lab::measure::browser::Program;
+use lab::measure::{relay, sfu};
 use serde::Serialize;
 use std::io::{self, Read};
 use std::path::Path;
@@ -104,6 +105,8 @@ fn findings() -> Vec<Finding> {
         vec![good("processor", cores, "runs, one a core"), good("memory", memory(), "runs"), disk()];
     findings.extend(TOOLS.iter().map(tool));
     findings.extend(Program::ALL.map(browser));
+    findings.push(coturn());
+    findings.push(janus());
     findings.extend(abilities.into_iter().map(ability));
     findings
 }
@@ -145,6 +148,21 @@ fn browser(wanted: Program) -> Finding {
     };
     let tool = Tool { names: wanted.names(), version: "--version", needed_for, mend: wanted.mend() };
     program(wanted.find().as_deref(), &tool)
+}
+
+/// The media relay, looked for as a measurement does.
+fn coturn() -> Finding {
+    let needed_for = "measured calls with a relay";
+    let tool =
+        Tool { names: &[relay::PROGRAM.name], version: "--version", needed_for, mend: relay::PROGRAM.mend };
+    program(relay::PROGRAM.find().as_deref(), &tool)
+}
+
+/// The forwarding unit, looked for as a measurement does.
+fn janus() -> Finding {
+    let needed_for = "conferences with topology = \"sfu\"";
+    let tool = Tool { names: &[sfu::PROGRAM.name], version: "--help", needed_for, mend: sfu::PROGRAM.mend };
+    program(sfu::PROGRAM.find().as_deref(), &tool)
 }
 
 fn program(path: Option<&Path>, tool: &Tool) -> Finding {

@@ -95,23 +95,16 @@ fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
     if json { Ok(()) } else { out.line(rows) }
 }
 
-/// What a comparison must not overlook: whether the machine limited the run, and which browsers made it.
+/// What a comparison must not overlook: whether the machine limited the run, and which browsers and peers made it.
 fn remarks(meta: &RunMeta) -> String {
     let limited = meta.cpu_limited().map(|_| "CPU-limited".to_owned());
     let mut all: Vec<String> = limited.into_iter().collect();
-    for (name, value) in &meta.notes {
-        let browser = name.starts_with("browser.").then(|| product(value));
-        all.extend(browser.filter(|browser| !all.contains(browser)));
+    for endpoint in meta.endpoints() {
+        if !all.iter().any(|known| known == endpoint) {
+            all.push(endpoint.to_owned());
+        }
     }
     all.join(", ")
-}
-
-/// A browser's name and first number: "Chromium 156.0.8078.73" is "Chromium 156".
-fn product(browser: &str) -> String {
-    match browser.split_once('.') {
-        Some((product, _)) => product.to_owned(),
-        None => browser.to_owned(),
-    }
 }
 
 fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {

@@ -3,9 +3,9 @@ use super::real_time::{self, Kind};
 use crate::cli::Measure;
 use crate::failure::Failure;
 use lab::emulate::simulate;
-use lab::experiment::{Browser, Experiment};
+use lab::experiment::{Endpoint, Experiment};
 use lab::measure::media::Cache;
-use lab::measure::{Measurement, browser};
+use lab::measure::{Measurement, browser, relay, sfu};
 use lab::store::Mode;
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
     // Before there is a second thread: the kernel asks for it.
     lab::emulate::become_root().map_err(Failure::new)?;
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
-    let experiment = with_browsers(&experiment, &args.browser)?;
+    let experiment = with_endpoints(&experiment, &args.endpoint)?;
     check(&experiment)?;
     let today = if args.real_time.compare { experiment.as_today()?.simulated()? } else { experiment.clone() };
     let cache = Cache::of_user().map_err(Failure::new)?;
@@ -36,16 +36,16 @@ pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
     real_time::run(&experiment, &args.real_time, &kind)
 }
 
-/// The experiment with the browsers of `--browser`.
-fn with_browsers(experiment: &Experiment, words: &[String]) -> Result<Experiment, Failure> {
+/// The experiment with the endpoints of `--endpoint`.
+fn with_endpoints(experiment: &Experiment, words: &[String]) -> Result<Experiment, Failure> {
     let set = |word: &String| {
-        let (key, browser) = match word.split_once('=') {
-            Some((host, browser)) => (format!("measure.browsers.{host}"), browser),
-            None => ("measure.browser".to_owned(), word.as_str()),
+        let (key, endpoint) = match word.split_once('=') {
+            Some((host, endpoint)) => (format!("measure.endpoints.{host}"), endpoint),
+            None => ("measure.endpoint".to_owned(), word.as_str()),
         };
-        let browser: Browser =
-            browser.parse().map_err(|reason| Failure::new(format!("--browser: {reason}")))?;
-        Ok((key, browser.to_string()))
+        let endpoint: Endpoint =
+            endpoint.parse().map_err(|reason| Failure::new(format!("--endpoint: {reason}")))?;
+        Ok((key, endpoint.to_string()))
     };
     let overrides = words.iter().map(set).collect::<Result<Vec<_>, Failure>>()?;
     Ok(experiment.with_overrides(&overrides)?)
@@ -57,9 +57,36 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
         let scenario = cell.scenario(experiment.seed);
         let measure = cell.measure();
         for call in &scenario.calls {
-            for host in [call.from, call.to] {
-                let name = &scenario.network.hosts[usize::from(host.0)].name;
-                browser::check(measure.browser_of(name)).map_err(Failure::new)?;
+            if call.sfu.is_some() && sfu::PROGRAM.find().is_none() {
+                return Err(Failure::new(format!("there is no Janus; {}", sfu::PROGRAM.mend)));
+            }
+            let is_native = |host| matches!(measure.endpoint_of(scenario.name(host)), Endpoint::Native(_));
+            if call.relay.is_some() && is_native(call.from) {
+                let reason = format!("call.{}.relay: a native peer does not pass relays", call.name);
+                return Err(Failure::new(format!("{reason}; let {} be a browser", scenario.name(call.from))));
+            }
+            if call.relay.is_some() && call.sfu.is_some() {
+                let reason = format!("{}: a conference through a unit passes no relay", call.name);
+                return Err(Failure::new(format!("{reason}; leave out relay, or make it a mesh")));
+            }
+            if call.relay.is_some() && relay::PROGRAM.find().is_none() {
+                return Err(Failure::new(format!("there is no coturn; {}", relay::PROGRAM.mend)));
+            }
+            let codec = call.video.as_ref().map(|video| video.encoder.codec.to_string());
+            if codec.is_some_and(|codec| !["vp8", "csv"].contains(&codec.as_str()))
+                && [call.from, call.to].into_iter().any(is_native)
+            {
+                let reason = format!("call.{}.video.codec: native peers have VP8 alone", call.name);
+                return Err(Failure::new(format!("{reason}; write vp8, or make it between browsers")));
+            }
+            if call.video.is_none() && [call.from, call.to].into_iter().any(is_native) {
+                let reason = format!("call.{}: native peers make no call of audio alone", call.name);
+                return Err(Failure::new(format!("{reason}; make it between browsers")));
+            }
+            for host in [call.from, call.to].into_iter().filter(|host| call.unit() != Some(*host)) {
+                if let Endpoint::Browser(browser) = measure.endpoint_of(scenario.name(host)) {
+                    browser::check(browser).map_err(Failure::new)?;
+                }
             }
         }
         for (key, file) in [("video", &measure.video), ("audio", &measure.audio)] {

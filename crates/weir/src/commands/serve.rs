@@ -2,6 +2,8 @@ use super::eprint;
 use crate::cli::Serve;
 use crate::failure::Failure;
 use crate::output::Output;
+use lab::Secret;
+use lab::broker::{Api, Broker, Config, LEAST_TOKEN, read_secret};
 use lab::signalling::{Options, Server};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -14,6 +16,9 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     if let Some(film) = film.filter(|film| !film.is_file()) {
         return Err(Failure::new(format!("{}: there is no such film; name a WebM file", film.display())));
     }
+    let broker = broker(args)?;
+    // Before all else, as others would have to be told to go.
+    let outside = args.bind.map(|address| listen_on(address, "--bind")).transpose()?;
     let listeners = listen(args.port)?;
     let port = listeners[0].local_addr().map_err(Failure::new)?.port();
     let (signal, stopped) = channel();
@@ -22,32 +27,76 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
         let _ = signal.send(());
     })
     .map_err(Failure::new)?;
-    let options = Options { film: args.film.clone(), log: (!args.quiet).then(|| Arc::new(eprint) as _) };
+    let log = (!args.quiet).then(|| Arc::new(eprint) as _);
+    let options = Options { film: args.film.clone(), log, broker: broker.clone() };
     let server = Server::start(listeners, options).map_err(Failure::new)?;
-    Output::new().line_at_once(format!("http://localhost:{port}"))?;
+    let mut out = Output::new();
+    out.line_at_once(format!("http://localhost:{port}"))?;
+    if let (Some(listener), Some(broker)) = (outside, &broker) {
+        let address = listener.local_addr().map_err(Failure::new)?;
+        server.add_broker(listener, broker).map_err(Failure::new)?;
+        out.line_at_once(format!("broker: http://{address}"))?;
+    }
     stopped.recv().map_err(Failure::new)?;
     drop(server);
     Ok(ExitCode::SUCCESS)
 }
 
+/// The broker, if there is to be one.
+fn broker(args: &Serve) -> Result<Option<Arc<Api>>, Failure> {
+    let Some(path) = &args.broker else { return Ok(None) };
+    let config = Config::open(path).map_err(Failure::new)?;
+    let token = token(args)?;
+    if let Some(address) = args.bind.filter(|address| !address.ip().is_loopback() && token.is_none()) {
+        let mend = "give --token-file FILE, or set WEIR_BROKER_TOKEN";
+        return Err(Failure::new(format!("--bind {address}: others than this machine need a token; {mend}")));
+    }
+    Ok(Some(Api::new(Broker::new(config), token)))
+}
+
+/// The token, of a file or of the environment; none without either.
+fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
+    let (from, word) = match (&args.token_file, std::env::var("WEIR_BROKER_TOKEN")) {
+        (Some(path), _) => {
+            let word = read_secret(path).map_err(|reason| format!("{}: {reason}", path.display()));
+            (path.display().to_string(), word.map_err(Failure::new)?)
+        }
+        (None, Ok(word)) => ("WEIR_BROKER_TOKEN".to_owned(), word),
+        (None, Err(_)) => return Ok(None),
+    };
+    let word = word.trim();
+    if word.len() < LEAST_TOKEN || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let mend = "'openssl rand -hex 16' makes one";
+        return Err(Failure::new(format!(
+            "{from}: a token has {LEAST_TOKEN} letters and digits or more; {mend}"
+        )));
+    }
+    Ok(Some(Secret::new(word)))
+}
+
+/// Listens on an address that an option names.
+fn listen_on(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| {
+        let mend = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                format!("; end what listens there, or choose another port with {option}")
+            }
+            io::ErrorKind::PermissionDenied => format!("; choose a port above 1023 with {option}"),
+            io::ErrorKind::AddrNotAvailable => "; 'ip address' shows this machine's".to_owned(),
+            _ => String::new(),
+        };
+        Failure::new(format!("cannot listen on {address}: {error}{mend}"))
+    })
+}
+
 /// On both loopback addresses, with the same port; a machine without IPv6 has one.
 fn listen(port: u16) -> Result<Vec<TcpListener>, Failure> {
-    let on = |address: SocketAddr| {
-        TcpListener::bind(address).map_err(|error| {
-            let mend = match error.kind() {
-                io::ErrorKind::AddrInUse => "; end what listens there, or choose another port with --port",
-                io::ErrorKind::PermissionDenied => "; choose a port above 1023 with --port",
-                _ => "",
-            };
-            Failure::new(format!("cannot listen on {address}: {error}{mend}"))
-        })
-    };
-    let first = on((Ipv4Addr::LOCALHOST, port).into())?;
+    let first = listen_on((Ipv4Addr::LOCALHOST, port).into(), "--port")?;
     let port = first.local_addr().map_err(Failure::new)?.port();
     let second = SocketAddr::from((Ipv6Addr::LOCALHOST, port));
     match TcpListener::bind(second) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-            on(second).map(|second| vec![first, second])
+            listen_on(second, "--port").map(|second| vec![first, second])
         }
         Err(_) => Ok(vec![first]),
         Ok(second) => Ok(vec![first, second]),

@@ -56,6 +56,16 @@ impl Bench {
     }
 }
 
+/// Of these programs, those that `weir doctor` misses.
+pub(crate) fn missing(needed: &[&str]) -> Vec<String> {
+    let output = Command::new(WEIR).args(["doctor", "--json"]).output().unwrap();
+    let findings = json_lines(&output.stdout);
+    let there = |what: &&&str| {
+        findings.iter().any(|finding| finding["what"] == **what && finding["status"] == "good")
+    };
+    needed.iter().filter(|what| !there(what)).map(|what| (*what).to_owned()).collect()
+}
+
 /// What a run in real time needs and this machine lacks.
 pub(crate) fn lacking() -> Vec<String> {
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;

@@ -17,6 +17,7 @@ mod tail;
 
 pub use error::BrowserError;
 pub use programs::Program;
+pub(super) use tail::Tail;
 
 use super::media::Media;
 use crate::experiment::Browser as Kind;

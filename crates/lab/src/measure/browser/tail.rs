@@ -16,7 +16,7 @@ const NOISE: [&str; 6] =
 
 /// The last lines written.
 #[derive(Clone, Default)]
-pub(super) struct Tail(Arc<Mutex<Kept>>);
+pub(in crate::measure) struct Tail(Arc<Mutex<Kept>>);
 
 #[derive(Default)]
 struct Kept {
@@ -26,7 +26,7 @@ struct Kept {
 
 impl Tail {
     /// Reads a pipe until it ends, on a thread of its own.
-    pub(super) fn follow(&self, pipe: impl Read + Send + 'static) {
+    pub(in crate::measure) fn follow(&self, pipe: impl Read + Send + 'static) {
         let tail = self.clone();
         std::thread::spawn(move || tail.read(pipe));
     }
@@ -60,24 +60,24 @@ impl Tail {
 
     /// Leaves this word out of what is written from now on. Addresses encode letters and digits as themselves (RFC 3986, section
     /// 2.3): a secret of these is found there too.
-    pub(super) fn hide(&self, secret: &str) {
+    pub(in crate::measure) fn hide(&self, secret: &str) {
         if !secret.is_empty() {
             self.kept().secrets.push(secret.to_owned());
         }
     }
 
     /// The text without the words that are to be hidden.
-    pub(super) fn without_secrets(&self, text: &str) -> String {
+    pub(in crate::measure) fn without_secrets(&self, text: &str) -> String {
         self.kept().secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
     }
 
     /// All lines that are kept.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(in crate::measure) fn lines(&self) -> Vec<String> {
         self.kept().lines.iter().cloned().collect()
     }
 
     /// The last few.
-    pub(super) fn last(&self) -> Vec<String> {
+    pub(in crate::measure) fn last(&self) -> Vec<String> {
         let mut lines = self.lines();
         lines.split_off(lines.len().saturating_sub(SHOWN))
     }

@@ -73,6 +73,7 @@ fn collect(
         two_way: true,
         video: false,
         audio: false,
+        silent: [false; 2],
     };
     let mut collector = Collector::new(call, start, interval, duration).joined();
     for index in 0..connection.polls.len() {

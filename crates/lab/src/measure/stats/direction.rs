@@ -276,12 +276,18 @@ impl Direction {
     }
 
     /// Adds the record, which is there if it was to be or if anything was told.
-    pub(super) fn finish(mut self, active: (Time, Time), wanted: bool, collected: &mut Collected) {
+    pub(super) fn finish(
+        mut self,
+        active: (Time, Time),
+        wanted: bool,
+        silent: [bool; 2],
+        collected: &mut Collected,
+    ) {
         if !wanted && !self.carried() {
             return;
         }
         let ends = [(self.heard[0], "sender"), (self.heard[1], "receiver")];
-        for (_, end) in ends.iter().filter(|(heard, _)| !heard) {
+        for ((_, end), _) in ends.iter().zip(silent).filter(|((heard, _), silent)| !heard && !silent) {
             collected.warnings.push(format!("{} has no statistics of its {end}", self.name));
         }
         for column in &mut self.columns {

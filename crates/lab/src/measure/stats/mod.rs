@@ -40,6 +40,8 @@ pub struct Call {
     pub video: bool,
     /// Whether there is to be audio.
     pub audio: bool,
+    /// Which of both tells no statistics, as a forwarding unit does not.
+    pub silent: [bool; 2],
 }
 
 impl Call {
@@ -53,6 +55,7 @@ impl Call {
             two_way: config.two_way,
             video: config.video.is_some(),
             audio: config.audio.is_some(),
+            silent: [config.from, config.to].map(|host| config.unit() == Some(host)),
         }
     }
 }
@@ -141,10 +144,13 @@ impl Collector {
         let mut collected = Collected { warnings: self.missed(), ..Collected::default() };
         let call = &self.call;
         let active = (call.active.0, call.active.1.min(Time::ZERO + self.grid.duration));
-        for (directions, there) in self.directions.into_iter().zip([true, call.two_way]) {
+        // Of each direction, whether its sender and its receiver tell nothing.
+        let [caller, callee] = call.silent;
+        let ways = [(true, [caller, callee]), (call.two_way, [callee, caller])];
+        for (directions, (there, silent)) in self.directions.into_iter().zip(ways) {
             for direction in directions {
                 let wanted = there && if direction.kind == Kind::Video { call.video } else { call.audio };
-                direction.finish(active, wanted, &mut collected);
+                direction.finish(active, wanted, silent, &mut collected);
             }
         }
         for raw in self.raw {

@@ -18,6 +18,7 @@ fn call(two_way: bool) -> Call {
         two_way,
         video: true,
         audio: true,
+        silent: [false; 2],
     }
 }
 

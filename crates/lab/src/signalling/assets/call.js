@@ -5,6 +5,34 @@ function part(id, kind) {
   return element;
 }
 
+// src/broker.ts
+var SERVICE = "weir-page";
+async function openSession({ user, region, specialised }, ask = fetch) {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ service: SERVICE, user, ...region && { region }, specialised });
+  try {
+    const answer = await ask("/broker/v1/sessions", { method: "POST", headers, body });
+    if (answer.status === 404) return "This server has no broker: it is started with --broker FILE.";
+    const said = await answer.json();
+    if (answer.ok && isSession(said)) return said;
+    return `The broker gives no relay: ${detailOf(said) ?? `status ${answer.status}`}.`;
+  } catch {
+    return "The broker does not answer.";
+  }
+}
+function closeSession(session) {
+  void fetch(`/broker/v1/sessions/${session.id}`, { method: "DELETE", keepalive: true }).catch(() => void 0);
+}
+function isSession(said) {
+  if (typeof said !== "object" || said === null) return false;
+  const { id, iceServers: iceServers2 } = said;
+  return typeof id === "string" && /^[0-9a-f]+$/.test(id) && Array.isArray(iceServers2);
+}
+function detailOf(said) {
+  if (typeof said !== "object" || said === null || !("detail" in said)) return null;
+  return typeof said.detail === "string" ? said.detail : null;
+}
+
 // src/words.ts
 var Trouble = class extends Error {
 };
@@ -54,13 +82,13 @@ function preferCodec(transceiver, settings, note) {
 async function configure(sender, settings, note) {
   const kind = sender.track?.kind;
   if (!kind) return;
-  const priority = kind === "video" ? settings.video?.priority : settings.audioPriority;
+  const priority2 = kind === "video" ? settings.video?.priority : settings.audioPriority;
   await change(sender, "priority", note, (encoding) => {
-    if (priority) encoding.networkPriority = priority;
+    if (priority2) encoding.networkPriority = priority2;
     else if (encoding.networkPriority) encoding.networkPriority = "low";
   });
   const [taken] = sender.getParameters().encodings;
-  if (priority && taken && taken.networkPriority !== priority) note("This browser does not mark packets by priority.");
+  if (priority2 && taken && taken.networkPriority !== priority2) note("This browser does not mark packets by priority.");
   if (kind !== "video") return;
   await change(sender, "highest rate", note, (encoding) => {
     if (settings.video?.maxBitrate) encoding.maxBitrate = settings.video.maxBitrate;
@@ -500,6 +528,7 @@ var DEFAULTS = {
   priority: "",
   audiopriority: "",
   relay: "0",
+  region: "",
   ice: "",
   iceuser: ""
 };
@@ -513,7 +542,8 @@ var ALLOWED = {
   max: /^\d{0,6}$/,
   priority: /^(|very-low|low|medium|high)$/,
   audiopriority: /^(|very-low|low|medium|high)$/,
-  relay: /^[01]$/
+  relay: /^([01]|basic|specialised)$/,
+  region: /^[A-Za-z0-9._@-]{0,64}$/
 };
 var LEAST = 30;
 var MOST = 1e5;
@@ -529,6 +559,10 @@ function toAddress(fields) {
   const names = Object.keys(DEFAULTS);
   return new URLSearchParams(names.filter((name) => fields[name] !== DEFAULTS[name]).map((name) => [name, fields[name]]));
 }
+function inCall(joined, form) {
+  const { max, priority: priority2, audiopriority } = form;
+  return { ...joined, max, priority: priority2, audiopriority };
+}
 function toSettings(fields, password) {
   const [width, height] = fields.size.split("x").map(Number);
   const servers = iceServers(fields, password);
@@ -537,8 +571,11 @@ function toSettings(fields, password) {
   if (max !== null && !(Number.isInteger(max) && max >= LEAST && max <= MOST)) {
     return `The most that is sent is a whole number of kbit/s from ${LEAST} to ${MOST}, or nothing for no limit.`;
   }
-  const relay = fields.relay === "1";
-  if (relay && servers.length === 0) return "A relayed call needs the address of a TURN server.";
+  if (isBrokered(fields) && !ALLOWED.region?.test(fields.region)) {
+    return "A region has at most 64 letters, digits and the signs . - _ @; leave it empty if there is none.";
+  }
+  const relay = fields.relay !== "0";
+  if (relay && !isBrokered(fields) && servers.length === 0) return "A relayed call needs the address of a TURN server.";
   return {
     sends: true,
     audio: fields.audio === "1",
@@ -548,9 +585,9 @@ function toSettings(fields, password) {
       frameRate: Number(fields.fps),
       codec: fields.codec || null,
       maxBitrate: max && max * 1e3,
-      priority: fields.priority || null
+      priority: priority(fields, fields.priority)
     } : null,
-    audioPriority: fields.audiopriority || null,
+    audioPriority: priority(fields, fields.audiopriority),
     source: fields.source === "film" ? "film" : "devices",
     iceServers: servers,
     relay,
@@ -558,9 +595,15 @@ function toSettings(fields, password) {
     statsInterval: 0
   };
 }
+function isBrokered(fields) {
+  return fields.relay === "basic" || fields.relay === "specialised";
+}
+function priority(fields, chosen) {
+  return fields.relay === "specialised" ? "high" : chosen || null;
+}
 function iceServers(fields, password) {
   const url = fields.ice.trim();
-  if (url === "") return [];
+  if (url === "" || isBrokered(fields)) return [];
   if (!/^(stun|stuns|turn|turns):[^\s/]+$/.test(url)) {
     return "The ICE server's address looks like turn:192.0.2.1:3478 or stun:stun.example.org.";
   }
@@ -619,6 +662,7 @@ var Signalling = class {
 
 // src/hand.ts
 var PANEL_INTERVAL = 1e3;
+var ALONE = "You are alone here. Send the other the link, or open it in a second tab.";
 var HandCall = class {
   constructor(screen2) {
     this.screen = screen2;
@@ -632,7 +676,10 @@ var HandCall = class {
     this.#toggle("mute", "audio");
     this.#toggle("blind", "video");
     part("copy", HTMLButtonElement).addEventListener("click", () => void this.#copy());
-    addEventListener("pagehide", () => this.#signalling?.send({ type: "bye" }));
+    addEventListener("pagehide", () => {
+      this.#signalling?.send({ type: "bye" });
+      this.#giveBack();
+    });
     setInterval(() => void this.#report(), PANEL_INTERVAL);
     this.#changed();
     this.#stage("lobby");
@@ -643,7 +690,14 @@ var HandCall = class {
   #media = null;
   #signalling = null;
   #call = null;
+  /** What the room was entered with; null in the lobby. */
+  #joined = null;
+  /** The call's; null until the room is entered. */
   #settings = null;
+  /** Who asks the broker, so that the two ends of a room are two users. */
+  #user = crypto.randomUUID();
+  /** The relay that the broker has given. */
+  #session = null;
   /** The server is gone and the call, which does not need it, goes on. */
   #alone = false;
   /** The other end's page is gone; a call that stands may yet outlast that. */
@@ -655,20 +709,28 @@ var HandCall = class {
       if (field instanceof HTMLInputElement && field.type === "checkbox") fields[name] = field.checked ? "1" : "0";
       else if (field instanceof RadioNodeList || field instanceof HTMLInputElement || field instanceof HTMLSelectElement) fields[name] = field.value.trim();
     }
-    return fields;
+    return this.#joined ? inCall(this.#joined, fields) : fields;
   }
-  /** Keeps the address true, and gives a running call the caps and priorities that have changed. */
+  /** Keeps the address and the form true, and gives a call the caps and priorities that have changed. */
   #changed() {
     const fields = this.#fields();
     history.replaceState(null, "", `?${toAddress(fields)}`);
-    const picture2 = part("picture", HTMLFieldSetElement);
-    picture2.disabled = fields.video === "0";
+    part("region-field", HTMLLabelElement).hidden = !isBrokered(fields);
+    this.#freeze(fields);
+    if (!this.#settings) return;
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
-    if (!this.#call) return;
     if (typeof settings === "string") return this.screen.status(settings, true);
-    this.#settings = settings;
-    this.#call.reconfigure(settings);
+    this.#settings = { ...settings, iceServers: this.#settings.iceServers };
+    if (!this.#call) return this.screen.status(ALONE);
+    this.#call.reconfigure(this.#settings);
     this.#state(this.#call.state);
+  }
+  /** While it joins nothing can be changed, in the room what is not fixed; the picture's fields only if there is a picture. */
+  #freeze(fields) {
+    for (const fieldset of this.#form.querySelectorAll("fieldset")) {
+      const frozen = this.#joined !== null && (this.#settings === null || fieldset.hasAttribute("data-fixed"));
+      fieldset.disabled = frozen || fieldset.id === "picture" && fields.video === "0";
+    }
   }
   async #join() {
     const fields = this.#fields();
@@ -683,15 +745,14 @@ var HandCall = class {
     this.screen.status(settings.source === "film" ? "Opening the film…" : "Asking for camera and microphone…");
     const join = part("join", HTMLButtonElement);
     join.disabled = true;
-    try {
-      this.#media = await acquire(settings, false);
-    } catch (error) {
-      return this.screen.status(deviceWords(error), true);
-    } finally {
-      join.disabled = false;
-    }
+    this.#joined = fields;
+    this.#freeze(fields);
+    const ready = await this.#prepare(fields, settings);
+    join.disabled = false;
+    if (typeof ready === "string") return this.#leave(ready, true);
+    this.#media = ready;
     this.#settings = settings;
-    this.screen.local(this.#media.stream);
+    this.screen.local(ready.stream);
     this.#stage("call");
     this.screen.status("Entering the room…");
     for (const id of ["room-name", "place-name"]) part(id, HTMLElement).textContent = fields.room;
@@ -704,12 +765,33 @@ var HandCall = class {
     });
     part("mute", HTMLButtonElement).focus();
   }
+  /** Gets the relay, sound and picture; or what is wrong, for people. */
+  async #prepare(fields, settings) {
+    try {
+      return await this.#relay(fields, settings) ?? await acquire(settings, false);
+    } catch (error) {
+      return deviceWords(error);
+    }
+  }
+  /** Lets the broker choose the relay, if it is to; gives what is wrong, for people. */
+  async #relay(fields, settings) {
+    if (!isBrokered(fields)) return null;
+    const session = await openSession({ user: this.#user, region: fields.region, specialised: fields.relay === "specialised" });
+    if (typeof session === "string") return session;
+    this.#session = session;
+    settings.iceServers = session.iceServers;
+    return null;
+  }
+  #giveBack() {
+    if (this.#session) closeSession(this.#session);
+    this.#session = null;
+  }
   #take(message) {
     switch (message.type) {
       case "welcome":
         if (this.#alone && this.#call) this.#drop();
         this.#alone = false;
-        this.screen.status(message.peer ? "Calling…" : "You are alone here. Send the other the link, or open it in a second tab.");
+        this.screen.status(message.peer ? "Calling…" : ALONE);
         break;
       case "peer-joined":
         this.#begin(true).offer();
@@ -776,8 +858,11 @@ var HandCall = class {
     this.#signalling?.close();
     this.#signalling = null;
     this.#drop();
+    this.#giveBack();
     this.#media?.stop();
     this.#media = null;
+    this.#joined = null;
+    this.#settings = null;
     this.#stage("lobby");
     this.screen.status(words, wrong);
     part("join", HTMLButtonElement).focus();
@@ -791,8 +876,7 @@ var HandCall = class {
     part("room-field", HTMLElement).hidden = name === "call";
     part("join", HTMLButtonElement).hidden = name === "call";
     for (const button of ["mute", "blind"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
-    const fixed = this.#form.querySelectorAll("fieldset[data-fixed]");
-    fixed.forEach((fieldset) => fieldset.disabled = name === "call");
+    this.#freeze(this.#fields());
     part("later", HTMLElement).hidden = name === "lobby";
     part("options", HTMLDetailsElement).open = name === "lobby";
   }
@@ -809,7 +893,7 @@ var HandCall = class {
     });
   }
   async #copy() {
-    const link = `${location.origin}/call?${toAddress(this.#fields())}`;
+    const link = `${location.origin}/call?${toAddress({ ...this.#fields(), region: DEFAULTS.region })}`;
     try {
       await navigator.clipboard.writeText(link);
       this.#note("The link is copied.");

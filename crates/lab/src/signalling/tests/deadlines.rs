@@ -7,6 +7,7 @@ use axum::serve::Listener;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
@@ -24,21 +25,24 @@ const NEVER: Duration = Duration::from_secs(3600);
 const BUFFER: usize = 16 << 10;
 const REQUEST: &[u8] = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
+/// Where all of them come from.
+const CLIENT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1));
+
 struct Door(UnboundedReceiver<DuplexStream>);
 
 impl Listener for Door {
     type Io = DuplexStream;
-    type Addr = ();
+    type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (DuplexStream, ()) {
+    async fn accept(&mut self) -> (DuplexStream, SocketAddr) {
         match self.0.recv().await {
-            Some(stream) => (stream, ()),
+            Some(stream) => (stream, CLIENT),
             None => std::future::pending().await,
         }
     }
 
-    fn local_addr(&self) -> io::Result<()> {
-        Ok(())
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(CLIENT)
     }
 }
 
@@ -48,7 +52,7 @@ impl House {
     fn open() -> Self {
         let (sender, receiver) = unbounded_channel();
         let hall = Arc::new(Hall::new(Arc::new(|_: &str| ())));
-        tokio::spawn(connections::serve(Door(receiver), pages::router(hall, None)));
+        tokio::spawn(connections::serve(Door(receiver), pages::router(hall, None, None)));
         Self(sender)
     }
 

@@ -1,0 +1,70 @@
+//! Audio that is sent: packets of the audio model's sizes, as Opus.
+
+use crate::video::LATEST;
+use bytes::{BufMut, Bytes, BytesMut};
+use sim::codec::{AudioConfig, AudioSource};
+use units::{Stream, Time};
+
+/// The RTP clock rate of Opus (RFC 7587 § 4.1).
+pub(crate) const CLOCK_RATE: u32 = 48_000;
+
+/// A frame of silence: one of 20 ms of CELT, full band, mono (RFC 6716 § 3.1: configuration 31, code 0), whose first bits say that it
+/// is silent (§ 4.3). What follows no decoder reads.
+const SILENCE: [u8; 3] = [0xf8, 0xff, 0xfe];
+
+/// The longest frame after the first byte (RFC 6716 § 3.2.1).
+const LONGEST: usize = 1_275;
+
+/// What is sent at once.
+pub(crate) struct AudioPacket {
+    /// In ticks of [`CLOCK_RATE`].
+    pub(crate) timestamp: u64,
+    pub(crate) payload: Bytes,
+}
+
+/// A microphone and its encoder.
+pub(crate) struct Audio(AudioSource);
+
+impl Audio {
+    pub(crate) fn new(config: AudioConfig, random: Stream) -> Self {
+        Self(AudioSource::new(config, random))
+    }
+
+    /// When the next packet is captured.
+    pub(crate) fn next_capture(&self) -> Time {
+        self.0.next_capture()
+    }
+
+    /// The packet that is due, if one is.
+    pub(crate) fn advance(&mut self, now: Time) -> Option<AudioPacket> {
+        let due = self.0.next_capture();
+        if due > now {
+            return None;
+        }
+        let frame = self.0.capture(due.max(now.saturating_sub(LATEST)));
+        let size = usize::try_from(frame.size.get()).unwrap_or(usize::MAX).clamp(1, 1 + LONGEST);
+        let mut payload = BytesMut::with_capacity(size);
+        payload.extend_from_slice(&SILENCE[..size.min(SILENCE.len())]);
+        payload.put_bytes(0, size - payload.len());
+        Some(AudioPacket { timestamp: frame.rtp_timestamp, payload: payload.freeze() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Seed;
+
+    #[test]
+    fn packets_are_opus_of_the_size_of_the_model_every_twenty_milliseconds() {
+        let mut model = AudioSource::new(AudioConfig::opus(), Seed(1).stream("audio"));
+        let mut audio = Audio::new(AudioConfig::opus(), Seed(1).stream("audio"));
+        for packet in 0..50 {
+            let now = Time::from_millis(20 * packet);
+            let (sent, wanted) = (audio.advance(now).unwrap(), model.capture(now));
+            assert_eq!((sent.payload.len() as u64, sent.timestamp), (wanted.size.get(), 960 * packet));
+            assert_eq!((sent.payload[0] >> 3, sent.payload[0] & 7), (31, 0), "20 ms, mono, one frame");
+            assert!(audio.advance(now + units::Duration::from_millis(19)).is_none());
+        }
+    }
+}

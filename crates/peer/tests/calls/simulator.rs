@@ -1,0 +1,238 @@
+//! Native peers against the simulator: the same controller, encoder and network, both in virtual time.
+
+use crate::support::{Call, line};
+use cc::ControllerConfig;
+use net::{HostId, NetworkConfig, Schedule};
+use peer::Stack;
+use sim::codec::{Codec, EncoderConfig, SourceSize};
+use sim::{CallConfig, Estimate, Fec, Marks, Scenario, VideoConfig};
+use units::{Bitrate, Duration, Seed, Time};
+
+/// An experiment of Carlucci et al. 2017, shortened.
+struct Case {
+    name: &'static str,
+    /// kbit/s from so many seconds on.
+    rates: &'static [(u64, u64)],
+    queue_ms: u64,
+    flows: u64,
+    apart: u64,
+    seconds: u64,
+    profile: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+}
+
+const CASE: Case = Case {
+    name: "",
+    rates: &[(0, 1_000)],
+    queue_ms: 350,
+    flows: 1,
+    apart: 0,
+    seconds: 60,
+    profile: "gcc:carlucci-2017",
+    settings: &[],
+};
+
+/// The static threshold of C-1, in `experiments/carlucci-2017/fig6.toml`.
+const STATIC: &[(&str, &str)] = &[("threshold", "static"), ("threshold.initial", "5.13")];
+const STEPS: &[(u64, u64)] = &[(0, 500), (15, 1_000), (30, 1_500), (45, 1_000)];
+
+const CASES: &[Case] = &[
+    Case { name: "C-1, adaptive", queue_ms: 150, ..CASE },
+    Case { name: "C-1, static", queue_ms: 150, settings: STATIC, ..CASE },
+    Case { name: "C-4, in 15 s steps", rates: STEPS, ..CASE },
+    Case { name: "C-5, C-6", rates: &[(0, 500)], queue_ms: 700, ..CASE },
+    Case { name: "C-5, C-6", rates: &[(0, 2_000)], queue_ms: 350, ..CASE },
+    Case { name: "C-12, 5 s apart", rates: &[(0, 4_000)], flows: 4, apart: 5, ..CASE },
+    Case { name: "C-1 today", profile: "gcc:libwebrtc", queue_ms: 150, ..CASE },
+    Case { name: "C-4 today", profile: "gcc:libwebrtc", rates: STEPS, ..CASE },
+];
+
+impl Case {
+    fn network(&self) -> NetworkConfig {
+        let steps = self.rates.iter().map(|(at, rate)| (Time::from_secs(*at), Bitrate::from_kbps(*rate)));
+        line(Schedule::steps(steps.collect()).unwrap(), Duration::from_millis(self.queue_ms))
+    }
+
+    fn controller(&self) -> ControllerConfig {
+        ControllerConfig {
+            profile: self.profile.to_owned(),
+            settings: self
+                .settings
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            start_rate: Bitrate::from_kbps(300),
+            min_rate: Bitrate::from_kbps(30),
+            max_rate: Bitrate::from_mbps(100),
+        }
+    }
+
+    fn encoder() -> EncoderConfig {
+        let source = SourceSize { width: 1280, height: 720, fps: 30 };
+        EncoderConfig::new(Codec::Vp8, source, Bitrate::from_mbps(2))
+    }
+
+    fn video(&self) -> VideoConfig {
+        VideoConfig {
+            encoder: Self::encoder(),
+            controller: self.controller(),
+            burst_time: Duration::from_millis(5),
+            nack: true,
+            circuit_breaker: false,
+            fec: Fec::Off,
+            estimate: Estimate::Video,
+            report_interval: Duration::from_secs(1),
+            feedback_interval: Duration::from_millis(100),
+        }
+    }
+
+    fn start(&self, flow: u64) -> Time {
+        Time::from_secs(flow * self.apart)
+    }
+
+    fn scenario(&self, seed: u64) -> Scenario {
+        let call = |flow| CallConfig {
+            name: format!("flow{flow}"),
+            from: HostId(0),
+            to: HostId(1),
+            start: self.start(flow),
+            stop: Time::MAX,
+            two_way: false,
+            media_timeout: None,
+            dscp: Marks::default(),
+            video: Some(self.video()),
+            audio: None,
+            relay: None,
+            sfu: None,
+        };
+        Scenario {
+            duration: Duration::from_secs(self.seconds),
+            sample_interval: Duration::from_secs(1),
+            seed: Seed(seed),
+            network: self.network(),
+            stacks: Vec::new(),
+            calls: (0..self.flows).map(call).collect(),
+            tcp: Vec::new(),
+        }
+    }
+
+    fn simulated(&self, seed: u64) -> Measured {
+        let recording = sim::run(&self.scenario(seed), sim::Options::default()).unwrap();
+        let streams = recording.streams.iter().filter(|stream| stream.kind == sim::recording::Kind::Video);
+        let mut measured = Measured::default();
+        for stream in streams {
+            let last = |name| *stream.column(name).unwrap().last().unwrap();
+            measured.bytes.push(last("bytesReceived") + last("headerBytesReceived"));
+            measured.lost += last("packetsLostReported");
+            let values = stream.points("roundTripTime").unwrap();
+            measured.round_trips.push(values.iter().map(|(_, rtt)| *rtt).collect());
+        }
+        measured
+    }
+
+    fn native(&self, seed: u64) -> Measured {
+        let mut call = Call::over(&self.network());
+        let mut measured = Measured::default();
+        let mut counted = Vec::new();
+        while call.now < Time::from_secs(self.seconds) {
+            let flows = (call.peers.len() / 2) as u64;
+            if flows < self.flows && self.start(flows) <= call.now {
+                let stack = || Stack::Rtc(cc::build(&self.controller()).unwrap());
+                call.join((stack(), Some(Self::encoder())), (stack(), None), seed * 10 + flows);
+                measured.round_trips.push(Vec::new());
+                counted.push(0.0);
+            }
+            call.run_until(call.now + Duration::from_millis(100));
+            for (flow, counted) in counted.iter_mut().enumerate() {
+                let Some(report) = call.object(2 * flow, "remote-inbound-rtp") else { continue };
+                let measurements = report["roundTripTimeMeasurements"].as_f64().unwrap();
+                if measurements > *counted {
+                    *counted = measurements;
+                    measured.round_trips[flow].push(report["roundTripTime"].as_f64().unwrap());
+                }
+            }
+        }
+        for flow in 0..counted.len() {
+            let inbound = call.stats(2 * flow + 1, "inbound-rtp");
+            let of = |name: &str| inbound[name].as_f64().unwrap();
+            measured.bytes.push(of("bytesReceived") + of("headerBytesReceived"));
+            measured.lost += call.stats(2 * flow, "remote-inbound-rtp")["packetsLost"].as_f64().unwrap();
+        }
+        measured
+    }
+}
+
+#[derive(Default)]
+struct Measured {
+    /// Of each flow.
+    bytes: Vec<f64>,
+    round_trips: Vec<Vec<f64>>,
+    lost: f64,
+}
+
+impl Measured {
+    /// bit/s of all flows.
+    fn rate(&self, case: &Case) -> f64 {
+        self.bytes.iter().sum::<f64>() * 8.0 / case.seconds as f64
+    }
+
+    /// RTT − RTTmin of each flow, s.
+    fn queuing(&self) -> Vec<f64> {
+        let above = |flow: &Vec<f64>| {
+            let least = flow.iter().copied().fold(f64::INFINITY, f64::min);
+            flow.iter().map(|rtt| rtt - least).collect::<Vec<_>>()
+        };
+        self.round_trips.iter().flat_map(above).collect()
+    }
+}
+
+/// The 95th percentile.
+fn p95(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() * 95 / 100]
+}
+
+/// What is asked of peers is 10 % in the mean rate and 25 % in the 95th percentile of the queuing delay; `rtc` draws random numbers of its own, which
+/// move either by a few per cent from run to run.
+const RATE: f64 = 0.12;
+const QUEUING: f64 = 0.30;
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
+}
+
+#[test]
+fn peers_do_as_the_simulator_says() {
+    println!(
+        "| claim, setting | simulator: kbit/s, p95 ms, lost | peers: kbit/s, p95 ms, lost | rate | p95 |\n|---|---|---|---|---|"
+    );
+    for case in CASES {
+        let seeds = 1..=4;
+        let simulated: Vec<_> = seeds.clone().map(|seed| case.simulated(seed)).collect();
+        let native: Vec<_> = seeds.map(|seed| case.native(seed)).collect();
+        let [sim, peers] = [&simulated, &native].map(|runs| {
+            let of = |what: &dyn Fn(&Measured) -> f64| mean(runs.iter().map(what));
+            (
+                of(&|run| run.rate(case)),
+                p95(runs.iter().flat_map(Measured::queuing).collect()),
+                of(&|run| run.lost),
+            )
+        });
+        let (rate, queuing) = (peers.0 / sim.0, peers.1 / sim.1);
+        println!(
+            "| {}, {} kbit/s, {} ms | {:.0}, {:.0}, {:.0} | {:.0}, {:.0}, {:.0} | {rate:.2} | {queuing:.2} |",
+            case.name,
+            case.rates[0].1,
+            case.queue_ms,
+            sim.0 / 1e3,
+            sim.1 * 1e3,
+            sim.2,
+            peers.0 / 1e3,
+            peers.1 * 1e3,
+            peers.2
+        );
+        assert!((rate - 1.0).abs() <= RATE, "{}: {rate:.2} of the simulator's rate", case.name);
+        assert!((queuing - 1.0).abs() <= QUEUING, "{}: {queuing:.2} of its queuing delay", case.name);
+    }
+}

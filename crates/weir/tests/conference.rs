@@ -1,0 +1,124 @@
+//! Conferences through a real forwarding unit: `weir measure` with Chromium and Janus.
+//!
+//! Needs root, /dev/net/tun, Chromium with its driver, ffmpeg and Janus; without them the tests are skipped, and say so.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+mod common;
+
+use common::{Bench, lacking, missing, processes, run_of, said, signal, wait_for};
+use serde_json::Value;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+const FILE: &str = r#"
+title = "Two parties and a forwarding unit"
+duration = "15s"
+sample_interval = "500ms"
+
+[host.alice]
+up = { rate = "4Mbit/s", delay = "5ms" }
+down = { rate = "4Mbit/s", delay = "5ms" }
+
+[host.bob]
+up = { delay = "5ms" }
+
+[host.janus]
+
+[conference.main]
+parties = ["alice", "bob"]
+topology = "sfu"
+sfu = "janus"
+bitrate = "600kbit/s"
+audio = true
+video = { width = 320, height = 180, fps = 15 }
+"#;
+
+/// `None` where something that is needed is not there.
+fn bench() -> Option<Bench> {
+    let needed = missing(&["chromium", "chromedriver", "ffmpeg", "janus", "ip"]);
+    Bench::new(FILE, &[lacking(), needed].concat())
+}
+
+/// Processes that a run has started and that are still there.
+fn left() -> Vec<String> {
+    let started = processes().filter(|process| process.marked).map(|process| process.command);
+    started.filter(|command| ["chrom", "janus"].iter().any(|name| command.contains(name))).collect()
+}
+
+fn janus() -> Option<u32> {
+    let is_one = |command: &str| command.split('\0').next().is_some_and(|word| word.ends_with("janus"));
+    processes().find(|process| process.marked && is_one(&process.command)).map(|process| process.pid)
+}
+
+/// Measures the conference, with these arguments besides, and sees that every stream comes through the unit.
+fn confer(bench: &Bench, more: &[&str]) -> Value {
+    let mut why = String::new();
+    let args = [&["measure", "e.toml", "--json", "--quiet"], more].concat();
+    // A machine that stands still while browsers start fails an attempt, not the test.
+    let run: Value = (0..3)
+        .find_map(|_| {
+            let output = bench.weir(&args).output().unwrap();
+            run_of(&output).map_err(|said| why = said).ok()
+        })
+        .unwrap_or_else(|| panic!("no attempt of three gave a run: {why}"));
+    assert!(run["notes"]["sfu.janus"].as_str().unwrap().starts_with("Janus "), "{}", run["notes"]);
+    let rate = |stream: &str, metric: &str| run["streams"][stream][metric].as_f64().unwrap_or(f64::NAN);
+    for (up, down) in [("main-alice", "main-alice-bob"), ("main-bob", "main-bob-alice")] {
+        for medium in ["video", "audio"] {
+            let sent = rate(&format!("{up}.{medium}"), "sent_rate");
+            let received = rate(&format!("{down}.{medium}"), "received_rate");
+            assert!(
+                sent > 10e3 && (0.7..1.3).contains(&(received / sent)),
+                "{up}: {sent}, {received}: {run}"
+            );
+        }
+        assert!(rate(&format!("{down}.video"), "fps_mean") > 1.0, "{run}");
+        assert!(rate(&format!("{up}.video"), "sent_rate") < 700e3, "the room's bitrate: {run}");
+    }
+    let warnings = run["warnings"].to_string();
+    assert!(!warnings.contains("has no statistics"), "nobody expects a unit's: {warnings}");
+    assert!(left().is_empty(), "{:?}", left());
+    run
+}
+
+#[test]
+fn two_chromiums_publish_and_subscribe() {
+    let Some(bench) = bench() else { return };
+    let run = confer(&bench, &[]);
+    assert!(run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "), "{}", run["notes"]);
+}
+
+#[test]
+fn a_native_peer_and_chromium_publish_and_subscribe() {
+    let Some(bench) = bench() else { return };
+    let controller =
+        ["--set", "conference.main.controller=gcc:libwebrtc", "--set", "conference.main.max_rate=500kbit/s"];
+    let run = confer(&bench, &[&["--endpoint", "bob=peer"][..], &controller].concat());
+    assert_eq!(run["notes"]["endpoint.bob"], "peer, gcc:libwebrtc");
+}
+
+#[test]
+fn a_unit_that_dies_ends_the_run_and_ctrl_c_leaves_nothing() {
+    let Some(bench) = bench() else { return };
+    let start = || {
+        let mut command = bench.weir(&["measure", "e.toml", "--quiet"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        assert!(wait_for(|| janus().is_some()), "no Janus came up");
+        // Until they call.
+        sleep(Duration::from_secs(3));
+        child
+    };
+    let child = start();
+    signal(janus().unwrap(), "KILL");
+    let output = child.wait_with_output().unwrap();
+    let words = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(words.contains("Janus"), "{words}");
+    assert!(left().is_empty(), "{:?}", left());
+    let child = start();
+    signal(child.id(), "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert!(left().is_empty(), "{:?}", left());
+}
