@@ -18,6 +18,7 @@ fuzz_target!(|text: &str| {
         two_way: true,
         video: true,
         audio: true,
+        silent: [false; 2],
     };
     let mut collector = Collector::new(call, START, Duration::from_millis(500), Duration::from_secs(10));
     for (line, end) in text.lines().zip([Seat::Caller, Seat::Callee].into_iter().cycle()) {

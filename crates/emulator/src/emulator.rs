@@ -279,7 +279,7 @@ impl Emulator {
             for (direction, word) in [(Direction::Up, "up"), (Direction::Down, "down")] {
                 // Writing to a String does not fail.
                 let _ = write!(text, "{name}.{word}");
-                self.network.line(host, direction).show(now, &mut |what, value| {
+                self.network.show(net::Place { host, direction }, now, &mut |what, value| {
                     let _ = write!(text, " {what} {value}");
                 });
                 text.push('\n');

@@ -1,6 +1,6 @@
 //! A network as data.
 
-use crate::access::AccessConfig;
+use crate::access::{AccessConfig, WifiConfig};
 use crate::impair::{JitterConfig, LossConfig};
 use crate::packet::HostId;
 use crate::queue::QueueConfig;
@@ -15,6 +15,8 @@ use units::{Bitrate, Duration};
 pub struct NetworkConfig {
     /// Hosts; [`HostId`](crate::HostId) is the place in this list.
     pub hosts: Vec<HostConfig>,
+    /// Wi-Fi cells, which hosts name by their place in this list.
+    pub wifi: Vec<WifiConfig>,
     /// The delay of the core, one way between any two accesses.
     pub core_delay: Schedule<Duration>,
 }
@@ -29,7 +31,7 @@ impl NetworkConfig {
 
 impl Default for NetworkConfig {
     fn default() -> Self {
-        Self { hosts: Vec::new(), core_delay: Schedule::constant(Duration::ZERO) }
+        Self { hosts: Vec::new(), wifi: Vec::new(), core_delay: Schedule::constant(Duration::ZERO) }
     }
 }
 

@@ -42,7 +42,10 @@ mod queue;
 mod schedule;
 mod trace;
 
-pub use access::AccessConfig;
+pub use access::{
+    AccessConfig, Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss,
+    RateControl, WifiConfig, WifiDevice, WifiStation,
+};
 pub use accounting::{Accounting, Count};
 pub use config::{Change, ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
 pub use impair::{JitterConfig, LossConfig};

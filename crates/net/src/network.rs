@@ -90,10 +90,11 @@ impl Network {
             return Err(ConfigError(reason));
         }
         let hosts = config.hosts.iter().map(|host| match &host.access {
-            AccessConfig::Wired { up, down } => Wired::new(&host.name, up, down, seed),
+            AccessConfig::Wired { up, down } => Ok(Wired::new(&host.name, up, down, seed)),
+            AccessConfig::Wifi(_) => Err(ConfigError("no Wi-Fi".into())),
         });
         Ok(Self {
-            hosts: hosts.collect(),
+            hosts: hosts.collect::<Result<_, _>>()?,
             core: DelayLine::default(),
             core_delay: config.core_delay.clone(),
             agenda: Agenda::new(1 + 4 * count),
@@ -203,7 +204,15 @@ impl Network {
         }
     }
 
-    /// One direction of a host's access.
+    /// Shows the truth about one direction of a host's access, by name: see [`Line::show`].
+    ///
+    /// # Panics
+    /// When there is no such host.
+    pub fn show(&self, place: Place, now: Time, sink: &mut dyn FnMut(&'static str, f64)) {
+        self.line(place.host, place.direction).show(now, sink);
+    }
+
+    /// One direction of a host's wired access.
     ///
     /// # Panics
     /// When there is no such host.

@@ -101,7 +101,11 @@ fn any_network() -> impl Strategy<Value = NetworkConfig> {
             name: format!("host{number}"),
             access: AccessConfig::Wired { up, down },
         };
-        NetworkConfig { hosts: (0..).zip(lines).map(host).collect::<Vec<_>>(), core_delay }
+        NetworkConfig {
+            hosts: (0..).zip(lines).map(host).collect::<Vec<_>>(),
+            core_delay,
+            ..NetworkConfig::default()
+        }
     })
 }
 
@@ -146,7 +150,9 @@ fn run_out(
         let packet = |id: u64| packets[usize::try_from(id).unwrap()].1;
         let of_pair = |id: u64| packet(id).flow;
         // A queue before it may mark ECT(0); a dualpi2 then takes the packet for L4S, past its own flow (RFC 9332 § 2.3).
-        let AccessConfig::Wired { down, .. } = &config.hosts[usize::from(dst.0)].access;
+        let AccessConfig::Wired { down, .. } = &config.hosts[usize::from(dst.0)].access else {
+            panic!("a wired access")
+        };
         let is_moved = |id: u64| packet(id).ecn == Ecn::Ect0 && matches!(down.queue, QueueConfig::DualPi2(_));
         let ids = log.delivered.iter().map(|&(_, id)| id);
         let ids = ids.filter(|&id| of_pair(id).src == src && of_pair(id).dst == dst && !is_moved(id));

@@ -262,6 +262,7 @@ fn the_core_delays_and_does_not_reorder() {
     let config = NetworkConfig {
         hosts: vec![host("alice"), host("bob")],
         core_delay: Schedule::steps(steps).unwrap(),
+        ..NetworkConfig::default()
     };
     let mut network = Network::new(&config, Seed(1)).unwrap();
     let log = run(&mut network, paced(3, Duration::from_millis(10), 100));

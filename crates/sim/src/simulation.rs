@@ -313,8 +313,8 @@ impl<'a> Simulation<'a> {
             session.sample(now);
         }
         for (host, direction, sampler) in &mut self.lines {
-            let line = self.wire.network.line(*host, *direction);
-            sampler.sample(now, |show| line.show(now, show));
+            let place = Place { host: *host, direction: *direction };
+            sampler.sample(now, |show| self.wire.network.show(place, now, show));
         }
     }
 

@@ -45,7 +45,9 @@ fn room() -> Scenario {
 }
 
 fn down(scenario: &mut Scenario, host: usize) -> &mut LineConfig {
-    let AccessConfig::Wired { down, .. } = &mut scenario.network.hosts[host].access;
+    let AccessConfig::Wired { down, .. } = &mut scenario.network.hosts[host].access else {
+        panic!("a wired access")
+    };
     down
 }
 

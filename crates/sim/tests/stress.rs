@@ -15,7 +15,9 @@ const RATE: Bitrate = Bitrate::from_mbps(1);
 /// A call of 60 s whose way up or down stands still from 20 s on.
 fn dies(up: bool) -> Scenario {
     let mut scenario = dumbbell("gcc:libwebrtc", RATE, 60);
-    let AccessConfig::Wired { up: line, down } = &mut scenario.network.hosts[0].access;
+    let AccessConfig::Wired { up: line, down } = &mut scenario.network.hosts[0].access else {
+        panic!("a wired access")
+    };
     let line: &mut LineConfig = if up { line } else { down };
     let steps = vec![(Time::ZERO, RATE), (Time::from_secs(20), Bitrate::ZERO)];
     line.rate = RateConfig::Scheduled(Schedule::steps(steps).unwrap());

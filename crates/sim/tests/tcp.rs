@@ -20,7 +20,7 @@ fn network(rate: Option<Bitrate>, rtt: Duration, queue: &str) -> NetworkConfig {
     };
     NetworkConfig {
         hosts: vec![host("alice", line(rate, rtt / 2, queue)), host("bob", line(None, rtt / 2, queue))],
-        core_delay: Schedule::constant(Duration::ZERO),
+        ..NetworkConfig::default()
     }
 }
 
@@ -83,7 +83,7 @@ fn two_flows_share_within_a_tenth() {
 fn newreno_obeys_the_square_root_law() {
     for p in [0.001, 0.002, 0.005] {
         let mut network = network(None, Duration::from_millis(100), "droptail limit 300ms");
-        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access;
+        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else { panic!("a wired access") };
         up.loss = LossConfig::Bernoulli(Schedule::constant(Ratio::from_f64(p)));
         let flow = flow("up", TcpCongestionControl::NewReno);
         let recording = common::run(&scenario(network, 4_000, vec![flow]));
@@ -154,7 +154,7 @@ fn an_upload_says_when_it_was_complete() {
 fn an_outage_costs_little_more_than_its_time() {
     for control in CONTROLS {
         let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
-        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access;
+        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else { panic!("a wired access") };
         *up = line(Some(Bitrate::from_mbps(2)), Duration::from_millis(25), "pfifo limit 1000");
         let steps = [(0, 2), (20, 0), (21, 2)];
         let steps = steps.map(|(at, mbps)| (Time::from_secs(at), Bitrate::from_mbps(mbps)));
@@ -177,7 +177,7 @@ fn an_on_off_source_rests() {
     let mut flow = TcpConfig { source, ..flow("down", TcpCongestionControl::Cubic) };
     (flow.from, flow.to) = (flow.to, flow.from);
     let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
-    let AccessConfig::Wired { down, .. } = &mut network.hosts[0].access;
+    let AccessConfig::Wired { down, .. } = &mut network.hosts[0].access else { panic!("a wired access") };
     *down = line(Some(Bitrate::from_mbps(2)), Duration::ZERO, "droptail limit 300ms");
     let recording = common::run(&scenario(network, 40, vec![flow]));
     let bytes = recording.stream("down.tcp").unwrap().column("bytesReceived").unwrap();

@@ -1,4 +1,4 @@
-//! The units of Weir: instants and spans of time, rates, sizes, ratios, and seeded random streams.
+//! The units of Weir: instants and spans of time, rates, sizes, ratios, power and distance on the air, and seeded random streams.
 //!
 //! Every quantity that crosses a function has a type from here, never a bare number. The list is closed
 //! and has no dependencies. Times are nanoseconds, rates are bit/s with decimal prefixes, sizes are
@@ -15,6 +15,7 @@
 mod bitrate;
 mod bytes;
 mod parse;
+mod radio;
 mod ratio;
 mod rng;
 mod time;
@@ -22,6 +23,7 @@ mod time;
 pub use bitrate::Bitrate;
 pub use bytes::Bytes;
 pub use parse::{ParseError, quantity};
+pub use radio::{Dbm, Decibels, Metres};
 pub use ratio::Ratio;
 pub use rng::{Seed, Stream};
 pub use time::{Duration, Time, TimeDelta};

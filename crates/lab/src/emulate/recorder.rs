@@ -2,7 +2,7 @@
 
 use super::captures::Captures;
 use emulator::Observer;
-use net::{Direction, HostId, Network};
+use net::{Direction, HostId, Network, Place};
 use sim::Sampler;
 use sim::recording::{Kind, StreamRecord};
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ impl Recorder {
 impl Observer for Recorder {
     fn sample(&mut self, at: Time, network: &Network) {
         for (host, direction, sampler) in &mut self.lines {
-            sampler.sample(at, |show| network.line(*host, *direction).show(at, show));
+            sampler.sample(at, |show| network.show(Place { host: *host, direction: *direction }, at, show));
         }
     }
 

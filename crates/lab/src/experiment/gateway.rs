@@ -19,9 +19,12 @@ impl Cell {
     /// The queues of its lines as lines of tc for the device `dev`, without those that have no limit.
     #[must_use]
     pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
-        let lines = self.scenario.network.hosts.iter().flat_map(|host| {
-            let AccessConfig::Wired { up, down } = &host.access;
-            [(up, "up"), (down, "down")].map(|(line, way)| (format!("{}.{way}", host.name), line))
+        let wired = self.scenario.network.hosts.iter().filter_map(|host| match &host.access {
+            AccessConfig::Wired { up, down } => Some((&host.name, up, down)),
+            AccessConfig::Wifi(_) => None,
+        });
+        let lines = wired.flat_map(|(host, up, down)| {
+            [(up, "up"), (down, "down")].map(|(line, way)| (format!("{host}.{way}"), line))
         });
         lines.filter_map(|(name, line)| gateway_queue(name, line, dev)).collect()
     }

@@ -29,7 +29,7 @@ pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(Network
     }
     let hosts = entries.into_iter().map(|(name, node)| host(name, node, files));
     let (hosts, stacks) = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-    Ok((NetworkConfig { hosts, core_delay }, stacks))
+    Ok((NetworkConfig { hosts, core_delay, ..NetworkConfig::default() }, stacks))
 }
 
 fn host(name: &str, node: &Node, files: &Files) -> Result<(HostConfig, Stack), Fault> {

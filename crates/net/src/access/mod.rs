@@ -1,7 +1,12 @@
 //! Access networks: what joins a host to the core. One file each.
 
+mod wifi;
 mod wired;
 
+pub use wifi::{
+    Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
+    WifiConfig, WifiDevice, WifiStation,
+};
 pub(crate) use wired::Wired;
 
 use crate::config::{LineConfig, RateConfig};
@@ -17,14 +22,19 @@ pub enum AccessConfig {
         /// To the host.
         down: LineConfig,
     },
+    /// A station of a Wi-Fi cell.
+    Wifi(WifiStation),
 }
 
 impl AccessConfig {
     /// Whether a queue forms that way.
     #[must_use]
     pub fn is_limited(&self, direction: Direction) -> bool {
-        let Self::Wired { up, down } = self;
-        let line = if direction == Direction::Up { up } else { down };
+        let line = match (self, direction) {
+            (Self::Wired { up, .. }, Direction::Up) => up,
+            (Self::Wired { down, .. }, Direction::Down) => down,
+            (Self::Wifi(_), _) => return true,
+        };
         !matches!(line.rate, RateConfig::Unlimited) || line.queue.shapes()
     }
 }

@@ -80,7 +80,7 @@ pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
                 host("alice", line(Some(rate), delay, "droptail limit 350ms")),
                 host("bob", line(None, delay, "droptail limit 350ms")),
             ],
-            core_delay: Schedule::constant(Duration::ZERO),
+            ..NetworkConfig::default()
         },
         stacks: Vec::new(),
         calls: vec![call("main", controller)],
@@ -106,7 +106,9 @@ pub fn tcp(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
 
 /// Random loss on the caller's way up.
 pub fn with_loss(mut scenario: Scenario, percent: u32) -> Scenario {
-    let AccessConfig::Wired { up, .. } = &mut scenario.network.hosts[0].access;
+    let AccessConfig::Wired { up, .. } = &mut scenario.network.hosts[0].access else {
+        panic!("a wired access")
+    };
     up.loss = LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(percent)));
     scenario
 }

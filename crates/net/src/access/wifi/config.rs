@@ -1,0 +1,191 @@
+//! A Wi-Fi cell as data.
+
+use crate::queue::QueueConfig;
+use units::{Bytes, Dbm, Decibels, Duration, Metres};
+
+/// A cell of 802.11n at 2.4 GHz: an access point and the stations that name it share one channel, on which each hears every other.
+#[derive(Clone, Debug)]
+pub struct WifiConfig {
+    /// Its name, unique; random streams are named after it.
+    pub name: String,
+    /// The channel, 1…13 (IEEE 802.11-2016 § 19.3.15: 2407 MHz + 5 MHz × channel).
+    pub channel: u8,
+    /// How wide it is.
+    pub width: ChannelWidth,
+    /// How devices come to send.
+    pub access: ChannelAccess,
+    /// How much goes into one transmission.
+    pub aggregation: Aggregation,
+    /// How often a frame is sent again before it is given up (dot11ShortRetryLimit; 7 by default, IEEE 802.11-2016 annex C).
+    pub retry_limit: u8,
+    /// Whether frames are encrypted (WPA2, CCMP): 16 bytes more each (IEEE 802.11-2016 § 12.5.3.2).
+    pub ccmp: bool,
+    /// How a signal fades with distance.
+    pub path_loss: PathLoss,
+    /// The access point.
+    pub ap: WifiDevice,
+}
+
+/// The width of a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChannelWidth {
+    /// 20 MHz.
+    #[default]
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+}
+
+/// The pause between OFDM symbols (IEEE 802.11-2016 table 19-6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GuardInterval {
+    /// 800 ns.
+    #[default]
+    Long,
+    /// 400 ns.
+    Short,
+}
+
+/// How devices come to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChannelAccess {
+    /// Every device has one queue and an equal chance (DCF, IEEE 802.11-2016 § 10.3).
+    #[default]
+    Dcf,
+    /// Four access categories by DSCP, each with its own chances (EDCA, IEEE 802.11-2016 § 10.22.2; WMM).
+    Edca,
+}
+
+/// How much goes into one transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aggregation {
+    /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK); 1 is none: frames are acknowledged one by one.
+    pub ampdu_frames: u8,
+    /// The most bytes of an A-MPDU (HT: 65 535, IEEE 802.11-2016 § 9.4.2.56.3).
+    pub ampdu_bytes: Bytes,
+    /// The longest that an A-MPDU may take on the air (Linux ath9k: 4 ms; HT: 10 ms, aPPDUMaxTime).
+    pub ampdu_duration: Duration,
+    /// The most bytes of an A-MSDU (HT: 3839 or 7935); zero is none.
+    pub amsdu_bytes: Bytes,
+}
+
+impl Default for Aggregation {
+    fn default() -> Self {
+        Self {
+            ampdu_frames: 64,
+            ampdu_bytes: Bytes::new(65_535),
+            ampdu_duration: Duration::from_millis(4),
+            amsdu_bytes: Bytes::ZERO,
+        }
+    }
+}
+
+/// Log-distance path loss: free space to one metre, then 10 × exponent × log₁₀(distance), and so much for each wall
+/// (Rappaport 2002 § 4.9.1, § 4.11.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathLoss {
+    /// 2 in free space, 3 to 4 within houses.
+    pub exponent: f64,
+    /// The loss in each wall.
+    pub wall: Decibels,
+}
+
+impl Default for PathLoss {
+    fn default() -> Self {
+        Self { exponent: 3.0, wall: Decibels::new(5) }
+    }
+}
+
+/// What an access point and a station have.
+#[derive(Clone, Debug)]
+pub struct WifiDevice {
+    /// The power that it sends with.
+    pub tx_power: Dbm,
+    /// Noise and interference at its receiver, noise figure and losses of implementation included.
+    pub noise: Dbm,
+    /// The most spatial streams that it sends, 1 or 2.
+    pub spatial_streams: u8,
+    /// The guard interval that it sends with.
+    pub guard_interval: GuardInterval,
+    /// How it chooses a rate.
+    pub rate: RateControl,
+    /// Where its packets wait.
+    pub buffer: Buffer,
+}
+
+impl Default for WifiDevice {
+    fn default() -> Self {
+        Self {
+            tx_power: Dbm::new(20),
+            noise: Dbm::new(-90),
+            spatial_streams: 2,
+            guard_interval: GuardInterval::Long,
+            rate: RateControl::Minstrel,
+            buffer: Buffer::default(),
+        }
+    }
+}
+
+/// How a device chooses a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateControl {
+    /// By what got through at which rate (Linux `minstrel_ht`).
+    #[default]
+    Minstrel,
+    /// Always this modulation and coding scheme, 0…15.
+    Fixed(u8),
+}
+
+/// Where a device's packets wait.
+#[derive(Clone, Debug)]
+pub enum Buffer {
+    /// One queue for all (with EDCA one a category), and behind it the driver's buffer, which sorts by receiver, in turn.
+    Shared {
+        /// The discipline of the queue.
+        queue: QueueConfig,
+        /// How many packets the driver holds.
+        driver: u32,
+    },
+    /// A queue for each receiver; who is next is decided by airtime (Høiland-Jørgensen et al. 2017, § 3.2).
+    PerStation {
+        /// The discipline of each.
+        queue: QueueConfig,
+    },
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self::Shared { queue: QueueConfig::Pfifo(1_000), driver: 128 }
+    }
+}
+
+/// A station: which cell it is in and where.
+#[derive(Clone, Debug)]
+pub struct WifiStation {
+    /// Its cell, by the place in the list of cells.
+    pub cell: usize,
+    /// How far it is from the access point.
+    pub distance: Metres,
+    /// How many walls are between.
+    pub walls: u8,
+    /// Slow changes of the signal: who and what stands in between.
+    pub shadowing: Fading,
+    /// Faster changes of the signal: the many paths that it takes.
+    pub fading: Fading,
+    /// What it has.
+    pub device: WifiDevice,
+}
+
+/// Changes of a signal around its mean: normal in decibels, correlated exponentially in time (Gudmundson 1991, equation 2, over time).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fading {
+    /// Its standard deviation; zero is none.
+    pub deviation: Decibels,
+    /// After which time its correlation is 1/e.
+    pub coherence: Duration,
+}
+
+impl Fading {
+    /// No changes.
+    pub const NONE: Self = Self { deviation: Decibels::ZERO, coherence: Duration::from_secs(1) };
+}
