@@ -196,7 +196,7 @@ fn a_cancelled_run_says_so() {
 fn protected(fec: sim::Fec, delay: Duration, percent: u32) -> sim::Scenario {
     let mut scenario = with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 120), percent);
     for host in &mut scenario.network.hosts {
-        let net::AccessConfig::Wired { up, .. } = &mut host.access;
+        let net::AccessConfig::Wired { up, .. } = &mut host.access else { panic!("a wired access") };
         up.delay = net::Schedule::constant(delay);
     }
     scenario.calls[0].video.as_mut().unwrap().fec = fec;
