@@ -1,6 +1,10 @@
 //! Wi-Fi: 802.11n at 2.4 GHz.
 
 mod config;
+#[allow(dead_code, reason = "used by the medium access")]
+mod error_rate;
+#[allow(dead_code, reason = "used by the medium access")]
+mod phy;
 
 pub use config::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
