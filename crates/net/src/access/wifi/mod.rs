@@ -3,8 +3,11 @@
 mod config;
 #[allow(dead_code, reason = "used by the medium access")]
 mod error_rate;
+mod fade;
 #[allow(dead_code, reason = "used by the medium access")]
 mod phy;
+#[allow(dead_code, reason = "used by the medium access")]
+mod radio;
 
 pub use config::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
