@@ -2,7 +2,7 @@
 //!
 //! A packet crosses its sender's access upwards, the core, and its receiver's access downwards.
 
-use crate::access::{AccessConfig, Wired};
+use crate::access::{AccessConfig, Cell, CellEvents, Seat, Wired};
 use crate::accounting::{Accounting, Count};
 use crate::agenda::{Agenda, Element};
 use crate::config::{Change, ConfigError, NetworkConfig};
@@ -28,7 +28,10 @@ pub trait Events {
 
 /// The network of a run. Feed it packets in order of time; equal configuration, seed and packets give equal events.
 pub struct Network {
-    hosts: Vec<Wired>,
+    hosts: Vec<Access>,
+    cells: Vec<Cell>,
+    /// What came out of a cell and is not passed on yet.
+    arrived: Vec<(Place, Packet)>,
     core: DelayLine,
     core_delay: Schedule<Duration>,
     agenda: Agenda,
@@ -37,7 +40,14 @@ pub struct Network {
     dropped: Count,
 }
 
-/// The core's number on the agenda. After it come, of each host's lines, the server and the pipe: see [`server_of`].
+/// What joins a host to the core.
+enum Access {
+    Wired(Box<Wired>),
+    /// A station of that cell.
+    Wifi(usize),
+}
+
+/// The core's number on the agenda. After it come, of each host's lines, the server and the pipe: see [`server_of`]; then the cells.
 const CORE: Element = 0;
 
 fn server_of(place: Place) -> Element {
@@ -74,6 +84,29 @@ impl<E: Events> Watch for WatchAt<'_, E> {
     }
 }
 
+/// Passes what a cell does on, with the places.
+struct WatchCell<'a, E> {
+    at: Time,
+    arrived: &'a mut Vec<(Place, Packet)>,
+    events: &'a mut E,
+    dropped: &'a mut Count,
+}
+
+impl<E: Events> CellEvents for WatchCell<'_, E> {
+    fn arrived(&mut self, direction: Direction, packet: Packet) {
+        self.arrived.push((Place::of(&packet, direction), packet));
+    }
+
+    fn dropped(&mut self, direction: Direction, packet: Packet, reason: DropReason) {
+        self.dropped.count(&packet);
+        self.events.dropped(self.at, Dropped { packet, place: Place::of(&packet, direction), reason });
+    }
+
+    fn departed(&mut self, direction: Direction, packet: &Packet, sojourn: Duration) {
+        self.events.departed(self.at, Place::of(packet, direction), packet, sojourn);
+    }
+}
+
 impl Network {
     /// Builds the network; random elements draw from streams of `seed` named after them: `alice.up.loss`.
     ///
@@ -90,14 +123,36 @@ impl Network {
             return Err(ConfigError(reason));
         }
         let hosts = config.hosts.iter().map(|host| match &host.access {
-            AccessConfig::Wired { up, down } => Ok(Wired::new(&host.name, up, down, seed)),
-            AccessConfig::Wifi(_) => Err(ConfigError("no Wi-Fi".into())),
+            AccessConfig::Wired { up, down } => {
+                Ok(Access::Wired(Box::new(Wired::new(&host.name, up, down, seed))))
+            }
+            AccessConfig::Wifi(station) if station.device.buffer.shapes() => Err(shapes(&host.name)),
+            AccessConfig::Wifi(station) if station.cell < config.wifi.len() => Ok(Access::Wifi(station.cell)),
+            AccessConfig::Wifi(station) => {
+                Err(ConfigError(format!("'{}' is in cell {}, and there is none", host.name, station.cell)))
+            }
         });
+        let hosts = hosts.collect::<Result<_, _>>()?;
+        if let Some(cell) = config.wifi.iter().find(|cell| cell.ap.buffer.shapes()) {
+            return Err(shapes(&cell.name));
+        }
+        let cells = config.wifi.iter().enumerate().map(|(place, cell)| {
+            let seats = (0..).map(HostId).zip(&config.hosts).filter_map(|(id, host)| match &host.access {
+                AccessConfig::Wifi(station) if station.cell == place => {
+                    Some((id, host.name.as_str(), station))
+                }
+                _ => None,
+            });
+            Cell::new(cell, &seats.collect::<Vec<Seat<'_>>>(), seed)
+        });
+        let cells: Vec<_> = cells.collect();
         Ok(Self {
-            hosts: hosts.collect::<Result<_, _>>()?,
+            agenda: Agenda::new(1 + 4 * count + cells.len()),
+            hosts,
+            cells,
+            arrived: Vec::new(),
             core: DelayLine::default(),
             core_delay: config.core_delay.clone(),
-            agenda: Agenda::new(1 + 4 * count),
             entered: Count::default(),
             left: Count::default(),
             dropped: Count::default(),
@@ -118,18 +173,28 @@ impl Network {
         self.enter(place, now, packet, events);
     }
 
-    /// Changes one direction of a host's access. What is due by then happens first.
+    /// Changes one direction of a host's wired access. What is due by then happens first.
     ///
     /// # Panics
-    /// When there is no such host.
+    /// When there is no such host, or it is not wired: see [`Network::is_wired`].
     pub fn change(&mut self, now: Time, place: Place, change: Change, events: &mut impl Events) {
         self.advance(now, events);
-        let line = line_mut(&mut self.hosts, place);
+        let Access::Wired(wired) = &mut self.hosts[usize::from(place.host.0)] else { panic!("{NOT_WIRED}") };
+        let line = wired.line_mut(place.direction);
         let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
         line.change(now, change, &mut watch);
         let server = server_of(place);
         self.agenda.book(server, line.server_due(now));
         self.agenda.book(server + 1, line.pipe_due());
+    }
+
+    /// Whether a host's access is wired, so that it can be [changed](Network::change).
+    ///
+    /// # Panics
+    /// When there is no such host.
+    #[must_use]
+    pub fn is_wired(&self, host: HostId) -> bool {
+        matches!(self.hosts[usize::from(host.0)], Access::Wired(_))
     }
 
     /// When the network next wants [`Network::advance`].
@@ -143,14 +208,18 @@ impl Network {
         while let Some((at, element)) = self.agenda.pop(now) {
             match element {
                 CORE => self.advance_core(at, events),
-                _ => self.advance_line(element, at, events),
+                _ => match (element as usize).checked_sub(1 + 4 * self.hosts.len()) {
+                    Some(cell) => self.advance_cell(cell, at, events),
+                    None => self.advance_line(element, at, events),
+                },
             }
         }
     }
 
     fn advance_line(&mut self, element: Element, now: Time, events: &mut impl Events) {
         let (place, is_pipe) = line_of(element);
-        let line = line_mut(&mut self.hosts, place);
+        let Access::Wired(wired) = &mut self.hosts[usize::from(place.host.0)] else { return };
+        let line = wired.line_mut(place.direction);
         let out = if is_pipe {
             let out = line.advance_pipe(now);
             self.agenda.book(element, line.pipe_due());
@@ -167,6 +236,23 @@ impl Network {
         }
     }
 
+    fn advance_cell(&mut self, cell: usize, now: Time, events: &mut impl Events) {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        let mut watch = WatchCell { at: now, arrived: &mut arrived, events, dropped: &mut self.dropped };
+        self.cells[cell].advance(now, &mut watch);
+        self.book_cell(cell);
+        for (place, packet) in arrived.drain(..) {
+            self.left(place, now, packet, events);
+        }
+        self.arrived = arrived;
+    }
+
+    fn book_cell(&mut self, cell: usize) {
+        #[expect(clippy::cast_possible_truncation, reason = "there are fewer cells than hosts")]
+        let element = (1 + 4 * self.hosts.len() + cell) as Element;
+        self.agenda.book(element, self.cells[cell].due());
+    }
+
     fn advance_core(&mut self, now: Time, events: &mut impl Events) {
         let out = self.core.pop(now);
         self.agenda.book(CORE, self.core.next());
@@ -176,16 +262,27 @@ impl Network {
     }
 
     fn enter(&mut self, place: Place, now: Time, packet: Packet, events: &mut impl Events) {
-        let line = line_mut(&mut self.hosts, place);
-        let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
-        if let Some(packet) = line.enter(now, packet, &mut watch) {
-            // It passed an element without a memory: nothing else there is due because of it.
-            self.left(place, now, packet, events);
-            return;
+        match &mut self.hosts[usize::from(place.host.0)] {
+            Access::Wired(wired) => {
+                let line = wired.line_mut(place.direction);
+                let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
+                if let Some(packet) = line.enter(now, packet, &mut watch) {
+                    // It passed an element without a memory: nothing else there is due because of it.
+                    self.left(place, now, packet, events);
+                    return;
+                }
+                let server = server_of(place);
+                self.agenda.book(server, line.server_due(now));
+                self.agenda.book(server + 1, line.pipe_due());
+            }
+            &mut Access::Wifi(cell) => {
+                // A packet that enters does not make another arrive.
+                let mut none = Vec::new();
+                let mut watch = WatchCell { at: now, arrived: &mut none, events, dropped: &mut self.dropped };
+                self.cells[cell].enter(now, place.direction, packet, &mut watch);
+                self.book_cell(cell);
+            }
         }
-        let server = server_of(place);
-        self.agenda.book(server, line.server_due(now));
-        self.agenda.book(server + 1, line.pipe_due());
     }
 
     /// A packet came out of a line: into the core, or to its host.
@@ -204,41 +301,62 @@ impl Network {
         }
     }
 
-    /// Shows the truth about one direction of a host's access, by name: see [`Line::show`].
+    /// Shows the truth about one direction of a host's access, by name: see [`Line::show`]. Of a station of a Wi-Fi cell also the signal
+    /// at the receiver (`signalStrength`, dBm), the modulation and coding scheme last used (`mcsIndex`; `rate` is its bit rate), and since
+    /// the beginning the time on the air (`airtime`, seconds), frames that were sent again (`retransmissions`) and transmissions that
+    /// met another (`collisions`).
     ///
     /// # Panics
     /// When there is no such host.
     pub fn show(&self, place: Place, now: Time, sink: &mut dyn FnMut(&'static str, f64)) {
-        self.line(place.host, place.direction).show(now, sink);
+        match &self.hosts[usize::from(place.host.0)] {
+            Access::Wired(wired) => wired.line(place.direction).show(now, sink),
+            Access::Wifi(cell) => self.cells[*cell].show(place.host, place.direction, sink),
+        }
     }
 
     /// One direction of a host's wired access.
     ///
     /// # Panics
-    /// When there is no such host.
+    /// When there is no such host, or it is not wired.
     #[must_use]
     pub fn line(&self, host: HostId, direction: Direction) -> &Line {
-        let access = &self.hosts[usize::from(host.0)];
-        match direction {
-            Direction::Up => &access.up,
-            Direction::Down => &access.down,
+        match &self.hosts[usize::from(host.0)] {
+            Access::Wired(wired) => wired.line(direction),
+            Access::Wifi(_) => panic!("{NOT_WIRED}"),
+        }
+    }
+
+    /// Every packet that ever came into one direction of a host's access.
+    ///
+    /// # Panics
+    /// When there is no such host.
+    #[must_use]
+    pub fn accounting_at(&self, place: Place) -> Accounting {
+        match &self.hosts[usize::from(place.host.0)] {
+            Access::Wired(wired) => wired.line(place.direction).accounting(),
+            Access::Wifi(cell) => self.cells[*cell].accounting(place.host, place.direction),
         }
     }
 
     /// Every packet that was ever sent: in = out + dropped + held.
     #[must_use]
     pub fn accounting(&self) -> Accounting {
-        let lines = self.hosts.iter().flat_map(|host| [&host.up, &host.down]);
         let core = Count { packets: self.core.packets() as u64, bytes: self.core.bytes() };
-        let held = lines.fold(core, |sum, line| sum + line.accounting().held);
+        let hosts = (0..).map(HostId).take(self.hosts.len());
+        let places = hosts
+            .flat_map(|host| [Direction::Up, Direction::Down].map(|direction| Place { host, direction }));
+        let held = places.fold(core, |sum, place| sum + self.accounting_at(place).held);
         Accounting { entered: self.entered, left: self.left, dropped: self.dropped, held }
     }
 }
 
-fn line_mut(hosts: &mut [Wired], place: Place) -> &mut Line {
-    let access = &mut hosts[usize::from(place.host.0)];
-    match place.direction {
-        Direction::Up => &mut access.up,
-        Direction::Down => &mut access.down,
-    }
+/// A queue that holds packets back leaves the radio without any.
+fn shapes(device: &str) -> ConfigError {
+    ConfigError(format!(
+        "the queue of '{device}' holds packets back by itself, which a Wi-Fi device cannot wait for"
+    ))
 }
+
+/// A slip of the program: what is asked of a line is asked of who has none.
+const NOT_WIRED: &str = "this host's access is not wired";

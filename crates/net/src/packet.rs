@@ -145,6 +145,18 @@ pub struct Place {
     pub direction: Direction,
 }
 
+impl Place {
+    /// Where a packet is that goes that way: up from its source, down to its destination.
+    #[must_use]
+    pub const fn of(packet: &Packet, direction: Direction) -> Self {
+        let host = match direction {
+            Direction::Up => packet.flow.src,
+            Direction::Down => packet.flow.dst,
+        };
+        Self { host, direction }
+    }
+}
+
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
@@ -156,11 +168,14 @@ pub enum DropReason {
     Aqm,
     /// No such host.
     NoRoute,
+    /// A frame was sent again as often as it may be (IEEE 802.11-2016 § 10.3.4.4).
+    RetryLimit,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 4] = [Self::QueueFull, Self::RandomLoss, Self::Aqm, Self::NoRoute];
+    pub const ALL: [Self; 5] =
+        [Self::QueueFull, Self::RandomLoss, Self::Aqm, Self::NoRoute, Self::RetryLimit];
 }
 
 /// A packet that the network gave up, and where and why.

@@ -6,12 +6,14 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Change, Direction, Ecn, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig,
-    Network, NetworkConfig, Packet, Place, QueueConfig, RateConfig, Schedule, Trace,
+    AccessConfig, Aggregation, Buffer, Change, ChannelAccess, ChannelWidth, Direction, Ecn, Fading, Flow,
+    GuardInterval, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network, NetworkConfig, Packet,
+    PathLoss, Place, QueueConfig, RateConfig, RateControl, Schedule, Trace, WifiConfig, WifiDevice,
+    WifiStation,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
-use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Seed, Time};
 
 /// Classes of every kind, what belongs to none, and a leaf that shapes.
 const TREE: &str = "tc qdisc add dev x root handle 1: htb default 30
@@ -93,19 +95,69 @@ fn any_line() -> impl Strategy<Value = LineConfig> {
     })
 }
 
-/// Three hosts with any lines and any delay between them.
+fn any_device() -> impl Strategy<Value = WifiDevice> {
+    let rate = prop_oneof![Just(RateControl::Minstrel), (0u8..16).prop_map(RateControl::Fixed)];
+    let words = any_queue()
+        .prop_filter("a queue that does not shape", |words| !words.parse::<QueueConfig>().unwrap().shapes());
+    let buffer = (words, prop::option::of(1u32..200)).prop_map(|(words, driver)| {
+        let queue = words.parse().unwrap();
+        driver.map_or(Buffer::PerStation { queue: words.parse().unwrap() }, |driver| Buffer::Shared {
+            queue,
+            driver,
+        })
+    });
+    (rate, buffer, any::<bool>(), -95i16..-40).prop_map(|(rate, buffer, short, noise)| WifiDevice {
+        noise: Dbm::new(noise),
+        guard_interval: if short { GuardInterval::Short } else { GuardInterval::Long },
+        rate,
+        buffer,
+        ..WifiDevice::default()
+    })
+}
+
+fn any_cell() -> impl Strategy<Value = WifiConfig> {
+    let aggregation =
+        (1u8..65, 100u64..65_536, 1u64..11, 0u64..8_000).prop_map(|(frames, bytes, ms, amsdu)| Aggregation {
+            ampdu_frames: frames,
+            ampdu_bytes: Bytes::new(bytes),
+            ampdu_duration: Duration::from_millis(ms),
+            amsdu_bytes: Bytes::new(amsdu),
+        });
+    (aggregation, any::<(bool, bool, bool)>(), 0u8..9, any_device()).prop_map(
+        |(aggregation, (edca, wide, ccmp), retry_limit, ap)| WifiConfig {
+            name: "home".into(),
+            channel: 11,
+            width: if wide { ChannelWidth::Mhz40 } else { ChannelWidth::Mhz20 },
+            access: if edca { ChannelAccess::Edca } else { ChannelAccess::Dcf },
+            aggregation,
+            retry_limit,
+            ccmp,
+            path_loss: PathLoss::default(),
+            ap,
+        },
+    )
+}
+
+/// A wired access or, less often, a place in the cell.
+fn any_access() -> impl Strategy<Value = AccessConfig> {
+    let station = (any_device(), 0u16..60, 0i16..10).prop_map(|(device, distance, deviation)| {
+        let fading = Fading { deviation: Decibels::new(deviation), coherence: Duration::from_millis(100) };
+        let distance = Metres::new(distance);
+        AccessConfig::Wifi(WifiStation { cell: 0, distance, walls: 1, shadowing: fading, fading, device })
+    });
+    prop_oneof![
+        2 => (any_line(), any_line()).prop_map(|(up, down)| AccessConfig::Wired { up, down }),
+        1 => station,
+    ]
+}
+
+/// Three hosts with any accesses and any delay between them.
 fn any_network() -> impl Strategy<Value = NetworkConfig> {
     let core = prop_oneof![Just(0u64), 1u64..80].prop_map(|ms| Schedule::constant(Duration::from_millis(ms)));
-    (prop::collection::vec((any_line(), any_line()), 3), core).prop_map(|(lines, core_delay)| {
-        let host = |(number, (up, down))| HostConfig {
-            name: format!("host{number}"),
-            access: AccessConfig::Wired { up, down },
-        };
-        NetworkConfig {
-            hosts: (0..).zip(lines).map(host).collect::<Vec<_>>(),
-            core_delay,
-            ..NetworkConfig::default()
-        }
+    (prop::collection::vec(any_access(), 3), any_cell(), core).prop_map(|(accesses, cell, core_delay)| {
+        let host =
+            |(number, access): (u8, AccessConfig)| HostConfig { name: format!("host{number}"), access };
+        NetworkConfig { hosts: (0..).zip(accesses).map(host).collect(), wifi: vec![cell], core_delay }
     })
 }
 
@@ -124,10 +176,11 @@ fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
     })
 }
 
+const WAYS: [Direction; 2] = [Direction::Up, Direction::Down];
+
 fn balances(network: &Network) -> bool {
-    let lines = (0..3).flat_map(|host| [(host, Direction::Up), (host, Direction::Down)]);
-    network.accounting().balances()
-        && lines.into_iter().all(|(host, way)| network.line(HostId(host), way).accounting().balances())
+    let mut places = (0..3).map(HostId).flat_map(|host| WAYS.map(|direction| Place { host, direction }));
+    network.accounting().balances() && places.all(|place| network.accounting_at(place).balances())
 }
 
 /// Runs until nothing is due: every packet was delivered or dropped, time went on, and no flow was reordered.
@@ -150,10 +203,11 @@ fn run_out(
         let packet = |id: u64| packets[usize::try_from(id).unwrap()].1;
         let of_pair = |id: u64| packet(id).flow;
         // A queue before it may mark ECT(0); a dualpi2 then takes the packet for L4S, past its own flow (RFC 9332 § 2.3).
-        let AccessConfig::Wired { down, .. } = &config.hosts[usize::from(dst.0)].access else {
-            panic!("a wired access")
+        let down = match &config.hosts[usize::from(dst.0)].access {
+            AccessConfig::Wired { down, .. } => &down.queue,
+            AccessConfig::Wifi(_) => config.wifi[0].ap.buffer.queue(),
         };
-        let is_moved = |id: u64| packet(id).ecn == Ecn::Ect0 && matches!(down.queue, QueueConfig::DualPi2(_));
+        let is_moved = |id: u64| packet(id).ecn == Ecn::Ect0 && matches!(down, QueueConfig::DualPi2(_));
         let ids = log.delivered.iter().map(|&(_, id)| id);
         let ids = ids.filter(|&id| of_pair(id).src == src && of_pair(id).dst == dst && !is_moved(id));
         prop_assert!(ids.is_sorted(), "{src:?} to {dst:?}");
@@ -191,7 +245,8 @@ proptest! {
         let mut log = Log::default();
         for (index, &(at, packet)) in packets.iter().enumerate() {
             network.send(at, packet, &mut log);
-            for (_, host, up, line) in changes.iter().filter(|(when, ..)| *when == index) {
+            let due = changes.iter().filter(|(when, host, ..)| *when == index && network.is_wired(HostId(*host)));
+            for (_, host, up, line) in due.collect::<Vec<_>>() {
                 let place = Place { host: HostId(*host), direction: if *up { Direction::Up } else { Direction::Down } };
                 network.change(at, place, Change::Rate(line.rate.clone()), &mut log);
                 network.change(at, place, Change::Delay(line.delay.at(at)), &mut log);

@@ -7,6 +7,7 @@ pub use wifi::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
     WifiConfig, WifiDevice, WifiStation,
 };
+pub(crate) use wifi::{Cell, CellEvents, Seat};
 pub(crate) use wired::Wired;
 
 use crate::config::{LineConfig, RateConfig};

@@ -2,12 +2,13 @@
 
 use crate::config::LineConfig;
 use crate::line::Line;
+use crate::packet::Direction;
 use units::Seed;
 
 /// The two lines of a wired access.
 pub(crate) struct Wired {
-    pub(crate) up: Line,
-    pub(crate) down: Line,
+    up: Line,
+    down: Line,
 }
 
 impl Wired {
@@ -16,6 +17,20 @@ impl Wired {
         Self {
             up: Line::new(up, seed, &format!("{host}.up")),
             down: Line::new(down, seed, &format!("{host}.down")),
+        }
+    }
+
+    pub(crate) fn line(&self, direction: Direction) -> &Line {
+        match direction {
+            Direction::Up => &self.up,
+            Direction::Down => &self.down,
+        }
+    }
+
+    pub(crate) fn line_mut(&mut self, direction: Direction) -> &mut Line {
+        match direction {
+            Direction::Up => &mut self.up,
+            Direction::Down => &mut self.down,
         }
     }
 }

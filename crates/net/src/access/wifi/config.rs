@@ -153,6 +153,21 @@ pub enum Buffer {
     },
 }
 
+impl Buffer {
+    /// Whether its discipline holds packets back by itself, which no Wi-Fi device can have.
+    #[must_use]
+    pub fn shapes(&self) -> bool {
+        self.queue().shapes()
+    }
+
+    /// The discipline of its queue, or of each.
+    #[must_use]
+    pub fn queue(&self) -> &QueueConfig {
+        let (Self::Shared { queue, .. } | Self::PerStation { queue }) = self;
+        queue
+    }
+}
+
 impl Default for Buffer {
     fn default() -> Self {
         Self::Shared { queue: QueueConfig::Pfifo(1_000), driver: 128 }

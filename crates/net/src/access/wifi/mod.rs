@@ -1,14 +1,20 @@
 //! Wi-Fi: 802.11n at 2.4 GHz.
 
+mod air;
+mod buffer;
+mod cell;
 mod config;
-#[allow(dead_code, reason = "used by the medium access")]
+mod contention;
+mod edca;
 mod error_rate;
 mod fade;
-#[allow(dead_code, reason = "used by the medium access")]
+mod path;
 mod phy;
-#[allow(dead_code, reason = "used by the medium access")]
 mod radio;
+mod rate_control;
+mod window;
 
+pub(crate) use cell::{Cell, CellEvents, Seat};
 pub use config::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
     WifiConfig, WifiDevice, WifiStation,

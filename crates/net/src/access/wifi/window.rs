@@ -1,0 +1,315 @@
+//! Frames on their way to one receiver, in order: what a block acknowledgement has not let go of yet (IEEE 802.11-2016 § 10.24).
+
+use crate::packet::Packet;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// The window of a compressed block acknowledgement (IEEE 802.11-2016 § 9.3.1.9.3).
+const WINDOW: usize = 64;
+/// Header of a QoS data frame and its check sequence (IEEE 802.11-2016 § 9.2.4, § 9.3.2.1).
+const HEADER: Bytes = Bytes::new(26 + 4);
+/// LLC and SNAP headers ahead of an IP packet (IEEE 802.2 § 3, RFC 1042).
+const LLC_SNAP: Bytes = Bytes::new(8);
+/// What CCMP adds: its header and its check (IEEE 802.11-2016 § 12.5.3.2).
+const CCMP: Bytes = Bytes::new(8 + 8);
+/// Ahead of each frame of an A-MPDU (IEEE 802.11-2016 § 9.7.1).
+const DELIMITER: Bytes = Bytes::new(4);
+/// Header of each subframe of an A-MSDU (IEEE 802.11-2016 § 9.3.2.2.2).
+const SUBFRAME: Bytes = Bytes::new(14);
+
+/// A packet and when it came to the device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) packet: Packet,
+    pub(super) came: Time,
+}
+
+/// Where new packets come from.
+pub(super) trait Feed {
+    /// The size of the next packet.
+    fn peek(&mut self) -> Option<Bytes>;
+    /// The next packet.
+    fn take(&mut self) -> Option<Held>;
+}
+
+/// What bounds a transmission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Frames.
+    pub(super) frames: u8,
+    /// Bytes of the PSDU.
+    pub(super) bytes: Bytes,
+    /// Whether that holds for a single frame too.
+    pub(super) strict: bool,
+    /// Bytes of an A-MSDU; zero is none.
+    pub(super) amsdu: Bytes,
+    /// Whether frames are encrypted.
+    pub(super) ccmp: bool,
+}
+
+/// What goes out in one PPDU (IEEE 802.11-2016 § 9.7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Psdu {
+    /// Its frames.
+    pub(super) frames: u8,
+    /// Those of them that were sent before.
+    pub(super) retransmissions: u8,
+    /// Its size; delimiters and padding included where there is more than one frame.
+    pub(super) bytes: Bytes,
+}
+
+impl Psdu {
+    /// What it would be with one more frame.
+    fn with(self, mpdu: Bytes) -> Self {
+        let bytes = match self.frames {
+            0 => mpdu,
+            1 => DELIMITER + padded(self.bytes) + DELIMITER + mpdu,
+            _ => padded(self.bytes) + DELIMITER + mpdu,
+        };
+        Self { frames: self.frames + 1, bytes, ..self }
+    }
+
+    fn admits(self, mpdu: Bytes, limits: &Limits) -> bool {
+        (self.frames == 0 && !limits.strict)
+            || (self.frames < limits.frames && self.with(mpdu).bytes <= limits.bytes)
+    }
+}
+
+fn padded(bytes: Bytes) -> Bytes {
+    Bytes::new(bytes.get().next_multiple_of(4))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Waiting,
+    Received,
+    Abandoned,
+}
+
+/// An MPDU: one packet, or an A-MSDU of several.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    packets: u16,
+    size: Bytes,
+    retries: u8,
+    fate: Fate,
+    on_air: bool,
+}
+
+/// What became of a transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// Frames that were sent.
+    pub(super) attempted: u32,
+    /// Of these, those that got through.
+    pub(super) succeeded: u32,
+    /// Whether a frame was given up.
+    pub(super) abandoned: bool,
+}
+
+/// What a packet that leaves the window met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Received,
+    Abandoned,
+}
+
+/// The frames to one receiver.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    frames: VecDeque<Frame>,
+    /// The packets of the frames, in order.
+    packets: VecDeque<Held>,
+}
+
+impl Window {
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Packets that are in it.
+    pub(super) fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Puts the next transmission together: first what was lost, then what is new.
+    pub(super) fn compose(&mut self, limits: &Limits, feed: &mut impl Feed) -> Psdu {
+        let mut psdu = Psdu::default();
+        for frame in self.frames.iter_mut().filter(|frame| frame.fate == Fate::Waiting) {
+            if !psdu.admits(frame.size, limits) {
+                return psdu;
+            }
+            frame.on_air = true;
+            psdu = psdu.with(frame.size);
+            psdu.retransmissions += 1;
+        }
+        while self.frames.len() < WINDOW {
+            let Some(next) = feed.peek() else { break };
+            if !psdu.admits(mpdu(LLC_SNAP + next, limits), limits) {
+                break;
+            }
+            let fits = |size: Bytes| psdu.admits(size, limits) && size <= limits.bytes;
+            let Some(frame) = self.frame(next, limits, fits, feed) else { break };
+            psdu = psdu.with(frame.size);
+            self.frames.push_back(frame);
+        }
+        psdu
+    }
+
+    /// A frame of the next packet, and of those that may share it.
+    fn frame(
+        &mut self,
+        first: Bytes,
+        limits: &Limits,
+        fits: impl Fn(Bytes) -> bool,
+        feed: &mut impl Feed,
+    ) -> Option<Frame> {
+        self.packets.push_back(feed.take()?);
+        let (mut packets, mut body) = (1, LLC_SNAP + first);
+        let mut subframes = SUBFRAME + body;
+        while let Some(next) = feed.peek() {
+            let longer = padded(subframes) + SUBFRAME + LLC_SNAP + next;
+            if longer > limits.amsdu || !fits(mpdu(longer, limits)) {
+                break;
+            }
+            let Some(held) = feed.take() else { break };
+            self.packets.push_back(held);
+            (packets, body, subframes) = (packets + 1, longer, longer);
+        }
+        Some(Frame { packets, size: mpdu(body, limits), retries: 0, fate: Fate::Waiting, on_air: true })
+    }
+
+    /// The transmission is over: `arrives` tells of each frame, by its size, whether it got through; one that has been repeated
+    /// more than `retry_limit` times is given up.
+    pub(super) fn conclude(&mut self, retry_limit: u8, mut arrives: impl FnMut(Bytes) -> bool) -> Outcome {
+        let mut outcome = Outcome::default();
+        for frame in self.frames.iter_mut().filter(|frame| frame.on_air) {
+            frame.on_air = false;
+            outcome.attempted += 1;
+            if arrives(frame.size) {
+                frame.fate = Fate::Received;
+                outcome.succeeded += 1;
+            } else if frame.retries == retry_limit {
+                frame.fate = Fate::Abandoned;
+                outcome.abandoned = true;
+            } else {
+                frame.retries += 1;
+            }
+        }
+        outcome
+    }
+
+    /// Lets go of what no earlier frame holds back, in order: the receiver hands up nothing out of order.
+    pub(super) fn release(&mut self, mut out: impl FnMut(Held, End)) {
+        while let Some(frame) = self.frames.front().copied()
+            && frame.fate != Fate::Waiting
+        {
+            self.frames.pop_front();
+            let end = if frame.fate == Fate::Received { End::Received } else { End::Abandoned };
+            for held in self.packets.drain(..usize::from(frame.packets)) {
+                out(held, end);
+            }
+        }
+    }
+}
+
+/// The size of a data frame with this body.
+fn mpdu(body: Bytes, limits: &Limits) -> Bytes {
+    HEADER + if limits.ccmp { CCMP } else { Bytes::ZERO } + body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Line(VecDeque<Held>);
+
+    impl Line {
+        fn of(sizes: &[u64]) -> Self {
+            let held = |(id, &size): (u64, &u64)| Held {
+                packet: Packet { id, size: Bytes::new(size), ..Packet::default() },
+                came: Time::ZERO,
+            };
+            Self((0..).zip(sizes).map(held).collect())
+        }
+    }
+
+    impl Feed for Line {
+        fn peek(&mut self) -> Option<Bytes> {
+            self.0.front().map(|held| held.packet.size)
+        }
+        fn take(&mut self) -> Option<Held> {
+            self.0.pop_front()
+        }
+    }
+
+    const LIMITS: Limits =
+        Limits { frames: 64, bytes: Bytes::new(65_535), strict: false, amsdu: Bytes::ZERO, ccmp: true };
+
+    fn released(window: &mut Window) -> Vec<(u64, End)> {
+        let mut seen = Vec::new();
+        window.release(|held, end| seen.push((held.packet.id, end)));
+        seen
+    }
+
+    #[test]
+    fn a_single_frame_has_no_delimiter_and_several_have_one_each() {
+        let mut window = Window::default();
+        assert_eq!(window.compose(&LIMITS, &mut Line::of(&[1000])).bytes, Bytes::new(1000 + 8 + 30 + 16));
+        let mut window = Window::default();
+        // 1054 is padded to 1056, the last is not.
+        let psdu = window.compose(&LIMITS, &mut Line::of(&[1000, 1000, 101]));
+        assert_eq!((psdu.frames, psdu.bytes), (3, Bytes::new(2 * (4 + 1056) + 4 + 155)));
+    }
+
+    #[test]
+    fn limits_of_frames_and_bytes_hold() {
+        let compose = |limits: Limits| Window::default().compose(&limits, &mut Line::of(&[1000; 100])).frames;
+        assert_eq!(compose(LIMITS), 61);
+        assert_eq!(compose(Limits { frames: 7, ..LIMITS }), 7);
+        assert_eq!(compose(Limits { bytes: Bytes::new(3 * 1060), ..LIMITS }), 3);
+        assert_eq!(compose(Limits { bytes: Bytes::new(10), ..LIMITS }), 1);
+        assert_eq!(compose(Limits { bytes: Bytes::new(10), strict: true, ..LIMITS }), 0);
+        let mut small = Line::of(&[40; 100]);
+        assert_eq!(Window::default().compose(&LIMITS, &mut small).frames, 64);
+    }
+
+    #[test]
+    fn an_a_msdu_holds_several_packets_and_all_share_its_fate() {
+        let limits = Limits { amsdu: Bytes::new(3839), frames: 1, ..LIMITS };
+        let mut window = Window::default();
+        let psdu = window.compose(&limits, &mut Line::of(&[1500; 4]));
+        // Two subframes of 1522, the first padded; a third would not fit.
+        assert_eq!(psdu, Psdu { frames: 1, retransmissions: 0, bytes: Bytes::new(30 + 16 + 1524 + 1522) });
+        window.conclude(7, |_| true);
+        assert_eq!(released(&mut window), [(0, End::Received), (1, End::Received)]);
+        assert!(window.is_empty() && window.packets() == 0);
+    }
+
+    #[test]
+    fn what_is_lost_holds_back_what_came_after_and_goes_first() {
+        let mut window = Window::default();
+        let mut line = Line::of(&[100; 6]);
+        let limits = Limits { frames: 4, ..LIMITS };
+        window.compose(&limits, &mut line);
+        let mut fates = [true, false, true, true].into_iter();
+        let outcome = window.conclude(7, |_| fates.next().unwrap());
+        assert_eq!(outcome, Outcome { attempted: 4, succeeded: 3, abandoned: false });
+        assert_eq!(released(&mut window), [(0, End::Received)]);
+        let psdu = window.compose(&limits, &mut line);
+        assert_eq!((psdu.frames, psdu.retransmissions), (3, 1));
+        window.conclude(7, |_| true);
+        assert_eq!(released(&mut window).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_frame_is_sent_once_and_then_again_up_to_the_limit() {
+        let mut window = Window::default();
+        let mut line = Line::of(&[100]);
+        for attempt in 0..=3 {
+            assert_eq!(window.compose(&LIMITS, &mut line).frames, 1, "attempt {attempt}");
+            assert_eq!(window.conclude(3, |_| false).abandoned, attempt == 3);
+        }
+        assert_eq!(released(&mut window), [(0, End::Abandoned)]);
+    }
+}

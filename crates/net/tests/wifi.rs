@@ -1,0 +1,303 @@
+//! The medium access of a Wi-Fi cell against what is known of it: Bianchi's model, equal chances, and the arithmetic of the airtime.
+
+use net::{
+    AccessConfig, Aggregation, Buffer, Direction, Dropped, Dscp, Events, Flow, HostConfig, HostId,
+    LineConfig, Network, NetworkConfig, Packet, Place, QueueConfig, RateControl, WifiConfig, WifiDevice,
+    WifiStation,
+};
+use net::{ChannelAccess, ChannelWidth, Fading, PathLoss};
+use units::{Bytes, Dbm, Duration, Metres, Seed, Time};
+
+const SERVER: HostId = HostId(0);
+const PACKET: Bytes = Bytes::new(1500);
+
+fn device(rate: RateControl) -> WifiDevice {
+    let buffer = Buffer::Shared { queue: QueueConfig::Pfifo(10_000), driver: 128 };
+    WifiDevice { noise: Dbm::new(-95), rate, buffer, ..WifiDevice::default() }
+}
+
+/// A cell without errors but those of collisions.
+fn cell(ampdu_frames: u8) -> WifiConfig {
+    WifiConfig {
+        name: "home".into(),
+        channel: 11,
+        width: ChannelWidth::Mhz20,
+        access: ChannelAccess::Dcf,
+        aggregation: Aggregation { ampdu_frames, ..Aggregation::default() },
+        // Bianchi's stations never give up.
+        retry_limit: u8::MAX,
+        ccmp: false,
+        path_loss: PathLoss::default(),
+        ap: device(RateControl::Fixed(7)),
+    }
+}
+
+/// A station near the access point, with a device of that kind.
+fn near(device: &WifiDevice) -> WifiStation {
+    let device = device.clone();
+    WifiStation {
+        cell: 0,
+        distance: Metres::new(3),
+        walls: 0,
+        shadowing: Fading::NONE,
+        fading: Fading::NONE,
+        device,
+    }
+}
+
+/// A server behind the core, and so many stations that are all alike.
+fn network(config: WifiConfig, stations: usize, seed: u64) -> Network {
+    let stations = vec![near(&config.ap); stations];
+    network_of(config, stations, seed)
+}
+
+fn network_of(config: WifiConfig, stations: Vec<WifiStation>, seed: u64) -> Network {
+    let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
+    let host =
+        |(index, station)| HostConfig { name: format!("sta{index}"), access: AccessConfig::Wifi(station) };
+    let server = HostConfig { name: "server".into(), access: wired };
+    let hosts = std::iter::once(server).chain((1..).zip(stations).map(host)).collect();
+    let config = NetworkConfig { hosts, wifi: vec![config], ..NetworkConfig::default() };
+    Network::new(&config, Seed(seed)).unwrap()
+}
+
+/// What arrived, since it was last asked.
+#[derive(Default)]
+struct Arrivals(Vec<Packet>);
+
+impl Events for Arrivals {
+    fn delivered(&mut self, _: Time, packet: Packet) {
+        self.0.push(packet);
+    }
+    fn dropped(&mut self, _: Time, dropped: Dropped) {
+        panic!("nothing is dropped here: {dropped:?}");
+    }
+}
+
+/// Keeps so many packets of each flow under way, and counts those that arrive after a second of warming up.
+fn saturate(network: &mut Network, flows: &[(Flow, Dscp)], secs: u64) -> Vec<u64> {
+    let mut counts = vec![0; flows.len()];
+    let mut arrivals = Arrivals::default();
+    let packet = |place: usize, sent| {
+        let (flow, dscp) = flows[place];
+        Packet { id: place as u64, size: PACKET, flow, dscp, sent, ..Packet::default() }
+    };
+    for round in 0..120 * flows.len() {
+        network.send(Time::ZERO, packet(round % flows.len(), Time::ZERO), &mut arrivals);
+    }
+    while let Some(now) = network.next_wake() {
+        if now > Time::from_secs(secs + 1) {
+            break;
+        }
+        network.advance(now, &mut arrivals);
+        for arrived in std::mem::take(&mut arrivals.0) {
+            let place = arrived.id as usize;
+            counts[place] += u64::from(now >= Time::from_secs(1));
+            network.send(now, packet(place, now), &mut arrivals);
+        }
+    }
+    assert!(network.accounting().balances());
+    counts
+}
+
+fn up(station: u16) -> (Flow, Dscp) {
+    (Flow { src: HostId(station), dst: SERVER, ..Flow::default() }, Dscp::DEFAULT)
+}
+
+fn down(station: u16) -> (Flow, Dscp) {
+    (Flow { src: SERVER, dst: HostId(station), ..Flow::default() }, Dscp::DEFAULT)
+}
+
+fn mbps(packets: u64, secs: u64) -> f64 {
+    packets as f64 * PACKET.bits() as f64 / secs as f64 / 1e6
+}
+
+/// Microseconds that symbols of 4 µs and 260 bits (MCS 7, 20 MHz) take with 22 bits of service and tail, after an HT preamble of one
+/// stream and with the signal extension (IEEE 802.11-2016 § 19.4.3).
+fn data_micros(psdu: u64) -> f64 {
+    36.0 + 4.0 * ((8 * psdu + 22) as f64 / 260.0).ceil() + 6.0
+}
+
+const SLOT: f64 = 9.0;
+const SIFS: f64 = 10.0;
+const DIFS: f64 = 28.0;
+/// An ACK at 24 Mbit/s and at 6 Mbit/s, and a block ACK at 24 Mbit/s, in microseconds.
+const ACK: f64 = 34.0;
+const SLOW_ACK: f64 = 50.0;
+const BLOCK_ACK: f64 = 38.0;
+/// QoS header, check sequence, LLC and SNAP.
+const OVERHEAD: u64 = 26 + 4 + 8;
+
+/// The saturation throughput of `n` stations in Mbit/s (Bianchi 2000, equations 7, 9 and 13), basic access.
+fn bianchi(n: u32, packet: Bytes) -> f64 {
+    let (w, m) = (16.0_f64, 6);
+    let tau =
+        |p: f64| 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - (2.0 * p).powi(m)));
+    let collides = |tau: f64| 1.0 - (1.0 - tau).powi(n as i32 - 1);
+    // p − collides(τ(p)) rises in p: bisection.
+    let (mut low, mut high) = (0.0, 0.999);
+    for _ in 0..100 {
+        let p = (low + high) / 2.0;
+        if p < collides(tau(p)) { low = p } else { high = p }
+    }
+    let tau = tau(low);
+    let idle = (1.0 - tau).powi(n as i32);
+    let success = f64::from(n) * tau * (1.0 - tau).powi(n as i32 - 1);
+    let data = data_micros(packet.get() + OVERHEAD);
+    let successful = data + SIFS + ACK + DIFS;
+    let collision = data + SIFS + SLOW_ACK + DIFS;
+    let slot = idle * SLOT + success * successful + (1.0 - idle - success) * collision;
+    success * packet.bits() as f64 / slot
+}
+
+#[test]
+fn saturation_throughput_is_that_of_bianchis_model() {
+    const SECS: u64 = 30;
+    for n in [1, 2, 5, 10, 20] {
+        let flows: Vec<_> = (1..=n).map(up).collect();
+        let counts = saturate(&mut network(cell(1), usize::from(n), 1), &flows, SECS);
+        let (measured, model) = (mbps(counts.iter().sum(), SECS), bianchi(n.into(), PACKET));
+        let off = measured / model - 1.0;
+        println!("{n:2} stations: {measured:.3} Mbit/s, model {model:.3}, {:+.2} %", 100.0 * off);
+        assert!(off.abs() < 0.03, "{n} stations: {measured} Mbit/s against {model}");
+    }
+}
+
+#[test]
+fn the_access_point_has_the_share_of_one() {
+    const SECS: u64 = 60;
+    for n in [1, 2, 5, 10] {
+        let flows: Vec<_> = (1..=n).map(up).chain((1..=n).map(down)).collect();
+        let counts = saturate(&mut network(cell(1), usize::from(n), 2), &flows, SECS);
+        let all: u64 = counts.iter().sum();
+        let access_point: u64 = counts[usize::from(n)..].iter().sum();
+        let (share, fair) = (access_point as f64 / all as f64, 1.0 / (f64::from(n) + 1.0));
+        println!("{n:2} stations: the access point has {share:.4}, fair {fair:.4}");
+        assert!((share / fair - 1.0).abs() < 0.05, "{n} stations: {share} against {fair}");
+    }
+}
+
+/// A station alone: DIFS, 7.5 slots, the data, SIFS, a block ACK.
+#[test]
+fn aggregates_take_the_time_that_their_arithmetic_says() {
+    const SECS: u64 = 10;
+    for frames in [2_u8, 8, 16, 32, 64] {
+        let counts = saturate(&mut network(cell(frames), 1, 3), &[up(1)], SECS);
+        let mpdu = PACKET.get() + OVERHEAD;
+        let subframe = 4 + mpdu.next_multiple_of(4);
+        // At most 4 ms of symbols, 65 535 bytes, and 64 frames.
+        let fits = (65_535 / subframe).min((4_000.0 - 44.0) as u64 * 65 / 8 / subframe);
+        let frames = u64::from(frames).min(fits);
+        let psdu = frames * subframe - (subframe - 4 - mpdu);
+        let cycle = DIFS + 7.5 * SLOT + data_micros(psdu) + SIFS + BLOCK_ACK;
+        let (measured, expected) = (mbps(counts[0], SECS), frames as f64 * PACKET.bits() as f64 / cycle);
+        println!("{frames:2} frames: {measured:.3} Mbit/s, arithmetic {expected:.3}");
+        assert!((measured / expected - 1.0).abs() < 0.05, "{frames} frames: {measured} against {expected}");
+    }
+}
+
+/// Heusse et al. 2003, equation 9: with equal chances, who is slow slows all.
+#[test]
+fn a_slow_station_takes_the_time_and_not_the_throughput_of_others() {
+    let config = cell(1);
+    let slow = near(&device(RateControl::Fixed(0)));
+    let stations = vec![near(&config.ap), slow];
+    let mut network = network_of(config, stations, 4);
+    let counts = saturate(&mut network, &[up(1), up(2)], 30);
+    let ratio = counts[0] as f64 / counts[1] as f64;
+    assert!((0.95..1.05).contains(&ratio), "{counts:?}");
+    assert!(
+        shown(&network, 2, Direction::Up, "airtime") > 5.0 * shown(&network, 1, Direction::Up, "airtime")
+    );
+}
+
+/// What is shown of a station, by name.
+fn shown(network: &Network, station: u16, direction: Direction, name: &str) -> f64 {
+    let mut value = f64::NAN;
+    let place = Place { host: HostId(station), direction };
+    network.show(place, Time::ZERO, &mut |what, shown| {
+        if what == name {
+            value = shown;
+        }
+    });
+    value
+}
+
+/// Høiland-Jørgensen et al. 2017: one round after the other gives the far station most of the time, turns by airtime half of it.
+#[test]
+fn turns_by_airtime_give_each_station_the_same_time() {
+    let airtimes = |buffer: Buffer| {
+        let mut config = cell(64);
+        config.ap = WifiDevice { buffer, rate: RateControl::Minstrel, ..config.ap };
+        let far = WifiStation { walls: 6, distance: Metres::new(12), ..near(&config.ap) };
+        let stations = vec![near(&config.ap), far];
+        let mut network = network_of(config, stations, 5);
+        saturate(&mut network, &[down(1), down(2)], 20);
+        [1, 2].map(|station| shown(&network, station, Direction::Down, "airtime"))
+    };
+    let queue = QueueConfig::Pfifo(10_000);
+    let shared = airtimes(Buffer::Shared { queue: queue.clone(), driver: 400 });
+    let fair = airtimes(Buffer::PerStation { queue });
+    println!("near and far: {shared:?} s in turn, {fair:?} s by airtime");
+    assert!(shared[1] > 2.0 * shared[0], "{shared:?}");
+    assert!((fair[1] / fair[0] - 1.0).abs() < 0.05, "{fair:?}");
+}
+
+/// A thin flow beside downloads that fill the access point: how long its packets are there, by its code point.
+#[test]
+fn categories_put_the_urgent_first() {
+    let sojourn = |access: ChannelAccess, dscp: Dscp| {
+        let config = WifiConfig { access, ..cell(16) };
+        let mut network = network(config, 2, 6);
+        let mut log = Thin { port: 9, sum: Duration::ZERO, count: 0, others: Vec::new() };
+        let flows = [down(1), down(2), up(1), up(2)];
+        let packet = |place: usize, sent| {
+            let (flow, dscp) = flows[place];
+            Packet { id: place as u64, size: PACKET, flow, dscp, sent, ..Packet::default() }
+        };
+        for round in 0..800 {
+            network.send(Time::ZERO, packet(round % 4, Time::ZERO), &mut log);
+        }
+        for step in 0..1_000 {
+            let now = Time::from_millis(10 * step);
+            while let Some(due) = network.next_wake().filter(|&due| due <= now) {
+                network.advance(due, &mut log);
+                for place in std::mem::take(&mut log.others) {
+                    network.send(due, packet(place, due), &mut log);
+                }
+            }
+            let flow = Flow { src_port: 9, ..down(1).0 };
+            let thin = Packet { id: 9, size: Bytes::new(200), flow, dscp, sent: now, ..Packet::default() };
+            network.send(now, thin, &mut log);
+        }
+        log.sum.as_millis_f64() / f64::from(log.count)
+    };
+    let plain = sojourn(ChannelAccess::Dcf, Dscp::EF);
+    let best_effort = sojourn(ChannelAccess::Edca, Dscp::DEFAULT);
+    let [video, voice] = [Dscp::AF41, Dscp::EF].map(|dscp| sojourn(ChannelAccess::Edca, dscp));
+    println!("DCF {plain:.1} ms; EDCA: best effort {best_effort:.1}, video {video:.1}, voice {voice:.1} ms");
+    assert!(plain > 50.0 && best_effort > 50.0);
+    assert!(voice < video && video < 15.0);
+}
+
+/// Averages the delays of one flow, and tells which packets of others arrived.
+struct Thin {
+    port: u16,
+    sum: Duration,
+    count: u32,
+    others: Vec<usize>,
+}
+
+impl Events for Thin {
+    fn delivered(&mut self, at: Time, packet: Packet) {
+        if packet.flow.src_port == self.port {
+            self.sum = self.sum + at.saturating_since(packet.sent);
+            self.count += 1;
+        } else {
+            self.others.push(packet.id as usize);
+        }
+    }
+    fn dropped(&mut self, _: Time, dropped: Dropped) {
+        panic!("nothing is dropped here: {dropped:?}");
+    }
+}
