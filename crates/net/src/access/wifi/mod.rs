@@ -8,6 +8,8 @@ mod fade;
 mod phy;
 #[allow(dead_code, reason = "used by the medium access")]
 mod radio;
+#[allow(dead_code, reason = "used by the medium access")]
+mod rate_control;
 
 pub use config::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
