@@ -1,5 +1,7 @@
 //! The medium access of a Wi-Fi cell against what is known of it: Bianchi's model, equal chances, and the arithmetic of the airtime.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use net::{
     AccessConfig, Aggregation, Buffer, Direction, Dropped, Dscp, Events, Flow, HostConfig, HostId,
     LineConfig, Network, NetworkConfig, Packet, Place, QueueConfig, RateControl, WifiConfig, WifiDevice,
@@ -130,10 +132,11 @@ const OVERHEAD: u64 = 26 + 4 + 8;
 
 /// The saturation throughput of `n` stations in Mbit/s (Bianchi 2000, equations 7, 9 and 13), basic access.
 fn bianchi(n: u32, packet: Bytes) -> f64 {
-    let (w, m) = (16.0_f64, 6);
-    let tau =
-        |p: f64| 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - (2.0 * p).powi(m)));
-    let collides = |tau: f64| 1.0 - (1.0 - tau).powi(n as i32 - 1);
+    let (w, m) = (16.0, 6.0);
+    let tau = |p: f64| {
+        2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - libm::pow(2.0 * p, m)))
+    };
+    let collides = |tau: f64| 1.0 - libm::pow(1.0 - tau, f64::from(n) - 1.0);
     // p − collides(τ(p)) rises in p: bisection.
     let (mut low, mut high) = (0.0, 0.999);
     for _ in 0..100 {
@@ -141,8 +144,8 @@ fn bianchi(n: u32, packet: Bytes) -> f64 {
         if p < collides(tau(p)) { low = p } else { high = p }
     }
     let tau = tau(low);
-    let idle = (1.0 - tau).powi(n as i32);
-    let success = f64::from(n) * tau * (1.0 - tau).powi(n as i32 - 1);
+    let idle = libm::pow(1.0 - tau, f64::from(n));
+    let success = f64::from(n) * tau * libm::pow(1.0 - tau, f64::from(n) - 1.0);
     let data = data_micros(packet.get() + OVERHEAD);
     let successful = data + SIFS + ACK + DIFS;
     let collision = data + SIFS + SLOW_ACK + DIFS;
@@ -223,11 +226,11 @@ fn shown(network: &Network, station: u16, direction: Direction, name: &str) -> f
     value
 }
 
-/// Høiland-Jørgensen et al. 2017: one round after the other gives the far station most of the time, turns by airtime half of it.
+/// Høiland-Jørgensen et al. 2017: one transmission after the other gives the far station most of the time, turns by airtime half of it.
 #[test]
 fn turns_by_airtime_give_each_station_the_same_time() {
     let airtimes = |buffer: Buffer| {
-        let mut config = cell(64);
+        let mut config = cell(4);
         config.ap = WifiDevice { buffer, rate: RateControl::Minstrel, ..config.ap };
         let far = WifiStation { walls: 6, distance: Metres::new(12), ..near(&config.ap) };
         let stations = vec![near(&config.ap), far];
@@ -291,7 +294,7 @@ struct Thin {
 impl Events for Thin {
     fn delivered(&mut self, at: Time, packet: Packet) {
         if packet.flow.src_port == self.port {
-            self.sum = self.sum + at.saturating_since(packet.sent);
+            self.sum += at.saturating_since(packet.sent);
             self.count += 1;
         } else {
             self.others.push(packet.id as usize);

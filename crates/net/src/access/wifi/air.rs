@@ -32,7 +32,7 @@ pub(super) struct Ppdu {
 /// How long the answer to a frame takes: an ACK, or a block ACK of several.
 pub(super) fn acknowledgement(mcs: Mcs, block: bool) -> Duration {
     let size = if block { phy::BLOCK_ACK_SIZE } else { phy::ACK_SIZE };
-    phy::control_duration(size, phy::control_rate_for(mcs))
+    Phy::control_duration(size, phy::control_rate_for(mcs))
 }
 
 /// The most bytes of a PSDU that with its acknowledgement fits in what remains of the opportunity to transmit.

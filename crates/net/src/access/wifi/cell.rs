@@ -263,10 +263,11 @@ impl Cell {
         while let Some(receiver) = waiting.turn() {
             let station = if device == ACCESS_POINT { receiver } else { device - 1 };
             let failures = waiting.receivers[receiver].failures;
-            let choice = self.paths[station][index(direction)].rate.choose(now, failures);
+            let rate = &mut self.paths[station][index(direction)].rate;
+            let choice = if failures == 0 { rate.choose() } else { rate.retry(failures) };
             let guard = config.guard_interval;
             let limits = Limits {
-                frames: self.aggregation.ampdu_frames,
+                frames: if choice.sample { 1 } else { self.aggregation.ampdu_frames },
                 bytes: most_bytes(self.phy, &self.aggregation, choice.mcs, guard, remaining),
                 strict: opportunity.is_some(),
                 amsdu: self.aggregation.amsdu_bytes,
@@ -397,7 +398,7 @@ impl Cell {
         self.phase = Phase::Idle;
         let (reserved, extra) = match on_air {
             [only] => (now + phy::SIFS + only.acknowledgement, Duration::ZERO),
-            _ => (now, phy::eifs().saturating_sub(phy::DIFS)),
+            _ => (now, phy::EIFS.saturating_sub(phy::DIFS)),
         };
         for (device, Device { functions, .. }) in self.devices.iter_mut().enumerate() {
             let own = on_air.iter().find(|ppdu| ppdu.device == device);

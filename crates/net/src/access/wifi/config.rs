@@ -3,7 +3,8 @@
 use crate::queue::QueueConfig;
 use units::{Bytes, Dbm, Decibels, Duration, Metres};
 
-/// A cell of 802.11n at 2.4 GHz: an access point and the stations that name it share one channel, on which each hears every other.
+/// A cell of 802.11n at 2.4 GHz: an access point and the stations that name it share one channel, on which each hears
+/// every other.
 #[derive(Clone, Debug)]
 pub struct WifiConfig {
     /// Its name, unique; random streams are named after it.
@@ -16,7 +17,8 @@ pub struct WifiConfig {
     pub access: ChannelAccess,
     /// How much goes into one transmission.
     pub aggregation: Aggregation,
-    /// How often a frame is sent again before it is given up (dot11ShortRetryLimit; 7 by default, IEEE 802.11-2016 annex C).
+    /// How often a frame is sent again before it is given up (dot11ShortRetryLimit; 7 by default, IEEE 802.11-2016
+    /// annex C).
     pub retry_limit: u8,
     /// Whether frames are encrypted (WPA2, CCMP): 16 bytes more each (IEEE 802.11-2016 § 12.5.3.2).
     pub ccmp: bool,
@@ -59,7 +61,8 @@ pub enum ChannelAccess {
 /// How much goes into one transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
-    /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK); 1 is none: frames are acknowledged one by one.
+    /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK); 1 is none: frames are acknowledged
+    /// one by one.
     pub ampdu_frames: u8,
     /// The most bytes of an A-MPDU (HT: 65 535, IEEE 802.11-2016 § 9.4.2.56.3).
     pub ampdu_bytes: Bytes,
@@ -101,7 +104,8 @@ impl Default for PathLoss {
 pub struct WifiDevice {
     /// The power that it sends with.
     pub tx_power: Dbm,
-    /// Noise and interference at its receiver, noise figure and losses of implementation included.
+    /// Noise and interference at its receiver over the whole width of the channel, noise figure and losses of
+    /// implementation included.
     pub noise: Dbm,
     /// The most spatial streams that it sends, 1 or 2.
     pub spatial_streams: u8,
@@ -139,7 +143,8 @@ pub enum RateControl {
 /// Where a device's packets wait.
 #[derive(Clone, Debug)]
 pub enum Buffer {
-    /// One queue for all (with EDCA one a category), and behind it the driver's buffer, which sorts by receiver, in turn.
+    /// One queue for all (with EDCA one a category), and behind it the driver's buffer, which sorts by receiver, in
+    /// turn.
     Shared {
         /// The discipline of the queue.
         queue: QueueConfig,
@@ -191,7 +196,8 @@ pub struct WifiStation {
     pub device: WifiDevice,
 }
 
-/// Changes of a signal around its mean: normal in decibels, correlated exponentially in time (Gudmundson 1991, equation 2, over time).
+/// Changes of a signal around its mean: normal in decibels, correlated exponentially in time (Gudmundson 1991,
+/// equation 2, over time).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fading {
     /// Its standard deviation; zero is none.

@@ -4,13 +4,14 @@
 //! `nist-error-rate-model.cc`): the bit errors of the modulation in white noise, then the union bound of the
 //! convolutional code with hard decisions. Noise is the same on all subcarriers.
 //!
-//! Two streams share the power that is sent, and a receiver with as many antennas as there are streams spends on separating
-//! them what would else add up their signals ([`stream_loss`]).
+//! Two streams share the power that is sent, and a receiver with as many antennas as there are streams spends on
+//! separating them what would else add up their signals ([`stream_loss`]).
 
 use super::phy::Mcs;
+#[cfg(test)]
 use units::Bytes;
 
-/// The bit errors on all paths of the code of rate 1/2 by their distance, from 10 in steps of 2 (ns-3, `CalculatePe`).
+/// The bit errors on the paths of the code of rate 1/2 by distance, from 10 in steps of 2 (ns-3, `CalculatePe`).
 const HALF: [f64; 9] =
     [36.0, 211.0, 1_404.0, 11_633.0, 77_433.0, 502_690.0, 3_322_763.0, 21_292_910.0, 134_365_911.0];
 
@@ -101,6 +102,7 @@ pub(super) fn bit_success_log(snr_db: f64, mcs: Mcs) -> f64 {
 }
 
 /// The probability that a frame of `size` arrives.
+#[cfg(test)]
 pub(super) fn success(snr_db: f64, mcs: Mcs, size: Bytes) -> f64 {
     libm::exp(size.bits() as f64 * bit_success_log(snr_db, mcs))
 }

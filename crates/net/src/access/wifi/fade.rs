@@ -73,7 +73,7 @@ impl Fade {
         self.place += 1;
         self.value = self.correlation * self.value + draw;
         self.next = self.correlation * self.next + draw;
-        if self.place % BLOCK == 0 {
+        if self.place.is_multiple_of(BLOCK) {
             self.value = self.next;
             self.next = 0.0;
             self.random = block(self.seed, self.place / BLOCK);

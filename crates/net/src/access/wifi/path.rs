@@ -51,7 +51,7 @@ impl Path {
 
     /// A transmission held the channel for so long; it may have met another.
     pub(super) fn ended(&mut self, airtime: Duration, collided: bool) {
-        self.airtime = self.airtime + airtime;
+        self.airtime += airtime;
         self.collisions += u64::from(collided);
     }
 

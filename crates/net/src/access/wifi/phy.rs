@@ -13,7 +13,7 @@ pub(super) const SLOT: Duration = Duration::from_micros(9);
 pub(super) const SIFS: Duration = Duration::from_micros(10);
 
 /// The DCF interframe space: SIFS and two slots (§ 10.3.7).
-pub(super) const DIFS: Duration = Duration::from_micros(10 + 2 * 9);
+pub(super) const DIFS: Duration = Duration::from_micros(SIFS.as_micros() + 2 * SLOT.as_micros());
 
 /// aSignalExtension at 2.4 GHz: silence after an OFDM PPDU, which gives a receiver the 16 µs that it has at 5 GHz
 /// (§ 18.3.2.4, table 19-25).
@@ -23,7 +23,8 @@ const SIGNAL_EXTENSION: Duration = Duration::from_micros(6);
 const RX_PHY_START_DELAY: Duration = Duration::from_micros(20);
 
 /// How long a sender waits for the start of an acknowledgement (§ 10.3.2.9: ACKTimeout).
-pub(super) const ACK_TIMEOUT: Duration = Duration::from_micros(10 + 9 + 20);
+pub(super) const ACK_TIMEOUT: Duration =
+    Duration::from_micros(SIFS.as_micros() + SLOT.as_micros() + RX_PHY_START_DELAY.as_micros());
 
 /// The size of an ACK frame (§ 9.3.1.4).
 pub(super) const ACK_SIZE: Bytes = Bytes::new(14);
@@ -94,15 +95,6 @@ impl ControlRate {
             Self::Mbps24 => 96,
         }
     }
-
-    /// The HT scheme of the same modulation and code, which has the same error rate.
-    pub(super) const fn like(self) -> Mcs {
-        match self {
-            Self::Mbps6 => Mcs::new(0),
-            Self::Mbps12 => Mcs::new(1),
-            Self::Mbps24 => Mcs::new(3),
-        }
-    }
 }
 
 /// The rate of the answer to a frame sent with `mcs`: the highest basic rate not above its non-HT reference rate
@@ -115,20 +107,11 @@ pub(super) const fn control_rate_for(mcs: Mcs) -> ControlRate {
     }
 }
 
-/// How long a control frame takes, from the start of its preamble to the end of its signal extension (§ 17.4.3,
-/// § 18.5.3.2).
-pub(super) fn control_duration(size: Bytes, rate: ControlRate) -> Duration {
-    // PLCP preamble 16 µs, SIGNAL 4 µs (table 17-5).
-    let preamble = Duration::from_micros(16 + 4);
-    let symbols = (size.bits() + SERVICE_AND_TAIL_BITS).div_ceil(rate.data_bits());
-    preamble + Duration::from_micros(4) * symbols + SIGNAL_EXTENSION
-}
-
 /// EIFS, the wait after a frame that could not be read: SIFS, DIFS and an ACK at the lowest mandatory rate
 /// (§ 10.3.7), here of OFDM, as in a cell without 802.11b.
-pub(super) fn eifs() -> Duration {
-    SIFS + DIFS + control_duration(ACK_SIZE, ControlRate::Mbps6)
-}
+pub(super) const EIFS: Duration = Duration::from_micros(
+    SIFS.as_micros() + DIFS.as_micros() + Phy::control_duration(ACK_SIZE, ControlRate::Mbps6).as_micros(),
+);
 
 /// The physical layer on a channel.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +121,14 @@ pub(super) struct Phy {
 }
 
 impl Phy {
+    /// How long a control frame takes, from the start of its preamble to the end of its signal extension (§ 17.4.3,
+    /// § 18.5.3.2); on any channel the same.
+    pub(super) const fn control_duration(size: Bytes, rate: ControlRate) -> Duration {
+        // Preamble 16 µs, SIGNAL 4 µs, symbols of 4 µs (table 17-5).
+        let symbols = (size.bits() + SERVICE_AND_TAIL_BITS).div_ceil(rate.data_bits());
+        Duration::from_micros(16 + 4 + 4 * symbols + SIGNAL_EXTENSION.as_micros())
+    }
+
     /// N_DBPS: the data bits of a symbol (tables 19-27, 19-28, 19-31 and 19-32).
     fn data_bits(self, mcs: Mcs) -> u64 {
         let one = match self.width {
@@ -155,7 +146,7 @@ impl Phy {
     }
 
     /// How long the symbols of `psdu` take, without a preamble (§ 19.4.3).
-    fn symbols(self, mcs: Mcs, guard: GuardInterval, psdu: Bytes) -> Duration {
+    pub(super) fn symbols(self, mcs: Mcs, guard: GuardInterval, psdu: Bytes) -> Duration {
         let symbols = (psdu.bits() + SERVICE_AND_TAIL_BITS).div_ceil(self.data_bits(mcs));
         let data = symbol(guard) * symbols;
         // With the short guard interval the end moves up to the grid of the long symbols.
@@ -213,15 +204,13 @@ mod tests {
 
     #[test]
     fn control_frames_take_as_long_as_the_standard_says() {
-        let micros = |size, rate| control_duration(size, rate).as_micros();
+        let micros = |size, rate| Phy::control_duration(size, rate).as_micros();
         assert_eq!(micros(ACK_SIZE, ControlRate::Mbps6), 50);
         assert_eq!(micros(ACK_SIZE, ControlRate::Mbps12), 38);
         assert_eq!(micros(ACK_SIZE, ControlRate::Mbps24), 34);
         assert_eq!(micros(BLOCK_ACK_SIZE, ControlRate::Mbps6), 74);
         assert_eq!(micros(BLOCK_ACK_SIZE, ControlRate::Mbps24), 38);
-        assert_eq!(DIFS, SIFS + SLOT * 2);
-        assert_eq!(ACK_TIMEOUT, SIFS + SLOT + RX_PHY_START_DELAY);
-        assert_eq!(eifs(), Duration::from_micros(88));
+        assert_eq!((DIFS.as_micros(), ACK_TIMEOUT.as_micros(), EIFS.as_micros()), (28, 39, 88));
     }
 
     #[test]
