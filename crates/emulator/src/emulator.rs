@@ -256,6 +256,10 @@ impl Emulator {
         for Asked { request, answer } in asked {
             let now = self.clock.now();
             let said = match request {
+                Request::Set(place, _) if !self.network.is_wired(place.host) => {
+                    let name = &self.names[usize::from(place.host.0)];
+                    format!("error: {name} is on Wi-Fi, whose rate, delay and loss are those of the radio")
+                }
                 Request::Set(place, change) => {
                     let (network, mut edge) = self.parts(observer);
                     network.change(now, place, change, &mut edge);

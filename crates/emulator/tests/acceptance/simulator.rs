@@ -6,9 +6,13 @@ use crate::common::stats::{median, p99, quantile};
 use crate::common::traffic::{Burst, Receiver, delays, machine_is_late, send, through};
 use crate::timing::{HALF, MOST};
 use crate::turn;
-use net::{Dropped, Events, Flow, LineConfig, LossConfig, Network, NetworkConfig, Packet, Schedule};
+use net::{
+    AccessConfig, Aggregation, Buffer, ChannelAccess, ChannelWidth, Dropped, Events, Fading, Flow,
+    LineConfig, LossConfig, Network, NetworkConfig, Packet, PathLoss, RateControl, Schedule, WifiConfig,
+    WifiDevice, WifiStation,
+};
 use rustix::net::sockopt::set_ip_tos;
-use units::{Bitrate, Bytes, Duration, Ratio, Stream, Time};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Stream, Time};
 
 /// Expedited forwarding, as the byte that holds it.
 const EF: u8 = 46 << 2;
@@ -78,6 +82,37 @@ fn the_same_entries_give_the_same_run() {
     for (name, line) in lines() {
         attempts(name, || compare_entries(&pairs(std::slice::from_ref(&line))));
     }
+    attempts("wifi", || compare_entries(&wifi()));
+}
+
+/// Alice on Wi-Fi, slow and through noise, and Bob behind a wire.
+fn wifi() -> NetworkConfig {
+    let mut config = pairs(&[LineConfig::default()]);
+    let buffer = Buffer::Shared { queue: "pfifo limit 20".parse().unwrap(), driver: 10 };
+    let device =
+        WifiDevice { rate: RateControl::Fixed(0), noise: Dbm::new(-64), buffer, ..WifiDevice::default() };
+    let fading = Fading { deviation: Decibels::new(2), coherence: Duration::from_millis(50) };
+    let station = WifiStation {
+        cell: 0,
+        distance: Metres::new(10),
+        walls: 2,
+        shadowing: Fading::NONE,
+        fading,
+        device: device.clone(),
+    };
+    config.hosts[0].access = AccessConfig::Wifi(station);
+    config.wifi = vec![WifiConfig {
+        name: "home".into(),
+        channel: 11,
+        width: ChannelWidth::Mhz20,
+        access: ChannelAccess::Dcf,
+        aggregation: Aggregation { ampdu_frames: 4, ..Aggregation::default() },
+        retry_limit: 2,
+        ccmp: true,
+        path_loss: PathLoss::default(),
+        ap: device,
+    }];
+    config
 }
 
 fn compare_entries(config: &NetworkConfig) -> Findings {
