@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use net::{
     AccessConfig, Dropped, Events, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
-    NetworkConfig, Packet, RateConfig, Schedule, Trace,
+    NetworkConfig, Packet, RateConfig, Schedule, Trace, WifiConfig, WifiStation,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -31,6 +31,17 @@ fn network(up: LineConfig, down: LineConfig) -> Network {
     ];
     #[expect(clippy::expect_used, reason = "the names differ")]
     Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(1)).expect("a network")
+}
+
+/// A station that sends over Wi-Fi, beside so many that do nothing.
+fn wifi(others: u16) -> Network {
+    let station = |name: String| HostConfig { name, access: AccessConfig::Wifi(WifiStation::default()) };
+    let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
+    let mut hosts = vec![station("alice".into()), HostConfig { name: "bob".into(), access: wired }];
+    hosts.extend((0..others).map(|nth| station(format!("idle{nth}"))));
+    let config = NetworkConfig { hosts, wifi: vec![WifiConfig::default()], ..NetworkConfig::default() };
+    #[expect(clippy::expect_used, reason = "the names differ")]
+    Network::new(&config, Seed(1)).expect("a network")
 }
 
 /// One run: packets of 1200 B every 5 ms (1.92 Mbit/s).
@@ -111,6 +122,15 @@ fn dumbbell(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter_batched(
                 || network(up.clone(), LineConfig::default()),
+                |network| black_box(run(network)),
+                criterion::BatchSize::LargeInput,
+            );
+        });
+    }
+    for others in [0, 9] {
+        group.bench_function(format!("wifi, {others} other stations"), |b| {
+            b.iter_batched(
+                || wifi(others),
                 |network| black_box(run(network)),
                 criterion::BatchSize::LargeInput,
             );

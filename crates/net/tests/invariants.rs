@@ -8,8 +8,7 @@ use common::{Log, packet, run};
 use net::{
     AccessConfig, Aggregation, Buffer, Change, ChannelAccess, ChannelWidth, Direction, Ecn, Fading, Flow,
     GuardInterval, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network, NetworkConfig, Packet,
-    PathLoss, Place, QueueConfig, RateConfig, RateControl, Schedule, Trace, WifiConfig, WifiDevice,
-    WifiStation,
+    Place, QueueConfig, RateConfig, RateControl, Schedule, Trace, WifiConfig, WifiDevice, WifiStation,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -125,15 +124,13 @@ fn any_cell() -> impl Strategy<Value = WifiConfig> {
         });
     (aggregation, any::<(bool, bool, bool)>(), 0u8..9, any_device()).prop_map(
         |(aggregation, (edca, wide, ccmp), retry_limit, ap)| WifiConfig {
-            name: "home".into(),
-            channel: 11,
             width: if wide { ChannelWidth::Mhz40 } else { ChannelWidth::Mhz20 },
             access: if edca { ChannelAccess::Edca } else { ChannelAccess::Dcf },
             aggregation,
             retry_limit,
             ccmp,
-            path_loss: PathLoss::default(),
             ap,
+            ..WifiConfig::default()
         },
     )
 }

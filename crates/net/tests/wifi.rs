@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+use net::ChannelAccess;
 use net::{
     AccessConfig, Aggregation, Buffer, Direction, Dropped, Dscp, Events, Flow, HostConfig, HostId,
     LineConfig, Network, NetworkConfig, Packet, Place, QueueConfig, RateControl, WifiConfig, WifiDevice,
     WifiStation,
 };
-use net::{ChannelAccess, ChannelWidth, Fading, PathLoss};
 use units::{Bytes, Dbm, Duration, Metres, Seed, Time};
 
 const SERVER: HostId = HostId(0);
@@ -22,29 +22,18 @@ fn device(rate: RateControl) -> WifiDevice {
 fn cell(ampdu_frames: u8) -> WifiConfig {
     WifiConfig {
         name: "home".into(),
-        channel: 11,
-        width: ChannelWidth::Mhz20,
-        access: ChannelAccess::Dcf,
         aggregation: Aggregation { ampdu_frames, ..Aggregation::default() },
         // Bianchi's stations never give up.
         retry_limit: u8::MAX,
         ccmp: false,
-        path_loss: PathLoss::default(),
         ap: device(RateControl::Fixed(7)),
+        ..WifiConfig::default()
     }
 }
 
-/// A station near the access point, with a device of that kind.
+/// A station in the same room, with a device of that kind.
 fn near(device: &WifiDevice) -> WifiStation {
-    let device = device.clone();
-    WifiStation {
-        cell: 0,
-        distance: Metres::new(3),
-        walls: 0,
-        shadowing: Fading::NONE,
-        fading: Fading::NONE,
-        device,
-    }
+    WifiStation { device: device.clone(), ..WifiStation::default() }
 }
 
 /// A server behind the core, and so many stations that are all alike.

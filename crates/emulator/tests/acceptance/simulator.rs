@@ -7,9 +7,8 @@ use crate::common::traffic::{Burst, Receiver, delays, machine_is_late, send, thr
 use crate::timing::{HALF, MOST};
 use crate::turn;
 use net::{
-    AccessConfig, Aggregation, Buffer, ChannelAccess, ChannelWidth, Dropped, Events, Fading, Flow,
-    LineConfig, LossConfig, Network, NetworkConfig, Packet, PathLoss, RateControl, Schedule, WifiConfig,
-    WifiDevice, WifiStation,
+    AccessConfig, Aggregation, Buffer, Dropped, Events, Fading, Flow, LineConfig, LossConfig, Network,
+    NetworkConfig, Packet, RateControl, Schedule, WifiConfig, WifiDevice, WifiStation,
 };
 use rustix::net::sockopt::set_ip_tos;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Stream, Time};
@@ -92,26 +91,10 @@ fn wifi() -> NetworkConfig {
     let device =
         WifiDevice { rate: RateControl::Fixed(0), noise: Dbm::new(-64), buffer, ..WifiDevice::default() };
     let fading = Fading { deviation: Decibels::new(2), coherence: Duration::from_millis(50) };
-    let station = WifiStation {
-        cell: 0,
-        distance: Metres::new(10),
-        walls: 2,
-        shadowing: Fading::NONE,
-        fading,
-        device: device.clone(),
-    };
-    config.hosts[0].access = AccessConfig::Wifi(station);
-    config.wifi = vec![WifiConfig {
-        name: "home".into(),
-        channel: 11,
-        width: ChannelWidth::Mhz20,
-        access: ChannelAccess::Dcf,
-        aggregation: Aggregation { ampdu_frames: 4, ..Aggregation::default() },
-        retry_limit: 2,
-        ccmp: true,
-        path_loss: PathLoss::default(),
-        ap: device,
-    }];
+    let place = WifiStation { distance: Metres::new(10), walls: 2, fading, ..WifiStation::default() };
+    config.hosts[0].access = AccessConfig::Wifi(WifiStation { device: device.clone(), ..place });
+    let aggregation = Aggregation { ampdu_frames: 4, ..Aggregation::default() };
+    config.wifi = vec![WifiConfig { aggregation, retry_limit: 2, ap: device, ..WifiConfig::default() }];
     config
 }
 

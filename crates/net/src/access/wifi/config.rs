@@ -28,6 +28,23 @@ pub struct WifiConfig {
     pub ap: WifiDevice,
 }
 
+impl Default for WifiConfig {
+    fn default() -> Self {
+        Self {
+            name: "wifi".into(),
+            // Of the three that do not overlap, the last (IEEE 802.11-2016 § 19.3.15).
+            channel: 11,
+            width: ChannelWidth::default(),
+            access: ChannelAccess::default(),
+            aggregation: Aggregation::default(),
+            retry_limit: 7,
+            ccmp: true,
+            path_loss: PathLoss::default(),
+            ap: WifiDevice::default(),
+        }
+    }
+}
+
 /// The width of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChannelWidth {
@@ -194,6 +211,20 @@ pub struct WifiStation {
     pub fading: Fading,
     /// What it has.
     pub device: WifiDevice,
+}
+
+impl Default for WifiStation {
+    /// In the first cell, in the same room.
+    fn default() -> Self {
+        Self {
+            cell: 0,
+            distance: Metres::new(3),
+            walls: 0,
+            shadowing: Fading::NONE,
+            fading: Fading::NONE,
+            device: WifiDevice::default(),
+        }
+    }
 }
 
 /// Changes of a signal around its mean: normal in decibels, correlated exponentially in time (Gudmundson 1991,
