@@ -33,9 +33,10 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// The programs of a cell, its flows as uploads, and the servers that they need.
+    /// The programs of a cell, its flows as uploads where no program takes their place, and the servers that they need.
     pub(super) fn new(cell: &Cell, scenario: &Scenario, weir: &Path) -> Self {
-        let flows = scenario.tcp.iter().map(upload_of);
+        let replaced = |name: &str| cell.programs().iter().any(|program| program.name == name);
+        let flows = scenario.tcp.iter().filter(|flow| !replaced(&flow.name)).map(upload_of);
         let programs: Vec<Program> = flows.chain(cell.programs().iter().cloned()).collect();
         let servers = servers(&programs, &scenario.network);
         let programs = programs.into_iter().map(|program| {

@@ -26,7 +26,7 @@ const MAX_NAME: usize = 15;
 
 const ONE_OF: &str = "write one of ping, iperf3, upload, command";
 
-/// The programs of a document, in the order of the file; none has the name of one of `flows`.
+/// The programs of a document, in the order of the file. One that has the name of one of `flows` has its ends too, and runs in its place.
 pub(in crate::experiment) fn read(
     top: &mut Reader<'_>,
     network: &NetworkConfig,
@@ -41,11 +41,14 @@ pub(in crate::experiment) fn read(
     let (mut programs, mut places, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for (name, node) in entries {
         check_name(node.place, &format!("program.{name}"), name)?;
-        if flows.iter().any(|flow| flow.name == name) {
-            let reason = "there is a TCP flow of this name, which runs as an upload beside it";
-            return Err(Fault::new(node.place, format!("program.{name}"), reason, "give one another name"));
-        }
         let (program, has_port) = Section { name, network }.read(node, duration)?;
+        if let Some(flow) = flows.iter().find(|flow| flow.name == name)
+            && !takes_place_of(&program, flow)
+        {
+            let reason = "there is a TCP flow of this name, between other hosts or to be made otherwise";
+            let mend = "to run in its place, let it be an iperf3 or an upload from its sender to its receiver; else give it another name";
+            return Err(Fault::new(node.place, format!("program.{name}"), reason, mend));
+        }
         if !has_port {
             open.push(programs.len());
         }
@@ -54,6 +57,19 @@ pub(in crate::experiment) fn read(
     }
     ports::assign(&mut programs, &open, &places)?;
     Ok(programs)
+}
+
+/// Whether it sends TCP from where the flow does to where it goes.
+fn takes_place_of(program: &Program, flow: &TcpConfig) -> bool {
+    let ends = match &program.kind {
+        ProgramKind::Iperf3(client) if client.udp_rate.is_some() => return false,
+        ProgramKind::Iperf3(client) if client.reverse => (client.to, program.host),
+        ProgramKind::Iperf3(Iperf3 { to, .. }) | ProgramKind::Upload(Upload { to, .. }) => {
+            (program.host, *to)
+        }
+        _ => return false,
+    };
+    ends == (flow.from, flow.to)
 }
 
 struct Section<'a> {

@@ -193,6 +193,27 @@ fn errors_name_the_line_the_key_and_the_mend() {
 }
 
 #[test]
+fn a_program_takes_the_place_of_the_flow_of_its_name_and_ends() {
+    let flow = "[tcp.p]\nfrom = \"alice\"\nto = \"bob\"\n";
+    let with = |host: &str, kind: &str| parse(&format!("{flow}[program.p]\nhost = \"{host}\"\n{kind}\n"));
+    for (host, kind) in [
+        ("alice", "iperf3 = \"bob\""),
+        ("alice", "upload = \"bob\""),
+        ("bob", "iperf3 = { to = \"alice\", reverse = true }"),
+    ] {
+        assert!(with(host, kind).is_ok(), "{kind} on {host}");
+    }
+    for (host, kind) in [
+        ("bob", "iperf3 = \"alice\""),
+        ("alice", "iperf3 = \"carol\""),
+        ("alice", "iperf3 = { to = \"bob\", udp_rate = \"1Mbit/s\" }"),
+        ("alice", "command = \"true\""),
+    ] {
+        assert!(with(host, kind).is_err(), "{kind} on {host}");
+    }
+}
+
+#[test]
 fn one_port_serves_one_client_after_the_other() {
     let one = "[program.p]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 9 }\nstop = \"10s\"\n";
     let other = "[program.q]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 9 }\nstart = \"10s\"\n";
