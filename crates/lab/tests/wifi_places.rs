@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
-
 use lab::experiment::{Cell, Experiment};
 use lab::metrics::{Request, mean};
 use sim::Options;

@@ -210,7 +210,7 @@ fn what_is_not_there_is_named() {
 #[test]
 fn one_way_of_a_wifi_station_by_hand() {
     let columns: [(&'static str, &[f64]); 4] = [
-        ("rate", &[f64::NAN, 65e6, 130e6, 130e6]),
+        ("rate", &[0.0, 65e6, 130e6, 130e6]),
         ("signalStrength", &[-40.0, -42.0, -44.0, -43.0]),
         ("airtime", &[0.0, 0.25, 0.5, 0.75]),
         ("queueDelay", &[0.0, 0.0, 0.0, 0.0]),

@@ -21,7 +21,8 @@ pub(super) fn signal_strength(input: &Input<'_>) -> Result<Vec<f64>, MetricError
 }
 
 pub(super) fn phy_rate(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
-    samples(input, "rate")
+    // It is zero before the first transmission.
+    Ok(samples(input, "rate")?.into_iter().filter(|rate| *rate > 0.0).collect())
 }
 
 /// The line that the metric needs, of a station.
@@ -33,12 +34,9 @@ fn station<'a>(input: &Input<'a>) -> Result<&'a StreamRecord, MetricError> {
     Err(MetricError(format!("{} is wired; name one way of a Wi-Fi station", line.name)))
 }
 
-/// The samples of a column in the window, without those before its first transmission.
+/// The samples of a column in the window.
 fn samples(input: &Input<'_>, name: &str) -> Result<Vec<f64>, MetricError> {
     let values = column(station(input)?, name)?;
-    Ok(input
-        .samples()
-        .filter_map(|index| values.get(index).copied())
-        .filter(|value| value.is_finite())
-        .collect())
+    let within = input.samples().filter_map(|index| values.get(index).copied());
+    Ok(within.filter(|value| value.is_finite()).collect())
 }
