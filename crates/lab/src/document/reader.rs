@@ -1,6 +1,6 @@
 use super::{Fault, Node, Place, Table, Value};
 use std::str::FromStr;
-use units::{Bitrate, Bytes, Duration, Ratio, Time};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Time};
 
 /// Reads the keys of a table, and refuses those that nobody asked for.
 pub(crate) struct Reader<'a> {
@@ -167,6 +167,9 @@ quantities! {
     Duration: "a time such as \"25ms\"",
     Time: "a time such as \"40s\"",
     Bytes: "a size such as \"1200B\"",
+    Dbm: "a power such as \"20dBm\"",
+    Decibels: "a ratio of powers such as \"3dB\"",
+    Metres: "a distance such as \"12m\"",
 }
 
 impl FromNode for Ratio {

@@ -1,9 +1,10 @@
 use super::files::Files;
 use super::schedule::read_schedule;
+use super::wifi;
 use crate::document::{Fault, Node, Place, Reader, Value, read};
 use net::{
-    AccessConfig, HostConfig, JitterConfig, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig,
-    Schedule, Trace,
+    AccessConfig, Direction, HostConfig, JitterConfig, LineConfig, LossConfig, NetworkConfig, QueueConfig,
+    RateConfig, Schedule, Trace, WifiConfig,
 };
 use sim::tcp::Stack;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use units::{Bitrate, Duration, Ratio};
 /// The most hosts: a mesh of this size has four million paths.
 const MAX_HOSTS: usize = 2_000;
 
-/// The hosts of a document, in the order of the file: what joins them, and their TCP stacks.
+/// The hosts of a document, in the order of the file: what joins them, and their TCP stacks. Their Wi-Fi cells too.
 pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(NetworkConfig, Vec<Stack>), Fault> {
     let core_delay = match top.node("core_delay") {
         Some(node) => read_schedule(node, "core_delay")?,
@@ -27,27 +28,52 @@ pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(Network
             format!("write 2 to {MAX_HOSTS} sections such as [host.alice]"),
         ));
     }
-    let hosts = entries.into_iter().map(|(name, node)| host(name, node, files));
-    let (hosts, stacks) = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-    Ok((NetworkConfig { hosts, core_delay, ..NetworkConfig::default() }, stacks))
+    let cells = wifi::read_cells(top)?;
+    let hosts = entries.into_iter().map(|(name, node)| host(name, node, &cells, files));
+    let (hosts, stacks): (Vec<_>, Vec<_>) = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    wifi::check_used(&cells, &hosts)?;
+    let wifi = cells.into_iter().map(|(cell, _)| cell).collect();
+    Ok((NetworkConfig { hosts, wifi, core_delay }, stacks))
 }
 
-fn host(name: &str, node: &Node, files: &Files) -> Result<(HostConfig, Stack), Fault> {
+fn host(
+    name: &str,
+    node: &Node,
+    cells: &[(WifiConfig, Place)],
+    files: &Files,
+) -> Result<(HostConfig, Stack), Fault> {
     let path = format!("host.{name}");
     check_name(node.place, &path, name)?;
     let mut table = Reader::new(node, &path)?;
-    let mut direction = |key| match table.node(key) {
-        Some(node) => line(node, &format!("{path}.{key}"), files),
-        None => Ok(LineConfig::default()),
-    };
-    let (up, down) = (direction("up")?, direction("down")?);
+    let access = access(&mut table, cells, files)?;
     let stack = Stack { tsq: table.or("tsq", false)?, gso: table.or("gso", false)? };
-    if stack.tsq && matches!(up.rate, RateConfig::Unlimited) && !up.queue.shapes() {
+    if stack.tsq && !access.is_limited(Direction::Up) {
         let reason = "small queues without a queue: the way up has no rate";
         return Err(table.fault("tsq", reason, "give 'up' a rate, or leave tsq out"));
     }
     table.finish()?;
-    Ok((HostConfig { name: name.to_owned(), access: AccessConfig::Wired { up, down } }, stack))
+    Ok((HostConfig { name: name.to_owned(), access }, stack))
+}
+
+/// A line each way, or a place in a Wi-Fi cell.
+fn access(
+    table: &mut Reader<'_>,
+    cells: &[(WifiConfig, Place)],
+    files: &Files,
+) -> Result<AccessConfig, Fault> {
+    let (up, down) = (table.node("up"), table.node("down"));
+    if let Some(node) = table.node("wifi") {
+        if up.is_some() || down.is_some() {
+            let mend = "leave out up and down, or wifi";
+            return Err(table.fault("wifi", "a host has one access: by Wi-Fi, or by lines", mend));
+        }
+        return Ok(AccessConfig::Wifi(wifi::read_station(node, &table.path("wifi"), cells)?));
+    }
+    let direction = |node: Option<&Node>, key| match node {
+        Some(node) => line(node, &table.path(key), files),
+        None => Ok(LineConfig::default()),
+    };
+    Ok(AccessConfig::Wired { up: direction(up, "up")?, down: direction(down, "down")? })
 }
 
 /// Names become parts of the records' names, which are split at dots.

@@ -23,6 +23,7 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 mod today;
+mod wifi;
 
 pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
@@ -312,9 +313,9 @@ impl Experiment {
     }
 }
 
-/// Refuses a path to a host, a call, a flow or a program that is not there: it would be a new one.
+/// Refuses a path to a host, a cell, a call, a flow or a program that is not there: it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "call" | "conference" | "tcp" | "program"), name, _, ..] =
+    let [kind @ ("host" | "wifi" | "call" | "conference" | "tcp" | "program"), name, _, ..] =
         path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
@@ -324,7 +325,11 @@ fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> 
         return Ok(());
     }
     let names: Vec<&str> = table.iter().map(|(name, _)| name).collect();
-    let what = if kind == "tcp" { "TCP flow" } else { kind };
+    let what = match kind {
+        "tcp" => "TCP flow",
+        "wifi" => "cell",
+        kind => kind,
+    };
     Err((format!("{path}: there is no {what} '{name}'"), format!("the {what}s are {}", names.join(", "))))
 }
 

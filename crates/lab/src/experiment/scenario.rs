@@ -7,11 +7,12 @@ use sim::Scenario;
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that make a scenario.
-pub(super) const KEYS: [&str; 10] = [
+pub(super) const KEYS: [&str; 11] = [
     "duration",
     "sample_interval",
     "core_delay",
     "host",
+    "wifi",
     "call",
     "conference",
     "tcp",

@@ -9,7 +9,7 @@ pub(super) struct Unit {
     pub(super) scale: f64,
 }
 
-const UNITS: [Unit; 11] = [
+const UNITS: [Unit; 12] = [
     Unit { name: "", scale: 1.0 },
     Unit { name: "bit/s", scale: 1.0 },
     Unit { name: "kbit/s", scale: 1e-3 },
@@ -21,6 +21,7 @@ const UNITS: [Unit; 11] = [
     Unit { name: "1/s", scale: 1.0 },
     Unit { name: "fps", scale: 1.0 },
     Unit { name: "px", scale: 1.0 },
+    Unit { name: "dBm", scale: 1.0 },
 ];
 
 impl Default for Unit {

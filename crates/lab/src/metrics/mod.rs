@@ -16,6 +16,7 @@ mod summary;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod wifi;
 
 pub use request::{MetricError, Reduce, Request};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
@@ -51,6 +52,9 @@ pub enum Unit {
     /// Frames a second.
     #[serde(rename = "1/s")]
     FramesPerSecond,
+    /// Decibels above a milliwatt.
+    #[serde(rename = "dBm")]
+    Dbm,
 }
 
 /// Which way a metric improves.
@@ -97,12 +101,13 @@ struct Quantity {
 }
 
 use Better::{Higher, Lower, Neither};
-use Unit::{BitsPerSecond, Bytes, Count, FramesPerSecond, Pixels, Seconds, Share};
+use Unit::{BitsPerSecond, Bytes, Count, Dbm, FramesPerSecond, Pixels, Seconds, Share};
 
 #[rustfmt::skip]
 const SCALARS: &[Scalar] = &[
     Scalar { name: "utilization", unit: Share, better: Higher, compute: rates::utilization,
-        doc: "received rate (RTP header and payload) of the streams over the mean capacity of `line` (Carlucci 2017 § V)" },
+        doc: "received rate (RTP header and payload) of the streams over the mean capacity of `line` (Carlucci 2017 § V); of a wired line, as \
+              a channel that is shared has none" },
     Scalar { name: "received_rate", unit: BitsPerSecond, better: Higher, compute: rates::received,
         doc: "RTP header and payload received in the window over its length, summed over the streams; of TCP the payload that \
               is new, as iperf3 counts it" },
@@ -146,6 +151,8 @@ const SCALARS: &[Scalar] = &[
         doc: "expiries of TCP's retransmission timer in the window (RFC 6298)" },
     Scalar { name: "completion_time", unit: Seconds, better: Lower, compute: tcp::completion_time,
         doc: "from the opening of a TCP flow of so many bytes until all are acknowledged; the longest of several" },
+    Scalar { name: "airtime", unit: Share, better: Lower, compute: wifi::airtime,
+        doc: "the share of the window in which `line`, one way of a Wi-Fi station, held the channel" },
 ];
 
 #[rustfmt::skip]
@@ -166,6 +173,11 @@ const QUANTITIES: &[Quantity] = &[
         doc: "height of the picture received, at each sample" },
     Quantity { name: "congestion_window", unit: Bytes, better: Neither, samples: tcp::congestion_window,
         doc: "TCP's congestion window, at each sample" },
+    Quantity { name: "signal_strength", unit: Dbm, better: Higher, samples: wifi::signal_strength,
+        doc: "the power that the receiver of `line` gets, one way of a Wi-Fi station, at each sample (Guerrero Viveros 2019 § 6.3)" },
+    Quantity { name: "phy_rate", unit: BitsPerSecond, better: Higher, samples: wifi::phy_rate,
+        doc: "the rate of the modulation and coding scheme that `line`, one way of a Wi-Fi station, used last, at each sample (Guerrero \
+              Viveros 2019 § 6.3: MCS bitrate); not what gets through" },
     Quantity { name: "sent_rate", unit: BitsPerSecond, better: Higher, samples: rates::sent_samples,
         doc: "RTP header and payload sent, by sampling interval, summed over the streams" },
     Quantity { name: "received_rate", unit: BitsPerSecond, better: Higher, samples: rates::received_samples,
@@ -275,6 +287,7 @@ impl Unit {
             Self::Bytes => format!("{value:.0} B"),
             Self::Pixels => format!("{value:.0} px"),
             Self::FramesPerSecond => format!("{value:.1} fps"),
+            Self::Dbm => format!("{value:.1} dBm"),
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::input::{Input, column};
+use super::wifi::is_wifi;
 use super::{MetricError, mean};
 use sim::Recording;
 use sim::recording::StreamRecord;
@@ -82,7 +83,12 @@ pub(super) fn utilization(input: &Input<'_>) -> Result<f64, MetricError> {
 /// The mean capacity of the line in the window. A sample tells the capacity from then on, so each
 /// interval has the value of the sample at its beginning.
 fn capacity(input: &Input<'_>) -> Result<f64, MetricError> {
-    let rates = column(input.line()?, "rate")?;
+    let line = input.line()?;
+    if is_wifi(line) {
+        let reason = "is one way of a Wi-Fi station: its rate is that of a transmission, not its capacity";
+        return Err(MetricError(format!("{} {reason}; ask for airtime", line.name)));
+    }
+    let rates = column(line, "rate")?;
     let at = |index: usize| rates.get(index.saturating_sub(1)).copied();
     let values: Vec<f64> = input.samples().filter_map(at).collect();
     Ok(mean(&values))

@@ -208,6 +208,28 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
+fn one_way_of_a_wifi_station_by_hand() {
+    let columns: [(&'static str, &[f64]); 4] = [
+        ("rate", &[0.0, 65e6, 130e6, 130e6]),
+        ("signalStrength", &[-40.0, -42.0, -44.0, -43.0]),
+        ("airtime", &[0.0, 0.25, 0.5, 0.75]),
+        ("queueDelay", &[0.0, 0.0, 0.0, 0.0]),
+    ];
+    let run = recording(vec![line("a.up", &columns), line("b.up", &[("rate", &[1e6; 4])])]);
+    let of = |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
+    assert_eq!(of("signal_strength_mean", "a.up").unwrap(), -42.25);
+    assert_eq!(of("phy_rate_mean", "a.up").unwrap(), 325e6 / 3.0);
+    assert_eq!(of("airtime", "a.up").unwrap(), 0.75 / 4.0);
+    for metric in ["signal_strength_mean", "phy_rate_mean", "airtime"] {
+        let error = of(metric, "b.up").unwrap_err().0;
+        assert_eq!(error, format!("{metric}: b.up is wired; name one way of a Wi-Fi station"));
+    }
+    let error = of("utilization", "a.up").unwrap_err().0;
+    assert!(error.contains("not its capacity") && error.contains("airtime"), "{error}");
+    assert_eq!(Unit::Dbm.show(-42.25), "-42.2 dBm");
+}
+
+#[test]
 fn names_are_unique_and_found() {
     let all = all();
     for metric in &all {
