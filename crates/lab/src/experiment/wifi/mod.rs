@@ -28,8 +28,6 @@ const AMSDU_BYTES: Bytes = Bytes::new(7_935);
 const AMPDU_DURATION: Duration = Duration::from_millis(10);
 /// dot11ShortRetryLimit (IEEE 802.11-2016 annex C).
 const RETRY_LIMIT: RangeInclusive<u8> = 1..=255;
-/// Its default.
-const USUAL_RETRIES: u8 = 7;
 /// 1.6 to 6 are published for buildings (Rappaport 2002 table 4.2); somewhat more to either side.
 const EXPONENTS: RangeInclusive<f64> = 1.0..=8.0;
 
@@ -58,13 +56,14 @@ fn cell(name: &str, node: &Node) -> Result<WifiConfig, Fault> {
     let path = format!("wifi.{name}");
     check_name(node.place, &path, name)?;
     let mut table = Reader::new(node, &path)?;
-    let channel = within(&mut table, "channel", 1, CHANNELS)?;
+    let usual = WifiConfig::default();
+    let channel = within(&mut table, "channel", usual.channel, CHANNELS)?;
     let widths = [("20MHz", ChannelWidth::Mhz20), ("40MHz", ChannelWidth::Mhz40)];
     let width = choice(&mut table, "channel_width", &widths)?;
     let accesses = [("dcf", ChannelAccess::Dcf), ("edca", ChannelAccess::Edca)];
     let access = choice(&mut table, "channel_access", &accesses)?;
     let aggregation = aggregation(&mut table)?;
-    let retry_limit = within(&mut table, "retry_limit", USUAL_RETRIES, RETRY_LIMIT)?;
+    let retry_limit = within(&mut table, "retry_limit", usual.retry_limit, RETRY_LIMIT)?;
     let ccmp = choice(&mut table, "encryption", &[("wpa2", true), ("none", false)])?;
     let path_loss = match table.node("path_loss") {
         Some(node) => path_loss(node, &table.path("path_loss"))?,

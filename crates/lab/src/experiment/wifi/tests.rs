@@ -90,7 +90,7 @@ fn words_stand_for_the_rest() {
     let (cell, _) = read(&with("channel = 11", "aggregation = \"none\"").unwrap().cells()[0]);
     assert_eq!(
         (cell.channel, cell.aggregation.ampdu_frames, cell.aggregation.amsdu_bytes),
-        (1, 1, Bytes::ZERO)
+        (11, 1, Bytes::ZERO)
     );
     let (cell, _) = read(&with("tx_power = \"20dBm\"", "buffer = \"per station\"").unwrap().cells()[0]);
     let Buffer::PerStation { queue } = cell.ap.buffer else { panic!("a queue for each") };
