@@ -258,7 +258,9 @@ impl Emulator {
             let said = match request {
                 Request::Set(place, _) if !self.network.is_wired(place.host) => {
                     let name = &self.names[usize::from(place.host.0)];
-                    format!("error: {name} is on Wi-Fi, whose rate, delay and loss are those of the radio")
+                    format!(
+                        "error: {name} is on Wi-Fi, whose rate, delay and loss are those of the radio; set those of a wired host"
+                    )
                 }
                 Request::Set(place, change) => {
                     let (network, mut edge) = self.parts(observer);

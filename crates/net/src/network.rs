@@ -126,16 +126,21 @@ impl Network {
             AccessConfig::Wired { up, down } => {
                 Ok(Access::Wired(Box::new(Wired::new(&host.name, up, down, seed))))
             }
-            AccessConfig::Wifi(station) if station.device.buffer.shapes() => Err(shapes(&host.name)),
-            AccessConfig::Wifi(station) if station.cell < config.wifi.len() => Ok(Access::Wifi(station.cell)),
             AccessConfig::Wifi(station) => {
-                Err(ConfigError(format!("'{}' is in cell {}, and there is none", host.name, station.cell)))
+                let Some(cell) = config.wifi.get(station.cell) else {
+                    let reason = format!("'{}' is in Wi-Fi cell {}", host.name, station.cell);
+                    return Err(ConfigError(format!(
+                        "{reason}, of {}; name one of those",
+                        config.wifi.len()
+                    )));
+                };
+                match station.device.fault(&host.name, cell.ap.spatial_streams).or_else(|| cell.fault()) {
+                    Some(fault) => Err(ConfigError(fault)),
+                    None => Ok(Access::Wifi(station.cell)),
+                }
             }
         });
         let hosts = hosts.collect::<Result<_, _>>()?;
-        if let Some(cell) = config.wifi.iter().find(|cell| cell.ap.buffer.shapes()) {
-            return Err(shapes(&cell.name));
-        }
         let cells = config.wifi.iter().enumerate().map(|(place, cell)| {
             let seats = (0..).map(HostId).zip(&config.hosts).filter_map(|(id, host)| match &host.access {
                 AccessConfig::Wifi(station) if station.cell == place => {
@@ -349,13 +354,6 @@ impl Network {
         let held = places.fold(core, |sum, place| sum + self.accounting_at(place).held);
         Accounting { entered: self.entered, left: self.left, dropped: self.dropped, held }
     }
-}
-
-/// A queue that holds packets back leaves the radio without any.
-fn shapes(device: &str) -> ConfigError {
-    ConfigError(format!(
-        "the queue of '{device}' holds packets back by itself, which a Wi-Fi device cannot wait for"
-    ))
 }
 
 /// A slip of the program: what is asked of a line is asked of who has none.

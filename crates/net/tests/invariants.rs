@@ -6,9 +6,10 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Aggregation, Buffer, Change, ChannelAccess, ChannelWidth, Direction, Ecn, Fading, Flow,
-    GuardInterval, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network, NetworkConfig, Packet,
-    Place, QueueConfig, RateConfig, RateControl, Schedule, Trace, WifiConfig, WifiDevice, WifiStation,
+    AccessConfig, Aggregation, Buffer, Change, ChannelAccess, ChannelWidth, Direction, Dscp, Ecn, Fading,
+    Flow, GuardInterval, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network, NetworkConfig,
+    Packet, Place, QueueConfig, RateConfig, RateControl, Schedule, Trace, WifiConfig, WifiDevice,
+    WifiStation,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -95,7 +96,7 @@ fn any_line() -> impl Strategy<Value = LineConfig> {
 }
 
 fn any_device() -> impl Strategy<Value = WifiDevice> {
-    let rate = prop_oneof![Just(RateControl::Minstrel), (0u8..16).prop_map(RateControl::Fixed)];
+    let rate = prop_oneof![Just(RateControl::Minstrel), (0u8..8).prop_map(RateControl::Fixed)];
     let words = any_queue()
         .prop_filter("a queue that does not shape", |words| !words.parse::<QueueConfig>().unwrap().shapes());
     let buffer = (words, prop::option::of(1u32..200)).prop_map(|(words, driver)| {
@@ -105,24 +106,27 @@ fn any_device() -> impl Strategy<Value = WifiDevice> {
             driver,
         })
     });
-    (rate, buffer, any::<bool>(), -95i16..-40).prop_map(|(rate, buffer, short, noise)| WifiDevice {
-        noise: Dbm::new(noise),
-        guard_interval: if short { GuardInterval::Short } else { GuardInterval::Long },
-        rate,
-        buffer,
-        ..WifiDevice::default()
+    (rate, buffer, any::<bool>(), -95i16..-40, 1u8..3).prop_map(|(rate, buffer, short, noise, streams)| {
+        WifiDevice {
+            spatial_streams: streams,
+            noise: Dbm::new(noise),
+            guard_interval: if short { GuardInterval::Short } else { GuardInterval::Long },
+            rate,
+            buffer,
+            ..WifiDevice::default()
+        }
     })
 }
 
 fn any_cell() -> impl Strategy<Value = WifiConfig> {
     let aggregation =
-        (1u8..65, 100u64..65_536, 1u64..11, 0u64..8_000).prop_map(|(frames, bytes, ms, amsdu)| Aggregation {
+        (1u8..65, 100u64..65_536, 1u64..11, 0u64..4_000).prop_map(|(frames, bytes, ms, amsdu)| Aggregation {
             ampdu_frames: frames,
             ampdu_bytes: Bytes::new(bytes),
             ampdu_duration: Duration::from_millis(ms),
             amsdu_bytes: Bytes::new(amsdu),
         });
-    (aggregation, any::<(bool, bool, bool)>(), 0u8..9, any_device()).prop_map(
+    (aggregation, any::<(bool, bool, bool)>(), prop::option::of(1u8..9), any_device()).prop_map(
         |(aggregation, (edca, wide, ccmp), retry_limit, ap)| WifiConfig {
             width: if wide { ChannelWidth::Mhz40 } else { ChannelWidth::Mhz20 },
             access: if edca { ChannelAccess::Edca } else { ChannelAccess::Dcf },
@@ -167,7 +171,8 @@ fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
             let flow = Flow { src: HostId(src), dst: HostId(dst), ..Flow::default() };
             // A flow keeps its kind: what L4S overtakes is another's.
             let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(src + dst) % 4];
-            (now, Packet { id, flow, ecn, ..packet(id, size) })
+            let dscp = [Dscp::DEFAULT, Dscp::EF, Dscp::AF41, Dscp(8)][usize::from(src + 2 * dst) % 4];
+            (now, Packet { id, flow, ecn, dscp, ..packet(id, size) })
         });
         numbered.collect()
     })

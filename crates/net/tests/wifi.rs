@@ -24,7 +24,7 @@ fn cell(ampdu_frames: u8) -> WifiConfig {
         name: "home".into(),
         aggregation: Aggregation { ampdu_frames, ..Aggregation::default() },
         // Bianchi's stations never give up.
-        retry_limit: u8::MAX,
+        retry_limit: Some(u8::MAX),
         ccmp: false,
         ap: device(RateControl::Fixed(7)),
         ..WifiConfig::default()
@@ -145,19 +145,22 @@ fn bianchi(n: u32, packet: Bytes) -> f64 {
 #[test]
 fn saturation_throughput_is_that_of_bianchis_model() {
     const SECS: u64 = 30;
-    for n in [1, 2, 5, 10, 20] {
+    for n in [1, 2, 5, 10, 20, 50] {
         let flows: Vec<_> = (1..=n).map(up).collect();
-        let counts = saturate(&mut network(cell(1), usize::from(n), 1), &flows, SECS);
+        let counts = saturate(&mut network(cell(1), usize::from(n), 6), &flows, SECS);
         let (measured, model) = (mbps(counts.iter().sum(), SECS), bianchi(n.into(), PACKET));
         let off = measured / model - 1.0;
         println!("{n:2} stations: {measured:.3} Mbit/s, model {model:.3}, {:+.2} %", 100.0 * off);
-        assert!(off.abs() < 0.03, "{n} stations: {measured} Mbit/s against {model}");
+        // Far beyond a home who collided is ahead of those who wait for EIFS often enough to be seen.
+        let bound = if n <= 20 { 0.03 } else { 0.05 };
+        assert!(off.abs() < bound, "{n} stations: {measured} Mbit/s against {model}");
     }
 }
 
+/// Over five minutes: a station that has backed off far is silent for long, so that shares even out slowly.
 #[test]
 fn the_access_point_has_the_share_of_one() {
-    const SECS: u64 = 60;
+    const SECS: u64 = 300;
     for n in [1, 2, 5, 10] {
         let flows: Vec<_> = (1..=n).map(up).chain((1..=n).map(down)).collect();
         let counts = saturate(&mut network(cell(1), usize::from(n), 2), &flows, SECS);
@@ -184,7 +187,7 @@ fn aggregates_take_the_time_that_their_arithmetic_says() {
         let cycle = DIFS + 7.5 * SLOT + data_micros(psdu) + SIFS + BLOCK_ACK;
         let (measured, expected) = (mbps(counts[0], SECS), frames as f64 * PACKET.bits() as f64 / cycle);
         println!("{frames:2} frames: {measured:.3} Mbit/s, arithmetic {expected:.3}");
-        assert!((measured / expected - 1.0).abs() < 0.05, "{frames} frames: {measured} against {expected}");
+        assert!((measured / expected - 1.0).abs() < 0.005, "{frames} frames: {measured} against {expected}");
     }
 }
 
@@ -197,10 +200,10 @@ fn a_slow_station_takes_the_time_and_not_the_throughput_of_others() {
     let mut network = network_of(config, stations, 4);
     let counts = saturate(&mut network, &[up(1), up(2)], 30);
     let ratio = counts[0] as f64 / counts[1] as f64;
+    let airtimes = [1, 2].map(|station| shown(&network, station, Direction::Up, "airtime"));
+    println!("at MCS 7 and MCS 0: {counts:?} packets, {airtimes:?} s on the air");
     assert!((0.95..1.05).contains(&ratio), "{counts:?}");
-    assert!(
-        shown(&network, 2, Direction::Up, "airtime") > 5.0 * shown(&network, 1, Direction::Up, "airtime")
-    );
+    assert!(airtimes[1] > 5.0 * airtimes[0]);
 }
 
 /// What is shown of a station, by name.
@@ -292,4 +295,60 @@ impl Events for Thin {
     fn dropped(&mut self, _: Time, dropped: Dropped) {
         panic!("nothing is dropped here: {dropped:?}");
     }
+}
+
+/// Of two who send at once the stronger is received, if it stands out enough for its rate.
+#[test]
+fn the_stronger_of_two_is_received() {
+    let strong = near(&device(RateControl::Fixed(0)));
+    let meets = |walls: u8| {
+        let weak = WifiStation { walls, ..strong.clone() };
+        let mut network = network_of(cell(1), vec![strong.clone(), weak], 7);
+        saturate(&mut network, &[up(1), up(2)], 20);
+        let of = |station, name| shown(&network, station, Direction::Up, name);
+        assert!(of(1, "collisions") > 100.0);
+        [1, 2].map(|station| of(station, "retransmissions") / of(station, "collisions"))
+    };
+    // 25 dB less behind five walls: far more than BPSK needs. Alike, neither is heard.
+    let (apart, alike) = (meets(5), meets(0));
+    println!("retransmissions a collision: {apart:?} of the strong and the weak, {alike:?} alike");
+    assert!(apart[0] == 0.0 && apart[1] > 0.99, "{apart:?}");
+    assert!(alike.iter().all(|share| *share > 0.99), "{alike:?}");
+}
+
+/// What a download takes and what the same station uploads are charged alike: another's download gets the other half.
+#[test]
+fn an_upload_is_charged_to_its_station() {
+    let mut config = cell(64);
+    config.ap.buffer = Buffer::PerStation { queue: QueueConfig::Pfifo(10_000) };
+    let mut network = network(config, 2, 8);
+    saturate(&mut network, &[down(1), down(2), up(1)], 20);
+    let air = |station, direction| shown(&network, station, direction, "airtime");
+    let first = [Direction::Up, Direction::Down].map(|direction| air(1, direction));
+    println!("with an upload {first:?} s up and down, without {:.2} s", air(2, Direction::Down));
+    // The upload wins half of the channel by contention, so that all of the access point's half is the other's.
+    assert!(first[1] < 0.1 * air(2, Direction::Down));
+}
+
+/// A category that sends without end beside another, at two stations: the one with the shorter pauses and windows gets more; and a burst
+/// ends with its transmit opportunity.
+#[test]
+fn a_burst_fills_its_opportunity_and_no_more() {
+    const SECS: u64 = 5;
+    let config = WifiConfig { access: ChannelAccess::Edca, ..cell(1) };
+    let (flow, _) = up(1);
+    let counts = saturate(&mut network(config, 1, 9), &[(flow, Dscp::EF)], SECS);
+    // AIFS of 28 µs, 1.5 slots; then frames, each with SIFS and an ACK, SIFS between, within 1504 µs.
+    let each = data_micros(PACKET.get() + OVERHEAD) + SIFS + ACK;
+    let frames = ((1_504.0 + SIFS) / (each + SIFS)).floor();
+    let cycle = 28.0 + 1.5 * SLOT + frames * each + (frames - 1.0) * SIFS;
+    let (measured, expected) = (mbps(counts[0], SECS), frames * PACKET.bits() as f64 / cycle);
+    println!("voice: {frames} frames a burst, {measured:.3} Mbit/s, arithmetic {expected:.3}");
+    assert!((measured / expected - 1.0).abs() < 0.01, "{measured} against {expected}");
+
+    let flows = [(flow, Dscp::AF41), up(2)];
+    let config = WifiConfig { access: ChannelAccess::Edca, ..cell(64) };
+    let counts = saturate(&mut network_of(config.clone(), vec![near(&config.ap); 2], 9), &flows, SECS);
+    println!("video and best effort: {counts:?}");
+    assert!(counts[0] > counts[1], "{counts:?}");
 }

@@ -94,7 +94,7 @@ fn wifi() -> NetworkConfig {
     let place = WifiStation { distance: Metres::new(10), walls: 2, fading, ..WifiStation::default() };
     config.hosts[0].access = AccessConfig::Wifi(WifiStation { device: device.clone(), ..place });
     let aggregation = Aggregation { ampdu_frames: 4, ..Aggregation::default() };
-    config.wifi = vec![WifiConfig { aggregation, retry_limit: 2, ap: device, ..WifiConfig::default() }];
+    config.wifi = vec![WifiConfig { aggregation, retry_limit: Some(3), ap: device, ..WifiConfig::default() }];
     config
 }
 

@@ -2,9 +2,9 @@
 
 use super::words::{choice, within};
 use crate::document::{Fault, Reader};
-use net::{Buffer, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice};
+use net::{Buffer, CodelParameters, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice};
 use std::ops::RangeInclusive;
-use units::Dbm;
+use units::{Dbm, Duration};
 
 /// As many streams as the model has schemes for.
 const STREAMS: RangeInclusive<u8> = 1..=2;
@@ -65,8 +65,7 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
             let reason = "with a queue for each station the driver holds nothing back";
             return Err(table.fault("driver", reason, "leave it out, or write buffer = \"shared\""));
         }
-        // What Linux has there: mac80211's queues are FQ-CoDel (Høiland-Jørgensen et al. 2017, § 3.1).
-        let queue = queue.unwrap_or(QueueConfig::FqCodel(FqCodelConfig::default()));
+        let queue = queue.unwrap_or_else(|| QueueConfig::FqCodel(mac80211()));
         return Ok(Buffer::PerStation { queue });
     }
     let driver = packets.unwrap_or(driver);
@@ -74,6 +73,17 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
         return Err(table.fault("driver", format!("{driver} packets"), format!("write 1 to {MAX_DRIVER}")));
     }
     Ok(Buffer::Shared { queue: queue.unwrap_or(usual), driver })
+}
+
+/// What Linux has for each station (Høiland-Jørgensen et al. 2017, § 3.1; net/mac80211/tx.c, ieee80211_txq_setup_flows).
+fn mac80211() -> FqCodelConfig {
+    let usual = FqCodelConfig::default();
+    let times = CodelParameters {
+        target: Duration::from_millis(20),
+        interval: Duration::from_millis(100),
+        ..usual.codel
+    };
+    FqCodelConfig { codel: times, ..usual }
 }
 
 /// A discipline that makes do without a rate of its own: on the air there is none that holds.

@@ -24,8 +24,6 @@ const AMPDU_FRAMES: RangeInclusive<u8> = 1..=64;
 /// The longest A-MPDU and A-MSDU of HT (IEEE 802.11-2016 § 9.4.2.56.2, § 9.4.2.56.3).
 const AMPDU_BYTES: Bytes = Bytes::new(65_535);
 const AMSDU_BYTES: Bytes = Bytes::new(7_935);
-/// The longest transmission of HT (aPPDUMaxTime, IEEE 802.11n-2009 table 20-24).
-const AMPDU_DURATION: Duration = Duration::from_millis(10);
 /// dot11ShortRetryLimit (IEEE 802.11-2016 annex C).
 const RETRY_LIMIT: RangeInclusive<u8> = 1..=255;
 /// 1.6 to 6 are published for buildings (Rappaport 2002 table 4.2); somewhat more to either side.
@@ -63,7 +61,10 @@ fn cell(name: &str, node: &Node) -> Result<WifiConfig, Fault> {
     let accesses = [("dcf", ChannelAccess::Dcf), ("edca", ChannelAccess::Edca)];
     let access = choice(&mut table, "channel_access", &accesses)?;
     let aggregation = aggregation(&mut table)?;
-    let retry_limit = within(&mut table, "retry_limit", usual.retry_limit, RETRY_LIMIT)?;
+    let retry_limit = match table.node("retry_limit") {
+        Some(_) => Some(within(&mut table, "retry_limit", 1, RETRY_LIMIT)?),
+        None => usual.retry_limit,
+    };
     let ccmp = choice(&mut table, "encryption", &[("wpa2", true), ("none", false)])?;
     let path_loss = match table.node("path_loss") {
         Some(node) => path_loss(node, &table.path("path_loss"))?,
@@ -109,9 +110,13 @@ fn aggregation(table: &mut Reader<'_>) -> Result<Aggregation, Fault> {
         return Err(table.fault("ampdu_bytes", reason, format!("write 1B to {}B", AMPDU_BYTES.get())));
     }
     let ampdu_duration = table.or("ampdu_duration", usual.ampdu_duration)?;
-    if ampdu_duration == Duration::ZERO || ampdu_duration > AMPDU_DURATION {
+    if ampdu_duration == Duration::ZERO || ampdu_duration > Aggregation::LONGEST {
         let reason = format!("{ampdu_duration} is out of range");
-        return Err(table.fault("ampdu_duration", reason, format!("write a time up to {AMPDU_DURATION}")));
+        return Err(table.fault(
+            "ampdu_duration",
+            reason,
+            format!("write a time up to {}", Aggregation::LONGEST),
+        ));
     }
     let amsdu_bytes = table.or("amsdu_bytes", usual.amsdu_bytes)?;
     if amsdu_bytes > AMSDU_BYTES {
@@ -121,6 +126,11 @@ fn aggregation(table: &mut Reader<'_>) -> Result<Aggregation, Fault> {
             reason,
             format!("write 0B, for none, to {}B", AMSDU_BYTES.get()),
         ));
+    }
+    if ampdu_frames > 1 && amsdu_bytes > Aggregation::AMSDU_IN_AMPDU {
+        let reason = format!("{amsdu_bytes} is longer than a frame of an A-MPDU");
+        let mend = format!("write up to {}B, or ampdu_frames = 1", Aggregation::AMSDU_IN_AMPDU.get());
+        return Err(table.fault("amsdu_bytes", reason, mend));
     }
     table.finish()?;
     Ok(Aggregation { ampdu_frames, ampdu_bytes, ampdu_duration, amsdu_bytes })

@@ -3,7 +3,7 @@
 use super::device;
 use super::words::within;
 use crate::document::{Fault, Node, Place, Reader, did_you_mean};
-use net::{Fading, WifiConfig, WifiStation};
+use net::{Fading, RateControl, WifiConfig, WifiDevice, WifiStation};
 use std::ops::RangeInclusive;
 use units::{Decibels, Duration};
 
@@ -35,8 +35,28 @@ pub(in crate::experiment) fn read(
     let shadowing = fading(&mut table, "shadowing")?;
     let fading = fading(&mut table, "fading")?;
     let device = device::read(&mut table)?;
+    check_streams(&table, &device, &cells[cell].0)?;
     table.finish()?;
     Ok(WifiStation { cell, distance, walls, shadowing, fading, device })
+}
+
+/// Refuses a fixed rate of more streams than the other end has.
+fn check_streams(table: &Reader<'_>, device: &WifiDevice, cell: &WifiConfig) -> Result<(), Fault> {
+    let ends = [("it", device, &cell.ap), ("the access point", &cell.ap, device)];
+    for (who, sender, receiver) in ends {
+        let most = 8 * receiver.spatial_streams - 1;
+        if let RateControl::Fixed(mcs) = sender.rate
+            && mcs > most
+        {
+            let reason = format!("{who} sends mcs {mcs}, of more spatial streams than the other end has");
+            return Err(table.fault(
+                "spatial_streams",
+                reason,
+                format!("let it send \"mcs {most}\" or below, or give both two"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Changes of the signal; none if they are left out.

@@ -47,7 +47,7 @@ fn with(old: &str, new: &str) -> Result<Experiment, ExperimentError> {
 #[test]
 fn what_is_left_out_is_usual() {
     let (cell, station) = read(&parse(HOME).unwrap().cells()[0]);
-    assert_eq!((cell.name.as_str(), cell.channel, cell.retry_limit, cell.ccmp), ("home", 11, 7, true));
+    assert_eq!((cell.name.as_str(), cell.channel, cell.retry_limit, cell.ccmp), ("home", 11, None, true));
     assert_eq!((cell.width, cell.access), (ChannelWidth::Mhz20, ChannelAccess::Dcf));
     assert_eq!(cell.aggregation, net::Aggregation::default());
     assert_eq!((station.cell, station.distance, station.walls), (0, Metres::new(3), 0));
@@ -67,7 +67,10 @@ fn everything_can_be_said() {
                    queue = \"fq_codel target 20ms\"\n";
     let text = HOME.replace("channel = 11\n", cell).replace("distance = \"3m\"\n", station);
     let (cell, station) = read(&parse(&text).unwrap().cells()[0]);
-    assert_eq!((cell.width, cell.access, cell.retry_limit), (ChannelWidth::Mhz40, ChannelAccess::Edca, 4));
+    assert_eq!(
+        (cell.width, cell.access, cell.retry_limit),
+        (ChannelWidth::Mhz40, ChannelAccess::Edca, Some(4))
+    );
     assert_eq!(
         (cell.ccmp, cell.path_loss.exponent, cell.path_loss.wall),
         (false, 3.5, Decibels::from_f64(7.5))

@@ -19,8 +19,10 @@ pub(super) struct Receiver {
     staged: VecDeque<Held>,
     /// What has been sent and not let go of.
     pub(super) window: Window,
-    /// Transmissions without any acknowledgement, since the last that had one.
+    /// Transmissions without any acknowledgement, since the last that had one or gave a frame up.
     pub(super) failures: u32,
+    /// Whether the first of them was to try out a rate.
+    pub(super) sampled: bool,
     /// Airtime that it may use before others have had theirs, in nanoseconds.
     deficit: i64,
     /// Whether it waits for its turn.
@@ -69,6 +71,7 @@ impl Waiting {
         };
         let receiver = |name: &&str| Receiver {
             queue: queue.map(|queue| Queue::new(queue, &streams.within(name))),
+            deficit: QUANTUM,
             ..Receiver::default()
         };
         Self { receivers: receivers.iter().map(receiver).collect(), turns }
@@ -88,14 +91,15 @@ impl Waiting {
                 queue.enqueue(now, packet, drops);
                 self.refill(now, of, drops);
             }
-            Turns::Airtime { new, .. } => {
+            Turns::Airtime { new, old } => {
                 let each = &mut self.receivers[receiver];
                 if let Some(queue) = &mut each.queue {
                     queue.enqueue(now, packet, drops);
                 }
                 if !each.listed {
-                    (each.listed, each.deficit) = (true, QUANTUM);
-                    new.push_back(receiver);
+                    each.listed = true;
+                    // Who owes airtime is not new.
+                    if each.deficit > 0 { new.push_back(receiver) } else { old.push_back(receiver) }
                 }
             }
         }
@@ -163,17 +167,21 @@ impl Waiting {
         }
     }
 
-    /// A transmission to that receiver got through in part, or not at all.
-    pub(super) fn concluded(&mut self, receiver: usize, acknowledged: bool) {
+    /// A transmission to that receiver is over: it is repeated at once, or what follows begins anew.
+    pub(super) fn concluded(&mut self, receiver: usize, repeat: bool) {
         let failures = &mut self.receivers[receiver].failures;
-        *failures = if acknowledged { 0 } else { *failures + 1 };
+        *failures = if repeat { *failures + 1 } else { 0 };
         if let Turns::RoundRobin { again, .. } = &mut self.turns {
-            *again = (!acknowledged).then_some(receiver);
+            *again = repeat.then_some(receiver);
         }
     }
 
-    /// That receiver held the channel for so long, with what it got or sent.
+    /// That receiver held the channel for so long, with what it got or sent. It owes that to others who waited meanwhile.
     pub(super) fn charge(&mut self, receiver: usize, airtime: Duration) {
+        let waits = |(place, each): (usize, &Receiver)| place != receiver && !each.is_empty();
+        if !self.receivers.iter().enumerate().any(waits) {
+            return;
+        }
         let airtime = i64::try_from(airtime.as_nanos()).unwrap_or(i64::MAX);
         let deficit = &mut self.receivers[receiver].deficit;
         *deficit = deficit.saturating_sub(airtime);

@@ -70,7 +70,7 @@ pub(crate) struct Cell {
     phy: Phy,
     edca: bool,
     aggregation: Aggregation,
-    retry_limit: u8,
+    retry_limit: Option<u8>,
     ccmp: bool,
     /// The access point first, then the stations.
     devices: Vec<Device>,
@@ -120,16 +120,12 @@ impl Cell {
         let mut radios: Vec<Radio> =
             seats.iter().map(|(_, name, station)| Radio::new(config, station, seed, name)).collect();
         let paths = seats.iter().zip(&mut radios).map(|((_, name, station), radio)| {
+            // Nobody is sent more streams than it has.
+            let streams = station.device.spatial_streams.min(config.ap.spatial_streams);
             [(Direction::Up, &station.device), (Direction::Down, &config.ap)].map(|(direction, device)| {
                 let name = format!("{name}.{}", word(direction));
                 let stream = seed.stream(&format!("{name}.rate"));
-                let rate = RateController::new(
-                    device.rate,
-                    phy,
-                    device.spatial_streams,
-                    device.guard_interval,
-                    stream,
-                );
+                let rate = RateController::new(device.rate, phy, streams, device.guard_interval, stream);
                 let signal = device.tx_power + Decibels::from_f64(radio.gain(Time::ZERO));
                 Path::new(rate, seed.stream(&format!("{name}.errors")), signal)
             })
@@ -204,25 +200,31 @@ impl Cell {
         }
     }
 
-    /// Those whose counts have ended send.
+    /// Those whose counts end send. Within a slot of the first nobody hears that the channel is taken: a slot is as long as that takes,
+    /// and the turn from listening to sending (IEEE 802.11-2016 § 10.3.7).
     fn begin(&mut self, now: Time, events: &mut impl CellEvents) {
+        let deaf_until = now + phy::SLOT;
+        let starts_of =
+            |function: &Function| function.contender.starts().filter(|starts| *starts < deaf_until);
         for device in 0..self.devices.len() {
-            let functions = &mut self.devices[device].functions;
-            let mut winner = None;
-            for (category, function) in functions.iter_mut().enumerate().rev() {
-                if function.contender.starts().is_none_or(|starts| starts > now) {
-                    continue;
+            let mut begins = None;
+            for category in (0..self.devices[device].functions.len()).rev() {
+                let Some(starts) = starts_of(&self.devices[device].functions[category]) else { continue };
+                match begins {
+                    None => {
+                        if self.transmit(device, category, now, starts.max(now), None, events) {
+                            begins = Some(starts);
+                        }
+                    }
+                    Some(begins) if starts == begins => {
+                        // An internal collision: the more urgent one sends (§ 10.22.2.4).
+                        let contender = &mut self.devices[device].functions[category].contender;
+                        contender.failed();
+                        contender.not_before(deaf_until);
+                    }
+                    // The device hears itself.
+                    Some(_) => {}
                 }
-                if winner.is_none() {
-                    winner = Some(category);
-                } else {
-                    // An internal collision: the more urgent one sends (§ 10.22.2.4).
-                    function.contender.failed();
-                    function.contender.not_before(now + phy::SLOT);
-                }
-            }
-            if let Some(category) = winner {
-                self.transmit(device, category, now, None, events);
             }
         }
         self.occupied(now);
@@ -244,27 +246,34 @@ impl Cell {
         self.phase = Phase::Data { until };
     }
 
-    /// Puts a PPDU on the air; if the queues drop all that waits, none.
+    /// Puts a PPDU on the air that begins then; if the queues drop all that waits, none. Returns whether it did.
     fn transmit(
         &mut self,
         device: usize,
         category: usize,
         now: Time,
+        began: Time,
         opportunity: Option<Time>,
         events: &mut impl CellEvents,
-    ) {
+    ) -> bool {
         let direction = if device == ACCESS_POINT { Direction::Down } else { Direction::Up };
         let Device { functions, config } = &mut self.devices[device];
         let Function { contender, waiting } = &mut functions[category];
         let txop_limit = contender.parameters().txop_limit;
         // No limit is one transmission, of any length.
         let whole = if txop_limit == Duration::ZERO { Duration::MAX } else { txop_limit };
-        let remaining = opportunity.map_or(whole, |ends| ends.saturating_since(now));
+        let remaining = opportunity.map_or(whole, |ends| ends.saturating_since(began));
         while let Some(receiver) = waiting.turn() {
             let station = if device == ACCESS_POINT { receiver } else { device - 1 };
-            let failures = waiting.receivers[receiver].failures;
+            let to = &mut waiting.receivers[receiver];
             let rate = &mut self.paths[station][index(direction)].rate;
-            let choice = if failures == 0 { rate.choose() } else { rate.retry(failures) };
+            let choice = if to.failures > 0 {
+                rate.retry(to.failures, to.sampled)
+            } else {
+                let choice = rate.choose();
+                to.sampled = choice.sample;
+                choice
+            };
             let guard = config.guard_interval;
             let limits = Limits {
                 frames: if choice.sample { 1 } else { self.aggregation.ampdu_frames },
@@ -280,7 +289,7 @@ impl Cell {
                 // The queue has dropped what waited; or the rest of the opportunity is too short.
                 if opportunity.is_some() {
                     waiting.put_off(receiver);
-                    return;
+                    return false;
                 }
                 continue;
             }
@@ -289,8 +298,7 @@ impl Cell {
             path.began(choice.mcs, self.phy.bitrate(choice.mcs, guard), psdu, signal);
             let data = self.phy.data_duration(choice.mcs, guard, psdu.bytes);
             let acknowledgement = acknowledgement(choice.mcs, psdu.frames > 1);
-            let ends = now + data;
-            let opportunity = opportunity.unwrap_or(now + txop_limit);
+            let opportunity = opportunity.unwrap_or(began + txop_limit);
             self.on_air.push(Ppdu {
                 device,
                 category,
@@ -298,15 +306,16 @@ impl Cell {
                 station,
                 direction,
                 choice,
-                began: now,
-                ends,
+                began,
+                ends: began + data,
                 acknowledgement,
                 opportunity,
                 signal,
             });
-            return;
+            return true;
         }
         contender.rest();
+        false
     }
 
     /// The channel falls silent: receivers acknowledge what got through.
@@ -351,7 +360,8 @@ impl Cell {
         let path = &mut self.paths[ppdu.station][index(ppdu.direction)];
         let Function { contender, waiting } = &mut self.devices[ppdu.device].functions[ppdu.category];
         let window = &mut waiting.receivers[ppdu.receiver].window;
-        let outcome = window.conclude(self.retry_limit, |size| {
+        let attempts = self.retry_limit.map_or_else(|| path.rate.attempts(), u32::from);
+        let outcome = window.conclude(attempts, |size| {
             let gets_through = libm::exp(8.0 * size.get() as f64 * bit);
             path.errors.chance(gets_through) && !deaf
         });
@@ -371,9 +381,10 @@ impl Cell {
         });
         let acknowledged = outcome.succeeded > 0;
         path.rate.report(now, ppdu.choice, outcome.attempted, outcome.succeeded);
-        let airtime = ppdu.ends.saturating_since(ppdu.began) + phy::SIFS + ppdu.acknowledgement;
+        let answer = if acknowledged { phy::SIFS + ppdu.acknowledgement } else { Duration::ZERO };
+        let airtime = ppdu.ends.saturating_since(ppdu.began) + answer;
         path.ended(airtime, on_air.len() > 1);
-        waiting.concluded(ppdu.receiver, acknowledged);
+        waiting.concluded(ppdu.receiver, !acknowledged && !outcome.abandoned);
         if acknowledged || outcome.abandoned {
             contender.succeeded();
         } else {
@@ -392,8 +403,8 @@ impl Cell {
         acknowledged
     }
 
-    /// Nobody answered. Senders wait for the time-out of the acknowledgement; others heard for whom the channel is reserved, or, of
-    /// frames that collided, only that there was something (§ 10.3.2.9, § 10.3.7).
+    /// Nobody answered. Senders wait for the time-out of the acknowledgement; others heard for how long the channel
+    /// is reserved, or, of frames that collided, only that there was something (§ 10.3.2.9, § 10.3.7, § 10.22.2.4).
     fn unacknowledged(&mut self, on_air: &[Ppdu], now: Time) {
         self.phase = Phase::Idle;
         let (reserved, extra) = match on_air {
@@ -404,6 +415,10 @@ impl Cell {
             let own = on_air.iter().find(|ppdu| ppdu.device == device);
             for Function { contender, .. } in functions {
                 match own {
+                    // An EDCAF waits for AIFS from then on; under DCF the channel has been idle for DIFS by then.
+                    Some(own) if self.edca => {
+                        contender.resume(now.max(own.ends + phy::ACK_TIMEOUT), Duration::ZERO);
+                    }
                     Some(own) => {
                         contender.resume(now, Duration::ZERO);
                         contender.not_before(own.ends + phy::ACK_TIMEOUT);
@@ -421,7 +436,7 @@ impl Cell {
             && now + phy::SIFS < ends
             && !self.devices[device].functions[category].waiting.is_empty()
         {
-            self.transmit(device, category, now + phy::SIFS, Some(ends), events);
+            self.transmit(device, category, now, now + phy::SIFS, Some(ends), events);
             if let Some(until) = self.on_air.iter().map(|ppdu| ppdu.ends).max() {
                 self.phase = Phase::Data { until };
                 return;

@@ -17,15 +17,61 @@ pub struct WifiConfig {
     pub access: ChannelAccess,
     /// How much goes into one transmission.
     pub aggregation: Aggregation,
-    /// How often a frame is sent again before it is given up (dot11ShortRetryLimit; 7 by default, IEEE 802.11-2016
-    /// annex C).
-    pub retry_limit: u8,
+    /// How often a frame is sent before it is given up (dot11ShortRetryLimit, IEEE 802.11-2016 annex C). If none is given, 7
+    /// with a fixed rate, as there; with Minstrel, whose chain of rates says how often each is tried, as often as that is long.
+    pub retry_limit: Option<u8>,
     /// Whether frames are encrypted (WPA2, CCMP): 16 bytes more each (IEEE 802.11-2016 § 12.5.3.2).
     pub ccmp: bool,
     /// How a signal fades with distance.
     pub path_loss: PathLoss,
     /// The access point.
     pub ap: WifiDevice,
+}
+
+/// Frames that a compressed block ACK tells of (IEEE 802.11-2016 § 9.3.1.9.3).
+const WINDOW: u8 = 64;
+
+impl WifiConfig {
+    /// What no cell can have, and the mend.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let Aggregation { ampdu_frames, amsdu_bytes, .. } = self.aggregation;
+        if !(1..=WINDOW).contains(&ampdu_frames) {
+            return Some(format!(
+                "cell '{}': {ampdu_frames} frames in an A-MPDU; say 1 to {WINDOW}",
+                self.name
+            ));
+        }
+        if ampdu_frames > 1 && amsdu_bytes > Aggregation::AMSDU_IN_AMPDU {
+            let most = Aggregation::AMSDU_IN_AMPDU;
+            return Some(format!(
+                "cell '{}': an A-MSDU of {amsdu_bytes} in an A-MPDU; say {most} or less",
+                self.name
+            ));
+        }
+        self.ap.fault(&self.name, self.ap.spatial_streams)
+    }
+}
+
+impl WifiDevice {
+    /// What no device can have, and the mend; `streams` are those of the other end.
+    pub(crate) fn fault(&self, name: &str, streams: u8) -> Option<String> {
+        if !(1..=2).contains(&self.spatial_streams) {
+            return Some(format!("'{name}': {} spatial streams; say 1 or 2", self.spatial_streams));
+        }
+        let most = 8 * self.spatial_streams.min(streams) - 1;
+        match (self.rate, &self.buffer) {
+            (RateControl::Fixed(mcs), _) if mcs > most => Some(format!(
+                "'{name}': MCS {mcs} has more spatial streams than both ends; say {most} or less"
+            )),
+            (_, Buffer::Shared { driver: 0, .. }) => {
+                Some(format!("'{name}': a driver that holds no packet sends none; say 1 or more"))
+            }
+            (_, buffer) if buffer.shapes() => Some(format!(
+                "'{name}': its queue holds packets back by itself, and the channel says when one can go; take one that only orders and drops"
+            )),
+            _ => None,
+        }
+    }
 }
 
 impl Default for WifiConfig {
@@ -37,7 +83,7 @@ impl Default for WifiConfig {
             width: ChannelWidth::default(),
             access: ChannelAccess::default(),
             aggregation: Aggregation::default(),
-            retry_limit: 7,
+            retry_limit: None,
             ccmp: true,
             path_loss: PathLoss::default(),
             ap: WifiDevice::default(),
@@ -83,10 +129,18 @@ pub struct Aggregation {
     pub ampdu_frames: u8,
     /// The most bytes of an A-MPDU (HT: 65 535, IEEE 802.11-2016 § 9.4.2.56.3).
     pub ampdu_bytes: Bytes,
-    /// The longest that an A-MPDU may take on the air (Linux ath9k: 4 ms; HT: 10 ms, aPPDUMaxTime).
+    /// The longest that an A-MPDU may take on the air (Linux ath9k: 4 ms; HT: [`Self::LONGEST`]).
     pub ampdu_duration: Duration,
     /// The most bytes of an A-MSDU (HT: 3839 or 7935); zero is none.
     pub amsdu_bytes: Bytes,
+}
+
+impl Aggregation {
+    /// The longest A-MSDU in an A-MPDU: an MPDU there is 4095 bytes at most (IEEE 802.11-2016 § 9.7.1), with its header, its check and
+    /// what CCMP adds.
+    pub const AMSDU_IN_AMPDU: Bytes = Bytes::new(4_095 - 26 - 4 - 16);
+    /// The longest HT-mixed PPDU, as its legacy part can tell: 4095 bytes at 6 Mbit/s (aPPDUMaxTime, IEEE 802.11-2016 table 19-25).
+    pub const LONGEST: Duration = Duration::from_micros(5_484);
 }
 
 impl Default for Aggregation {
@@ -124,7 +178,7 @@ pub struct WifiDevice {
     /// Noise and interference at its receiver over the whole width of the channel, noise figure and losses of
     /// implementation included.
     pub noise: Dbm,
-    /// The most spatial streams that it sends, 1 or 2.
+    /// The spatial streams that it can send and receive at most, 1 or 2.
     pub spatial_streams: u8,
     /// The guard interval that it sends with.
     pub guard_interval: GuardInterval,

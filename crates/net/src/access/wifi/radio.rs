@@ -56,7 +56,7 @@ mod tests {
             width: ChannelWidth::Mhz20,
             access: ChannelAccess::Dcf,
             aggregation: Aggregation::default(),
-            retry_limit: 7,
+            retry_limit: None,
             ccmp: true,
             path_loss: PathLoss::default(),
             ap: WifiDevice::default(),

@@ -91,7 +91,7 @@ enum Fate {
 struct Frame {
     packets: u16,
     size: Bytes,
-    retries: u8,
+    attempts: u32,
     fate: Fate,
     on_air: bool,
 }
@@ -176,24 +176,23 @@ impl Window {
             self.packets.push_back(held);
             (packets, body, subframes) = (packets + 1, longer, longer);
         }
-        Some(Frame { packets, size: mpdu(body, limits), retries: 0, fate: Fate::Waiting, on_air: true })
+        Some(Frame { packets, size: mpdu(body, limits), attempts: 0, fate: Fate::Waiting, on_air: true })
     }
 
-    /// The transmission is over: `arrives` tells of each frame, by its size, whether it got through; one that has been repeated
-    /// more than `retry_limit` times is given up.
-    pub(super) fn conclude(&mut self, retry_limit: u8, mut arrives: impl FnMut(Bytes) -> bool) -> Outcome {
+    /// The transmission is over: `arrives` tells of each frame, by its size, whether it got through; one that has been sent
+    /// `attempts` times in vain is given up.
+    pub(super) fn conclude(&mut self, attempts: u32, mut arrives: impl FnMut(Bytes) -> bool) -> Outcome {
         let mut outcome = Outcome::default();
         for frame in self.frames.iter_mut().filter(|frame| frame.on_air) {
             frame.on_air = false;
+            frame.attempts += 1;
             outcome.attempted += 1;
             if arrives(frame.size) {
                 frame.fate = Fate::Received;
                 outcome.succeeded += 1;
-            } else if frame.retries == retry_limit {
+            } else if frame.attempts >= attempts {
                 frame.fate = Fate::Abandoned;
                 outcome.abandoned = true;
-            } else {
-                frame.retries += 1;
             }
         }
         outcome
@@ -303,10 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_sent_once_and_then_again_up_to_the_limit() {
+    fn a_frame_is_sent_as_often_as_it_may_be() {
         let mut window = Window::default();
         let mut line = Line::of(&[100]);
-        for attempt in 0..=3 {
+        for attempt in 1..=3 {
             assert_eq!(window.compose(&LIMITS, &mut line).frames, 1, "attempt {attempt}");
             assert_eq!(window.conclude(3, |_| false).abandoned, attempt == 3);
         }

@@ -28,14 +28,12 @@ pub(super) struct Minstrel {
     /// PPDUs and their MPDUs since the last update.
     ppdus: u32,
     mpdus: u32,
-    /// Whether the last choice was to try out a rate.
-    sampling: bool,
 }
 
 impl Minstrel {
     pub(super) fn new(phy: Phy, streams: u8, guard: GuardInterval, mut stream: Stream) -> Self {
         let (table, sampler) = (Table::new(phy, streams, guard), Sampler::new(&mut stream));
-        Self { table, sampler, updated: Time::ZERO, ppdus: 0, mpdus: 0, sampling: false }
+        Self { table, sampler, updated: Time::ZERO, ppdus: 0, mpdus: 0 }
     }
 
     /// The mean number of MPDUs in a PPDU, rounded down.
@@ -51,14 +49,13 @@ impl Minstrel {
 
     pub(super) fn choose(&mut self) -> Choice {
         let sampled = self.sampler.next(&self.table, self.ampdu_length());
-        self.sampling = sampled.is_some();
-        Choice { mcs: sampled.unwrap_or(self.table.best[0]), sample: self.sampling }
+        Choice { mcs: sampled.unwrap_or(self.table.best[0]), sample: sampled.is_some() }
     }
 
     /// Down the chain of rates, each tried some times (minstrel_ht_update_rates).
-    pub(super) fn retry(&self, failures: u32) -> Choice {
-        let mut failures = failures.saturating_sub(u32::from(self.sampling));
-        for mcs in [self.table.best[0], self.table.best[1], self.table.surest] {
+    pub(super) fn retry(&self, failures: u32, sampled: bool) -> Choice {
+        let mut failures = failures.saturating_sub(u32::from(sampled));
+        for mcs in self.chain() {
             let tries = self.table.tries(mcs);
             if failures < tries {
                 return Choice::of(mcs);
@@ -66,6 +63,15 @@ impl Minstrel {
             failures -= tries;
         }
         Choice::of(Mcs::new(0))
+    }
+
+    fn chain(&self) -> [Mcs; 3] {
+        [self.table.best[0], self.table.best[1], self.table.surest]
+    }
+
+    /// The tries of the whole chain.
+    pub(super) fn attempts(&self) -> u32 {
+        self.chain().map(|mcs| self.table.tries(mcs)).into_iter().sum()
     }
 
     pub(super) fn report(&mut self, now: Time, choice: Choice, attempted: u32, succeeded: u32) {

@@ -63,12 +63,12 @@ impl RateController {
         }
     }
 
-    /// The rate of the next try after `failures` (1 or more) tries in a row since the last [`choose`](Self::choose)
-    /// without any acknowledgement.
-    pub(super) fn retry(&mut self, failures: u32) -> Choice {
+    /// The rate of the next try after `failures` (1 or more) tries in a row without any acknowledgement, the first of which was
+    /// of a rate to be tried out if it was `sampled`.
+    pub(super) fn retry(&self, failures: u32, sampled: bool) -> Choice {
         match &self.rule {
             Rule::Fixed(mcs) => Choice::of(*mcs),
-            Rule::Minstrel(minstrel) => minstrel.retry(failures),
+            Rule::Minstrel(minstrel) => minstrel.retry(failures, sampled),
         }
     }
 
@@ -78,6 +78,15 @@ impl RateController {
         debug_assert!(succeeded <= attempted, "only what was sent is acknowledged");
         if let Rule::Minstrel(minstrel) = &mut self.rule {
             minstrel.report(now, choice, attempted, succeeded);
+        }
+    }
+
+    /// How often a frame is sent before it is given up: with a fixed rate dot11ShortRetryLimit (IEEE 802.11-2016 annex C);
+    /// with Minstrel the chain of rates has an end (Linux gives a driver the tries of each rate, and no other limit).
+    pub(super) fn attempts(&self) -> u32 {
+        match &self.rule {
+            Rule::Fixed(_) => 7,
+            Rule::Minstrel(minstrel) => minstrel.attempts(),
         }
     }
 

@@ -31,9 +31,12 @@ impl Link {
     /// Sends A-MPDUs of `length` frames for some seconds through a channel of the given ratio; bit/s.
     fn run(&mut self, seconds: u64, length: u32, snr_db: impl Fn(Time) -> f64) -> f64 {
         let (start, mut delivered) = (self.now, 0);
-        let mut failures = 0;
+        let (mut failures, mut sampled) = (0, false);
         while self.now < start + Duration::from_secs(seconds) {
-            let choice = if failures > 0 { self.rates.retry(failures) } else { self.rates.choose() };
+            let choice = if failures > 0 { self.rates.retry(failures, sampled) } else { self.rates.choose() };
+            if failures == 0 {
+                sampled = choice.sample;
+            }
             let frames = if choice.sample { 1 } else { length };
             let each = libm::exp(FRAME.bits() as f64 * bit_success_log(snr_db(self.now), choice.mcs));
             let arrived = (0..frames).filter(|_| self.random.chance(each)).count() as u32;
@@ -42,7 +45,7 @@ impl Link {
             self.rates.report(self.now, choice, frames, arrived);
             self.used.push(choice.mcs);
             delivered += u64::from(arrived);
-            failures = if arrived > 0 || failures == 7 { 0 } else { failures + 1 };
+            failures = if arrived > 0 || failures + 1 >= self.rates.attempts() { 0 } else { failures + 1 };
         }
         (FRAME * delivered).bits() as f64 / seconds as f64
     }
@@ -68,7 +71,7 @@ fn a_fixed_rate_stays() {
     let choice = rates.choose();
     assert_eq!(choice, Choice { mcs: Mcs::new(12), sample: false });
     rates.report(Time::from_secs(1), choice, 20, 0);
-    assert_eq!(rates.retry(7).mcs, Mcs::new(12));
+    assert_eq!(rates.retry(7, false).mcs, Mcs::new(12));
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn a_sudden_death_of_two_streams_is_left_before_the_update() {
 fn retries_go_down_the_chain() {
     let mut link = Link::new(2, 2);
     link.run(5, 16, |_| 22.0);
-    let chain: Vec<Mcs> = (1..20).map(|failures| link.rates.retry(failures).mcs).collect();
+    let chain: Vec<Mcs> = (1..20).map(|failures| link.rates.retry(failures, false).mcs).collect();
     assert_eq!(*chain.last().unwrap(), Mcs::new(0));
     let mut changes = chain.clone();
     changes.dedup();
