@@ -30,7 +30,7 @@ const fn place(
     Published { experiment, scenario, signal, rates }
 }
 
-const PLACES: [Published; 8] = [
+const PLACES: [Published; 11] = [
     place("table6-4", "scenario 1", -41.96, &[("pc3.up", 130.0)]),
     place("table6-4", "scenario 2", -61.43, &[("pc3.up", 43.4)]),
     place("table6-5", "scenario 1", -42.09, &[("pc3.down", 144.4)]),
@@ -38,6 +38,9 @@ const PLACES: [Published; 8] = [
     place("table6-5", "scenario 2 uplink", -61.43, &[("pc3.up", 43.4)]),
     place("table6-6", "scenario 1", -42.0, &[("pc3.up", 130.0), ("pc3.down", 144.4)]),
     place("table6-6", "scenario 2", -63.03, &[("pc3.up", 43.4), ("pc3.down", 78.0)]),
+    place("table6-6", "scenario 3", -63.03, &[("pc3.up", 43.4), ("pc3.down", 78.0)]),
+    place("table6-7", "scenario 1", -42.0, &[("pc3.up", 130.0), ("pc3.down", 144.4)]),
+    place("table6-7", "scenario 2", -63.03, &[("pc3.up", 43.4), ("pc3.down", 78.0)]),
     place("table6-7", "scenario 3", -63.03, &[("pc3.up", 43.4), ("pc3.down", 78.0)]),
 ];
 

@@ -7,8 +7,8 @@ use crate::common::traffic::{Burst, Receiver, delays, machine_is_late, send, thr
 use crate::timing::{HALF, MOST};
 use crate::turn;
 use net::{
-    AccessConfig, Aggregation, Buffer, Dropped, Events, Fading, Flow, LineConfig, LossConfig, Network,
-    NetworkConfig, Packet, RateControl, Schedule, WifiConfig, WifiDevice, WifiStation,
+    AccessConfig, Aggregation, Buffer, ChannelAccess, Dropped, Events, Fading, Flow, LineConfig, LossConfig,
+    Network, NetworkConfig, Packet, RateControl, Schedule, WifiConfig, WifiDevice, WifiStation,
 };
 use rustix::net::sockopt::set_ip_tos;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Stream, Time};
@@ -84,7 +84,7 @@ fn the_same_entries_give_the_same_run() {
     attempts("wifi", || compare_entries(&wifi()));
 }
 
-/// Alice on Wi-Fi, slow and through noise, and Bob behind a wire.
+/// Alice on Wi-Fi with its categories, slow and through noise, and Bob behind a wire.
 fn wifi() -> NetworkConfig {
     let mut config = pairs(&[LineConfig::default()]);
     let buffer = Buffer::Shared { queue: "pfifo limit 20".parse().unwrap(), driver: 10 };
@@ -94,7 +94,9 @@ fn wifi() -> NetworkConfig {
     let place = WifiStation { distance: Metres::new(10), walls: 2, fading, ..WifiStation::default() };
     config.hosts[0].access = AccessConfig::Wifi(WifiStation { device: device.clone(), ..place });
     let aggregation = Aggregation { ampdu_frames: 4, ..Aggregation::default() };
-    config.wifi = vec![WifiConfig { aggregation, retry_limit: Some(3), ap: device, ..WifiConfig::default() }];
+    let access = ChannelAccess::Edca;
+    config.wifi =
+        vec![WifiConfig { access, aggregation, retry_limit: Some(3), ap: device, ..WifiConfig::default() }];
     config
 }
 

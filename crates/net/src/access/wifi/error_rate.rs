@@ -170,6 +170,11 @@ mod tests {
     #[test]
     fn faster_schemes_need_more_signal() {
         let thresholds: Vec<f64> = all().map(threshold).collect();
+        let expected = [4.0, 7.0, 9.9, 13.5, 16.6, 21.4, 22.6, 23.8];
+        assert!(
+            thresholds.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.05),
+            "{thresholds:?}"
+        );
         for streams in thresholds.chunks(8) {
             assert!(streams.windows(2).all(|pair| pair[0] < pair[1]), "{streams:?}");
         }
