@@ -292,6 +292,53 @@ fn iperf3_runs_from_the_file_also_over_ipv6_and_by_udp() {
     assert!(of("six")["output"].to_string().contains("bytes from bob.ipv6 (fd77:"), "{}", of("six"));
 }
 
+/// A download over a modelled Wi-Fi cell, by iperf3 in the place of the file's flow: what is emulated is what is simulated.
+const WIFI: &str = r#"
+title = "A download over Wi-Fi"
+duration = "6s"
+sample_interval = "100ms"
+
+[wifi.home]
+ap = { spatial_streams = 1, rate = "mcs 4" }
+
+[host.server]
+
+[host.laptop]
+wifi = { cell = "home", distance = "5m", spatial_streams = 1, rate = "mcs 4" }
+
+[tcp.download]
+from = "server"
+to = "laptop"
+start = "1s"
+stop = "5s"
+
+[program.download]
+host = "server"
+iperf3 = { to = "laptop", congestion_control = "cubic" }
+start = "1s"
+stop = "5s"
+"#;
+
+#[test]
+fn a_wifi_cell_carries_iperf3_as_it_carries_the_flow_whose_place_it_takes() {
+    let Some(bench) = Bench::new(WIFI, &lacking()) else { return };
+    if Command::new("iperf3").arg("--version").output().is_err() {
+        note("skipped: needs iperf3");
+        return;
+    }
+    let emulated = json_whatever(&bench.emulate(&["e.toml", "--json", "--quiet"]).output().unwrap());
+    let simulated = bench.weir(&["run", "e.toml", "--json", "--quiet", "--runs", "1"]).output().unwrap();
+    let simulated: Value = serde_json::from_slice(&simulated.stdout).unwrap();
+    let flow = simulated["streams"]["download.tcp"]["received_rate"].as_f64().unwrap();
+    // 39 Mbit/s, of which headers, pauses and acknowledgements take a quarter at most.
+    assert!((29e6..37e6).contains(&flow), "simulated: {flow}");
+    let programs = emulated["programs"].as_array().unwrap();
+    let program = programs.iter().find(|program| program["name"] == "download").unwrap();
+    let iperf3 = program["output"]["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
+    assert!((0.85..1.15).contains(&(iperf3 / flow)), "iperf3 {iperf3}, simulated {flow}");
+    assert!(emulated["streams"].get("download.tcp").is_none(), "no upload runs beside it");
+}
+
 #[test]
 fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_word() {
     let Some(bench) = bench() else { return };
