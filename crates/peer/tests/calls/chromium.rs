@@ -52,6 +52,17 @@ fn browser(page: &str, profile: &std::path::Path) -> Browser {
     Browser(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }
 
+/// Removes the folder of a browser that was killed: its children write there until they have noticed.
+async fn remove(profile: &std::path::Path) {
+    for _ in 0..100 {
+        if std::fs::remove_dir_all(profile).is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{} cannot be removed", profile.display());
+}
+
 /// A request's path and body.
 async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
@@ -137,7 +148,7 @@ async fn call(name: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Val
         ended = run(&mut peer, &socket, &mut for_peer, &from_peer, end) => panic!("no call within a minute: {ended:?}"),
     };
     drop(browser);
-    std::fs::remove_dir_all(directory).unwrap();
+    remove(&directory).await;
     Some((statistics, peer))
 }
 
