@@ -39,16 +39,8 @@ enum Phase {
     Idle,
     /// Frames are on the air.
     Data { until: Time },
-    /// Acknowledgements are. Then, if the opportunity to transmit lasts, the same one goes on.
-    Acknowledgement { until: Time, burst: Option<Burst> },
-}
-
-/// A transmit opportunity that is not used up (IEEE 802.11-2016 § 10.22.2.8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Burst {
-    device: usize,
-    category: usize,
-    ends: Time,
+    /// Acknowledgements of them are.
+    Acknowledgement { until: Time },
 }
 
 /// One who contends, and what it has to send: a device under DCF, or one of its access categories.
@@ -80,6 +72,7 @@ pub(crate) struct Cell {
     /// The station of a host, by the host's number.
     stations: Vec<u16>,
     phase: Phase,
+    /// What is on the air, or is being acknowledged.
     on_air: Vec<Ppdu>,
 }
 
@@ -159,7 +152,7 @@ impl Cell {
         packet: Packet,
         events: &mut impl CellEvents,
     ) {
-        let station = self.station(direction, &packet);
+        let station = station_of(&self.stations, direction, &packet);
         let category = if self.edca { AccessCategory::of(packet.dscp) as usize } else { 0 };
         let (device, receiver) = match direction {
             Direction::Up => (station + 1, 0),
@@ -176,14 +169,10 @@ impl Cell {
         }
     }
 
-    fn station(&self, direction: Direction, packet: &Packet) -> usize {
-        station_of(&self.stations, direction, packet)
-    }
-
     /// When the channel has something to do.
     pub(crate) fn due(&self) -> Option<Time> {
         match self.phase {
-            Phase::Data { until } | Phase::Acknowledgement { until, .. } => Some(until),
+            Phase::Data { until } | Phase::Acknowledgement { until } => Some(until),
             Phase::Idle => {
                 let functions = self.devices.iter().flat_map(|device| &device.functions);
                 functions.filter_map(|function| function.contender.starts()).min()
@@ -196,7 +185,7 @@ impl Cell {
         match self.phase {
             Phase::Idle => self.begin(now, events),
             Phase::Data { .. } => self.receive(now, events),
-            Phase::Acknowledgement { burst, .. } => self.acknowledged(now, burst, events),
+            Phase::Acknowledgement { .. } => self.acknowledged(now, events),
         }
     }
 
@@ -227,15 +216,9 @@ impl Cell {
                 }
             }
         }
-        self.occupied(now);
-    }
-
-    /// Frames are on the air, if any are: the others stop counting.
-    fn occupied(&mut self, now: Time) {
-        let Some(until) = self.on_air.iter().map(|ppdu| ppdu.ends).max() else {
-            self.phase = Phase::Idle;
-            return;
-        };
+        let Some(until) = self.silent_from() else { return };
+        self.phase = Phase::Data { until };
+        // The others stop counting.
         for (device, Device { functions, .. }) in self.devices.iter_mut().enumerate() {
             for (category, function) in functions.iter_mut().enumerate() {
                 if !self.on_air.iter().any(|ppdu| (ppdu.device, ppdu.category) == (device, category)) {
@@ -243,7 +226,11 @@ impl Cell {
                 }
             }
         }
-        self.phase = Phase::Data { until };
+    }
+
+    /// When the last of what is on the air ends.
+    fn silent_from(&self) -> Option<Time> {
+        self.on_air.iter().map(|ppdu| ppdu.ends).max()
     }
 
     /// Puts a PPDU on the air that begins then; if the queues drop all that waits, none. Returns whether it did.
@@ -330,19 +317,14 @@ impl Cell {
         }
         match acknowledged {
             Some(until) => {
-                let burst = match &on_air[..] {
-                    [only] => {
-                        Some(Burst { device: only.device, category: only.category, ends: only.opportunity })
-                    }
-                    _ => None,
-                };
-                self.phase = Phase::Acknowledgement { until, burst };
+                self.phase = Phase::Acknowledgement { until };
+                self.on_air = on_air;
             }
-            None => self.unacknowledged(&on_air, now),
-        }
-        self.on_air = on_air;
-        if acknowledged.is_none() {
-            self.on_air.clear();
+            None => {
+                self.unacknowledged(&on_air, now);
+                self.on_air = on_air;
+                self.on_air.clear();
+            }
         }
     }
 
@@ -384,11 +366,12 @@ impl Cell {
         let answer = if acknowledged { phy::SIFS + ppdu.acknowledgement } else { Duration::ZERO };
         let airtime = ppdu.ends.saturating_since(ppdu.began) + answer;
         path.ended(airtime, on_air.len() > 1);
-        waiting.concluded(ppdu.receiver, !acknowledged && !outcome.abandoned);
-        if acknowledged || outcome.abandoned {
-            contender.succeeded();
-        } else {
+        let repeat = !acknowledged && !outcome.abandoned;
+        waiting.concluded(ppdu.receiver, repeat);
+        if repeat {
             contender.failed();
+        } else {
+            contender.succeeded();
         }
         let (stations, direction) = (&self.stations, ppdu.direction);
         let of = |packet: &Packet| receiver_of(stations, direction, packet);
@@ -429,18 +412,18 @@ impl Cell {
         }
     }
 
-    /// The exchange is over: the same one goes on, or all contend.
-    fn acknowledged(&mut self, now: Time, burst: Option<Burst>, events: &mut impl CellEvents) {
+    /// The exchange is over: who sent alone goes on while its transmit opportunity lasts (§ 10.22.2.8), or all contend.
+    fn acknowledged(&mut self, now: Time, events: &mut impl CellEvents) {
+        let alone = if let [only] = self.on_air[..] { Some(only) } else { None };
         self.on_air.clear();
-        if let Some(Burst { device, category, ends }) = burst
-            && now + phy::SIFS < ends
+        if let Some(Ppdu { device, category, opportunity, .. }) = alone
+            && now + phy::SIFS < opportunity
             && !self.devices[device].functions[category].waiting.is_empty()
+            && self.transmit(device, category, now, now + phy::SIFS, Some(opportunity), events)
+            && let Some(until) = self.silent_from()
         {
-            self.transmit(device, category, now, now + phy::SIFS, Some(ends), events);
-            if let Some(until) = self.on_air.iter().map(|ppdu| ppdu.ends).max() {
-                self.phase = Phase::Data { until };
-                return;
-            }
+            self.phase = Phase::Data { until };
+            return;
         }
         self.phase = Phase::Idle;
         for function in self.devices.iter_mut().flat_map(|device| &mut device.functions) {
