@@ -282,9 +282,9 @@ impl Emulator {
     fn show(&self, now: Time) -> String {
         let mut text = format!("time {}\n", now.as_secs_f64());
         for (host, name) in (0..).map(HostId).zip(&self.names) {
-            for (direction, word) in [(Direction::Up, "up"), (Direction::Down, "down")] {
+            for direction in Direction::ALL {
                 // Writing to a String does not fail.
-                let _ = write!(text, "{name}.{word}");
+                let _ = write!(text, "{name}.{direction}");
                 self.network.show(net::Place { host, direction }, now, &mut |what, value| {
                     let _ = write!(text, " {what} {value}");
                 });

@@ -349,8 +349,7 @@ impl Network {
     pub fn accounting(&self) -> Accounting {
         let core = Count { packets: self.core.packets() as u64, bytes: self.core.bytes() };
         let hosts = (0..).map(HostId).take(self.hosts.len());
-        let places = hosts
-            .flat_map(|host| [Direction::Up, Direction::Down].map(|direction| Place { host, direction }));
+        let places = hosts.flat_map(|host| Direction::ALL.map(|direction| Place { host, direction }));
         let held = places.fold(core, |sum, place| sum + self.accounting_at(place).held);
         Accounting { entered: self.entered, left: self.left, dropped: self.dropped, held }
     }

@@ -1,5 +1,6 @@
 //! A packet as the network sees it: sizes, addresses, ports and marks, never contents.
 
+use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use units::{Bytes, Time};
 
@@ -134,6 +135,21 @@ pub enum Direction {
     Up,
     /// To the host.
     Down,
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Up, Self::Down];
+}
+
+/// `up` or `down`, as in the names of records and random streams.
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        })
+    }
 }
 
 /// The place of a drop: whose access and which way.

@@ -178,10 +178,9 @@ fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
     })
 }
 
-const WAYS: [Direction; 2] = [Direction::Up, Direction::Down];
-
 fn balances(network: &Network) -> bool {
-    let mut places = (0..3).map(HostId).flat_map(|host| WAYS.map(|direction| Place { host, direction }));
+    let mut places =
+        (0..3).map(HostId).flat_map(|host| Direction::ALL.map(|direction| Place { host, direction }));
     network.accounting().balances() && places.all(|place| network.accounting_at(place).balances())
 }
 

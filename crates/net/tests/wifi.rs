@@ -324,7 +324,7 @@ fn an_upload_is_charged_to_its_station() {
     let mut network = network(config, 2, 8);
     saturate(&mut network, &[down(1), down(2), up(1)], 20);
     let air = |station, direction| shown(&network, station, direction, "airtime");
-    let first = [Direction::Up, Direction::Down].map(|direction| air(1, direction));
+    let first = Direction::ALL.map(|direction| air(1, direction));
     println!("with an upload {first:?} s up and down, without {:.2} s", air(2, Direction::Down));
     // The upload wins half of the channel by contention, so that all of the access point's half is the other's.
     assert!(first[1] < 0.1 * air(2, Direction::Down));

@@ -156,8 +156,9 @@ impl<'a> Simulation<'a> {
         let arrivals = Arrivals { own_queues: own_queues.collect(), ..Arrivals::default() };
         let hosts = scenario.network.hosts.iter().zip(0..);
         let lines = hosts.flat_map(|(host, id)| {
-            [(Direction::Up, "up"), (Direction::Down, "down")].map(|(direction, word)| {
-                let sampler = Sampler::new(format!("{}.{word}", host.name), Kind::Line, (Time::ZERO, end));
+            Direction::ALL.map(|direction| {
+                let sampler =
+                    Sampler::new(format!("{}.{direction}", host.name), Kind::Line, (Time::ZERO, end));
                 (HostId(id), direction, sampler)
             })
         });

@@ -20,8 +20,8 @@ impl Recorder {
     /// Of the lines of hosts of these names, until `end`.
     pub(super) fn new(hosts: &[String], end: Time, captures: Option<Captures>) -> Self {
         let lines = (0..).map(HostId).zip(hosts).flat_map(|(id, host)| {
-            [(Direction::Up, "up"), (Direction::Down, "down")].map(|(direction, word)| {
-                let sampler = Sampler::new(format!("{host}.{word}"), Kind::Line, (Time::ZERO, end));
+            Direction::ALL.map(|direction| {
+                let sampler = Sampler::new(format!("{host}.{direction}"), Kind::Line, (Time::ZERO, end));
                 (id, direction, sampler)
             })
         });

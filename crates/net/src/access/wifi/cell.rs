@@ -83,11 +83,6 @@ fn index(direction: Direction) -> usize {
     usize::from(direction == Direction::Down)
 }
 
-/// The name of a direction in the names of streams.
-fn word(direction: Direction) -> &'static str {
-    if direction == Direction::Up { "up" } else { "down" }
-}
-
 impl Cell {
     pub(crate) fn new(config: &WifiConfig, seats: &[Seat<'_>], seed: Seed) -> Self {
         let phy = Phy { width: config.width };
@@ -116,7 +111,7 @@ impl Cell {
             // Nobody is sent more streams than it has.
             let streams = station.device.spatial_streams.min(config.ap.spatial_streams);
             [(Direction::Up, &station.device), (Direction::Down, &config.ap)].map(|(direction, device)| {
-                let name = format!("{name}.{}", word(direction));
+                let name = format!("{name}.{direction}");
                 let stream = seed.stream(&format!("{name}.rate"));
                 let rate = RateController::new(device.rate, phy, streams, device.guard_interval, stream);
                 let signal = device.tx_power + Decibels::from_f64(radio.gain(Time::ZERO));
