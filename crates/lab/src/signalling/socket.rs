@@ -13,6 +13,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two looks whether a page is still there: of one whose connection broke without a word, its seat is free after two.
 pub(super) const PULSE: Duration = Duration::from_secs(15);
+/// How long the page may take to answer that the connection is closed.
+const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) const fn longest_message(measured: bool) -> usize {
     if measured { MAX_STATS_MESSAGE } else { MAX_MESSAGE }
@@ -33,6 +35,8 @@ pub(super) async fn serve(mut socket: WebSocket, hall: Arc<Hall>, room: &str) {
     }
     // It may be gone already.
     let _ = timeout(PATIENCE, socket.send(Message::Close(None))).await;
+    // A connection that is closed before all that came is read is reset, and the page may never read why.
+    let _ = timeout(LINGER, async { while let Some(Ok(_)) = socket.recv().await {} }).await;
 }
 
 /// Awaits the hello; none if the page leaves instead.
