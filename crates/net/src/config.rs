@@ -1,6 +1,6 @@
 //! A network as data.
 
-use crate::access::{AccessConfig, WifiConfig};
+use crate::access::{AccessConfig, LteConfig, WifiConfig};
 use crate::impair::{JitterConfig, LossConfig};
 use crate::packet::HostId;
 use crate::queue::QueueConfig;
@@ -17,6 +17,8 @@ pub struct NetworkConfig {
     pub hosts: Vec<HostConfig>,
     /// Wi-Fi cells, which hosts name by their place in this list.
     pub wifi: Vec<WifiConfig>,
+    /// LTE networks, which hosts name by their place in this list.
+    pub lte: Vec<LteConfig>,
     /// The delay of the core, one way between any two accesses.
     pub core_delay: Schedule<Duration>,
 }
@@ -31,7 +33,12 @@ impl NetworkConfig {
 
 impl Default for NetworkConfig {
     fn default() -> Self {
-        Self { hosts: Vec::new(), wifi: Vec::new(), core_delay: Schedule::constant(Duration::ZERO) }
+        Self {
+            hosts: Vec::new(),
+            wifi: Vec::new(),
+            lte: Vec::new(),
+            core_delay: Schedule::constant(Duration::ZERO),
+        }
     }
 }
 

@@ -43,8 +43,9 @@ mod schedule;
 mod trace;
 
 pub use access::{
-    AccessConfig, Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss,
-    RateControl, WifiConfig, WifiDevice, WifiStation,
+    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth, ChannelWidth, Fading,
+    FadingTrace, FastFading, GuardInterval, Handover, Layout, LteConfig, LteTerminal, PathLoss, RateControl,
+    RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice, WifiStation,
 };
 pub use accounting::{Accounting, Count};
 pub use config::{Change, ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};

@@ -126,6 +126,7 @@ impl Network {
             AccessConfig::Wired { up, down } => {
                 Ok(Access::Wired(Box::new(Wired::new(&host.name, up, down, seed))))
             }
+            AccessConfig::Lte(_) => Err(ConfigError(format!("'{}': LTE is not built yet", host.name))),
             AccessConfig::Wifi(station) => {
                 let Some(cell) = config.wifi.get(station.cell) else {
                     let reason = format!("'{}' is in Wi-Fi cell {}", host.name, station.cell);

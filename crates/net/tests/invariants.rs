@@ -158,7 +158,12 @@ fn any_network() -> impl Strategy<Value = NetworkConfig> {
     (prop::collection::vec(any_access(), 3), any_cell(), core).prop_map(|(accesses, cell, core_delay)| {
         let host =
             |(number, access): (u8, AccessConfig)| HostConfig { name: format!("host{number}"), access };
-        NetworkConfig { hosts: (0..).zip(accesses).map(host).collect(), wifi: vec![cell], core_delay }
+        NetworkConfig {
+            hosts: (0..).zip(accesses).map(host).collect(),
+            wifi: vec![cell],
+            core_delay,
+            ..NetworkConfig::default()
+        }
     })
 }
 
@@ -207,6 +212,7 @@ fn run_out(
         let down = match &config.hosts[usize::from(dst.0)].access {
             AccessConfig::Wired { down, .. } => &down.queue,
             AccessConfig::Wifi(_) => config.wifi[0].ap.buffer.queue(),
+            AccessConfig::Lte(_) => &config.lte[0].bearers[0].down,
         };
         let is_moved = |id: u64| packet(id).ecn == Ecn::Ect0 && matches!(down, QueueConfig::DualPi2(_));
         let ids = log.delivered.iter().map(|&(_, id)| id);

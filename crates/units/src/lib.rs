@@ -1,4 +1,4 @@
-//! The units of Weir: instants and spans of time, rates, sizes, ratios, power and distance on the air, and seeded random streams.
+//! The units of Weir: instants and spans of time, rates, sizes, ratios, power, distance, speed and frequency on the air, and seeded random streams.
 //!
 //! Every quantity that crosses a function has a type from here, never a bare number. The list is closed
 //! and has no dependencies. Times are nanoseconds, rates are bit/s with decimal prefixes, sizes are
@@ -23,7 +23,7 @@ mod time;
 pub use bitrate::Bitrate;
 pub use bytes::Bytes;
 pub use parse::{ParseError, quantity};
-pub use radio::{Dbm, Decibels, Metres};
+pub use radio::{Dbm, Decibels, Frequency, Metres, Speed};
 pub use ratio::Ratio;
 pub use rng::{Seed, Stream};
 pub use time::{Duration, Time, TimeDelta};

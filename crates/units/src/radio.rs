@@ -1,4 +1,4 @@
-//! Power and distance on the air.
+//! Power, distance, speed and frequency on the air.
 
 use crate::{ParseError, parse};
 use std::fmt;
@@ -16,6 +16,14 @@ pub struct Dbm(i32);
 /// A distance, kept as whole millimetres. Parses `12m`, `1.5km`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Metres(u32);
+
+/// How fast something moves, kept as whole metres an hour. Parses `30km/h`, `1.5m/s`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Speed(u32);
+
+/// A frequency or a bandwidth of it, kept as whole hertz. Parses `2GHz`, `1.4MHz`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frequency(u64);
 
 /// Thousandths of a decibel: far beyond what is on the air, and far from an overflow.
 const LIMIT: i32 = 1_000_000;
@@ -95,6 +103,38 @@ impl Metres {
     }
 }
 
+impl Speed {
+    /// At rest.
+    pub const ZERO: Self = Self(0);
+
+    /// From whole kilometres an hour.
+    pub const fn from_kmh(kmh: u16) -> Self {
+        Self(kmh as u32 * 1_000)
+    }
+
+    /// As a real number of metres a second.
+    pub fn as_metres_per_second(self) -> f64 {
+        f64::from(self.0) / 3_600.0
+    }
+}
+
+impl Frequency {
+    /// From whole megahertz.
+    pub const fn from_mhz(mhz: u32) -> Self {
+        Self(mhz as u64 * 1_000_000)
+    }
+
+    /// From whole kilohertz.
+    pub const fn from_khz(khz: u32) -> Self {
+        Self(khz as u64 * 1_000)
+    }
+
+    /// As a real number of hertz.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+}
+
 impl Add for Decibels {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -159,6 +199,34 @@ impl FromStr for Metres {
     }
 }
 
+impl FromStr for Speed {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        const EXPECTED: &str = "a speed such as 30km/h or 1.5m/s, at most 4000000km/h";
+        let speed = parse::quantity(text, EXPECTED, |unit| match unit {
+            "m/h" => Some(1),
+            "km/h" => Some(1_000),
+            "m/s" => Some(3_600),
+            _ => None,
+        })?;
+        u32::try_from(speed).map(Self).map_err(|_| ParseError::new(text, EXPECTED))
+    }
+}
+
+impl FromStr for Frequency {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse::quantity(text, "a frequency such as 2GHz or 1.4MHz", |unit| match unit {
+            "Hz" => Some(1),
+            "kHz" => Some(1_000),
+            "MHz" => Some(1_000_000),
+            "GHz" => Some(1_000_000_000),
+            _ => None,
+        })
+        .map(Self)
+    }
+}
+
 impl fmt::Display for Decibels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print(f, self.0, "dB")
@@ -174,5 +242,17 @@ impl fmt::Display for Dbm {
 impl fmt::Display for Metres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         parse::print(f, u64::from(self.0), &[(1_000_000, "km"), (1_000, "m"), (1, "mm")])
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        parse::print(f, u64::from(self.0), &[(1_000, "km/h"), (1, "m/h")])
+    }
+}
+
+impl fmt::Display for Frequency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        parse::print(f, self.0, &[(1_000_000_000, "GHz"), (1_000_000, "MHz"), (1_000, "kHz"), (1, "Hz")])
     }
 }

@@ -21,7 +21,7 @@ impl Cell {
     pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
         let wired = self.scenario.network.hosts.iter().filter_map(|host| match &host.access {
             AccessConfig::Wired { up, down } => Some((&host.name, up, down)),
-            AccessConfig::Wifi(_) => None,
+            AccessConfig::Wifi(_) | AccessConfig::Lte(_) => None,
         });
         let lines = wired.flat_map(|(host, up, down)| {
             [(up, "up"), (down, "down")].map(|(line, way)| (format!("{host}.{way}"), line))

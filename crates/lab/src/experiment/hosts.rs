@@ -33,7 +33,7 @@ pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(Network
     let (hosts, stacks): (Vec<_>, Vec<_>) = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
     wifi::check_used(&cells, &hosts)?;
     let wifi = cells.into_iter().map(|(cell, _)| cell).collect();
-    Ok((NetworkConfig { hosts, wifi, core_delay }, stacks))
+    Ok((NetworkConfig { hosts, wifi, core_delay, ..NetworkConfig::default() }, stacks))
 }
 
 fn host(

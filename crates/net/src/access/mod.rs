@@ -1,8 +1,13 @@
 //! Access networks: what joins a host to the core. One file each.
 
+mod lte;
 mod wifi;
 mod wired;
 
+pub use lte::{
+    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig, LteTerminal,
+    RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+};
 pub use wifi::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
     WifiConfig, WifiDevice, WifiStation,
@@ -25,6 +30,8 @@ pub enum AccessConfig {
     },
     /// A station of a Wi-Fi cell.
     Wifi(WifiStation),
+    /// A terminal of an LTE network.
+    Lte(LteTerminal),
 }
 
 impl AccessConfig {
@@ -34,7 +41,7 @@ impl AccessConfig {
         let line = match (self, direction) {
             (Self::Wired { up, .. }, Direction::Up) => up,
             (Self::Wired { down, .. }, Direction::Down) => down,
-            (Self::Wifi(_), _) => return true,
+            (Self::Wifi(_) | Self::Lte(_), _) => return true,
         };
         !matches!(line.rate, RateConfig::Unlimited) || line.queue.shapes()
     }

@@ -1,0 +1,440 @@
+//! An LTE network and its terminals as data.
+
+use crate::queue::{Filter, QueueConfig};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Speed};
+
+/// Base stations whose cells share a carrier (FDD), and how they work.
+#[derive(Clone, Debug)]
+pub struct LteConfig {
+    /// Its name, unique; random streams are named after it.
+    pub name: String,
+    /// The bandwidth of the carrier, the same up and down.
+    pub bandwidth: ChannelBandwidth,
+    /// The frequency of the carrier.
+    pub carrier: Frequency,
+    /// Where the base stations are.
+    pub layout: Layout,
+    /// How a signal fades with distance.
+    pub path_loss: UrbanLoss,
+    /// Slow changes of the signal: what stands in between.
+    pub shadowing: Shadowing,
+    /// Fast changes of the signal: the many paths that it takes.
+    pub fast_fading: FastFading,
+    /// What a cell sends with, over the whole bandwidth.
+    pub tx_power: Dbm,
+    /// The gain of a cell's antenna in its main direction, less what the cables lose.
+    pub antenna_gain: Decibels,
+    /// What the receiver of a cell adds to the thermal noise.
+    pub noise_figure: Decibels,
+    /// The most spatial layers down, 1 or 2 (2×2 MIMO, one codeword a layer). Up there is one.
+    pub layers: u8,
+    /// Who is next.
+    pub scheduler: Scheduler,
+    /// What is kept apart within a terminal; the first is the default bearer, which takes what no other wants.
+    pub bearers: Vec<BearerConfig>,
+    /// How often a transport block is sent again before it is given up, 0…7 (36.321 § 5.4.2, maxHARQ-Tx is one more).
+    pub harq_retransmissions: u8,
+    /// How often a terminal may ask for a grant (36.213 § 10.1.5, table 10.1.5-1): 1 to 80 ms.
+    pub scheduling_request_period: Duration,
+    /// When a terminal changes the cell.
+    pub handover: Handover,
+}
+
+/// The bandwidth of a carrier (36.101 § 5.6, table 5.6-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChannelBandwidth {
+    /// 1.4 MHz, 6 resource blocks.
+    Mhz1_4,
+    /// 3 MHz, 15 resource blocks.
+    Mhz3,
+    /// 5 MHz, 25 resource blocks.
+    #[default]
+    Mhz5,
+    /// 10 MHz, 50 resource blocks.
+    Mhz10,
+    /// 15 MHz, 75 resource blocks.
+    Mhz15,
+    /// 20 MHz, 100 resource blocks.
+    Mhz20,
+}
+
+impl ChannelBandwidth {
+    /// Every bandwidth.
+    pub const ALL: [Self; 6] = [Self::Mhz1_4, Self::Mhz3, Self::Mhz5, Self::Mhz10, Self::Mhz15, Self::Mhz20];
+
+    /// How many resource blocks there are in a subframe.
+    #[must_use]
+    pub const fn resource_blocks(self) -> u8 {
+        match self {
+            Self::Mhz1_4 => 6,
+            Self::Mhz3 => 15,
+            Self::Mhz5 => 25,
+            Self::Mhz10 => 50,
+            Self::Mhz15 => 75,
+            Self::Mhz20 => 100,
+        }
+    }
+
+    /// The bandwidth itself.
+    #[must_use]
+    pub const fn frequency(self) -> Frequency {
+        match self {
+            Self::Mhz1_4 => Frequency::from_khz(1_400),
+            Self::Mhz3 => Frequency::from_khz(3_000),
+            Self::Mhz5 => Frequency::from_khz(5_000),
+            Self::Mhz10 => Frequency::from_khz(10_000),
+            Self::Mhz15 => Frequency::from_khz(15_000),
+            Self::Mhz20 => Frequency::from_khz(20_000),
+        }
+    }
+}
+
+/// Where the base stations are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One cell that hears no other.
+    Single,
+    /// Seven sites on a hexagonal grid, whose surroundings are they themselves (wrap-around, 25.942 § 5.1.3).
+    Hexagonal {
+        /// From a site to its neighbours.
+        inter_site_distance: Metres,
+        /// Cells a site, 1 or 3; three have antennas of 70° (36.942 § 4.2.1).
+        sectors: u8,
+    },
+}
+
+impl Layout {
+    /// How many cells there are.
+    #[must_use]
+    pub const fn cells(self) -> usize {
+        match self {
+            Self::Single => 1,
+            Self::Hexagonal { sectors, .. } => 7 * sectors as usize,
+        }
+    }
+}
+
+/// Loss in a city over distance: at a kilometre, and ten times the exponent a decade (36.942 § 4.5.2, 25.814 table A.2.1.1-3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UrbanLoss {
+    /// At a kilometre.
+    pub at_a_kilometre: Decibels,
+    /// The exponent.
+    pub exponent: f64,
+    /// Of whatever stands around the terminal: a car, a wall.
+    pub penetration: Decibels,
+}
+
+impl Default for UrbanLoss {
+    /// 128.1 dB + 37.6 log₁₀(distance / km) at 2 GHz (36.942 § 4.5.2), nothing around the terminal.
+    fn default() -> Self {
+        Self { at_a_kilometre: Decibels::from_f64(128.1), exponent: 3.76, penetration: Decibels::ZERO }
+    }
+}
+
+/// Slow changes of the signal, normal in decibels, correlated over the way that a terminal has gone (Gudmundson 1991, equation 2); half of
+/// the variance is common to all sites, and all cells of a site see the same (25.814 table A.2.1.1-3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shadowing {
+    /// Its standard deviation; zero is none.
+    pub deviation: Decibels,
+    /// After which way its correlation is 1/e.
+    pub distance: Metres,
+}
+
+impl Shadowing {
+    /// No changes.
+    pub const NONE: Self = Self { deviation: Decibels::ZERO, distance: Metres::new(50) };
+}
+
+/// Fast changes of the signal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum FastFading {
+    /// None.
+    None,
+    /// Rayleigh fading with the Doppler spectrum of Clarke for the terminal's speed.
+    #[default]
+    Rayleigh,
+    /// A recorded gain, which repeats; terminals begin at places of their own.
+    Trace(std::sync::Arc<FadingTrace>),
+}
+
+/// A recorded gain of a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FadingTrace {
+    /// Time between two values; at least a millisecond.
+    pub interval: Duration,
+    /// The gain over its mean, in decibels, one row a part of the band; all rows of one length, at least one of each.
+    pub gains: Vec<Vec<f64>>,
+}
+
+/// Who is next, among terminals whose bearers have no guaranteed bit rate left to claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// One after the other.
+    RoundRobin,
+    /// Who has the best channel in proportion to what it got (Jalali et al. 2000; Tse's algorithm).
+    ProportionalFair {
+        /// Over which time what it got is averaged.
+        window: Duration,
+    },
+}
+
+impl Default for Scheduler {
+    /// Proportional fair over a second (Jalali, Padovani & Pankaj 2000 § III: 1000 slots of 1.67 ms).
+    fn default() -> Self {
+        Self::ProportionalFair { window: Duration::from_secs(1) }
+    }
+}
+
+/// A bearer that every terminal has, up and down.
+#[derive(Clone, Debug)]
+pub struct BearerConfig {
+    /// The QoS class identifier, 1…9 (23.203 table 6.1.7): its priority.
+    pub qci: u8,
+    /// The guaranteed bit rate each way; for QCI 1 to 4 alone, which must have one.
+    pub gbr: Option<Bitrate>,
+    /// What it does about lost blocks.
+    pub rlc: RlcMode,
+    /// Where its packets wait at the terminal.
+    pub up: QueueConfig,
+    /// Where its packets wait at the base station.
+    pub down: QueueConfig,
+    /// How long a packet may wait (discardTimer, 36.323 § 5.4); `None`: for ever.
+    pub discard_timer: Option<Duration>,
+    /// Its traffic flow template: packets that fit any of these are its own (23.401 § 4.7.2). The default bearer's is empty.
+    pub filters: Vec<Filter>,
+}
+
+impl BearerConfig {
+    /// Its priority, a lower number before a higher one (23.203 table 6.1.7).
+    #[must_use]
+    pub const fn priority(&self) -> u8 {
+        match self.qci {
+            5 => 1,
+            1 => 2,
+            3 => 3,
+            2 => 4,
+            4 => 5,
+            other => other,
+        }
+    }
+
+    /// Whether the class is one of those with a guaranteed bit rate.
+    #[must_use]
+    pub const fn is_gbr(&self) -> bool {
+        matches!(self.qci, 1..=4)
+    }
+}
+
+impl Default for BearerConfig {
+    /// The default bearer of the Internet: QCI 9, acknowledged mode (23.203 table 6.1.7: a loss of 10⁻⁶, which one without
+    /// acknowledgements does not reach), 1000 packets each way as Linux' devices hold (`txqueuelen`, `net/ethernet/eth.c`).
+    fn default() -> Self {
+        Self {
+            qci: 9,
+            gbr: None,
+            rlc: RlcMode::Acknowledged,
+            up: QueueConfig::Pfifo(1_000),
+            down: QueueConfig::Pfifo(1_000),
+            discard_timer: None,
+            filters: Vec::new(),
+        }
+    }
+}
+
+/// What a bearer does about transport blocks that are given up (36.322 § 4.2.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RlcMode {
+    /// Their packets are lost.
+    Unacknowledged,
+    /// They are sent again.
+    #[default]
+    Acknowledged,
+}
+
+/// When a terminal changes the cell (event A3, 36.331 § 5.5.4.4), and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Handover {
+    /// By how much another cell must be better.
+    pub hysteresis: Decibels,
+    /// For how long.
+    pub time_to_trigger: Duration,
+    /// How long nothing is sent or received then.
+    pub interruption: Duration,
+}
+
+impl Default for Handover {
+    /// 3 dB for 160 ms (one of the values of 36.331 § 6.3.5, TimeToTrigger), then 50 ms (36.881 § 5.2: 49.5 ms as a rule).
+    fn default() -> Self {
+        Self {
+            hysteresis: Decibels::new(3),
+            time_to_trigger: Duration::from_millis(160),
+            interruption: Duration::from_millis(50),
+        }
+    }
+}
+
+impl Default for LteConfig {
+    /// A cell of 5 MHz at 2 GHz with what 25.814 § A.2.1.1 gives base stations: 43 dBm, 14 dBi, a noise figure of 5 dB.
+    fn default() -> Self {
+        Self {
+            name: "lte".into(),
+            bandwidth: ChannelBandwidth::default(),
+            carrier: Frequency::from_mhz(2_000),
+            layout: Layout::Single,
+            path_loss: UrbanLoss::default(),
+            shadowing: Shadowing::NONE,
+            fast_fading: FastFading::default(),
+            tx_power: Dbm::new(43),
+            antenna_gain: Decibels::new(14),
+            noise_figure: Decibels::new(5),
+            layers: 2,
+            scheduler: Scheduler::default(),
+            bearers: vec![BearerConfig::default()],
+            harq_retransmissions: 3,
+            // 36.331 § 6.3.2, SchedulingRequestConfig: 5 ms to 80 ms; in between.
+            scheduling_request_period: Duration::from_millis(10),
+            handover: Handover::default(),
+        }
+    }
+}
+
+impl LteConfig {
+    /// The least that a buffer must take in, a packet of Ethernet's size.
+    const LEAST_BUFFER: Bytes = Bytes::new(1_500);
+
+    /// What no network can have, and the mend.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let say = |what: String| Some(format!("LTE network '{}': {what}", self.name));
+        if !(1..=2).contains(&self.layers) {
+            return say(format!("{} layers; say 1 or 2", self.layers));
+        }
+        if let Layout::Hexagonal { sectors, inter_site_distance } = self.layout {
+            if !matches!(sectors, 1 | 3) {
+                return say(format!("{sectors} sectors a site; say 1 or 3"));
+            }
+            if inter_site_distance < Layout::NEAREST {
+                return say(format!("sites {inter_site_distance} apart; say {} or more", Layout::NEAREST));
+            }
+        }
+        if self.harq_retransmissions > 7 {
+            return say(format!("{} retransmissions; say 0 to 7", self.harq_retransmissions));
+        }
+        let period = self.scheduling_request_period;
+        if period < Duration::from_millis(1) || period > Duration::from_millis(80) {
+            return say(format!("a scheduling request every {period}; say 1ms to 80ms"));
+        }
+        if self.scheduler == (Scheduler::ProportionalFair { window: Duration::ZERO }) {
+            return say("proportional fair over no time; say a window such as 1s".into());
+        }
+        if let FastFading::Trace(trace) = &self.fast_fading
+            && (trace.interval < Duration::from_millis(1) || trace.gains.first().is_none_or(Vec::is_empty))
+        {
+            return say("a fading trace without values, or with several a millisecond".into());
+        }
+        let Some(default) = self.bearers.first() else {
+            return say("no bearer; every terminal has a default bearer".into());
+        };
+        if default.is_gbr() || !default.filters.is_empty() {
+            return say("the default bearer takes what no other wants: QCI 5 to 9, and no filter".into());
+        }
+        self.bearers.iter().enumerate().find_map(|(place, bearer)| {
+            bearer.fault(place > 0).map(|fault| format!("LTE network '{}': {fault}", self.name))
+        })
+    }
+}
+
+impl Layout {
+    /// Sites nearer than that are a slip of the pen; terminals keep 35 m from each (36.942 § 4.5.2).
+    pub(crate) const NEAREST: Metres = Metres::new(100);
+}
+
+impl BearerConfig {
+    fn fault(&self, dedicated: bool) -> Option<String> {
+        let qci = self.qci;
+        if !(1..=9).contains(&qci) {
+            return Some(format!("QCI {qci}; say 1 to 9"));
+        }
+        if self.is_gbr() != self.gbr.is_some_and(|gbr| gbr > Bitrate::ZERO) {
+            return Some(format!(
+                "QCI {qci} {} (23.203 table 6.1.7)",
+                if self.is_gbr() { "needs a guaranteed bit rate" } else { "has no guaranteed bit rate" }
+            ));
+        }
+        if dedicated && self.filters.is_empty() {
+            return Some(format!("a bearer of QCI {qci} that no packet fits; give it a filter"));
+        }
+        for queue in [&self.up, &self.down] {
+            if queue.shapes() {
+                return Some(format!(
+                    "the queue of QCI {qci} holds packets back by itself, and the cell says when one can go; take one that only orders and drops"
+                ));
+            }
+            if matches!(queue, QueueConfig::Bfifo(limit) if *limit < LteConfig::LEAST_BUFFER) {
+                return Some(format!(
+                    "the buffer of QCI {qci} takes no packet of 1500 bytes; make it larger"
+                ));
+            }
+        }
+        None
+    }
+}
+
+/// A terminal: in which network and where.
+#[derive(Clone, Debug)]
+pub struct LteTerminal {
+    /// Its network, by the place in the list of networks.
+    pub network: usize,
+    /// Where it is at first.
+    pub place: Start,
+    /// How fast it goes, in a direction of its own, straight on. At a given distance it stays there: then this is how fast the paths
+    /// change that its signal takes.
+    pub speed: Speed,
+    /// The most that it sends with.
+    pub tx_power: Dbm,
+    /// What its receiver adds to the thermal noise.
+    pub noise_figure: Decibels,
+}
+
+/// Where a terminal is at first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Start {
+    /// So far from its base station, in the main direction of the antenna, with so much in between. For networks of one cell.
+    At {
+        /// How far.
+        distance: Metres,
+        /// What stands in between loses, or what the antenna has less that way.
+        obstacles: Decibels,
+    },
+    /// Anywhere with the same likelihood.
+    Anywhere,
+}
+
+impl Default for LteTerminal {
+    /// At rest 100 m away; power class 3, 23 dBm (36.101 table 6.2.2-1); a noise figure of 9 dB (25.814 table A.2.1.1-3).
+    fn default() -> Self {
+        Self {
+            network: 0,
+            place: Start::At { distance: Metres::new(100), obstacles: Decibels::ZERO },
+            speed: Speed::ZERO,
+            tx_power: Dbm::new(23),
+            noise_figure: Decibels::new(9),
+        }
+    }
+}
+
+impl LteTerminal {
+    /// What no terminal of that network can be, and the mend.
+    pub(crate) fn fault(&self, name: &str, network: &LteConfig) -> Option<String> {
+        match (self.place, network.layout) {
+            (Start::At { .. }, Layout::Hexagonal { .. }) => Some(format!(
+                "'{name}': a distance from a base station, of which there are several; leave it out, and it is anywhere"
+            )),
+            (Start::Anywhere, Layout::Single) => {
+                Some(format!("'{name}': a single cell has no edge to be anywhere within; give a distance"))
+            }
+            _ => None,
+        }
+    }
+}
