@@ -2,7 +2,7 @@
 //!
 //! A packet crosses its sender's access upwards, the core, and its receiver's access downwards.
 
-use crate::access::{AccessConfig, Cell, CellEvents, Seat, Wired};
+use crate::access::{AccessConfig, Cell, CellEvents, Cellular, Seat, Shared, Terminal, Wired};
 use crate::accounting::{Accounting, Count};
 use crate::agenda::{Agenda, Element};
 use crate::config::{Change, ConfigError, NetworkConfig};
@@ -29,8 +29,8 @@ pub trait Events {
 /// The network of a run. Feed it packets in order of time; equal configuration, seed and packets give equal events.
 pub struct Network {
     hosts: Vec<Access>,
-    cells: Vec<Cell>,
-    /// What came out of a cell and is not passed on yet.
+    shared: Vec<Shared>,
+    /// What came out of a shared access and is not passed on yet.
     arrived: Vec<(Place, Packet)>,
     core: DelayLine,
     core_delay: Schedule<Duration>,
@@ -43,11 +43,11 @@ pub struct Network {
 /// What joins a host to the core.
 enum Access {
     Wired(Box<Wired>),
-    /// A station of that cell.
-    Wifi(usize),
+    /// One that hosts share.
+    Shared(usize),
 }
 
-/// The core's number on the agenda. After it come, of each host's lines, the server and the pipe: see [`server_of`]; then the cells.
+/// The core's number on the agenda. After it come, of each host's lines, the server and the pipe: see [`server_of`]; then those that hosts share.
 const CORE: Element = 0;
 
 fn server_of(place: Place) -> Element {
@@ -84,15 +84,15 @@ impl<E: Events> Watch for WatchAt<'_, E> {
     }
 }
 
-/// Passes what a cell does on, with the places.
-struct WatchCell<'a, E> {
+/// Passes what a shared access does on, with the places.
+struct WatchShared<'a, E> {
     at: Time,
     arrived: &'a mut Vec<(Place, Packet)>,
     events: &'a mut E,
     dropped: &'a mut Count,
 }
 
-impl<E: Events> CellEvents for WatchCell<'_, E> {
+impl<E: Events> CellEvents for WatchShared<'_, E> {
     fn arrived(&mut self, direction: Direction, packet: Packet) {
         self.arrived.push((Place::of(&packet, direction), packet));
     }
@@ -126,7 +126,19 @@ impl Network {
             AccessConfig::Wired { up, down } => {
                 Ok(Access::Wired(Box::new(Wired::new(&host.name, up, down, seed))))
             }
-            AccessConfig::Lte(_) => Err(ConfigError(format!("'{}': LTE is not built yet", host.name))),
+            AccessConfig::Lte(terminal) => {
+                let network = config.lte.get(terminal.network).ok_or_else(|| {
+                    let (at, count) = (terminal.network, config.lte.len());
+                    ConfigError(format!(
+                        "'{}' is in LTE network {at}, of {count}; name one of those",
+                        host.name
+                    ))
+                })?;
+                match terminal.fault(&host.name, network).or_else(|| network.fault()) {
+                    Some(fault) => Err(ConfigError(fault)),
+                    None => Ok(Access::Shared(config.wifi.len() + terminal.network)),
+                }
+            }
             AccessConfig::Wifi(station) => {
                 let Some(cell) = config.wifi.get(station.cell) else {
                     let reason = format!("'{}' is in Wi-Fi cell {}", host.name, station.cell);
@@ -137,25 +149,36 @@ impl Network {
                 };
                 match station.device.fault(&host.name, cell.ap.spatial_streams).or_else(|| cell.fault()) {
                     Some(fault) => Err(ConfigError(fault)),
-                    None => Ok(Access::Wifi(station.cell)),
+                    None => Ok(Access::Shared(station.cell)),
                 }
             }
         });
         let hosts = hosts.collect::<Result<_, _>>()?;
+        let hosts_of = || (0..).map(HostId).zip(&config.hosts);
         let cells = config.wifi.iter().enumerate().map(|(place, cell)| {
-            let seats = (0..).map(HostId).zip(&config.hosts).filter_map(|(id, host)| match &host.access {
+            let seats = hosts_of().filter_map(|(id, host)| match &host.access {
                 AccessConfig::Wifi(station) if station.cell == place => {
                     Some((id, host.name.as_str(), station))
                 }
                 _ => None,
             });
-            Cell::new(cell, &seats.collect::<Vec<Seat<'_>>>(), seed)
+            Shared::Wifi(Box::new(Cell::new(cell, &seats.collect::<Vec<Seat<'_>>>(), seed)))
         });
-        let cells: Vec<_> = cells.collect();
+        let networks = config.lte.iter().enumerate().map(|(place, network)| {
+            let terminals = hosts_of().filter_map(|(id, host)| match &host.access {
+                AccessConfig::Lte(terminal) if terminal.network == place => {
+                    Some((id, host.name.as_str(), terminal))
+                }
+                _ => None,
+            });
+            let terminals = terminals.collect::<Vec<Terminal<'_>>>();
+            Shared::Lte(Box::new(Cellular::new(network, &terminals, seed)))
+        });
+        let shared: Vec<_> = cells.chain(networks).collect();
         Ok(Self {
-            agenda: Agenda::new(1 + 4 * count + cells.len()),
+            agenda: Agenda::new(1 + 4 * count + shared.len()),
             hosts,
-            cells,
+            shared,
             arrived: Vec::new(),
             core: DelayLine::default(),
             core_delay: config.core_delay.clone(),
@@ -215,7 +238,7 @@ impl Network {
             match element {
                 CORE => self.advance_core(at, events),
                 _ => match (element as usize).checked_sub(1 + 4 * self.hosts.len()) {
-                    Some(cell) => self.advance_cell(cell, at, events),
+                    Some(shared) => self.advance_shared(shared, at, events),
                     None => self.advance_line(element, at, events),
                 },
             }
@@ -242,21 +265,21 @@ impl Network {
         }
     }
 
-    fn advance_cell(&mut self, cell: usize, now: Time, events: &mut impl Events) {
+    fn advance_shared(&mut self, place: usize, now: Time, events: &mut impl Events) {
         let mut arrived = std::mem::take(&mut self.arrived);
-        let mut watch = WatchCell { at: now, arrived: &mut arrived, events, dropped: &mut self.dropped };
-        self.cells[cell].advance(now, &mut watch);
-        self.book_cell(cell);
+        let mut watch = WatchShared { at: now, arrived: &mut arrived, events, dropped: &mut self.dropped };
+        self.shared[place].advance(now, &mut watch);
+        self.book_shared(place);
         for (place, packet) in arrived.drain(..) {
             self.left(place, now, packet, events);
         }
         self.arrived = arrived;
     }
 
-    fn book_cell(&mut self, cell: usize) {
-        #[expect(clippy::cast_possible_truncation, reason = "there are fewer cells than hosts")]
-        let element = (1 + 4 * self.hosts.len() + cell) as Element;
-        self.agenda.book(element, self.cells[cell].due());
+    fn book_shared(&mut self, place: usize) {
+        #[expect(clippy::cast_possible_truncation, reason = "there are fewer of them than hosts")]
+        let element = (1 + 4 * self.hosts.len() + place) as Element;
+        self.agenda.book(element, self.shared[place].due());
     }
 
     fn advance_core(&mut self, now: Time, events: &mut impl Events) {
@@ -281,12 +304,13 @@ impl Network {
                 self.agenda.book(server, line.server_due(now));
                 self.agenda.book(server + 1, line.pipe_due());
             }
-            &mut Access::Wifi(cell) => {
+            &mut Access::Shared(shared) => {
                 // A packet that enters does not make another arrive.
                 let mut none = Vec::new();
-                let mut watch = WatchCell { at: now, arrived: &mut none, events, dropped: &mut self.dropped };
-                self.cells[cell].enter(now, place.direction, packet, &mut watch);
-                self.book_cell(cell);
+                let mut watch =
+                    WatchShared { at: now, arrived: &mut none, events, dropped: &mut self.dropped };
+                self.shared[shared].enter(now, place.direction, packet, &mut watch);
+                self.book_shared(shared);
             }
         }
     }
@@ -310,14 +334,16 @@ impl Network {
     /// Shows the truth about one direction of a host's access, by name: see [`Line::show`]. Of a station of a Wi-Fi cell also the signal
     /// at the receiver (`signalStrength`, dBm), the modulation and coding scheme last used (`mcsIndex`; `rate` is its bit rate), and since
     /// the beginning the time on the air (`airtime`, seconds), frames that were sent again (`retransmissions`) and transmissions that
-    /// met another (`collisions`).
+    /// met another (`collisions`). Of a terminal of an LTE network the reference signal at the receiver (`signalStrength`, dBm), the SINR of the
+    /// last transport block (`sinr`, dB), the channel quality indicator (`cqi`), `mcsIndex` (`rate` is what it would carry in the whole
+    /// band), the serving cell (`cell`), and since the beginning `resourceBlocks`, blocks sent again (`retransmissions`) and `handovers`.
     ///
     /// # Panics
     /// When there is no such host.
     pub fn show(&self, place: Place, now: Time, sink: &mut dyn FnMut(&'static str, f64)) {
         match &self.hosts[usize::from(place.host.0)] {
             Access::Wired(wired) => wired.line(place.direction).show(now, sink),
-            Access::Wifi(cell) => self.cells[*cell].show(place.host, place.direction, sink),
+            Access::Shared(shared) => self.shared[*shared].show(place.host, place.direction, sink),
         }
     }
 
@@ -329,7 +355,7 @@ impl Network {
     pub fn line(&self, host: HostId, direction: Direction) -> &Line {
         match &self.hosts[usize::from(host.0)] {
             Access::Wired(wired) => wired.line(direction),
-            Access::Wifi(_) => panic!("{NOT_WIRED}"),
+            Access::Shared(_) => panic!("{NOT_WIRED}"),
         }
     }
 
@@ -341,7 +367,7 @@ impl Network {
     pub fn accounting_at(&self, place: Place) -> Accounting {
         match &self.hosts[usize::from(place.host.0)] {
             Access::Wired(wired) => wired.line(place.direction).accounting(),
-            Access::Wifi(cell) => self.cells[*cell].accounting(place.host, place.direction),
+            Access::Shared(shared) => self.shared[*shared].accounting(place.host, place.direction),
         }
     }
 

@@ -140,6 +140,11 @@ pub enum Direction {
 impl Direction {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Up, Self::Down];
+
+    /// Its place in [`Self::ALL`].
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
 }
 
 /// `up` or `down`, as in the names of records and random streams.
@@ -184,14 +189,16 @@ pub enum DropReason {
     Aqm,
     /// No such host.
     NoRoute,
-    /// A frame was sent again as often as it may be (IEEE 802.11-2016 § 10.3.4.4).
+    /// A frame or a transport block was sent again as often as it may be (IEEE 802.11-2016 § 10.3.4.4; 3GPP TS 36.321 § 5.4.2.2).
     RetryLimit,
+    /// It waited longer than it may (discardTimer, 3GPP TS 36.323 § 5.4).
+    Discarded,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 5] =
-        [Self::QueueFull, Self::RandomLoss, Self::Aqm, Self::NoRoute, Self::RetryLimit];
+    pub const ALL: [Self; 6] =
+        [Self::QueueFull, Self::RandomLoss, Self::Aqm, Self::NoRoute, Self::RetryLimit, Self::Discarded];
 }
 
 /// A packet that the network gave up, and where and why.

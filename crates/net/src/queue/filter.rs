@@ -94,7 +94,7 @@ impl Field {
 
 impl Filter {
     /// Whether it is this packet's.
-    pub(super) fn fits(&self, packet: &Packet) -> bool {
+    pub(crate) fn fits(&self, packet: &Packet) -> bool {
         self.ipv6.is_none_or(|ipv6| ipv6 == packet.ipv6) && self.matches.iter().all(|one| one.fits(packet))
     }
 }

@@ -220,6 +220,12 @@ impl BearerConfig {
         }
     }
 
+    /// The priority of what is above a guarantee: that of the default class, so that it is shared as the rest is.
+    #[must_use]
+    pub(crate) const fn priority_of_rest(&self) -> u8 {
+        if self.is_gbr() { 9 } else { self.priority() }
+    }
+
     /// Whether the class is one of those with a guaranteed bit rate.
     #[must_use]
     pub const fn is_gbr(&self) -> bool {

@@ -1,7 +1,17 @@
 //! LTE: cells whose base stations schedule their terminals (3GPP TS 36.300 and those it names).
 
+mod bearer;
+mod calendar;
+mod cellular;
 mod config;
+mod fading;
+mod geometry;
+mod link;
+mod scheduler;
+mod terminal;
+mod transport_block;
 
+pub(crate) use cellular::{Cellular, Terminal};
 pub use config::{
     BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig, LteTerminal,
     RlcMode, Scheduler, Shadowing, Start, UrbanLoss,

@@ -17,20 +17,11 @@ use super::phy::{self, Phy};
 use super::radio::Radio;
 use super::rate_control::RateController;
 use super::window::{End, Limits};
+use crate::access::CellEvents;
 use crate::accounting::Accounting;
 use crate::packet::{Direction, DropReason, HostId, Packet};
 use crate::queue::{Drops, Streams};
 use units::{Decibels, Duration, Seed, Time};
-
-/// Told of what a cell does with packets.
-pub(crate) trait CellEvents {
-    /// A packet came out of the cell that way.
-    fn arrived(&mut self, direction: Direction, packet: Packet);
-    /// A packet was given up.
-    fn dropped(&mut self, direction: Direction, packet: Packet, reason: DropReason);
-    /// A packet left its device, where it had been for so long.
-    fn departed(&mut self, direction: Direction, packet: &Packet, sojourn: Duration);
-}
 
 /// What the channel does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +69,6 @@ pub(crate) struct Cell {
 
 /// The place of the access point among the devices.
 const ACCESS_POINT: usize = 0;
-
-fn index(direction: Direction) -> usize {
-    usize::from(direction == Direction::Down)
-}
 
 impl Cell {
     pub(crate) fn new(config: &WifiConfig, seats: &[Seat<'_>], seed: Seed) -> Self {
@@ -153,7 +140,7 @@ impl Cell {
             Direction::Up => (station + 1, 0),
             Direction::Down => (ACCESS_POINT, station),
         };
-        self.paths[station][index(direction)].entered.count(&packet);
+        self.paths[station][direction.index()].passage.entered.count(&packet);
         let Function { contender, waiting } = &mut self.devices[device].functions[category];
         let stations = &self.stations;
         let of = |packet: &Packet| receiver_of(stations, direction, packet);
@@ -248,7 +235,7 @@ impl Cell {
         while let Some(receiver) = waiting.turn() {
             let station = if device == ACCESS_POINT { receiver } else { device - 1 };
             let to = &mut waiting.receivers[receiver];
-            let rate = &mut self.paths[station][index(direction)].rate;
+            let rate = &mut self.paths[station][direction.index()].rate;
             let choice = if to.failures > 0 {
                 rate.retry(to.failures, to.sampled)
             } else {
@@ -276,7 +263,7 @@ impl Cell {
                 continue;
             }
             let signal = config.tx_power + Decibels::from_f64(self.radios[station].gain(now));
-            let path = &mut self.paths[station][index(direction)];
+            let path = &mut self.paths[station][direction.index()];
             path.began(choice.mcs, self.phy.bitrate(choice.mcs, guard), psdu, signal);
             let data = self.phy.data_duration(choice.mcs, guard, psdu.bytes);
             let acknowledgement = acknowledgement(choice.mcs, psdu.frames > 1);
@@ -334,7 +321,7 @@ impl Cell {
         let noise = self.devices[receiving].config.noise;
         let others = on_air.iter().filter(|other| other.device != ppdu.device).map(|other| other.signal);
         let bit = bit_success_log(sinr(ppdu.signal, noise, others), ppdu.choice.mcs);
-        let path = &mut self.paths[ppdu.station][index(ppdu.direction)];
+        let path = &mut self.paths[ppdu.station][ppdu.direction.index()];
         let Function { contender, waiting } = &mut self.devices[ppdu.device].functions[ppdu.category];
         let window = &mut waiting.receivers[ppdu.receiver].window;
         let attempts = self.retry_limit.map_or_else(|| path.rate.attempts(), u32::from);
@@ -346,12 +333,12 @@ impl Cell {
             let (packet, sojourn) = (held.packet, now.saturating_since(held.came));
             match end {
                 End::Received => {
-                    path.arrived(&packet, sojourn);
+                    path.passage.arrived(&packet, sojourn);
                     events.departed(ppdu.direction, &packet, sojourn);
                     events.arrived(ppdu.direction, packet);
                 }
                 End::Abandoned => {
-                    path.dropped(&packet, DropReason::RetryLimit);
+                    path.passage.dropped(&packet, DropReason::RetryLimit);
                     events.dropped(ppdu.direction, packet, DropReason::RetryLimit);
                 }
             }
@@ -433,11 +420,11 @@ impl Cell {
 
     /// What went through one direction of a station.
     pub(crate) fn accounting(&self, host: HostId, direction: Direction) -> Accounting {
-        self.path(host, direction).accounting()
+        self.path(host, direction).passage.accounting()
     }
 
     fn path(&self, host: HostId, direction: Direction) -> &Path {
-        &self.paths[usize::from(self.stations[usize::from(host.0)])][index(direction)]
+        &self.paths[usize::from(self.stations[usize::from(host.0)])][direction.index()]
     }
 }
 
@@ -462,7 +449,7 @@ struct Counted<'a, E> {
 impl<E: CellEvents> Drops for Counted<'_, E> {
     fn drop(&mut self, packet: Packet, reason: DropReason) {
         let station = station_of(self.stations, self.direction, &packet);
-        self.paths[station][index(self.direction)].dropped(&packet, reason);
+        self.paths[station][self.direction.index()].passage.dropped(&packet, reason);
         self.events.dropped(self.direction, packet, reason);
     }
 }

@@ -14,7 +14,7 @@ mod radio;
 mod rate_control;
 mod window;
 
-pub(crate) use cell::{Cell, CellEvents, Seat};
+pub(crate) use cell::{Cell, Seat};
 pub use config::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
     WifiConfig, WifiDevice, WifiStation,

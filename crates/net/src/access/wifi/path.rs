@@ -3,8 +3,7 @@
 use super::phy::Mcs;
 use super::rate_control::RateController;
 use super::window::Psdu;
-use crate::accounting::{Accounting, Count, DropCounts};
-use crate::packet::{DropReason, Packet};
+use crate::access::passage::Passage;
 use units::{Bitrate, Dbm, Duration, Stream};
 
 /// One direction between a station and the access point.
@@ -12,11 +11,7 @@ pub(super) struct Path {
     pub(super) rate: RateController,
     /// Which frames fail.
     pub(super) errors: Stream,
-    pub(super) entered: Count,
-    pub(super) left: Count,
-    pub(super) dropped: DropCounts,
-    /// How long the newest packet that left had been at the device.
-    sojourn: Duration,
+    pub(super) passage: Passage,
     bitrate: Bitrate,
     mcs: usize,
     signal: Dbm,
@@ -30,10 +25,7 @@ impl Path {
         Self {
             rate,
             errors,
-            entered: Count::default(),
-            left: Count::default(),
-            dropped: DropCounts::default(),
-            sojourn: Duration::ZERO,
+            passage: Passage::default(),
             bitrate: Bitrate::ZERO,
             mcs: 0,
             signal,
@@ -55,39 +47,9 @@ impl Path {
         self.collisions += u64::from(collided);
     }
 
-    /// A packet arrived.
-    pub(super) fn arrived(&mut self, packet: &Packet, sojourn: Duration) {
-        self.left.count(packet);
-        self.sojourn = sojourn;
-    }
-
-    pub(super) fn dropped(&mut self, packet: &Packet, reason: DropReason) {
-        self.dropped.add(packet, reason);
-    }
-
-    pub(super) fn accounting(&self) -> Accounting {
-        let dropped = self.dropped.total();
-        let gone = self.left + dropped;
-        let held = Count {
-            packets: self.entered.packets - gone.packets,
-            bytes: self.entered.bytes.saturating_sub(gone.bytes),
-        };
-        Accounting { entered: self.entered, left: self.left, dropped, held }
-    }
-
     /// Shows the truth, by name: rates in bit/s, times in seconds, sizes in bytes, signals in dBm.
     pub(super) fn show(&self, sink: &mut dyn FnMut(&'static str, f64)) {
-        let Accounting { entered, left, dropped, held } = self.accounting();
-        sink("rate", self.bitrate.as_bps_f64());
-        sink("queuedBytes", held.bytes.get() as f64);
-        sink("queuedPackets", held.packets as f64);
-        sink("queueDelay", if held.packets > 0 { self.sojourn.as_secs_f64() } else { 0.0 });
-        sink("bytesIn", entered.bytes.get() as f64);
-        sink("bytesOut", left.bytes.get() as f64);
-        sink("packetsIn", entered.packets as f64);
-        sink("packetsOut", left.packets as f64);
-        sink("packetsDropped", dropped.packets as f64);
-        sink("bytesDropped", dropped.bytes.get() as f64);
+        self.passage.show(self.bitrate, sink);
         sink("signalStrength", self.signal.as_f64());
         sink("mcsIndex", self.mcs as f64);
         sink("airtime", self.airtime.as_secs_f64());

@@ -1,0 +1,222 @@
+//! What a channel carries: from its SINR the CQI, from that the modulation and coding scheme, and which blocks fail.
+
+use super::transport_block::{BITS, INDICES, MOST_BLOCKS};
+use units::Decibels;
+
+/// The spectral efficiencies of the CQIs 1 to 15 (36.213 table 7.2.3-1).
+const EFFICIENCY: [f64; 15] = [
+    0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234,
+    5.1152, 5.5547,
+];
+
+/// The SINRs in decibels at which one block in ten of the CQIs 1 to 15 fails, over AWGN (Mehlführer et al. 2009, "Simulating the Long Term
+/// Evolution physical layer", EUSIPCO, fig. 3, as in the Vienna LTE simulators).
+const THRESHOLD: [f64; 15] = [
+    -6.934, -5.147, -3.18, -1.254, 0.761, 2.70, 4.697, 6.528, 8.576, 10.37, 12.3, 14.18, 15.89, 17.82, 19.829,
+];
+
+/// The spectral efficiencies of the modulation and coding schemes 0 to 28 down (3GPP R1-081483, "Conveying MCS and TB size via PDCCH").
+const MCS_EFFICIENCY: [f64; 29] = [
+    0.15, 0.19, 0.23, 0.31, 0.38, 0.49, 0.60, 0.74, 0.88, 1.03, 1.18, 1.33, 1.48, 1.70, 1.91, 2.16, 2.41,
+    2.57, 2.73, 3.03, 3.32, 3.61, 3.90, 4.21, 4.52, 4.82, 5.12, 5.33, 5.55,
+];
+
+/// How fast the share of blocks that fail falls around its threshold: on the AWGN curves of Mehlführer et al. 2009, fig. 3, from 90 to 1 % within a
+/// decibel, the logit falls by 6.8.
+const STEEPNESS: f64 = 6.8;
+
+/// The logit of one in ten.
+const ONE_IN_TEN: f64 = -2.197_224_577_336_219_4;
+
+/// The most that a receiver makes of a channel: an error vector magnitude of 8 % (36.104 table 6.5.2-1, 64QAM).
+const MOST: f64 = 156.25;
+
+/// The share of first transmissions that should fail (36.213 § 7.2.3: the CQI is that at which no more than a tenth do).
+const TARGET: f64 = 0.1;
+
+/// What a block that failed takes off, in decibels (Sampath, Kumar & Holtzman 1997, "On setting reverse link power control set point", § III; the
+/// step is ours: half a decibel, so that one in ten gives a balance with 0.056 dB).
+const STEP: f64 = 0.5;
+
+/// A modulation and coding scheme: I_MCS of the downlink (36.213 table 7.1.7.1-1), whose transport block sizes the uplink shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Mcs(u8);
+
+impl Mcs {
+    /// The highest down.
+    pub(super) const DOWN: Self = Self(28);
+    /// The highest up of a terminal without 64QAM (36.306 table 4.1-2, categories 1 to 4): 16QAM goes on to I_TBS 19 there (36.213
+    /// table 8.6.1-1, I_MCS 20), which is I_MCS 21 here.
+    pub(super) const UP: Self = Self(21);
+
+    pub(super) fn index(self) -> u8 {
+        self.0
+    }
+
+    /// I_TBS (36.213 table 7.1.7.1-1): the first scheme of a modulation repeats the last size of the one before.
+    fn block_index(self) -> usize {
+        let repeated = u8::from(self.0 > 9) + u8::from(self.0 > 16);
+        usize::from(self.0 - repeated).min(INDICES - 1)
+    }
+
+    /// Bits of a block in so many resource blocks; none in none.
+    pub(super) fn bits(self, resource_blocks: u8) -> u32 {
+        match usize::from(resource_blocks).min(MOST_BLOCKS) {
+            0 => 0,
+            blocks => BITS[blocks - 1][self.block_index()],
+        }
+    }
+
+    /// How many resource blocks so many bits need, of `most`.
+    pub(super) fn resource_blocks(self, bits: u32, most: u8) -> u8 {
+        let index = self.block_index();
+        let rows = &BITS[..usize::from(most).min(MOST_BLOCKS)];
+        let blocks = rows.partition_point(|row| row[index] < bits) + 1;
+        u8::try_from(blocks).unwrap_or(most).min(most)
+    }
+}
+
+/// The SINRs at which one block in ten fails, a scheme each, in decibels: between those of the CQIs by efficiency.
+pub(super) struct Thresholds([f64; 29]);
+
+impl Thresholds {
+    pub(super) fn new() -> Self {
+        Self(MCS_EFFICIENCY.map(|efficiency| {
+            let above = EFFICIENCY.partition_point(|&of_cqi| of_cqi < efficiency).clamp(1, 14);
+            let (low, high) = (EFFICIENCY[above - 1], EFFICIENCY[above]);
+            let share = (efficiency - low) / (high - low);
+            THRESHOLD[above - 1] + share * (THRESHOLD[above] - THRESHOLD[above - 1])
+        }))
+    }
+
+    /// The highest scheme, up to `most`, of whose blocks no more than one in ten fails at this SINR; the lowest if none.
+    pub(super) fn mcs(&self, sinr: Decibels, most: Mcs) -> Mcs {
+        let fit = self.0[1..=usize::from(most.0)].partition_point(|&threshold| threshold <= sinr.as_f64());
+        Mcs(u8::try_from(fit).unwrap_or(most.0))
+    }
+
+    /// The likelihood that a block fails at this SINR.
+    pub(super) fn error_rate(&self, mcs: Mcs, sinr: Decibels) -> f64 {
+        let above = sinr.as_f64() - self.0[usize::from(mcs.0)];
+        1.0 / (1.0 + libm::exp(STEEPNESS * above - ONE_IN_TEN))
+    }
+}
+
+/// The CQI at this SINR, 0 to 15 (36.213 § 7.2.3); 0 is out of range.
+pub(super) fn cqi(sinr: Decibels) -> u8 {
+    let fit = THRESHOLD.partition_point(|&threshold| threshold <= sinr.as_f64());
+    u8::try_from(fit).unwrap_or(15)
+}
+
+/// The SINR that a CQI tells of: its threshold, or well below all in case of 0.
+pub(super) fn told(cqi: u8) -> Decibels {
+    let lowest = THRESHOLD[0] - 2.0;
+    Decibels::from_f64(usize::from(cqi).checked_sub(1).map_or(lowest, |place| THRESHOLD[place.min(14)]))
+}
+
+/// The SINR over AWGN that carries as much as these together, each as a ratio and of one part of the band: by the mean of their capacities.
+pub(super) fn effective(parts: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = parts.len();
+    let product: f64 = parts.map(|sinr| 1.0 + sinr.min(MOST)).product();
+    match count {
+        1 => product - 1.0,
+        2 => product.sqrt() - 1.0,
+        4 => product.sqrt().sqrt() - 1.0,
+        8 => product.sqrt().sqrt().sqrt() - 1.0,
+        _ => libm::pow(product, 1.0 / count as f64) - 1.0,
+    }
+}
+
+/// A ratio in decibels.
+pub(super) fn decibels(ratio: f64) -> Decibels {
+    Decibels::from_f64(10.0 * libm::log10(ratio.max(1e-10)))
+}
+
+/// The outer loop of link adaptation: by how much the channel is better than it was told, such that one first transmission in ten fails.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OuterLoop(f64);
+
+impl OuterLoop {
+    /// The offset goes no further than that, lest a time of only good or only bad luck last.
+    const FURTHEST: f64 = 5.0;
+
+    pub(super) fn first_transmission(&mut self, succeeded: bool) {
+        let step = if succeeded { STEP * TARGET / (1.0 - TARGET) } else { -STEP };
+        self.0 = (self.0 + step).clamp(-Self::FURTHEST, Self::FURTHEST);
+    }
+
+    pub(super) fn offset(self) -> Decibels {
+        Decibels::from_f64(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_have_the_sizes_of_the_table() {
+        assert_eq!(Mcs(28).bits(25), 18_336);
+        assert_eq!(Mcs(28).bits(50), 36_696);
+        assert_eq!(Mcs(28).bits(100), 75_376);
+        assert_eq!((Mcs(0).bits(1), Mcs(9).bits(6), Mcs(10).bits(6)), (16, 936, 936));
+        assert_eq!(Mcs(17).bits(10), Mcs(16).bits(10), "I_TBS 15 of both");
+        assert_eq!(Mcs::UP.bits(25), 10_680, "I_TBS 19");
+        assert_eq!(Mcs(28).bits(0), 0);
+    }
+
+    #[test]
+    fn as_few_resource_blocks_are_used_as_hold_it() {
+        for bits in [1, 16, 17, 1_000, 18_336, 18_337, 100_000] {
+            let blocks = Mcs(28).resource_blocks(bits, 25);
+            assert!(blocks == 25 || Mcs(28).bits(blocks) >= bits);
+            assert!(blocks == 1 || Mcs(28).bits(blocks - 1) < bits, "{bits}");
+        }
+    }
+
+    #[test]
+    fn a_tenth_fails_at_the_threshold_and_hardly_any_a_decibel_above() {
+        let thresholds = Thresholds::new();
+        assert!(thresholds.0.is_sorted());
+        for index in 0..29 {
+            let (mcs, at) = (Mcs(index), Decibels::from_f64(thresholds.0[usize::from(index)]));
+            assert!((thresholds.error_rate(mcs, at) - 0.1).abs() < 0.001);
+            assert!(thresholds.error_rate(mcs, at + Decibels::new(1)) < 0.001);
+            assert!(thresholds.error_rate(mcs, at + Decibels::new(-1)) > 0.98);
+            if index > 0 {
+                assert_eq!(thresholds.mcs(at + Decibels::from_f64(0.002), Mcs::DOWN), mcs);
+            }
+        }
+        assert_eq!(thresholds.mcs(Decibels::new(40), Mcs::UP), Mcs::UP);
+        assert_eq!(thresholds.mcs(Decibels::new(-30), Mcs::DOWN), Mcs(0));
+    }
+
+    #[test]
+    fn a_cqi_tells_of_the_channel_from_below() {
+        for (tenths, _) in (-120..300).zip(0..) {
+            let sinr = Decibels::from_f64(f64::from(tenths) / 10.0);
+            assert!(cqi(sinr) == 0 || told(cqi(sinr)) <= sinr);
+        }
+        assert_eq!((cqi(Decibels::new(-7)), cqi(Decibels::new(0)), cqi(Decibels::new(20))), (0, 4, 15));
+    }
+
+    #[test]
+    fn parts_of_the_band_carry_their_mean() {
+        assert!((effective([3.0, 3.0, 3.0, 3.0].into_iter()) - 3.0).abs() < 1e-9);
+        let (two, of_any) = (effective([1.0, 7.0].into_iter()), effective([1.0, 7.0, 3.0].into_iter()));
+        assert!((two - 3.0).abs() < 1e-9, "log2(2) + log2(8) is twice log2(4): {two}");
+        assert!((of_any - 3.0).abs() < 1e-9, "{of_any}");
+    }
+
+    #[test]
+    fn the_outer_loop_balances_at_one_in_ten() {
+        let mut outer = OuterLoop::default();
+        for _ in 0..100 {
+            (0..9).for_each(|_| outer.first_transmission(true));
+            outer.first_transmission(false);
+        }
+        assert!(outer.offset().as_f64().abs() < 0.51, "{}", outer.offset());
+        (0..1_000).for_each(|_| outer.first_transmission(false));
+        assert_eq!(outer.offset(), Decibels::new(-5));
+    }
+}

@@ -1,0 +1,414 @@
+//! An LTE network against what is known of it: the arithmetic of its tables, the theory of its schedulers, and the delays of its procedures.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+use net::{
+    AccessConfig, BearerConfig, ChannelBandwidth, Direction, DropReason, Dropped, Dscp, Events, FastFading,
+    Field, Filter, Flow, HostConfig, HostId, Layout, LineConfig, LteConfig, LteTerminal, Match, Network,
+    NetworkConfig, Packet, Place, QueueConfig, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+};
+use units::{Bitrate, Bytes, Decibels, Duration, Metres, Seed, Speed, Time};
+
+const SERVER: HostId = HostId(0);
+const PACKET: Bytes = Bytes::new(1500);
+
+/// A cell without fading.
+fn still() -> LteConfig {
+    LteConfig { fast_fading: FastFading::None, ..LteConfig::default() }
+}
+
+fn at(metres: u16, obstacles: i16) -> LteTerminal {
+    let place = Start::At { distance: Metres::new(metres), obstacles: Decibels::new(obstacles) };
+    LteTerminal { place, ..LteTerminal::default() }
+}
+
+fn roaming() -> LteTerminal {
+    LteTerminal { place: Start::Anywhere, speed: Speed::from_kmh(30), ..LteTerminal::default() }
+}
+
+/// Seven sites as in 25.814 § A.2.1.1, case 2: 500 m apart, 10 dB of penetration, 30 km/h.
+fn city() -> LteConfig {
+    LteConfig {
+        layout: Layout::Hexagonal { inter_site_distance: Metres::new(500), sectors: 3 },
+        path_loss: UrbanLoss { penetration: Decibels::new(10), ..UrbanLoss::default() },
+        shadowing: Shadowing { deviation: Decibels::new(8), distance: Metres::new(50) },
+        ..LteConfig::default()
+    }
+}
+
+fn network(config: &LteConfig, terminals: &[LteTerminal], seed: u64) -> Network {
+    let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
+    let host = |(index, terminal): (usize, &LteTerminal)| HostConfig {
+        name: format!("ue{index}"),
+        access: AccessConfig::Lte(terminal.clone()),
+    };
+    let server = HostConfig { name: "server".into(), access: wired };
+    let hosts = std::iter::once(server).chain((1..).zip(terminals).map(host)).collect();
+    let config = NetworkConfig { hosts, lte: vec![config.clone()], ..NetworkConfig::default() };
+    Network::new(&config, Seed(seed)).unwrap()
+}
+
+fn up(terminal: u16) -> Flow {
+    Flow { src: HostId(terminal), dst: SERVER, ..Flow::default() }
+}
+
+fn down(terminal: u16) -> Flow {
+    Flow { src: SERVER, dst: HostId(terminal), ..Flow::default() }
+}
+
+#[derive(Default)]
+struct Log {
+    arrived: Vec<(Time, Packet)>,
+    dropped: Vec<Dropped>,
+}
+
+impl Events for Log {
+    fn delivered(&mut self, at: Time, packet: Packet) {
+        self.arrived.push((at, packet));
+    }
+    fn dropped(&mut self, _: Time, dropped: Dropped) {
+        self.dropped.push(dropped);
+    }
+}
+
+/// Keeps packets of each flow waiting, and gives the bit/s of each after a second of warming up.
+fn saturate(network: &mut Network, flows: &[Flow], secs: u64) -> Vec<f64> {
+    let mut counts = vec![0_u64; flows.len()];
+    let mut log = Log::default();
+    let packet = |place: usize, sent| Packet {
+        id: place as u64,
+        size: PACKET,
+        flow: flows[place],
+        sent,
+        ..Packet::default()
+    };
+    for round in 0..200 * flows.len() {
+        network.send(Time::ZERO, packet(round % flows.len(), Time::ZERO), &mut log);
+    }
+    while let Some(now) = network.next_wake().filter(|&now| now <= Time::from_secs(secs + 1)) {
+        network.advance(now, &mut log);
+        for (_, arrived) in std::mem::take(&mut log.arrived) {
+            let place = arrived.id as usize;
+            counts[place] += u64::from(now >= Time::from_secs(1));
+            network.send(now, packet(place, now), &mut log);
+        }
+    }
+    assert!(network.accounting().balances() && log.dropped.is_empty());
+    counts.into_iter().map(|count| (count * PACKET.bits()) as f64 / secs as f64).collect()
+}
+
+fn shown(network: &Network, host: u16, direction: Direction, name: &str) -> f64 {
+    let mut value = f64::NAN;
+    let place = Place { host: HostId(host), direction };
+    network.show(place, Time::ZERO, &mut |key, shown| {
+        if key == name {
+            value = shown;
+        }
+    });
+    value
+}
+
+#[test]
+fn a_near_terminal_gets_what_the_tables_say() {
+    // 36.213 table 7.1.7.2.1-1, I_TBS 26 down; I_TBS 19 up, of 20, 48 and 96 resource blocks: the most without control that a terminal may use.
+    let cases = [
+        (ChannelBandwidth::Mhz5, 18_336, 8_504),
+        (ChannelBandwidth::Mhz10, 36_696, 20_616),
+        (ChannelBandwidth::Mhz20, 75_376, 40_576),
+    ];
+    for (bandwidth, bits_down, bits_up) in cases {
+        for layers in [1, 2] {
+            let config = LteConfig { bandwidth, layers, ..still() };
+            let got = saturate(&mut network(&config, &[at(30, 0)], 1), &[down(1), up(1)], 5);
+            let table = [f64::from(bits_down) * f64::from(layers) * 1e3, f64::from(bits_up) * 1e3];
+            println!("{bandwidth:?}, {layers} layers: {got:.0?} bit/s of {table:.0?}");
+            for (got, table) in got.iter().zip(table) {
+                assert!((got / table - 1.0).abs() < 0.03, "{bandwidth:?} {layers}: {got} of {table}");
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_channels_have_equal_shares_of_the_whole() {
+    for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
+        let config = LteConfig { scheduler, layers: 1, ..still() };
+        for n in [1, 2, 5, 10] {
+            let terminals = vec![at(30, 0); n];
+            for of in [down, up] {
+                let flows: Vec<_> = (1..).take(n).map(of).collect();
+                let got = saturate(&mut network(&config, &terminals, 1), &flows, 5);
+                let (sum, mean) = (got.iter().sum::<f64>(), got.iter().sum::<f64>() / n as f64);
+                // Up, one may use 20 of 23 resource blocks, several all of them.
+                let (least, most) = match (flows[0].src == SERVER, n) {
+                    (true, _) => (18.336e6, 18.336e6),
+                    (false, 1) => (8.504e6, 8.504e6),
+                    (false, _) => (8.504e6, 9.912e6),
+                };
+                assert!((0.97 * least..1.01 * most).contains(&sum), "{scheduler:?}, {n}: {sum}");
+                assert!(got.iter().all(|one| (one / mean - 1.0).abs() < 0.03), "{scheduler:?}: {got:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn unequal_channels_have_equal_time() {
+    // The far one has a lower rate; with two each gets half of what it would have alone.
+    for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
+        let config = LteConfig { scheduler, layers: 1, ..still() };
+        let (near, far) = (at(30, 0), at(700, 35));
+        let alone = |terminal: &LteTerminal| {
+            saturate(&mut network(&config, std::slice::from_ref(terminal), 1), &[down(1)], 5)[0]
+        };
+        let (near_alone, far_alone) = (alone(&near), alone(&far));
+        assert!(far_alone < 0.6 * near_alone, "{far_alone} {near_alone}");
+        let got = saturate(&mut network(&config, &[near, far], 1), &[down(1), down(2)], 5);
+        for (got, alone) in got.iter().zip([near_alone, far_alone]) {
+            // Repetitions come before turns, and the far one has more of them.
+            assert!((got / alone - 0.5).abs() < 0.05, "{scheduler:?}: {got} of {alone}");
+        }
+    }
+}
+
+#[test]
+fn proportional_fair_gains_from_fading() {
+    // Rayleigh fading at 3 km/h: who is served at its best gets more (multi-user diversity).
+    let terminal = LteTerminal { speed: Speed::from_kmh(3), ..at(600, 30) };
+    let total = |scheduler| {
+        let config = LteConfig { scheduler, layers: 1, ..LteConfig::default() };
+        let flows: Vec<_> = (1..=10).map(down).collect();
+        saturate(&mut network(&config, &vec![terminal.clone(); 10], 1), &flows, 10).iter().sum::<f64>()
+    };
+    let (fair, robin) = (total(Scheduler::default()), total(Scheduler::RoundRobin));
+    println!("proportional fair {fair:.0} bit/s, round robin {robin:.0} bit/s");
+    assert!(fair > 1.1 * robin, "{fair} {robin}");
+}
+
+#[test]
+fn one_first_transmission_in_ten_fails() {
+    for speed in [3, 30, 120] {
+        let terminal = LteTerminal { speed: Speed::from_kmh(speed), ..at(500, 35) };
+        let mut network = network(&LteConfig { layers: 1, ..LteConfig::default() }, &[terminal], 3);
+        saturate(&mut network, &[down(1)], 20);
+        // Every subframe has a block, first or repeated.
+        let repeated = shown(&network, 1, Direction::Down, "retransmissions");
+        let blocks = shown(&network, 1, Direction::Down, "resourceBlocks") / 25.0;
+        let share = repeated / (blocks - repeated);
+        println!("{speed} km/h: {share:.3} repetitions a block");
+        assert!((0.06..0.16).contains(&share), "{speed} km/h: {share}");
+    }
+}
+
+/// The delays of lone packets, one every 100 ms and a bit, in milliseconds.
+fn delays(config: &LteConfig, flow: Flow) -> Vec<f64> {
+    let mut network = network(config, &[at(100, 0)], 1);
+    let mut log = Log::default();
+    for id in 0..500 {
+        let now = Time::from_micros(100_700 * id);
+        while let Some(due) = network.next_wake().filter(|&due| due <= now) {
+            network.advance(due, &mut log);
+        }
+        let packet = Packet { id, size: Bytes::new(60), flow, sent: now, ..Packet::default() };
+        network.send(now, packet, &mut log);
+    }
+    while let Some(due) = network.next_wake() {
+        network.advance(due, &mut log);
+    }
+    assert_eq!(log.arrived.len(), 500);
+    log.arrived.iter().map(|(at, packet)| at.saturating_since(packet.sent).as_millis_f64()).collect()
+}
+
+#[test]
+fn a_lone_packet_has_the_delay_of_its_procedures() {
+    // Down: until the next subframe, and four more. Up: until the next opportunity to ask, and three times four.
+    let down = delays(&still(), down(1));
+    assert!(down.iter().all(|delay| (4.0..=5.0).contains(delay)), "{down:?}");
+    for period in [5, 10, 40] {
+        let config = LteConfig { scheduling_request_period: Duration::from_millis(period), ..still() };
+        let up = delays(&config, up(1));
+        let (least, most) = (12.0, 12.0 + period as f64);
+        assert!(up.iter().all(|delay| (least..=most).contains(delay)), "{period}: {up:?}");
+        let mean = up.iter().sum::<f64>() / up.len() as f64;
+        assert!((mean - (least + most) / 2.0).abs() < 0.1 * period as f64, "{period}: {mean}");
+    }
+}
+
+fn marked(qci: u8, gbr: Option<Bitrate>) -> BearerConfig {
+    let dscp = Match { field: Field::Tos, value: u32::from(Dscp::AF41.0) << 2, mask: 0xfc };
+    let filter = Filter { prio: 1, ipv6: None, matches: vec![dscp], class: 0 };
+    BearerConfig { qci, gbr, filters: vec![filter], ..BearerConfig::default() }
+}
+
+/// A stream of 1 Mbit/s, marked, beside full buffers of the terminal itself and of another: its worst delay in milliseconds.
+fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
+    let config = LteConfig { bearers, layers: 1, ..still() };
+    let mut network = network(&config, &[at(100, 0), at(100, 0)], 1);
+    let mut log = Log::default();
+    let mut worst = 0.0_f64;
+    let full = |id, now| Packet {
+        id,
+        size: PACKET,
+        flow: Flow { src_port: 9, ..of(id as u16) },
+        sent: now,
+        ..Packet::default()
+    };
+    for id in [1, 2] {
+        (0..400).for_each(|_| network.send(Time::ZERO, full(id, Time::ZERO), &mut log));
+    }
+    for tick in 1..3_000 {
+        let now = Time::from_millis(4 * tick);
+        while let Some(due) = network.next_wake().filter(|&due| due <= now) {
+            network.advance(due, &mut log);
+            for (at, packet) in std::mem::take(&mut log.arrived) {
+                if packet.dscp == Dscp::AF41 {
+                    worst = worst.max(at.saturating_since(packet.sent).as_millis_f64());
+                } else {
+                    network.send(at, full(packet.id, at), &mut log);
+                }
+            }
+        }
+        let call = Packet {
+            id: 3,
+            size: Bytes::new(500),
+            flow: of(1),
+            dscp: Dscp::AF41,
+            sent: now,
+            ..Packet::default()
+        };
+        network.send(now, call, &mut log);
+    }
+    assert!(log.dropped.is_empty());
+    worst
+}
+
+#[test]
+fn a_dedicated_bearer_keeps_a_stream_from_waiting() {
+    let gbr = Some(Bitrate::from_mbps(2));
+    for of in [down, up] {
+        let shared = worst_delay(vec![BearerConfig::default()], of);
+        let guaranteed = worst_delay(vec![BearerConfig::default(), marked(2, gbr)], of);
+        let prior = worst_delay(vec![BearerConfig::default(), marked(7, None)], of);
+        println!("one bearer {shared} ms, QCI 2 {guaranteed} ms, QCI 7 {prior} ms");
+        assert!(shared > 200.0, "{shared}");
+        assert!(guaranteed < 40.0 && prior < 40.0, "{guaranteed} {prior}");
+    }
+}
+
+#[test]
+fn a_guarantee_goes_no_further_than_its_rate() {
+    // Two terminals: one floods a bearer of 2 Mbit/s, the other the default bearer. What is above the guarantee is shared as the rest is.
+    let config = LteConfig {
+        bearers: vec![BearerConfig::default(), marked(2, Some(Bitrate::from_mbps(2)))],
+        layers: 1,
+        scheduler: Scheduler::RoundRobin,
+        ..still()
+    };
+    let mut network = network(&config, &[at(100, 0), at(100, 0)], 1);
+    let (mut log, mut got) = (Log::default(), [0_u64; 3]);
+    let packet = |id, sent| {
+        let dscp = if id == 1 { Dscp::AF41 } else { Dscp::DEFAULT };
+        Packet { id, size: PACKET, flow: down(id as u16), dscp, sent, ..Packet::default() }
+    };
+    for id in [1, 2] {
+        (0..400).for_each(|_| network.send(Time::ZERO, packet(id, Time::ZERO), &mut log));
+    }
+    while let Some(now) = network.next_wake().filter(|&now| now <= Time::from_secs(10)) {
+        network.advance(now, &mut log);
+        for (at, arrived) in std::mem::take(&mut log.arrived) {
+            got[arrived.id as usize] += PACKET.bits();
+            network.send(at, packet(arrived.id, at), &mut log);
+        }
+    }
+    let [_, guaranteed, other] = got.map(|bits| bits as f64 / 10.0);
+    assert!((guaranteed / 10.2e6 - 1.0).abs() < 0.1, "{guaranteed} {other}");
+    assert!((other / 8.2e6 - 1.0).abs() < 0.1, "{guaranteed} {other}");
+}
+
+#[test]
+fn acknowledged_mode_loses_nothing_and_the_other_hardly_anything() {
+    // Where the channel is at its worst: repetitions fail too.
+    let far = LteTerminal { speed: Speed::from_kmh(30), ..at(900, 20) };
+    let lost = |rlc| {
+        let bearers = vec![BearerConfig { rlc, up: QueueConfig::Unlimited, ..BearerConfig::default() }];
+        let config = LteConfig { bearers, layers: 1, harq_retransmissions: 0, ..LteConfig::default() };
+        let mut network = network(&config, std::slice::from_ref(&far), 5);
+        let mut log = Log::default();
+        for id in 0..2_000 {
+            let packet = Packet { id, size: Bytes::new(400), flow: up(1), ..Packet::default() };
+            network.send(Time::ZERO, packet, &mut log);
+        }
+        while let Some(due) = network.next_wake() {
+            network.advance(due, &mut log);
+        }
+        assert!(log.arrived.is_sorted_by_key(|(_, packet)| packet.id), "in order");
+        assert!(log.dropped.iter().all(|dropped| dropped.reason == DropReason::RetryLimit));
+        assert_eq!(log.arrived.len() + log.dropped.len(), 2_000);
+        log.dropped.len()
+    };
+    assert_eq!(lost(RlcMode::Acknowledged), 0);
+    let unacknowledged = lost(RlcMode::Unacknowledged);
+    assert!((100..800).contains(&unacknowledged), "{unacknowledged}");
+}
+
+#[test]
+fn a_city_carries_what_such_a_city_does_and_hands_terminals_over() {
+    // Ten terminals a cell with full buffers, at 30 km/h as in case 2 of 25.814 and at 3 km/h as in case 1.
+    for (speed, penetration) in [(30, 10), (3, 20)] {
+        let terminals = vec![LteTerminal { speed: Speed::from_kmh(speed), ..roaming() }; 210];
+        let path_loss = UrbanLoss { penetration: Decibels::new(penetration), ..UrbanLoss::default() };
+        let config = LteConfig { path_loss, ..city() };
+        for (of, direction) in [(down as fn(u16) -> Flow, Direction::Down), (up, Direction::Up)] {
+            let mut network = network(&config, &terminals, 1);
+            let flows: Vec<_> = (1..=210).map(of).collect();
+            let got = saturate(&mut network, &flows, 10);
+            let efficiency = got.iter().sum::<f64>() / 21.0 / 5e6;
+            let handovers: f64 =
+                (1..=210).map(|host| shown(&network, host, Direction::Down, "handovers")).sum();
+            let mut sorted = got.clone();
+            sorted.sort_by(f64::total_cmp);
+            println!(
+                "{speed} km/h, {direction}: {efficiency:.2} bit/s/Hz a cell, {:.4} at the 5th percentile of terminals, {handovers} handovers",
+                sorted[10] / 5e6
+            );
+            // 25.912 § 13.5, tables 13.5 and 13.6 (case 1): 1.69 bit/s/Hz down with 2×2 antennas and scheduling by parts of the band, which is left out
+            // here; 0.735 up.
+            let range = if direction == Direction::Down { 0.8..1.8 } else { 0.5..1.0 };
+            assert!(range.contains(&efficiency), "{direction}: {efficiency}");
+            assert!(speed < 30 || (20.0..2_000.0).contains(&handovers), "{handovers}");
+        }
+    }
+}
+
+#[test]
+fn no_network_is_built_of_what_cannot_be() {
+    let error = |config: LteConfig, terminal: LteTerminal| {
+        let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
+        let hosts = vec![
+            HostConfig { name: "server".into(), access: wired },
+            HostConfig { name: "ue".into(), access: AccessConfig::Lte(terminal) },
+        ];
+        let config = NetworkConfig { hosts, lte: vec![config], ..NetworkConfig::default() };
+        Network::new(&config, Seed(1)).map(|_| ()).unwrap_err().to_string()
+    };
+    let bearers = |bearer: BearerConfig| LteConfig {
+        bearers: vec![BearerConfig::default(), bearer],
+        ..LteConfig::default()
+    };
+    let shaping = "tbf rate 4mbit burst 5000 limit 37000".parse().unwrap();
+    let cases = [
+        (LteConfig::default(), roaming(), "no edge"),
+        (city(), at(10, 0), "several"),
+        (LteConfig { layers: 3, ..still() }, at(10, 0), "3 layers; say 1 or 2"),
+        (LteConfig { bearers: Vec::new(), ..still() }, at(10, 0), "default bearer"),
+        (bearers(marked(2, None)), at(10, 0), "needs a guaranteed bit rate"),
+        (bearers(marked(7, Some(Bitrate::from_mbps(1)))), at(10, 0), "no guaranteed bit rate"),
+        (bearers(BearerConfig { qci: 7, ..BearerConfig::default() }), at(10, 0), "give it a filter"),
+        (bearers(BearerConfig { up: shaping, ..marked(7, None) }), at(10, 0), "holds packets back"),
+        (still(), LteTerminal { network: 1, ..at(10, 0) }, "LTE network 1, of 1"),
+    ];
+    for (config, terminal, expected) in cases {
+        let error = error(config, terminal);
+        assert!(error.contains(expected), "{error}");
+    }
+}
