@@ -336,7 +336,8 @@ impl Network {
     /// the beginning the time on the air (`airtime`, seconds), frames that were sent again (`retransmissions`) and transmissions that
     /// met another (`collisions`). Of a terminal of an LTE network the reference signal at the receiver (`signalStrength`, dBm), the SINR of the
     /// last transport block (`sinr`, dB), the channel quality indicator (`cqi`), `mcsIndex` (`rate` is what it would carry in the whole
-    /// band), the serving cell (`cell`), and since the beginning `resourceBlocks`, blocks sent again (`retransmissions`) and `handovers`.
+    /// band), and since the beginning `resourceBlocks` and blocks sent again (`retransmissions`); down also the serving cell (`cell`) and
+    /// `handovers`.
     ///
     /// # Panics
     /// When there is no such host.

@@ -6,14 +6,15 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Aggregation, Buffer, Change, ChannelAccess, ChannelWidth, Direction, Dscp, Ecn, Fading,
-    Flow, GuardInterval, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network, NetworkConfig,
-    Packet, Place, QueueConfig, RateConfig, RateControl, Schedule, Trace, WifiConfig, WifiDevice,
+    AccessConfig, Aggregation, BearerConfig, Buffer, Change, ChannelAccess, ChannelWidth, Direction, Dscp,
+    Ecn, Fading, FastFading, Field, Filter, Flow, GuardInterval, HostConfig, HostId, JitterConfig,
+    LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, Place,
+    QueueConfig, RateConfig, RateControl, RlcMode, Schedule, Scheduler, Start, Trace, WifiConfig, WifiDevice,
     WifiStation,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
-use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Seed, Time};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Seed, Speed, Time};
 
 /// Classes of every kind, what belongs to none, and a leaf that shapes.
 const TREE: &str = "tc qdisc add dev x root handle 1: htb default 30
@@ -139,32 +140,85 @@ fn any_cell() -> impl Strategy<Value = WifiConfig> {
     )
 }
 
-/// A wired access or, less often, a place in the cell.
+/// A network of one cell, whose queues do not shape.
+fn any_lte() -> impl Strategy<Value = LteConfig> {
+    let words = || {
+        any_queue()
+            .prop_filter("a queue that does not shape", |words| {
+                !words.parse::<QueueConfig>().unwrap().shapes()
+            })
+            .prop_map(|words| words.parse::<QueueConfig>().unwrap())
+    };
+    let bearer = || {
+        (words(), words(), any::<bool>(), prop::option::of(20u64..300)).prop_filter_map(
+            "a buffer that takes a packet",
+            |(up, down, acknowledged, discard)| {
+                let small =
+                    |queue: &QueueConfig| matches!(queue, QueueConfig::Bfifo(limit) if limit.get() < 1500);
+                (!small(&up) && !small(&down)).then(|| BearerConfig {
+                    rlc: if acknowledged { RlcMode::Acknowledged } else { RlcMode::Unacknowledged },
+                    discard_timer: discard.map(Duration::from_millis),
+                    up,
+                    down,
+                    ..BearerConfig::default()
+                })
+            },
+        )
+    };
+    let fading = prop_oneof![Just(FastFading::None), Just(FastFading::Rayleigh)];
+    let dedicated = prop::option::of(1u8..9);
+    (bearer(), bearer(), dedicated, fading, any::<(bool, bool)>(), 1u64..80, 0u8..5).prop_map(
+        |(default, other, qci, fast_fading, (robin, one), period, harq_retransmissions)| {
+            let marked = Match { field: Field::Tos, value: u32::from(Dscp::EF.0) << 2, mask: 0xfc };
+            let filter = Filter { prio: 1, ipv6: None, matches: vec![marked], class: 0 };
+            let gbr = |qci: u8| (qci < 5).then(|| Bitrate::from_kbps(500));
+            let other = qci.map(|qci| BearerConfig { qci, gbr: gbr(qci), filters: vec![filter], ..other });
+            LteConfig {
+                bearers: std::iter::once(default).chain(other).collect(),
+                fast_fading,
+                scheduler: if robin { Scheduler::RoundRobin } else { Scheduler::default() },
+                layers: if one { 1 } else { 2 },
+                scheduling_request_period: Duration::from_millis(period),
+                harq_retransmissions,
+                ..LteConfig::default()
+            }
+        },
+    )
+}
+
+/// A wired access or, less often, a place in one of the cells.
 fn any_access() -> impl Strategy<Value = AccessConfig> {
     let station = (any_device(), 0u16..60, 0i16..10).prop_map(|(device, distance, deviation)| {
         let fading = Fading { deviation: Decibels::new(deviation), coherence: Duration::from_millis(100) };
         let distance = Metres::new(distance);
         AccessConfig::Wifi(WifiStation { cell: 0, distance, walls: 1, shadowing: fading, fading, device })
     });
+    let terminal = (1u16..3_000, 0i16..30, 0u16..130).prop_map(|(distance, obstacles, speed)| {
+        let place = Start::At { distance: Metres::new(distance), obstacles: Decibels::new(obstacles) };
+        AccessConfig::Lte(LteTerminal { place, speed: Speed::from_kmh(speed), ..LteTerminal::default() })
+    });
     prop_oneof![
         2 => (any_line(), any_line()).prop_map(|(up, down)| AccessConfig::Wired { up, down }),
         1 => station,
+        1 => terminal,
     ]
 }
 
 /// Three hosts with any accesses and any delay between them.
 fn any_network() -> impl Strategy<Value = NetworkConfig> {
     let core = prop_oneof![Just(0u64), 1u64..80].prop_map(|ms| Schedule::constant(Duration::from_millis(ms)));
-    (prop::collection::vec(any_access(), 3), any_cell(), core).prop_map(|(accesses, cell, core_delay)| {
-        let host =
-            |(number, access): (u8, AccessConfig)| HostConfig { name: format!("host{number}"), access };
-        NetworkConfig {
-            hosts: (0..).zip(accesses).map(host).collect(),
-            wifi: vec![cell],
-            core_delay,
-            ..NetworkConfig::default()
-        }
-    })
+    (prop::collection::vec(any_access(), 3), any_cell(), any_lte(), core).prop_map(
+        |(accesses, cell, lte, core_delay)| {
+            let host =
+                |(number, access): (u8, AccessConfig)| HostConfig { name: format!("host{number}"), access };
+            NetworkConfig {
+                hosts: (0..).zip(accesses).map(host).collect(),
+                wifi: vec![cell],
+                lte: vec![lte],
+                core_delay,
+            }
+        },
+    )
 }
 
 /// Packets between any of the hosts and one that is not there, in order of time.

@@ -14,7 +14,7 @@ use super::config::Scheduler;
 use super::config::{BearerConfig, LteConfig, LteTerminal};
 use super::fading::{Cosines, Gains};
 use super::geometry::Map;
-use super::link::{self, Mcs, Thresholds};
+use super::link::{self, Mcs, Thresholds, ratio};
 use super::scheduler::Candidate;
 use super::terminal::{Equipment, MEASUREMENT, Outlet, Uplink, Way};
 use crate::access::CellEvents;
@@ -118,6 +118,8 @@ pub(crate) struct Cellular {
     /// What a cell sends with in a resource block, and its receiver's noise there, in milliwatts.
     power: f64,
     noise: f64,
+    /// The loss, as a ratio, from which on a terminal sends with full power.
+    full_power_loss: f64,
     /// Priorities of what bearers have above their guarantees.
     priorities: Vec<u8>,
     /// The places of bearers in the order in which a block is filled: with what is guaranteed, and with the rest.
@@ -147,8 +149,9 @@ pub(crate) struct Cellular {
 impl Cellular {
     pub(crate) fn new(config: &LteConfig, terminals: &[Terminal<'_>], seed: Seed) -> Self {
         let map = Map::new(config);
-        let noise = |figure: Decibels| libm::exp10((NOISE + figure.as_f64()) / 10.0);
+        let noise = |figure: Decibels| ratio(NOISE + figure.as_f64());
         let resource_blocks = config.bandwidth.resource_blocks();
+        let full = FULL_POWER_LOSS.iter().find(|(blocks, _)| resource_blocks >= *blocks);
         let equipment = terminals.iter().map(|(_, name, terminal)| {
             Equipment::new(&map, config, terminal, noise(terminal.noise_figure), seed, name)
         });
@@ -165,8 +168,9 @@ impl Cellular {
         };
         Self {
             resource_blocks,
-            power: libm::exp10(config.tx_power.as_f64() / 10.0) / f64::from(resource_blocks),
+            power: ratio(config.tx_power.as_f64()) / f64::from(resource_blocks),
             noise: noise(config.noise_figure),
+            full_power_loss: ratio(full.map_or(115.0, |(_, loss)| *loss)),
             priorities: config.bearers.iter().map(BearerConfig::priority_of_rest).collect(),
             orders: [order(BearerConfig::priority), order(BearerConfig::priority_of_rest)],
             map,
@@ -260,13 +264,17 @@ impl Cellular {
             self.power
         };
         sink("signalStrength", 10.0 * libm::log10(power / 12.0) + gain);
-        sink("sinr", shown.sinr.as_f64());
+        // Before the first block there is none.
+        let sinr = if shown.resource_blocks > 0 { link::decibels(shown.sinr).as_f64() } else { f64::NAN };
+        sink("sinr", sinr);
         sink("cqi", f64::from(shown.cqi));
         sink("mcsIndex", f64::from(shown.mcs.index()));
         sink("resourceBlocks", shown.resource_blocks as f64);
         sink("retransmissions", shown.retransmissions as f64);
-        sink("cell", cell as f64);
-        sink("handovers", f64::from(terminal.epoch));
+        if direction == Direction::Down {
+            sink("cell", cell as f64);
+            sink("handovers", f64::from(terminal.epoch));
+        }
     }
 
     /// What went through one direction of a terminal.
@@ -526,7 +534,7 @@ impl Cellular {
             // A wide grant has less power in each resource block than the channel was heard with.
             let (terminal, way) = (&self.terminals[place], &self.terminals[place].ways[UP]);
             let power = self.power_up(terminal, resource_blocks);
-            let sinr = link::decibels(way.channel.sinr * power) + way.outer_loop.offset();
+            let sinr = way.channel.sinr * power * way.outer_loop.offset();
             let mcs = self.thresholds.mcs(sinr, Mcs::UP);
             let epoch = terminal.epoch;
             self.terminals[place].uplink.grant(u64::from(mcs.bits(resource_blocks) / 8));
@@ -666,11 +674,10 @@ impl Cellular {
         block.sinr += of_layers(sinr, &gains, block.layers);
         block.transmissions += 1;
         let way = &mut self.terminals[block.terminal].ways[block.direction];
-        let sinr = link::decibels(block.sinr);
-        block.succeeded = !way.errors.chance(self.thresholds.error_rate(block.mcs, sinr));
+        block.succeeded = !way.errors.chance(self.thresholds.error_rate(block.mcs, block.sinr));
         let resource_blocks = way.shown.resource_blocks + u64::from(block.resource_blocks);
         way.shown.resource_blocks = resource_blocks;
-        (way.shown.mcs, way.shown.layers, way.shown.sinr) = (block.mcs, block.layers, sinr);
+        (way.shown.mcs, way.shown.layers, way.shown.sinr) = (block.mcs, block.layers, block.sinr);
         self.calendar.note(subframe + RESPONSE, Event::Concluded { block: index });
     }
 
@@ -690,9 +697,7 @@ impl Cellular {
     fn power_up(&self, terminal: &Equipment, resource_blocks: u8) -> f64 {
         let Some(cell) = terminal.cell else { return 0.0 };
         let loss = 1.0 / terminal.position.gains[cell];
-        let of_bandwidth = FULL_POWER_LOSS.iter().find(|(blocks, _)| self.resource_blocks >= *blocks);
-        let full = of_bandwidth.map_or(115.0, |(_, loss)| *loss);
-        let controlled = (loss / libm::exp10(full / 10.0)).clamp(LEAST_POWER, 1.0);
+        let controlled = (loss / self.full_power_loss).clamp(LEAST_POWER, 1.0);
         let third = f64::from(self.resource_blocks) / 3.0;
         terminal.power * (controlled / third).min(1.0 / f64::from(resource_blocks.max(1)))
     }
@@ -714,17 +719,17 @@ impl Cellular {
             // For a grant of a third of the band; a wider one is looked at when it is given.
             let power = self.power_up(terminal, self.resource_blocks.div_ceil(3));
             channel.sinr = of_layers(power * gain / noise, &gains, 1) / power;
-            let sinr = link::decibels(channel.sinr * power);
-            cqi = link::cqi(sinr);
-            channel.mcs = self.thresholds.mcs(sinr + offset, Mcs::UP);
+            let sinr = channel.sinr * power;
+            cqi = self.thresholds.cqi(sinr);
+            channel.mcs = self.thresholds.mcs(sinr * offset, Mcs::UP);
             channel.layers = 1;
         } else {
             let loads = self.cells.iter().map(|cell| cell.mean_load);
             let noise = self.interference_down(terminal, cell, loads) + terminal.noise;
             let sinr = self.power * gain / noise;
             let of = |layers: u8| {
-                let cqi = link::cqi(link::decibels(of_layers(sinr, &gains, layers)));
-                let mcs = self.thresholds.mcs(link::told(cqi) + offset, Mcs::DOWN);
+                let cqi = self.thresholds.cqi(of_layers(sinr, &gains, layers));
+                let mcs = self.thresholds.mcs(self.thresholds.told(cqi) * offset, Mcs::DOWN);
                 (mcs.bits(self.resource_blocks) * u32::from(layers), cqi, mcs, layers)
             };
             let (one, most) = (of(1), of(self.config.layers));

@@ -76,42 +76,51 @@ impl Mcs {
     }
 }
 
-/// The SINRs at which one block in ten fails, a scheme each, in decibels: between those of the CQIs by efficiency.
-pub(super) struct Thresholds([f64; 29]);
+/// The SINRs, as ratios, at which one block in ten fails: of the CQIs, and of the schemes between them by efficiency.
+pub(super) struct Thresholds {
+    cqi: [f64; 15],
+    mcs: [f64; 29],
+}
 
 impl Thresholds {
     pub(super) fn new() -> Self {
-        Self(MCS_EFFICIENCY.map(|efficiency| {
+        let mcs = MCS_EFFICIENCY.map(|efficiency| {
             let above = EFFICIENCY.partition_point(|&of_cqi| of_cqi < efficiency).clamp(1, 14);
             let (low, high) = (EFFICIENCY[above - 1], EFFICIENCY[above]);
             let share = (efficiency - low) / (high - low);
-            THRESHOLD[above - 1] + share * (THRESHOLD[above] - THRESHOLD[above - 1])
-        }))
+            ratio(THRESHOLD[above - 1] + share * (THRESHOLD[above] - THRESHOLD[above - 1]))
+        });
+        Self { cqi: THRESHOLD.map(ratio), mcs }
     }
 
     /// The highest scheme, up to `most`, of whose blocks no more than one in ten fails at this SINR; the lowest if none.
-    pub(super) fn mcs(&self, sinr: Decibels, most: Mcs) -> Mcs {
-        let fit = self.0[1..=usize::from(most.0)].partition_point(|&threshold| threshold <= sinr.as_f64());
+    pub(super) fn mcs(&self, sinr: f64, most: Mcs) -> Mcs {
+        let fit = self.mcs[1..=usize::from(most.0)].partition_point(|&threshold| threshold <= sinr);
         Mcs(u8::try_from(fit).unwrap_or(most.0))
     }
 
     /// The likelihood that a block fails at this SINR.
-    pub(super) fn error_rate(&self, mcs: Mcs, sinr: Decibels) -> f64 {
-        let above = sinr.as_f64() - self.0[usize::from(mcs.0)];
-        1.0 / (1.0 + libm::exp(STEEPNESS * above - ONE_IN_TEN))
+    pub(super) fn error_rate(&self, mcs: Mcs, sinr: f64) -> f64 {
+        let above = sinr / self.mcs[usize::from(mcs.0)];
+        // Three decibels away there is no doubt: one in 10⁹.
+        if above > 2.0 {
+            return 0.0;
+        }
+        if above < 0.5 {
+            return 1.0;
+        }
+        1.0 / (1.0 + libm::exp(STEEPNESS * 10.0 * libm::log10(above) - ONE_IN_TEN))
     }
-}
 
-/// The CQI at this SINR, 0 to 15 (36.213 § 7.2.3); 0 is out of range.
-pub(super) fn cqi(sinr: Decibels) -> u8 {
-    let fit = THRESHOLD.partition_point(|&threshold| threshold <= sinr.as_f64());
-    u8::try_from(fit).unwrap_or(15)
-}
+    /// The CQI at this SINR, 0 to 15 (36.213 § 7.2.3); 0 is out of range.
+    pub(super) fn cqi(&self, sinr: f64) -> u8 {
+        u8::try_from(self.cqi.partition_point(|&threshold| threshold <= sinr)).unwrap_or(15)
+    }
 
-/// The SINR that a CQI tells of: its threshold, or well below all in case of 0.
-pub(super) fn told(cqi: u8) -> Decibels {
-    let lowest = THRESHOLD[0] - 2.0;
-    Decibels::from_f64(usize::from(cqi).checked_sub(1).map_or(lowest, |place| THRESHOLD[place.min(14)]))
+    /// The SINR that a CQI tells of: its threshold, or half of the least in case of 0.
+    pub(super) fn told(&self, cqi: u8) -> f64 {
+        usize::from(cqi).checked_sub(1).map_or(self.cqi[0] / 2.0, |place| self.cqi[place.min(14)])
+    }
 }
 
 /// The SINR over AWGN that carries as much as these together, each as a ratio and of one part of the band: by the mean of their capacities.
@@ -132,21 +141,34 @@ pub(super) fn decibels(ratio: f64) -> Decibels {
     Decibels::from_f64(10.0 * libm::log10(ratio.max(1e-10)))
 }
 
-/// The outer loop of link adaptation: by how much the channel is better than it was told, such that one first transmission in ten fails.
-#[derive(Clone, Copy, Default)]
-pub(super) struct OuterLoop(f64);
+/// So many decibels as a ratio.
+pub(super) fn ratio(decibels: f64) -> f64 {
+    libm::exp10(decibels / 10.0)
+}
+
+/// The outer loop of link adaptation: by how much the channel is better than it was told, as a ratio, such that one first transmission in ten fails.
+#[derive(Clone, Copy)]
+pub(super) struct OuterLoop {
+    offset: f64,
+    /// What a success adds, and a failure takes off, as ratios.
+    steps: [f64; 2],
+}
 
 impl OuterLoop {
-    /// The offset goes no further than that, lest a time of only good or only bad luck last.
-    const FURTHEST: f64 = 5.0;
+    /// The offset goes no further than 5 dB, lest a time of only good or only bad luck last.
+    const FURTHEST: f64 = 3.162_277_660_168_379_5;
 
-    pub(super) fn first_transmission(&mut self, succeeded: bool) {
-        let step = if succeeded { STEP * TARGET / (1.0 - TARGET) } else { -STEP };
-        self.0 = (self.0 + step).clamp(-Self::FURTHEST, Self::FURTHEST);
+    pub(super) fn new() -> Self {
+        Self { offset: 1.0, steps: [ratio(STEP * TARGET / (1.0 - TARGET)), ratio(-STEP)] }
     }
 
-    pub(super) fn offset(self) -> Decibels {
-        Decibels::from_f64(self.0)
+    pub(super) fn first_transmission(&mut self, succeeded: bool) {
+        let step = self.steps[usize::from(!succeeded)];
+        self.offset = (self.offset * step).clamp(1.0 / Self::FURTHEST, Self::FURTHEST);
+    }
+
+    pub(super) fn offset(self) -> f64 {
+        self.offset
     }
 }
 
@@ -177,27 +199,30 @@ mod tests {
     #[test]
     fn a_tenth_fails_at_the_threshold_and_hardly_any_a_decibel_above() {
         let thresholds = Thresholds::new();
-        assert!(thresholds.0.is_sorted());
+        assert!(thresholds.mcs.is_sorted());
         for index in 0..29 {
-            let (mcs, at) = (Mcs(index), Decibels::from_f64(thresholds.0[usize::from(index)]));
+            let (mcs, at) = (Mcs(index), thresholds.mcs[usize::from(index)]);
             assert!((thresholds.error_rate(mcs, at) - 0.1).abs() < 0.001);
-            assert!(thresholds.error_rate(mcs, at + Decibels::new(1)) < 0.001);
-            assert!(thresholds.error_rate(mcs, at + Decibels::new(-1)) > 0.98);
+            assert!(thresholds.error_rate(mcs, at * ratio(1.0)) < 0.001);
+            assert!(thresholds.error_rate(mcs, at * ratio(-1.0)) > 0.98);
             if index > 0 {
-                assert_eq!(thresholds.mcs(at + Decibels::from_f64(0.002), Mcs::DOWN), mcs);
+                assert_eq!(thresholds.mcs(at * 1.0001, Mcs::DOWN), mcs);
             }
         }
-        assert_eq!(thresholds.mcs(Decibels::new(40), Mcs::UP), Mcs::UP);
-        assert_eq!(thresholds.mcs(Decibels::new(-30), Mcs::DOWN), Mcs(0));
+        assert_eq!(thresholds.mcs(ratio(40.0), Mcs::UP), Mcs::UP);
+        assert_eq!(thresholds.mcs(ratio(-30.0), Mcs::DOWN), Mcs(0));
+        assert_eq!((thresholds.error_rate(Mcs(5), 0.0), thresholds.error_rate(Mcs(5), 1e9)), (1.0, 0.0));
     }
 
     #[test]
     fn a_cqi_tells_of_the_channel_from_below() {
-        for (tenths, _) in (-120..300).zip(0..) {
-            let sinr = Decibels::from_f64(f64::from(tenths) / 10.0);
-            assert!(cqi(sinr) == 0 || told(cqi(sinr)) <= sinr);
+        let thresholds = Thresholds::new();
+        for tenths in -120_i16..300 {
+            let sinr = ratio(f64::from(tenths) / 10.0);
+            let cqi = thresholds.cqi(sinr);
+            assert!(cqi == 0 || thresholds.told(cqi) <= sinr);
         }
-        assert_eq!((cqi(Decibels::new(-7)), cqi(Decibels::new(0)), cqi(Decibels::new(20))), (0, 4, 15));
+        assert_eq!([-7.0, 0.0, 20.0].map(|decibels| thresholds.cqi(ratio(decibels))), [0, 4, 15]);
     }
 
     #[test]
@@ -210,13 +235,13 @@ mod tests {
 
     #[test]
     fn the_outer_loop_balances_at_one_in_ten() {
-        let mut outer = OuterLoop::default();
+        let mut outer = OuterLoop::new();
         for _ in 0..100 {
             (0..9).for_each(|_| outer.first_transmission(true));
             outer.first_transmission(false);
         }
-        assert!(outer.offset().as_f64().abs() < 0.51, "{}", outer.offset());
+        assert!(decibels(outer.offset()).as_f64().abs() < 0.51, "{}", outer.offset());
         (0..1_000).for_each(|_| outer.first_transmission(false));
-        assert_eq!(outer.offset(), Decibels::new(-5));
+        assert_eq!(decibels(outer.offset()), Decibels::new(-5));
     }
 }

@@ -4,13 +4,13 @@ use super::bearer::{Bearer, Receiver};
 use super::config::{LteConfig, LteTerminal};
 use super::fading::Fading;
 use super::geometry::{Map, Position};
-use super::link::{Mcs, OuterLoop};
+use super::link::{Mcs, OuterLoop, ratio};
 use super::scheduler::Share;
 use crate::access::CellEvents;
 use crate::access::passage::Passage;
 use crate::packet::{Direction, DropReason, Packet};
 use crate::queue::{Drops, Streams};
-use units::{Decibels, Duration, Seed, Stream, Time};
+use units::{Duration, Seed, Stream, Time};
 
 /// Subframes between two measurements of other cells: 40 to 200 ms are usual (36.133 § 8.1.2.2.1: a result every 200 ms is the least), and 80 ms
 /// divide the times to trigger from 160 ms on.
@@ -52,7 +52,8 @@ pub(super) struct Way {
 pub(super) struct Shown {
     pub(super) mcs: Mcs,
     pub(super) layers: u8,
-    pub(super) sinr: Decibels,
+    /// As a ratio.
+    pub(super) sinr: f64,
     pub(super) cqi: u8,
     pub(super) resource_blocks: u64,
     pub(super) retransmissions: u64,
@@ -80,13 +81,13 @@ impl Way {
             bearers: bearers.collect(),
             fading: Fading::new(&network.fast_fading, network.carrier, terminal.speed, seed, &fading_name),
             errors: seed.stream(&format!("{name}.errors")),
-            outer_loop: OuterLoop::default(),
+            outer_loop: OuterLoop::new(),
             share: Share::default(),
             channel: Channel { measured: u64::MAX, sinr: 0.0, mcs: Mcs::default(), layers: 1 },
             in_flight: 0,
             listed: false,
             passage: Passage::default(),
-            shown: Shown { layers: 1, ..Shown::default() },
+            shown: Shown { layers: 1, sinr: 1.0, ..Shown::default() },
         }
     }
 
@@ -179,7 +180,7 @@ impl Equipment {
             silent_until: 0,
             epoch: 0,
             noise,
-            power: libm::exp10(terminal.tx_power.as_f64() / 10.0),
+            power: ratio(terminal.tx_power.as_f64()),
             uplink: Uplink::default(),
             ways: Direction::ALL.map(|direction| Way::new(network, terminal, direction, seed, name)),
         }
@@ -202,7 +203,7 @@ impl Equipment {
             return None;
         }
         let mut serving = cell;
-        let hysteresis = libm::exp10(network.handover.hysteresis.as_f64() / 10.0);
+        let hysteresis = ratio(network.handover.hysteresis.as_f64());
         let enough = network.handover.time_to_trigger.as_nanos() / 1_000_000 / MEASUREMENT;
         while self.measured < present {
             self.measured += 1;
