@@ -1,6 +1,8 @@
-//! Values that are one of a few words, or a small whole number.
+//! Values of what is on the air: one of a few words, a small whole number, a quantity in a range, a queue that only orders and drops.
 
-use crate::document::{Fault, Reader};
+use crate::document::{Fault, FromNode, Reader};
+use net::QueueConfig;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// What the word under `key` stands for; the first of them if it is left out.
@@ -30,4 +32,44 @@ pub(super) fn within(
         let mend = format!("write {} to {}", range.start(), range.end());
         table.fault(key, format!("{number} is out of range"), mend)
     })
+}
+
+/// A quantity in a range.
+pub(super) fn between<T: FromNode + PartialOrd + Display>(
+    table: &mut Reader<'_>,
+    key: &'static str,
+    default: T,
+    range: &RangeInclusive<T>,
+) -> Result<T, Fault> {
+    let value = table.or(key, default)?;
+    in_range(table, key, value, range)
+}
+
+/// The value of a key, if it is in a range.
+pub(super) fn in_range<T: PartialOrd + Display>(
+    table: &Reader<'_>,
+    key: &'static str,
+    value: T,
+    range: &RangeInclusive<T>,
+) -> Result<T, Fault> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    let mend = format!("write {} to {}", range.start(), range.end());
+    Err(table.fault(key, format!("{value} is out of range"), mend))
+}
+
+/// A discipline that makes do without a rate of its own: on the air there is none that holds.
+pub(super) fn queue(table: &mut Reader<'_>, key: &'static str) -> Result<Option<QueueConfig>, Fault> {
+    let Some(words) = table.optional::<String>(key)? else { return Ok(None) };
+    let queue = words.parse::<QueueConfig>().map_err(|error| table.fault(key, error.to_string(), ""))?;
+    if queue.shapes() {
+        let reason = "a queue that sends at a rate of its own: the channel says when a packet can go";
+        return Err(table.fault(key, reason, "write one that only orders and drops, such as fq_codel"));
+    }
+    if let QueueConfig::DropTail(_) = queue {
+        let reason = "a limit in time needs a line with a rate";
+        return Err(table.fault(key, reason, "write packets or bytes: \"pfifo limit 1000\""));
+    }
+    Ok(Some(queue))
 }
