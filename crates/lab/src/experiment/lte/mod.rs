@@ -19,7 +19,7 @@ use units::{Dbm, Decibels, Duration, Frequency, Metres};
 
 /// From the lowest band below 1 GHz to the highest below 6 GHz (36.101 table 5.5-1).
 const CARRIERS: RangeInclusive<Frequency> = Frequency::from_mhz(450)..=Frequency::from_mhz(6_000);
-/// 36.942 § 4.3 has 43 and 46 dBm, home base stations 20 dBm (36.104 table 6.2-1) and less.
+/// 43 and 46 dBm are assumed (25.814 table A.2.1.1-3); home base stations have 20 dBm (36.104 table 6.2-1) and less.
 const TX_POWERS: RangeInclusive<Dbm> = Dbm::new(0)..=Dbm::new(60);
 /// An antenna behind long cables, to a narrow beam.
 const GAINS: RangeInclusive<Decibels> = Decibels::new(-10)..=Decibels::new(30);

@@ -12,7 +12,7 @@ use units::{Decibels, Metres};
 const LOSSES: RangeInclusive<Decibels> = Decibels::new(60)..=Decibels::new(200);
 /// 2 to 6 are published (Rappaport 2002 table 4.2); somewhat more to either side.
 const EXPONENTS: RangeInclusive<f64> = 1.0..=8.0;
-/// 10 and 20 dB are assumed of cars and houses (36.942 § 4.5, 25.814 table A.2.1.1-3); thick walls have more.
+/// 10 and 20 dB are assumed (25.814 table A.2.1.1-1); thick walls have more.
 const PENETRATIONS: RangeInclusive<Decibels> = Decibels::ZERO..=Decibels::new(100);
 /// 8 and 10 dB are assumed (25.814 table A.2.1.1-3, 36.942 § 4.5.2); twice that.
 const DEVIATIONS: RangeInclusive<Decibels> = Decibels::ZERO..=Decibels::new(20);

@@ -275,3 +275,18 @@ fn a_terminal_has_so_many_bearers() {
     assert_eq!(error.key, "lte.city.bearer.b9");
     assert_eq!(error.reason, "more than 11 bearers, with the default bearer");
 }
+
+#[test]
+fn the_guide_shows_what_is_usual() {
+    let guide = include_str!("../../../../../docs/guides/experiments.md");
+    let section = guide.split("\n## LTE\n").nth(1).unwrap();
+    let shown = section.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let text = format!(
+        "title = \"t\"\nduration = \"1s\"\n[host.server]\n{shown}[call.main]\nfrom = \"phone\"\nto = \"server\"\n"
+    );
+    let (network, terminal) = read(&parse(&text).unwrap().cells()[0]);
+    let mut usual = LteConfig { name: "city".to_owned(), ..LteConfig::default() };
+    usual.bearers.push(network.bearers[1].clone());
+    assert_eq!(format!("{network:?}"), format!("{usual:?}"));
+    assert_eq!(format!("{terminal:?}"), format!("{:?}", LteTerminal::default()));
+}
