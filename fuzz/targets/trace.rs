@@ -1,10 +1,11 @@
-//! Capacity traces.
+//! Traces of capacity and of fading.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use net::Trace;
+use net::{FadingTrace, Trace};
 
 fuzz_target!(|text: &str| {
     let _ = Trace::parse(text);
+    let _ = FadingTrace::parse(text);
 });

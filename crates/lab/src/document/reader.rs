@@ -1,6 +1,6 @@
 use super::{Fault, Node, Place, Table, Value};
 use std::str::FromStr;
-use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Time};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Ratio, Speed, Time};
 
 /// Reads the keys of a table, and refuses those that nobody asked for.
 pub(crate) struct Reader<'a> {
@@ -170,6 +170,8 @@ quantities! {
     Dbm: "a power such as \"20dBm\"",
     Decibels: "a ratio of powers such as \"3dB\"",
     Metres: "a distance such as \"12m\"",
+    Speed: "a speed such as \"30km/h\"",
+    Frequency: "a frequency such as \"2GHz\"",
 }
 
 impl FromNode for Ratio {

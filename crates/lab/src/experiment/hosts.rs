@@ -1,10 +1,11 @@
 use super::files::Files;
+use super::lte;
 use super::schedule::read_schedule;
 use super::wifi;
 use crate::document::{Fault, Node, Place, Reader, Value, read};
 use net::{
-    AccessConfig, Direction, HostConfig, JitterConfig, LineConfig, LossConfig, NetworkConfig, QueueConfig,
-    RateConfig, Schedule, Trace, WifiConfig,
+    AccessConfig, Direction, HostConfig, JitterConfig, LineConfig, LossConfig, LteConfig, NetworkConfig,
+    QueueConfig, RateConfig, Schedule, Trace, WifiConfig,
 };
 use sim::tcp::Stack;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use units::{Bitrate, Duration, Ratio};
 /// The most hosts: a mesh of this size has four million paths.
 const MAX_HOSTS: usize = 2_000;
 
-/// The hosts of a document, in the order of the file: what joins them, and their TCP stacks. Their Wi-Fi cells too.
+/// The hosts of a document, in the order of the file: what joins them, and their TCP stacks. Their cells too.
 pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(NetworkConfig, Vec<Stack>), Fault> {
     let core_delay = match top.node("core_delay") {
         Some(node) => read_schedule(node, "core_delay")?,
@@ -28,20 +29,24 @@ pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(Network
             format!("write 2 to {MAX_HOSTS} sections such as [host.alice]"),
         ));
     }
-    let cells = wifi::read_cells(top)?;
+    let names: Vec<&str> = entries.iter().map(|(name, _)| *name).collect();
+    let cells = Cells { wifi: wifi::read_cells(top)?, lte: lte::read_networks(top, &names, files)? };
     let hosts = entries.into_iter().map(|(name, node)| host(name, node, &cells, files));
     let (hosts, stacks): (Vec<_>, Vec<_>) = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-    wifi::check_used(&cells, &hosts)?;
-    let wifi = cells.into_iter().map(|(cell, _)| cell).collect();
-    Ok((NetworkConfig { hosts, wifi, core_delay, ..NetworkConfig::default() }, stacks))
+    wifi::check_used(&cells.wifi, &hosts)?;
+    lte::check_used(&cells.lte, &hosts)?;
+    let wifi = cells.wifi.into_iter().map(|(cell, _)| cell).collect();
+    let lte = cells.lte.into_iter().map(|(network, _)| network).collect();
+    Ok((NetworkConfig { hosts, wifi, lte, core_delay }, stacks))
 }
 
-fn host(
-    name: &str,
-    node: &Node,
-    cells: &[(WifiConfig, Place)],
-    files: &Files,
-) -> Result<(HostConfig, Stack), Fault> {
+/// What hosts can be in, and where it was written.
+struct Cells {
+    wifi: Vec<(WifiConfig, Place)>,
+    lte: Vec<(LteConfig, Place)>,
+}
+
+fn host(name: &str, node: &Node, cells: &Cells, files: &Files) -> Result<(HostConfig, Stack), Fault> {
     let path = format!("host.{name}");
     check_name(node.place, &path, name)?;
     let mut table = Reader::new(node, &path)?;
@@ -55,19 +60,28 @@ fn host(
     Ok((HostConfig { name: name.to_owned(), access }, stack))
 }
 
-/// A line each way, or a place in a Wi-Fi cell.
-fn access(
-    table: &mut Reader<'_>,
-    cells: &[(WifiConfig, Place)],
-    files: &Files,
-) -> Result<AccessConfig, Fault> {
+/// A line each way, or a place in a cell.
+fn access(table: &mut Reader<'_>, cells: &Cells, files: &Files) -> Result<AccessConfig, Fault> {
     let (up, down) = (table.node("up"), table.node("down"));
-    if let Some(node) = table.node("wifi") {
-        if up.is_some() || down.is_some() {
-            let mend = "leave out up and down, or wifi";
-            return Err(table.fault("wifi", "a host has one access: by Wi-Fi, or by lines", mend));
+    let (wifi, lte) = (table.node("wifi"), table.node("lte"));
+    for (key, by, given) in [("wifi", "Wi-Fi", wifi), ("lte", "LTE", lte)] {
+        if given.is_some() && (up.is_some() || down.is_some()) {
+            let mend = format!("leave out up and down, or {key}");
+            return Err(table.fault(key, format!("a host has one access: by {by}, or by lines"), mend));
         }
-        return Ok(AccessConfig::Wifi(wifi::read_station(node, &table.path("wifi"), cells)?));
+    }
+    match (wifi, lte) {
+        (Some(_), Some(_)) => {
+            let mend = "leave out one of them";
+            return Err(table.fault("lte", "a host has one access: by LTE, or by Wi-Fi", mend));
+        }
+        (Some(node), None) => {
+            return Ok(AccessConfig::Wifi(wifi::read_station(node, &table.path("wifi"), &cells.wifi)?));
+        }
+        (None, Some(node)) => {
+            return Ok(AccessConfig::Lte(lte::read_terminal(node, &table.path("lte"), &cells.lte)?));
+        }
+        (None, None) => {}
     }
     let direction = |node: Option<&Node>, key| match node {
         Some(node) => line(node, &table.path(key), files),

@@ -14,6 +14,7 @@ mod files;
 mod gateway;
 mod grid;
 mod hosts;
+mod lte;
 mod measure;
 mod programs;
 mod quick;
@@ -24,6 +25,7 @@ mod tcp;
 mod tests;
 mod today;
 mod wifi;
+mod words;
 
 pub use crate::document::FileError as ExperimentError;
 pub use catalogue::names;
@@ -313,9 +315,9 @@ impl Experiment {
     }
 }
 
-/// Refuses a path to a host, a cell, a call, a flow or a program that is not there: it would be a new one.
+/// Refuses a path to a host, a cell, an LTE network, a call, a flow or a program that is not there: it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "wifi" | "call" | "conference" | "tcp" | "program"), name, _, ..] =
+    let [kind @ ("host" | "wifi" | "lte" | "call" | "conference" | "tcp" | "program"), name, _, ..] =
         path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
@@ -328,6 +330,7 @@ fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> 
     let what = match kind {
         "tcp" => "TCP flow",
         "wifi" => "cell",
+        "lte" => "LTE network",
         kind => kind,
     };
     Err((format!("{path}: there is no {what} '{name}'"), format!("the {what}s are {}", names.join(", "))))

@@ -7,12 +7,13 @@ use sim::Scenario;
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that make a scenario.
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 12] = [
     "duration",
     "sample_interval",
     "core_delay",
     "host",
     "wifi",
+    "lte",
     "call",
     "conference",
     "tcp",

@@ -9,7 +9,7 @@ pub(super) struct Unit {
     pub(super) scale: f64,
 }
 
-const UNITS: [Unit; 12] = [
+const UNITS: [Unit; 13] = [
     Unit { name: "", scale: 1.0 },
     Unit { name: "bit/s", scale: 1.0 },
     Unit { name: "kbit/s", scale: 1e-3 },
@@ -22,6 +22,7 @@ const UNITS: [Unit; 12] = [
     Unit { name: "fps", scale: 1.0 },
     Unit { name: "px", scale: 1.0 },
     Unit { name: "dBm", scale: 1.0 },
+    Unit { name: "dB", scale: 1.0 },
 ];
 
 impl Default for Unit {

@@ -9,6 +9,7 @@ mod disturbance;
 mod fairness;
 mod input;
 mod quality;
+mod radio;
 mod rates;
 mod request;
 mod statistics;
@@ -16,7 +17,6 @@ mod summary;
 mod tcp;
 #[cfg(test)]
 mod tests;
-mod wifi;
 
 pub use request::{MetricError, Reduce, Request};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
@@ -55,6 +55,9 @@ pub enum Unit {
     /// Decibels above a milliwatt.
     #[serde(rename = "dBm")]
     Dbm,
+    /// Decibels.
+    #[serde(rename = "dB")]
+    Decibels,
 }
 
 /// Which way a metric improves.
@@ -101,7 +104,7 @@ struct Quantity {
 }
 
 use Better::{Higher, Lower, Neither};
-use Unit::{BitsPerSecond, Bytes, Count, Dbm, FramesPerSecond, Pixels, Seconds, Share};
+use Unit::{BitsPerSecond, Bytes, Count, Dbm, Decibels, FramesPerSecond, Pixels, Seconds, Share};
 
 #[rustfmt::skip]
 const SCALARS: &[Scalar] = &[
@@ -151,8 +154,13 @@ const SCALARS: &[Scalar] = &[
         doc: "expiries of TCP's retransmission timer in the window (RFC 6298)" },
     Scalar { name: "completion_time", unit: Seconds, better: Lower, compute: tcp::completion_time,
         doc: "from the opening of a TCP flow of so many bytes until all are acknowledged; the longest of several" },
-    Scalar { name: "airtime", unit: Share, better: Lower, compute: wifi::airtime,
+    Scalar { name: "airtime", unit: Share, better: Lower, compute: radio::airtime,
         doc: "the share of the window in which `line`, one way of a Wi-Fi station, held the channel" },
+    Scalar { name: "resource_blocks", unit: Count, better: Lower, compute: radio::resource_blocks,
+        doc: "resource blocks that `line`, one way of an LTE terminal, used in a subframe of 1 ms, as a mean over the window: of 6, 15, 25, \
+              50, 75 or 100 by the bandwidth (36.101 table 5.6-1)" },
+    Scalar { name: "handovers", unit: Count, better: Neither, compute: radio::handovers,
+        doc: "how often the LTE terminal changed its cell in the window; `line` is its way down" },
 ];
 
 #[rustfmt::skip]
@@ -173,10 +181,15 @@ const QUANTITIES: &[Quantity] = &[
         doc: "height of the picture received, at each sample" },
     Quantity { name: "congestion_window", unit: Bytes, better: Neither, samples: tcp::congestion_window,
         doc: "TCP's congestion window, at each sample" },
-    Quantity { name: "signal_strength", unit: Dbm, better: Higher, samples: wifi::signal_strength,
-        doc: "the power that the receiver of `line` gets, one way of a Wi-Fi station, at each sample (Guerrero Viveros 2019 § 6.3)" },
-    Quantity { name: "phy_rate", unit: BitsPerSecond, better: Higher, samples: wifi::phy_rate,
-        doc: "the rate of the modulation and coding scheme that `line`, one way of a Wi-Fi station, used last, at each sample (Guerrero \
+    Quantity { name: "signal_strength", unit: Dbm, better: Higher, samples: radio::signal_strength,
+        doc: "the power that the receiver of `line` gets, one way of a Wi-Fi station, at each sample (Guerrero Viveros 2019 § 6.3); of an \
+              LTE terminal its RSRP, of one resource element (36.214 § 5.1.1)" },
+    Quantity { name: "sinr", unit: Decibels, better: Higher, samples: radio::sinr,
+        doc: "signal over interference and noise of the transport block that `line`, one way of an LTE terminal, carried last, at each sample" },
+    Quantity { name: "cqi", unit: Count, better: Higher, samples: radio::cqi,
+        doc: "the channel quality indicator, 0 to 15 (36.213 table 7.2.3-1), of `line`, one way of an LTE terminal, at each sample" },
+    Quantity { name: "phy_rate", unit: BitsPerSecond, better: Higher, samples: radio::phy_rate,
+        doc: "the rate of the modulation and coding scheme that `line`, one way of a Wi-Fi station or an LTE terminal, used last, at each sample (Guerrero \
               Viveros 2019 § 6.3: MCS bitrate); not what gets through" },
     Quantity { name: "sent_rate", unit: BitsPerSecond, better: Higher, samples: rates::sent_samples,
         doc: "RTP header and payload sent, by sampling interval, summed over the streams" },
@@ -288,6 +301,7 @@ impl Unit {
             Self::Pixels => format!("{value:.0} px"),
             Self::FramesPerSecond => format!("{value:.1} fps"),
             Self::Dbm => format!("{value:.1} dBm"),
+            Self::Decibels => format!("{value:.1} dB"),
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::input::{Input, column};
-use super::wifi::is_wifi;
+use super::radio::Radio;
 use super::{MetricError, mean};
 use sim::Recording;
 use sim::recording::StreamRecord;
@@ -84,9 +84,10 @@ pub(super) fn utilization(input: &Input<'_>) -> Result<f64, MetricError> {
 /// interval has the value of the sample at its beginning.
 fn capacity(input: &Input<'_>) -> Result<f64, MetricError> {
     let line = input.line()?;
-    if is_wifi(line) {
-        let reason = "is one way of a Wi-Fi station: its rate is that of a transmission, not its capacity";
-        return Err(MetricError(format!("{} {reason}; ask for airtime", line.name)));
+    if let Some(radio) = Radio::of(line) {
+        let reason =
+            format!("is one way of {}: its rate is that of a transmission, not its capacity", radio.name());
+        return Err(MetricError(format!("{} {reason}; ask for {}", line.name, radio.usage())));
     }
     let rates = column(line, "rate")?;
     let at = |index: usize| rates.get(index.saturating_sub(1)).copied();

@@ -220,13 +220,48 @@ fn one_way_of_a_wifi_station_by_hand() {
     assert_eq!(of("signal_strength_mean", "a.up").unwrap(), -42.25);
     assert_eq!(of("phy_rate_mean", "a.up").unwrap(), 325e6 / 3.0);
     assert_eq!(of("airtime", "a.up").unwrap(), 0.75 / 4.0);
-    for metric in ["signal_strength_mean", "phy_rate_mean", "airtime"] {
-        let error = of(metric, "b.up").unwrap_err().0;
-        assert_eq!(error, format!("{metric}: b.up is wired; name one way of a Wi-Fi station"));
+    let error = |metric: &str, line: &str| of(metric, line).unwrap_err().0;
+    for metric in ["signal_strength_mean", "phy_rate_mean"] {
+        let mend = "name one way of a Wi-Fi station or an LTE terminal";
+        assert_eq!(error(metric, "b.up"), format!("{metric}: b.up is wired; {mend}"));
     }
+    assert_eq!(error("airtime", "b.up"), "airtime: b.up is wired; name one way of a Wi-Fi station");
+    assert_eq!(
+        error("cqi_mean", "a.up"),
+        "cqi_mean: a.up is one way of a Wi-Fi station; name one way of an LTE terminal"
+    );
     let error = of("utilization", "a.up").unwrap_err().0;
     assert!(error.contains("not its capacity") && error.contains("airtime"), "{error}");
     assert_eq!(Unit::Dbm.show(-42.25), "-42.2 dBm");
+}
+
+#[test]
+fn one_way_of_an_lte_terminal_by_hand() {
+    let columns: [(&'static str, &[f64]); 7] = [
+        ("rate", &[0.0, 4e6, 6e6, 8e6]),
+        ("signalStrength", &[-90.0, -92.0, -91.0, -91.0]),
+        ("sinr", &[f64::NAN, 10.0, 12.5, 15.0]),
+        ("cqi", &[9.0, 10.0, 11.0, 12.0]),
+        ("resourceBlocks", &[0.0, 5_000.0, 20_000.0, 40_000.0]),
+        ("handovers", &[0.0, 1.0, 1.0, 3.0]),
+        ("queueDelay", &[0.0; 4]),
+    ];
+    let run = recording(vec![line("a.down", &columns), line("b.up", &[("rate", &[1e6; 4])])]);
+    let of = |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
+    assert_eq!(of("signal_strength_mean", "a.down").unwrap(), -91.0);
+    assert_eq!(of("phy_rate_mean", "a.down").unwrap(), 6e6);
+    assert_eq!(of("sinr_mean", "a.down").unwrap(), 12.5, "there is none before the first transport block");
+    assert_eq!(of("cqi_max", "a.down").unwrap(), 12.0);
+    // Four seconds of a thousand subframes.
+    assert_eq!(of("resource_blocks", "a.down").unwrap(), 10.0);
+    assert_eq!(of("handovers", "a.down").unwrap(), 3.0);
+    for metric in ["sinr_mean", "cqi_mean", "resource_blocks", "handovers"] {
+        let error = of(metric, "b.up").unwrap_err().0;
+        assert_eq!(error, format!("{metric}: b.up is wired; name one way of an LTE terminal"));
+    }
+    let error = of("utilization", "a.down").unwrap_err().0;
+    assert!(error.contains("not its capacity") && error.contains("resource_blocks"), "{error}");
+    assert_eq!(Unit::Decibels.show(12.5), "12.5 dB");
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Capacity over time, recorded or generated: mahimahi's opportunities, or seconds and Mbit/s.
+//! Capacity over time, recorded or generated: mahimahi's opportunities, or seconds and Mbit/s. And the recorded gain of a channel.
 
+mod fading;
 mod generate;
 mod parse;
 mod write;

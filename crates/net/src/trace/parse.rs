@@ -50,7 +50,7 @@ impl Trace {
     }
 }
 
-fn columns(line: &str) -> impl Iterator<Item = &str> {
+pub(super) fn columns(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
 }
 
@@ -111,7 +111,7 @@ fn within_bounds(line: usize, at: Duration, lines: usize) -> Result<(), TraceErr
     Ok(())
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     text.chars().take(40).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What an access point and a station have alike.
 
-use super::words::{choice, within};
 use crate::document::{Fault, Reader};
+use crate::experiment::words::{choice, queue, within};
 use net::{Buffer, CodelParameters, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice};
 use std::ops::RangeInclusive;
 use units::{Dbm, Duration};
@@ -55,7 +55,7 @@ fn rate(table: &mut Reader<'_>, streams: u8) -> Result<RateControl, Fault> {
 /// Where packets wait: one queue and the driver behind it, or a queue for each receiver.
 fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
     let shared = choice(table, "buffer", &[("shared", true), ("per station", false)])?;
-    let queue = queue(table)?;
+    let queue = queue(table, "queue")?;
     let packets: Option<u32> = table.optional("driver")?;
     let Buffer::Shared { queue: usual, driver } = Buffer::default() else {
         unreachable!("the usual buffer is shared")
@@ -84,19 +84,4 @@ fn mac80211() -> FqCodelConfig {
         ..usual.codel
     };
     FqCodelConfig { codel: times, ..usual }
-}
-
-/// A discipline that makes do without a rate of its own: on the air there is none that holds.
-fn queue(table: &mut Reader<'_>) -> Result<Option<QueueConfig>, Fault> {
-    let Some(words) = table.optional::<String>("queue")? else { return Ok(None) };
-    let queue = words.parse::<QueueConfig>().map_err(|error| table.fault("queue", error.to_string(), ""))?;
-    if queue.shapes() {
-        let reason = "a queue that sends at a rate of its own: the channel says when a packet can go";
-        return Err(table.fault("queue", reason, "write one that only orders and drops, such as fq_codel"));
-    }
-    if let QueueConfig::DropTail(_) = queue {
-        let reason = "a limit in time needs a line with a rate";
-        return Err(table.fault("queue", reason, "write packets or bytes: \"pfifo limit 1000\""));
-    }
-    Ok(Some(queue))
 }

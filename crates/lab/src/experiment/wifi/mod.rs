@@ -4,18 +4,17 @@ mod device;
 mod station;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub(super) use station::read as read_station;
 
 use super::hosts::check_name;
+use super::words::{choice, within};
 use crate::document::{Fault, Node, Place, Reader, Value};
 use net::{
     AccessConfig, Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig, WifiDevice,
 };
 use std::ops::RangeInclusive;
 use units::{Bytes, Decibels, Duration};
-use words::{choice, within};
 
 /// The channels of the 2.4 GHz band in steps of 5 MHz (IEEE 802.11-2016 § 19.3.15); the fourteenth is Japan's, without OFDM.
 const CHANNELS: RangeInclusive<u8> = 1..=13;

@@ -1,8 +1,8 @@
 //! A host as a station: which cell it is in, and where.
 
 use super::device;
-use super::words::within;
 use crate::document::{Fault, Node, Place, Reader, did_you_mean};
+use crate::experiment::words::within;
 use net::{Fading, RateControl, WifiConfig, WifiDevice, WifiStation};
 use std::ops::RangeInclusive;
 use units::{Decibels, Duration};
