@@ -7,11 +7,12 @@ use crate::common::traffic::{Burst, Receiver, delays, machine_is_late, send, thr
 use crate::timing::{HALF, MOST};
 use crate::turn;
 use net::{
-    AccessConfig, Aggregation, Buffer, ChannelAccess, Dropped, Events, Fading, Flow, LineConfig, LossConfig,
-    Network, NetworkConfig, Packet, RateControl, Schedule, WifiConfig, WifiDevice, WifiStation,
+    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, Dropped, Events, Fading, Field, Filter,
+    Flow, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, QueueConfig,
+    RateControl, Schedule, Start, WifiConfig, WifiDevice, WifiStation,
 };
 use rustix::net::sockopt::set_ip_tos;
-use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Stream, Time};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Speed, Stream, Time};
 
 /// Expedited forwarding, as the byte that holds it.
 const EF: u8 = 46 << 2;
@@ -82,6 +83,22 @@ fn the_same_entries_give_the_same_run() {
         attempts(name, || compare_entries(&pairs(std::slice::from_ref(&line))));
     }
     attempts("wifi", || compare_entries(&wifi()));
+    attempts("lte", || compare_entries(&lte()));
+}
+
+/// Alice at the edge of an LTE cell, walking, with a bearer for EF, and Bob behind a wire.
+fn lte() -> NetworkConfig {
+    let mut config = pairs(&[LineConfig::default()]);
+    let place = Start::At { distance: Metres::new(1_500), obstacles: Decibels::ZERO };
+    let terminal = LteTerminal { place, speed: Speed::from_kmh(3), ..LteTerminal::default() };
+    config.hosts[0].access = AccessConfig::Lte(terminal);
+    let up: QueueConfig = "pfifo limit 20".parse().unwrap();
+    let marked = Match { field: Field::Tos, value: EF.into(), mask: 0xfc };
+    let filters = vec![Filter { prio: 1, ipv6: None, matches: vec![marked], class: 1 }];
+    let default = BearerConfig { up, ..BearerConfig::default() };
+    let voice = BearerConfig { qci: 1, gbr: Some(Bitrate::from_kbps(64)), filters, ..default.clone() };
+    config.lte = vec![LteConfig { bearers: vec![default, voice], ..LteConfig::default() }];
+    config
 }
 
 /// Alice on Wi-Fi with its categories, slow and through noise, and Bob behind a wire.
