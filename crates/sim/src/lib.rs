@@ -19,6 +19,7 @@ mod sampler;
 mod scenario;
 mod session;
 mod simulation;
+mod wakes;
 
 pub use media::{Grant, NackList, Pacer, ProtectionShare, Reception, ReportTimer};
 pub use recording::Recording;

@@ -12,7 +12,7 @@ use net::{
     AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig,
     Schedule,
 };
-use sim::codec::{Codec, EncoderConfig, SourceSize};
+use sim::codec::{AudioConfig, Codec, EncoderConfig, SourceSize};
 use sim::tcp::{TcpConfig, TcpCongestionControl, TcpSource};
 use sim::{CallConfig, Recording, Scenario, VideoConfig};
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
@@ -86,6 +86,37 @@ pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
         calls: vec![call("main", controller)],
         tcp: Vec::new(),
     }
+}
+
+/// So many users of one server, who come one after the other and stay a third of the run each: a call with voice and video down
+/// to them, and a download beside it.
+pub fn users(count: u16, seconds: u64) -> Scenario {
+    let access = |rate| line(Some(rate), Duration::from_millis(10), "droptail limit 200ms");
+    let user = |name: &str| HostConfig {
+        name: name.to_owned(),
+        access: AccessConfig::Wired { up: access(Bitrate::from_mbps(1)), down: access(Bitrate::from_mbps(2)) },
+    };
+    let server = HostConfig {
+        name: "server".to_owned(),
+        access: AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() },
+    };
+    let mut scenario = dumbbell("gcc:libwebrtc", Bitrate::from_mbps(2), seconds);
+    scenario.network.hosts = vec![server];
+    scenario.calls.clear();
+    let life = Duration::from_secs(seconds) / 3;
+    for number in 0..count {
+        let name = format!("user{number}");
+        scenario.network.hosts.push(user(&name));
+        let to = HostId(number + 1);
+        let start = Time::ZERO + life * 2 * u64::from(number) / u64::from(count);
+        let stop = start + life;
+        let audio = Some(AudioConfig::opus());
+        scenario.calls.push(CallConfig { to, start, stop, audio, ..call(&name, "gcc:libwebrtc") });
+        let source = TcpSource::Finite(Bytes::new(500_000));
+        let flow = tcp(&name, TcpCongestionControl::Cubic);
+        scenario.tcp.push(TcpConfig { to, start, stop, source, ..flow });
+    }
+    scenario
 }
 
 /// A TCP flow from the first host to the second, over the whole run.
