@@ -320,8 +320,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn finish(self, scenario: &Scenario) -> Recording {
-        let mut events: Vec<_> = self.sessions.iter().flat_map(Session::events).collect();
+    fn finish(mut self, scenario: &Scenario) -> Recording {
+        let mut events: Vec<_> = self.sessions.iter_mut().flat_map(Session::events).collect();
         events.sort_by_key(|event| event.at);
         let sessions = self.sessions.into_iter().flat_map(Session::finish);
         let lines = self.lines.into_iter().map(|(_, _, sampler)| sampler.finish(Vec::new()));

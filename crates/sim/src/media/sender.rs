@@ -236,8 +236,8 @@ impl VideoSender {
             pacer: Pacer::new(config.burst_time),
             packetizer: Packetizer::default(),
             resend: VecDeque::new(),
-            history: History::new(),
-            log: TransportLog::new(),
+            history: History::default(),
+            log: TransportLog::default(),
             media: Counted::default(),
             retransmitted: Counted::default(),
             report: ReportTimer::new(

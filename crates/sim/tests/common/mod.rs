@@ -94,7 +94,10 @@ pub fn users(count: u16, seconds: u64) -> Scenario {
     let access = |rate| line(Some(rate), Duration::from_millis(10), "droptail limit 200ms");
     let user = |name: &str| HostConfig {
         name: name.to_owned(),
-        access: AccessConfig::Wired { up: access(Bitrate::from_mbps(1)), down: access(Bitrate::from_mbps(2)) },
+        access: AccessConfig::Wired {
+            up: access(Bitrate::from_mbps(1)),
+            down: access(Bitrate::from_mbps(2)),
+        },
     };
     let server = HostConfig {
         name: "server".to_owned(),
