@@ -5,6 +5,7 @@
 //! Everything is checked here, once; an error names the file, the line and the key, and how to mend it. The
 //! format is described in `docs/guides/experiments.md`.
 
+mod audio;
 mod calls;
 mod catalogue;
 mod conferences;
