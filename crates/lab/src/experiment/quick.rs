@@ -110,7 +110,7 @@ fn is_schedule(path: &[&str]) -> bool {
 
 /// Whether it says how much a flow sends, or for how long.
 fn is_sent(key: &str) -> bool {
-    matches!(key, "bytes" | "on" | "off")
+    matches!(key, "bytes" | "on" | "off" | "reading")
 }
 
 /// Multiplies a time, a size or a number of seconds. What is none of these stays: the file's reader answers it.

@@ -115,9 +115,9 @@ pub fn users(count: u16, seconds: u64) -> Scenario {
         let stop = start + life;
         let audio = Some(AudioConfig::opus());
         scenario.calls.push(CallConfig { to, start, stop, audio, ..call(&name, "gcc:libwebrtc") });
-        let source = TcpSource::Finite(Bytes::new(500_000));
+        let application = TcpSource::Finite(Bytes::new(500_000)).into();
         let flow = tcp(&name, TcpCongestionControl::Cubic);
-        scenario.tcp.push(TcpConfig { to, start, stop, source, ..flow });
+        scenario.tcp.push(TcpConfig { to, start, stop, application, ..flow });
     }
     scenario
 }
@@ -130,7 +130,7 @@ pub fn tcp(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
         to: HostId(1),
         start: Time::ZERO,
         stop: Time::MAX,
-        source: TcpSource::Endless,
+        application: TcpSource::Endless.into(),
         congestion_control,
         receive_window: Bytes::new(3 << 20),
         ecn: false,
