@@ -24,6 +24,7 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 mod today;
+mod users;
 mod wifi;
 
 pub use crate::document::FileError as ExperimentError;
@@ -248,6 +249,7 @@ impl Experiment {
         for kind in ["call", "conference"] {
             document.edit(kind, |calls| calls.edit_all(change));
         }
+        document.edit("users", |groups| groups.edit_all(|group| group.edit("call", change)));
         let text = document::write(&document);
         let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
             .map_err(|fault| fault.in_file(&self.path))?;
@@ -316,7 +318,7 @@ impl Experiment {
 
 /// Refuses a path to a host, a cell, a call, a flow or a program that is not there: it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "wifi" | "call" | "conference" | "tcp" | "program"), name, _, ..] =
+    let [kind @ ("host" | "wifi" | "call" | "conference" | "tcp" | "program" | "users"), name, _, ..] =
         path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
@@ -329,9 +331,11 @@ fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> 
     let what = match kind {
         "tcp" => "TCP flow",
         "wifi" => "cell",
+        "users" => "group of users",
         kind => kind,
     };
-    Err((format!("{path}: there is no {what} '{name}'"), format!("the {what}s are {}", names.join(", "))))
+    let whats = if kind == "users" { "groups of users".to_owned() } else { format!("{what}s") };
+    Err((format!("{path}: there is no {what} '{name}'"), format!("the {whats} are {}", names.join(", "))))
 }
 
 fn cell(
