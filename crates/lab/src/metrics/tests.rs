@@ -394,10 +394,8 @@ fn streams_are_reduced_to_a_percentile_of_those_that_have_a_value() {
     };
     let value = |more: &str| of(more).compute(&recording).unwrap();
     assert_eq!([value("reduce = \"p50\""), value("reduce = \"p99\"")], [0.3, 0.4 + 0.5 * 0.96]);
-    assert_eq!(
-        [value("reduce = \"p25\", whole = true"), value("reduce = \"max\", whole = true")],
-        [0.175, 0.4]
-    );
+    assert!((value("reduce = \"p25\", whole = true") - 0.175).abs() < 1e-12);
+    assert_eq!(value("reduce = \"max\", whole = true"), 0.4);
     assert!(value("reduce = \"mean\"").is_nan(), "one has no value");
     assert!(value("reduce = \"p5\", whole = true, from = \"4s\"").is_nan(), "nobody has one");
     assert_eq!(of("whole = true").of_streams(&recording).unwrap(), [0.1, 0.2, 0.3, 0.4]);
