@@ -1,4 +1,4 @@
-//! Whole runs of 300 simulated seconds: one call over 2 Mbit/s, one TCP flow over 10 Mbit/s.
+//! Whole runs of 300 simulated seconds: one call over 2 Mbit/s, one TCP flow over 10 Mbit/s. And 30 s of many users.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use sim::tcp::TcpCongestionControl;
@@ -25,6 +25,11 @@ fn runs(c: &mut Criterion) {
             b.iter(|| black_box(common::run(&scenario)));
         });
     }
+    group.sample_size(10);
+    let scenario = common::users(640, 30);
+    group.bench_function("640 users of a third of 30 s each", |b| {
+        b.iter(|| black_box(common::run(&scenario)));
+    });
     group.finish();
 }
 

@@ -11,14 +11,17 @@ pub mod relay;
 pub mod tcp;
 pub mod wire;
 
+mod ends;
 mod envelopes;
 mod forwarding;
 mod leg;
 mod media;
 mod sampler;
 mod scenario;
+mod sending;
 mod session;
 mod simulation;
+mod wakes;
 
 pub use media::{Grant, NackList, Pacer, ProtectionShare, Reception, ReportTimer};
 pub use recording::Recording;

@@ -13,9 +13,9 @@ pub struct Rtp {
     pub payload_type: u8,
     /// Sequence number, unwrapped; 16 bits of it go on the wire.
     pub sequence: u64,
-    /// RTP timestamp, unwrapped: 90 kHz for video, 48 kHz for audio.
+    /// RTP timestamp, unwrapped: 90 kHz for video, 48 kHz for Opus, 8 kHz for AMR.
     pub rtp_timestamp: u64,
-    /// Last packet of a frame.
+    /// Last packet of a frame of video, or the first of a talk-spurt (RFC 3551 § 4.1).
     pub marker: bool,
     /// Payload bytes, without header and extensions.
     pub payload: Bytes,

@@ -8,16 +8,19 @@ pub struct Sampler {
     name: String,
     kind: Kind,
     active: (Time, Time),
+    /// What was sampled while the stream was active; the rest is added at the end.
     columns: Vec<Column>,
-    /// Samples taken so far, also those before the stream began.
+    /// How many samples there were before the stream began, while it was active, and since it ended.
+    before: usize,
     taken: usize,
+    after: usize,
 }
 
 impl Sampler {
     /// Of a stream of this name and kind, which is active from and until these times.
     #[must_use]
     pub fn new(name: String, kind: Kind, active: (Time, Time)) -> Self {
-        Self { name, kind, active, columns: Vec::new(), taken: 0 }
+        Self { name, kind, active, columns: Vec::new(), before: 0, taken: 0, after: 0 }
     }
 
     /// The stream's name.
@@ -28,17 +31,26 @@ impl Sampler {
 
     /// Takes one sample: `show` is called with a sink for (name, value) if the stream is active at `now`.
     pub fn sample(&mut self, now: Time, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
-        if now > self.active.0 && now <= self.active.1 {
+        if now <= self.active.0 {
+            self.before += 1;
+        } else if now > self.active.1 {
+            self.after += 1;
+        } else {
             let (columns, taken, mut next) = (&mut self.columns, self.taken, 0);
             show(&mut |name, value| {
                 place(columns, next, name, taken).values.push(value);
                 next += 1;
             });
+            self.taken += 1;
+            for column in &mut self.columns {
+                column.values.resize(self.taken, f64::NAN);
+            }
         }
-        self.taken += 1;
-        for column in &mut self.columns {
-            column.values.resize(self.taken, f64::NAN);
-        }
+    }
+
+    /// Passes over a sample of a stream that is not there.
+    pub(crate) fn skip(&mut self, now: Time) {
+        self.sample(now, |_| ());
     }
 
     /// The stream has ended: there is nothing after `now` to be sampled.
@@ -49,7 +61,16 @@ impl Sampler {
     /// The record, with these points.
     #[must_use]
     pub fn finish(self, points: Vec<Points>) -> StreamRecord {
-        StreamRecord { name: self.name, kind: self.kind, active: self.active, columns: self.columns, points }
+        let (before, count) = (self.before, self.before + self.taken + self.after);
+        let whole = |column: Column| {
+            let mut values = Vec::with_capacity(count);
+            values.resize(before, f64::NAN);
+            values.extend(column.values);
+            values.resize(count, f64::NAN);
+            Column { name: column.name, values }
+        };
+        let columns = self.columns.into_iter().map(whole).collect();
+        StreamRecord { name: self.name, kind: self.kind, active: self.active, columns, points }
     }
 }
 

@@ -61,8 +61,7 @@ impl Session {
     /// Lets an end do what is due; `out` leads to the other end.
     pub(crate) fn wake(&mut self, end: End, now: Time, out: &mut (impl Outbox + TcpOutbox)) {
         match (self, end) {
-            (Self::Call(leg), End::Sender) => leg.sender.wake(now, out),
-            (Self::Call(leg), End::Receiver) => leg.receiver.wake(now, out),
+            (Self::Call(leg), end) => leg.wake(end, now, out),
             (Self::Tcp(flow), End::Sender) => flow.sender.wake(now, out),
             (Self::Tcp(flow), End::Receiver) => flow.receiver.wake(now, out),
         }
@@ -78,11 +77,8 @@ impl Session {
         out: &mut (impl Outbox + TcpOutbox),
     ) {
         match (self, end, payload) {
-            (Self::Call(leg), End::Receiver, Payload::Rtp(packet)) => {
-                leg.receiver.on_rtp(now, &packet, out);
-            }
-            (Self::Call(leg), End::Receiver, Payload::Rtcp(packet)) => leg.receiver.on_rtcp(now, &packet),
-            (Self::Call(leg), End::Sender, Payload::Rtcp(packet)) => leg.sender.on_rtcp(now, &packet, out),
+            (Self::Call(leg), End::Receiver, Payload::Rtp(packet)) => leg.on_rtp(now, &packet, out),
+            (Self::Call(leg), end, Payload::Rtcp(packet)) => leg.on_rtcp(end, now, &packet, out),
             (Self::Tcp(flow), End::Receiver, Payload::Tcp(segment)) => {
                 flow.receiver.on_segment(now, &segment, ecn, out);
             }
@@ -95,17 +91,15 @@ impl Session {
 
     /// Passes on what the session at the place `from` received, if it is a forwarding unit's and goes on.
     pub(crate) fn forward(&mut self, now: Time, packet: &Rtp, from: usize, out: &mut impl Outbox) {
-        if let Self::Call(leg) = self
-            && (leg.active.0..leg.active.1).contains(&now)
-        {
-            leg.sender.forward(now, packet, from, out);
+        if let Self::Call(leg) = self {
+            leg.forward(now, packet, from, out);
         }
     }
 
     /// Whether a receiver of what is forwarded has asked for a key frame.
     pub(crate) fn take_key_frame_request(&mut self) -> bool {
         match self {
-            Self::Call(leg) => leg.sender.take_key_frame_request(),
+            Self::Call(leg) => leg.take_key_frame_request(),
             Self::Tcp(_) => false,
         }
     }
@@ -113,7 +107,7 @@ impl Session {
     /// Asks the publisher for a key frame.
     pub(crate) fn relay_key_frame_request(&mut self, now: Time, out: &mut impl Outbox) {
         if let Self::Call(leg) = self {
-            leg.receiver.relay_key_frame_request(now, out);
+            leg.relay_key_frame_request(now, out);
         }
     }
 
@@ -131,7 +125,7 @@ impl Session {
         }
     }
 
-    pub(crate) fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&mut self) -> Vec<Event> {
         match self {
             Self::Call(leg) => leg.events(),
             Self::Tcp(flow) => flow.events(),

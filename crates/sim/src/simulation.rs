@@ -12,6 +12,7 @@ use crate::sampler::Sampler;
 use crate::scenario::Scenario;
 use crate::session::Session;
 use crate::tcp::{Segment, Stack, TcpFlow, TcpOutbox};
+use crate::wakes::Wakes;
 use crate::wire;
 use net::{Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol};
 use std::collections::VecDeque;
@@ -69,7 +70,7 @@ struct Simulation<'a> {
     wire: Wire<'a>,
     sessions: Vec<Session>,
     /// When the ends want to be woken: sender and receiver of each session in turn.
-    wakes: Vec<Time>,
+    wakes: Wakes,
     /// The other direction of each session's call.
     twins: Vec<Option<usize>>,
     forwarding: Forwarding,
@@ -146,7 +147,7 @@ impl<'a> Simulation<'a> {
         let sessions = sessions(scenario, end)?;
         let first =
             |session: &Session| [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO));
-        let wakes = sessions.iter().flat_map(first).collect();
+        let wakes = Wakes::new(&sessions.iter().flat_map(first).collect::<Vec<_>>());
         let own_queues = scenario
             .network
             .hosts
@@ -179,7 +180,7 @@ impl<'a> Simulation<'a> {
         let mut next_sample = Time::ZERO + interval;
         loop {
             let network = self.wire.network.next_wake().unwrap_or(Time::MAX);
-            let (index, wake) = earliest(&self.wakes);
+            let (index, wake) = self.wakes.earliest();
             let now = network.min(wake).min(next_sample);
             if now > end {
                 return Ok(self.finish(scenario));
@@ -204,9 +205,9 @@ impl<'a> Simulation<'a> {
         let (place, end) = (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
         let session = &mut self.sessions[place];
         session.wake(end, now, &mut self.wire.post(place, session, end.other()));
-        self.wakes[index] = session.next_wake(end, now);
+        self.wakes.set(index, session.next_wake(end, now));
         self.hang_up_together(place, now);
-        debug_assert!(self.wakes[index] > now || end == End::Sender, "an end that was woken looks ahead");
+        debug_assert!(self.wakes.at(index) > now || end == End::Sender, "an end that was woken looks ahead");
     }
 
     /// Hands on what the network gave back, and what that in turn made the ends send.
@@ -258,7 +259,7 @@ impl<'a> Simulation<'a> {
         };
         session.receive(end, now, payload, ecn, &mut self.wire.post(place, session, end.other()));
         let index = 2 * place + usize::from(end == End::Receiver);
-        self.wakes[index] = session.next_wake(end, now);
+        self.wakes.set(index, session.next_wake(end, now));
         self.hang_up_together(place, now);
         if let Some(packet) = onward {
             self.forward(place, now, &packet);
@@ -293,7 +294,7 @@ impl<'a> Simulation<'a> {
         if leg.has_ended() {
             other.follow(now, leg);
             for (end, index) in [(End::Sender, 2 * twin), (End::Receiver, 2 * twin + 1)] {
-                self.wakes[index] = self.sessions[twin].next_wake(end, now);
+                self.wakes.set(index, self.sessions[twin].next_wake(end, now));
             }
         }
     }
@@ -306,7 +307,7 @@ impl<'a> Simulation<'a> {
             return;
         }
         session.departed(now, packet.size, &mut self.wire.post(place, session, End::Receiver));
-        self.wakes[2 * place] = session.next_wake(End::Sender, now);
+        self.wakes.set(2 * place, session.next_wake(End::Sender, now));
     }
 
     fn sample(&mut self, now: Time) {
@@ -319,8 +320,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn finish(self, scenario: &Scenario) -> Recording {
-        let mut events: Vec<_> = self.sessions.iter().flat_map(Session::events).collect();
+    fn finish(mut self, scenario: &Scenario) -> Recording {
+        let mut events: Vec<_> = self.sessions.iter_mut().flat_map(Session::events).collect();
         events.sort_by_key(|event| event.at);
         let sessions = self.sessions.into_iter().flat_map(Session::finish);
         let lines = self.lines.into_iter().map(|(_, _, sampler)| sampler.finish(Vec::new()));
@@ -369,17 +370,6 @@ fn twins(scenario: &Scenario, count: usize) -> Vec<Option<usize>> {
     }
     twins.resize(count, None);
     twins
-}
-
-/// The first of the earliest wakes. A linear scan: there are two a session, and few sessions.
-fn earliest(wakes: &[Time]) -> (usize, Time) {
-    let mut best = (0, Time::MAX);
-    for (index, &wake) in wakes.iter().enumerate() {
-        if wake < best.1 {
-            best = (index, wake);
-        }
-    }
-    best
 }
 
 impl<'b> Wire<'b> {

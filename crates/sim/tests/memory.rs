@@ -10,7 +10,7 @@ mod common;
 use common::{dumbbell, run};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use units::Bitrate;
+use units::{Bitrate, Time};
 
 thread_local! {
     /// Bytes allocated now, and the most there were.
@@ -65,4 +65,26 @@ fn memory_is_flat_but_for_the_samples() {
             profile.name
         );
     }
+}
+
+#[test]
+fn who_is_not_there_costs_little() {
+    let one_by_one = common::users(60, 30);
+    let mut together = one_by_one.clone();
+    for call in &mut together.calls {
+        (call.start, call.stop) = (Time::ZERO, Time::from_secs(10));
+    }
+    for flow in &mut together.tcp {
+        (flow.start, flow.stop) = (Time::ZERO, Time::from_secs(10));
+    }
+    // The most beside the records, which are about as long.
+    let [one_by_one, together] = [one_by_one, together].map(|scenario| {
+        LIVE.set((0, 0));
+        let recording = run(&scenario);
+        let (live, peak) = LIVE.get();
+        drop(recording);
+        peak - live
+    });
+    // At most half of them are there at a time.
+    assert!(one_by_one < together * 6 / 10, "{one_by_one} bytes one by one, {together} together");
 }

@@ -6,7 +6,7 @@ mod common;
 
 use common::{last, line, tcp as flow};
 use net::{AccessConfig, HostConfig, LineConfig, LossConfig, NetworkConfig, Schedule};
-use sim::tcp::{MAX_SEGMENT, Stack, TcpConfig, TcpCongestionControl, TcpSource};
+use sim::tcp::{MAX_SEGMENT, Stack, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
 use sim::{Recording, Scenario};
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
 
@@ -128,7 +128,7 @@ fn cubic_follows_its_curve_between_losses() {
 fn an_upload_says_when_it_was_complete() {
     let upload = TcpConfig {
         start: Time::from_secs(5),
-        source: TcpSource::Finite(Bytes::new(1_000_000)),
+        application: TcpSource::Finite(Bytes::new(1_000_000)).into(),
         ..flow("up", TcpCongestionControl::Cubic)
     };
     let cut = TcpConfig { name: "cut".into(), stop: Time::from_secs(6), ..upload.clone() };
@@ -174,7 +174,8 @@ fn an_outage_costs_little_more_than_its_time() {
 #[test]
 fn an_on_off_source_rests() {
     let source = TcpSource::OnOff { on: Duration::from_secs(5), off: Duration::from_secs(5) };
-    let mut flow = TcpConfig { source, ..flow("down", TcpCongestionControl::Cubic) };
+    let application = source.into();
+    let mut flow = TcpConfig { application, ..flow("down", TcpCongestionControl::Cubic) };
     (flow.from, flow.to) = (flow.to, flow.from);
     let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
     let AccessConfig::Wired { down, .. } = &mut network.hosts[0].access else { panic!("a wired access") };
@@ -227,4 +228,28 @@ fn a_full_own_queue_tells_the_sender_at_once() {
     );
     let rate = goodput(&recording, "up.tcp", 10);
     assert!(rate > 0.5e6, "two packets wait, where 4.2 are under way: {rate}");
+}
+
+/// Kilinc and Andersson 2014 § 4.1: pages of 100 kB, each read for 2 to 20 s. Over a path of 100 ms that nothing limits, each takes the
+/// round trips of slow start from the initial window, which is the window again after so long a rest (RFC 2861): 10, 20 and 40 segments.
+#[test]
+fn pages_are_loaded_one_after_the_other() {
+    let network = network(None, Duration::from_millis(100), "droptail limit 300ms");
+    let reading = (Duration::from_secs(2), Duration::from_secs(20));
+    let pages = TcpPages { count: 20, size: Bytes::new(100_000), reading };
+    let application = TcpApplication::Pages(pages);
+    let web = TcpConfig { application, ..flow("web", TcpCongestionControl::NewReno) };
+    let recording = common::run(&scenario(network, 500, vec![web]));
+    let loaded = recording.stream("web.tcp").unwrap().points("pageLoadTime").unwrap();
+    assert_eq!(loaded.len(), 20);
+    // The first waits for the connection too.
+    assert!((loaded[0].1 - 0.4).abs() < 0.06, "{}", loaded[0].1);
+    for pair in loaded.windows(2) {
+        let rest = pair[1].0.saturating_since(pair[0].0).as_secs_f64() - pair[1].1;
+        assert!((2.0..=20.0).contains(&rest), "{rest} s of reading");
+        // With the threshold left by the pages before, and a delayed acknowledgement.
+        assert!((pair[1].1 - 0.3).abs() < 0.06, "{} s", pair[1].1);
+    }
+    let completed: Vec<_> = recording.events.iter().filter(|event| event.what == "completed").collect();
+    assert_eq!(completed.len(), 1, "the stream ends with the last page");
 }

@@ -63,6 +63,11 @@ impl Table {
         }
     }
 
+    /// Adds entries whose keys are not there.
+    pub(crate) fn extend(&mut self, entries: impl Iterator<Item = (String, Node)>) {
+        self.entries.extend(entries);
+    }
+
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.entries.retain(|(name, _)| keep(name));
     }

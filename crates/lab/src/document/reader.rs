@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The error about a key that is missing, or misspelt.
-    fn missing(&self, key: &str, what: &str) -> Fault {
+    pub(crate) fn missing(&self, key: &str, what: &str) -> Fault {
         let strangers = self.table.iter().filter(|(name, _)| !self.known.contains(name));
         match nearest(key, strangers.map(|(name, _)| name)) {
             Some(slip) => self.fault(slip, "there is no such key", format!("did you mean {key}?")),

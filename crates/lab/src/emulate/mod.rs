@@ -104,7 +104,7 @@ impl Emulation<'_> {
         let foreground =
             self.foreground.map(|on| host(&scenario.network, &on.host).map(|host| (host, on))).transpose()?;
         let stage =
-            Stage::new(cell, &scenario, self.weir).and_background(&scenario.network, self.background)?;
+            Stage::new(cell, &scenario, self.weir)?.and_background(&scenario.network, self.background)?;
         let network =
             Network::new(&scenario.network, seed).map_err(|error| EmulationError(error.to_string()))?;
         let controls = self.control.map(|path| Controls::listen(path, names.clone())).transpose()?;

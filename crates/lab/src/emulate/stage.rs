@@ -34,16 +34,21 @@ pub(super) struct Stage {
 
 impl Stage {
     /// The programs of a cell, its flows as uploads where no program takes their place, and the servers that they need.
-    pub(super) fn new(cell: &Cell, scenario: &Scenario, weir: &Path) -> Self {
+    pub(super) fn new(cell: &Cell, scenario: &Scenario, weir: &Path) -> Result<Self, EmulationError> {
         let replaced = |name: &str| cell.programs().iter().any(|program| program.name == name);
-        let flows = scenario.tcp.iter().filter(|flow| !replaced(&flow.name)).map(upload_of);
-        let programs: Vec<Program> = flows.chain(cell.programs().iter().cloned()).collect();
+        let flows = scenario.tcp.iter().filter(|flow| !replaced(&flow.name)).map(|flow| {
+            let name = &flow.name;
+            let refused = || format!("the flow '{name}' is of pages that are read, which no upload is: give a program of that name");
+            upload_of(flow).ok_or_else(|| EmulationError(refused()))
+        });
+        let flows = flows.collect::<Result<Vec<_>, _>>()?;
+        let programs: Vec<Program> = flows.into_iter().chain(cell.programs().iter().cloned()).collect();
         let servers = servers(&programs, &scenario.network);
         let programs = programs.into_iter().map(|program| {
             let argv = program.command(weir);
             (program, argv)
         });
-        Self { weir: weir.to_owned(), servers, programs: programs.collect() }
+        Ok(Self { weir: weir.to_owned(), servers, programs: programs.collect() })
     }
 
     /// And these, for as long as the run lasts.

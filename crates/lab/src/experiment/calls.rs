@@ -1,4 +1,5 @@
 use super::TODAY;
+use super::audio;
 use super::conferences::{self, Section};
 use super::ends::{self, positive};
 use super::files::Files;
@@ -6,7 +7,7 @@ use super::hosts::check_name;
 use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
 use cc::{BuildError, ControllerConfig, SettingError};
 use net::{HostId, NetworkConfig};
-use sim::codec::{AudioConfig, Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
+use sim::codec::{Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
 use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
@@ -98,7 +99,7 @@ impl Call<'_> {
         let dscp = marks(&mut table)?;
         let media_timeout = table.optional::<Duration>("media_timeout")?;
         at_least_a_millisecond(&table, "media_timeout", media_timeout.unwrap_or(Duration::MAX))?;
-        let audio = self.audio(&mut table)?;
+        let audio = audio::read(&mut table)?;
         let video = self.video(&mut table)?;
         table.finish()?;
         if audio.is_none() && video.is_none() {
@@ -131,23 +132,6 @@ impl Call<'_> {
             return Err(table.fault("relay", reason, "name a host between them, or add one"));
         }
         Ok(Some(relay))
-    }
-
-    fn audio(&self, table: &mut Reader<'_>) -> Result<Option<AudioConfig>, Fault> {
-        let Some(inner) = switch(table, "audio")? else { return Ok(None) };
-        let default = AudioConfig::opus();
-        let Switch::Table(node) = inner else {
-            return Ok(matches!(inner, Switch::Default).then_some(default));
-        };
-        let mut audio = Reader::new(node, &table.path("audio"))?;
-        let rate = audio.or("rate", default.rate)?;
-        let interval = audio.or("interval", default.interval)?;
-        positive(&audio, "rate", rate > Bitrate::ZERO)?;
-        at_least_a_millisecond(&audio, "interval", interval)?;
-        let deviation = audio.or("deviation", default.deviation)?;
-        let correlation = audio.or("correlation", default.correlation)?;
-        audio.finish()?;
-        Ok(Some(AudioConfig { rate, interval, deviation, correlation }))
     }
 
     fn video(&self, table: &mut Reader<'_>) -> Result<Option<VideoConfig>, Fault> {
@@ -249,13 +233,13 @@ fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
 }
 
 /// A key that is `true`, `false` or a table.
-enum Switch<'a> {
+pub(super) enum Switch<'a> {
     None,
     Default,
     Table(&'a Node),
 }
 
-fn switch<'a>(table: &mut Reader<'a>, key: &'static str) -> Result<Option<Switch<'a>>, Fault> {
+pub(super) fn switch<'a>(table: &mut Reader<'a>, key: &'static str) -> Result<Option<Switch<'a>>, Fault> {
     Ok(match table.node(key) {
         None => None,
         Some(Node { value: Value::Bool(false), .. }) => Some(Switch::None),
@@ -350,7 +334,7 @@ fn within(table: &mut Reader<'_>, key: &'static str, default: u32, most: u32) ->
 }
 
 /// A packet more often than that is a slip of the pen, and would take for ever to simulate.
-fn at_least_a_millisecond(table: &Reader<'_>, key: &str, interval: Duration) -> Result<(), Fault> {
+pub(super) fn at_least_a_millisecond(table: &Reader<'_>, key: &str, interval: Duration) -> Result<(), Fault> {
     if interval >= Duration::from_millis(1) {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use units::{Bitrate, Duration, Ratio};
 
 /// The most hosts: a mesh of this size has four million paths.
-const MAX_HOSTS: usize = 2_000;
+pub(super) const MAX_HOSTS: usize = 2_000;
 
 /// The hosts of a document, in the order of the file: what joins them, and their TCP stacks. Their cells too.
 pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(NetworkConfig, Vec<Stack>), Fault> {

@@ -5,6 +5,7 @@
 //! Everything is checked here, once; an error names the file, the line and the key, and how to mend it. The
 //! format is described in `docs/guides/experiments.md`.
 
+mod audio;
 mod calls;
 mod catalogue;
 mod conferences;
@@ -24,6 +25,7 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 mod today;
+mod users;
 mod wifi;
 mod words;
 
@@ -249,6 +251,7 @@ impl Experiment {
         for kind in ["call", "conference"] {
             document.edit(kind, |calls| calls.edit_all(change));
         }
+        document.edit("users", |groups| groups.edit_all(|group| group.edit("call", change)));
         let text = document::write(&document);
         let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
             .map_err(|fault| fault.in_file(&self.path))?;
@@ -317,7 +320,7 @@ impl Experiment {
 
 /// Refuses a path to a host, a cell, an LTE network, a call, a flow or a program that is not there: it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "wifi" | "lte" | "call" | "conference" | "tcp" | "program"), name, _, ..] =
+    let [kind @ ("host" | "wifi" | "lte" | "call" | "conference" | "tcp" | "program" | "users"), name, _, ..] =
         path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
@@ -331,9 +334,11 @@ fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> 
         "tcp" => "TCP flow",
         "wifi" => "cell",
         "lte" => "LTE network",
+        "users" => "group of users",
         kind => kind,
     };
-    Err((format!("{path}: there is no {what} '{name}'"), format!("the {what}s are {}", names.join(", "))))
+    let whats = if kind == "users" { "groups of users".to_owned() } else { format!("{what}s") };
+    Err((format!("{path}: there is no {what} '{name}'"), format!("the {whats} are {}", names.join(", "))))
 }
 
 fn cell(

@@ -48,7 +48,7 @@ pub(super) fn factor(table: &mut Reader<'_>, key: &'static str) -> Result<Option
 
 impl Experiment {
     /// The short form: every time of the schedule multiplied so that the longest cell takes 60 s, or as `[quick]` in the file
-    /// says. The schedule is the run's length, the starts and stops of calls, TCP flows and programs, what flows send in all,
+    /// says. The schedule is the run's length, the starts and stops of calls, TCP flows and programs, the lifetimes of users, what flows send in all,
     /// when rates, delays and losses change, and the windows of the figures; delays, intervals, rates and queues stay. An
     /// experiment of at most 60 s, or one that says `time_scale` itself, is its own short form.
     ///
@@ -98,7 +98,9 @@ fn is_schedule(path: &[&str]) -> bool {
         ["call" | "conference" | "tcp" | "program", _, key] | ["defaults", "call" | "tcp", key] => {
             matches!(*key, "start" | "stop") || path.contains(&"tcp") && is_sent(key)
         }
-        ["program", _, "upload" | "iperf3", key] => is_sent(key),
+        ["program", _, "upload" | "iperf3", key] | ["users", _, "web", key] => is_sent(key),
+        ["users", _, "lifetime"] => true,
+        ["users", _, "host", "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["host", _, "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["core_delay", "at" | "over"] => true,
         ["figure", "values", "from" | "to"] | ["figure", "value", "from" | "to"] => true,
@@ -110,7 +112,7 @@ fn is_schedule(path: &[&str]) -> bool {
 
 /// Whether it says how much a flow sends, or for how long.
 fn is_sent(key: &str) -> bool {
-    matches!(key, "bytes" | "on" | "off")
+    matches!(key, "bytes" | "on" | "off" | "reading")
 }
 
 /// Multiplies a time, a size or a number of seconds. What is none of these stays: the file's reader answers it.

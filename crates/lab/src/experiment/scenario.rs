@@ -1,7 +1,7 @@
 use super::ends::Defaults;
 use super::files::Files;
 use super::programs::{self, Program};
-use super::{calls, hosts, measure, measure::Measure, tcp};
+use super::{calls, hosts, measure, measure::Measure, tcp, users};
 use crate::document::{Fault, Node, Place, Reader, Table, Value};
 use sim::Scenario;
 use units::{Duration, Seed};
@@ -18,6 +18,7 @@ pub(super) const KEYS: [&str; 12] = [
     "conference",
     "tcp",
     "program",
+    "users",
     "defaults",
     "measure",
 ];
@@ -26,6 +27,7 @@ const MAX_SAMPLES: u64 = 10_000_000;
 
 /// What a document says is to be simulated, which programs run besides if the network is emulated, and how it is measured.
 pub(super) fn read(document: Table, files: &Files) -> Result<(Scenario, Vec<Program>, Measure), Fault> {
+    let document = users::expand(document)?;
     let node = Node { value: Value::Table(document), place: Place::Line(1) };
     let mut top = Reader::new(&node, "")?;
     let (duration, sample_interval) = times(&mut top)?;

@@ -1,8 +1,8 @@
 use super::ends;
 use super::hosts::check_name;
-use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean};
+use crate::document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
 use net::NetworkConfig;
-use sim::tcp::{MAX_SEGMENT, TcpConfig, TcpCongestionControl, TcpSource};
+use sim::tcp::{MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
 use std::collections::BTreeSet;
 use units::{Bytes, Duration};
 
@@ -47,7 +47,7 @@ fn section(
     let mut table = Reader::new(node, &format!("tcp.{name}"))?;
     let (from, to) = ends::hosts(&mut table, network, "flow")?;
     let (start, stop) = ends::times(&mut table, duration, "flow")?;
-    let source = source(&mut table)?;
+    let application = application(&mut table)?;
     let congestion_control = congestion_control(&mut table)?;
     let receive_window = table.or("receive_window", RECEIVE_WINDOW)?;
     if receive_window < MAX_SEGMENT {
@@ -67,13 +67,57 @@ fn section(
         to,
         start,
         stop,
-        source,
+        application,
         congestion_control,
         receive_window,
         ecn,
         dscp,
     };
     Ok((1..=count).map(flow).collect())
+}
+
+/// Pages that are read, or what [`source`] says.
+fn application(table: &mut Reader<'_>) -> Result<TcpApplication, Fault> {
+    let count: Option<u32> = table.optional("pages")?;
+    let size: Option<Bytes> = table.optional("page_size")?;
+    let reading = reading(table)?;
+    let source = source(table)?;
+    let Some(count) = count else {
+        if let Some(key) =
+            [("page_size", size.is_some()), ("reading", reading.is_some())].iter().find(|key| key.1)
+        {
+            return Err(table.fault(key.0, "there are no pages", "say how many: pages = 20"));
+        }
+        return Ok(source.into());
+    };
+    ends::positive(table, "pages", count > 0)?;
+    if source != TcpSource::Endless {
+        let mend = "write pages, or bytes, or on and off";
+        return Err(table.fault("pages", "pages are neither of a size in all nor on and off", mend));
+    }
+    let size = match size {
+        Some(size) => size,
+        None => table.required("page_size")?,
+    };
+    ends::positive(table, "page_size", size > Bytes::ZERO)?;
+    let reading = reading.unwrap_or((Duration::ZERO, Duration::ZERO));
+    Ok(TcpApplication::Pages(TcpPages { count, size, reading }))
+}
+
+/// The two times under `reading`.
+fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault> {
+    let path = table.path("reading");
+    let Some(items) = table.items("reading")? else { return Ok(None) };
+    let [least, most] = items else {
+        let reason = format!("{} times", items.len());
+        return Err(table.fault("reading", reason, "write the least and the most, [\"2s\", \"20s\"]"));
+    };
+    let (least, most): (Duration, Duration) = (read_value(least, &path)?, read_value(most, &path)?);
+    if least > most {
+        let reason = format!("{least} is more than {most}");
+        return Err(table.fault("reading", reason, "write the shorter time first"));
+    }
+    Ok(Some((least, most)))
 }
 
 /// What is sent: `bytes`, `on` with `off`, or neither.

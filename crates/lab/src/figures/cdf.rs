@@ -1,4 +1,4 @@
-//! Cumulative distributions of a quantity's samples over all runs, a line a cell.
+//! Cumulative distributions of a quantity's samples, or of a metric's values for each stream, over all runs, a line a cell.
 
 use super::Piece;
 use super::spec::{CellFilter, marks, unit};
@@ -16,29 +16,54 @@ pub(super) struct Cdf {
     unit: Unit,
     log: bool,
     request: Request,
+    of: Of,
     marks: Vec<Mark>,
+}
+
+/// What is distributed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Of {
+    /// The samples of a quantity, of all streams together.
+    Samples,
+    /// One value a stream.
+    Streams,
 }
 
 impl Cdf {
     pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
         let (label, unit, log) = (table.required("label")?, unit(table)?, table.or("log", false)?);
         let marks = marks(table)?;
+        let of = match table.or("of", "samples".to_owned())?.as_str() {
+            "samples" => Of::Samples,
+            "streams" => Of::Streams,
+            other => {
+                return Err(table.fault(
+                    "of",
+                    format!("no distribution of '{other}'"),
+                    "write samples or streams",
+                ));
+            }
+        };
         let Some(node) = table.node("value") else {
             let mend = "write value = { metric = \"rtt\", stream = \"main.video\" }";
             return Err(table.fault("value", "it is missing", mend));
         };
         let mut inner = Reader::new(node, &table.path("value"))?;
-        // Which statistic does not matter: the samples are shown.
-        let request = Request::read_table(&mut inner, "mean")?;
+        // Of samples it does not matter which statistic.
+        let statistic = if of == Of::Samples { "mean" } else { "" };
+        let request = Request::read_table(&mut inner, statistic)?;
         inner.finish()?;
-        Ok(Self { label, unit, log, request, marks })
+        Ok(Self { label, unit, log, request, of, marks })
     }
 
     pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
         if self.request.is_absent(recording, known) {
             return Ok(Piece::None);
         }
-        let samples = self.request.samples(recording)?;
+        let samples = match self.of {
+            Of::Samples => self.request.samples(recording)?,
+            Of::Streams => self.request.of_streams(recording)?,
+        };
         Ok(Piece::Samples(samples.into_iter().map(|value| value * self.unit.scale).collect()))
     }
 

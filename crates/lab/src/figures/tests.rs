@@ -181,6 +181,25 @@ marks = [{ x = 130, label = "p95 130 ms" }]
 }
 
 #[test]
+fn a_distribution_over_streams_has_one_value_for_each() {
+    let section = section(
+        r#"
+[[figure]]
+kind = "cdf"
+title = "Rates"
+label = "rate"
+unit = "kbit/s"
+of = "streams"
+cell = { "host.alice.up.rate" = "1Mbit/s" }
+value = { metric = "received_rate", streams = ["main.*"] }
+"#,
+    );
+    let Body::Cdf { lines, .. } = &section.figures[0].body else { panic!("{:?}", section.figures) };
+    // One stream in two runs, and the line's first point.
+    assert_eq!(lines.iter().map(|line| line.points.len()).collect::<Vec<_>>(), [3, 3]);
+}
+
+#[test]
 fn without_figures_there_are_the_usual_ones() {
     let section = section("");
     assert_eq!(section.figures.len(), 4, "a cell each");

@@ -181,6 +181,9 @@ const QUANTITIES: &[Quantity] = &[
         doc: "height of the picture received, at each sample" },
     Quantity { name: "congestion_window", unit: Bytes, better: Neither, samples: tcp::congestion_window,
         doc: "TCP's congestion window, at each sample" },
+    Quantity { name: "page_load_time", unit: Seconds, better: Lower, samples: tcp::page_load_time,
+        doc: "of a TCP flow of pages, from when a page is asked for, its first byte given to TCP, until all of it is acknowledged \
+              (Kilinc and Andersson 2014 § 4.1); of the first the opening of the connection too" },
     Quantity { name: "signal_strength", unit: Dbm, better: Higher, samples: radio::signal_strength,
         doc: "the power that the receiver of `line` gets, one way of a Wi-Fi station, at each sample (Guerrero Viveros 2019 § 6.3); of an \
               LTE terminal its RSRP, of one resource element (36.214 § 5.1.1)" },

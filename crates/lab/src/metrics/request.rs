@@ -1,5 +1,5 @@
 use super::input::Input;
-use super::{Better, Rule, Unit, find, mean};
+use super::{Better, Rule, Unit, find, mean, percentile};
 use crate::document::{Fault, Node, Reader, nearest};
 use sim::Recording;
 use sim::recording::{Kind, StreamRecord};
@@ -19,6 +19,8 @@ pub struct Request {
     to: Option<Time>,
     level: Ratio,
     reduce: Option<Reduce>,
+    /// Only streams that ended before the run did.
+    whole: bool,
 }
 
 /// What to make of one value a stream.
@@ -32,7 +34,12 @@ pub enum Reduce {
     Max,
     /// Their sum.
     Sum,
+    /// A percentile of those that have a value.
+    Percentile(u8),
 }
+
+/// The percentiles that streams are reduced to.
+const PERCENTILES: [u8; 8] = [5, 10, 25, 50, 75, 90, 95, 99];
 
 impl Reduce {
     fn read(table: &mut Reader<'_>) -> Result<Option<Self>, Fault> {
@@ -42,16 +49,34 @@ impl Reduce {
             Some("min") => Ok(Some(Self::Min)),
             Some("max") => Ok(Some(Self::Max)),
             Some("sum") => Ok(Some(Self::Sum)),
-            Some(other) => Err(table.fault("reduce", format!("no '{other}'"), "write mean, min, max or sum")),
+            Some(other) => match PERCENTILES.into_iter().find(|percent| other == format!("p{percent}")) {
+                Some(percent) => Ok(Some(Self::Percentile(percent))),
+                None => {
+                    let percentiles = PERCENTILES.map(|percent| format!("p{percent}")).join(", ");
+                    let mend = format!("write mean, min, max, sum, or one of {percentiles}");
+                    Err(table.fault("reduce", format!("no '{other}'"), mend))
+                }
+            },
         }
     }
 
-    fn of(self, values: Vec<f64>) -> f64 {
+    /// Of no values it is not-a-number, as is a mean or a sum of which one is; the others pass over such.
+    fn of(self, mut values: Vec<f64>) -> f64 {
+        if !matches!(self, Self::Mean | Self::Sum) {
+            values.retain(|value| !value.is_nan());
+        }
+        if values.is_empty() {
+            return f64::NAN;
+        }
         match self {
             Self::Mean => mean(&values),
             Self::Min => values.into_iter().fold(f64::INFINITY, f64::min),
             Self::Max => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
             Self::Sum => values.into_iter().sum(),
+            Self::Percentile(percent) => {
+                values.sort_by(f64::total_cmp);
+                percentile(&values, f64::from(percent))
+            }
         }
     }
 }
@@ -84,6 +109,7 @@ impl Request {
             to: None,
             level: Ratio::from_percent(90),
             reduce: None,
+            whole: false,
         })
     }
 
@@ -132,6 +158,7 @@ impl Request {
             to,
             level: table.or("level", Ratio::from_percent(90))?,
             reduce: Reduce::read(table)?,
+            whole: table.or("whole", false)?,
         })
     }
 
@@ -173,15 +200,32 @@ impl Request {
     }
 
     fn compute_inner(&self, recording: &Recording) -> Result<f64, MetricError> {
-        let (streams, line) = (self.streams(recording)?, self.line(recording)?);
-        let compute = |streams: Vec<_>| self.rule.compute(&self.input(recording, streams, line));
         match self.reduce {
-            None => compute(streams),
-            Some(reduce) => {
-                let each = streams.into_iter().map(|stream| compute(vec![stream]));
-                Ok(reduce.of(each.collect::<Result<_, _>>()?))
+            Some(reduce) => Ok(reduce.of(self.each_inner(recording)?)),
+            None => {
+                let (streams, line) = (self.streams(recording)?, self.line(recording)?);
+                if streams.is_empty() && self.whole {
+                    return Ok(f64::NAN);
+                }
+                self.rule.compute(&self.input(recording, streams, line))
             }
         }
+    }
+
+    /// The metric of each stream alone, without those of which there is nothing to compute it.
+    ///
+    /// # Errors
+    /// As for [`compute`](Self::compute).
+    pub fn of_streams(&self, recording: &Recording) -> Result<Vec<f64>, MetricError> {
+        let mut values = self.each_inner(recording).map_err(|error| self.in_context(&error))?;
+        values.retain(|value| !value.is_nan());
+        Ok(values)
+    }
+
+    fn each_inner(&self, recording: &Recording) -> Result<Vec<f64>, MetricError> {
+        let line = self.line(recording)?;
+        let each = self.streams(recording)?.into_iter();
+        each.map(|stream| self.rule.compute(&self.input(recording, vec![stream], line))).collect()
     }
 
     /// The samples that the metric is a statistic of.
@@ -226,7 +270,8 @@ impl Request {
             if fitting.is_empty() {
                 find_stream(recording, pattern, Kind::Video)?;
             }
-            found.extend(fitting);
+            let end = Time::ZERO + recording.duration;
+            found.extend(fitting.into_iter().filter(|stream| !self.whole || stream.active.1 < end));
         }
         Ok(found)
     }

@@ -39,3 +39,8 @@ pub(super) fn congestion_window(input: &Input<'_>) -> Result<Vec<f64>, MetricErr
     only_tcp(input)?;
     input.values("congestionWindow")
 }
+
+pub(super) fn page_load_time(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
+    only_tcp(input)?;
+    input.points("pageLoadTime")
+}

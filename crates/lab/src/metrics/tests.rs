@@ -411,3 +411,28 @@ fn statistics_objects_are_no_streams_of_metrics() {
     let run = recording(vec![run.streams[0].clone()]);
     assert!(summary(&run).is_empty() && lines(&run).is_empty());
 }
+
+#[test]
+fn streams_are_reduced_to_a_percentile_of_those_that_have_a_value() {
+    let delays: [&[f64]; 6] = [&[0.1], &[0.2], &[0.3], &[0.4], &[], &[0.9]];
+    let streams = delays.iter().enumerate().map(|(number, delays)| {
+        video(&format!("city{number}.video"), &[("bytesSent", &[0.0; 4])], &[("frameDelay", delays)])
+    });
+    let mut recording = recording(streams.collect());
+    // All but the last have gone before the end.
+    recording.duration = Duration::from_secs(5);
+    recording.streams[5].active.1 = secs(5);
+    let of = |more: &str| {
+        let text = format!("{{ metric = \"frame_delay_mean\", streams = [\"city*.video\"], {more} }}");
+        let node = crate::document::parse_value(&text);
+        Request::read(&node, "value").unwrap_or_else(|fault| panic!("{}", fault.in_file("x.toml")))
+    };
+    let value = |more: &str| of(more).compute(&recording).unwrap();
+    assert_eq!([value("reduce = \"p50\""), value("reduce = \"p99\"")], [0.3, 0.4 + 0.5 * 0.96]);
+    assert!((value("reduce = \"p25\", whole = true") - 0.175).abs() < 1e-12);
+    assert_eq!(value("reduce = \"max\", whole = true"), 0.4);
+    assert!(value("reduce = \"mean\"").is_nan(), "one has no value");
+    assert!(value("reduce = \"p5\", whole = true, from = \"4s\"").is_nan(), "nobody has one");
+    assert_eq!(of("whole = true").of_streams(&recording).unwrap(), [0.1, 0.2, 0.3, 0.4]);
+    assert_eq!(value("whole = true"), 0.25);
+}

@@ -1,11 +1,35 @@
 use super::noise::CorrelatedLaplace;
+use super::spurts::{Spurts, Voice};
 use units::{Bitrate, Bytes, Duration, Stream, Time};
+
+/// A codec of speech.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AudioCodec {
+    /// Opus (RFC 6716).
+    Opus,
+    /// Adaptive Multi-Rate (3GPP TS 26.071).
+    Amr,
+}
+
+impl AudioCodec {
+    /// Ticks of its RTP timestamp a second (RFC 7587 § 4.1; RFC 4867 § 4.1).
+    #[must_use]
+    pub const fn clock_rate(self) -> u32 {
+        match self {
+            Self::Opus => 48_000,
+            Self::Amr => 8_000,
+        }
+    }
+}
 
 /// A voice that no congestion controller slows down (Jansen 2016 § 8-1-3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct AudioConfig {
+    /// Who made the packets.
+    pub codec: AudioCodec,
     /// The mean rate of the payload: what the browser's byte counters show, without the headers of RTP, UDP
     /// and IP (W3C webrtc-stats, `bytesSent`). Those add 16 kbit/s at 50 packets a second of 40 bytes.
+    /// With [`spurts`](Self::spurts) it is that of a spurt.
     pub rate: Bitrate,
     /// The time between packets.
     pub interval: Duration,
@@ -13,11 +37,13 @@ pub struct AudioConfig {
     pub deviation: f64,
     /// The correlation between one packet's size and the next.
     pub correlation: f64,
+    /// How the voice comes and goes; `None`: there is a packet each interval.
+    pub spurts: Option<Spurts>,
 }
 
 impl AudioConfig {
     /// Opus as Jansen 2016 measured it, Table 8-1: 69.0 ± 8.4 kbit/s over samples of 1 s, in packets of 20 ms
-    /// (RFC 7587 § 4.2, libwebrtc's default).
+    /// (RFC 7587 § 4.2, libwebrtc's default), without a break (RFC 7587 § 6.1: discontinuous transmission is off by default).
     ///
     /// How that ± 12.2 % divides between packets is not published. Here a variable bit rate follows the speech:
     /// talk-spurts of 1.004 s and pauses of 1.587 s in the mean (ITU-T P.59, Table 1) are correlated over
@@ -25,10 +51,34 @@ impl AudioConfig {
     /// √(2τ/T·(1 − τ/T·(1 − e^(−T/τ)))) = 0.789 of the deviation of one packet, which is then 15.4 %.
     pub fn opus() -> Self {
         Self {
+            codec: AudioCodec::Opus,
             rate: Bitrate::from_kbps(69),
             interval: Duration::from_millis(20),
             deviation: 0.154,
             correlation: 0.968,
+            spurts: None,
+        }
+    }
+
+    /// Opus with discontinuous transmission: in a pause a frame each 400 ms (RFC 6716 § 2.1.9), here of the least rate that Opus has,
+    /// 6 kbit/s (§ 2.1.1). Sizes do not vary within a spurt: the variation of [`opus`](Self::opus) is that of speech that comes and goes.
+    pub fn opus_in_spurts() -> Self {
+        let spurts = Spurts::of_speech(Bytes::new(15), Duration::from_millis(400));
+        Self { deviation: 0.0, correlation: 0.0, spurts: Some(spurts), ..Self::opus() }
+    }
+
+    /// AMR at 12.2 kbit/s with source controlled rate: frames of 20 ms of 244 bits, with the 10 bits of mode request and table of contents
+    /// 32 bytes (RFC 4867 § 4.3, bandwidth-efficient), and in a pause silence descriptors of 39 bits, so 7 bytes, each 160 ms
+    /// (3GPP TS 26.093 § 5.1). Left out: the seven frames for which a coder goes on after a spurt, and that its second
+    /// descriptor follows the first sooner.
+    pub fn amr() -> Self {
+        Self {
+            codec: AudioCodec::Amr,
+            rate: Bitrate::from_bps(12_800),
+            interval: Duration::from_millis(20),
+            deviation: 0.0,
+            correlation: 0.0,
+            spurts: Some(Spurts::of_speech(Bytes::new(7), Duration::from_millis(160))),
         }
     }
 }
@@ -38,16 +88,20 @@ impl AudioConfig {
 pub struct AudioFrame {
     /// The size of the payload.
     pub size: Bytes,
-    /// The time of capture in ticks of 48 kHz (RFC 7587 § 4.1), not wrapped at 32 bit.
+    /// The time of capture in ticks of the codec's clock, not wrapped at 32 bit.
     pub rtp_timestamp: u64,
+    /// The first of a spurt (RFC 3551 § 4.1: the marker bit); never of a voice that does not come and go.
+    pub begins_spurt: bool,
 }
 
-/// An Opus-like source.
+/// A microphone and its encoder.
 #[derive(Clone, Debug)]
 pub struct AudioSource {
     config: AudioConfig,
     random: Stream,
     noise: CorrelatedLaplace,
+    voice: Option<Voice>,
+    spoke: bool,
     next: Time,
 }
 
@@ -56,7 +110,8 @@ impl AudioSource {
     pub fn new(config: AudioConfig, random: Stream) -> Self {
         // A Laplace distribution of scale b has the deviation √2·b.
         let noise = CorrelatedLaplace::new(config.deviation / std::f64::consts::SQRT_2, config.correlation);
-        Self { config, random, noise, next: Time::ZERO }
+        let voice = config.spurts.map(Voice::new);
+        Self { config, random, noise, voice, spoke: false, next: Time::ZERO }
     }
 
     /// When the next packet is captured.
@@ -66,13 +121,35 @@ impl AudioSource {
 
     /// Captures a packet and schedules the next.
     pub fn capture(&mut self, now: Time) -> AudioFrame {
-        self.next = now + self.config.interval;
+        let interval = self.config.interval;
+        let Self { voice, random, .. } = self;
+        let pause = self.config.spurts.zip(voice.as_mut()).and_then(|(spurts, voice)| {
+            let (speaks, until) = voice.listen(now, random);
+            (!speaks).then_some((spurts, until))
+        });
+        let (size, next) = match pause {
+            None => (self.frame_size(), now + interval),
+            // The encoder's frames go on: the next spurt begins with one of them.
+            Some((spurts, until)) => {
+                let frames = until.saturating_since(now).as_nanos().div_ceil(interval.as_nanos().max(1));
+                (spurts.silence, now + (interval * frames).min(spurts.silence_interval))
+            }
+        };
+        self.next = next;
+        let begins_spurt = self.voice.is_some() && pause.is_none() && !self.spoke;
+        self.spoke = pause.is_none();
+        let rate = u128::from(self.config.codec.clock_rate());
+        let ticks = u128::from(now.as_nanos()) * rate / 1_000_000_000;
+        AudioFrame { size, rtp_timestamp: u64::try_from(ticks).unwrap_or(u64::MAX), begins_spurt }
+    }
+
+    /// The size of the payload of a frame of speech.
+    fn frame_size(&mut self) -> Bytes {
         let mean = self.config.rate.as_bps_f64() / 8.0 * self.config.interval.as_secs_f64();
         let size = mean * (1.0 + self.noise.draw(&mut self.random));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
         let bytes = ((size + 0.5).floor() as u64).max(1);
-        let ticks = u128::from(now.as_nanos()) * 48_000 / 1_000_000_000;
-        AudioFrame { size: Bytes::new(bytes), rtp_timestamp: u64::try_from(ticks).unwrap_or(u64::MAX) }
+        Bytes::new(bytes)
     }
 }
 
@@ -95,5 +172,48 @@ mod tests {
         assert!((mean - 69.0).abs() < 0.7, "{mean} kbit/s");
         assert!((variance.sqrt() - 8.4).abs() < 0.6, "± {} kbit/s", variance.sqrt());
         assert_eq!(source.next_capture(), Time::from_secs(2_000), "fifty packets a second");
+    }
+
+    /// The packets of an hour, each with its time.
+    fn hour(config: AudioConfig, seed: u64) -> Vec<(Time, AudioFrame)> {
+        let mut source = AudioSource::new(config, Seed(seed).stream("voice"));
+        std::iter::from_fn(|| {
+            let at = source.next_capture();
+            (at < Time::from_secs(3_600)).then(|| (at, source.capture(at)))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn amr_speaks_in_spurts_as_people_do() {
+        let packets = hour(AudioConfig::amr(), 2);
+        let speech: Vec<_> = packets.iter().filter(|(_, frame)| frame.size.get() == 32).collect();
+        assert!(packets.iter().all(|(_, frame)| [32, 7].contains(&frame.size.get())));
+        // 1.004 s of 2.591 s.
+        let activity = speech.len() as f64 * 0.02 / 3_600.0;
+        assert!((activity - 0.3875).abs() < 0.02, "{activity}");
+        let spurts = packets.iter().filter(|(_, frame)| frame.begins_spurt).count() as f64;
+        // A spurt or a pause of less than a frame may fall between two frames.
+        assert!((spurts - 3_600.0 / 2.591).abs() < 80.0, "{spurts}");
+        for pair in packets.windows(2) {
+            let [(one, before), (other, after)] = pair else { unreachable!() };
+            let gap = other.saturating_since(*one).as_nanos() / 1_000_000;
+            assert_eq!(gap % 20, 0, "frames of 20 ms go on through a pause");
+            assert!(gap <= 160 && (before.size.get() == 7 || gap == 20), "{gap} ms");
+            assert_eq!(after.begins_spurt, (before.size.get(), after.size.get()) == (7, 32));
+            assert_eq!(after.rtp_timestamp - before.rtp_timestamp, gap * 8);
+        }
+    }
+
+    #[test]
+    fn opus_rests_in_pauses() {
+        let packets = hour(AudioConfig::opus_in_spurts(), 3);
+        let [speech, silence] =
+            [173, 15].map(|size| packets.iter().filter(|(_, frame)| frame.size.get() == size).count());
+        assert_eq!(speech + silence, packets.len());
+        let pauses = packets.iter().filter(|(_, frame)| frame.begins_spurt).count() as f64;
+        // A pause of 1.587 s in the mean has one at its beginning, and one for each 400 ms survived: 1/(1 − e^(−0.4/1.587)).
+        let expected = pauses / (1.0 - libm::exp(-0.4 / 1.587));
+        assert!((silence as f64 / expected - 1.0).abs() < 0.05, "{silence}, not {expected}");
     }
 }

@@ -1,5 +1,5 @@
 //! Media sources: a video encoder after the statistical model of RFC 8593 § 5, frame sizes from a file
-//! (its trace-driven model, § 6), and an Opus-like voice.
+//! (its trace-driven model, § 6), and voices: Opus, or AMR, with or without talk-spurts.
 //!
 //! Data flow of a video frame, one file a stage:
 //!
@@ -26,11 +26,13 @@ mod ladder;
 mod noise;
 mod rate_control;
 mod sizes;
+mod spurts;
 #[cfg(test)]
 mod tests;
 
-pub use audio::{AudioConfig, AudioFrame, AudioSource};
+pub use audio::{AudioCodec, AudioConfig, AudioFrame, AudioSource};
 pub use config::{Codec, EncoderConfig, ModelParameters, SourceSize};
 pub use encoder::{Encoder, Frame};
 pub use ladder::{LadderConfig, LadderSteps};
 pub use sizes::{FrameSizes, SizesError};
+pub use spurts::Spurts;

@@ -13,25 +13,27 @@ struct Kept {
 }
 
 /// A ring of the newest packets by sequence number.
+#[derive(Default)]
 pub(crate) struct History {
+    /// As long as packets came, up to the capacity.
     ring: Vec<Option<Kept>>,
     newest: Option<u64>,
 }
 
 impl History {
-    pub(crate) fn new() -> Self {
-        Self { ring: (0..CAPACITY).map(|_| None).collect(), newest: None }
-    }
-
     pub(crate) fn insert(&mut self, sequence: u64, part: Part) {
-        self.ring[slot(sequence)] = Some(Kept { sequence, part, resent: None });
+        let slot = slot(sequence);
+        if self.ring.len() <= slot {
+            self.ring.resize_with(slot + 1, || None);
+        }
+        self.ring[slot] = Some(Kept { sequence, part, resent: None });
         self.newest = Some(sequence);
     }
 
     /// The packet, if it's still kept and wasn't sent again within the last round-trip time
     /// (libwebrtc `modules/rtp_rtcp/source/rtp_packet_history.cc`). Notes that it is sent now.
     pub(crate) fn resend(&mut self, now: Time, sequence: u64, rtt: Duration) -> Option<Part> {
-        let kept = self.ring[slot(sequence)].as_mut().filter(|kept| kept.sequence == sequence)?;
+        let kept = self.ring.get_mut(slot(sequence))?.as_mut().filter(|kept| kept.sequence == sequence)?;
         if kept.resent.is_some_and(|at| now.saturating_since(at) < rtt) {
             return None;
         }

@@ -63,7 +63,9 @@ pub(crate) const RTX_PAYLOAD_TYPE: u8 = 96;
 /// Parity (RFC 5109).
 pub(crate) const FEC_PAYLOAD_TYPE: u8 = 117;
 /// Opus.
-pub(crate) const AUDIO_PAYLOAD_TYPE: u8 = 111;
+pub(crate) const OPUS_PAYLOAD_TYPE: u8 = 111;
+/// AMR, which browsers do not have: any of the dynamic range that is free.
+pub(crate) const AMR_PAYLOAD_TYPE: u8 = 97;
 
 /// The synchronisation sources of one direction: video, its retransmissions, audio, the receiver's own,
 /// and parity over video.

@@ -7,6 +7,7 @@ use super::nack::NackList;
 use super::reception::Reception;
 use super::report_timer::ReportTimer;
 use super::{DEFAULT_RTT, Ending, Outbox, Show, Sources, earlier};
+use crate::codec::AudioCodec;
 use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
 use crate::scenario::{CallConfig, Fec, Sfu};
 use crate::wire;
@@ -67,6 +68,7 @@ impl MediaReceiver {
     ) -> Self {
         let (controller, transport_feedback) = controllers;
         let (start, video) = (call.start, call.video.as_ref());
+        let clock_rate = call.audio.as_ref().map_or(AudioCodec::Opus, |audio| audio.codec).clock_rate();
         let report_interval = video.map_or(Duration::from_secs(5), |video| video.report_interval);
         let feedback = video.filter(|_| transport_feedback).map(|video| Feedback {
             interval: video.feedback_interval,
@@ -78,7 +80,7 @@ impl MediaReceiver {
         Self {
             sources,
             video: Reception::new(sources.video, 90_000),
-            audio: Reception::new(sources.audio, 48_000),
+            audio: Reception::new(sources.audio, clock_rate.into()),
             retransmitted: Counted::default(),
             decodes: !matches!(call.sfu, Some(Sfu::Publish { .. })),
             nack: video.filter(|video| video.nack).map(|_| NackList::default()),

@@ -13,10 +13,10 @@ use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
-    AUDIO_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, Outbox, RTX_PAYLOAD_TYPE, Show, Sources,
-    VIDEO_PAYLOAD_TYPE, earlier,
+    AMR_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, OPUS_PAYLOAD_TYPE, Outbox, RTX_PAYLOAD_TYPE,
+    Show, Sources, VIDEO_PAYLOAD_TYPE, earlier,
 };
-use crate::codec::{AudioFrame, AudioSource, Encoder};
+use crate::codec::{AudioCodec, AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
 use crate::scenario::{CallConfig, Fec, VideoConfig};
 use crate::wire;
@@ -41,6 +41,7 @@ pub(crate) struct MediaSender {
 struct AudioSender {
     ssrc: u32,
     dscp: Dscp,
+    payload_type: u8,
     source: AudioSource,
     sent: Counted,
 }
@@ -96,6 +97,10 @@ impl MediaSender {
         let audio = call.audio.as_ref().map(|config| AudioSender {
             ssrc: sources.audio,
             dscp: call.dscp.audio,
+            payload_type: match config.codec {
+                AudioCodec::Opus => OPUS_PAYLOAD_TYPE,
+                AudioCodec::Amr => AMR_PAYLOAD_TYPE,
+            },
             source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio"))),
             sent: Counted::default(),
         });
@@ -186,13 +191,13 @@ impl AudioSender {
     /// Sends what is due; `estimator` has the estimate that audio is a part of, if it is.
     fn wake(&mut self, now: Time, mut estimator: Option<&mut VideoSender>, out: &mut impl Outbox) {
         while self.source.next_capture() <= now {
-            let AudioFrame { size: payload, rtp_timestamp } = self.source.capture(now);
+            let AudioFrame { size: payload, rtp_timestamp, begins_spurt } = self.source.capture(now);
             let packet = Rtp {
                 ssrc: self.ssrc,
-                payload_type: AUDIO_PAYLOAD_TYPE,
+                payload_type: self.payload_type,
                 sequence: self.sent.packets,
                 rtp_timestamp,
-                marker: false,
+                marker: begins_spurt,
                 payload,
                 transport_sequence: estimator.as_ref().map(|video| video.log.next_sequence()),
                 sent: now,
@@ -236,8 +241,8 @@ impl VideoSender {
             pacer: Pacer::new(config.burst_time),
             packetizer: Packetizer::default(),
             resend: VecDeque::new(),
-            history: History::new(),
-            log: TransportLog::new(),
+            history: History::default(),
+            log: TransportLog::default(),
             media: Counted::default(),
             retransmitted: Counted::default(),
             report: ReportTimer::new(

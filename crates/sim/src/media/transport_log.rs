@@ -3,12 +3,13 @@
 
 use crate::payload::TransportFeedback;
 use cc::{PacketResult, SentPacket};
-use units::{Bytes, Time};
 
 /// How many packets are kept: over 5 s at 30 Mbit/s.
 const CAPACITY: u64 = 16_384;
 
+#[derive(Default)]
 pub(crate) struct TransportLog {
+    /// As long as packets were sent, up to the capacity.
     ring: Vec<SentPacket>,
     next: u64,
     /// Everything before has been reported.
@@ -17,11 +18,6 @@ pub(crate) struct TransportLog {
 }
 
 impl TransportLog {
-    pub(crate) fn new() -> Self {
-        let nothing = SentPacket { sequence: u64::MAX, sent: Time::ZERO, size: Bytes::ZERO, probe: None };
-        Self { ring: vec![nothing; CAPACITY as usize], next: 0, reported: 0, results: Vec::new() }
-    }
-
     /// The number that the next packet gets.
     pub(crate) fn next_sequence(&self) -> u64 {
         self.next
@@ -29,7 +25,10 @@ impl TransportLog {
 
     pub(crate) fn insert(&mut self, packet: SentPacket) {
         debug_assert_eq!(packet.sequence, self.next, "numbers are given in order");
-        self.ring[(packet.sequence % CAPACITY) as usize] = packet;
+        match self.ring.get_mut((packet.sequence % CAPACITY) as usize) {
+            Some(slot) => *slot = packet,
+            None => self.ring.push(packet),
+        }
         self.next = packet.sequence + 1;
     }
 

@@ -19,7 +19,7 @@ pub struct TcpConfig {
     /// When it is cut off.
     pub stop: Time,
     /// What the application gives it to send.
-    pub source: TcpSource,
+    pub application: TcpApplication,
     /// The sender's congestion control.
     pub congestion_control: TcpCongestionControl,
     /// The receiver's window. Fixed: the receiver reads at once, and Linux's auto-tuning has no place here.
@@ -28,6 +28,33 @@ pub struct TcpConfig {
     pub ecn: bool,
     /// The mark on the packets of both directions.
     pub dscp: Dscp,
+}
+
+/// The application at the sending end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpApplication {
+    /// It writes as time goes by.
+    Stream(TcpSource),
+    /// It writes pages for somebody who reads them.
+    Pages(TcpPages),
+}
+
+impl From<TcpSource> for TcpApplication {
+    fn from(source: TcpSource) -> Self {
+        Self::Stream(source)
+    }
+}
+
+/// A session on the web (Kilinc and Andersson 2014 § 4.1): pages on one connection, each when the one before has been acknowledged
+/// wholly and was read. The stream ends with the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpPages {
+    /// How many, at least 1.
+    pub count: u32,
+    /// How long each is, at least 1 B.
+    pub size: Bytes,
+    /// For how long each is read: between these, uniformly distributed.
+    pub reading: (Duration, Duration),
 }
 
 /// What an application writes.

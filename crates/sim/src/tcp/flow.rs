@@ -1,6 +1,6 @@
 //! A TCP flow in the simulation: its two ends, its samples, and its addresses.
 
-use super::config::{Stack, TcpConfig, TcpSource};
+use super::config::{Stack, TcpApplication, TcpConfig, TcpSource};
 use super::receiver::TcpReceiver;
 use super::sender::{Connection, TcpSender};
 use crate::envelopes::End;
@@ -22,7 +22,7 @@ pub(crate) struct TcpFlow {
     pub(crate) dscp: Dscp,
     hosts: (HostId, HostId),
     port: u16,
-    source: TcpSource,
+    application: TcpApplication,
     sampler: Sampler,
 }
 
@@ -32,13 +32,13 @@ impl TcpFlow {
         let name = format!("{}.tcp", config.name);
         let active = (config.start, config.stop.min(end));
         Self {
-            sender: TcpSender::new(config, stack, seed.stream(&format!("{name}.bbr"))),
+            sender: TcpSender::new(config, stack, seed),
             receiver: TcpReceiver::new(config.receive_window),
             active,
             dscp: config.dscp,
             hosts: (config.from, config.to),
             port: FIRST_CLIENT_PORT.wrapping_add(u16::try_from(index).unwrap_or(u16::MAX)),
-            source: config.source,
+            application: config.application,
             sampler: Sampler::new(name, Kind::Tcp, active),
         }
     }
@@ -76,12 +76,12 @@ impl TcpFlow {
     /// finite one that was cut off, `incomplete` with them.
     pub(crate) fn events(&self) -> Vec<Event> {
         let acknowledged = self.sender.acknowledged() as f64;
-        let (at, what, value) = match (self.sender.connection(), self.source) {
+        let (at, what, value) = match (self.sender.connection(), self.application) {
             (Connection::Finished(at), _) => {
                 (at, "completed", at.saturating_since(self.active.0).as_secs_f64())
             }
             (Connection::TimedOut(at), _) => (at, "timedOut", acknowledged),
-            (_, TcpSource::Finite(_)) => (self.active.1, "incomplete", acknowledged),
+            (_, TcpApplication::Stream(TcpSource::Finite(_))) => (self.active.1, "incomplete", acknowledged),
             _ => return Vec::new(),
         };
         vec![Event { at, stream: self.sampler.name().to_owned(), what, value }]
@@ -90,6 +90,8 @@ impl TcpFlow {
     /// The flow's record.
     pub(crate) fn finish(mut self) -> StreamRecord {
         let values = self.sender.take_round_trips();
-        self.sampler.finish(vec![Points { name: "roundTripTime", values }])
+        let mut points = vec![Points { name: "roundTripTime", values }];
+        points.extend(self.sender.take_pages().map(|values| Points { name: "pageLoadTime", values }));
+        self.sampler.finish(points)
     }
 }

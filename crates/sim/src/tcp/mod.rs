@@ -24,6 +24,7 @@ mod congestion;
 mod delivery;
 mod flow;
 mod outstanding;
+mod pages;
 mod prr;
 mod rack;
 mod reassembly;
@@ -35,7 +36,7 @@ mod small_queues;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Stack, TcpConfig, TcpCongestionControl, TcpSource};
+pub use config::{Stack, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
 pub(crate) use flow::TcpFlow;
 pub use segment::{MAX_SEGMENT, Phase, SackBlock, Segment};
 

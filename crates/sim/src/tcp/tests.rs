@@ -79,18 +79,14 @@ fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
         to: HostId(1),
         start: Time::ZERO,
         stop: Time::MAX,
-        source: TcpSource::Finite(Bytes::new(bytes)),
+        application: TcpSource::Finite(Bytes::new(bytes)).into(),
         congestion_control: control,
         receive_window: Bytes::new(1 << 20),
         ecn: true,
         dscp: Dscp::DEFAULT,
     };
     World {
-        sender: TcpSender::new(
-            &config,
-            Stack { tsq: false, gso: seed.is_multiple_of(2) },
-            Seed(seed).stream("bbr"),
-        ),
+        sender: TcpSender::new(&config, Stack { tsq: false, gso: seed.is_multiple_of(2) }, Seed(seed)),
         receiver: TcpReceiver::new(config.receive_window),
         forth: pipe("forth"),
         back: pipe("back"),

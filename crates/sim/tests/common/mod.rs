@@ -12,7 +12,7 @@ use net::{
     AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig,
     Schedule,
 };
-use sim::codec::{Codec, EncoderConfig, SourceSize};
+use sim::codec::{AudioConfig, Codec, EncoderConfig, SourceSize};
 use sim::tcp::{TcpConfig, TcpCongestionControl, TcpSource};
 use sim::{CallConfig, Recording, Scenario, VideoConfig};
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
@@ -88,6 +88,40 @@ pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
     }
 }
 
+/// So many users of one server, who come one after the other and stay a third of the run each: a call with voice and video down
+/// to them, and a download beside it.
+pub fn users(count: u16, seconds: u64) -> Scenario {
+    let access = |rate| line(Some(rate), Duration::from_millis(10), "droptail limit 200ms");
+    let user = |name: &str| HostConfig {
+        name: name.to_owned(),
+        access: AccessConfig::Wired {
+            up: access(Bitrate::from_mbps(1)),
+            down: access(Bitrate::from_mbps(2)),
+        },
+    };
+    let server = HostConfig {
+        name: "server".to_owned(),
+        access: AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() },
+    };
+    let mut scenario = dumbbell("gcc:libwebrtc", Bitrate::from_mbps(2), seconds);
+    scenario.network.hosts = vec![server];
+    scenario.calls.clear();
+    let life = Duration::from_secs(seconds) / 3;
+    for number in 0..count {
+        let name = format!("user{number}");
+        scenario.network.hosts.push(user(&name));
+        let to = HostId(number + 1);
+        let start = Time::ZERO + life * 2 * u64::from(number) / u64::from(count);
+        let stop = start + life;
+        let audio = Some(AudioConfig::opus());
+        scenario.calls.push(CallConfig { to, start, stop, audio, ..call(&name, "gcc:libwebrtc") });
+        let application = TcpSource::Finite(Bytes::new(500_000)).into();
+        let flow = tcp(&name, TcpCongestionControl::Cubic);
+        scenario.tcp.push(TcpConfig { to, start, stop, application, ..flow });
+    }
+    scenario
+}
+
 /// A TCP flow from the first host to the second, over the whole run.
 pub fn tcp(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
     TcpConfig {
@@ -96,7 +130,7 @@ pub fn tcp(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
         to: HostId(1),
         start: Time::ZERO,
         stop: Time::MAX,
-        source: TcpSource::Endless,
+        application: TcpSource::Endless.into(),
         congestion_control,
         receive_window: Bytes::new(3 << 20),
         ecn: false,

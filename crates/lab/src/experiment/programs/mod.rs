@@ -12,7 +12,7 @@ mod tests;
 pub(super) use read::read;
 
 use net::{Dscp, HostId, NetworkConfig};
-use sim::tcp::{TcpConfig, TcpSource};
+use sim::tcp::{TcpApplication, TcpConfig, TcpSource};
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// A program on a host: which, where and when.
@@ -97,23 +97,24 @@ pub struct Upload {
 }
 
 /// A TCP flow of an experiment as a real upload, of the same name: bytes, on and off, congestion control, mark and times are
-/// kept. `ecn` and `receive_window` belong to the hosts: net.ipv4.tcp_ecn, net.ipv4.tcp_rmem.
+/// kept. `ecn` and `receive_window` belong to the hosts: net.ipv4.tcp_ecn, net.ipv4.tcp_rmem. None of a flow of pages that are read.
 #[must_use]
-pub fn upload_of(flow: &TcpConfig) -> Program {
+pub fn upload_of(flow: &TcpConfig) -> Option<Program> {
+    let TcpApplication::Stream(source) = flow.application else { return None };
     let upload = Upload {
         to: flow.to,
         port: crate::upload::PORT,
-        source: flow.source,
+        source,
         congestion_control: Some(flow.congestion_control.to_string()),
         dscp: flow.dscp,
     };
-    Program {
+    Some(Program {
         name: flow.name.clone(),
         host: flow.from,
         start: flow.start,
         stop: flow.stop,
         kind: ProgramKind::Upload(upload),
-    }
+    })
 }
 
 /// The servers that these programs need and do not start themselves, each once: to be started before them, from the start of the

@@ -104,7 +104,7 @@ fn a_server_of_its_own_is_not_started_twice() {
 fn flows_of_an_experiment_become_uploads() {
     let experiment = Experiment::open("janczukowicz-2017/adsl-ct").unwrap();
     let cell = experiment.cells().iter().find(|cell| cell.label() == "config=FQ Codel").unwrap();
-    let program = upload_of(&cell.scenario(Seed(1)).tcp[0]);
+    let program = upload_of(&cell.scenario(Seed(1)).tcp[0]).unwrap();
     assert_eq!((program.name.as_str(), program.start), ("upload", Time::from_secs(30)));
     assert_eq!(
         command(&program),

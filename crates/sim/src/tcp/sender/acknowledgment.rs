@@ -48,6 +48,7 @@ impl TcpSender {
             repair: self.repair(),
         };
         self.set_window(&ack, advanced);
+        self.application.on_acknowledged(now, self.acknowledged);
         if self.application.ends_at(self.acknowledged) {
             (self.connection, self.timer) = (Connection::Finished(now), None);
             return;

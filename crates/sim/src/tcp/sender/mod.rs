@@ -23,7 +23,7 @@ use record::Counters;
 use recovery::{State, Undo};
 use timer::Timer;
 use transmission::Usage;
-use units::{Bytes, Stream, Time};
+use units::{Bytes, Seed, Time};
 
 /// The opening is given up after so many time-outs in a row (Linux `net.ipv4.tcp_syn_retries`).
 const SYN_RETRIES: u32 = 6;
@@ -83,10 +83,11 @@ pub(crate) struct TcpSender {
 }
 
 impl TcpSender {
-    pub(crate) fn new(config: &TcpConfig, stack: Stack, random: Stream) -> Self {
+    pub(crate) fn new(config: &TcpConfig, stack: Stack, seed: Seed) -> Self {
+        let random = |what: &str| seed.stream(&format!("{}.tcp.{what}", config.name));
         Self {
             connection: Connection::Closed(config.start),
-            application: Application::new(config.source, config.start),
+            application: Application::new(config.application, config.start, random("reading")),
             ecn: config.ecn,
             ecn_agreed: false,
             tells_reduced: false,
@@ -99,7 +100,7 @@ impl TcpSender {
             delivery: Delivery::default(),
             rack: Rack::new(),
             window: Window::new(),
-            congestion: Congestion::new(config.congestion_control, random),
+            congestion: Congestion::new(config.congestion_control, random("bbr")),
             state: State::Open,
             undo: None,
             retransmitting_since: None,
@@ -128,6 +129,11 @@ impl TcpSender {
     /// Round trips, one a round.
     pub(crate) fn take_round_trips(&mut self) -> Vec<(Time, f64)> {
         std::mem::take(&mut self.round_trips)
+    }
+
+    /// When each page was there, and how long that took, in seconds; nothing of an application without pages.
+    pub(crate) fn take_pages(&mut self) -> Option<Vec<(Time, f64)>> {
+        self.application.take_loaded()
     }
 
     /// When something is due.
