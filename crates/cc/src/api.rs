@@ -1,6 +1,6 @@
 //! What passes between an endpoint and a controller: plain structs of times, sizes and sequence numbers.
 
-use units::{Bitrate, Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Ratio, Time};
 
 /// One cluster of probe packets that the endpoint is to send at `rate` as soon as it has media or padding for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,35 @@ pub enum Feedback<'a> {
         /// What the receiver allows.
         rate: Bitrate,
     },
+    /// How the receiver sees the path.
+    BandwidthState(BandwidthState),
+}
+
+/// How a receiver sees the path (Kilinc, Andersson § 3.2C, 3.2D).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BandwidthState {
+    /// The path is over-used; if not, it is under-used: there is no third state.
+    pub overusing: bool,
+    /// Loss event rate p, 0 before the first loss (RFC 5348 § 5.4).
+    pub loss_event_rate: Ratio,
+}
+
+/// What a receiver sends back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverFeedback {
+    /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03), which browsers obey.
+    Remb(Bitrate),
+    /// How it sees the path, for a sender of the same controller.
+    BandwidthState(BandwidthState),
+}
+
+impl From<ReceiverFeedback> for Feedback<'_> {
+    fn from(feedback: ReceiverFeedback) -> Self {
+        match feedback {
+            ReceiverFeedback::Remb(rate) => Self::Remb { rate },
+            ReceiverFeedback::BandwidthState(state) => Self::BandwidthState(state),
+        }
+    }
 }
 
 /// A media packet as the receiver sees it.
@@ -112,7 +141,7 @@ pub trait Sender: Send {
     fn signals(&self, sink: &mut SignalSink<'_>);
 }
 
-/// The half of a controller that lives at the receiver and sends back a rate.
+/// The half of a controller that lives at the receiver and sends back a rate, or how it sees the path.
 pub trait Receiver: Send {
     /// A media packet arrived. `rtt` is the newest round-trip time that the receiver knows
     /// (RFC 3611 receiver reference time and DLRR).
@@ -121,8 +150,10 @@ pub trait Receiver: Send {
     fn on_timeout(&mut self, now: Time);
     /// When the controller next wants [`Receiver::on_timeout`]; always later than the last call.
     fn next_timeout(&self) -> Option<Time>;
-    /// The rate for a REMB message that is due now, once; asked after every call above.
-    fn poll_remb(&mut self, now: Time) -> Option<Bitrate>;
+    /// The message that is due now, once; asked after every call above.
+    fn poll(&mut self, now: Time) -> Option<ReceiverFeedback>;
+    /// Whether its messages are REMB, which senders of other make obey.
+    fn speaks_remb(&self) -> bool;
     /// Shows the inner signals to whoever looks.
     fn signals(&self, sink: &mut SignalSink<'_>);
 }

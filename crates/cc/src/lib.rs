@@ -6,7 +6,7 @@
 //!
 //! Two shapes, because the papers' Google Congestion Control has both:
 //! a [`Sender`] decides the rate from feedback; a [`Receiver`] watches arrivals and sends back a rate
-//! (REMB, draft-alvestrand-rmcat-remb-03).
+//! (REMB, draft-alvestrand-rmcat-remb-03), or how it sees the path.
 //!
 //! Sizes are RTP packets: header, extensions and payload, without UDP and IP, as in libwebrtc.
 
@@ -16,6 +16,7 @@ mod setting;
 
 pub mod fixed;
 pub mod gcc;
+pub mod kilinc_andersson;
 
 pub use api::*;
 pub use registry::{BuildError, ControllerConfig, Controllers, Profile, build, profiles};

@@ -50,6 +50,11 @@ pub struct Profile {
 /// One line a family.
 const FAMILIES: &[Family] = &[
     Family { name: "gcc", build: crate::gcc::build, profiles: crate::gcc::profiles },
+    Family {
+        name: "kilinc-andersson",
+        build: crate::kilinc_andersson::build,
+        profiles: crate::kilinc_andersson::profiles,
+    },
     Family { name: "fixed", build: crate::fixed::build, profiles: crate::fixed::profiles },
 ];
 

@@ -5,10 +5,10 @@
 
 mod common;
 
-use cc::{ArrivedPacket, Feedback, PacketResult, SentPacket};
+use cc::{ArrivedPacket, BandwidthState, Feedback, PacketResult, ReceiverFeedback, SentPacket};
 use common::config;
 use proptest::prelude::*;
-use units::{Bitrate, Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Ratio, Time};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -16,6 +16,7 @@ enum Step {
     Arrive { delay_us: u32, lost: bool },
     Report { lost: u8, rtt_ms: Option<u16> },
     Remb { kbps: u32 },
+    BandwidthState { overusing: bool, loss_event_rate: f64 },
     Wait { ms: u32 },
 }
 
@@ -26,6 +27,8 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0u32..900_000, prop::bool::weighted(0.1)).prop_map(|(delay_us, lost)| Step::Arrive { delay_us, lost }),
         2 => (any::<u8>(), prop::option::of(any::<u16>())).prop_map(|(lost, rtt_ms)| Step::Report { lost, rtt_ms }),
         1 => any::<u32>().prop_map(|kbps| Step::Remb { kbps }),
+        1 => (any::<bool>(), 0.0..=1.0)
+            .prop_map(|(overusing, loss_event_rate)| Step::BandwidthState { overusing, loss_event_rate }),
         1 => (0u32..20_000).prop_map(|ms| Step::Wait { ms }),
     ]
 }
@@ -62,7 +65,7 @@ fn check(profile: &str, steps: &[Step]) -> Result<(), TestCaseError> {
                             &ArrivedPacket { sequence, sent, arrival, size, rtp_timestamp, probe },
                             None,
                         );
-                        receiver.poll_remb(arrival);
+                        receiver.poll(arrival);
                     }
                 }
                 now = now.max(arrival);
@@ -78,6 +81,11 @@ fn check(profile: &str, steps: &[Step]) -> Result<(), TestCaseError> {
                     .sender
                     .on_feedback(now, Feedback::Remb { rate: Bitrate::from_kbps(u64::from(kbps)) });
             }
+            Step::BandwidthState { overusing, loss_event_rate } => {
+                let loss_event_rate = Ratio::from_f64(loss_event_rate);
+                let state = BandwidthState { overusing, loss_event_rate };
+                controllers.sender.on_feedback(now, Feedback::BandwidthState(state));
+            }
             Step::Wait { ms } => now += Duration::from_millis(u64::from(ms)),
         }
         if let Some(receiver) = &mut controllers.receiver {
@@ -86,7 +94,7 @@ fn check(profile: &str, steps: &[Step]) -> Result<(), TestCaseError> {
                 receiver.next_timeout().is_none_or(|at| at > now),
                 "a receiver's time-out lies ahead"
             );
-            if let Some(rate) = receiver.poll_remb(now) {
+            if let Some(ReceiverFeedback::Remb(rate)) = receiver.poll(now) {
                 prop_assert!(rate >= config.min_rate && rate <= config.max_rate, "REMB {rate}");
             }
         }

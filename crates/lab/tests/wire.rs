@@ -10,7 +10,7 @@ use sim::payload::{FecGroup, FramePart, ReportBlock, Rtcp, Rtp, SenderReport, Tr
 use sim::wire::{rtcp_size, rtp_size};
 use std::io::Write;
 use std::process::Command;
-use units::{Bitrate, Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Ratio, Time};
 
 fn time() -> impl Strategy<Value = Time> {
     (0u64..4_000_000_000_000).prop_map(Time::from_nanos)
@@ -92,6 +92,7 @@ prop_compose! {
         reference_time in proptest::option::of(time()),
         dlrr in proptest::option::of((time(), 0u64..5_000_000_000)),
         remb in proptest::option::of(1_000u64..10_000_000_000),
+        bandwidth_state in proptest::option::of((any::<bool>(), 0.0..=1.0)),
         mut nack in prop::collection::vec(0u64..10_000, 0..60),
         pli in any::<bool>(),
         bye in any::<bool>(),
@@ -104,7 +105,10 @@ prop_compose! {
         });
         let dlrr = dlrr.map(|(at, delay)| (at, Duration::from_nanos(delay)));
         let remb = remb.map(Bitrate::from_bps);
-        Rtcp { ssrc: 0x1003, sender_report, report, reference_time, dlrr, remb, media_ssrc: 0x1000, nack, pli, transport, bye }
+        let bandwidth_state = bandwidth_state.map(|(overusing, rate)| {
+            cc::BandwidthState { overusing, loss_event_rate: Ratio::from_f64(rate) }
+        });
+        Rtcp { ssrc: 0x1003, sender_report, report, reference_time, dlrr, remb, bandwidth_state, media_ssrc: 0x1000, nack, pli, transport, bye }
     }
 }
 
@@ -143,6 +147,10 @@ from = "alice"
 to = "bob"
 controller = "gcc:draft-02"
 settings = { side = "sender" }
+[call.state]
+from = "alice"
+to = "bob"
+controller = "kilinc-andersson"
 [tcp.upload]
 from = "alice"
 to = "bob"
@@ -252,8 +260,15 @@ fn tshark_dissects_a_capture_without_complaint() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).lines().count()
     };
-    let kinds =
-        ["rtp", "rtcp.pt == 200", "rtcp.pt == 201", "rtcp.pt == 205", "rtcp.pt == 206", "rtcp.pt == 207"];
+    let kinds = [
+        "rtp",
+        "rtcp.pt == 200",
+        "rtcp.pt == 201",
+        "rtcp.app.name == \"BWST\"",
+        "rtcp.pt == 205",
+        "rtcp.pt == 206",
+        "rtcp.pt == 207",
+    ];
     let counts = kinds.map(fields);
     let malformed = fields("_ws.malformed");
     let tcp = [

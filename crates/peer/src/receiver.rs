@@ -6,11 +6,13 @@ use crate::counted::{Counted, Seen};
 use crate::ntp;
 use crate::packets::{Unwrapped, abs_send_time_id, is_video, send_times, sent};
 use crate::stage::{Out, Stage, Staged};
-use cc::ArrivedPacket;
+use bytes::Bytes as Octets;
+use cc::{ArrivedPacket, ReceiverFeedback};
 use rtc::interceptor::{AttributedPacket, Packet, StreamInfo, TaggedPacket};
 use rtc::rtcp::extended_report::{DLRRReportBlock, ExtendedReport, ReceiverReferenceTimeReportBlock};
 use rtc::rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
 use rtc::rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
+use rtc::rtcp::raw_packet::RawPacket;
 use rtc::rtcp::receiver_report::ReceiverReport;
 use rtc::rtcp::reception_report::ReceptionReport;
 use rtc::rtcp::sender_report::SenderReport;
@@ -39,8 +41,8 @@ const STALL_BEFORE_KEY: Duration = Duration::from_millis(200);
 const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Receives a stream of video as the simulator's receiver does: reports (RFC 3550 § 6.4.2) with reference times (RFC 3611 § 4.4), asks for
-/// lost packets and for key frames, and feeds a `cc::Receiver` with packets that carry the absolute send time; what that allows goes out as REMB
-/// (draft-alvestrand-rmcat-remb-03) in a compound packet with a report (RFC 4585 § 3.1).
+/// lost packets and for key frames, and feeds a `cc::Receiver` with packets that carry the absolute send time; what that says goes out as REMB
+/// (draft-alvestrand-rmcat-remb-03) or as a bandwidth state ([`sim::wire::bandwidth_state`]), in a compound packet with a report (RFC 4585 § 3.1).
 ///
 /// It makes packets, so it belongs above the pacer and before whatever holds arrivals: at [`MediaReceiver::SLOT`], with no other that asks or reports.
 pub struct MediaReceiver {
@@ -125,7 +127,7 @@ impl MediaReceiver {
             if let Some(controller) = self.controller() {
                 controller.on_packet(&arrived, rtt);
             }
-            self.remb(now, out);
+            self.answer(now, out);
         }
         self.request(now, want_key, out);
     }
@@ -172,17 +174,24 @@ impl MediaReceiver {
         }
     }
 
-    /// A REMB if the controller wants one now.
-    fn remb(&mut self, now: Time, out: &mut Vec<Message>) {
-        let Some(rate) = self.controller().and_then(|controller| controller.poll_remb(now)) else { return };
-        let Some(stream) = &self.stream else { return };
-        let remb = ReceiverEstimatedMaximumBitrate {
-            sender_ssrc: self.ssrc,
-            bitrate: rate.min(Bitrate::from_bps(u64::from(u32::MAX))).as_bps_f64() as f32,
-            ssrcs: vec![stream.ssrc],
+    /// What the controller wants to say now, if anything.
+    fn answer(&mut self, now: Time, out: &mut Vec<Message>) {
+        let Some(feedback) = self.controller().and_then(|controller| controller.poll(now)) else { return };
+        let (sender_ssrc, Some(stream)) = (self.ssrc, &self.stream) else { return };
+        let packet: Box<dyn rtc::rtcp::Packet> = match feedback {
+            ReceiverFeedback::Remb(rate) => Box::new(ReceiverEstimatedMaximumBitrate {
+                sender_ssrc,
+                bitrate: rate.min(Bitrate::from_bps(u64::from(u32::MAX))).as_bps_f64() as f32,
+                ssrcs: vec![stream.ssrc],
+            }),
+            // `rtc` has no APP packets of its own.
+            ReceiverFeedback::BandwidthState(state) => {
+                let packet = sim::wire::bandwidth_state::encode(sender_ssrc, stream.ssrc, state);
+                Box::new(RawPacket(Octets::copy_from_slice(&packet)))
+            }
         };
         let mut compound = self.report(now);
-        compound.push(Box::new(remb));
+        compound.push(packet);
         self.report.skip(now);
         out.push(compound);
     }
@@ -238,7 +247,7 @@ impl MediaReceiver {
             && controller.next_timeout().is_some_and(|at| at <= now)
         {
             controller.on_timeout(now);
-            self.remb(now, out);
+            self.answer(now, out);
         }
         if self.report.due() <= now {
             self.report.restart(now);

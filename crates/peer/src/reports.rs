@@ -17,6 +17,7 @@ use rtc::rtcp::extended_report::{
 use rtc::rtcp::payload_feedbacks::full_intra_request::FullIntraRequest;
 use rtc::rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
 use rtc::rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
+use rtc::rtcp::raw_packet::RawPacket;
 use rtc::rtcp::receiver_report::ReceiverReport;
 use rtc::rtcp::reception_report::ReceptionReport;
 use rtc::rtcp::sender_report::SenderReport;
@@ -27,7 +28,7 @@ use sim::ReportTimer;
 use std::time::Instant;
 use units::{Bitrate, Duration, Seed, Time};
 
-/// Tells a [`Controller`] of receiver reports, REMB and departures, stamps departing packets with the absolute send time if that was
+/// Tells a [`Controller`] of receiver reports, REMB, bandwidth states and departures, stamps departing packets with the absolute send time if that was
 /// negotiated, and sends sender reports (RFC 3550 § 6.4.1), at random times about a second apart (§ 6.2) and unpaced, as libwebrtc does. Requests
 /// for key frames are passed on to the application.
 ///
@@ -100,10 +101,20 @@ impl Reports {
             let rate = Bitrate::from_bps_f64(remb.bitrate.into());
             self.controller.on_feedback(now, Feedback::Remb { rate });
         }
+        if let Some(raw) = packet.downcast_ref::<RawPacket>() {
+            self.on_application(now, raw);
+        }
         if let Some(extended) = packet.downcast_ref::<ExtendedReport>() {
             self.on_extended(now, extended);
         }
         self.on_request(packet)
+    }
+
+    fn on_application(&self, now: Instant, packet: &RawPacket) {
+        let Some((ssrc, state)) = sim::wire::bandwidth_state::decode(&packet.0) else { return };
+        if self.stream.as_ref().is_some_and(|stream| stream.ssrc == ssrc) {
+            self.controller.on_feedback(now, Feedback::BandwidthState(state));
+        }
     }
 
     fn on_extended(&mut self, now: Instant, extended: &ExtendedReport) {

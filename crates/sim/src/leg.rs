@@ -23,6 +23,7 @@ pub(crate) struct Leg {
     hosts: (HostId, HostId),
     port: u16,
     relay: Option<Relay>,
+    ideal_feedback: bool,
     video: Option<Sampler>,
     audio: Option<Sampler>,
     sampled: Time,
@@ -59,6 +60,7 @@ impl Leg {
             hosts: if back { (call.to, call.from) } else { (call.from, call.to) },
             port: FIRST_PORT.wrapping_add(u16::try_from(2 * index).unwrap_or(u16::MAX)),
             relay: call.relay.map(|host| Relay { host, client: call.from }),
+            ideal_feedback: call.video.as_ref().is_some_and(|video| video.ideal_feedback),
             video: call.video.is_some().then(|| sampler(Kind::Video)),
             audio: call.audio.is_some().then(|| sampler(Kind::Audio)),
             sampled: call.start,
@@ -69,6 +71,11 @@ impl Leg {
     pub(crate) fn flow(&self, to: End) -> Flow {
         let direct = self.direct(to);
         self.relay.map_or(direct, |relay| relay.path(direct)[0])
+    }
+
+    /// Whether RTCP to this end arrives at once, beside the network.
+    pub(crate) fn is_told_at_once(&self, end: End) -> bool {
+        self.ideal_feedback && end == End::Sender
     }
 
     /// How the relay, if this packet is there, sends it on to the given end.

@@ -144,6 +144,9 @@ pub struct VideoConfig {
     /// Time between transport-wide feedback packets (100 ms: libwebrtc
     /// `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
     pub feedback_interval: Duration,
+    /// Whether all RTCP of the receiver reaches the sender in the instant in which it is sent, without crossing the network
+    /// (Kilinc, Andersson § 3.2C). No capture shows it.
+    pub ideal_feedback: bool,
 }
 
 /// What a controller estimates the bandwidth for: which packets it hears of, and how long they are to it.

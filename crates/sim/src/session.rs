@@ -34,6 +34,14 @@ impl Session {
         }
     }
 
+    /// Whether RTCP to this end arrives at once, beside the network.
+    pub(crate) fn is_told_at_once(&self, end: End) -> bool {
+        match self {
+            Self::Call(leg) => leg.is_told_at_once(end),
+            Self::Tcp(_) => false,
+        }
+    }
+
     /// How a relay, if this packet on its way to `to` is there, sends it on.
     pub(crate) fn onward(&self, to: End, arrived: Flow) -> Option<Flow> {
         match self {

@@ -99,6 +99,8 @@ enum Arrival {
     Dropped(Dropped),
     /// A TCP packet left the queue of its own host.
     Departed(Packet),
+    /// RTCP that does not cross the network.
+    Told(Box<Envelope>),
 }
 
 impl Arrivals {
@@ -116,7 +118,7 @@ impl Arrivals {
                     && dropped.reason == DropReason::QueueFull
                     && self.is_own_queue(dropped.place, &dropped.packet)
             }
-            Arrival::Delivered(_) | Arrival::Departed(_) => false,
+            Arrival::Delivered(_) | Arrival::Departed(_) | Arrival::Told(_) => false,
         };
         let place = self.queue.iter().skip(known).position(refused);
         place.and_then(|place| self.queue.remove(known + place)).is_some()
@@ -224,6 +226,7 @@ impl<'a> Simulation<'a> {
                     }
                 }
                 Arrival::Departed(packet) => self.departed(at, packet),
+                Arrival::Told(envelope) => self.receive(at, Ecn::NotEct, *envelope),
                 Arrival::Dropped(Dropped { packet, place, .. }) => {
                     if self.wire.arrivals.is_own_queue(place, &packet) {
                         self.departed(at, packet);
@@ -375,7 +378,8 @@ fn twins(scenario: &Scenario, count: usize) -> Vec<Option<usize>> {
 impl<'b> Wire<'b> {
     /// The way into the network for one end of a session.
     fn post(&mut self, place: usize, session: &Session, to: End) -> Post<'_, 'b> {
-        Post { flow: session.flow(to), dscp: session.dscp(), wire: self, session: place, to }
+        let at_once = session.is_told_at_once(to);
+        Post { flow: session.flow(to), dscp: session.dscp(), wire: self, session: place, to, at_once }
     }
 
     /// Shows a packet to who watches.
@@ -398,6 +402,8 @@ struct Post<'a, 'b> {
     dscp: Dscp,
     session: usize,
     to: End,
+    /// RTCP goes past the network.
+    at_once: bool,
 }
 
 impl Post<'_, '_> {
@@ -424,6 +430,12 @@ impl Outbox for Post<'_, '_> {
     }
 
     fn rtcp(&mut self, now: Time, packet: Rtcp) {
+        if self.at_once {
+            let payload = Payload::Rtcp(Box::new(packet));
+            let envelope = Envelope { session: self.session, to: self.to, payload };
+            self.wire.arrivals.queue.push_back((now, Arrival::Told(Box::new(envelope))));
+            return;
+        }
         let size = wire::rtcp_size(&packet) + wire::UDP_IPV4_OVERHEAD + relay::framing(self.flow);
         self.send(now, Payload::Rtcp(Box::new(packet)), size, self.dscp, Ecn::NotEct);
     }

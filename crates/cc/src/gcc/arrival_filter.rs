@@ -1,10 +1,11 @@
 //! Second stage: the Kalman filter that takes m, the one-way queuing delay gradient, out of the measured
-//! variation (Carlucci 2017, eqs. 4–10; Jansen 2016, eqs. 5-4 to 5-7).
+//! variation (Carlucci 2017, eqs. 4–10; Jansen 2016, eqs. 5-4 to 5-7; Kilinc, Andersson, eqs. 3.10–3.20).
 //!
 //! Units: d and m in ms a group, L in bytes, 1/C in ms a byte.
 
 use super::arrival_group::Variation;
-use super::config::{Filter, GccConfig};
+use super::config::Filter;
+use units::Duration;
 
 /// P(0) (Carlucci 2017 § III-A).
 const INITIAL_ERROR: [f64; 2] = [100.0, 0.1];
@@ -17,10 +18,31 @@ pub(crate) const MOST_GROUPS: usize = 60;
 /// β is meant for this many groups a second (draft-02 § 5.3: 30).
 const GROUPS_PER_SECOND: f64 = 30.0;
 
+/// What is free in the filter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilterConfig {
+    pub(crate) form: Filter,
+    /// Q's diagonal: state noise variances of 1/C, (ms/byte)², and of m, ms².
+    pub(crate) q: [f64; 2],
+    /// Whether Q too is fitted to the rate of groups (Kilinc, Andersson, eq. 3.20): times 30 over the highest rate.
+    pub(crate) q_by_rate: bool,
+    /// β, the weight of the past in the measurement noise variance.
+    pub(crate) beta: f64,
+    /// Among how many groups the highest rate is sought; 0: β stays as it is.
+    pub(crate) beta_groups: usize,
+    /// No interval between groups counts as shorter than this.
+    pub(crate) least_interval: Duration,
+    /// The measurement noise variance falls no lower, ms².
+    pub(crate) min_noise: f64,
+    /// Residuals count for it up to this many deviations; 0: all of them.
+    pub(crate) outlier: f64,
+}
+
 /// The filter's state and covariance.
 pub(crate) struct ArrivalFilter {
     form: Filter,
     q: [f64; 2],
+    q_by_rate: bool,
     weight: Weight,
     min_noise: f64,
     outlier: f64,
@@ -33,15 +55,16 @@ pub(crate) struct ArrivalFilter {
 }
 
 impl ArrivalFilter {
-    pub(crate) fn new(config: &GccConfig) -> Self {
+    pub(crate) fn new(config: &FilterConfig) -> Self {
         let [capacity, gradient] = INITIAL_ERROR;
         Self {
-            form: config.filter,
-            q: [config.q_capacity, config.q_gradient],
+            form: config.form,
+            q: config.q,
+            q_by_rate: config.q_by_rate,
             weight: Weight::new(config),
             min_noise: config.min_noise,
             outlier: config.outlier,
-            theta: [if config.filter == Filter::TwoComponent { INITIAL_SLOPE } else { 0.0 }, 0.0],
+            theta: [if config.form == Filter::TwoComponent { INITIAL_SLOPE } else { 0.0 }, 0.0],
             error: [[capacity, 0.0], [0.0, gradient]],
             noise: INITIAL_NOISE,
             gain: 0.0,
@@ -59,8 +82,9 @@ impl ArrivalFilter {
         let beta = self.weight.at(variation);
         self.update_noise(beta, residual);
         let mut p = self.error;
-        p[0][0] += self.q[0];
-        p[1][1] += self.q[1];
+        let share = if self.q_by_rate { self.weight.share } else { 1.0 };
+        p[0][0] += share * self.q[0];
+        p[1][1] += share * self.q[1];
         let ph = [p[0][0] * h[0] + p[0][1] * h[1], p[1][0] * h[0] + p[1][1] * h[1]];
         let spread = h[0] * ph[0] + h[1] * ph[1] + self.noise;
         let k = [ph[0] / spread, ph[1] / spread];
@@ -116,17 +140,20 @@ struct Weight {
     least: f64,
     /// The shortest interval and the weight that it gives, so that the power is taken only when it changes.
     newest: (f64, f64),
+    /// 30 groups a second over the highest rate.
+    share: f64,
 }
 
 impl Weight {
-    fn new(config: &GccConfig) -> Self {
+    fn new(config: &FilterConfig) -> Self {
         Self {
             beta: config.beta,
             intervals: [f64::INFINITY; MOST_GROUPS],
             groups: config.beta_groups.min(MOST_GROUPS),
             next: 0,
-            least: config.burst_time.as_millis_f64(),
+            least: config.least_interval.as_millis_f64(),
             newest: (f64::NAN, config.beta),
+            share: 1.0,
         }
     }
 
@@ -140,7 +167,8 @@ impl Weight {
         self.next = (self.next + 1) % self.groups;
         let shortest = self.intervals[..self.groups].iter().copied().fold(f64::INFINITY, f64::min);
         if shortest != self.newest.0 {
-            self.newest = (shortest, libm::pow(self.beta, GROUPS_PER_SECOND * shortest / 1000.0));
+            self.share = GROUPS_PER_SECOND * shortest / 1000.0;
+            self.newest = (shortest, libm::pow(self.beta, self.share));
         }
         self.newest.1
     }
@@ -148,8 +176,13 @@ impl Weight {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::GccConfig;
     use super::*;
-    use units::{Duration, Seed, Time};
+    use units::{Seed, Time};
+
+    fn filter(config: &GccConfig) -> ArrivalFilter {
+        ArrivalFilter::new(&config.filter())
+    }
 
     fn variation(delay: f64, size: f64) -> Variation {
         Variation { delay, size, arrival: Time::ZERO, interval: Duration::from_millis(33) }
@@ -157,7 +190,7 @@ mod tests {
 
     #[test]
     fn one_step_of_the_one_component_form_by_hand() {
-        let mut filter = ArrivalFilter::new(&GccConfig { min_noise: 0.0, ..GccConfig::jansen_2016() });
+        let mut filter = filter(&GccConfig { min_noise: 0.0, ..GccConfig::jansen_2016() });
         // σ² = 0.95·50 + 0.05·16 = 48.3; K = 0.101/(48.3 + 0.101); m = K·4; P = (1 − K)·0.101.
         let m = filter.update(&variation(4.0, 300.0));
         let k = 0.101 / 48.401;
@@ -169,7 +202,7 @@ mod tests {
 
     #[test]
     fn one_step_of_the_two_component_form_by_hand() {
-        let mut filter = ArrivalFilter::new(&GccConfig::carlucci_2017());
+        let mut filter = filter(&GccConfig::carlucci_2017());
         // z = 10 − 100/64 = 8.4375; σ² = 47.5 + 0.05·z²; S = 100²·100 + 0.101 + σ² (q_11 is negligible).
         let m = filter.update(&variation(10.0, 100.0));
         let z = 8.4375;
@@ -183,7 +216,7 @@ mod tests {
     #[test]
     fn it_separates_the_capacity_from_the_gradient() {
         // 1 Mbit/s is 0.008 ms a byte; the queue grows by 0.5 ms a group.
-        let mut filter = ArrivalFilter::new(&GccConfig::carlucci_2017());
+        let mut filter = filter(&GccConfig::carlucci_2017());
         let mut random = Seed(1).stream("filter");
         for _ in 0..2_000 {
             let size = 1_000.0 * random.normal();
@@ -195,7 +228,7 @@ mod tests {
 
     #[test]
     fn beta_follows_the_highest_rate_of_groups() {
-        let mut weight = Weight::new(&GccConfig { beta_groups: 2, ..GccConfig::draft_02() });
+        let mut weight = Weight::new(&GccConfig { beta_groups: 2, ..GccConfig::draft_02() }.filter());
         let mut at = |departure_ms: u64, delay: f64| {
             let interval = Duration::from_millis(departure_ms) + Duration::from_millis(delay as u64);
             weight.at(&Variation { interval, ..variation(delay, 0.0) })
@@ -209,9 +242,25 @@ mod tests {
     }
 
     #[test]
+    fn the_state_noise_follows_the_highest_rate_of_groups() {
+        let config = FilterConfig { q_by_rate: true, ..GccConfig::draft_02().filter() };
+        let p = |interval| {
+            let mut filter = ArrivalFilter::new(&config);
+            filter.update(&Variation { interval: Duration::from_millis(interval), ..variation(0.0, 0.0) });
+            (filter.error[1][1], filter.noise())
+        };
+        // At 10 groups a second P grows by 3 q before the step, at 30 by q: P(1 − P/(P + σ²)).
+        for (interval, share) in [(100, 3.0), (20, 0.6)] {
+            let (error, noise) = p(interval);
+            let before = 0.1 + share * 1e-3;
+            assert!((error - before * noise / (before + noise)).abs() < 1e-12, "{interval} ms: {error}");
+        }
+    }
+
+    #[test]
     fn an_outlier_moves_the_robust_noise_less() {
         let after = |outlier| {
-            let mut filter = ArrivalFilter::new(&GccConfig { outlier, ..GccConfig::carlucci_2017() });
+            let mut filter = filter(&GccConfig { outlier, ..GccConfig::carlucci_2017() });
             filter.update(&variation(1_000.0, 0.0));
             filter.noise()
         };

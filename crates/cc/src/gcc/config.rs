@@ -5,6 +5,7 @@
 //! browser that was measured, because the draft's describe something else: the pacing factor, and γ(0), whose
 //! 12.5 the browser compares with 60 m and not with m.
 
+use super::arrival_filter::FilterConfig;
 use super::words::words;
 use crate::setting::settings;
 use units::Duration;
@@ -169,6 +170,20 @@ pub(crate) struct Published {
 }
 
 impl GccConfig {
+    /// What of it the arrival filter needs.
+    pub(crate) fn filter(&self) -> FilterConfig {
+        FilterConfig {
+            form: self.filter,
+            q: [self.q_capacity, self.q_gradient],
+            q_by_rate: false,
+            beta: self.beta,
+            beta_groups: self.beta_groups,
+            least_interval: self.burst_time,
+            min_noise: self.min_noise,
+            outlier: self.outlier,
+        }
+    }
+
     /// Carlucci, De Cicco, Holmer, Mascolo 2017.
     pub(crate) fn carlucci_2017() -> Self {
         Self {

@@ -27,7 +27,7 @@ impl DelayController {
     pub(crate) fn new(config: &GccConfig, start: Bitrate, bounds: (Bitrate, Bitrate)) -> Self {
         Self {
             groups: ArrivalGroups::new(config.grouping, config.burst_time),
-            filter: ArrivalFilter::new(config),
+            filter: ArrivalFilter::new(&config.filter()),
             detector: OveruseDetector::new(config),
             control: RateControl::new(config, start, bounds),
             received: ReceiveRate::new(config.rate_window),

@@ -28,8 +28,8 @@
 //! | draft-02 § 6 | the least of A_r and A_s, at the end | A_s capped by A_r, as in libwebrtc and Jansen 2016, eq. 5-12: it would grow without bound |
 //! | draft-02 § 5.5, Guerrero Viveros § 2.2.2 | standard deviation of R at decrease | with the bounds of libwebrtc's `link_capacity_estimator.cc` |
 
-mod arrival_filter;
-mod arrival_group;
+pub(crate) mod arrival_filter;
+pub(crate) mod arrival_group;
 mod config;
 mod delay_controller;
 mod libwebrtc;
@@ -37,10 +37,10 @@ mod loss_controller;
 mod overuse_detector;
 mod probing;
 mod rate_control;
-mod receive_rate;
+pub(crate) mod receive_rate;
 mod receiver;
 mod sender;
-mod words;
+pub(crate) mod words;
 
 pub use config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, Threshold};
 pub use libwebrtc::LibwebrtcConfig;

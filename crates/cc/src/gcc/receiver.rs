@@ -2,7 +2,7 @@
 
 use super::config::GccConfig;
 use super::delay_controller::DelayController;
-use crate::{ArrivedPacket, SignalSink};
+use crate::{ArrivedPacket, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Time};
 
 /// Watches arrivals and sends A_r back: every interval, at once when it falls by more than the
@@ -49,13 +49,17 @@ impl crate::Receiver for GccReceiver {
         self.due
     }
 
-    fn poll_remb(&mut self, now: Time) -> Option<Bitrate> {
+    fn poll(&mut self, now: Time) -> Option<ReceiverFeedback> {
         if !std::mem::take(&mut self.now) {
             return None;
         }
         self.due = Some(now + self.interval);
         self.newest = Some(self.delay.rate());
-        self.newest
+        self.newest.map(ReceiverFeedback::Remb)
+    }
+
+    fn speaks_remb(&self) -> bool {
+        true
     }
 
     fn signals(&self, sink: &mut SignalSink<'_>) {

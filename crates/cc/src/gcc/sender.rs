@@ -84,6 +84,8 @@ impl crate::Sender for GccSender {
                 }
             }
             Feedback::Remb { rate } => self.on_delay_based(now, rate),
+            // Of another controller's receiver.
+            Feedback::BandwidthState(_) => {}
         }
     }
 

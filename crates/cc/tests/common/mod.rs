@@ -160,14 +160,14 @@ impl Run {
                 probe: packet.probe,
             };
             receiver.on_packet(&arrived, Some(ONE_WAY * 2));
-            self.remb(arrival);
+            self.answer(arrival);
         }
     }
 
-    fn remb(&mut self, at: Time) {
-        let rate = self.controllers.receiver.as_mut().and_then(|receiver| receiver.poll_remb(at));
-        if let Some(rate) = rate {
-            self.controllers.sender.on_feedback(at + ONE_WAY, Feedback::Remb { rate });
+    fn answer(&mut self, at: Time) {
+        let feedback = self.controllers.receiver.as_mut().and_then(|receiver| receiver.poll(at));
+        if let Some(feedback) = feedback {
+            self.controllers.sender.on_feedback(at + ONE_WAY, feedback.into());
         }
     }
 
@@ -177,7 +177,7 @@ impl Run {
             && receiver.next_timeout().is_some_and(|at| at <= now)
         {
             receiver.on_timeout(now);
-            self.remb(now);
+            self.answer(now);
         }
         let sender = &mut self.controllers.sender;
         if sender.next_timeout().is_some_and(|at| at <= now) {

@@ -48,6 +48,7 @@ pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
         estimate: Estimate::default(),
         report_interval: REPORT_INTERVAL,
         feedback_interval: FEEDBACK_INTERVAL,
+        ideal_feedback: false,
     }
 }
 
@@ -144,6 +145,7 @@ impl Call<'_> {
         let estimate = estimate(table)?;
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
+        let ideal_feedback = ideal_feedback(table)?;
         positive(table, "burst_time", burst_time > Duration::ZERO)?;
         at_least_a_millisecond(table, "report_interval", report_interval)?;
         at_least_a_millisecond(table, "feedback_interval", feedback_interval)?;
@@ -164,6 +166,7 @@ impl Call<'_> {
             estimate,
             report_interval,
             feedback_interval,
+            ideal_feedback,
         }))
     }
 
@@ -294,6 +297,14 @@ fn estimate(table: &mut Reader<'_>) -> Result<Estimate, Fault> {
         other => {
             Err(table.fault("estimate", format!("no estimate of '{other}'"), "write video or transport"))
         }
+    }
+}
+
+fn ideal_feedback(table: &mut Reader<'_>) -> Result<bool, Fault> {
+    match table.or("feedback", "rtcp".to_owned())?.as_str() {
+        "rtcp" => Ok(false),
+        "ideal" => Ok(true),
+        other => Err(table.fault("feedback", format!("no feedback '{other}'"), "write rtcp or ideal")),
     }
 }
 

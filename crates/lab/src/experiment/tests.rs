@@ -186,6 +186,18 @@ fn error_correction_is_off_unless_asked_for() {
 }
 
 #[test]
+fn feedback_crosses_the_network_unless_it_is_ideal() {
+    let call = |line: &str| GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"));
+    let is_ideal = |line: &str| {
+        let scenario = parse(&call(line)).unwrap().cells()[0].scenario(units::Seed(1));
+        scenario.calls[0].video.as_ref().unwrap().ideal_feedback
+    };
+    assert!(!is_ideal("") && !is_ideal("\nfeedback = \"rtcp\"") && is_ideal("\nfeedback = \"ideal\""));
+    let error = parse(&call("\nfeedback = \"none\"")).unwrap_err().to_string();
+    assert!(error.contains("no feedback 'none'; write rtcp or ideal"), "{error}");
+}
+
+#[test]
 fn errors_name_the_line_the_key_and_the_mend() {
     let messages = [
         message("title = \"A call\"", "title = "),

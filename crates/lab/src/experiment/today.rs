@@ -62,7 +62,7 @@ fn is_filed(call: &CallConfig, scenario: &Scenario, measure: &Measure) -> bool {
     let is_peer = |host| measure.endpoint_of(scenario.name(host)) == Endpoint::Native(Native::Peer);
     let answers = || {
         let built = call.video.as_ref().and_then(|video| cc::build(&video.controller).ok());
-        built.is_some_and(|controllers| controllers.receiver.is_some())
+        built.and_then(|controllers| controllers.receiver).is_some_and(|receiver| receiver.speaks_remb())
     };
     let all_sent = is_peer(call.from) && (!call.two_way || is_peer(call.to));
     all_sent || (is_peer(call.to) && !call.two_way && answers())
@@ -139,6 +139,7 @@ mod tests {
         assert!(filed("gcc:carlucci-2017", "b = \"peer\""), "its REMB governs the browser");
         assert!(!filed("fixed:1Mbit/s", "b = \"peer\""), "and one without a receiving half does not");
         assert!(!filed("gcc:carlucci-2017", "a = \"str0m\""), "its own estimator");
+        assert!(filed("kilinc-andersson", "a = \"peer\", b = \"peer\""));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use rtc_rtcp::goodbye::Goodbye;
 use rtc_rtcp::packet::Packet;
 use rtc_rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
 use rtc_rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
+use rtc_rtcp::raw_packet::RawPacket;
 use rtc_rtcp::receiver_report::ReceiverReport;
 use rtc_rtcp::reception_report::ReceptionReport;
 use rtc_rtcp::sender_report::SenderReport;
@@ -151,6 +152,11 @@ fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
             bitrate,
             ssrcs: vec![media_ssrc],
         }));
+    }
+    if let Some(state) = packet.bandwidth_state {
+        // `rtc-rtcp` has no APP packets of its own.
+        let bytes = sim::wire::bandwidth_state::encode(sender_ssrc, media_ssrc, state);
+        parts.push(Box::new(RawPacket(Bytes::copy_from_slice(&bytes))));
     }
     if !packet.nack.is_empty() {
         let pair = |(first, lost_packets)| NackPair { packet_id: low16(first), lost_packets };

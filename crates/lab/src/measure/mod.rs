@@ -5,6 +5,7 @@
 //!      └▶ Emulation, with the party as its guests ─▶ getStats reports ─▶ stats ─▶ Recording, notes
 //! ```
 
+mod answers;
 pub mod browser;
 pub mod internals;
 mod leftovers;
@@ -51,7 +52,7 @@ impl Measurement<'_> {
         seed: Seed,
     ) -> Result<Emulated, EmulationError> {
         let scenario = cell.scenario(seed);
-        let plan = Plan::new(cell, &scenario);
+        let plan = Plan::new(cell, &scenario).map_err(EmulationError)?;
         let make = |station: &plan::Station| {
             let Some(spec) = &station.media else { return Ok(None) };
             let film = station.browser == Browser::Firefox;

@@ -1,5 +1,6 @@
 //! Who does what in a measured run: the browsers of the hosts, and what the pages of each call are told.
 
+use super::answers::understood;
 use super::media::MediaSpec;
 use crate::experiment::{Browser, Cell, Endpoint, Measure};
 use crate::signalling::{CallSettings, Priority, Source, VideoSettings};
@@ -37,7 +38,10 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Of a cell's calls.
-    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Self {
+    ///
+    /// # Errors
+    /// When the ends of a call would not understand each other.
+    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Result<Self, String> {
         let measure = cell.measure();
         let mut plan = Self { stations: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
         for config in &scenario.calls {
@@ -53,11 +57,12 @@ impl Plan {
                 }
                 settings(config, sends, endpoint, measure)
             });
+            understood(config, endpoints)?;
             plan.warn(config, endpoints);
             plan.calls.push(Call { config: config.clone(), settings, endpoints });
         }
         plan.share_film();
-        plan
+        Ok(plan)
     }
 
     /// Gives a host its browser, with a picture that is large enough for the call that it sends.
@@ -101,6 +106,10 @@ impl Plan {
 
     fn warn(&mut self, call: &CallConfig, endpoints: [Option<Endpoint>; 2]) {
         let is_native = |endpoint: &Option<Endpoint>| matches!(endpoint, Some(Endpoint::Native(_)));
+        if call.video.as_ref().is_some_and(|video| video.ideal_feedback) {
+            let reason = "feedback crosses the network: it is ideal in simulations only";
+            self.warnings.push(format!("{}: {reason}", call.name));
+        }
         if call.audio.is_some() && call.dscp.audio != call.dscp.video && endpoints.iter().any(is_native) {
             let reason = "a native peer marks audio as it marks video";
             self.warnings.push(format!("{}: {reason}", call.name));
@@ -228,7 +237,7 @@ video = { width = 640, height = 360 }
     fn plan(more: &str) -> Plan {
         let experiment = Experiment::parse(&format!("{TEXT}{more}"), "x.toml").unwrap();
         let cell = &experiment.cells()[0];
-        Plan::new(cell, &cell.scenario(Seed(1)))
+        Plan::new(cell, &cell.scenario(Seed(1))).unwrap()
     }
 
     #[test]
@@ -270,9 +279,18 @@ video = { width = 640, height = 360 }
         let text = TEXT.replace("video = \"af41\"", "video = \"af33\"");
         let experiment = Experiment::parse(&text, "x.toml").unwrap();
         let cell = &experiment.cells()[0];
-        let plan = Plan::new(cell, &cell.scenario(Seed(1)));
+        let plan = Plan::new(cell, &cell.scenario(Seed(1))).unwrap();
         assert_eq!((warnings, plan.warnings.len()), (0, 1));
         assert!(plan.warnings[0].starts_with("main: video is not marked"), "{:?}", plan.warnings);
         assert_eq!(plan.calls[0].settings[0].video.as_ref().unwrap().priority, None);
+    }
+
+    #[test]
+    fn ideal_feedback_is_told_not_to_be() {
+        let text = TEXT.replace("audio = true", "feedback = \"ideal\"");
+        let experiment = Experiment::parse(&text, "x.toml").unwrap();
+        let cell = &experiment.cells()[0];
+        let warnings = Plan::new(cell, &cell.scenario(Seed(1))).unwrap().warnings;
+        assert!(warnings.iter().any(|warning| warning.starts_with("main: feedback crosses")), "{warnings:?}");
     }
 }

@@ -83,6 +83,7 @@ impl Case {
             estimate: Estimate::Video,
             report_interval: Duration::from_secs(1),
             feedback_interval: Duration::from_millis(100),
+            ideal_feedback: false,
         }
     }
 

@@ -47,6 +47,20 @@ fn a_controller_at_the_receiver_does_so_by_remb() {
 }
 
 #[test]
+fn a_receiver_tells_how_it_sees_the_path_in_a_packet_of_its_own() {
+    let mut call = Call::new("kilinc-andersson", MEGABIT);
+    call.run_until(Time::from_secs(20));
+    let mut level = f64::NAN;
+    call.peers[0].controller().unwrap().signals(&mut |name, value| {
+        if name == "level" {
+            level = value;
+        }
+    });
+    // Without a message in that time it would be 1.
+    assert!(level >= 4.0, "level {level}, of which the fifth is 800 kbit/s");
+}
+
+#[test]
 fn statistics_are_those_of_the_call() {
     let mut call = Call::new("gcc:libwebrtc", MEGABIT);
     call.run_until(Time::from_secs(10));

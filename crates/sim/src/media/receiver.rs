@@ -11,7 +11,7 @@ use crate::codec::AudioCodec;
 use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
 use crate::scenario::{CallConfig, Fec, Sfu};
 use crate::wire;
-use cc::ArrivedPacket;
+use cc::{ArrivedPacket, ReceiverFeedback};
 use units::{Bytes, Duration, Seed, Time};
 
 /// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc `video/video_receive_stream2.cc`)…
@@ -177,16 +177,20 @@ impl MediaReceiver {
                 probe: packet.probe,
             };
             controller.on_packet(&arrived, self.rtt);
-            self.send_remb(now, out);
+            self.answer(now, out);
         }
     }
 
-    /// Sends a REMB if the controller wants one now, with a receiver report (RFC 4585 § 3.1: compound).
-    fn send_remb(&mut self, now: Time, out: &mut impl Outbox) {
-        if let Some(rate) = self.controller.as_mut().and_then(|controller| controller.poll_remb(now)) {
-            let report = self.receiver_report(now);
+    /// Sends what the controller wants to say now, if anything, with a receiver report (RFC 4585 § 3.1: compound).
+    fn answer(&mut self, now: Time, out: &mut impl Outbox) {
+        if let Some(feedback) = self.controller.as_mut().and_then(|controller| controller.poll(now)) {
+            let mut packet = self.receiver_report(now);
+            match feedback {
+                ReceiverFeedback::Remb(rate) => packet.remb = Some(rate),
+                ReceiverFeedback::BandwidthState(state) => packet.bandwidth_state = Some(state),
+            }
             self.report.skip(now);
-            out.rtcp(now, Rtcp { remb: Some(rate), ..report });
+            out.rtcp(now, packet);
         }
     }
 
@@ -262,7 +266,7 @@ impl MediaReceiver {
             && controller.next_timeout().is_some_and(|at| at <= now)
         {
             controller.on_timeout(now);
-            self.send_remb(now, out);
+            self.answer(now, out);
         }
         if let Some(feedback) = &mut self.feedback
             && feedback.due <= now

@@ -1,7 +1,7 @@
 //! What a forwarding unit tells a publisher of its rate: the room's bitrate, by REMB, whatever the network does. The videoroom of Janus in
 //! July 2016, `plugins/janus_videoroom.c`, `janus_videoroom_incoming_rtp`.
 
-use cc::{ArrivedPacket, Receiver, SignalSink};
+use cc::{ArrivedPacket, Receiver, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Time};
 
 /// The first messages say a fourth, a third and half of it, one a packet (`remb_startup`).
@@ -42,8 +42,12 @@ impl Receiver for Room {
         None
     }
 
-    fn poll_remb(&mut self, _now: Time) -> Option<Bitrate> {
-        self.due.take()
+    fn poll(&mut self, _now: Time) -> Option<ReceiverFeedback> {
+        self.due.take().map(ReceiverFeedback::Remb)
+    }
+
+    fn speaks_remb(&self) -> bool {
+        true
     }
 
     fn signals(&self, sink: &mut SignalSink<'_>) {
@@ -71,7 +75,9 @@ mod tests {
                 probe: None,
             };
             room.on_packet(&packet, None);
-            told.extend(room.poll_remb(at).map(|rate| (sequence, rate.as_bps() / 1000)));
+            if let Some(ReceiverFeedback::Remb(rate)) = room.poll(at) {
+                told.push((sequence, rate.as_bps() / 1000));
+            }
         }
         assert_eq!(told, [(0, 300), (1, 400), (2, 600), (3, 1200), (155, 1200), (307, 1200)]);
     }

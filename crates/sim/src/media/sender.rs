@@ -299,6 +299,9 @@ impl VideoSender {
         if let Some(rate) = packet.remb {
             self.controller.on_feedback(now, Feedback::Remb { rate });
         }
+        if let Some(state) = packet.bandwidth_state {
+            self.controller.on_feedback(now, Feedback::BandwidthState(state));
+        }
         if !packet.transport.arrivals.is_empty() {
             let results = self.log.results(&packet.transport);
             self.controller.on_feedback(now, Feedback::Packets { results, rtt: self.reported.rtt });

@@ -44,6 +44,7 @@ pub fn video(controller: &str) -> VideoConfig {
         estimate: sim::Estimate::Video,
         report_interval: Duration::from_secs(1),
         feedback_interval: Duration::from_millis(100),
+        ideal_feedback: false,
     }
 }
 

@@ -162,7 +162,7 @@ to = "bob"
         let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
         let cell = &experiment.cells()[0];
         let scenario = cell.scenario(Seed(1));
-        (Plan::new(cell, &scenario), scenario.network)
+        (Plan::new(cell, &scenario).unwrap(), scenario.network)
     }
 
     #[test]

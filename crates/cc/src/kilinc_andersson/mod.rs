@@ -1,0 +1,62 @@
+//! The congestion avoidance of Kilinc and Andersson ("A Congestion Avoidance Mechanism for WebRTC Interactive Video
+//! Sessions in LTE Networks"): a bandwidth state from the delay of frames, a bound from the rate of loss events, and a
+//! ladder of six rates.
+//!
+//! Each stage of § 3.2 and § 3.3 is a file; the arrival-time model and its filter are GCC's, of which the paper is a variant:
+//!
+//! ```text
+//! receiver   packets → gcc::arrival_group → gcc::arrival_filter → detector ─ state ──┐
+//!               │         eqs. 3.5–3.6         eqs. 3.10–3.20       Fig. 3            │
+//!               └───→ loss_detector → loss_history ─ p ──────────────────────────────┤ BandwidthState
+//!                        eq. 3.21      eqs. 3.22–3.25                                 │
+//! sender     decision ← ladder (Fig. 4) ← tfrc: T_TFRC (eq. 3.26) ◄──────────────────┘
+//! ```
+//!
+//! Where the implementation differs from the paper, or fills in what it leaves out, is a table in
+//! `docs/algorithms/kilinc-andersson.md`.
+
+mod config;
+mod detector;
+mod ladder;
+mod loss_detector;
+mod loss_history;
+mod packet_size;
+mod receiver;
+mod sender;
+mod tfrc;
+
+pub use config::{Average, Equation, FirstInterval, KilincAnderssonConfig, Levels, Unconfirmed, Weights};
+
+use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
+use receiver::StateReceiver;
+use sender::LadderSender;
+use units::Duration;
+
+/// Round-trip time assumed before any was measured (libwebrtc `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
+const DEFAULT_RTT: Duration = Duration::from_millis(200);
+
+/// The profile of the family.
+pub(crate) fn profiles() -> Vec<Profile> {
+    vec![Profile {
+        name: "kilinc-andersson".to_owned(),
+        summary: "Kilinc, Andersson: two bandwidth states at the receiver, TFRC and a ladder of rates at the sender",
+        settings: KilincAnderssonConfig::published().settings(),
+    }]
+}
+
+/// Builds it with the settings of `config`; `rest` is what follows a colon, and nothing does.
+pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
+    if !rest.is_empty() {
+        return Err(crate::registry::unknown(config));
+    }
+    let mut own = KilincAnderssonConfig::published();
+    for (name, text) in &config.settings {
+        own.set(name, text)?;
+    }
+    own.check()?;
+    Ok(Controllers {
+        sender: Box::new(LadderSender::new(&own, (config.min_rate, config.max_rate))),
+        receiver: Some(Box::new(StateReceiver::new(&own))),
+        transport_feedback: false,
+    })
+}
