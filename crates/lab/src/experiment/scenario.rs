@@ -7,7 +7,7 @@ use sim::Scenario;
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that make a scenario.
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 13] = [
     "duration",
     "sample_interval",
     "core_delay",
