@@ -2,7 +2,7 @@
 
 use crate::video::LATEST;
 use bytes::{BufMut, Bytes, BytesMut};
-use sim::codec::{AudioConfig, AudioSource};
+use sim::codec::{AudioCodec, AudioConfig, AudioSource};
 use units::{Stream, Time};
 
 /// The RTP clock rate of Opus (RFC 7587 § 4.1).
@@ -26,7 +26,9 @@ pub(crate) struct AudioPacket {
 pub(crate) struct Audio(AudioSource);
 
 impl Audio {
-    pub(crate) fn new(config: AudioConfig, random: Stream) -> Self {
+    /// Whatever the model's codec is, its sizes and times are sent as Opus.
+    pub(crate) fn new(mut config: AudioConfig, random: Stream) -> Self {
+        config.codec = AudioCodec::Opus;
         Self(AudioSource::new(config, random))
     }
 

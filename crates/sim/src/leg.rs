@@ -94,6 +94,7 @@ impl Leg {
     }
 
     /// The ends from when the call begins until it is over.
+    #[inline]
     fn ends(&mut self, now: Time) -> Option<&mut Ends> {
         if let State::Ahead(plan) = &self.state
             && now >= self.active.0
@@ -123,12 +124,13 @@ impl Leg {
 
     /// Lets an end do what is due.
     pub(crate) fn wake(&mut self, end: End, now: Time, out: &mut impl Outbox) {
+        // Both are woken for the call's beginning, whether or not they have anything to do then.
+        let begins = now == self.active.0;
         let Some(Ends { sender, receiver }) = self.ends(now) else { return };
         let is_due = |wake: Option<Time>| wake.is_some_and(|at| at <= now);
         match end {
-            End::Sender if is_due(sender.next_wake()) => sender.wake(now, out),
-            End::Receiver if is_due(receiver.next_wake()) => receiver.wake(now, out),
-            // It was woken for the call's beginning.
+            End::Sender if !begins || is_due(sender.next_wake()) => sender.wake(now, out),
+            End::Receiver if !begins || is_due(receiver.next_wake()) => receiver.wake(now, out),
             End::Sender | End::Receiver => {}
         }
     }

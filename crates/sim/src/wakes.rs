@@ -18,23 +18,26 @@ impl Wakes {
             *node = (*time, u32::try_from(index).unwrap_or(u32::MAX));
         }
         for place in (1..leaves).rev() {
-            nodes[place] = nodes[2 * place].min(nodes[2 * place + 1]);
+            nodes[place] = earlier(nodes[2 * place], nodes[2 * place + 1]);
         }
         Self { nodes }
     }
 
     /// The first of the earliest, and when that is.
+    #[inline]
     pub(crate) fn earliest(&self) -> (usize, Time) {
         let (time, index) = self.nodes[1];
         (index as usize, time)
     }
 
     /// When one wants to be woken.
+    #[inline]
     pub(crate) fn at(&self, index: usize) -> Time {
         self.nodes[self.nodes.len() / 2 + index].0
     }
 
     /// One wants to be woken at another time.
+    #[inline]
     pub(crate) fn set(&mut self, index: usize, time: Time) {
         let mut place = self.nodes.len() / 2 + index;
         if self.nodes[place].0 == time {
@@ -42,14 +45,20 @@ impl Wakes {
         }
         self.nodes[place].0 = time;
         while place > 1 {
-            let winner = self.nodes[place].min(self.nodes[place ^ 1]);
             place /= 2;
+            let winner = earlier(self.nodes[2 * place], self.nodes[2 * place + 1]);
             if self.nodes[place] == winner {
                 return;
             }
             self.nodes[place] = winner;
         }
     }
+}
+
+/// The winner of two neighbours; the left one at equal times, as it has the lower index.
+#[inline]
+fn earlier(left: (Time, u32), right: (Time, u32)) -> (Time, u32) {
+    if right.0 < left.0 { right } else { left }
 }
 
 #[cfg(test)]

@@ -275,3 +275,23 @@ fn parity_is_no_longer_than_a_packet_may_be() {
     assert!((1150..=1200).contains(&sizes.largest), "{}", sizes.largest);
     assert_eq!(sizes.parity as f64, last(&recording, "main.video", "fecBytesSent"));
 }
+
+#[test]
+fn a_call_of_voice_alone_comes_and_goes_without_loss() {
+    let mut scenario = dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(1), 120);
+    scenario.calls[0].video = None;
+    scenario.calls[0].audio = Some(sim::codec::AudioConfig::amr());
+    scenario.calls[0].two_way = true;
+    let recording = run(&scenario);
+    assert!(recording.stream("main.video").is_none());
+    for stream in ["main.audio", "main.audio.back"] {
+        let [sent, received, lost, jitter] = ["packetsSent", "packetsReceived", "packetsLost", "jitter"]
+            .map(|column| last(&recording, stream, column));
+        // Six thousand without pauses; in these each eighth.
+        assert!((1_500.0..5_000.0).contains(&sent), "{sent} packets of {stream}");
+        assert!(
+            sent - received <= 3.0 && lost == 0.0 && jitter < 1e-3,
+            "{received} of {sent}, {lost}, {jitter}"
+        );
+    }
+}
