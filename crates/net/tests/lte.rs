@@ -371,7 +371,7 @@ fn a_city_carries_what_such_a_city_does_and_hands_terminals_over() {
                 "{speed} km/h, {direction}: {efficiency:.2} bit/s/Hz a cell, {:.4} at the 5th percentile of terminals, {handovers} handovers",
                 sorted[10] / 5e6
             );
-            // 25.912 § 13.5, tables 13.5 and 13.6 (case 1): 1.69 bit/s/Hz down with 2×2 antennas and scheduling by parts of the band, which is left out
+            // 25.912 § 13 (R1-072580; case 1): 1.69 bit/s/Hz down with 2×2 antennas and scheduling by parts of the band, which is left out
             // here; 0.735 up.
             let range = if direction == Direction::Down { 0.8..1.8 } else { 0.5..1.0 };
             assert!(range.contains(&efficiency), "{direction}: {efficiency}");

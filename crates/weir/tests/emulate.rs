@@ -8,6 +8,7 @@ mod common;
 use common::{Bench, lacking, note, processes, run_of, said, signal, wait_for};
 use serde_json::Value;
 use std::fs;
+use std::ops::Range;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -319,9 +320,37 @@ start = "1s"
 stop = "5s"
 "#;
 
-#[test]
-fn a_wifi_cell_carries_iperf3_as_it_carries_the_flow_whose_place_it_takes() {
-    let Some(bench) = Bench::new(WIFI, &lacking()) else { return };
+/// The same over LTE.
+const LTE: &str = r#"
+title = "A download over LTE"
+duration = "6s"
+sample_interval = "100ms"
+
+[lte.cell]
+layers = 1
+fast_fading = "none"
+
+[host.server]
+
+[host.laptop]
+lte = { distance = "30m" }
+
+[tcp.download]
+from = "server"
+to = "laptop"
+start = "1s"
+stop = "5s"
+
+[program.download]
+host = "server"
+iperf3 = { to = "laptop", congestion_control = "cubic" }
+start = "1s"
+stop = "5s"
+"#;
+
+/// Runs a file with a download both ways: the simulated flow gets a rate within these, and iperf3 as much.
+fn carries_iperf3_as_the_flow(file: &str, expected: Range<f64>) {
+    let Some(bench) = Bench::new(file, &lacking()) else { return };
     if Command::new("iperf3").arg("--version").output().is_err() {
         note("skipped: needs iperf3");
         return;
@@ -330,13 +359,24 @@ fn a_wifi_cell_carries_iperf3_as_it_carries_the_flow_whose_place_it_takes() {
     let simulated = bench.weir(&["run", "e.toml", "--json", "--quiet", "--runs", "1"]).output().unwrap();
     let simulated: Value = serde_json::from_slice(&simulated.stdout).unwrap();
     let flow = simulated["streams"]["download.tcp"]["received_rate"].as_f64().unwrap();
-    // 39 Mbit/s, of which headers, pauses and acknowledgements take a quarter at most.
-    assert!((29e6..37e6).contains(&flow), "simulated: {flow}");
+    assert!(expected.contains(&flow), "simulated: {flow}");
     let programs = emulated["programs"].as_array().unwrap();
     let program = programs.iter().find(|program| program["name"] == "download").unwrap();
     let iperf3 = program["output"]["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
     assert!((0.85..1.15).contains(&(iperf3 / flow)), "iperf3 {iperf3}, simulated {flow}");
     assert!(emulated["streams"].get("download.tcp").is_none(), "no upload runs beside it");
+}
+
+#[test]
+fn a_wifi_cell_carries_iperf3_as_it_carries_the_flow_whose_place_it_takes() {
+    // 39 Mbit/s, of which headers, pauses and acknowledgements take a quarter at most.
+    carries_iperf3_as_the_flow(WIFI, 29e6..37e6);
+}
+
+#[test]
+fn an_lte_cell_carries_iperf3_as_it_carries_the_flow_whose_place_it_takes() {
+    // 18.3 Mbit/s (36.213 table 7.1.7.2.1-1), of which headers take 4 %.
+    carries_iperf3_as_the_flow(LTE, 16e6..18e6);
 }
 
 #[test]

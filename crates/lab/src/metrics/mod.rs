@@ -20,7 +20,7 @@ mod tests;
 
 pub use request::{MetricError, Reduce, Request};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
-pub use summary::{StreamSummary, lines, summary};
+pub use summary::{StreamSummary, condensed, lines, summary};
 
 use input::Input;
 pub(crate) use input::column;

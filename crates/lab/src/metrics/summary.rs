@@ -1,6 +1,7 @@
-use super::{Request, Statistic, Unit};
+use super::{Request, Statistic, Unit, mean};
 use sim::Recording;
 use sim::recording::{Kind, StreamRecord};
+use std::collections::BTreeMap;
 
 /// What is said of every stream of a run that nobody asked anything else of.
 const VIDEO: [&str; 9] = [
@@ -47,6 +48,50 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
             StreamSummary { stream: stream.name.clone(), values }
         })
         .collect()
+}
+
+/// From so many streams on that differ in a number alone, as those of `[users]` do, they are shown as one.
+const MANY: usize = 10;
+
+/// The same for a person to read: of many streams that differ in a number alone, `user001.video` and so on, one whose values are their means, over
+/// those that have one: `user*.video × 42`. It stands in the place of the first.
+#[must_use]
+pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
+    let mut groups: BTreeMap<String, Vec<StreamSummary>> = BTreeMap::new();
+    for stream in &streams {
+        groups.entry(without_number(&stream.stream)).or_default().push(stream.clone());
+    }
+    groups.retain(|_, group| group.len() >= MANY);
+    let mut shown = Vec::new();
+    for stream in streams {
+        let name = without_number(&stream.stream);
+        match groups.get_mut(&name) {
+            None => shown.push(stream),
+            // Those after the first are in it.
+            Some(group) if group.is_empty() => {}
+            Some(group) => shown.push(one_of(&name, &std::mem::take(group))),
+        }
+    }
+    shown
+}
+
+/// Streams as one: the means of what they have.
+fn one_of(name: &str, streams: &[StreamSummary]) -> StreamSummary {
+    let of = |(place, &(metric, unit, _)): (usize, &(&'static str, Unit, f64))| {
+        let values = streams.iter().filter_map(|stream| stream.values.get(place));
+        let values: Vec<f64> = values.map(|(.., value)| *value).filter(|value| value.is_finite()).collect();
+        (metric, unit, mean(&values))
+    };
+    let values = streams.first().into_iter().flat_map(|first| first.values.iter().enumerate().map(of));
+    StreamSummary { values: values.collect(), stream: format!("{name} × {}", streams.len()) }
+}
+
+/// The name with a star for its first number.
+fn without_number(name: &str) -> String {
+    let digit = |c: char| c.is_ascii_digit();
+    let Some(start) = name.find(digit) else { return name.to_owned() };
+    let rest = name[start..].trim_start_matches(digit);
+    format!("{}*{rest}", &name[..start])
 }
 
 /// What is said of every line that carried something and has a limit or dropped something: the rate that came out, how long packets waited at the samples, and

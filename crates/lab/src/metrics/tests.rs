@@ -283,6 +283,22 @@ fn a_summary_has_every_stream_and_is_not_a_number_where_nothing_was_recorded() {
 }
 
 #[test]
+fn many_streams_that_differ_in_a_number_are_shown_as_one() {
+    let of = |name: String, sent: f64| video(&name, &[("bytesSent", &[0.0, sent])], &[]);
+    let mut streams = vec![of("one.video".into(), 100.0), of("flow1.video".into(), 100.0)];
+    streams.extend((1..=12).map(|user| of(format!("user{user:03}.video"), f64::from(user))));
+    streams.push(of("flow2.video".into(), 300.0));
+    let all = summary(&recording(streams));
+    let shown = condensed(all.clone());
+    let names: Vec<_> = shown.iter().map(|stream| stream.stream.as_str()).collect();
+    assert_eq!(names, ["one.video", "flow1.video", "user*.video × 12", "flow2.video"]);
+    assert_eq!(shown[3], all[14]);
+    let rates = all[2..14].iter().map(|stream| stream.values[0].2);
+    assert_eq!(shown[2].values[0], ("sent_rate", Unit::BitsPerSecond, rates.sum::<f64>() / 12.0));
+    assert!(shown[2].values[1].2.is_nan(), "what none has");
+}
+
+#[test]
 fn tcp_flows_by_hand() {
     let flow = |name: &str, sent: &[f64], again: &[f64], received: &[f64]| StreamRecord {
         kind: Kind::Tcp,

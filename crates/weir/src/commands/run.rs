@@ -5,7 +5,7 @@ use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use comfy_table::Table;
 use lab::experiment::Experiment;
-use lab::metrics::{StreamSummary, Unit, mean, summary};
+use lab::metrics::{StreamSummary, Unit, condensed, mean, summary};
 use lab::runner::{Job, Outcome, Runner};
 use lab::store::Mode;
 use serde::Serialize;
@@ -76,7 +76,7 @@ struct Shown {
 impl Shown {
     fn add(&mut self, experiment: &Experiment, job: Job, streams: Vec<StreamSummary>, runner: Runner<'_>) {
         if !self.json {
-            self.cells[job.cell].push(streams);
+            self.cells[job.cell].push(condensed(streams));
         } else if self.fault.is_none() {
             self.fault = self.out.json(&line(experiment, job, &streams)).err();
             if self.fault.is_some() {
