@@ -1,7 +1,7 @@
 //! Every quantity prints in a form that reads back exactly, and nonsense is refused with a word on the mend.
 
 use proptest::prelude::*;
-use units::{Bitrate, Bytes, Duration, Ratio, Time};
+use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Ratio, Speed, Time};
 
 proptest! {
     #[test]
@@ -14,6 +14,20 @@ proptest! {
         prop_assert_eq!(span.to_string().parse(), Ok(span));
         let ratio = Ratio::from_f64(f64::from(parts) / 1e9);
         prop_assert_eq!(ratio.to_string().parse(), Ok(ratio));
+    }
+
+    #[test]
+    fn what_is_on_the_air_prints_and_reads_back(thousandths in -1_000_000i32..=1_000_000, value in any::<u32>()) {
+        let real = f64::from(thousandths) / 1e3;
+        let (gain, power) = (Decibels::from_f64(real), Dbm::from_f64(real));
+        prop_assert_eq!(gain.to_string().parse(), Ok(gain));
+        prop_assert_eq!(power.to_string().parse(), Ok(power));
+        let distance: Metres = format!("{value}mm").parse().unwrap();
+        prop_assert_eq!(distance.to_string().parse(), Ok(distance));
+        let speed: Speed = format!("{value}m/h").parse().unwrap();
+        prop_assert_eq!(speed.to_string().parse(), Ok(speed));
+        let frequency: Frequency = format!("{value}Hz").parse().unwrap();
+        prop_assert_eq!(frequency.to_string().parse(), Ok(frequency));
     }
 
     #[test]
@@ -33,6 +47,10 @@ fn reads_what_people_write() {
     assert_eq!("125kB".parse(), Ok(Bytes::new(125_000)));
     assert_eq!("7.5%".parse(), Ok(Ratio::from_f64(0.075)));
     assert_eq!("0s".parse(), Ok(Time::ZERO));
+    assert_eq!("1.8GHz".parse(), Ok(Frequency::from_mhz(1_800)));
+    assert_eq!("30km/h".parse(), Ok(Speed::from_kmh(30)));
+    assert!(("10m/s".parse::<Speed>().unwrap().as_metres_per_second() - 10.0).abs() < 1e-12);
+    assert!("30".parse::<Speed>().is_err() && "2 GHertz".parse::<Frequency>().is_err());
     assert_eq!(
         "0".parse::<Bitrate>().unwrap_err().to_string(),
         "'0' is not a rate such as 500kbit/s or 1.5Mbit/s"
