@@ -144,8 +144,9 @@ fn any_cell() -> impl Strategy<Value = WifiConfig> {
 fn any_lte() -> impl Strategy<Value = LteConfig> {
     let words = || {
         any_queue()
-            .prop_filter("a queue that does not shape", |words| {
-                !words.parse::<QueueConfig>().unwrap().shapes()
+            .prop_filter("a queue that neither shapes nor goes by a rate", |words| {
+                let queue = words.parse::<QueueConfig>().unwrap();
+                !queue.shapes() && !matches!(queue, QueueConfig::DropTail(_))
             })
             .prop_map(|words| words.parse::<QueueConfig>().unwrap())
     };

@@ -69,11 +69,7 @@ impl LossHistory {
             // The next that can begin an event: those in between would have come too soon.
             let Some(event) = self.event else { return };
             let wait = u128::from((event.at + rtt).saturating_since(before.at).as_nanos());
-            let Some(steps) =
-                (wait * packets).checked_next_multiple_of(span.max(1)).map(|up| up / span.max(1))
-            else {
-                return;
-            };
+            let steps = (wait * packets).div_ceil(span.max(1));
             let next = before.sequence.saturating_add(u64::try_from(steps).unwrap_or(u64::MAX));
             sequence = next.max(sequence + 1);
         }

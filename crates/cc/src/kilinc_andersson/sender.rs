@@ -60,7 +60,9 @@ impl LadderSender {
     }
 
     fn on_state(&mut self, now: Time, state: BandwidthState) {
-        self.state = state;
+        // What is held back is not forgotten: over-use within a round trip is obeyed when that is over.
+        let overusing = state.overusing || (self.held.is_some() && self.state.overusing);
+        self.state = BandwidthState { overusing, ..state };
         let rtt = self.rtt.unwrap_or(DEFAULT_RTT);
         let p = state.loss_event_rate.as_f64();
         self.bound = self.size.mean().and_then(|size| tfrc::throughput(self.equation, size, rtt, p));
@@ -156,6 +158,17 @@ mod tests {
 
     fn kbps(sender: &LadderSender) -> u64 {
         sender.decision().target_rate.as_bps() / 1000
+    }
+
+    #[test]
+    fn over_use_that_is_held_back_is_obeyed_although_it_is_over() {
+        let mut sender = sender();
+        assert_eq!([200, 400].map(|ms| tell(&mut sender, ms, false, 0.0)), [300, 400]);
+        assert_eq!(tell(&mut sender, 430, true, 0.0), 400, "within a round trip");
+        assert_eq!(tell(&mut sender, 460, false, 0.0), 400);
+        sender.on_timeout(at(500));
+        assert_eq!(kbps(&sender), 300);
+        assert_eq!(tell(&mut sender, 700, false, 0.0), 400);
     }
 
     #[test]

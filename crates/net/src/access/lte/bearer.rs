@@ -110,7 +110,6 @@ impl Bearer {
     }
 
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
-        self.discard(now, drops);
         self.queue.enqueue(now, packet, drops);
     }
 
@@ -124,15 +123,6 @@ impl Bearer {
     pub(super) fn guaranteed(&mut self, now: Time) -> u64 {
         let backlog = self.backlog();
         self.guarantee.as_mut().map_or(0, |guarantee| guarantee.tokens(now).min(backlog))
-    }
-
-    /// Packets whose time is over go; those that are in pieces already do not.
-    fn discard(&mut self, now: Time, drops: &mut impl Drops) {
-        let Some(timer) = self.discard_timer else { return };
-        while self.queue.oldest().is_some_and(|came| now.saturating_since(came) > timer) {
-            let Some((packet, _)) = self.queue.dequeue(now, drops) else { return };
-            drops.drop(packet, DropReason::Discarded);
-        }
     }
 
     /// Fills up to `room` bytes of a transport block: with a piece that is to be sent anew, or a new one. Returns where the piece starts and what
@@ -163,10 +153,13 @@ impl Bearer {
     }
 
     fn first(&mut self, now: Time, room: u64, drops: &mut impl Drops) -> Option<(u64, u64)> {
-        self.discard(now, drops);
         while self.end - self.sent < room
             && let Some((packet, sojourn)) = self.queue.dequeue(now, drops)
         {
+            if self.discard_timer.is_some_and(|timer| sojourn > timer) {
+                drops.drop(packet, DropReason::Discarded);
+                continue;
+            }
             self.end += packet.size.get() + PACKET_HEADER;
             self.sdus.push_back(Sdu {
                 packet,
@@ -195,12 +188,13 @@ impl Bearer {
         self.conclude(now, start, State::Arrived, out);
     }
 
-    /// The transport block of a piece was given up. Returns whether the piece is to be [sent anew](Self::send_anew).
-    pub(super) fn failed(&mut self, now: Time, start: u64, out: &mut impl Receiver) -> bool {
+    /// The transport block of a piece was given up; `counts` as an attempt unless a handover cut it short. Returns whether the piece is to be [sent
+    /// anew](Self::send_anew).
+    pub(super) fn failed(&mut self, now: Time, start: u64, counts: bool, out: &mut impl Receiver) -> bool {
         let Some(place) = self.place(start) else { return false };
         let piece = &mut self.pieces[place];
         if self.mode == RlcMode::Acknowledged && piece.attempts < MOST_ATTEMPTS {
-            piece.attempts += 1;
+            piece.attempts += u8::from(counts);
             return true;
         }
         self.conclude(now, start, State::GivenUp, out);
@@ -311,7 +305,7 @@ mod tests {
         let (mut bearer, mut log) = fed(RlcMode::Unacknowledged, 4);
         while bearer.fill(NOW, 1_504, &mut log).is_some() {}
         bearer.arrived(NOW, 1_500, &mut log);
-        assert!(!bearer.failed(NOW, 0, &mut log));
+        assert!(!bearer.failed(NOW, 0, true, &mut log));
         assert_eq!(log.dropped, [(0, DropReason::RetryLimit), (1, DropReason::RetryLimit)]);
         bearer.arrived(NOW, 3_000, &mut log);
         assert_eq!(log.arrived, [2, 3]);
@@ -321,7 +315,7 @@ mod tests {
     fn with_acknowledgements_a_lost_piece_is_sent_anew_and_may_be_split() {
         let (mut bearer, mut log) = fed(RlcMode::Acknowledged, 2);
         assert_eq!(bearer.fill(NOW, 1_504, &mut log), Some((0, 1_504)));
-        assert!(bearer.failed(NOW, 0, &mut log));
+        assert!(bearer.failed(NOW, 0, true, &mut log));
         bearer.send_anew(0);
         assert_eq!(bearer.backlog(), 2_000);
         assert_eq!(bearer.fill(NOW, 1_004, &mut log), Some((0, 1_004)), "before what is new");
@@ -339,7 +333,7 @@ mod tests {
         let mut attempts = 0;
         while bearer.fill(NOW, 2_000, &mut log).is_some() {
             attempts += 1;
-            if bearer.failed(NOW, 0, &mut log) {
+            if bearer.failed(NOW, 0, true, &mut log) {
                 bearer.send_anew(0);
             }
         }

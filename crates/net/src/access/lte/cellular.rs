@@ -5,18 +5,19 @@
 //! up:   packet ─▶ bearer ─▶ scheduling request ─▶ grant ─▶ 4 ms ─▶ transport block, with a buffer status report ─▶ likewise
 //! ```
 //!
-//! What it leaves out: control channels (a CQI, a grant and an acknowledgement always arrive), power saving (DRX), random access, carrier
-//! aggregation, header compression; layers of a block share its fate; a band is scheduled as a whole, not by its better parts.
+//! What it leaves out: control channels (a CQI, a grant and an acknowledgement always arrive), radio link failure (who is out of reach goes on
+//! trying), admission control (guarantees may be more than the cell has, and then starve the rest), power saving (DRX), random access, carrier
+//! aggregation, header compression; layers of a block share its fate; a band is scheduled as a whole, not by its better parts; the fast
+//! fading of a terminal is the same in whichever cell, and interferers have none.
 
 use super::bearer::PIECE_HEADER;
 use super::calendar::Calendar;
-use super::config::Scheduler;
-use super::config::{BearerConfig, LteConfig, LteTerminal};
-use super::fading::{Cosines, Gains};
+use super::config::{BearerConfig, LteConfig, LteTerminal, Scheduler};
+use super::fading::{Cosines, Gains, Kind};
 use super::geometry::Map;
 use super::link::{self, Mcs, Thresholds, ratio};
 use super::scheduler::Candidate;
-use super::terminal::{Equipment, MEASUREMENT, Outlet, Uplink, Way};
+use super::terminal::{Equipment, MEASUREMENT, Outlet, Report, Uplink, Way};
 use crate::access::CellEvents;
 use crate::accounting::Accounting;
 use crate::packet::{Direction, HostId, Packet};
@@ -59,6 +60,8 @@ struct Block {
     layers: u8,
     resource_blocks: u8,
     transmissions: u8,
+    /// The subframe of the first.
+    first: u64,
     /// Over all transmissions (chase combining).
     sinr: f64,
     succeeded: bool,
@@ -79,8 +82,8 @@ struct Grant {
 enum Event {
     /// A scheduling request has reached the base station.
     Requested { terminal: usize, epoch: u32 },
-    /// A buffer status report has: what waited, of that guaranteed, and the grants used by then.
-    Reported { terminal: usize, epoch: u32, waiting: u64, guaranteed: u64, used: u64 },
+    /// A buffer status report has, and the grants used by then.
+    Reported { terminal: usize, epoch: u32, report: Report, used: u64 },
     /// A grant is used.
     Granted(Grant),
     /// It is known what became of a block.
@@ -152,8 +155,9 @@ impl Cellular {
         let noise = |figure: Decibels| ratio(NOISE + figure.as_f64());
         let resource_blocks = config.bandwidth.resource_blocks();
         let full = FULL_POWER_LOSS.iter().find(|(blocks, _)| resource_blocks >= *blocks);
+        let fading = Kind::new(&config.fast_fading);
         let equipment = terminals.iter().map(|(_, name, terminal)| {
-            Equipment::new(&map, config, terminal, noise(terminal.noise_figure), seed, name)
+            Equipment::new(&map, config, &fading, terminal, noise(terminal.noise_figure), seed, name)
         });
         let equipment = equipment.collect();
         let hosts = terminals.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
@@ -289,11 +293,11 @@ impl Cellular {
     /// Lets a terminal go on to this subframe, and change the cell where that is better.
     fn measure(&mut self, place: usize, subframe: u64) {
         let terminal = &mut self.terminals[place];
-        let Some(cell) = terminal.update(subframe, &self.map, &self.config) else { return };
-        let old = terminal.cell.replace(cell);
-        terminal.epoch += 1;
-        terminal.uplink = Uplink::default();
-        terminal.silent_until = subframe + subframes(self.config.handover.interruption);
+        let Some(change) = terminal.update(subframe, &self.map, &self.config) else { return };
+        let old = terminal.cell.replace(change.cell);
+        terminal.epoch += change.handovers;
+        terminal.uplink = Uplink { busy: terminal.uplink.busy, ..Uplink::default() };
+        terminal.silent_until = change.at + subframes(self.config.handover.interruption);
         for way in &mut terminal.ways {
             way.channel.measured = u64::MAX;
             way.listed = false;
@@ -341,8 +345,8 @@ impl Cellular {
             Event::Requested { terminal, epoch } => self.known(terminal, epoch, |uplink| {
                 uplink.known = uplink.known.max(FIRST_GRANT);
             }),
-            Event::Reported { terminal, epoch, waiting, guaranteed, used } => {
-                self.known(terminal, epoch, |uplink| uplink.report(waiting, guaranteed, used));
+            Event::Reported { terminal, epoch, report, used } => {
+                self.known(terminal, epoch, |uplink| uplink.hear(report, used));
             }
             Event::Granted(grant) => self.use_grant(subframe, grant, events),
             Event::Concluded { block } => self.conclude(subframe, block, events),
@@ -425,7 +429,7 @@ impl Cellular {
         candidates.clear();
         let waiting = std::mem::take(&mut self.cells[cell].waiting[direction]);
         for &place in &waiting {
-            if !self.terminals[place].ways[direction].has_free_process() {
+            if !self.may_send(place, direction, subframe) {
                 continue;
             }
             self.hear_channel(place, direction, subframe);
@@ -433,12 +437,12 @@ impl Cellular {
             let uplink = terminal.uplink;
             let way = &mut terminal.ways[direction];
             let guaranteed = if direction == UP { uplink.guaranteed } else { way.guaranteed(at(subframe)) };
-            let class = if guaranteed > 0 { 0 } else { way.priority(&self.priorities) };
+            let rest = if direction == UP { uplink.priority } else { way.priority(&self.priorities) };
+            let class = if guaranteed > 0 { 0 } else { rest };
             let bits = f64::from(way.channel.mcs.bits(self.resource_blocks)) * f64::from(way.channel.layers);
             candidates.push(Candidate { terminal: place, class, bits });
         }
         let scheduler = self.config.scheduler;
-        let mut first = true;
         while left > 0
             && let Some(candidate) =
                 scheduler.take(&mut candidates, |place| self.terminals[place].ways[direction].share)
@@ -456,10 +460,9 @@ impl Cellular {
             }
             if class == 0 {
                 // With the rest it takes part again, after all that is guaranteed.
-                candidates.push(Candidate { class: way.priority(&self.priorities), ..candidate });
+                let class = if direction == UP { uplink.priority } else { way.priority(&self.priorities) };
+                candidates.push(Candidate { class, ..candidate });
                 need = guaranteed;
-            } else if std::mem::take(&mut first) {
-                Scheduler::had_turn(&mut way.share, subframe);
             }
             let bits = (need + PIECE_HEADER * self.priorities.len() as u64).saturating_mul(8);
             let layers = u32::from(way.channel.layers);
@@ -470,6 +473,14 @@ impl Cellular {
                 blocks = smooth(blocks, has + left);
             }
             let Some(more) = blocks.checked_sub(has).filter(|&more| more > 0) else { continue };
+            if u64::from(way.channel.mcs.bits(blocks) * layers / 8) <= PIECE_HEADER {
+                // What is left would carry nothing of it.
+                continue;
+            }
+            if class > 0 && 2 * blocks >= resource_blocks.min(way.channel.mcs.resource_blocks(bits, u8::MAX))
+            {
+                Scheduler::had_turn(&mut way.share, subframe);
+            }
             left -= more;
             match granted {
                 Some(at) => self.grants[at].1 = blocks,
@@ -484,6 +495,19 @@ impl Cellular {
         }
         self.cells[cell].waiting[direction] = waiting;
         self.candidates = candidates;
+    }
+
+    /// Whether a terminal can have a block that way in what is scheduled now: it has a free HARQ process, and repeats none just then (36.213 § 7.1, § 8:
+    /// one transport block, or one a layer, in a subframe).
+    fn may_send(&self, place: usize, direction: usize, subframe: u64) -> bool {
+        let terminal = &self.terminals[place];
+        let repeats = if direction == UP {
+            terminal.uplink.busy & 1 << eighth(subframe + RESPONSE) != 0
+        } else {
+            let of = |&(block, _): &(usize, f64)| &self.blocks[block];
+            self.on_air.iter().map(of).any(|block| block.terminal == place && block.direction == DOWN)
+        };
+        !repeats && terminal.ways[direction].has_free_process()
     }
 
     fn schedule_down(&mut self, cell: usize, subframe: u64, events: &mut impl CellEvents) {
@@ -522,7 +546,7 @@ impl Cellular {
 
     /// Gives grants for four subframes later.
     fn schedule_up(&mut self, cell: usize, subframe: u64) {
-        let slot = reserved_at(subframe + RESPONSE);
+        let slot = eighth(subframe + RESPONSE);
         let reserved = std::mem::take(&mut self.cells[cell].reserved[slot]);
         if self.cells[cell].waiting[UP].is_empty() {
             return;
@@ -535,7 +559,7 @@ impl Cellular {
             let (terminal, way) = (&self.terminals[place], &self.terminals[place].ways[UP]);
             let power = self.power_up(terminal, resource_blocks);
             let sinr = way.channel.sinr * power * way.outer_loop.offset();
-            let mcs = self.thresholds.mcs(sinr, Mcs::UP);
+            let mcs = self.thresholds.mcs(sinr, Direction::Up);
             let epoch = terminal.epoch;
             self.terminals[place].uplink.grant(u64::from(mcs.bits(resource_blocks) / 8));
             let grant = Grant { terminal: place, epoch, resource_blocks, mcs };
@@ -559,13 +583,16 @@ impl Cellular {
             self.on_air.push((index, power));
         }
         let terminal = &mut self.terminals[place];
-        let waiting = terminal.ways[UP].backlog();
-        let guaranteed = terminal.ways[UP].guaranteed(at(subframe));
+        let way = &mut terminal.ways[UP];
+        let report = Report {
+            waiting: way.backlog(),
+            guaranteed: way.guaranteed(at(subframe)),
+            priority: way.priority(&self.priorities),
+        };
         let uplink = &mut terminal.uplink;
-        uplink.active = waiting > 0 || uplink.granted > uplink.used;
+        uplink.active = report.waiting > 0 || uplink.granted > uplink.used;
         let used = uplink.used;
-        let report = Event::Reported { terminal: place, epoch, waiting, guaranteed, used };
-        self.calendar.note(subframe + RESPONSE, report);
+        self.calendar.note(subframe + RESPONSE, Event::Reported { terminal: place, epoch, report, used });
     }
 
     fn conclude(&mut self, subframe: u64, index: usize, events: &mut impl CellEvents) {
@@ -577,7 +604,9 @@ impl Cellular {
         }
         if current && !block.succeeded && block.transmissions <= self.config.harq_retransmissions {
             if block.direction == UP {
-                self.cells[block.cell].reserved[reserved_at(subframe + RESPONSE)] += block.resource_blocks;
+                let eighth = eighth(subframe + RESPONSE);
+                self.cells[block.cell].reserved[eighth] += block.resource_blocks;
+                terminal.uplink.busy |= 1 << eighth;
             }
             self.calendar.note(subframe + RESPONSE, Event::Repeated { block: index });
         } else {
@@ -597,10 +626,12 @@ impl Cellular {
             let of = &mut way.bearers[bearer];
             if block.succeeded && current {
                 of.arrived(at(subframe), start, &mut outlet);
-            } else if of.failed(at(subframe), start, &mut outlet) {
+            } else if of.failed(at(subframe), start, current, &mut outlet) {
                 if current {
                     let missing = Event::Missing { terminal: place, direction, bearer, start };
-                    self.calendar.note(subframe + REORDERING, missing);
+                    // The receiver has waited since the block that came next.
+                    let known = block.first + 1 + REORDERING + RESPONSE;
+                    self.calendar.note(known.max(subframe + 1), missing);
                 } else {
                     // A handover forwards what is not acknowledged at once (36.300 § 10.1.2.3).
                     of.send_anew(start);
@@ -617,14 +648,22 @@ impl Cellular {
 
     fn repeat(&mut self, subframe: u64, index: usize, events: &mut impl CellEvents) {
         let block = &self.blocks[index];
-        let terminal = &self.terminals[block.terminal];
+        let (place, direction, resource_blocks) = (block.terminal, block.direction, block.resource_blocks);
+        if direction == UP {
+            self.terminals[place].uplink.busy &= !(1 << eighth(subframe));
+        }
+        let terminal = &self.terminals[place];
         if terminal.epoch != block.epoch {
             self.release(subframe, index, false, events);
             return;
         }
-        let resource_blocks = block.resource_blocks;
-        let power = if block.direction == UP { self.power_up(terminal, resource_blocks) } else { 0.0 };
-        self.terminals[block.terminal].ways[block.direction].shown.retransmissions += 1;
+        let power = if direction == UP { self.power_up(terminal, resource_blocks) } else { 0.0 };
+        let bits = block.mcs.bits(resource_blocks) * u32::from(block.layers);
+        let way = &mut self.terminals[place].ways[direction];
+        way.shown.retransmissions += 1;
+        // It is the terminal's turn that a repetition uses.
+        Scheduler::had_turn(&mut way.share, subframe);
+        self.config.scheduler.served(&mut way.share, bits);
         self.on_air.push((index, power));
     }
 
@@ -672,9 +711,16 @@ impl Cellular {
         let gains = terminal.ways[block.direction].fading.at(subframe, &self.cosines);
         let block = &mut self.blocks[index];
         block.sinr += of_layers(sinr, &gains, block.layers);
+        if block.transmissions == 0 {
+            block.first = subframe;
+        }
         block.transmissions += 1;
         let way = &mut self.terminals[block.terminal].ways[block.direction];
-        block.succeeded = !way.errors.chance(self.thresholds.error_rate(block.mcs, block.sinr));
+        block.succeeded = !way.errors.chance(self.thresholds.error_rate(
+            block.mcs,
+            block.sinr,
+            Direction::ALL[block.direction],
+        ));
         let resource_blocks = way.shown.resource_blocks + u64::from(block.resource_blocks);
         way.shown.resource_blocks = resource_blocks;
         (way.shown.mcs, way.shown.layers, way.shown.sinr) = (block.mcs, block.layers, block.sinr);
@@ -721,7 +767,7 @@ impl Cellular {
             channel.sinr = of_layers(power * gain / noise, &gains, 1) / power;
             let sinr = channel.sinr * power;
             cqi = self.thresholds.cqi(sinr);
-            channel.mcs = self.thresholds.mcs(sinr * offset, Mcs::UP);
+            channel.mcs = self.thresholds.mcs(sinr * offset, Direction::Up);
             channel.layers = 1;
         } else {
             let loads = self.cells.iter().map(|cell| cell.mean_load);
@@ -729,7 +775,7 @@ impl Cellular {
             let sinr = self.power * gain / noise;
             let of = |layers: u8| {
                 let cqi = self.thresholds.cqi(of_layers(sinr, &gains, layers));
-                let mcs = self.thresholds.mcs(self.thresholds.told(cqi) * offset, Mcs::DOWN);
+                let mcs = self.thresholds.mcs(self.thresholds.told(cqi) * offset, Direction::Down);
                 (mcs.bits(self.resource_blocks) * u32::from(layers), cqi, mcs, layers)
             };
             let (one, most) = (of(1), of(self.config.layers));
@@ -766,7 +812,8 @@ fn subframes(span: Duration) -> u64 {
     span.as_nanos().div_ceil(SUBFRAME.as_nanos())
 }
 
-fn reserved_at(subframe: u64) -> usize {
+/// A subframe's place among eight.
+fn eighth(subframe: u64) -> usize {
     usize::from(subframe as u8 % 8)
 }
 

@@ -6,7 +6,7 @@ use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Speed};
 /// Base stations whose cells share a carrier (FDD), and how they work.
 #[derive(Clone, Debug)]
 pub struct LteConfig {
-    /// Its name, unique; random streams are named after it.
+    /// Its name, for messages; random streams are named after the hosts.
     pub name: String,
     /// The bandwidth of the carrier, the same up and down.
     pub bandwidth: ChannelBandwidth,
@@ -335,9 +335,11 @@ impl LteConfig {
             return say("proportional fair over no time; say a window such as 1s".into());
         }
         if let FastFading::Trace(trace) = &self.fast_fading
-            && (trace.interval < Duration::from_millis(1) || trace.gains.first().is_none_or(Vec::is_empty))
+            && (trace.interval < Duration::from_millis(1)
+                || trace.gains.first().is_none_or(Vec::is_empty)
+                || trace.gains.iter().any(|row| row.len() != trace.gains[0].len()))
         {
-            return say("a fading trace without values, or with several a millisecond".into());
+            return say("a fading trace without values, with rows of several lengths, or with several values a millisecond".into());
         }
         let Some(default) = self.bearers.first() else {
             return say("no bearer; every terminal has a default bearer".into());
@@ -375,6 +377,11 @@ impl BearerConfig {
             if queue.shapes() {
                 return Some(format!(
                     "the queue of QCI {qci} holds packets back by itself, and the cell says when one can go; take one that only orders and drops"
+                ));
+            }
+            if matches!(queue, QueueConfig::DropTail(_)) {
+                return Some(format!(
+                    "the queue of QCI {qci} is as long as a rate makes it, and a cell has none; say packets or bytes"
                 ));
             }
             if matches!(queue, QueueConfig::Bfifo(limit) if *limit < LteConfig::LEAST_BUFFER) {

@@ -1,12 +1,13 @@
 //! Fast fading: the gain of a channel over its mean, by parts of the band and antennas.
 
-use super::config::FastFading;
+use super::config::{FadingTrace, FastFading};
+use super::link::ratio;
 use std::sync::Arc;
 use units::{Frequency, Seed, Speed, Stream};
 
 /// The parts of a band that fade each by itself. Typical urban has six paths (45.005 annex C.3.3, reduced setting) of which the powers,
 /// 0.189, 0.379, 0.239, 0.095, 0.061 and 0.037, spread the signal as four equal ones do (1/Σp² = 4.0), so the whole band varies as the mean of
-/// four independent parts.
+/// four independent parts; one of 1.4 MHz, which does not tell them apart, varies more.
 pub(super) const PARTS: usize = 4;
 
 /// The antennas of a receiver, down and up.
@@ -46,11 +47,64 @@ pub(super) enum Fading {
     Rayleigh(Box<[[[Wave; WAVES]; ANTENNAS]; PARTS]>),
     /// The antennas see the trace from places of their own.
     Trace {
-        gains: Arc<super::config::FadingTrace>,
-        subframes: u64,
+        trace: Arc<Recorded>,
         start: [u64; ANTENNAS],
     },
 }
+
+/// The kind of a network's fading.
+pub(super) enum Kind {
+    None,
+    Rayleigh,
+    Trace(Arc<Recorded>),
+}
+
+impl Kind {
+    pub(super) fn new(config: &FastFading) -> Self {
+        match config {
+            FastFading::None => Self::None,
+            FastFading::Rayleigh => Self::Rayleigh,
+            FastFading::Trace(trace) => Self::Trace(Arc::new(Recorded::new(trace))),
+        }
+    }
+}
+
+/// A recorded gain, as ratios of powers.
+pub(super) struct Recorded {
+    /// Nanoseconds between two values.
+    interval: u64,
+    parts: [Vec<f64>; PARTS],
+}
+
+impl Recorded {
+    /// A part has the mean power of the rows that are its share of the band.
+    fn new(trace: &FadingTrace) -> Self {
+        let (rows, values) = (trace.gains.len(), trace.gains.first().map_or(0, Vec::len));
+        let part = |part: usize| {
+            let first = (part * rows / PARTS).min(rows.saturating_sub(1));
+            let own = &trace.gains[first..((part + 1) * rows / PARTS).clamp(first + 1, rows)];
+            let power =
+                |place: usize| own.iter().map(|row| ratio(row[place])).sum::<f64>() / own.len() as f64;
+            (0..values).map(power).collect()
+        };
+        Self { interval: trace.interval.as_nanos().max(1), parts: std::array::from_fn(part) }
+    }
+
+    /// How many subframes it lasts.
+    fn subframes(&self) -> u64 {
+        (self.interval * self.parts[0].len() as u64).div_ceil(SUBFRAME)
+    }
+
+    fn at(&self, part: usize, subframe: u64) -> f64 {
+        let values = &self.parts[part];
+        let place = subframe * SUBFRAME / self.interval % (values.len() as u64).max(1);
+        let value = usize::try_from(place).ok().and_then(|place| values.get(place));
+        value.copied().unwrap_or(1.0)
+    }
+}
+
+/// Nanoseconds of a subframe.
+const SUBFRAME: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Wave {
@@ -62,16 +116,14 @@ pub(super) struct Wave {
 pub(super) type Gains = [[f64; ANTENNAS]; PARTS];
 
 impl Fading {
-    pub(super) fn new(config: &FastFading, carrier: Frequency, speed: Speed, seed: Seed, name: &str) -> Self {
+    pub(super) fn new(kind: &Kind, carrier: Frequency, speed: Speed, seed: Seed, name: &str) -> Self {
         let mut random = seed.stream(name);
-        match config {
-            FastFading::None => Self::None,
-            FastFading::Rayleigh => Self::Rayleigh(Box::new(rayleigh(carrier, speed, &mut random))),
-            FastFading::Trace(trace) => {
-                let subframes = trace.interval.as_nanos().div_ceil(1_000_000).max(1);
-                let values = trace.gains.first().map_or(1, Vec::len) as u64;
-                let start = std::array::from_fn(|_| random.below(values * subframes));
-                Self::Trace { gains: Arc::clone(trace), subframes, start }
+        match kind {
+            Kind::None => Self::None,
+            Kind::Rayleigh => Self::Rayleigh(Box::new(rayleigh(carrier, speed, &mut random))),
+            Kind::Trace(trace) => {
+                let start = std::array::from_fn(|_| random.below(trace.subframes()));
+                Self::Trace { trace: Arc::clone(trace), start }
             }
         }
     }
@@ -94,15 +146,8 @@ impl Fading {
                     f64::from(real * real + imaginary * imaginary) / WAVES as f64
                 })
             }),
-            Self::Trace { gains, subframes, start } => {
-                let of = |row: &Vec<f64>, start: u64| {
-                    let place = (subframe + start) / subframes % row.len() as u64;
-                    let decibels = usize::try_from(place).ok().and_then(|place| row.get(place));
-                    libm::exp10(decibels.copied().unwrap_or(0.0) / 10.0)
-                };
-                std::array::from_fn(|part| {
-                    start.map(|start| of(&gains.gains[part % gains.gains.len()], start))
-                })
+            Self::Trace { trace, start } => {
+                std::array::from_fn(|part| start.map(|start| trace.at(part, subframe + start)))
             }
         }
     }
@@ -132,13 +177,12 @@ fn rayleigh(carrier: Frequency, speed: Speed, random: &mut Stream) -> [[[Wave; W
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::FadingTrace;
     use super::*;
     use units::Duration;
 
     fn channel(seed: u64, speed: &str) -> Fading {
         let (carrier, speed) = (Frequency::from_mhz(2_000), speed.parse().unwrap());
-        Fading::new(&FastFading::Rayleigh, carrier, speed, Seed(seed), "fading")
+        Fading::new(&Kind::Rayleigh, carrier, speed, Seed(seed), "fading")
     }
 
     /// The gains of the first part and antenna.
@@ -192,13 +236,37 @@ mod tests {
     #[test]
     fn a_trace_repeats_and_keeps_its_values_for_their_time() {
         let trace = FadingTrace { interval: Duration::from_millis(2), gains: vec![vec![0.0, 10.0, -10.0]] };
-        let config = FastFading::Trace(Arc::new(trace));
-        let fading = Fading::new(&config, Frequency::from_mhz(2_000), Speed::ZERO, Seed(3), "fading");
+        let kind = Kind::new(&FastFading::Trace(Arc::new(trace)));
+        let fading = Fading::new(&kind, Frequency::from_mhz(2_000), Speed::ZERO, Seed(3), "fading");
         let all = gains(&fading, 1, 12);
         assert_eq!(all[..6], all[6..]);
         let mut values = all[..6].to_vec();
         values.sort_by(f64::total_cmp);
         let expected = [0.1, 0.1, 1.0, 1.0, 10.0, 10.0];
         assert!(values.iter().zip(expected).all(|(value, other)| (value / other - 1.0).abs() < 1e-9));
+    }
+
+    #[test]
+    fn the_rows_of_a_trace_are_shared_among_the_parts_by_power() {
+        let row = |decibels: f64| vec![decibels; 5];
+        let of = |gains: Vec<Vec<f64>>| {
+            let trace = Recorded::new(&FadingTrace { interval: Duration::from_micros(2_500), gains });
+            [0, 1, 2, 3].map(|part| trace.at(part, 7))
+        };
+        let eight = of([-60.0, -60.0, 0.0, 0.0, 10.0, 10.0, 0.0, -200.0].map(row).to_vec());
+        assert!(
+            eight.iter().zip([1e-6, 1.0, 10.0, 0.5]).all(|(gain, other)| (gain / other - 1.0).abs() < 1e-9)
+        );
+        let two = of([0.0, 10.0].map(row).to_vec());
+        assert!(
+            two.iter().zip([1.0, 1.0, 10.0, 10.0]).all(|(gain, other)| (gain / other - 1.0).abs() < 1e-9)
+        );
+        // Five values of 2.5 ms.
+        let values = vec![vec![0.0, 10.0, 20.0, 30.0, 40.0]];
+        let trace = Recorded::new(&FadingTrace { interval: Duration::from_micros(2_500), gains: values });
+        let all: Vec<f64> =
+            (0..13).map(|subframe| (10.0 * libm::log10(trace.at(0, subframe))).round()).collect();
+        assert_eq!(all, [0.0, 0.0, 0.0, 10.0, 10.0, 20.0, 20.0, 20.0, 30.0, 30.0, 40.0, 40.0, 40.0]);
+        assert_eq!(trace.subframes(), 13);
     }
 }

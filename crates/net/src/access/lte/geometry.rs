@@ -119,7 +119,8 @@ impl Map {
         if self.sectors == 1 {
             return 0.0;
         }
-        let main = 360.0 / self.sectors as f64 * sector as f64 + 30.0;
+        // A site is at the corner of its three hexagons, so each antenna points at a site of the first ring.
+        let main = 360.0 / self.sectors as f64 * sector as f64;
         let off = libm::atan2(way.y, way.x).to_degrees() - main;
         let off = off - 360.0 * (off / 360.0).round();
         (12.0 * (off / HALF_POWER) * (off / HALF_POWER)).min(FRONT_TO_BACK)

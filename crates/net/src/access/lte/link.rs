@@ -1,6 +1,7 @@
 //! What a channel carries: from its SINR the CQI, from that the modulation and coding scheme, and which blocks fail.
 
 use super::transport_block::{BITS, INDICES, MOST_BLOCKS};
+use crate::packet::Direction;
 use units::Decibels;
 
 /// The spectral efficiencies of the CQIs 1 to 15 (36.213 table 7.2.3-1).
@@ -20,6 +21,10 @@ const MCS_EFFICIENCY: [f64; 29] = [
     0.15, 0.19, 0.23, 0.31, 0.38, 0.49, 0.60, 0.74, 0.88, 1.03, 1.18, 1.33, 1.48, 1.70, 1.91, 2.16, 2.41,
     2.57, 2.73, 3.03, 3.32, 3.61, 3.90, 4.21, 4.52, 4.82, 5.12, 5.33, 5.55,
 ];
+
+/// Resource elements of a resource block for data up: twelve symbols, two being references (36.211 § 5.5.2), of twelve subcarriers. (Down,
+/// [`MCS_EFFICIENCY`] counts what control and references take there.)
+const ELEMENTS_UP: f64 = 144.0;
 
 /// How fast the share of blocks that fail falls around its threshold: on the AWGN curves of Mehlführer et al. 2009, fig. 3, from 90 to 1 % within a
 /// decibel, the logit falls by 6.8.
@@ -44,10 +49,10 @@ pub(super) struct Mcs(u8);
 
 impl Mcs {
     /// The highest down.
-    pub(super) const DOWN: Self = Self(28);
+    const DOWN: Self = Self(28);
     /// The highest up of a terminal without 64QAM (36.306 table 4.1-2, categories 1 to 4): 16QAM goes on to I_TBS 19 there (36.213
     /// table 8.6.1-1, I_MCS 20), which is I_MCS 21 here.
-    pub(super) const UP: Self = Self(21);
+    const UP: Self = Self(21);
 
     pub(super) fn index(self) -> u8 {
         self.0
@@ -79,29 +84,34 @@ impl Mcs {
 /// The SINRs, as ratios, at which one block in ten fails: of the CQIs, and of the schemes between them by efficiency.
 pub(super) struct Thresholds {
     cqi: [f64; 15],
-    mcs: [f64; 29],
+    /// Up and down.
+    mcs: [[f64; 29]; 2],
 }
 
 impl Thresholds {
     pub(super) fn new() -> Self {
-        let mcs = MCS_EFFICIENCY.map(|efficiency| {
+        let threshold = |efficiency: f64| {
             let above = EFFICIENCY.partition_point(|&of_cqi| of_cqi < efficiency).clamp(1, 14);
             let (low, high) = (EFFICIENCY[above - 1], EFFICIENCY[above]);
             let share = (efficiency - low) / (high - low);
             ratio(THRESHOLD[above - 1] + share * (THRESHOLD[above] - THRESHOLD[above - 1]))
-        });
-        Self { cqi: THRESHOLD.map(ratio), mcs }
+        };
+        let of_up = |index| threshold(f64::from(Mcs(index).bits(25)) / 25.0 / ELEMENTS_UP);
+        let up = std::array::from_fn(|index| of_up(u8::try_from(index).unwrap_or(28)));
+        Self { cqi: THRESHOLD.map(ratio), mcs: [up, MCS_EFFICIENCY.map(threshold)] }
     }
 
-    /// The highest scheme, up to `most`, of whose blocks no more than one in ten fails at this SINR; the lowest if none.
-    pub(super) fn mcs(&self, sinr: f64, most: Mcs) -> Mcs {
-        let fit = self.mcs[1..=usize::from(most.0)].partition_point(|&threshold| threshold <= sinr);
+    /// The highest scheme that way of whose blocks no more than one in ten fails at this SINR; the lowest if none.
+    pub(super) fn mcs(&self, sinr: f64, direction: Direction) -> Mcs {
+        let most = if direction == Direction::Up { Mcs::UP } else { Mcs::DOWN };
+        let thresholds = &self.mcs[direction.index()][1..=usize::from(most.0)];
+        let fit = thresholds.partition_point(|&threshold| threshold <= sinr);
         Mcs(u8::try_from(fit).unwrap_or(most.0))
     }
 
     /// The likelihood that a block fails at this SINR.
-    pub(super) fn error_rate(&self, mcs: Mcs, sinr: f64) -> f64 {
-        let above = sinr / self.mcs[usize::from(mcs.0)];
+    pub(super) fn error_rate(&self, mcs: Mcs, sinr: f64, direction: Direction) -> f64 {
+        let above = sinr / self.mcs[direction.index()][usize::from(mcs.0)];
         // Three decibels away there is no doubt: one in 10⁹.
         if above > 2.0 {
             return 0.0;
@@ -199,19 +209,25 @@ mod tests {
     #[test]
     fn a_tenth_fails_at_the_threshold_and_hardly_any_a_decibel_above() {
         let thresholds = Thresholds::new();
-        assert!(thresholds.mcs.is_sorted());
-        for index in 0..29 {
-            let (mcs, at) = (Mcs(index), thresholds.mcs[usize::from(index)]);
-            assert!((thresholds.error_rate(mcs, at) - 0.1).abs() < 0.001);
-            assert!(thresholds.error_rate(mcs, at * ratio(1.0)) < 0.001);
-            assert!(thresholds.error_rate(mcs, at * ratio(-1.0)) > 0.98);
-            if index > 0 {
-                assert_eq!(thresholds.mcs(at * 1.0001, Mcs::DOWN), mcs);
+        for (direction, most) in [(Direction::Up, Mcs::UP), (Direction::Down, Mcs::DOWN)] {
+            let of = &thresholds.mcs[direction.index()];
+            assert!(of.is_sorted());
+            for index in 0..=most.0 {
+                let (mcs, at) = (Mcs(index), of[usize::from(index)]);
+                let error_rate = |decibels| thresholds.error_rate(mcs, at * ratio(decibels), direction);
+                assert!((error_rate(0.0) - 0.1).abs() < 0.001);
+                assert!(error_rate(1.0) < 0.001 && error_rate(-1.0) > 0.98);
+                // The scheme above may need no more, where two share a size.
+                assert!(index == 0 || thresholds.mcs(at * 1.0001, direction) >= mcs);
             }
+            assert_eq!(thresholds.mcs(ratio(40.0), direction), most);
+            assert_eq!(thresholds.mcs(ratio(-30.0), direction), Mcs(0));
+            let far = [0.0, 1e9].map(|sinr| thresholds.error_rate(Mcs(5), sinr, direction));
+            assert_eq!(far, [1.0, 0.0]);
         }
-        assert_eq!(thresholds.mcs(ratio(40.0), Mcs::UP), Mcs::UP);
-        assert_eq!(thresholds.mcs(ratio(-30.0), Mcs::DOWN), Mcs(0));
-        assert_eq!((thresholds.error_rate(Mcs(5), 0.0), thresholds.error_rate(Mcs(5), 1e9)), (1.0, 0.0));
+        // 10 680 bits of 16QAM in 25 resource blocks up: 2.97 bit a resource element.
+        let highest = decibels(thresholds.mcs[0][21]).as_f64();
+        assert!((highest - 11.14).abs() < 0.05, "{highest}");
     }
 
     #[test]

@@ -49,12 +49,12 @@ impl Scheduler {
         Some(candidates.remove(best))
     }
 
-    /// One was the first to be served in this subframe, of what is guaranteed to nobody. Who comes after it gets what is left over: that is not a turn.
+    /// One had the better part of this subframe, or all that it needs, or a repetition. Who comes after it may get what is left over: that is not a turn.
     pub(super) fn had_turn(share: &mut Share, subframe: u64) {
         share.turn = subframe + 1;
     }
 
-    /// One who waited got so many bits in this subframe.
+    /// One who waited got so many bits in this subframe; while it does not wait nothing changes.
     pub(super) fn served(self, share: &mut Share, bits: u32) {
         if let Self::ProportionalFair { window } = self {
             let subframes = (window.as_nanos() / Duration::from_millis(1).as_nanos()).max(1) as f64;

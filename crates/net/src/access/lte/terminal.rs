@@ -2,7 +2,7 @@
 
 use super::bearer::{Bearer, Receiver};
 use super::config::{LteConfig, LteTerminal};
-use super::fading::Fading;
+use super::fading::{Fading, Kind};
 use super::geometry::{Map, Position};
 use super::link::{Mcs, OuterLoop, ratio};
 use super::scheduler::Share;
@@ -12,9 +12,9 @@ use crate::packet::{Direction, DropReason, Packet};
 use crate::queue::{Drops, Streams};
 use units::{Duration, Seed, Stream, Time};
 
-/// Subframes between two measurements of other cells: 40 to 200 ms are usual (36.133 § 8.1.2.2.1: a result every 200 ms is the least), and 80 ms
-/// divide the times to trigger from 160 ms on.
-pub(super) const MEASUREMENT: u64 = 80;
+/// Subframes between two measurements of other cells: one a radio sample of 40 ms, of which 36.133 § 8.1.2.2.1 asks for a result every 200 ms. A
+/// time to trigger lasts until the next measurement after it.
+pub(super) const MEASUREMENT: u64 = 40;
 
 /// HARQ processes each way (36.213 § 7, § 8: 8 in FDD).
 const PROCESSES: u8 = 8;
@@ -24,7 +24,7 @@ const PROCESSES: u8 = 8;
 pub(super) struct Channel {
     /// When it was measured; `u64::MAX` for never.
     pub(super) measured: u64,
-    /// The SINR, of one layer and one watt of whatever it is sent with, as a ratio.
+    /// The SINR as a ratio: up, of a milliwatt a resource block; down, of what the cell sends with.
     pub(super) sinr: f64,
     pub(super) mcs: Mcs,
     pub(super) layers: u8,
@@ -62,6 +62,7 @@ pub(super) struct Shown {
 impl Way {
     fn new(
         network: &LteConfig,
+        fading: &Kind,
         terminal: &LteTerminal,
         direction: Direction,
         seed: Seed,
@@ -79,7 +80,7 @@ impl Way {
         let fading_name = format!("{name}.fading");
         Self {
             bearers: bearers.collect(),
-            fading: Fading::new(&network.fast_fading, network.carrier, terminal.speed, seed, &fading_name),
+            fading: Fading::new(fading, network.carrier, terminal.speed, seed, &fading_name),
             errors: seed.stream(&format!("{name}.errors")),
             outer_loop: OuterLoop::new(),
             share: Share::default(),
@@ -119,11 +120,11 @@ pub(super) struct Equipment {
     pub(super) cell: Option<usize>,
     /// The number of the last measurement.
     measured: u64,
-    /// The cell that was better at the last measurements, and how many.
-    better: (usize, u64),
+    /// For how many measurements in a row each cell was better than the serving one.
+    better: Vec<u32>,
     /// Nothing is sent or received before this subframe.
     pub(super) silent_until: u64,
-    /// Counts handovers: what began before one is lost with it.
+    /// Counts handovers: what is on the air during one is lost.
     pub(super) epoch: u32,
     /// Noise in a resource block of its receiver, in milliwatts.
     pub(super) noise: f64,
@@ -134,8 +135,19 @@ pub(super) struct Equipment {
     pub(super) ways: [Way; 2],
 }
 
+/// A buffer status report (36.321 § 5.4.5).
+#[derive(Clone, Copy)]
+pub(super) struct Report {
+    /// Bytes that wait.
+    pub(super) waiting: u64,
+    /// How many of them have a bit rate guaranteed to them.
+    pub(super) guaranteed: u64,
+    /// The priority of the most urgent bearer that has something (its logical channel group).
+    pub(super) priority: u8,
+}
+
 /// What the base station knows of what waits at a terminal.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Uplink {
     /// Whether the terminal has asked for a grant, or has one to come.
     pub(super) active: bool,
@@ -143,17 +155,29 @@ pub(super) struct Uplink {
     pub(super) known: u64,
     /// How many of them have a bit rate guaranteed to them.
     pub(super) guaranteed: u64,
+    /// The priority of the most urgent bearer that has something.
+    pub(super) priority: u8,
+    /// In which of eight subframes to come it repeats a block, a bit each.
+    pub(super) busy: u8,
     /// Bytes granted and bytes' worth of grants used, since the last handover.
     pub(super) granted: u64,
     pub(super) used: u64,
 }
 
+impl Default for Uplink {
+    /// Nothing is known: who asks is taken to be of the last priority.
+    fn default() -> Self {
+        Self { active: false, known: 0, guaranteed: 0, priority: 9, busy: 0, granted: 0, used: 0 }
+    }
+}
+
 impl Uplink {
     /// A buffer status report of when `used` bytes' worth of grants had been used.
-    pub(super) fn report(&mut self, waiting: u64, guaranteed: u64, used: u64) {
+    pub(super) fn hear(&mut self, report: Report, used: u64) {
         let on_the_way = self.granted - used;
-        self.known = waiting.saturating_sub(on_the_way);
-        self.guaranteed = guaranteed.saturating_sub(on_the_way);
+        self.known = report.waiting.saturating_sub(on_the_way);
+        self.guaranteed = report.guaranteed.saturating_sub(on_the_way);
+        self.priority = report.priority;
     }
 
     pub(super) fn grant(&mut self, bytes: u64) {
@@ -167,6 +191,7 @@ impl Equipment {
     pub(super) fn new(
         map: &Map,
         network: &LteConfig,
+        fading: &Kind,
         terminal: &LteTerminal,
         noise: f64,
         seed: Seed,
@@ -176,13 +201,13 @@ impl Equipment {
             position: Position::new(map, terminal, MEASUREMENT as f64 / 1_000.0, seed, name),
             cell: None,
             measured: 0,
-            better: (0, 0),
+            better: vec![0; network.layout.cells()],
             silent_until: 0,
             epoch: 0,
             noise,
             power: ratio(terminal.tx_power.as_f64()),
             uplink: Uplink::default(),
-            ways: Direction::ALL.map(|direction| Way::new(network, terminal, direction, seed, name)),
+            ways: Direction::ALL.map(|direction| Way::new(network, fading, terminal, direction, seed, name)),
         }
     }
 
@@ -191,8 +216,8 @@ impl Equipment {
         self.uplink.active || self.ways.iter().any(|way| way.listed || way.in_flight > 0)
     }
 
-    /// Goes on to this subframe; at first it enters the best cell. Returns the cell that it is to change to, if any.
-    pub(super) fn update(&mut self, subframe: u64, map: &Map, network: &LteConfig) -> Option<usize> {
+    /// Goes on to this subframe; at first it enters the best cell. Says if it changes the cell meanwhile.
+    pub(super) fn update(&mut self, subframe: u64, map: &Map, network: &LteConfig) -> Option<Change> {
         let present = subframe / MEASUREMENT;
         let Some(cell) = self.cell else {
             self.cell = Some(self.position.best());
@@ -202,27 +227,37 @@ impl Equipment {
         if !self.position.moves() {
             return None;
         }
-        let mut serving = cell;
         let hysteresis = ratio(network.handover.hysteresis.as_f64());
-        let enough = network.handover.time_to_trigger.as_nanos() / 1_000_000 / MEASUREMENT;
+        let enough = network.handover.time_to_trigger.as_nanos().div_ceil(MEASUREMENT * 1_000_000);
+        let mut change = Change { cell, at: 0, handovers: 0 };
         while self.measured < present {
             self.measured += 1;
             self.position.advance(map);
-            let best = self.position.best();
             let gains = &self.position.gains;
-            if gains[best] <= hysteresis * gains[serving] {
-                self.better = (serving, 0);
-                continue;
+            let serving = gains[change.cell];
+            let mut target: Option<usize> = None;
+            for (cell, (times, gain)) in self.better.iter_mut().zip(gains).enumerate() {
+                *times = if *gain > hysteresis * serving { *times + 1 } else { 0 };
+                let lasted = u64::from(*times) > enough;
+                if lasted && target.is_none_or(|best| gains[best] < *gain) {
+                    target = Some(cell);
+                }
             }
-            let times = if self.better.0 == best { self.better.1 + 1 } else { 1 };
-            self.better = (best, times);
-            if times > enough {
-                serving = best;
-                self.better = (serving, 0);
+            if let Some(cell) = target {
+                change = Change { cell, at: self.measured * MEASUREMENT, handovers: change.handovers + 1 };
+                self.better.fill(0);
             }
         }
-        (serving != cell).then_some(serving)
+        (change.handovers > 0).then_some(change)
     }
+}
+
+/// A terminal has changed the cell, for the last time in that subframe.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    pub(super) cell: usize,
+    pub(super) at: u64,
+    pub(super) handovers: u32,
 }
 
 /// Where the packets of one way come out.
