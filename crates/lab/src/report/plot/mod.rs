@@ -54,7 +54,7 @@ pub(super) fn draw(figure: &Figure) -> Result<Drawing, PlotError> {
         Body::Boxes(boxes) => grouped::boxes(boxes),
         Body::Cdf { lines, marks, x_label, log_x } => {
             let panel = Panel {
-                y_label: "share of samples ≤ x".to_owned(),
+                y_label: "share ≤ x".to_owned(),
                 lines: lines.clone(),
                 marks: marks.clone(),
                 y_range: Some((0.0, 1.0)),
