@@ -293,19 +293,9 @@ fn iperf3_runs_from_the_file_also_over_ipv6_and_by_udp() {
     assert!(of("six")["output"].to_string().contains("bytes from bob.ipv6 (fd77:"), "{}", of("six"));
 }
 
-/// A download over a modelled Wi-Fi cell, by iperf3 in the place of the file's flow: what is emulated is what is simulated.
-const WIFI: &str = r#"
-title = "A download over Wi-Fi"
-duration = "6s"
-sample_interval = "100ms"
-
-[wifi.home]
-ap = { spatial_streams = 1, rate = "mcs 4" }
-
+/// A download to a laptop over a modelled cell, by iperf3 in the place of the file's flow: what is emulated is what is simulated.
+const DOWNLOAD: &str = r#"
 [host.server]
-
-[host.laptop]
-wifi = { cell = "home", distance = "5m", spatial_streams = 1, rate = "mcs 4" }
 
 [tcp.download]
 from = "server"
@@ -320,37 +310,10 @@ start = "1s"
 stop = "5s"
 "#;
 
-/// The same over LTE.
-const LTE: &str = r#"
-title = "A download over LTE"
-duration = "6s"
-sample_interval = "100ms"
-
-[lte.cell]
-layers = 1
-fast_fading = "none"
-
-[host.server]
-
-[host.laptop]
-lte = { distance = "30m" }
-
-[tcp.download]
-from = "server"
-to = "laptop"
-start = "1s"
-stop = "5s"
-
-[program.download]
-host = "server"
-iperf3 = { to = "laptop", congestion_control = "cubic" }
-start = "1s"
-stop = "5s"
-"#;
-
-/// Runs a file with a download both ways: the simulated flow gets a rate within these, and iperf3 as much.
-fn carries_iperf3_as_the_flow(file: &str, expected: Range<f64>) {
-    let Some(bench) = Bench::new(file, &lacking()) else { return };
+/// Runs the download over that cell both ways: the simulated flow gets a rate within these, and iperf3 as much.
+fn carries_iperf3_as_the_flow(cell: &str, expected: Range<f64>) {
+    let head = "title = \"A download\"\nduration = \"6s\"\nsample_interval = \"100ms\"\n";
+    let Some(bench) = Bench::new(&format!("{head}{cell}{DOWNLOAD}"), &lacking()) else { return };
     if Command::new("iperf3").arg("--version").output().is_err() {
         note("skipped: needs iperf3");
         return;
@@ -370,13 +333,28 @@ fn carries_iperf3_as_the_flow(file: &str, expected: Range<f64>) {
 #[test]
 fn a_wifi_cell_carries_iperf3_as_it_carries_the_flow_whose_place_it_takes() {
     // 39 Mbit/s, of which headers, pauses and acknowledgements take a quarter at most.
-    carries_iperf3_as_the_flow(WIFI, 29e6..37e6);
+    let cell = r#"
+[wifi.home]
+ap = { spatial_streams = 1, rate = "mcs 4" }
+
+[host.laptop]
+wifi = { cell = "home", distance = "5m", spatial_streams = 1, rate = "mcs 4" }
+"#;
+    carries_iperf3_as_the_flow(cell, 29e6..37e6);
 }
 
 #[test]
 fn an_lte_cell_carries_iperf3_as_it_carries_the_flow_whose_place_it_takes() {
     // 18.3 Mbit/s (36.213 table 7.1.7.2.1-1), of which headers take 4 %.
-    carries_iperf3_as_the_flow(LTE, 16e6..18e6);
+    let cell = r#"
+[lte.cell]
+layers = 1
+fast_fading = "none"
+
+[host.laptop]
+lte = { distance = "30m" }
+"#;
+    carries_iperf3_as_the_flow(cell, 16e6..18e6);
 }
 
 #[test]

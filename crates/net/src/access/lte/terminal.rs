@@ -108,6 +108,12 @@ impl Way {
         waiting.map(|(_, priority)| *priority).min().unwrap_or(u8::MAX)
     }
 
+    /// What waits, as a buffer status report tells it.
+    pub(super) fn report(&mut self, now: Time, priorities: &[u8]) -> Report {
+        let (waiting, guaranteed) = (self.backlog(), self.guaranteed(now));
+        Report { waiting, guaranteed, priority: self.priority(priorities) }
+    }
+
     pub(super) fn has_free_process(&self) -> bool {
         self.in_flight < PROCESSES
     }
@@ -214,6 +220,17 @@ impl Equipment {
     /// Whether anything of it is under way or waits.
     pub(super) fn is_busy(&self) -> bool {
         self.uplink.active || self.ways.iter().any(|way| way.listed || way.in_flight > 0)
+    }
+
+    /// What waits that way, as far as the base station knows and has not granted it yet.
+    pub(super) fn known(&mut self, direction: Direction, now: Time, priorities: &[u8]) -> Report {
+        match direction {
+            Direction::Up => {
+                let Uplink { known: waiting, guaranteed, priority, .. } = self.uplink;
+                Report { waiting, guaranteed, priority }
+            }
+            Direction::Down => self.ways[direction.index()].report(now, priorities),
+        }
     }
 
     /// Goes on to this subframe; at first it enters the best cell. Says if it changes the cell meanwhile.

@@ -3,7 +3,6 @@
 use super::super::bearer::PIECE_HEADER;
 use super::super::config::Scheduler;
 use super::super::scheduler::Candidate;
-use super::super::terminal::Report;
 use super::{Cellular, DOWN, Event, Grant, RESPONSE, UP, at, eighth};
 use crate::access::CellEvents;
 use crate::packet::Direction;
@@ -25,11 +24,9 @@ impl Cellular {
             }
             self.hear_channel(place, direction, subframe);
             let terminal = &mut self.terminals[place];
-            let uplink = terminal.uplink;
-            let way = &mut terminal.ways[direction];
-            let guaranteed = if direction == UP { uplink.guaranteed } else { way.guaranteed(at(subframe)) };
-            let rest = if direction == UP { uplink.priority } else { way.priority(&self.priorities) };
-            let class = if guaranteed > 0 { 0 } else { rest };
+            let known = terminal.known(Direction::ALL[direction], at(subframe), &self.priorities);
+            let way = &terminal.ways[direction];
+            let class = if known.guaranteed > 0 { 0 } else { known.priority };
             let bits = f64::from(way.channel.mcs.bits(self.resource_blocks)) * f64::from(way.channel.layers);
             candidates.push(Candidate { terminal: place, class, bits });
         }
@@ -40,20 +37,14 @@ impl Cellular {
         {
             let Candidate { terminal: place, class, .. } = candidate;
             let terminal = &mut self.terminals[place];
-            let uplink = terminal.uplink;
+            let known = terminal.known(Direction::ALL[direction], at(subframe), &self.priorities);
             let way = &mut terminal.ways[direction];
             let granted = self.grants.iter().position(|(of, _)| *of == place);
-            let (mut need, mut guaranteed) = (way.backlog(), 0);
-            if direction == UP {
-                (need, guaranteed) = (uplink.known, uplink.guaranteed);
-            } else if class == 0 {
-                guaranteed = way.guaranteed(at(subframe));
-            }
+            let mut need = known.waiting;
             if class == 0 {
                 // With the rest it takes part again, after all that is guaranteed.
-                let class = if direction == UP { uplink.priority } else { way.priority(&self.priorities) };
-                candidates.push(Candidate { class, ..candidate });
-                need = guaranteed;
+                candidates.push(Candidate { class: known.priority, ..candidate });
+                need = known.guaranteed;
             }
             let bits = (need + PIECE_HEADER * self.priorities.len() as u64).saturating_mul(8);
             let layers = u32::from(way.channel.layers);
@@ -174,12 +165,7 @@ impl Cellular {
             self.on_air.push((index, power));
         }
         let terminal = &mut self.terminals[place];
-        let way = &mut terminal.ways[UP];
-        let report = Report {
-            waiting: way.backlog(),
-            guaranteed: way.guaranteed(at(subframe)),
-            priority: way.priority(&self.priorities),
-        };
+        let report = terminal.ways[UP].report(at(subframe), &self.priorities);
         let uplink = &mut terminal.uplink;
         uplink.active = report.waiting > 0 || uplink.granted > uplink.used;
         let used = uplink.used;
