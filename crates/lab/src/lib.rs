@@ -12,6 +12,7 @@ pub mod figures;
 pub mod fit;
 pub mod measure;
 pub mod metrics;
+pub mod remedies;
 pub mod report;
 pub mod runner;
 mod secret;

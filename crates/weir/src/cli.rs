@@ -1,7 +1,9 @@
+mod advise;
 mod compare;
 mod serve;
 mod upload;
 
+pub(crate) use advise::Advise;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use compare::Compare;
 use lab::FileError;
@@ -27,6 +29,7 @@ Examples:
   weir run carlucci-2017/fig11 --runs 1      simulate one
   weir run my-experiment.toml --json         simulate a file of your own
   weir verify carlucci-2017                  put a paper's claims to the test
+  weir advise situations/adsl-upload         which queue, class or controller helps a call, and who pays
   weir verify --json > before.json           save the results, change a controller, and then:
   weir verify --baseline before.json         say what got worse (exit code 1)";
 
@@ -38,6 +41,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Put published claims to the test
     Verify(Verify),
+    /// Rank what can be done for a call by what it gains and what the others pay
+    Advise(Advise),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
     /// Set stored runs of browsers against the simulator

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::List(args) => commands::list::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
+        Command::Advise(args) => commands::advise::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),

@@ -5,6 +5,7 @@
 //! Everything is checked here, once; an error names the file, the line and the key, and how to mend it. The
 //! format is described in `docs/guides/experiments.md`.
 
+mod advise;
 mod audio;
 mod calls;
 mod catalogue;
@@ -30,6 +31,7 @@ mod wifi;
 mod words;
 
 pub use crate::document::FileError as ExperimentError;
+pub(crate) use advise::Advise;
 pub use catalogue::names;
 pub use endpoint::{Browser, Endpoint, Native};
 pub(crate) use ends::find_host;
@@ -78,6 +80,7 @@ pub struct Experiment {
     pub time_scale: f64,
     /// What its source plots.
     pub figures: Vec<Figure>,
+    pub(crate) advise: Advise,
     document: Table,
     files: Files,
     cells: Vec<Cell>,
@@ -180,6 +183,7 @@ impl Experiment {
         let seed = Seed(top.or("seed", 1)?);
         let time_scale = quick::factor(&mut top, "time_scale")?.unwrap_or(1.0);
         let today = top.or("today", false)?;
+        let advise = Advise::read(&mut top)?;
         let axes = grid::axes(&mut top)?;
         let figures = crate::figures::read(&mut top, &axes)?;
         for key in scenario::KEYS {
@@ -211,6 +215,7 @@ impl Experiment {
             seed,
             time_scale,
             figures,
+            advise,
             document,
             files,
             cells,
@@ -244,28 +249,67 @@ impl Experiment {
     /// When there is no such controller, it has not the settings that the file gives, or an axis varies the
     /// controller itself.
     pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
-        let mut document = self.document.clone();
         let node = document::parse_value(&format!("\"{profile}\""));
         let change = |call: &mut Table| call.insert("controller", node.clone());
-        document.edit("defaults", |defaults| defaults.edit("call", change));
-        for kind in ["call", "conference"] {
-            document.edit(kind, |calls| calls.edit_all(change));
-        }
-        document.edit("users", |groups| groups.edit_all(|group| group.edit("call", change)));
-        let text = document::write(&document);
-        let changed = Self::build(document, &text, &self.path, &self.name, self.files.clone())
-            .map_err(|fault| fault.in_file(&self.path))?;
+        let changed = self.edited(|document| {
+            document.edit("defaults", |defaults| defaults.edit("call", change));
+            for kind in ["call", "conference"] {
+                document.edit(kind, |calls| calls.edit_all(change));
+            }
+            document.edit("users", |groups| groups.edit_all(|group| group.edit("call", change)));
+        })?;
         if changed.controllers().any(|controller| controller != profile) {
             return Err(ExperimentError::file(&self.path, "an axis varies the controller itself", ""));
         }
         Ok(changed)
     }
 
+    /// One cell as an experiment of its own, without axes and figures. Its name is that of the whole.
+    ///
+    /// # Errors
+    /// None that the experiment itself has not.
+    pub(crate) fn only(&self, cell: usize) -> Result<Self, ExperimentError> {
+        let alone = || {
+            let node = Node { value: Value::Table(self.document.clone()), place: document::Place::Line(1) };
+            let axes = grid::axes(&mut Reader::new(&node, "")?)?;
+            let points = grid::combinations(&axes, MAX_CELLS)?;
+            let mut document = at(&self.document, &points[cell])?;
+            document.retain(|key| !["grid", "axis", "figure", "quick"].contains(&key));
+            let text = document::write(&document);
+            Self::build(document, &text, &self.path, &self.name, self.files.clone())
+        };
+        alone().map_err(|fault| fault.in_file(&self.path))
+    }
+
+    /// The experiment with its document changed.
+    ///
+    /// # Errors
+    /// When what comes out is no experiment.
+    pub(crate) fn edited(&self, change: impl FnOnce(&mut Table)) -> Result<Self, ExperimentError> {
+        let mut document = self.document.clone();
+        change(&mut document);
+        let text = document::write(&document);
+        Self::build(document, &text, &self.path, &self.name, self.files.clone())
+            .map_err(|fault| fault.in_file(&self.path))
+    }
+
+    /// The sections of a kind, `call` or `tcp`, and their tables, as they stand in the file.
+    pub(crate) fn sections(&self, kind: &str) -> Vec<(&str, &Table)> {
+        let Some(Value::Table(sections)) = self.document.get(kind).map(|node| &node.value) else {
+            return Vec::new();
+        };
+        let tables = sections.iter().filter_map(|(name, node)| match &node.value {
+            Value::Table(table) => Some((name, table)),
+            _ => None,
+        });
+        tables.collect()
+    }
+
     /// Its text without what changes no run: by it, runs of the same thing are known although their files had other words, figures or
     /// numbers of runs.
     #[must_use]
     pub(crate) fn essence(&self) -> String {
-        let words = ["title", "source", "about", "runs", "seed", "figure", "quick"];
+        let words = ["title", "source", "about", "runs", "seed", "figure", "quick", "advise"];
         let mut document = self.document.clone();
         document.retain(|key| !words.contains(&key));
         document::write(&document)
@@ -348,6 +392,14 @@ fn cell(
     points: &[&Point],
     files: &Files,
 ) -> Result<Cell, Fault> {
+    let document = at(document, points)?;
+    let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
+    let (scenario, programs, measure) = scenario::read(document, files)?;
+    Ok(Cell { index, params: params.collect(), scenario, programs, measure })
+}
+
+/// The document at these points of its axes.
+fn at(document: &Table, points: &[&Point]) -> Result<Table, Fault> {
     let mut document = document.clone();
     for point in points {
         for (path, value) in &point.set {
@@ -361,7 +413,5 @@ fn cell(
             }
         }
     }
-    let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
-    let (scenario, programs, measure) = scenario::read(document, files)?;
-    Ok(Cell { index, params: params.collect(), scenario, programs, measure })
+    Ok(document)
 }

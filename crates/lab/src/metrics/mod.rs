@@ -19,7 +19,7 @@ mod tcp;
 mod tests;
 
 pub use request::{MetricError, Reduce, Request};
-pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
+pub use statistics::{Statistic, deviation, half_width, jain_index, mean, percentile};
 pub use summary::{StreamSummary, condensed, lines, summary};
 
 use input::Input;
@@ -119,6 +119,8 @@ const SCALARS: &[Scalar] = &[
               retransmissions" },
     Scalar { name: "media_rate", unit: BitsPerSecond, better: Higher, compute: rates::payload_received,
         doc: "payload received, without headers, as webrtc-stats' bytesReceived counts it" },
+    Scalar { name: "goodput", unit: BitsPerSecond, better: Higher, compute: rates::goodput,
+        doc: "payload received without parity: what a decoder can use, and what came by retransmission" },
     Scalar { name: "share", unit: Share, better: Neither, compute: fairness::share,
         doc: "received rate of the first stream over that of all the streams: `streams = [\"main.video\", \"rival.tcp\"]`" },
     Scalar { name: "loss", unit: Share, better: Lower, compute: quality::loss,
@@ -143,6 +145,9 @@ const SCALARS: &[Scalar] = &[
         doc: "freezes of the video in the window (webrtc-stats freezeCount)" },
     Scalar { name: "freeze_time", unit: Seconds, better: Lower, compute: quality::freeze_time,
         doc: "time frozen in the window (webrtc-stats totalFreezesDuration)" },
+    Scalar { name: "freeze_share", unit: Share, better: Lower, compute: quality::freeze_share,
+        doc: "the share of the window in which the picture stood: webrtc-stats totalFreezesDuration, and the time since the last frame \
+              where that is longer than 2 s, as of a call that was given up" },
     Scalar { name: "disconnections", unit: Count, better: Lower, compute: disturbance::disconnections,
         doc: "times that an end gave the call up in the window: media time-outs and circuit breakers (RFC 8083)" },
     Scalar { name: "recovery_time", unit: Seconds, better: Lower, compute: disturbance::recovery_time,

@@ -41,6 +41,18 @@ pub(super) fn freeze_time(input: &Input<'_>) -> Result<f64, MetricError> {
     grown(input, "totalFreezesDuration")
 }
 
+/// The mean over the streams.
+pub(super) fn freeze_share(input: &Input<'_>) -> Result<f64, MetricError> {
+    let mut shares = Vec::with_capacity(input.streams.len());
+    for stream in &input.streams {
+        let silent = input.since_last_step(stream, "framesDecoded").seconds();
+        let stands = if silent >= SILENCE.as_secs_f64() { silent } else { 0.0 };
+        let frozen = input.growth(stream, "totalFreezesDuration")? + stands;
+        shares.push((frozen / input.seconds()).min(1.0));
+    }
+    Ok(super::mean(&shares))
+}
+
 fn grown(input: &Input<'_>, counter: &str) -> Result<f64, MetricError> {
     input.streams.iter().map(|stream| input.growth(stream, counter)).sum()
 }

@@ -24,6 +24,12 @@ pub(super) fn payload_received(input: &Input<'_>) -> Result<f64, MetricError> {
     rate(input, &RECEIVED[..1])
 }
 
+pub(super) fn goodput(input: &Input<'_>) -> Result<f64, MetricError> {
+    let parity: f64 =
+        input.streams.iter().map(|stream| input.growth_or_zero(stream, "fecBytesReceived")).sum();
+    Ok(payload_received(input)? - parity * 8.0 / input.seconds())
+}
+
 pub(super) fn sent_samples(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
     total(input, &SENT)
 }

@@ -1,3 +1,4 @@
+pub(crate) mod advise;
 pub(crate) mod compare;
 pub(crate) mod control;
 pub(crate) mod doctor;

@@ -1,0 +1,40 @@
+//! `[advise]`: what of the experiment is one's own to change, for those who ask for advice.
+
+use crate::document::{Fault, Reader};
+
+/// What advice may touch, and whom it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Advise {
+    /// The section of the call that is to live: of `[call]`, `[conference]` or `[users]`; the first with video if left out.
+    pub(crate) call: Option<String>,
+    /// The lines whose queue is one's own; every line with a rate that the call passes if left out, none if empty.
+    pub(crate) lines: Option<Vec<String>>,
+    /// Whether marks stay on the packets as far as these lines.
+    pub(crate) dscp: bool,
+    /// Whether the access point or the base station is one's own.
+    pub(crate) radio: bool,
+    /// Whether the application is one's own, with its controller.
+    pub(crate) controller: bool,
+}
+
+impl Default for Advise {
+    fn default() -> Self {
+        Self { call: None, lines: None, dscp: true, radio: true, controller: true }
+    }
+}
+
+impl Advise {
+    pub(super) fn read(top: &mut Reader<'_>) -> Result<Self, Fault> {
+        let Some(node) = top.node("advise") else { return Ok(Self::default()) };
+        let mut table = Reader::new(node, "advise")?;
+        let advise = Self {
+            call: table.optional("call")?,
+            lines: table.optional("lines")?,
+            dscp: table.or("dscp", true)?,
+            radio: table.or("radio", true)?,
+            controller: table.or("controller", true)?,
+        };
+        table.finish()?;
+        Ok(advise)
+    }
+}

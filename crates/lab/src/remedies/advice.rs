@@ -1,0 +1,238 @@
+//! Remedies put to the test in one situation or many.
+
+use super::catalogue::{Remedy, Settled, Unfit};
+use super::judge::Judgement;
+use super::score::{Compared, Standing, score};
+use super::situation::Situation;
+use crate::experiment::{Experiment, ExperimentError};
+use crate::metrics::{MetricError, half_width, mean};
+use crate::runner::{Job, Outcome, Runner, Summary};
+
+/// Situations that are judged together: the cells of a file, or of all experiments of a paper.
+#[derive(Debug)]
+pub struct Group {
+    /// What it was called for by: a file, a name, a paper.
+    pub name: String,
+    /// Its situations, experiment by experiment.
+    pub situations: Vec<Situation>,
+}
+
+/// A cell that has no call with video: of which experiment, and which.
+pub type NotSituation = (String, String);
+
+impl Group {
+    /// The situations of these experiments, in which `cell` chooses by axis and value; and the cells that are none.
+    ///
+    /// # Errors
+    /// When `[advise]` names something that is not there.
+    pub fn of(
+        name: &str,
+        experiments: &[Experiment],
+        cell: &[(String, String)],
+    ) -> Result<(Self, Vec<NotSituation>), ExperimentError> {
+        let (mut situations, mut left_out) = (Vec::new(), Vec::new());
+        for experiment in experiments {
+            let wanted =
+                experiment.cells().iter().filter(|of| cell.iter().all(|pair| of.params.contains(pair)));
+            for cell in wanted {
+                match Situation::of(experiment, cell.index)? {
+                    Some(situation) => situations.push(situation),
+                    None => left_out.push((experiment.name.clone(), cell.label())),
+                }
+            }
+        }
+        Ok((Self { name: name.to_owned(), situations }, left_out))
+    }
+}
+
+/// What is run of a situation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variant {
+    /// As it stands.
+    Plain,
+    /// The judged call alone.
+    Alone,
+    /// With this remedy.
+    With(usize),
+}
+
+/// A group and what can be done about it.
+#[derive(Debug)]
+pub struct Advice {
+    /// The situations.
+    pub group: Group,
+    /// The remedies that were asked for.
+    pub remedies: Vec<Remedy>,
+    /// By remedy, by situation: the experiment with it, or why there is none.
+    pub settled: Vec<Vec<Result<Settled, Unfit>>>,
+    /// What is run, and of which situation; the experiments are those of `experiments`.
+    variants: Vec<(usize, Variant)>,
+    experiments: Vec<Experiment>,
+    /// By variant, by run; none of a run that broke off.
+    judged: Vec<Vec<Option<Judgement>>>,
+}
+
+impl Advice {
+    /// Applies the remedies to every situation of the group.
+    ///
+    /// # Errors
+    /// When the call cannot be had alone, as when the file needs what is beside it.
+    pub fn new(group: Group, remedies: Vec<Remedy>) -> Result<Self, ExperimentError> {
+        let settle =
+            |remedy: &Remedy| group.situations.iter().map(|situation| remedy.apply(situation)).collect();
+        let settled: Vec<Vec<Result<Settled, Unfit>>> = remedies.iter().map(settle).collect();
+        let (mut variants, mut experiments) = (Vec::new(), Vec::new());
+        for (place, situation) in group.situations.iter().enumerate() {
+            variants.push((place, Variant::Plain));
+            experiments.push(situation.experiment.clone());
+            if !situation.beside.is_empty() {
+                variants.push((place, Variant::Alone));
+                experiments.push(situation.alone()?);
+            }
+            for (remedy, by_situation) in settled.iter().enumerate() {
+                if let Ok(settled) = &by_situation[place] {
+                    variants.push((place, Variant::With(remedy)));
+                    experiments.push(settled.experiment.clone());
+                }
+            }
+        }
+        let judged = experiments.iter().map(|experiment| vec![None; experiment.runs as usize]).collect();
+        Ok(Self { group, remedies, settled, variants, experiments, judged })
+    }
+
+    /// How many runs it takes.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.experiments.iter().map(|experiment| experiment.runs as usize).sum()
+    }
+
+    /// Runs everything. Runs that break off are told to `failed`.
+    ///
+    /// # Errors
+    /// When a run cannot be judged.
+    pub fn run(
+        &mut self,
+        runner: Runner<'_>,
+        mut failed: impl FnMut(Job, &str),
+    ) -> Result<Summary, MetricError> {
+        let (situations, variants, judged) = (&self.group.situations, &self.variants, &mut self.judged);
+        let mut fault = None;
+        let judge = |job: Job, recording| Judgement::of(&situations[variants[job.experiment].0], &recording);
+        let summary = runner.run(&self.experiments, judge, |Outcome { job, result }| match result {
+            Ok(Ok(judgement)) => judged[job.experiment][job.run as usize] = Some(judgement),
+            Ok(Err(error)) => fault = Some(error),
+            Err(failure) => failed(job, &failure.to_string()),
+        });
+        fault.map_or(Ok(summary), Err)
+    }
+
+    /// How one remedy did, or what stands already (`None`), over the first `runs` runs of each situation; `weight` is that of the call against what is
+    /// beside it. `None` where it can be applied nowhere. Where it cannot be applied in some situations, these count as they stand.
+    #[must_use]
+    pub fn standing(&self, remedy: Option<usize>, runs: usize, weight: f64) -> Option<Standing> {
+        if remedy.is_some_and(|remedy| self.settled[remedy].iter().all(Result::is_err)) {
+            return None;
+        }
+        let each: Vec<(&str, Standing)> = (0..self.group.situations.len())
+            .map(|place| {
+                let name = self.group.situations[place].experiment.name.as_str();
+                (name, self.in_situation(place, remedy, runs, weight))
+            })
+            .collect();
+        let mut names: Vec<&str> = each.iter().map(|(name, _)| *name).collect();
+        names.dedup();
+        let of = |name: &str| -> Vec<&Standing> {
+            each.iter().filter(|(of, _)| *of == name).map(|(_, standing)| standing).collect()
+        };
+        let by_experiment: Vec<Standing> = names.iter().map(|name| mean_of(&of(name))).collect();
+        Some(mean_of(&by_experiment.iter().collect::<Vec<_>>()))
+    }
+
+    /// The runs of a variant of a situation.
+    fn runs_of(&self, situation: usize, variant: Variant) -> Option<&[Option<Judgement>]> {
+        let place = self.variants.iter().position(|of| *of == (situation, variant))?;
+        Some(&self.judged[place])
+    }
+
+    fn in_situation(&self, place: usize, remedy: Option<usize>, runs: usize, weight: f64) -> Standing {
+        let plain = self.runs_of(place, Variant::Plain).unwrap_or_default();
+        let with = remedy.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
+        let alone = self.runs_of(place, Variant::Alone).unwrap_or(plain);
+        let compared: Vec<Compared<'_>> = with
+            .iter()
+            .zip(plain)
+            .zip(alone)
+            .take(runs)
+            .filter_map(|((with, without), alone)| {
+                Some(Compared { with: with.as_ref()?, without: without.as_ref()?, alone: alone.as_ref()? })
+            })
+            .collect();
+        of_runs(&compared, weight)
+    }
+}
+
+/// The standing in one situation.
+fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
+    let values = |of: &dyn Fn(&Compared<'_>) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
+    let (quality, kept) = (values(&|run| run.quality()), values(&|run| run.kept()));
+    let change =
+        |of: &dyn Fn(&Judgement) -> f64| mean(&finite(values(&|run| of(run.with) / of(run.without) - 1.0)));
+    let recoveries: Vec<f64> =
+        values(&|run| run.with.recovery_time).into_iter().filter(|time| !time.is_nan()).collect();
+    let sections = runs.first().map_or(0, |run| run.with.beside.len());
+    Standing {
+        scores: quality.iter().zip(&kept).map(|(quality, kept)| score(*quality, *kept, weight)).collect(),
+        quality: mean(&quality),
+        quality_interval: half_width(&quality),
+        kept: mean(&kept),
+        kept_interval: half_width(&kept),
+        goodput: mean(&values(&|run| run.with.call.goodput)),
+        goodput_change: change(&|of| of.call.goodput),
+        frame_delay_p95: mean(&values(&|run| run.with.call.frame_delay_p95)),
+        frame_delay_change: change(&|of| of.call.frame_delay_p95),
+        freeze_share: mean(&values(&|run| run.with.call.freeze_share)),
+        freeze_change: mean(&values(&|run| run.with.call.freeze_share - run.without.call.freeze_share)),
+        recovery_time: mean(&finite(recoveries.clone())),
+        recovered: finite(recoveries.clone()).len() as f64 / recoveries.len() as f64,
+        jain: mean(&finite(values(&|run| run.with.jain))),
+        beside: (0..sections).map(|place| mean(&values(&|run| run.with.beside[place].shown))).collect(),
+    }
+}
+
+fn finite(mut values: Vec<f64>) -> Vec<f64> {
+    values.retain(|value| value.is_finite());
+    values
+}
+
+/// The mean of several standings, value by value, of those that have one.
+fn mean_of(standings: &[&Standing]) -> Standing {
+    if let [one] = standings {
+        return (*one).clone();
+    }
+    let of = |value: fn(&Standing) -> f64| mean(&finite(standings.iter().map(|one| value(one)).collect()));
+    let seeds = standings.iter().map(|one| one.scores.len()).min().unwrap_or(0);
+    // Intervals of independent means: the root of the sum of their squares, over how many there are.
+    let interval = |value: fn(&Standing) -> f64| {
+        let squares: f64 = standings.iter().map(|one| value(one) * value(one)).sum();
+        squares.sqrt() / standings.len() as f64
+    };
+    Standing {
+        scores: (0..seeds)
+            .map(|seed| mean(&finite(standings.iter().map(|one| one.scores[seed]).collect())))
+            .collect(),
+        quality: of(|one| one.quality),
+        quality_interval: interval(|one| one.quality_interval),
+        kept: of(|one| one.kept),
+        kept_interval: interval(|one| one.kept_interval),
+        goodput: of(|one| one.goodput),
+        goodput_change: of(|one| one.goodput_change),
+        frame_delay_p95: of(|one| one.frame_delay_p95),
+        frame_delay_change: of(|one| one.frame_delay_change),
+        freeze_share: of(|one| one.freeze_share),
+        freeze_change: of(|one| one.freeze_change),
+        recovery_time: of(|one| one.recovery_time),
+        recovered: of(|one| one.recovered),
+        jain: of(|one| one.jain),
+        beside: Vec::new(),
+    }
+}

@@ -1,0 +1,79 @@
+//! What the operator of an LTE network can do.
+
+use super::{Edits, Kind, Remedy, Unfit, marks, path};
+use crate::remedies::Situation;
+use units::Bitrate;
+
+pub(super) fn remedies() -> Vec<Remedy> {
+    vec![
+        at_default_bearer(
+            "bearer-codel",
+            "CoDel in the default bearer",
+            "Kilinc and Andersson 2014 § 4.2",
+            "queue",
+            "codel",
+        ),
+        at_default_bearer(
+            "bearer-fq_codel",
+            "FQ-CoDel in the default bearer",
+            "RFC 8290; Janczukowicz 2017 § 7.6.1",
+            "queue",
+            "fq_codel",
+        ),
+        at_default_bearer(
+            "discard-timer",
+            "packets that wait for 300 ms in the default bearer are dropped",
+            "TS 36.323 § 5.4; TS 36.331 § 6.3.2 (discardTimer)",
+            "discard_timer",
+            "300ms",
+        ),
+        Remedy::new(
+            ("dedicated-bearer", Kind::Lte),
+            "a bearer of QCI 2 for the call's packets, by DSCP, with its highest rate guaranteed",
+            "TS 23.203 table 6.1.7; Guerrero Viveros 2019 § 7.2",
+            dedicated_bearer,
+        ),
+    ]
+}
+
+/// The networks that the call passes.
+fn networks(situation: &Situation) -> Result<&[String], Unfit> {
+    if situation.lte.is_empty() {
+        return Err(Unfit("no LTE on the call's way".to_owned()));
+    }
+    if !situation.advise.radio {
+        return Err(Unfit("the base station is not one's own: advise.radio is false".to_owned()));
+    }
+    Ok(&situation.lte)
+}
+
+fn at_default_bearer(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    key: &'static str,
+    value: &'static str,
+) -> Remedy {
+    Remedy::new((name, Kind::Lte), about, source, move |situation: &Situation| {
+        let at =
+            |network: &String| (path("lte", network, &format!("bearer.default.{key}")), value.to_owned());
+        Ok(Edits { set: networks(situation)?.iter().map(at).collect(), lines: Vec::new() })
+    })
+}
+
+fn dedicated_bearer(situation: &Situation) -> Result<Edits, Unfit> {
+    let networks = networks(situation)?;
+    let config = |name: &String| situation.scenario.network.lte.iter().find(|network| network.name == *name);
+    if networks.iter().filter_map(config).any(|network| network.bearers.len() > 1) {
+        return Err(Unfit("the network has a bearer beside the default one already".to_owned()));
+    }
+    let rates =
+        situation.calls(&situation.call).filter_map(|call| Some(call.video.as_ref()?.encoder.max_rate));
+    let gbr = rates.max().unwrap_or(Bitrate::from_kbps(2_500));
+    let bearer =
+        format!("{{ qci = 2, gbr = \"{gbr}\", filter = [{{ dscp = \"af41\" }}, {{ dscp = \"ef\" }}] }}");
+    let mut set: Vec<_> =
+        networks.iter().map(|network| (path("lte", network, "bearer.call"), bearer.clone())).collect();
+    set.extend(marks(situation)?);
+    Ok(Edits { set, lines: Vec::new() })
+}

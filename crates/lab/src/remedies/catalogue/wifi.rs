@@ -1,0 +1,73 @@
+//! Another access point, or another setting of it: nothing at the stations has to change (Guerrero Viveros 2019 § 7.2).
+
+use super::{Edits, Kind, Remedy, Unfit, marks, path};
+use crate::remedies::Situation;
+
+/// The queue of each station in Linux (`net/mac80211/tx.c`: codel's target of 20 ms).
+const MAC80211: &str = "fq_codel target 20ms";
+
+pub(super) fn remedies() -> Vec<Remedy> {
+    vec![
+        Remedy::new(
+            ("wmm", Kind::Wifi),
+            "WMM: access categories by DSCP, calls marked",
+            "IEEE 802.11-2016 § 10.22.2; Guerrero Viveros 2019 § 7.2",
+            |situation| Ok(edits([at_cells(situation, "channel_access", "edca")?, marks(situation)?])),
+        ),
+        Remedy::new(
+            ("per-station", Kind::Wifi),
+            "a queue with FQ-CoDel for each station, in turn by airtime",
+            "Høiland-Jørgensen et al. 2017; Guerrero Viveros 2019 § 7.2",
+            |situation| {
+                let buffer = at_cells(situation, "ap.buffer", "per station")?;
+                Ok(edits([buffer, at_cells(situation, "ap.queue", MAC80211)?]))
+            },
+        ),
+        Remedy::new(("wmm-per-station", Kind::Wifi), "both of these", "as these", |situation| {
+            Ok(edits([
+                at_cells(situation, "channel_access", "edca")?,
+                at_cells(situation, "ap.buffer", "per station")?,
+                at_cells(situation, "ap.queue", MAC80211)?,
+                marks(situation)?,
+            ]))
+        }),
+        Remedy::new(
+            ("ap-fq_codel", Kind::Wifi),
+            "FQ-CoDel before the driver of the access point, which holds 16 packets",
+            "RFC 8290; Guerrero Viveros 2019 § 7.2",
+            |situation| {
+                Ok(edits([
+                    at_cells(situation, "ap.buffer", "shared")?,
+                    at_cells(situation, "ap.queue", "fq_codel")?,
+                    at_cells(situation, "ap.driver", "16")?,
+                ]))
+            },
+        ),
+        Remedy::new(
+            ("ap-short-buffer", Kind::Wifi),
+            "100 packets in the access point instead of a thousand",
+            "Guerrero Viveros 2019 § 7.1 (the long buffers of access devices)",
+            |situation| {
+                Ok(edits([
+                    at_cells(situation, "ap.buffer", "shared")?,
+                    at_cells(situation, "ap.queue", "pfifo limit 100")?,
+                ]))
+            },
+        ),
+    ]
+}
+
+fn edits<const N: usize>(sets: [Vec<(String, String)>; N]) -> Edits {
+    Edits { set: sets.into_iter().flatten().collect(), lines: Vec::new() }
+}
+
+/// A value of every cell that the call passes.
+fn at_cells(situation: &Situation, key: &str, value: &str) -> Result<Vec<(String, String)>, Unfit> {
+    if situation.wifi.is_empty() {
+        return Err(Unfit("no Wi-Fi on the call's way".to_owned()));
+    }
+    if !situation.advise.radio {
+        return Err(Unfit("the access point is not one's own: advise.radio is false".to_owned()));
+    }
+    Ok(situation.wifi.iter().map(|cell| (path("wifi", cell, key), value.to_owned())).collect())
+}

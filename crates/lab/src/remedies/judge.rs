@@ -1,0 +1,195 @@
+//! What a run was like, for the call and for what was beside it.
+
+use super::score::delay_factor;
+use super::situation::{Measure, Section, Situation, planned};
+use crate::metrics::{MetricError, Request, mean};
+use sim::Recording;
+use sim::recording::{Kind, StreamRecord};
+use sim::{CallConfig, VideoConfig};
+use units::Time;
+
+/// A run, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The call that is to live.
+    pub call: Call,
+    /// What was beside it, in the order of [`Situation::beside`].
+    pub beside: Vec<Others>,
+    /// From the end of the traffic beside it until the call was back at 80 % of its rate (metric `recovery_time`), seconds; infinite
+    /// if it never was, not-a-number where nothing ended.
+    pub recovery_time: f64,
+    /// Jain's index of the video and TCP rates, at each sample while two or more are there; not-a-number if there never are.
+    pub jain: f64,
+}
+
+/// The calls of a section, together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Call {
+    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its videos and the time that they
+    /// are planned to last.
+    pub goodput: f64,
+    /// 95th percentile of the time from capture to decodable, seconds, of the video that fares worst; infinite if a video had no
+    /// frame.
+    pub frame_delay_p95: f64,
+    /// The share of the time in which the picture stood.
+    pub freeze_share: f64,
+    /// What of the rate is of use, bit/s: each video's rate times what its frames' delay leaves
+    /// ([`delay_factor`]) and what does not stand, as a mean.
+    pub useful_rate: f64,
+}
+
+/// Traffic beside the call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Others {
+    /// What is shown, by its measure: bit/s received of a call or a flow without end, seconds else; infinite if it was not
+    /// complete.
+    pub shown: f64,
+    /// How well it went, the more the better: bit/s, or pages a second.
+    pub speed: f64,
+}
+
+impl Judgement {
+    /// Judges a run of a situation, with or without a remedy.
+    ///
+    /// # Errors
+    /// When a record that it needs is not there.
+    pub fn of(situation: &Situation, recording: &Recording) -> Result<Self, MetricError> {
+        let call = call(situation, &situation.call, recording)?;
+        let mut beside = Vec::with_capacity(situation.beside.len());
+        for other in &situation.beside {
+            // Not there when the call is alone.
+            let names = names(situation, &other.section, other.measure);
+            if names.iter().any(|name| !recording.streams.iter().any(|stream| stream.name == *name)) {
+                continue;
+            }
+            beside.push(match other.measure {
+                Measure::Call => {
+                    let call = self::call(situation, &other.section, recording)?;
+                    Others { shown: call.goodput, speed: call.useful_rate }
+                }
+                measure => flows(measure, &names, recording)?,
+            });
+        }
+        let recovery_time = recovery_time(situation, recording)?;
+        Ok(Self { call, beside, recovery_time, jain: jain(recording)? })
+    }
+}
+
+/// The names of the video records of a call, or of the audio's if it has no video.
+fn media(call: &CallConfig) -> Vec<String> {
+    let kind = if call.video.is_some() { "video" } else { "audio" };
+    let forward = format!("{}.{kind}", call.name);
+    if call.two_way { vec![forward.clone(), forward + ".back"] } else { vec![forward] }
+}
+
+/// The names of a section's records.
+fn names(situation: &Situation, section: &Section, measure: Measure) -> Vec<String> {
+    if measure == Measure::Call {
+        return situation.calls(section).flat_map(media).collect();
+    }
+    section.members.iter().map(|place| format!("{}.tcp", situation.scenario.tcp[*place].name)).collect()
+}
+
+fn metric(name: &str, streams: &[&str]) -> Result<Request, MetricError> {
+    Request::new(name, streams, None)
+}
+
+/// The calls of a section.
+fn call(situation: &Situation, section: &Section, recording: &Recording) -> Result<Call, MetricError> {
+    let mut videos = Vec::new();
+    for config in situation.calls(section) {
+        for name in media(config) {
+            videos.push(stream(
+                config.video.as_ref(),
+                &name,
+                planned(config, &situation.scenario),
+                recording,
+            )?);
+        }
+    }
+    let of = |value: fn(&Call) -> f64| mean(&videos.iter().map(value).collect::<Vec<_>>());
+    Ok(Call {
+        goodput: of(|video| video.goodput),
+        frame_delay_p95: videos.iter().map(|video| video.frame_delay_p95).fold(0.0, f64::max),
+        freeze_share: of(|video| video.freeze_share),
+        useful_rate: of(|video| video.useful_rate),
+    })
+}
+
+/// One stream over the time that it is planned to last.
+fn stream(
+    video: Option<&VideoConfig>,
+    name: &str,
+    (from, to): (Time, Time),
+    recording: &Recording,
+) -> Result<Call, MetricError> {
+    let of = |metric_name| metric(metric_name, &[name])?.between(from, to).compute(recording);
+    let goodput = of("goodput")?;
+    if video.is_none() {
+        // A voice has no frames: what arrives of it counts.
+        return Ok(Call { goodput, frame_delay_p95: 0.0, freeze_share: 0.0, useful_rate: goodput });
+    }
+    let (delay, freeze_share) = (of("frame_delay_p95")?, of("freeze_share")?);
+    let frame_delay_p95 = if delay.is_nan() { f64::INFINITY } else { delay };
+    let useful_rate = goodput * delay_factor(frame_delay_p95) * (1.0 - freeze_share);
+    Ok(Call { goodput, frame_delay_p95, freeze_share, useful_rate })
+}
+
+/// The flows of a section, each over the time that it was there.
+fn flows(measure: Measure, names: &[String], recording: &Recording) -> Result<Others, MetricError> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut rate = 0.0;
+    for name in &names {
+        rate += metric("received_rate", &[name])?.compute(recording)?;
+    }
+    let time = |name| metric(name, &names)?.compute(recording);
+    Ok(match measure {
+        Measure::CompletionTime => {
+            let time = time("completion_time")?;
+            Others { shown: if time.is_nan() { f64::INFINITY } else { time }, speed: rate }
+        }
+        Measure::PageLoadTime => {
+            let time = time("page_load_time_mean")?;
+            let shown = if time.is_nan() { f64::INFINITY } else { time };
+            Others { shown, speed: 1.0 / shown }
+        }
+        Measure::Call | Measure::Rate => Others { shown: rate, speed: rate },
+    })
+}
+
+/// The longest that a video of the call took after a flow had ended.
+fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, MetricError> {
+    let flows = situation.beside.iter().filter(|beside| beside.measure != Measure::Call);
+    let mut longest = f64::NAN;
+    for flow in flows.filter_map(|beside| beside.section.members.first()) {
+        let flow = format!("{}.tcp", situation.scenario.tcp[*flow].name);
+        if !recording.streams.iter().any(|stream| stream.name == flow) {
+            continue;
+        }
+        for config in situation.calls(&situation.call).filter(|call| call.video.is_some()) {
+            let (from, to) = planned(config, &situation.scenario);
+            for video in media(config) {
+                let time = metric("recovery_time", &[&video, &flow])?.between(from, to).compute(recording)?;
+                longest = longest.max(time);
+            }
+        }
+    }
+    Ok(longest)
+}
+
+/// While two or more streams are there: one alone is always fair.
+fn jain(recording: &Recording) -> Result<f64, MetricError> {
+    let counts = |stream: &&StreamRecord| matches!(stream.kind, Kind::Video | Kind::Tcp);
+    let streams: Vec<&StreamRecord> = recording.streams.iter().filter(counts).collect();
+    let (mut starts, mut ends): (Vec<Time>, Vec<Time>) = streams.iter().map(|stream| stream.active).unzip();
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let (Some(from), Some(to)) = (starts.get(1), ends.len().checked_sub(2).map(|place| ends[place])) else {
+        return Ok(f64::NAN);
+    };
+    if to <= *from {
+        return Ok(f64::NAN);
+    }
+    let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+    metric("jain", &names)?.between(*from, to).compute(recording)
+}

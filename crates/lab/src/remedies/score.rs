@@ -1,0 +1,132 @@
+//! How good a remedy is: for the call, for what is beside it, and for both in one number.
+
+use super::judge::Judgement;
+use crate::metrics::mean;
+
+/// What a delay leaves of a conversation, between 1 and 0: 1 − Idd / 50, where Idd is the impairment by absolute delay of the
+/// E-model (ITU-T G.107 (2015) eqs. 7-27, 7-28, with their default sT = 1, mT = 100 ms) and 50 the most that it comes to. `delay` is
+/// in seconds. G.114 calls 150 ms good for most, where it is 1.00, and 400 ms the limit of planning, where it is 0.52.
+#[must_use]
+pub fn delay_factor(delay: f64) -> f64 {
+    if delay <= 0.1 {
+        return 1.0;
+    }
+    if delay.is_infinite() {
+        return 0.0;
+    }
+    let x = libm::log2(delay / 0.1);
+    let sixth_root = |value: f64| libm::pow(value, 1.0 / 6.0);
+    let idd =
+        25.0 * (sixth_root(1.0 + libm::pow(x, 6.0)) - 3.0 * sixth_root(1.0 + libm::pow(x / 3.0, 6.0)) + 2.0);
+    (1.0 - idd / 50.0).clamp(0.0, 1.0)
+}
+
+/// One run of a situation: as it is with a remedy, as it stands without one, and with the call alone; all with one seed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Compared<'j> {
+    pub(crate) with: &'j Judgement,
+    pub(crate) without: &'j Judgement,
+    pub(crate) alone: &'j Judgement,
+}
+
+impl Compared<'_> {
+    /// The call's useful rate over that of the call alone in the network as it stands.
+    pub(crate) fn quality(&self) -> f64 {
+        ratio(self.with.call.useful_rate, self.alone.call.useful_rate)
+    }
+
+    /// How fast what is beside the call is, over how fast it is without the remedy: the geometric mean over its
+    /// sections; 1 if there is nothing.
+    pub(crate) fn kept(&self) -> f64 {
+        let each = self.with.beside.iter().zip(&self.without.beside);
+        let logs: Vec<f64> =
+            each.map(|(with, without)| libm::log(ratio(with.speed, without.speed))).collect();
+        if logs.is_empty() { 1.0 } else { libm::exp(mean(&logs)) }
+    }
+}
+
+/// Nothing over nothing is as much as before.
+fn ratio(one: f64, other: f64) -> f64 {
+    if one == other { 1.0 } else { one / other }
+}
+
+/// Both in one number: `quality` to the power of `weight`, times `kept` to the rest. With a weight of one half it is
+/// proportional fairness between the call and the others (Kelly, Maulloo and Tan 1998): to double the one is worth as much as to
+/// halve the other.
+pub(crate) fn score(quality: f64, kept: f64, weight: f64) -> f64 {
+    libm::pow(quality, weight) * libm::pow(kept, 1.0 - weight)
+}
+
+/// How a remedy did, over the runs of its situations. Of several situations each value is the mean of their means, each experiment
+/// counting once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The score, by seed.
+    pub scores: Vec<f64>,
+    /// The call's useful rate over that of the call alone.
+    pub quality: f64,
+    /// The 95 % confidence interval of it, to either side.
+    pub quality_interval: f64,
+    /// The speed of what is beside the call over that without the remedy.
+    pub kept: f64,
+    /// The 95 % confidence interval of it, to either side.
+    pub kept_interval: f64,
+    /// bit/s.
+    pub goodput: f64,
+    /// The mean ratio of it to that without the remedy, less 1.
+    pub goodput_change: f64,
+    /// Seconds; infinite if a run had no frame.
+    pub frame_delay_p95: f64,
+    /// The mean ratio of it to that without the remedy, less 1.
+    pub frame_delay_change: f64,
+    /// A share of the call's time.
+    pub freeze_share: f64,
+    /// Less that without the remedy.
+    pub freeze_change: f64,
+    /// Seconds, of the runs in which the call recovered; not-a-number if it never did or had nothing to recover from.
+    pub recovery_time: f64,
+    /// In which share of the runs with something to recover from it did; not-a-number without such.
+    pub recovered: f64,
+    /// Jain's index of all rates, while there are several.
+    pub jain: f64,
+    /// What was beside the call, in the order of the situation, of one situation alone.
+    pub beside: Vec<f64>,
+}
+
+impl Standing {
+    /// The mean score.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        mean(&self.scores)
+    }
+
+    /// What the others pay: the share of their speed that they lose. Below zero they gain.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        1.0 - self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delay_counts_as_in_the_e_model() {
+        // Idd of the formula: 0 to 100 ms, 0.16 at 150, 3.05 at 200, 24.1 at 400 (X = 2: 25·(65^⅙ − 3·(1 + (2/3)⁶)^⅙ + 2)).
+        for (delay, factor) in
+            [(0.02, 1.0), (0.1, 1.0), (0.15, 0.997), (0.2, 0.939), (0.4, 0.518), (1.0, 0.123)]
+        {
+            assert!((delay_factor(delay) - factor).abs() < 0.002, "{delay}: {}", delay_factor(delay));
+        }
+        assert_eq!(delay_factor(f64::INFINITY), 0.0);
+        assert!(delay_factor(60.0) >= 0.0 && delay_factor(3.0) < delay_factor(1.0));
+    }
+
+    #[test]
+    fn to_double_the_one_is_worth_to_halve_the_other() {
+        assert!((score(0.8, 0.5, 0.5) - score(0.4, 1.0, 0.5)).abs() < 1e-12);
+        assert_eq!(score(0.3, 0.9, 1.0), 0.3);
+        assert_eq!(score(0.0, 1.2, 0.5), 0.0);
+    }
+}

@@ -1,0 +1,320 @@
+//! What a cell of an experiment is to somebody who wants advice.
+
+use crate::document::did_you_mean;
+use crate::experiment::{Advise, Experiment, ExperimentError};
+use net::{AccessConfig, HostId, RateConfig};
+use sim::tcp::{TcpApplication, TcpSource};
+use sim::{CallConfig, Scenario};
+use std::fmt::Write as _;
+use units::{Bitrate, Time};
+
+/// A cell of an experiment, whose call is to live.
+#[derive(Debug)]
+pub struct Situation {
+    /// The cell as an experiment of its own, as it stands.
+    pub experiment: Experiment,
+    /// Which cell of its experiment: `config=Droptail 125kB`; empty if it has one.
+    pub label: String,
+    /// The call that is judged.
+    pub(crate) call: Section,
+    /// What crosses the network beside it.
+    pub beside: Vec<Beside>,
+    /// The lines whose queue is one's own.
+    pub(crate) lines: Vec<Line>,
+    /// The Wi-Fi cells that the call passes, by name.
+    pub(crate) wifi: Vec<String>,
+    /// The LTE networks that the call passes, by name.
+    pub(crate) lte: Vec<String>,
+    pub(crate) advise: Advise,
+    pub(crate) scenario: Scenario,
+}
+
+/// A section of the file that makes calls or flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// Its name: `main` of `[call.main]`.
+    pub(crate) name: String,
+    /// Where a call's keys are: `call.main`, `users.city.call`.
+    pub(crate) path: String,
+    /// Its calls or flows: places in the scenario.
+    pub(crate) members: Vec<usize>,
+}
+
+/// Traffic that shares the network with the call.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// Its section's name.
+    pub name: String,
+    /// What of it is measured.
+    pub measure: Measure,
+    pub(crate) section: Section,
+}
+
+/// What is measured of traffic beside the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The quality of another call.
+    Call,
+    /// The time that a flow of so many bytes takes.
+    CompletionTime,
+    /// The time until a page is there.
+    PageLoadTime,
+    /// The rate of a flow without an end.
+    Rate,
+}
+
+/// A line with a rate that the call passes.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// `alice.up`.
+    pub(crate) name: String,
+    /// Where it stands in the file: `host.alice.up`.
+    pub(crate) path: String,
+    /// Its rate, if that does not change.
+    pub(crate) rate: Option<Bitrate>,
+}
+
+impl Situation {
+    /// The cell as a situation; `None` if it has no call with video that could be judged.
+    ///
+    /// # Errors
+    /// When `[advise]` names a call or a line that is not there.
+    pub fn of(experiment: &Experiment, cell: usize) -> Result<Option<Self>, ExperimentError> {
+        let label = experiment.cells()[cell].label();
+        let experiment = experiment.only(cell)?;
+        let scenario = experiment.cells()[0].scenario(experiment.seed);
+        let calls = call_sections(&experiment, &scenario);
+        let Some(call) = judged(&experiment, &scenario, &calls)? else { return Ok(None) };
+        let beside = calls.into_iter().filter(|other| *other != call).map(|section| Beside {
+            name: section.name.clone(),
+            measure: Measure::Call,
+            section,
+        });
+        let beside = beside.chain(flow_sections(&experiment, &scenario)).collect();
+        let lines = lines(&experiment, &scenario, &call)?;
+        let shared = |of: fn(&AccessConfig) -> Option<usize>| {
+            let mut found: Vec<usize> =
+                hosts(&scenario, &call).iter().filter_map(|host| of(access(&scenario, *host))).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        let wifi = shared(|access| match access {
+            AccessConfig::Wifi(station) => Some(station.cell),
+            _ => None,
+        });
+        let lte = shared(|access| match access {
+            AccessConfig::Lte(terminal) => Some(terminal.network),
+            _ => None,
+        });
+        let wifi = wifi.into_iter().map(|cell| scenario.network.wifi[cell].name.clone()).collect();
+        let lte = lte.into_iter().map(|network| scenario.network.lte[network].name.clone()).collect();
+        let advise = experiment.advise.clone();
+        Ok(Some(Self { experiment, label, call, beside, lines, wifi, lte, advise, scenario }))
+    }
+
+    /// The name of the section of the call that is judged.
+    #[must_use]
+    pub fn call(&self) -> &str {
+        &self.call.name
+    }
+
+    /// The situation with the judged call alone.
+    pub(crate) fn alone(&self) -> Result<Experiment, ExperimentError> {
+        let (kind, name) = (self.call.kind(), self.call.name.as_str());
+        self.experiment.edited(|document| {
+            document.retain(|key| {
+                !["tcp", "program", "call", "conference", "users"].contains(&key) || key == kind
+            });
+            document.edit(kind, |sections| sections.retain(|section| section == name));
+            if kind == "users" {
+                document.edit(kind, |groups| groups.edit(name, |group| group.retain(|key| key != "web")));
+            }
+        })
+    }
+
+    /// The calls of a section.
+    pub(crate) fn calls<'a>(&'a self, section: &'a Section) -> impl Iterator<Item = &'a CallConfig> + 'a {
+        section.members.iter().map(|place| &self.scenario.calls[*place])
+    }
+
+    /// The controller of the judged call.
+    pub(crate) fn controller(&self) -> &str {
+        let mut videos = self.calls(&self.call).filter_map(|call| call.video.as_ref());
+        videos.next().map_or("", |video| video.controller.profile.as_str())
+    }
+
+    /// The sections of the calls of the same application: those under the same controller.
+    pub(crate) fn application(&self) -> impl Iterator<Item = &Section> {
+        let own = |section: &&Section| {
+            let mut videos = self.calls(section).filter_map(|call| call.video.as_ref());
+            videos.any(|video| video.controller.profile == self.controller())
+        };
+        let beside = self.beside.iter().filter(|beside| beside.measure == Measure::Call);
+        std::iter::once(&self.call).chain(beside.map(|beside| &beside.section).filter(own))
+    }
+
+    /// What is judged beside what, for people: `main, beside upload and web`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = format!("call {}", self.call.name);
+        for (place, beside) in self.beside.iter().enumerate() {
+            let joint = if place == 0 { ", beside " } else { ", " };
+            let _ = write!(text, "{joint}{}", beside.name);
+        }
+        text
+    }
+}
+
+impl Section {
+    /// The kind of section: call, conference or users.
+    fn kind(&self) -> &str {
+        self.path.split('.').next().unwrap_or_default()
+    }
+}
+
+fn access(scenario: &Scenario, host: HostId) -> &AccessConfig {
+    &scenario.network.hosts[usize::from(host.0)].access
+}
+
+/// The sections that make calls.
+fn call_sections(experiment: &Experiment, scenario: &Scenario) -> Vec<Section> {
+    let members = |made: &dyn Fn(&str) -> bool| {
+        let calls = scenario.calls.iter().enumerate();
+        calls.filter(|(_, call)| made(&call.name)).map(|(place, _)| place).collect::<Vec<_>>()
+    };
+    let kinds = ["call", "conference", "users"];
+    let sections = kinds
+        .into_iter()
+        .flat_map(|kind| experiment.sections(kind).into_iter().map(move |(name, _)| (kind, name)));
+    let section = |(kind, name): (&str, &str)| {
+        let (path, members) = match kind {
+            "call" => (format!("call.{name}"), members(&|call| call == name)),
+            "conference" => {
+                (format!("conference.{name}"), members(&|call| made_of(call, name, "-").is_some()))
+            }
+            _ => (
+                format!("users.{name}.call"),
+                members(&|call| made_of(call, name, "").is_some_and(is_number)),
+            ),
+        };
+        Section { name: name.to_owned(), path, members }
+    };
+    sections.map(section).filter(|section| !section.members.is_empty()).collect()
+}
+
+/// What follows a section's name and `joint` in the name of what it makes.
+fn made_of<'n>(made: &'n str, section: &str, joint: &str) -> Option<&'n str> {
+    made.strip_prefix(section)?.strip_prefix(joint)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The sections that make flows.
+fn flow_sections(experiment: &Experiment, scenario: &Scenario) -> Vec<Beside> {
+    let kinds = ["tcp", "users"];
+    let sections = kinds
+        .into_iter()
+        .flat_map(|kind| experiment.sections(kind).into_iter().map(move |(name, _)| (kind, name)));
+    let beside = |(kind, name): (&str, &str)| {
+        let made = |flow: &str| match kind {
+            "tcp" => flow == name || made_of(flow, name, "-").is_some_and(is_number),
+            _ => made_of(flow, name, "").and_then(|rest| rest.strip_suffix("-web")).is_some_and(is_number),
+        };
+        let flows = scenario.tcp.iter().enumerate().filter(|(_, flow)| made(&flow.name));
+        let members: Vec<usize> = flows.map(|(place, _)| place).collect();
+        let measure = match &scenario.tcp[*members.first()?].application {
+            TcpApplication::Pages(_) => Measure::PageLoadTime,
+            TcpApplication::Stream(TcpSource::Finite(_)) => Measure::CompletionTime,
+            TcpApplication::Stream(_) => Measure::Rate,
+        };
+        let section = Section { name: name.to_owned(), path: format!("{kind}.{name}"), members };
+        Some(Beside { name: name.to_owned(), measure, section })
+    };
+    sections.filter_map(beside).collect()
+}
+
+/// The section that `[advise]` names, or the first whose calls have video.
+fn judged(
+    experiment: &Experiment,
+    scenario: &Scenario,
+    sections: &[Section],
+) -> Result<Option<Section>, ExperimentError> {
+    let has_video =
+        |section: &Section| section.members.iter().any(|place| scenario.calls[*place].video.is_some());
+    let Some(wanted) = &experiment.advise.call else {
+        return Ok(sections.iter().find(|section| has_video(section)).cloned());
+    };
+    let error = |reason: String, mend: String| {
+        ExperimentError::file(&experiment.path, format!("advise.call: {reason}"), mend)
+    };
+    match sections.iter().find(|section| section.name == *wanted) {
+        None => {
+            let names = sections.iter().map(|section| section.name.as_str());
+            Err(error(format!("there is no call '{wanted}'"), did_you_mean(wanted, names, "the calls are")))
+        }
+        Some(section) if !has_video(section) => {
+            let mend = "name a call with video, whose frames tell how it fares".to_owned();
+            Err(error(format!("'{wanted}' has no video"), mend))
+        }
+        Some(section) => Ok(Some(section.clone())),
+    }
+}
+
+/// The hosts at the ends of a section's calls.
+fn hosts(scenario: &Scenario, section: &Section) -> Vec<HostId> {
+    let calls = section.members.iter().map(|place| &scenario.calls[*place]);
+    calls.flat_map(|call| [call.from, call.to]).collect()
+}
+
+/// The lines of one's own that the call passes, each once.
+fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result<Vec<Line>, ExperimentError> {
+    let mut found: Vec<Line> = Vec::new();
+    let groups = experiment.sections("users");
+    let path_of = |host: &str, way: &str| {
+        let group = groups.iter().find(|(group, _)| made_of(host, group, "").is_some_and(is_number));
+        match group.filter(|_| !experiment.sections("host").iter().any(|(name, _)| *name == host)) {
+            Some((group, _)) => (format!("{group}.{way}"), format!("users.{group}.host.{way}")),
+            None => (format!("{host}.{way}"), format!("host.{host}.{way}")),
+        }
+    };
+    for place in &call.members {
+        let CallConfig { from, to, two_way, .. } = scenario.calls[*place];
+        let back = if two_way { &[(to, "up"), (from, "down")][..] } else { &[] };
+        for (host, way) in [(from, "up"), (to, "down")].iter().chain(back) {
+            let AccessConfig::Wired { up, down } = access(scenario, *host) else { continue };
+            let rate = match &(if *way == "up" { up } else { down }).rate {
+                RateConfig::Unlimited => continue,
+                RateConfig::Scheduled(schedule) => {
+                    let mut values = schedule.values();
+                    values.next().filter(|_| values.next().is_none())
+                }
+                RateConfig::Trace(_) => None,
+            };
+            let (name, path) = path_of(scenario.name(*host), way);
+            if !found.iter().any(|line| line.name == name) {
+                found.push(Line { name, path, rate });
+            }
+        }
+    }
+    let Some(own) = &experiment.advise.lines else { return Ok(found) };
+    if let Some(missing) = own.iter().find(|own| !found.iter().any(|line| line.name == **own)) {
+        let names = found.iter().map(|line| line.name.as_str());
+        let mend = if found.is_empty() {
+            "no line with a rate is on the call's way".to_owned()
+        } else {
+            did_you_mean(missing, names, "the call passes")
+        };
+        let reason = format!("advise.lines: the call passes no line '{missing}' with a rate");
+        return Err(ExperimentError::file(&experiment.path, reason, mend));
+    }
+    found.retain(|line| own.contains(&line.name));
+    Ok(found)
+}
+
+/// When the calls of a section are there, as planned.
+pub(crate) fn planned(call: &CallConfig, scenario: &Scenario) -> (Time, Time) {
+    (call.start, call.stop.min(Time::ZERO + scenario.duration))
+}
