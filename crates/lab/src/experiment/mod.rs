@@ -21,6 +21,7 @@ mod programs;
 mod quick;
 mod scenario;
 mod schedule;
+pub(crate) mod strategy;
 mod tcp;
 #[cfg(test)]
 mod tests;
