@@ -223,7 +223,7 @@ impl Call<'_> {
 }
 
 /// The marks under `dscp`: one for all, or one for each medium.
-fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
+pub(super) fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
     let path = table.path("dscp");
     let Some(node @ Node { value: Value::Table(_), .. }) = table.node("dscp") else {
         let mark = ends::dscp(table, "dscp")?;

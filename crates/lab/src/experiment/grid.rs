@@ -1,3 +1,4 @@
+use super::strategy;
 use crate::document::{Fault, KeyPath, Node, Place, Reader, Table, Value, did_you_mean};
 
 /// Something that is varied: a value of the file, or several values that change together.
@@ -185,7 +186,13 @@ pub(crate) fn keep(document: &mut Table, kind: &str, only: &[String], point: &Po
         let key = format!("axis.points.{kind}{plural}");
         return Err(Fault::new(point.place, key, reason, mend));
     }
-    sections.retain(|name| only.iter().any(|kept| kept == name));
+    let is_left_out = |name: &str| !only.iter().any(|kept| kept == name);
+    if kind == "call" {
+        let left_out: Vec<&str> =
+            sections.iter().map(|(name, _)| name).filter(|name| is_left_out(name)).collect();
+        strategy::forget(document, |name| left_out.contains(&name));
+    }
+    sections.retain(|name| !is_left_out(name));
     document.insert(kind, Node { value: Value::Table(sections), place });
     Ok(())
 }

@@ -22,6 +22,7 @@ mod programs;
 mod quick;
 mod scenario;
 mod schedule;
+pub(crate) mod strategy;
 mod tcp;
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,13 @@
 use super::ends::Defaults;
 use super::files::Files;
 use super::programs::{self, Program};
-use super::{calls, hosts, measure, measure::Measure, tcp, users};
+use super::{calls, hosts, measure, measure::Measure, strategy, tcp, users};
 use crate::document::{Fault, Node, Place, Reader, Table, Value};
 use sim::Scenario;
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that make a scenario.
-pub(super) const KEYS: [&str; 13] = [
+pub(super) const KEYS: [&str; 14] = [
     "duration",
     "sample_interval",
     "core_delay",
@@ -19,6 +19,7 @@ pub(super) const KEYS: [&str; 13] = [
     "tcp",
     "program",
     "users",
+    "strategy",
     "defaults",
     "measure",
 ];
@@ -27,7 +28,7 @@ const MAX_SAMPLES: u64 = 10_000_000;
 
 /// What a document says is to be simulated, which programs run besides if the network is emulated, and how it is measured.
 pub(super) fn read(document: Table, files: &Files) -> Result<(Scenario, Vec<Program>, Measure), Fault> {
-    let document = users::expand(document)?;
+    let document = strategy::expand(users::expand(document)?)?;
     let node = Node { value: Value::Table(document), place: Place::Line(1) };
     let mut top = Reader::new(&node, "")?;
     let (duration, sample_interval) = times(&mut top)?;

@@ -18,6 +18,7 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use request::matches;
 pub use request::{MetricError, Reduce, Request};
 pub use statistics::{Statistic, deviation, half_width, jain_index, mean, percentile};
 pub use summary::{StreamSummary, condensed, lines, summary};

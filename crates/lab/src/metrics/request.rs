@@ -302,7 +302,7 @@ fn find_stream<'a>(
 }
 
 /// Whether `name` is `pattern`, in which `*` stands for any characters.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {

@@ -1,0 +1,319 @@
+//! `[strategy]`: how an operator helps calls on its gateways without being part of them. It becomes queues, relays and marks, as if somebody had written these,
+//! so that they are read and checked as any other.
+//!
+//! Janczukowicz 2017 § 4.3 and § 4.4 have the three strategies, § 7.6 which queues go with each: *neutral*, one that keeps delays low for every packet; *ott*, a class for those
+//! calls of a service that are marked and pass an eligible relay; *enterprise*, a class for those that the policy in an enterprise's browsers marks.
+
+mod line;
+mod tree;
+
+use super::calls;
+use super::words::choice;
+use crate::document::{Fault, FromNode, Node, Place, Reader, Table, Value, did_you_mean, read as read_value};
+use crate::metrics::matches;
+use line::GatewayLine;
+use net::{Direction, Dscp, HostId, QueueConfig};
+pub(crate) use tree::{Eligible, Priority, Tree};
+use units::{Bitrate, Bytes, Ratio};
+
+/// The queue of the neutral strategy (Janczukowicz 2017 § 7.6.1).
+const NEUTRAL: &str = "fq_codel";
+/// What best effort waits in where the line has no queue that could be a class's: the large buffer of the thesis (§ 6.3.6).
+const BEST_EFFORT: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
+/// What the class is assured of (§ 7.6.2: a low rate and the higher priority do best; HTB204 is a fifth of its line, § 6.3.6).
+const SHARE: Ratio = Ratio::from_percent(20);
+/// What can be eligible.
+const CALLS: [&str; 2] = ["call", "conference"];
+
+/// The document with its strategy written out.
+pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
+    let Some(node) = document.get("strategy").cloned() else { return Ok(document) };
+    document.retain(|key| key != "strategy");
+    let mut table = Reader::new(&node, "strategy")?;
+    let strategy = Strategy::read(&mut table, &document)?;
+    table.finish()?;
+    strategy.write(&mut document)?;
+    Ok(document)
+}
+
+/// Takes calls that an axis leaves out from those that are eligible, so that the others of the list still are.
+pub(super) fn forget(document: &mut Table, is_left_out: impl Fn(&str) -> bool) {
+    let Some(Node { value: Value::Table(mut strategy), place }) = document.get("strategy").cloned() else {
+        return;
+    };
+    let Some(Node { value: Value::List(calls), place: at }) = strategy.get("calls").cloned() else { return };
+    let stays = |node: &Node| !matches!(&node.value, Value::Text(name) if is_left_out(name));
+    let calls = calls.into_iter().filter(stays).collect();
+    strategy.insert("calls", Node { value: Value::List(calls), place: at });
+    document.insert("strategy", Node { value: Value::Table(strategy), place });
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    None,
+    Neutral,
+    Ott,
+    Enterprise,
+}
+
+/// What is changed.
+struct Strategy {
+    kind: Kind,
+    place: Place,
+    /// Lines and their queues.
+    queues: Vec<(GatewayLine, String)>,
+    /// Kind and name of each eligible section.
+    eligible: Vec<(&'static str, String)>,
+    relay: Option<String>,
+}
+
+/// The class of eligible flows.
+struct Class {
+    rate: Assured,
+    priority: Priority,
+}
+
+/// A rate, or a share of the line's.
+enum Assured {
+    Rate(Bitrate),
+    Share(Ratio),
+}
+
+impl FromNode for Assured {
+    const WHAT: &'static str = "a share such as \"20%\" or a rate such as \"204kbit/s\"";
+    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+        if let Some(Ok(rate)) = Bitrate::from_node(node) {
+            return Some(Ok(Self::Rate(rate)));
+        }
+        let share = Ratio::from_node(node)?;
+        Some(share.map(Self::Share).map_err(|error| format!("{error}, or a rate such as 204kbit/s")))
+    }
+}
+
+impl Strategy {
+    fn read(table: &mut Reader<'_>, document: &Table) -> Result<Self, Fault> {
+        let kinds = [
+            ("none", Kind::None),
+            ("neutral", Kind::Neutral),
+            ("ott", Kind::Ott),
+            ("enterprise", Kind::Enterprise),
+        ];
+        let kind = choice(table, "kind", &kinds)?;
+        let lines = line::read(table, document)?;
+        let queue = match table.optional::<String>("queue")? {
+            Some(words) => Some(
+                words.parse::<QueueConfig>().map_err(|error| table.fault("queue", error.to_string(), ""))?,
+            ),
+            None => None,
+        };
+        let class = class(table)?;
+        let eligible = eligible(table, document)?;
+        let relay = relay(table, document)?;
+        if kind == Kind::Ott && relay.is_none() {
+            return Err(table.missing("relay", "\"…\", the host of the eligible media relay"));
+        }
+        let classful = matches!(kind, Kind::Ott | Kind::Enterprise);
+        if classful && eligible.is_none() {
+            return Err(table.missing("calls", "[\"…\"], the calls that are eligible, or [\"*\"]"));
+        }
+        if kind != Kind::None && lines.is_empty() {
+            let mend = "give a host's up or down a rate, and a queue that packets wait in";
+            return Err(table.fault("lines", "no wired line has a rate: there is no gateway", mend));
+        }
+        let queues = lines.into_iter().map(|line| {
+            let words = match kind {
+                Kind::None => String::new(),
+                Kind::Neutral => queue.as_ref().map_or(NEUTRAL.to_owned(), QueueConfig::to_string),
+                Kind::Ott | Kind::Enterprise => {
+                    let relay = relay.as_ref().filter(|_| kind == Kind::Ott);
+                    let eligible = relay.map_or(Eligible::Marked, |relay| passing(relay, &line));
+                    tree(table, &class, eligible, queue.as_ref(), &line)?
+                }
+            };
+            Ok((line, words))
+        });
+        let queues = queues.collect::<Result<_, Fault>>()?;
+        let relay = relay.map(|(name, _)| name);
+        Ok(Self { kind, place: table.place(), queues, eligible: eligible.unwrap_or_default(), relay })
+    }
+
+    fn write(&self, document: &mut Table) -> Result<(), Fault> {
+        if self.kind == Kind::None {
+            return Ok(());
+        }
+        for (line, words) in &self.queues {
+            let queue = self.node(Value::Text(words.clone()));
+            let way = line.key();
+            document.edit("host", |hosts| {
+                hosts.edit(&line.host, |host| host.edit(way, |line| line.insert("queue", queue)));
+            });
+        }
+        if self.kind == Kind::Neutral {
+            return Ok(());
+        }
+        for (kind, name) in sections(document) {
+            let is_eligible = self.eligible.iter().any(|(of, call)| *of == kind && *call == name);
+            let marks = match (is_eligible, self.kind) {
+                (true, _) => Some(self.marks(document, kind, &name)?),
+                // The policy is in the browser: what it does not want has no mark.
+                (false, Kind::Enterprise) => Some(self.node(Value::Text("be".to_owned()))),
+                (false, _) => None,
+            };
+            let relay = self.relay.as_ref().filter(|_| is_eligible && self.kind == Kind::Ott);
+            let relay = relay.map(|relay| self.node(Value::Text(relay.clone())));
+            document.edit(kind, |calls| {
+                calls.edit(&name, |call| {
+                    for (key, node) in [("dscp", marks), ("relay", relay)] {
+                        if let Some(node) = node {
+                            call.insert(key, node);
+                        }
+                    }
+                });
+            });
+        }
+        Ok(())
+    }
+
+    /// The marks of an eligible call: its own, and those of the class where it has none.
+    fn marks(&self, document: &Table, kind: &str, name: &str) -> Result<Node, Fault> {
+        let path = format!("{kind}.{name}");
+        let Some(mut node) = inner(document, kind).and_then(|calls| calls.get(name)).cloned() else {
+            return Ok(self.node(Value::Table(Table::default())));
+        };
+        if let (Value::Table(call), Some(defaults)) = (&mut node.value, inner(document, "defaults"))
+            && let Some(defaults) = inner(defaults, "call")
+        {
+            call.merge_defaults(defaults);
+        }
+        let mut table = Reader::new(&node, &path)?;
+        let own = calls::marks(&mut table)?;
+        let mut marks = Table::default();
+        for (medium, own, usual) in
+            [("audio", own.audio, tree::MARKS[0]), ("video", own.video, tree::MARKS[1])]
+        {
+            let mark = if own == Dscp::DEFAULT { usual } else { own };
+            if !tree::MARKS.contains(&mark) {
+                let reason =
+                    format!("{medium} has mark {}, which the strategy's class does not take", mark.0);
+                return Err(table.fault("dscp", reason, "write ef or af41, or leave it out"));
+            }
+            marks.insert(medium, self.node(Value::Integer(mark.0.into())));
+        }
+        Ok(self.node(Value::Table(marks)))
+    }
+
+    const fn node(&self, value: Value) -> Node {
+        Node { value, place: self.place }
+    }
+}
+
+/// The class of eligible flows.
+fn class(table: &mut Reader<'_>) -> Result<Class, Fault> {
+    let usual = Class { rate: Assured::Share(SHARE), priority: Priority::High };
+    let path = table.path("class");
+    let Some(node) = table.node("class") else { return Ok(usual) };
+    let mut class = Reader::new(node, &path)?;
+    let rate = class.or("rate", usual.rate)?;
+    if matches!(rate, Assured::Rate(Bitrate::ZERO) | Assured::Share(Ratio::ZERO)) {
+        return Err(class.fault("rate", "a class of no rate", "write a share above 0% or a rate above zero"));
+    }
+    let words = [("high", Priority::High), ("same", Priority::Same), ("low", Priority::Low)];
+    let priority = choice(&mut class, "prio", &words)?;
+    class.finish()?;
+    Ok(Class { rate, priority })
+}
+
+/// The sections under `calls`, if it is there.
+fn eligible(table: &mut Reader<'_>, document: &Table) -> Result<Option<Vec<(&'static str, String)>>, Fault> {
+    let Some(wanted) = table.optional::<Vec<String>>("calls")? else { return Ok(None) };
+    let known: Vec<_> = sections(document).collect();
+    for pattern in wanted.iter().filter(|pattern| *pattern != "*") {
+        if !known.iter().any(|(_, name)| matches(pattern, name)) {
+            let names = known.iter().map(|(_, name)| name.as_str());
+            let mend = did_you_mean(pattern, names, "the calls are");
+            return Err(table.fault("calls", format!("there is no call '{pattern}'"), mend));
+        }
+    }
+    let is_wanted = |name: &str| wanted.iter().any(|pattern| matches(pattern, name));
+    Ok(Some(known.into_iter().filter(|(_, name)| is_wanted(name)).collect()))
+}
+
+/// The host under `relay`, if it is there.
+fn relay(table: &mut Reader<'_>, document: &Table) -> Result<Option<(String, HostId)>, Fault> {
+    let Some(wanted) = table.optional::<String>("relay")? else { return Ok(None) };
+    let hosts = || inner(document, "host").into_iter().flat_map(Table::iter).map(|(name, _)| name);
+    match (0..).zip(hosts()).find(|(_, name)| *name == wanted) {
+        Some((place, _)) => Ok(Some((wanted, HostId(place)))),
+        None => {
+            let names: Vec<&str> = hosts().collect();
+            let mend = did_you_mean(&wanted, names.into_iter(), "the hosts are");
+            Err(table.fault("relay", format!("there is no host '{wanted}'"), mend))
+        }
+    }
+}
+
+/// Which packets of this line pass the relay: on a client's line up they go to it. The relay's own lines see the other end of the same leg.
+fn passing((name, host): &(String, HostId), line: &GatewayLine) -> Eligible {
+    let is_own = line.host == *name;
+    match (line.way, is_own) {
+        (Direction::Up, false) | (Direction::Down, true) => Eligible::To(*host),
+        (Direction::Down, false) | (Direction::Up, true) => Eligible::From(*host),
+    }
+}
+
+/// The words of the tree of a line.
+fn tree(
+    table: &Reader<'_>,
+    class: &Class,
+    eligible: Eligible,
+    queue: Option<&QueueConfig>,
+    line: &GatewayLine,
+) -> Result<String, Fault> {
+    let rate = line.constant_rate(table)?;
+    let assured = match class.rate {
+        Assured::Rate(rate) => rate,
+        Assured::Share(share) => rate.scale(share.as_f64()),
+    };
+    if assured == Bitrate::ZERO || assured > rate {
+        let reason = format!("{assured} for the class of {line}, which carries {rate}");
+        return Err(table.fault("class", reason, "write a share, such as rate = \"20%\", or a lower rate"));
+    }
+    let classless = |queue: &QueueConfig| !queue.shapes() && *queue != QueueConfig::Unlimited;
+    let best_effort = match queue {
+        Some(queue) if !classless(queue) => {
+            let reason =
+                "best effort within a class waits in a queue with a limit, and without a rate of its own";
+            return Err(table.fault("queue", reason, "write one such as fq_codel or bfifo limit 125kB"));
+        }
+        Some(queue) => queue.clone(),
+        None => Some(line.queue()?).filter(classless).unwrap_or(BEST_EFFORT),
+    };
+    // tc has no limit in time.
+    let best_effort = match best_effort {
+        QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate.bytes_in(time)),
+        queue => queue,
+    };
+    let tree =
+        Tree { line: rate, class: assured, priority: class.priority, eligible, best_effort: &best_effort };
+    Ok(tree.script("eth0"))
+}
+
+/// Kind and name of what can be eligible, in the order of the file.
+fn sections(document: &Table) -> impl Iterator<Item = (&'static str, String)> + use<> {
+    let names = |kind| {
+        let sections = inner(document, kind).into_iter().flat_map(Table::iter);
+        sections.map(move |(name, _)| (kind, name.to_owned())).collect::<Vec<_>>()
+    };
+    CALLS.map(names).into_iter().flatten()
+}
+
+/// The table under a key, if it is one.
+fn inner<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+    match table.get(key).map(|node| &node.value) {
+        Some(Value::Table(inner)) => Some(inner),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
