@@ -3,7 +3,7 @@
 
 use lab::report::{
     At, Bar, Body, BoxStats, ClaimRow, Figure, Group, Grouped, Line, LineStyle, Mark, MarkKind, Panel,
-    Report, Role, Section, Status, Table, html,
+    Report, Role, Section, Status, TextTable, html,
 };
 use std::error::Error;
 
@@ -94,7 +94,7 @@ fn section(n: usize) -> Section {
             figure("scatter", "Share of the rate against delay", "", scatter()),
         ],
         compared: Vec::new(),
-        table: Some(Table {
+        table: Some(TextTable {
             caption: "Section means".to_owned(),
             columns: ["Section", "Capacity (Mbit/s)", "Published (Mbit/s)", "Measured (Mbit/s)"]
                 .map(str::to_owned)

@@ -2,7 +2,7 @@
 
 use super::{Comparison, Party};
 use crate::metrics::{StreamSummary, Unit, mean};
-use crate::report::Table;
+use crate::report::TextTable;
 use serde::Serialize;
 
 /// What is compared of every stream: mean rate, the 95th percentile of the round-trip time, loss.
@@ -130,7 +130,7 @@ fn means<'a>(runs: impl Iterator<Item = &'a Vec<StreamSummary>>) -> Vec<(String,
 }
 
 /// The differences as a table of the report.
-pub(super) fn table(differences: &[Difference]) -> Table {
+pub(super) fn table(differences: &[Difference]) -> TextTable {
     let row = |difference: &Difference| {
         let mut row = difference.row().to_vec();
         if row[0].is_empty() {
@@ -138,7 +138,7 @@ pub(super) fn table(differences: &[Difference]) -> Table {
         }
         row
     };
-    Table {
+    TextTable {
         caption: "Measured against the simulator with the calls of today's Chromium".to_owned(),
         columns: Difference::COLUMNS.map(str::to_owned).to_vec(),
         rows: differences.iter().map(row).collect(),

@@ -38,7 +38,7 @@ fn merge(drawn: &[Named<'_, Figure>]) -> Vec<Figure> {
         Body::Boxes(_) => {
             all(drawn, boxes).and_then(|boxes| overlaid(&boxes, |stats| stats.p50)).map(Body::Boxes)
         }
-        Body::Scatter { .. } => None,
+        Body::Scatter(_) | Body::Table(_) => None,
     };
     match body {
         Some(body) => vec![Figure { body, ..(*first).clone() }],
@@ -165,7 +165,7 @@ fn apart(drawn: &[Named<'_, Figure>]) -> Vec<Figure> {
         match &mut body {
             Body::Bars(bars) => bars.y_range = range.filter(|_| !bars.log_y),
             Body::Boxes(boxes) => boxes.y_range = range.filter(|_| !boxes.log_y),
-            Body::Time { .. } | Body::Cdf { .. } | Body::Scatter { .. } => {}
+            Body::Time { .. } | Body::Cdf { .. } | Body::Scatter(_) | Body::Table(_) => {}
         }
         let (id, title) = (format!("{}-{}", figure.id, place + 1), format!("{}: {who}", figure.title));
         Figure { id, title, body, ..(*figure).clone() }
@@ -189,6 +189,6 @@ fn extent(body: &Body) -> Option<Vec<f64>> {
         Body::Boxes(boxes) => {
             Some(items(boxes, |stats| vec![stats.p5, stats.p95, stats.published.unwrap_or(f64::NAN)]))
         }
-        Body::Time { .. } | Body::Cdf { .. } | Body::Scatter { .. } => None,
+        Body::Time { .. } | Body::Cdf { .. } | Body::Scatter(_) | Body::Table(_) => None,
     }
 }

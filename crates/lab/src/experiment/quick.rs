@@ -103,7 +103,7 @@ fn is_schedule(path: &[&str]) -> bool {
         ["users", _, "host", "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["host", _, "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["core_delay", "at" | "over"] => true,
-        ["figure", "values", "from" | "to"] | ["figure", "value", "from" | "to"] => true,
+        ["figure", "values" | "value" | "x" | "y", "from" | "to"] => true,
         // Marks in panels over time stand at seconds.
         ["figure", "panels", "marks", "x" | "from" | "to"] => true,
         _ => false,

@@ -7,8 +7,12 @@
 
 mod bars;
 mod cdf;
+mod measured;
+mod naming;
 mod page;
+mod scatter;
 mod spec;
+mod table;
 #[cfg(test)]
 mod tests;
 mod time;

@@ -143,6 +143,14 @@ impl<'e> Drawings<'e> {
                 let body = cdf.draw(self.experiment, &figure.cells, runs);
                 out.push(report::Figure { id, title, caption, body });
             }
+            Body::Table(table) => {
+                let body = table.draw(self.experiment, &figure.cells, runs);
+                out.push(report::Figure { id, title, caption, body });
+            }
+            Body::Scatter(scatter) => {
+                let body = scatter.draw(self.experiment, &figure.cells, runs);
+                out.push(report::Figure { id, title, caption, body });
+            }
         }
     }
 }
@@ -188,6 +196,8 @@ impl Figure {
             Body::Time(_) => Ok(Piece::None),
             Body::Bars(bars) => bars.piece(recording, known),
             Body::Cdf(cdf) => cdf.piece(recording, known),
+            Body::Table(table) => table.piece(recording, known),
+            Body::Scatter(scatter) => scatter.piece(recording, known),
         }
     }
 }

@@ -1,5 +1,7 @@
 use super::bars::{Bars, Shape};
 use super::cdf::Cdf;
+use super::scatter::Scatter;
+use super::table::Table;
 use super::time::TimePlot;
 use super::unit::Unit;
 use crate::document::{Fault, Node, Place, Reader, Value, did_you_mean, read as read_value};
@@ -22,6 +24,8 @@ pub(super) enum Body {
     Time(TimePlot),
     Bars(Bars),
     Cdf(Cdf),
+    Table(Table),
+    Scatter(Scatter),
 }
 
 /// Which cells a figure shows: those whose parameters are among these.
@@ -64,29 +68,47 @@ impl CellFilter {
 impl Figure {
     /// What it names that is not there, and the mend: an axis, or a value of one. `axis` gives the values of an axis.
     pub(crate) fn missing<'a>(&self, axis: impl Fn(&str) -> Vec<&'a str>) -> Option<(String, String)> {
-        let named = match &self.body {
-            Body::Time(plot) => vec![("series", &plot.series)],
-            Body::Bars(bars) => vec![("group", bars.group()), ("series", bars.series())],
-            Body::Cdf(_) => Vec::new(),
-        };
         let of = |key: &str, what: &str| format!("figure '{}': {key} = '{what}' is not there", self.title);
-        for (key, name) in named {
+        for (key, name) in self.axes() {
             if let Some(name) = name
                 && axis(name).is_empty()
             {
                 return Some((of(key, name), "name an axis of [grid] or [[axis]]".to_owned()));
             }
         }
-        let Body::Time(TimePlot { series, reference: Some(reference), .. }) = &self.body else { return None };
-        let Some(series) = series else {
+        let (key, reference, (axis_key, name)) = self.reference()?;
+        let Some(name) = name else {
             return Some((
-                of("reference", reference),
-                "name the axis that it is a value of: series = …".to_owned(),
+                of(key, reference),
+                format!("name the axis that it is a value of: {axis_key} = …"),
             ));
         };
-        let values = axis(series);
+        let values = axis(name);
         let mend = || did_you_mean(reference, values.iter().copied(), "there are");
-        (!values.contains(&reference.as_str())).then(|| (of("reference", reference), mend()))
+        (!values.contains(&reference)).then(|| (of(key, reference), mend()))
+    }
+
+    /// The axes that it names, each with the key.
+    fn axes(&self) -> Vec<(&'static str, &Option<String>)> {
+        match &self.body {
+            Body::Time(plot) => vec![("series", &plot.series)],
+            Body::Bars(bars) => vec![("group", bars.group()), ("series", bars.series())],
+            Body::Table(Table { naming, .. }) | Body::Scatter(Scatter { naming, .. }) => {
+                vec![("group", naming.group()), ("series", naming.series())]
+            }
+            Body::Cdf(_) => Vec::new(),
+        }
+    }
+
+    /// The value with which others are compared, with its key, and the axis that it is a value of, with its own.
+    fn reference(&self) -> Option<(&'static str, &str, (&'static str, &Option<String>))> {
+        let (key, reference, axis) = match &self.body {
+            Body::Time(plot) => ("reference", &plot.reference, ("series", &plot.series)),
+            Body::Table(table) => ("reference", &table.naming.reference, ("group", table.naming.group())),
+            Body::Scatter(plot) => ("relative", &plot.naming.reference, ("group", plot.naming.group())),
+            Body::Bars(_) | Body::Cdf(_) => return None,
+        };
+        Some((key, reference.as_deref()?, axis))
     }
 }
 
@@ -110,11 +132,13 @@ fn figure(node: &Node) -> Result<Figure, Fault> {
         "rows" => Body::Bars(Bars::read(&mut table, Shape::Rows)?),
         "boxes" => Body::Bars(Bars::read(&mut table, Shape::Boxes)?),
         "cdf" => Body::Cdf(Cdf::read(&mut table)?),
+        "table" => Body::Table(Table::read(&mut table)?),
+        "scatter" => Body::Scatter(Scatter::read(&mut table)?),
         other => {
             return Err(table.fault(
                 "kind",
                 format!("no kind '{other}'"),
-                "write time, bars, rows, boxes or cdf",
+                "write time, bars, rows, boxes, cdf, table or scatter",
             ));
         }
     };

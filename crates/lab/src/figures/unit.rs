@@ -1,3 +1,5 @@
+use crate::metrics;
+use crate::report::Scale;
 use std::str::FromStr;
 
 /// The unit in which a figure shows its values.
@@ -32,9 +34,30 @@ impl Default for Unit {
 }
 
 impl Unit {
+    /// The names of those in which a metric of this unit can be shown.
+    pub(super) const fn of(unit: metrics::Unit) -> &'static [&'static str] {
+        match unit {
+            metrics::Unit::BitsPerSecond => &["bit/s", "kbit/s", "Mbit/s"],
+            metrics::Unit::Seconds => &["s", "ms"],
+            metrics::Unit::Share => &["%", ""],
+            metrics::Unit::Count => &[""],
+            metrics::Unit::Bytes => &["kB"],
+            metrics::Unit::Pixels => &["px"],
+            metrics::Unit::FramesPerSecond => &["fps", "1/s"],
+            metrics::Unit::Dbm => &["dBm"],
+            metrics::Unit::Decibels => &["dB"],
+        }
+    }
+
     /// A label with the unit in it.
     pub(super) fn label(self, text: &str) -> String {
         if self.name.is_empty() { text.to_owned() } else { format!("{text} ({})", self.name) }
+    }
+}
+
+impl From<Unit> for Scale {
+    fn from(unit: Unit) -> Self {
+        Self { name: unit.name, factor: unit.scale }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod delays;
 mod disturbance;
+mod estimate;
 mod fairness;
 mod input;
 mod quality;
@@ -18,9 +19,10 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 
+pub use estimate::Estimate;
 pub(crate) use request::matches;
 pub use request::{MetricError, Reduce, Request};
-pub use statistics::{Statistic, deviation, half_width, jain_index, mean, percentile};
+pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
 pub use summary::{StreamSummary, condensed, lines, summary};
 
 use input::Input;

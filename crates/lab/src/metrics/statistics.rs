@@ -1,5 +1,3 @@
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 /// A number made of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
@@ -98,16 +96,4 @@ pub fn jain_index(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     sum * sum / (shares.len() as f64 * squares)
-}
-
-/// Half the width of the 95 % confidence interval of the mean (Student's t); not-a-number of fewer than two samples.
-#[must_use]
-pub fn half_width(samples: &[f64]) -> f64 {
-    let count = samples.len() as f64;
-    match StudentsT::new(0.0, 1.0, count - 1.0) {
-        Ok(distribution) if samples.len() > 1 => {
-            distribution.inverse_cdf(0.975) * deviation(samples) / count.sqrt()
-        }
-        _ => f64::NAN,
-    }
 }

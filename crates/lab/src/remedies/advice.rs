@@ -5,7 +5,7 @@ use super::judge::Judgement;
 use super::score::{Compared, Standing, score};
 use super::situation::Situation;
 use crate::experiment::{Experiment, ExperimentError};
-use crate::metrics::{MetricError, half_width, mean};
+use crate::metrics::{Estimate, MetricError, mean};
 use crate::runner::{Job, Outcome, Runner, Summary};
 
 /// Situations that are judged together: the cells of a file, or of all experiments of a paper.
@@ -174,34 +174,29 @@ impl Advice {
 /// The standing in one situation.
 fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
     let values = |of: &dyn Fn(&Compared<'_>) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
-    let (quality, kept) = (values(&|run| run.quality()), values(&|run| run.kept()));
+    let estimate = |of: &dyn Fn(&Judgement) -> f64| Estimate::of(&values(&|run| of(run.with)));
     let change =
-        |of: &dyn Fn(&Judgement) -> f64| mean(&finite(values(&|run| of(run.with) / of(run.without) - 1.0)));
-    let recoveries: Vec<f64> =
-        values(&|run| run.with.recovery_time).into_iter().filter(|time| !time.is_nan()).collect();
+        |of: &dyn Fn(&Judgement) -> f64| Estimate::of(&values(&|run| of(run.with) / of(run.without) - 1.0));
+    let (quality, kept) = (values(&|run| run.quality()), values(&|run| run.kept()));
+    let mut recoveries = values(&|run| run.with.recovery_time);
+    recoveries.retain(|time| !time.is_nan());
     let sections = runs.first().map_or(0, |run| run.with.beside.len());
     Standing {
         scores: quality.iter().zip(&kept).map(|(quality, kept)| score(*quality, *kept, weight)).collect(),
-        quality: mean(&quality),
-        quality_interval: half_width(&quality),
-        kept: mean(&kept),
-        kept_interval: half_width(&kept),
-        goodput: mean(&values(&|run| run.with.call.goodput)),
+        quality: Estimate::of(&quality),
+        kept: Estimate::of(&kept),
+        goodput: estimate(&|of| of.call.goodput),
         goodput_change: change(&|of| of.call.goodput),
-        frame_delay_p95: mean(&values(&|run| run.with.call.frame_delay_p95)),
+        frame_delay_p95: estimate(&|of| of.call.frame_delay_p95),
         frame_delay_change: change(&|of| of.call.frame_delay_p95),
-        freeze_share: mean(&values(&|run| run.with.call.freeze_share)),
-        freeze_change: mean(&values(&|run| run.with.call.freeze_share - run.without.call.freeze_share)),
-        recovery_time: mean(&finite(recoveries.clone())),
-        recovered: finite(recoveries.clone()).len() as f64 / recoveries.len() as f64,
-        jain: mean(&finite(values(&|run| run.with.jain))),
-        beside: (0..sections).map(|place| mean(&values(&|run| run.with.beside[place].shown))).collect(),
+        freeze_share: estimate(&|of| of.call.freeze_share),
+        freeze_change: Estimate::of(&values(&|run| {
+            run.with.call.freeze_share - run.without.call.freeze_share
+        })),
+        recovery_time: Estimate::of(&recoveries),
+        jain: estimate(&|of| of.jain),
+        beside: (0..sections).map(|place| estimate(&|of| of.beside[place].shown)).collect(),
     }
-}
-
-fn finite(mut values: Vec<f64>) -> Vec<f64> {
-    values.retain(|value| value.is_finite());
-    values
 }
 
 /// The mean of several standings, value by value, of those that have one.
@@ -209,30 +204,39 @@ fn mean_of(standings: &[&Standing]) -> Standing {
     if let [one] = standings {
         return (*one).clone();
     }
-    let of = |value: fn(&Standing) -> f64| mean(&finite(standings.iter().map(|one| value(one)).collect()));
+    let of = |value: fn(&Standing) -> &Estimate| mean_estimate(standings.iter().map(|one| value(one)));
     let seeds = standings.iter().map(|one| one.scores.len()).min().unwrap_or(0);
-    // Intervals of independent means: the root of the sum of their squares, over how many there are.
-    let interval = |value: fn(&Standing) -> f64| {
-        let squares: f64 = standings.iter().map(|one| value(one) * value(one)).sum();
-        squares.sqrt() / standings.len() as f64
-    };
+    let at = |seed: usize| mean(&finite(standings.iter().map(|one| one.scores[seed])));
     Standing {
-        scores: (0..seeds)
-            .map(|seed| mean(&finite(standings.iter().map(|one| one.scores[seed]).collect())))
-            .collect(),
-        quality: of(|one| one.quality),
-        quality_interval: interval(|one| one.quality_interval),
-        kept: of(|one| one.kept),
-        kept_interval: interval(|one| one.kept_interval),
-        goodput: of(|one| one.goodput),
-        goodput_change: of(|one| one.goodput_change),
-        frame_delay_p95: of(|one| one.frame_delay_p95),
-        frame_delay_change: of(|one| one.frame_delay_change),
-        freeze_share: of(|one| one.freeze_share),
-        freeze_change: of(|one| one.freeze_change),
-        recovery_time: of(|one| one.recovery_time),
-        recovered: of(|one| one.recovered),
-        jain: of(|one| one.jain),
+        scores: (0..seeds).map(at).collect(),
+        quality: of(|one| &one.quality),
+        kept: of(|one| &one.kept),
+        goodput: of(|one| &one.goodput),
+        goodput_change: of(|one| &one.goodput_change),
+        frame_delay_p95: of(|one| &one.frame_delay_p95),
+        frame_delay_change: of(|one| &one.frame_delay_change),
+        freeze_share: of(|one| &one.freeze_share),
+        freeze_change: of(|one| &one.freeze_change),
+        recovery_time: of(|one| &one.recovery_time),
+        jain: of(|one| &one.jain),
         beside: Vec::new(),
     }
+}
+
+/// The mean of independent means: its interval is the root of the sum of their squares, over how many there are.
+fn mean_estimate<'e>(each: impl Iterator<Item = &'e Estimate> + Clone) -> Estimate {
+    let halves = each.clone().map(|one| one.half_width);
+    let squares: Option<f64> = halves.map(|half| half.map(|half| half * half)).sum();
+    let means = finite(each.clone().map(|one| one.mean));
+    Estimate {
+        mean: mean(&means),
+        half_width: squares.map(|squares| squares.sqrt() / means.len() as f64),
+        runs: each.clone().map(|one| one.runs).sum(),
+        never: each.clone().map(|one| one.never).sum(),
+        missing: each.map(|one| one.missing).sum(),
+    }
+}
+
+fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    values.filter(|value| value.is_finite()).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::score::Standing;
-use crate::metrics::{half_width, mean};
+use crate::metrics::Estimate;
 
 /// A remedy, or what stands already, and its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,8 +33,8 @@ pub struct Agreement {
 /// Whether the first score is higher than the second beyond chance: a paired t-test over the seeds, which both share, at 95 %.
 fn is_higher(one: &[f64], other: &[f64]) -> bool {
     let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
-    let least = if differences.len() > 1 { half_width(&differences) } else { 0.0 };
-    mean(&differences) > least
+    let Estimate { mean, half_width, .. } = Estimate::of(&differences);
+    mean > half_width.unwrap_or(0.0)
 }
 
 impl Advice {
@@ -99,23 +99,7 @@ mod tests {
     use super::*;
 
     fn standing(scores: &[f64]) -> Standing {
-        Standing {
-            scores: scores.to_vec(),
-            quality: 1.0,
-            quality_interval: 0.0,
-            kept: 1.0,
-            kept_interval: 0.0,
-            goodput: 0.0,
-            goodput_change: 0.0,
-            frame_delay_p95: 0.0,
-            frame_delay_change: 0.0,
-            freeze_share: 0.0,
-            freeze_change: 0.0,
-            recovery_time: f64::NAN,
-            recovered: f64::NAN,
-            jain: f64::NAN,
-            beside: Vec::new(),
-        }
+        Standing { scores: scores.to_vec(), ..Standing::default() }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How good a remedy is: for the call, for what is beside it, and for both in one number.
 
 use super::judge::Judgement;
-use crate::metrics::mean;
+use crate::metrics::{Estimate, mean};
 
 /// What a delay leaves of a conversation, between 1 and 0: 1 − Idd / 50, where Idd is the impairment by absolute delay of the
 /// E-model (ITU-T G.107 (2015) eqs. 7-27, 7-28, with their default sT = 1, mT = 100 ms) and 50 the most that it comes to. `delay` is
@@ -59,38 +59,32 @@ pub(crate) fn score(quality: f64, kept: f64, weight: f64) -> f64 {
 
 /// How a remedy did, over the runs of its situations. Of several situations each value is the mean of their means, each experiment
 /// counting once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     /// The score, by seed.
     pub scores: Vec<f64>,
     /// The call's useful rate over that of the call alone.
-    pub quality: f64,
-    /// The 95 % confidence interval of it, to either side.
-    pub quality_interval: f64,
+    pub quality: Estimate,
     /// The speed of what is beside the call over that without the remedy.
-    pub kept: f64,
-    /// The 95 % confidence interval of it, to either side.
-    pub kept_interval: f64,
+    pub kept: Estimate,
     /// bit/s.
-    pub goodput: f64,
+    pub goodput: Estimate,
     /// The mean ratio of it to that without the remedy, less 1.
-    pub goodput_change: f64,
-    /// Seconds; infinite if a run had no frame.
-    pub frame_delay_p95: f64,
+    pub goodput_change: Estimate,
+    /// Seconds; infinite in a run with a video that had no frame.
+    pub frame_delay_p95: Estimate,
     /// The mean ratio of it to that without the remedy, less 1.
-    pub frame_delay_change: f64,
+    pub frame_delay_change: Estimate,
     /// A share of the call's time.
-    pub freeze_share: f64,
+    pub freeze_share: Estimate,
     /// Less that without the remedy.
-    pub freeze_change: f64,
-    /// Seconds, of the runs in which the call recovered; not-a-number if it never did or had nothing to recover from.
-    pub recovery_time: f64,
-    /// In which share of the runs with something to recover from it did; not-a-number without such.
-    pub recovered: f64,
+    pub freeze_change: Estimate,
+    /// Seconds, of the runs that had something to recover from; infinite in one whose call never did.
+    pub recovery_time: Estimate,
     /// Jain's index of all rates, while there are several.
-    pub jain: f64,
+    pub jain: Estimate,
     /// What was beside the call, in the order of the situation, of one situation alone.
-    pub beside: Vec<f64>,
+    pub beside: Vec<Estimate>,
 }
 
 impl Standing {
@@ -103,7 +97,7 @@ impl Standing {
     /// What the others pay: the share of their speed that they lose. Below zero they gain.
     #[must_use]
     pub fn cost(&self) -> f64 {
-        1.0 - self.kept
+        1.0 - self.kept.mean
     }
 }
 

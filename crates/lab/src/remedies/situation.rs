@@ -2,7 +2,7 @@
 
 use crate::document::did_you_mean;
 use crate::experiment::{Advise, Experiment, ExperimentError};
-use net::{AccessConfig, HostId, RateConfig};
+use net::{AccessConfig, HostId, QueueConfig, RateConfig};
 use sim::tcp::{TcpApplication, TcpSource};
 use sim::{CallConfig, Scenario};
 use std::fmt::Write as _;
@@ -72,6 +72,8 @@ pub(crate) struct Line {
     pub(crate) path: String,
     /// Its rate, if that does not change.
     pub(crate) rate: Option<Bitrate>,
+    /// Its queue, as it stands.
+    pub(crate) queue: QueueConfig,
 }
 
 impl Situation {
@@ -138,6 +140,12 @@ impl Situation {
         section.members.iter().map(|place| &self.scenario.calls[*place])
     }
 
+    /// The sections of the calls beside the judged one.
+    pub(crate) fn other_calls(&self) -> impl Iterator<Item = &Section> {
+        let calls = self.beside.iter().filter(|beside| beside.measure == Measure::Call);
+        calls.map(|beside| &beside.section)
+    }
+
     /// The controller of the judged call.
     pub(crate) fn controller(&self) -> &str {
         let mut videos = self.calls(&self.call).filter_map(|call| call.video.as_ref());
@@ -150,8 +158,7 @@ impl Situation {
             let mut videos = self.calls(section).filter_map(|call| call.video.as_ref());
             videos.any(|video| video.controller.profile == self.controller())
         };
-        let beside = self.beside.iter().filter(|beside| beside.measure == Measure::Call);
-        std::iter::once(&self.call).chain(beside.map(|beside| &beside.section).filter(own))
+        std::iter::once(&self.call).chain(self.other_calls().filter(own))
     }
 
     /// What is judged beside what, for people: `main, beside upload and web`.
@@ -285,7 +292,8 @@ fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result
         let back = if two_way { &[(to, "up"), (from, "down")][..] } else { &[] };
         for (host, way) in [(from, "up"), (to, "down")].iter().chain(back) {
             let AccessConfig::Wired { up, down } = access(scenario, *host) else { continue };
-            let rate = match &(if *way == "up" { up } else { down }).rate {
+            let line = if *way == "up" { up } else { down };
+            let rate = match &line.rate {
                 RateConfig::Unlimited => continue,
                 RateConfig::Scheduled(schedule) => {
                     let mut values = schedule.values();
@@ -295,7 +303,7 @@ fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result
             };
             let (name, path) = path_of(scenario.name(*host), way);
             if !found.iter().any(|line| line.name == name) {
-                found.push(Line { name, path, rate });
+                found.push(Line { name, path, rate, queue: line.queue.clone() });
             }
         }
     }

@@ -1,7 +1,8 @@
 //! A figure in words and as a table of numbers, for those who cannot see it and for those who want the values.
 
-use super::model::{At, Bar, Body, BoxStats, Figure, Grouped, Line, Mark, Panel, Table};
+use super::model::{At, Bar, Body, BoxStats, Figure, Grouped, Line, Mark, Panel, TextTable};
 use super::plot::si;
+use super::points;
 
 /// A sentence or two for each panel: what is drawn and over which range.
 pub(super) fn words(figure: &Figure) -> String {
@@ -10,7 +11,10 @@ pub(super) fn words(figure: &Figure) -> String {
             let parts: Vec<String> = panels.iter().map(panel).collect();
             format!("{} over {}. {}", count(panels.len(), "panel"), x_label, parts.join(" "))
         }
-        Body::Scatter { panel: only, x_label, .. } => format!("Over {x_label}. {}", panel(only)),
+        Body::Scatter(scatter) => format!("{} {}", points::words(scatter), marked(&scatter.marks)),
+        Body::Table(table) => {
+            format!("{} of {}.", count(table.columns.len(), "value"), count(table.rows.len(), "row"))
+        }
         Body::Cdf { lines, marks, x_label, .. } => {
             let medians: Vec<String> = lines.iter().map(median).collect();
             format!("Cumulative distribution of {x_label}. {} {}", medians.join(" "), marked(marks))
@@ -73,7 +77,7 @@ fn number(value: f64) -> String {
 }
 
 /// The numbers of a figure, where they are few enough to read.
-pub(super) fn numbers(figure: &Figure) -> Option<Table> {
+pub(super) fn numbers(figure: &Figure) -> Option<TextTable> {
     match &figure.body {
         Body::Bars(grouped) => {
             Some(grouped_table(grouped, &["value", "least", "greatest", "published"], bar))
@@ -83,11 +87,12 @@ pub(super) fn numbers(figure: &Figure) -> Option<Table> {
             &["p5", "p25", "median", "p75", "p95", "published median"],
             box_stats,
         )),
-        Body::Time { .. } | Body::Cdf { .. } | Body::Scatter { .. } => None,
+        Body::Scatter(scatter) => Some(points::numbers(scatter)),
+        Body::Time { .. } | Body::Cdf { .. } | Body::Table(_) => None,
     }
 }
 
-fn grouped_table<T>(grouped: &Grouped<T>, names: &[&str], cells: fn(&T) -> Vec<Option<f64>>) -> Table {
+fn grouped_table<T>(grouped: &Grouped<T>, names: &[&str], cells: fn(&T) -> Vec<Option<f64>>) -> TextTable {
     let mut rows: Vec<(Vec<String>, Vec<Option<f64>>)> = Vec::new();
     for group in &grouped.groups {
         for (item, (name, _)) in group.items.iter().zip(&grouped.series) {
@@ -109,7 +114,7 @@ fn grouped_table<T>(grouped: &Grouped<T>, names: &[&str], cells: fn(&T) -> Vec<O
             row
         })
         .collect();
-    Table { caption: grouped.y_label.clone(), columns, rows }
+    TextTable { caption: grouped.y_label.clone(), columns, rows }
 }
 
 fn bar(bar: &Bar) -> Vec<Option<f64>> {

@@ -2,8 +2,8 @@
 //! prints, and never touches a network. The same [`Report`] gives the same bytes.
 //!
 //! ```text
-//! Report ──► page (maud) ──► claims table, tables
-//!               └──► plot (plotters, SVG) ──► axis, thin, xy | grouped
+//! Report ──► page (maud) ──► claims table, tables, verdict
+//!               └──► plot (plotters, SVG) ──► axis, thin, xy | grouped | scatter, labels
 //! ```
 //!
 //! The module knows nothing of experiments or controllers: what made the numbers fills in the structs of [`model`].
@@ -15,9 +15,12 @@ mod describe;
 pub mod model;
 mod page;
 mod plot;
+mod points;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text_table;
+mod verdict;
 
 pub use model::*;
 pub use plot::PlotError;

@@ -1,5 +1,14 @@
 //! What a report says, as plain data. Strings are plain text: whatever they hold is escaped.
 
+mod scale;
+mod scatter;
+mod table;
+
+pub use scale::Scale;
+pub(super) use scale::signed;
+pub use scatter::{Dimension, Point, Scatter};
+pub use table::{Cell, Cells, Column, Row, Table};
+
 /// A whole report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -68,7 +77,7 @@ pub struct Section {
     /// The figures, in order.
     pub figures: Vec<Figure>,
     /// A table after the figures.
-    pub table: Option<Table>,
+    pub table: Option<TextTable>,
 }
 
 /// A published claim and what several found.
@@ -101,7 +110,7 @@ pub struct Finding {
 
 /// A table of text; columns that hold numbers are set flush right.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct TextTable {
     /// What the table shows; may be empty.
     pub caption: String,
     /// Column headings, with units.
@@ -123,7 +132,7 @@ pub struct Figure {
     pub body: Body,
 }
 
-/// The kinds of plot.
+/// The kinds of plot, and the table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Panels above one another that share the horizontal axis.
@@ -148,15 +157,10 @@ pub enum Body {
         /// Logarithmic horizontal axis.
         log_x: bool,
     },
-    /// Points (or curves) in a plane.
-    Scatter {
-        /// Points, lines and marks, and the vertical axis.
-        panel: Panel,
-        /// Label of the horizontal axis, with its unit.
-        x_label: String,
-        /// Logarithmic horizontal axis.
-        log_x: bool,
-    },
+    /// Points with names in a plane.
+    Scatter(Scatter),
+    /// Values in rows and columns.
+    Table(Table),
 }
 
 /// One pair of axes with what is drawn in it.

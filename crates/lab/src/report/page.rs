@@ -3,7 +3,7 @@
 use super::anchor::Anchors;
 use super::model::{Body, Figure, Report, Section};
 use super::plot::{self, PlotError};
-use super::{claims, compared, describe, table};
+use super::{claims, compared, describe, points, table, text_table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
@@ -96,31 +96,43 @@ fn section(part: &Section, index: usize, anchors: &Anchors, number: &mut usize) 
             @for paragraph in part.text.split("\n\n").filter(|p| !p.trim().is_empty()) { p.text { (paragraph.trim()) } }
             @if !part.compared.is_empty() { (compared::table(&part.compared)) }
             @if !figures.is_empty() { div.figures { @for figure in &figures { (figure) } } }
-            @if let Some(data) = &part.table { (table::table(data)) }
+            @if let Some(data) = &part.table { (text_table::table(data)) }
         }
     })
 }
 
 fn figure(shown: &Figure, anchor: &str, number: usize) -> Result<Markup, PlotError> {
-    let drawing = plot::draw(shown)?;
-    let wide = matches!(shown.body, Body::Time { .. });
-    let (title, desc) = (format!("{anchor}-title"), format!("{anchor}-desc"));
+    let is_wide = matches!(shown.body, Body::Time { .. } | Body::Table(_) | Body::Scatter(_));
+    let body = match &shown.body {
+        Body::Table(data) => table::table(data),
+        Body::Scatter(scatter) => html! { (drawing(shown, anchor)?) (points::key(scatter)) },
+        _ => drawing(shown, anchor)?,
+    };
     Ok(html! {
-        figure id=(anchor) class=[wide.then_some("wide")] {
-            div.scroll {
-                svg.plot xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={ (title) " " (desc) }
-                    viewBox={ "0 0 " (drawing.width) " " (drawing.height) } {
-                    title id=(title) { (shown.title) }
-                    desc id=(desc) { (describe::words(shown)) }
-                    g aria-hidden="true" { (PreEscaped(&drawing.body)) }
-                }
-            }
+        figure id=(anchor) class=[is_wide.then_some("wide")] {
+            (body)
             figcaption {
                 b { "Figure " (number) ". " (shown.title) @if !shown.title.ends_with(['.', '?']) { "." } }
                 @if !shown.caption.is_empty() { " " (shown.caption) }
             }
             @if let Some(numbers) = describe::numbers(shown) {
-                details { summary { "Numbers" } (table::table(&numbers)) }
+                details { summary { "Numbers" } (text_table::table(&numbers)) }
+            }
+        }
+    })
+}
+
+fn drawing(shown: &Figure, anchor: &str) -> Result<Markup, PlotError> {
+    let drawing = plot::draw(shown)?;
+    let (title, desc) = (format!("{anchor}-title"), format!("{anchor}-desc"));
+    let is_scatter = matches!(shown.body, Body::Scatter(_));
+    Ok(html! {
+        div.scroll {
+            svg.plot.points[is_scatter] xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={ (title) " " (desc) }
+                viewBox={ "0 0 " (drawing.width) " " (drawing.height) } {
+                title id=(title) { (shown.title) }
+                desc id=(desc) { (describe::words(shown)) }
+                g aria-hidden="true" { (PreEscaped(&drawing.body)) }
             }
         }
     })

@@ -1,44 +1,117 @@
-//! Tables: the first column names the rows, numbers in the others are set flush right.
+//! Tables of values: means with their intervals, and how each stands against the row that it is compared with.
 
-use super::model::Table;
+use super::model::{Cell, Cells, Column, Row, Scale, Table};
+use super::verdict::{self, Verdict};
+use crate::metrics::Estimate;
 use maud::{Markup, html};
 
-/// Letters of a cell that can still be a number with its unit.
-const NUMBER_LENGTH: usize = 18;
-
 pub(super) fn table(table: &Table) -> Markup {
-    let width = table.rows.iter().map(Vec::len).chain([table.columns.len()]).max().unwrap_or(0);
-    let class: Vec<Option<&str>> =
-        (0..width).map(|i| (i > 0 && is_numeric(table, i)).then_some("num")).collect();
+    let columns: Vec<(&Column, Scale)> =
+        table.columns.iter().enumerate().map(|(i, column)| (column, table.scale(i, column))).collect();
     html! {
         div.scroll {
-            table.data {
-                @if !table.caption.is_empty() { caption { (table.caption) } }
-                @if !table.columns.is_empty() {
-                    thead { tr { @for (i, class) in class.iter().enumerate() {
-                        th scope="col" class=[*class] { (cell(&table.columns, i)) }
-                    } } }
-                }
-                tbody { @for row in &table.rows { tr { @for (i, class) in class.iter().enumerate() {
-                    td class=[*class] { (cell(row, i)) }
-                } } } }
+            table.data.values {
+                thead { tr {
+                    th scope="col" { (table.label) }
+                    @for (i, (column, scale)) in columns.iter().enumerate() { (heading(table, i, column, *scale)) }
+                } }
+                tbody { @for (i, row) in table.rows.iter().enumerate() { (line(table, i, row, &columns)) } }
             }
+        }
+        @for note in notes(table) { p.note { (note) } }
+    }
+}
+
+fn heading(table: &Table, index: usize, column: &Column, scale: Scale) -> Markup {
+    let is_numeric = table.values(index).next().is_some();
+    html! {
+        th scope="col" class=[is_numeric.then_some("num")] {
+            (column.name)
+            @if !scale.name.is_empty() { span.source { (scale.name) } }
         }
     }
 }
 
-fn cell(row: &[String], index: usize) -> &str {
-    row.get(index).map_or("", String::as_str)
+fn line(table: &Table, index: usize, row: &Row, columns: &[(&Column, Scale)]) -> Markup {
+    match &row.cells {
+        Cells::Inapplicable(reason) => html! {
+            tr.struck {
+                th scope="row" { s { (row.label) } }
+                td colspan=(columns.len().max(1)) { "not applicable" @if !reason.is_empty() { ": " (reason) } }
+            }
+        },
+        Cells::Each(cells) => html! {
+            tr class=[is_reference(table, index).then_some("reference")] {
+                th scope="row" { (row.label) }
+                @for (i, (column, scale)) in columns.iter().enumerate() {
+                    @match cells.get(i) {
+                        None => { td {} }
+                        Some(Cell::Text(text)) => { td { (text) } }
+                        Some(Cell::Value(estimate)) => {
+                            td.num {
+                                (value(estimate, *scale))
+                                @if let Some(verdict) = verdict::of(table, index, i, column, *scale) {
+                                    (difference(&verdict))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    }
 }
 
-/// Every cell that is not empty begins with a digit, and there is one.
-fn is_numeric(table: &Table, column: usize) -> bool {
-    let mut cells =
-        table.rows.iter().map(|row| cell(row, column)).filter(|c| !c.is_empty() && *c != "–").peekable();
-    cells.peek().is_some() && cells.all(number_like)
+/// Whether other rows are compared with this one.
+fn is_reference(table: &Table, index: usize) -> bool {
+    table.rows.iter().enumerate().any(|(i, row)| i != index && row.reference == Some(index))
 }
 
-fn number_like(cell: &str) -> bool {
-    let digits = cell.trim_start_matches(['−', '-', '+', '<', '>', '≤', '≥', '≈', '±', ' ']);
-    digits.starts_with(|c: char| c.is_ascii_digit()) && cell.chars().count() <= NUMBER_LENGTH
+fn value(estimate: &Estimate, scale: Scale) -> Markup {
+    html! {
+        (scale.number(estimate.mean))
+        @if let Some(half) = scale.half_width(estimate) { " " span.interval { "± " (half) } }
+        @if let Some(words) = incomplete(estimate) { span.source { (words) } }
+    }
+}
+
+/// What is said of runs without a number, if others have one.
+fn incomplete(estimate: &Estimate) -> Option<String> {
+    let Estimate { mean, runs, never, missing, .. } = *estimate;
+    match (never, missing) {
+        _ if !mean.is_finite() => None,
+        (0, 0) => None,
+        (0, missing) => Some(format!("in {} of {runs} runs", runs - missing)),
+        (never, _) => Some(format!("never in {never} of {runs} runs")),
+    }
+}
+
+fn difference(Verdict { text, is_better }: &Verdict) -> Markup {
+    match is_better {
+        Some(true) => {
+            html! { span.change.better { span aria-hidden="true" { "▲ " } (text) span.unseen { " better" } } }
+        }
+        Some(false) => {
+            html! { span.change.worse { span aria-hidden="true" { "▼ " } (text) span.unseen { " worse" } } }
+        }
+        None => html! { span.change { (text) } },
+    }
+}
+
+/// How to read it.
+fn notes(table: &Table) -> Vec<String> {
+    let columns = 0..table.columns.len();
+    let has_intervals =
+        columns.clone().any(|column| table.values(column).any(|estimate| estimate.half_width.is_some()));
+    let compared =
+        table.rows.iter().enumerate().any(|(i, row)| row.reference.is_some_and(|other| other != i));
+    let mut notes = Vec::new();
+    if has_intervals {
+        notes.push("Means of the runs ± half the width of their 95 % confidence intervals.".to_owned());
+    }
+    if compared && !table.reference.is_empty() {
+        let unmarked = if has_intervals { "; what the intervals may explain is not marked" } else { "" };
+        notes.push(format!("▲ better, ▼ worse than {}{unmarked}.", table.reference));
+    }
+    notes
 }

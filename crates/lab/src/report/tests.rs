@@ -2,7 +2,7 @@
 
 use super::{
     At, Bar, Body, BoxStats, ClaimRow, Compared, Figure, Finding, Group, Grouped, Line, LineStyle, Mark,
-    MarkKind, Panel, Report, Role, Section, Status, Table, html,
+    MarkKind, Panel, Report, Role, Section, Status, TextTable, html,
 };
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeSet;
@@ -148,7 +148,7 @@ fn hostile_names_stay_text() {
     ];
     let figures: Vec<Figure> =
         bodies.into_iter().map(|body| Figure { id: h(), title: h(), caption: h(), body }).collect();
-    let table = Table { caption: h(), columns: vec![h()], rows: vec![vec![h(), h()]] };
+    let table = TextTable { caption: h(), columns: vec![h()], rows: vec![vec![h(), h()]] };
     let row = ClaimRow {
         id: h(),
         paper: h(),
@@ -348,7 +348,7 @@ fn numbers_are_set_flush_right() {
     let rows = [["first", "1.69"], ["second", "≈ 2 Mbit/s"], ["third", "–"]];
     let rows = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
     let columns = vec!["Section".to_owned(), "Rate".to_owned()];
-    let table = Table { caption: String::new(), columns, rows };
+    let table = TextTable { caption: String::new(), columns, rows };
     report.sections[0].table = Some(table);
     let page = Html::parse_document(&html(&report).unwrap());
     assert_eq!(

@@ -5,7 +5,7 @@ use crate::output::{Output, table};
 use comfy_table::Table;
 use lab::claims::Catalogue;
 use lab::experiment::{Experiment, names};
-use lab::metrics::Unit;
+use lab::metrics::{Estimate, Unit};
 use lab::remedies::{Advice, Agreement, Group, Measure, Rank, Remedy, Settled, Standing, Unfit, remedies};
 use lab::runner::{Job, Runner, Summary};
 use serde::Serialize;
@@ -274,15 +274,15 @@ impl Shown<'_> {
             place: rank.map(|rank| rank.place),
             score: rank.map(|rank| rank.standing.score()),
             call: rank.map(|Rank { standing, .. }| CallLine {
-                quality: standing.quality,
-                goodput: standing.goodput,
-                frame_delay_p95: finite(standing.frame_delay_p95),
-                freeze_share: standing.freeze_share,
-                recovery_time: finite(standing.recovery_time),
-                recovered: finite(standing.recovered),
+                quality: standing.quality.mean,
+                goodput: standing.goodput.mean,
+                frame_delay_p95: finite(standing.frame_delay_p95.mean),
+                freeze_share: standing.freeze_share.mean,
+                recovery_time: finite(standing.recovery_time.mean),
+                recovered: recovered(standing),
             }),
             others: rank.map(|rank| self.others(&rank.standing)),
-            jain: rank.and_then(|rank| finite(rank.standing.jain)),
+            jain: rank.and_then(|rank| finite(rank.standing.jain.mean)),
             set: one
                 .map(|one| one.set.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect())
                 .unwrap_or_default(),
@@ -294,10 +294,10 @@ impl Shown<'_> {
     /// What became of what is beside the call.
     fn others(&self, standing: &Standing) -> Map<String, Value> {
         let mut others = Map::new();
-        others.insert("kept".to_owned(), standing.kept.into());
+        others.insert("kept".to_owned(), standing.kept.mean.into());
         if self.single() {
             for (beside, value) in self.advice.group.situations[0].beside.iter().zip(&standing.beside) {
-                others.insert(format!("{}.{}", beside.name, metric(beside.measure)), (*value).into());
+                others.insert(format!("{}.{}", beside.name, metric(beside.measure)), value.mean.into());
             }
         }
         others
@@ -344,14 +344,14 @@ impl Shown<'_> {
             let standing = &rank.standing;
             let mut row = self.first(rank);
             row.extend([
-                percent(standing.quality),
-                Unit::BitsPerSecond.show(standing.goodput),
-                Unit::Seconds.show(standing.frame_delay_p95),
-                percent(standing.freeze_share),
+                percent(standing.quality.mean),
+                Unit::BitsPerSecond.show(standing.goodput.mean),
+                Unit::Seconds.show(standing.frame_delay_p95.mean),
+                percent(standing.freeze_share.mean),
                 recovery(standing),
             ]);
             let shown = beside.iter().zip(&standing.beside);
-            row.extend(shown.map(|(beside, value)| unit(beside.measure).show(*value)));
+            row.extend(shown.map(|(beside, value)| unit(beside.measure).show(value.mean)));
             row.extend(last(standing));
             rows.add_row(row);
         }
@@ -383,11 +383,11 @@ impl Shown<'_> {
             });
             row.extend([
                 count.to_string(),
-                percent(standing.quality),
-                change(standing.goodput_change),
-                change(standing.frame_delay_change),
-                points(standing.freeze_change),
-                if standing.recovered.is_nan() { "–".to_owned() } else { percent(standing.recovered) },
+                percent(standing.quality.mean),
+                change(standing.goodput_change.mean),
+                change(standing.frame_delay_change.mean),
+                points(standing.freeze_change.mean),
+                recovered(standing).map_or("–".to_owned(), percent),
             ]);
             row.extend(last(standing));
             rows.add_row(row);
@@ -430,14 +430,14 @@ impl Shown<'_> {
             let _ = write!(
                 text,
                 " The call comes to {} of what it has alone, instead of {}",
-                percent(with.quality),
-                percent(without.quality)
+                percent(with.quality.mean),
+                percent(without.quality.mean)
             );
             if self.single() {
                 let beside = self.advice.group.situations[0].beside.iter();
                 for ((beside, with), without) in beside.zip(&with.beside).zip(&without.beside) {
                     let unit = unit(beside.measure);
-                    let (with, without) = (unit.show(*with), unit.show(*without));
+                    let (with, without) = (unit.show(with.mean), unit.show(without.mean));
                     let _ = write!(text, "; {}: {with} instead of {without}", beside.name);
                 }
             }
@@ -474,20 +474,25 @@ fn unit(measure: Measure) -> Unit {
 }
 
 fn last(standing: &Standing) -> [String; 3] {
-    let jain = if standing.jain.is_nan() { "–".to_owned() } else { format!("{:.2}", standing.jain) };
-    [percent(standing.kept), jain, format!("{:.3}", standing.score())]
+    let jain =
+        if standing.jain.mean.is_nan() { "–".to_owned() } else { format!("{:.2}", standing.jain.mean) };
+    [percent(standing.kept.mean), jain, format!("{:.3}", standing.score())]
 }
 
 fn recovery(standing: &Standing) -> String {
-    if standing.recovered.is_nan() {
-        "–".to_owned()
-    } else if standing.recovered == 0.0 {
-        "never".to_owned()
-    } else if standing.recovered < 1.0 {
-        format!("{} ({})", Unit::Seconds.show(standing.recovery_time), percent(standing.recovered))
-    } else {
-        Unit::Seconds.show(standing.recovery_time)
+    let Estimate { mean, runs, never, .. } = standing.recovery_time;
+    match (runs, runs - never) {
+        (0, _) => "–".to_owned(),
+        (_, 0) => "never".to_owned(),
+        (_, did) if never > 0 => format!("{} ({did} of {runs})", Unit::Seconds.show(mean)),
+        _ => Unit::Seconds.show(mean),
     }
+}
+
+/// In how many of the runs with something to recover from the call did.
+fn recovered(standing: &Standing) -> Option<f64> {
+    let Estimate { runs, never, .. } = standing.recovery_time;
+    (runs > 0).then(|| 1.0 - never as f64 / runs as f64)
 }
 
 fn percent(share: f64) -> String {

@@ -1,5 +1,6 @@
 //! The remedies. Adding one: an entry in the list of its kind.
 
+mod class;
 mod lte;
 mod queue;
 mod wifi;
@@ -132,7 +133,7 @@ impl Remedy {
 /// Every remedy, kind by kind.
 #[must_use]
 pub fn remedies() -> Vec<Remedy> {
-    let kinds = [queue::remedies(), wifi::remedies(), lte::remedies()];
+    let kinds = [queue::remedies(), class::remedies(), wifi::remedies(), lte::remedies()];
     kinds.into_iter().flatten().collect()
 }
 
@@ -141,8 +142,7 @@ fn marks(situation: &Situation) -> Result<Vec<(String, String)>, Unfit> {
     if !situation.advise.dscp {
         return Err(Unfit("no DSCP on the way: advise.dscp is false".to_owned()));
     }
-    let beside = situation.beside.iter().filter(|beside| beside.measure == super::Measure::Call);
-    let sections = std::iter::once(&situation.call).chain(beside.map(|beside| &beside.section));
+    let sections = std::iter::once(&situation.call).chain(situation.other_calls());
     let unmarked = sections.filter(|section| {
         situation
             .calls(section)

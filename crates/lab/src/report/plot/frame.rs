@@ -14,11 +14,11 @@ use plotters::style::colors::TRANSPARENT;
 use plotters::style::text_anchor::HPos;
 
 /// Room for the labels of the vertical axis, in CSS pixels.
-const LEFT: u32 = 56;
+pub(super) const LEFT: u32 = 56;
 /// Room to the right, for half of the last label of the horizontal axis.
 const RIGHT: u32 = 20;
 /// Room for the tick labels below the axis, and for its label.
-const TICKS: u32 = 20;
+pub(super) const TICKS: u32 = 20;
 /// Gap below a panel.
 const BELOW: u32 = 8;
 
@@ -65,6 +65,11 @@ impl Frame<'_> {
             Below::Axis(label) | Below::Groups(label, _) => TICKS + if label.is_empty() { 0 } else { ROW },
         } + self.more_lines();
         self.head(&self.spots()) + self.size.1 + below + BELOW
+    }
+
+    /// Where the data begin, below the heading, in CSS pixels.
+    pub(super) fn top(&self) -> u32 {
+        self.head(&self.spots())
     }
 
     /// The height of the groups' names beyond their first line.

@@ -3,9 +3,11 @@
 mod axis;
 mod frame;
 mod grouped;
+mod labels;
 mod legend;
 mod marks;
 mod rows;
+mod scatter;
 mod theme;
 mod thin;
 mod xy;
@@ -62,7 +64,8 @@ pub(super) fn draw(figure: &Figure) -> Result<Drawing, PlotError> {
             };
             xy::single(&panel, x_label, *log_x)
         }
-        Body::Scatter { panel, x_label, log_x } => xy::single(panel, x_label, *log_x),
+        Body::Scatter(points) => scatter::draw(points),
+        Body::Table(_) => Err("a table is not drawn".to_owned()),
     };
     drawn.map_err(|reason| PlotError { figure: figure.id.clone(), reason })
 }

@@ -1,0 +1,134 @@
+use crate::metrics::{Estimate, Unit};
+
+/// From so much on a rate is shown in Mbit/s, a size in kB and a time in seconds: where three digits do not do any more.
+const MANY_BITS: f64 = 999_500.0;
+const MANY_BYTES: f64 = 9_999.5;
+const SECOND: f64 = 1.0;
+
+/// The most decimals of a number.
+const DECIMALS: usize = 3;
+
+/// A unit in which values are shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Its name; empty for none.
+    pub name: &'static str,
+    /// How many of it make one of the metric's unit: 1000 for ms, as metrics have seconds.
+    pub factor: f64,
+}
+
+impl Scale {
+    /// The same unit for all of these values of a metric, such that the greatest reads well.
+    #[must_use]
+    pub fn of(unit: Unit, values: impl Iterator<Item = f64>) -> Self {
+        let most = values.filter(|value| value.is_finite()).map(f64::abs).fold(0.0, f64::max);
+        let (name, factor) = match unit {
+            Unit::BitsPerSecond if most >= MANY_BITS => ("Mbit/s", 1e-6),
+            Unit::BitsPerSecond => ("kbit/s", 1e-3),
+            Unit::Seconds if most >= SECOND => ("s", 1.0),
+            Unit::Seconds => ("ms", 1e3),
+            Unit::Share => ("%", 100.0),
+            Unit::Count => ("", 1.0),
+            Unit::Bytes if most >= MANY_BYTES => ("kB", 1e-3),
+            Unit::Bytes => ("B", 1.0),
+            Unit::Pixels => ("px", 1.0),
+            Unit::FramesPerSecond => ("fps", 1.0),
+            Unit::Dbm => ("dBm", 1.0),
+            Unit::Decibels => ("dB", 1.0),
+        };
+        Self { name, factor }
+    }
+
+    /// A text with the unit behind it.
+    #[must_use]
+    pub fn label(self, text: &str) -> String {
+        if self.name.is_empty() { text.to_owned() } else { format!("{text} ({})", self.name) }
+    }
+
+    /// A value of the metric in this unit, with three digits: `never` if it is infinite, `–` if there is none.
+    #[must_use]
+    pub fn number(self, value: f64) -> String {
+        if value.is_nan() {
+            return "–".to_owned();
+        }
+        if value.is_infinite() {
+            return "never".to_owned();
+        }
+        let shown = value * self.factor;
+        fixed(shown, decimals(shown))
+    }
+
+    /// Half the width of an interval, with the decimals of its mean, or as many more as its first digit needs.
+    #[must_use]
+    pub fn half_width(self, estimate: &Estimate) -> Option<String> {
+        let (half, mean) = (estimate.half_width? * self.factor, estimate.mean * self.factor);
+        let first = (0..DECIMALS).find(|places| half >= 0.5 / POWERS[*places]).unwrap_or(DECIMALS);
+        Some(fixed(half, decimals(mean).max(first)))
+    }
+
+    /// A difference of two values, with its sign and the unit.
+    #[must_use]
+    pub fn difference(self, difference: f64) -> String {
+        let text = signed(difference * self.factor);
+        if self.name.is_empty() { text } else { format!("{text} {}", self.name) }
+    }
+}
+
+const POWERS: [f64; DECIMALS] = [1.0, 10.0, 100.0];
+
+/// The decimals with which a number has three digits.
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        size if size == 0.0 || size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        size if size >= 0.9995 => 2,
+        _ => DECIMALS,
+    }
+}
+
+/// A number with its sign, of three digits at most: `+3.2`, `−120`, `0`.
+pub(in crate::report) fn signed(value: f64) -> String {
+    let text = fixed(value, decimals(value).min(2));
+    if value > 0.0 && text != "0" { format!("+{text}") } else { text }
+}
+
+/// With a minus and not a hyphen, and zero without decimals.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.')) {
+        return "0".to_owned();
+    }
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scale, signed};
+    use crate::metrics::{Estimate, Unit};
+
+    #[test]
+    fn one_unit_does_for_all_values() {
+        let of = |unit, values: &[f64]| Scale::of(unit, values.iter().copied());
+        assert_eq!(of(Unit::BitsPerSecond, &[64e3, 2.5e6]).number(64e3), "0.064");
+        assert_eq!(of(Unit::BitsPerSecond, &[64e3, 250e3]).label("rate"), "rate (kbit/s)");
+        assert_eq!(of(Unit::Seconds, &[0.25, f64::INFINITY, f64::NAN]).number(0.25), "250");
+        assert_eq!(of(Unit::Count, &[]).label("freezes"), "freezes");
+    }
+
+    #[test]
+    fn numbers_have_three_digits_and_are_never_nan() {
+        let percent = Scale::of(Unit::Share, [].into_iter());
+        let texts =
+            [0.0, 0.0312, 0.999_96, 12.3456, -0.5, f64::NAN, f64::INFINITY, 1e-9].map(|v| percent.number(v));
+        assert_eq!(texts, ["0", "3.12", "100", "1235", "−50.0", "–", "never", "0"]);
+        let half = |mean, half| {
+            let estimate = Estimate { mean, half_width: Some(half), ..Estimate::default() };
+            Scale { name: "", factor: 1.0 }.half_width(&estimate).unwrap()
+        };
+        assert_eq!(
+            [half(12.3, 1.24), half(1234.0, 0.31), half(1.0, 0.0), half(200.0, 57.0)],
+            ["1.2", "0.3", "0", "57"]
+        );
+        assert_eq!([signed(3.21), signed(-120.4), signed(0.001), signed(-0.0)], ["+3.21", "−120", "0", "0"]);
+    }
+}

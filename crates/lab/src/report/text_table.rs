@@ -1,0 +1,44 @@
+//! Tables: the first column names the rows, numbers in the others are set flush right.
+
+use super::model::TextTable;
+use maud::{Markup, html};
+
+/// Letters of a cell that can still be a number with its unit.
+const NUMBER_LENGTH: usize = 18;
+
+pub(super) fn table(table: &TextTable) -> Markup {
+    let width = table.rows.iter().map(Vec::len).chain([table.columns.len()]).max().unwrap_or(0);
+    let class: Vec<Option<&str>> =
+        (0..width).map(|i| (i > 0 && is_numeric(table, i)).then_some("num")).collect();
+    html! {
+        div.scroll {
+            table.data {
+                @if !table.caption.is_empty() { caption { (table.caption) } }
+                @if !table.columns.is_empty() {
+                    thead { tr { @for (i, class) in class.iter().enumerate() {
+                        th scope="col" class=[*class] { (cell(&table.columns, i)) }
+                    } } }
+                }
+                tbody { @for row in &table.rows { tr { @for (i, class) in class.iter().enumerate() {
+                    td class=[*class] { (cell(row, i)) }
+                } } } }
+            }
+        }
+    }
+}
+
+fn cell(row: &[String], index: usize) -> &str {
+    row.get(index).map_or("", String::as_str)
+}
+
+/// Every cell that is not empty begins with a digit, and there is one.
+fn is_numeric(table: &TextTable, column: usize) -> bool {
+    let mut cells =
+        table.rows.iter().map(|row| cell(row, column)).filter(|c| !c.is_empty() && *c != "–").peekable();
+    cells.peek().is_some() && cells.all(number_like)
+}
+
+fn number_like(cell: &str) -> bool {
+    let digits = cell.trim_start_matches(['−', '-', '+', '<', '>', '≤', '≥', '≈', '±', ' ']);
+    digits.starts_with(|c: char| c.is_ascii_digit()) && cell.chars().count() <= NUMBER_LENGTH
+}
