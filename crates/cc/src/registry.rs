@@ -1,5 +1,6 @@
 //! The controllers by name. Adding one: its folder, and a line in `FAMILIES`.
 
+use crate::gcc::{Improvement, ImprovementError};
 use crate::{Receiver, Sender, Setting, SettingError};
 use std::fmt;
 use units::Bitrate;
@@ -7,9 +8,10 @@ use units::Bitrate;
 /// Which controller, as data: a profile and what differs from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerConfig {
-    /// `family:profile`, for example `gcc:carlucci-2017` or `fixed:500kbit/s`.
+    /// `family:profile`, for example `gcc:carlucci-2017` or `fixed:500kbit/s`, with the names of
+    /// [`improvements`] behind it, each after a `+`: `gcc:draft-02+short-hold`.
     pub profile: String,
-    /// Constants that differ from the profile: (name, value).
+    /// Constants that differ from the profile and its improvements: (name, value).
     pub settings: Vec<(String, String)>,
     /// The rate before any feedback.
     pub start_rate: Bitrate,
@@ -29,11 +31,18 @@ pub struct Controllers {
     pub transport_feedback: bool,
 }
 
+/// Sees whether a profile can have an improvement.
+type Improve = fn(&str, &str) -> Result<(), ImprovementError>;
+
 /// A family of controllers: what builds one from the part after the colon.
 struct Family {
     name: &'static str,
     build: fn(&str, &ControllerConfig) -> Result<Controllers, BuildError>,
     profiles: fn() -> Vec<Profile>,
+    /// Every setting with its value under a configuration.
+    settings: fn(&str, &ControllerConfig) -> Result<Vec<Setting>, BuildError>,
+    /// Whether a profile can have an improvement that changes something in it; none, if the family has no improvements.
+    improve: Option<Improve>,
 }
 
 /// A named profile, for listings.
@@ -49,13 +58,27 @@ pub struct Profile {
 
 /// One line a family.
 const FAMILIES: &[Family] = &[
-    Family { name: "gcc", build: crate::gcc::build, profiles: crate::gcc::profiles },
+    Family {
+        name: "gcc",
+        build: crate::gcc::build,
+        profiles: crate::gcc::profiles,
+        settings: crate::gcc::settings,
+        improve: Some(crate::gcc::improve),
+    },
     Family {
         name: "kilinc-andersson",
         build: crate::kilinc_andersson::build,
         profiles: crate::kilinc_andersson::profiles,
+        settings: crate::kilinc_andersson::settings,
+        improve: None,
     },
-    Family { name: "fixed", build: crate::fixed::build, profiles: crate::fixed::profiles },
+    Family {
+        name: "fixed",
+        build: crate::fixed::build,
+        profiles: crate::fixed::profiles,
+        settings: |_, _| Ok(Vec::new()),
+        improve: None,
+    },
 ];
 
 /// Why a controller could not be built.
@@ -65,6 +88,8 @@ pub enum BuildError {
     UnknownProfile(String, Vec<String>),
     /// A setting was refused.
     Setting(SettingError),
+    /// The profile cannot have an improvement, or there is none of that name.
+    Improvement(ImprovementError),
     /// The rates are not min ≤ start ≤ max, or the part after the colon is wrong: what and why.
     Invalid(String),
 }
@@ -76,6 +101,7 @@ impl fmt::Display for BuildError {
                 write!(f, "no controller '{name}'; there are {}", known.join(", "))
             }
             Self::Setting(error) => error.fmt(f),
+            Self::Improvement(error) => error.fmt(f),
             Self::Invalid(reason) => f.write_str(reason),
         }
     }
@@ -86,6 +112,12 @@ impl std::error::Error for BuildError {}
 impl From<SettingError> for BuildError {
     fn from(error: SettingError) -> Self {
         Self::Setting(error)
+    }
+}
+
+impl From<ImprovementError> for BuildError {
+    fn from(error: ImprovementError) -> Self {
+        Self::Improvement(error)
     }
 }
 
@@ -106,13 +138,56 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
             "the rates must be min ≤ start ≤ max, but are {min_rate}, {start_rate}, {max_rate}"
         )));
     }
-    let (family, rest) = config.profile.split_once(':').unwrap_or((&config.profile, ""));
-    let family = FAMILIES.iter().find(|candidate| candidate.name == family).ok_or_else(|| unknown(config))?;
+    let (family, rest) = find(&config.profile)?;
+    if let (None, Some((name, improvement))) = (family.improve, config.profile.split_once('+')) {
+        return Err(not_improvable(name, improvement).into());
+    }
     (family.build)(rest, config)
 }
 
-/// The error for a profile that there is not.
-pub(crate) fn unknown(config: &ControllerConfig) -> BuildError {
+/// Every setting with the value that it has under this configuration: the profile's, an improvement's, or the
+/// configuration's own.
+///
+/// # Errors
+/// As [`build`], but for the rates.
+pub fn settings_of(config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
+    let (family, rest) = find(&config.profile)?;
+    (family.settings)(rest, config)
+}
+
+/// The improvements by name.
+#[must_use]
+pub fn improvements() -> &'static [Improvement] {
+    crate::gcc::IMPROVEMENTS
+}
+
+/// The name of a profile with an improvement appended: `gcc:draft-02` and `short-hold` give `gcc:draft-02+short-hold`.
+///
+/// # Errors
+/// When there is no such improvement, the profile cannot have it, or it changes nothing in the profile.
+pub fn improve(profile: &str, improvement: &str) -> Result<String, ImprovementError> {
+    crate::gcc::improvement(improvement)?;
+    let (family, rest) = find(profile).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
+    let improve = family.improve.ok_or_else(|| not_improvable(profile, improvement))?;
+    improve(rest, improvement)?;
+    Ok(format!("{profile}+{improvement}"))
+}
+
+/// The family of a profile, and what follows the colon.
+fn find(profile: &str) -> Result<(&'static Family, &str), BuildError> {
+    let (family, rest) = profile.split_once(':').unwrap_or((profile, ""));
+    let family = family.split('+').next().unwrap_or_default();
+    let found = FAMILIES.iter().find(|candidate| candidate.name == family);
+    found.map(|family| (family, rest)).ok_or_else(|| unknown(profile))
+}
+
+fn not_improvable(profile: &str, improvement: &str) -> ImprovementError {
+    ImprovementError::NotFor(format!("{improvement} is not for {profile}: improvements are of gcc alone"))
+}
+
+/// The error for a profile that there is not; what it is improved by is not in question.
+pub(crate) fn unknown(profile: &str) -> BuildError {
     let known = profiles().into_iter().map(|profile| profile.name).collect();
-    BuildError::UnknownProfile(config.profile.clone(), known)
+    let name = profile.split('+').next().unwrap_or_default();
+    BuildError::UnknownProfile(name.to_owned(), known)
 }

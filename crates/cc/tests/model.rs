@@ -33,9 +33,18 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn check(profile: &str, steps: &[Step]) -> Result<(), TestCaseError> {
-    let config = config(profile);
-    let mut controllers = cc::build(&config).unwrap();
+/// The profile with those of the improvements that it can have, and what an experiment may know of the buffers.
+fn improved(profile: &str, chosen: &[bool], buffer: &str) -> cc::ControllerConfig {
+    let names = cc::improvements().iter().zip(chosen).filter(|(_, chosen)| **chosen);
+    let improve = |profile: String, name| cc::improve(&profile, name).unwrap_or(profile);
+    let name = names.fold(profile.to_owned(), |profile, (improvement, _)| improve(profile, improvement.name));
+    let settings =
+        if name.contains("+buffer-hint") { vec![("hint.buffer".into(), buffer.into())] } else { vec![] };
+    cc::ControllerConfig { settings, ..config(&name) }
+}
+
+fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseError> {
+    let mut controllers = cc::build(config).unwrap();
     let (mut now, mut sequence) = (Time::from_secs(1), 0);
     let mut under_way: Vec<SentPacket> = Vec::new();
     for step in steps {
@@ -128,7 +137,18 @@ proptest! {
     #[test]
     fn every_profile_stays_within_its_bounds_whatever_happens(steps in prop::collection::vec(step(), 1..120)) {
         for profile in cc::profiles() {
-            check(&profile.name, &steps)?;
+            check(&config(&profile.name), &steps)?;
+        }
+    }
+
+    #[test]
+    fn so_does_every_profile_however_improved(
+        steps in prop::collection::vec(step(), 1..120),
+        chosen in prop::collection::vec(any::<bool>(), cc::improvements().len()),
+        buffer in prop::sample::select(vec!["none", "path", "1B", "16kB", "1GB"]),
+    ) {
+        for profile in cc::profiles() {
+            check(&improved(&profile.name, &chosen, buffer), &steps)?;
         }
     }
 }

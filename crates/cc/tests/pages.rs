@@ -47,3 +47,20 @@ fn settings_and_signals_are_on_the_page() {
         }
     }
 }
+
+#[test]
+fn improvements_are_on_the_pages_with_what_they_set() {
+    for (name, of) in [("gcc", true), ("gcc-libwebrtc", false)] {
+        let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/algorithms"));
+        let page = std::fs::read_to_string(folder.join(format!("{name}.md"))).unwrap();
+        for improvement in cc::improvements() {
+            let start = format!("| {} |", improvement.name);
+            let row = page.lines().find(|line| line.starts_with(&start));
+            let row = row.unwrap_or_else(|| panic!("{name}.md has no row '{start}'"));
+            let changes = if of { improvement.published } else { improvement.libwebrtc };
+            let changes = changes.unwrap_or_default();
+            let own = |(setting, value): &(&str, &str)| row.contains(&format!("`{setting} = {value}`"));
+            assert!(row.contains("nothing") || changes.iter().all(own), "{name}.md: {row}");
+        }
+    }
+}

@@ -12,8 +12,11 @@ const LONGEST_BURST: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    rtp_timestamp: u64,
+    /// The oldest and the newest frame; one, unless the pre-filter merged frames.
+    rtp_timestamps: (u64, u64),
     first_departure: Time,
+    /// Departure of the newest frame's first packet.
+    frame_departure: Time,
     last_departure: Time,
     first_arrival: Time,
     last_arrival: Time,
@@ -23,13 +26,24 @@ struct Group {
 impl Group {
     fn of(packet: &ArrivedPacket) -> Self {
         Self {
-            rtp_timestamp: packet.rtp_timestamp,
+            rtp_timestamps: (packet.rtp_timestamp, packet.rtp_timestamp),
             first_departure: packet.sent,
+            frame_departure: packet.sent,
             last_departure: packet.sent,
             first_arrival: packet.arrival,
             last_arrival: packet.arrival,
             size: packet.size,
         }
+    }
+
+    fn add(&mut self, packet: &ArrivedPacket) {
+        if packet.rtp_timestamp > self.rtp_timestamps.1 {
+            self.rtp_timestamps.1 = packet.rtp_timestamp;
+            self.frame_departure = packet.sent;
+        }
+        self.last_departure = self.last_departure.max(packet.sent);
+        self.last_arrival = self.last_arrival.max(packet.arrival);
+        self.size += packet.size;
     }
 }
 
@@ -46,17 +60,26 @@ pub(crate) struct Variation {
     pub(crate) interval: Duration,
 }
 
+/// What packets are a group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupRule {
+    pub(crate) grouping: Grouping,
+    /// Packets sent within this time are one burst; the pre-filter's limit too.
+    pub(crate) burst_time: Duration,
+    /// Whether groups that an outage pushed together are one.
+    pub(crate) prefilter: bool,
+}
+
 /// Collects packets into groups.
 pub(crate) struct ArrivalGroups {
-    grouping: Grouping,
-    burst_time: Duration,
+    rule: GroupRule,
     current: Option<Group>,
     previous: Option<Group>,
 }
 
 impl ArrivalGroups {
-    pub(crate) fn new(grouping: Grouping, burst_time: Duration) -> Self {
-        Self { grouping, burst_time, current: None, previous: None }
+    pub(crate) fn new(rule: GroupRule) -> Self {
+        Self { rule, current: None, previous: None }
     }
 
     /// Takes in a packet. When it begins a new group, the one before is complete: returns what that and
@@ -71,11 +94,9 @@ impl ArrivalGroups {
             *current = Group::of(packet);
             return None;
         }
-        match belongs(self.grouping, self.burst_time, current, packet) {
+        match self.rule.belongs(current, packet) {
             Some(true) => {
-                current.last_departure = current.last_departure.max(packet.sent);
-                current.last_arrival = current.last_arrival.max(packet.arrival);
-                current.size += packet.size;
+                current.add(packet);
                 None
             }
             Some(false) => {
@@ -88,8 +109,9 @@ impl ArrivalGroups {
     }
 
     fn variation(&self, previous: &Group, group: &Group) -> Variation {
-        let departure = |group: &Group| match self.grouping {
-            Grouping::Frame => group.first_departure,
+        // Of merged frames the last counts, as of bursts the last packet: its end is what the arrival is of.
+        let departure = |group: &Group| match self.rule.grouping {
+            Grouping::Frame => group.frame_departure,
             Grouping::Burst => group.last_departure,
         };
         let arrivals = group.last_arrival - previous.last_arrival;
@@ -103,27 +125,32 @@ impl ArrivalGroups {
     }
 }
 
-/// Whether a packet belongs to the group; `None`: to an older one.
-fn belongs(grouping: Grouping, burst_time: Duration, group: &Group, packet: &ArrivedPacket) -> Option<bool> {
-    match grouping {
-        Grouping::Frame if packet.rtp_timestamp < group.rtp_timestamp => None,
-        Grouping::Frame => Some(packet.rtp_timestamp == group.rtp_timestamp),
-        Grouping::Burst if packet.sent < group.first_departure => None,
-        Grouping::Burst => {
-            let sent_together = packet.sent.saturating_since(group.first_departure) < burst_time;
-            Some(sent_together || pushed_together(burst_time, group, packet))
+impl GroupRule {
+    /// Whether a packet belongs to the group; `None`: to an older one.
+    fn belongs(&self, group: &Group, packet: &ArrivedPacket) -> Option<bool> {
+        let (oldest, newest) = group.rtp_timestamps;
+        match self.grouping {
+            Grouping::Frame if packet.rtp_timestamp < oldest => None,
+            Grouping::Frame => Some(packet.rtp_timestamp <= newest || self.pushed_together(group, packet)),
+            Grouping::Burst if packet.sent < group.first_departure => None,
+            Grouping::Burst => {
+                let sent_together = packet.sent.saturating_since(group.first_departure) < self.burst_time;
+                Some(sent_together || self.pushed_together(group, packet))
+            }
         }
     }
-}
 
-/// The pre-filter: a packet that arrives within a burst time of the group although it was sent later, so
-/// that its delay variation is negative, came out of the same outage (Guerrero Viveros 2019 § 2.2.2).
-fn pushed_together(burst_time: Duration, group: &Group, packet: &ArrivedPacket) -> bool {
-    let arrivals = packet.arrival - group.last_arrival;
-    let departures = packet.sent - group.last_departure;
-    packet.arrival.saturating_since(group.last_arrival) < burst_time
-        && arrivals < departures
-        && packet.arrival.saturating_since(group.first_arrival) < LONGEST_BURST
+    /// The pre-filter: a packet that arrives within a burst time of the group although it was sent later, so
+    /// that its delay variation is negative, came out of the same outage (Guerrero Viveros 2019 § 2.2.2; Jansen 2016,
+    /// Fig. 6-1).
+    fn pushed_together(&self, group: &Group, packet: &ArrivedPacket) -> bool {
+        let arrivals = packet.arrival - group.last_arrival;
+        let departures = packet.sent - group.last_departure;
+        self.prefilter
+            && packet.arrival.saturating_since(group.last_arrival) < self.burst_time
+            && arrivals < departures
+            && packet.arrival.saturating_since(group.first_arrival) < LONGEST_BURST
+    }
 }
 
 #[cfg(test)]
@@ -141,8 +168,9 @@ mod tests {
         }
     }
 
-    fn variations(grouping: Grouping, packets: &[ArrivedPacket]) -> Vec<(f64, f64)> {
-        let mut groups = ArrivalGroups::new(grouping, Duration::from_millis(5));
+    fn variations(grouping: Grouping, prefilter: bool, packets: &[ArrivedPacket]) -> Vec<(f64, f64)> {
+        let burst_time = Duration::from_millis(5);
+        let mut groups = ArrivalGroups::new(GroupRule { grouping, burst_time, prefilter });
         packets.iter().filter_map(|packet| groups.on_packet(packet)).map(|v| (v.delay, v.size)).collect()
     }
 
@@ -156,7 +184,7 @@ mod tests {
             packet(66, 91, 3, 100),
         ];
         // (70 − 30) − (33 − 0) = 7 ms; 1500 − 2000 bytes.
-        assert_eq!(variations(Grouping::Frame, &packets), [(7.0, -500.0)]);
+        assert_eq!(variations(Grouping::Frame, false, &packets), [(7.0, -500.0)]);
     }
 
     #[test]
@@ -164,7 +192,7 @@ mod tests {
         let packets =
             [packet(0, 25, 1, 100), packet(4, 30, 2, 100), packet(10, 41, 3, 100), packet(20, 52, 4, 100)];
         // (41 − 30) − (10 − 4) = 5 ms.
-        assert_eq!(variations(Grouping::Burst, &packets), [(5.0, -100.0)]);
+        assert_eq!(variations(Grouping::Burst, true, &packets), [(5.0, -100.0)]);
     }
 
     #[test]
@@ -178,8 +206,47 @@ mod tests {
             packet(80, 105, 6, 100),
             packet(90, 115, 7, 100),
         ];
-        let seen = variations(Grouping::Burst, &packets);
+        let seen = variations(Grouping::Burst, true, &packets);
         assert_eq!(seen, [(0.0, 0.0), (27.0, 200.0), (-27.0, -200.0)]);
+        let alone = variations(Grouping::Burst, false, &packets);
+        let apart = [(0.0, 0.0), (45.0, 0.0), (-9.0, 0.0), (-9.0, 0.0), (-27.0, 0.0)];
+        assert_eq!(alone, apart, "without the pre-filter");
+    }
+
+    #[test]
+    fn frames_that_an_outage_pushed_together_are_one_group_with_the_pre_filter() {
+        let packets = [
+            packet(0, 25, 1, 100),
+            packet(33, 58, 2, 100),
+            packet(66, 150, 3, 100),
+            packet(100, 151, 4, 100),
+            packet(105, 153, 4, 100),
+            packet(133, 158, 5, 100),
+            packet(166, 191, 6, 100),
+            packet(200, 225, 7, 100),
+        ];
+        // Frames 3 and 4: (153 − 58) − (100 − 33) = 28 ms, and 5 comes 5 ms later, which is a group of its own.
+        let merged = variations(Grouping::Frame, true, &packets);
+        assert_eq!(merged, [(0.0, 0.0), (28.0, 200.0), (-28.0, -200.0), (0.0, 0.0)]);
+        let apart = variations(Grouping::Frame, false, &packets);
+        let expected = [(0.0, 0.0), (59.0, 0.0), (-31.0, 100.0), (-28.0, -100.0), (0.0, 0.0)];
+        assert_eq!(apart, expected, "without it");
+    }
+
+    #[test]
+    fn late_packets_of_merged_frames_belong_to_the_group() {
+        let packets = [
+            packet(0, 25, 1, 100),
+            packet(33, 90, 2, 100),
+            packet(66, 91, 3, 100),
+            packet(34, 92, 2, 100),
+            packet(67, 99, 3, 100),
+            packet(133, 158, 5, 100),
+            packet(20, 159, 1, 100),
+            packet(166, 191, 6, 100),
+        ];
+        // (99 − 25) − 66 = 8 ms, 400 bytes; then (158 − 99) − (133 − 66).
+        assert_eq!(variations(Grouping::Frame, true, &packets), [(8.0, 300.0), (-8.0, -300.0)]);
     }
 
     #[test]
@@ -190,13 +257,13 @@ mod tests {
             packet(5000, 5025, 3, 100),
             packet(5033, 5058, 4, 100),
         ];
-        assert_eq!(variations(Grouping::Frame, &packets), []);
+        assert_eq!(variations(Grouping::Frame, false, &packets), []);
     }
 
     #[test]
     fn packets_of_an_older_frame_are_passed_over() {
         let packets =
             [packet(33, 58, 2, 100), packet(0, 60, 1, 100), packet(66, 91, 3, 100), packet(99, 124, 4, 100)];
-        assert_eq!(variations(Grouping::Frame, &packets), [(0.0, 0.0)]);
+        assert_eq!(variations(Grouping::Frame, false, &packets), [(0.0, 0.0)]);
     }
 }

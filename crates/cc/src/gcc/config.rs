@@ -1,11 +1,7 @@
-//! The constants of Google Congestion Control by name, and the published profiles.
-//!
-//! Where a source is silent, the profile takes the value of draft-ietf-rmcat-gcc-02, by the same authors as
-//! Carlucci 2017; where that is silent too, libwebrtc's. Two values of Carlucci 2017 and Jansen 2016 are those of the
-//! browser that was measured, because the draft's describe something else: the pacing factor, and γ(0), whose
-//! 12.5 the browser compares with 60 m and not with m.
+//! The constants of Google Congestion Control by name.
 
 use super::arrival_filter::FilterConfig;
+use super::buffer_hint::BufferHint;
 use super::words::words;
 use crate::setting::settings;
 use units::Duration;
@@ -25,8 +21,8 @@ words! {
     pub enum Grouping {
         /// A video frame: departure of its first packet, arrival of its last (Carlucci 2017, eq. 3).
         Frame = "frame",
-        /// Packets sent within a burst time, and bursts that an outage pushed together (draft-02 § 5.2; Guerrero Viveros 2019
-        /// § 2.2.2): departure and arrival of the last packet.
+        /// Packets sent within a burst time (draft-02 § 5.2; Guerrero Viveros 2019 § 2.2.2): departure and arrival of the last
+        /// packet.
         Burst = "burst",
     }
 }
@@ -93,6 +89,8 @@ settings! {
         "grouping" => grouping: Grouping,
         /// Packets sent within this time are one burst (draft-02 § 5.2: 5 ms).
         "burst_time" => burst_time: Duration,
+        /// Whether groups that an outage pushed together are one (draft-02 § 5.2; Jansen 2016 § 6.3, its reference [50]): on in draft-02, off in the forms that group by frames.
+        "prefilter" => prefilter: bool,
         /// The arrival filter: two-component (Carlucci 2017, eqs. 4–10) or one-component (Jansen 2016, eqs. 5-4 to 5-7).
         "filter" => filter: Filter,
         /// State noise variance of 1/C, q_11 (Carlucci 2017 § III-A: 1e-10), (ms/byte)².
@@ -133,8 +131,16 @@ settings! {
         "increase.factor" => factor: f64,
         /// Added to the round-trip time to make the response time (draft-02 § 5.5: 100 ms; Carlucci 2017, eq. 13: 0).
         "increase.response_extra" => response_extra: Duration,
+        /// In multiplicative mode the exponent of the factor grows by this much a second while it lasts, until the rate doubles in a second; 0: it is 1, as in the papers (Guerrero Viveros 2019 § 7.1 asks for a faster mode; the law is ours).
+        "increase.acceleration" => acceleration: f64,
+        /// After so long in the state Hold the rate rises although the signal is still under-use; 0: as long as that lasts, as in the papers (Janczukowicz 2017 § 7.5.1 asks for a shorter one).
+        "hold.longest" => hold_longest: Duration,
+        /// The share of the step of Increase by which the rate grows in the state Hold; 0: it is constant, as in the papers (Janczukowicz 2017 § 7.5.1 asks for a very small growth).
+        "hold.increase" => hold_increase: f64,
         /// α, the share of the received rate to which the rate falls (Carlucci 2017, eq. 13: 0.85).
         "decrease" => decrease: f64,
+        /// Whether the fall follows the excess (|m| − γ)/γ: α = 1 − (1 − α₀) · excess, within 1/3 and 2 (Jansen 2016 § 6.3, its reference [49], of which it gives no formula: this one is ours).
+        "decrease.dynamic" => decrease_dynamic: bool,
         /// The rate is not raised above this multiple of the received rate (Carlucci 2017 § III-A: 1.5).
         "rate_cap" => rate_cap: f64,
         /// The window of the received rate R (Jansen 2016 § 5-1: 500 ms).
@@ -155,18 +161,15 @@ settings! {
         "loss.increase_interval" => loss_increase_interval: Duration,
         /// A_s never exceeds A_r (Jansen 2016, eq. 5-12; libwebrtc `send_side_bandwidth_estimation.cc`); Carlucci 2017 and draft-02 § 6 take the minimum only at the end, after which A_s grows without bound; the profile draft-02 caps it as libwebrtc does.
         "loss.capped" => loss_capped: bool,
+        /// The smallest buffer on the path: none (unknown), path (whoever builds the controller puts the size here), or a size such as 16kB (Janczukowicz 2017 § 7.5.1, § 7.5.2).
+        "hint.buffer" => hint_buffer: BufferHint,
+        /// Where that drains at the target in less than this, loss.low and loss.high are multiplied by the time over this (ours: Janczukowicz 2017 § 7.2.2 found trouble with 16 kB at 1 Mbit/s, 128 ms, and none with 32 kB, 256 ms).
+        "hint.short" => hint_short: Duration,
         /// The pacing rate as a multiple of the target: 1 (draft-02 § 4) or 2.5 (libwebrtc `goog_cc_network_control.cc`), as the browsers of the experiments paced.
         "pacing.factor" => pacing_factor: f64,
         /// Probes at the start: none, or initial (Jansen 2016 § 8-1-2 observed the ramp-up function).
         "probing" => probing: Probing,
     }
-}
-
-/// A published form: its name, its constants, and a line on it.
-pub(crate) struct Published {
-    pub(crate) name: &'static str,
-    pub(crate) config: fn() -> GccConfig,
-    pub(crate) summary: &'static str,
 }
 
 impl GccConfig {
@@ -183,99 +186,4 @@ impl GccConfig {
             outlier: self.outlier,
         }
     }
-
-    /// Carlucci, De Cicco, Holmer, Mascolo 2017.
-    pub(crate) fn carlucci_2017() -> Self {
-        Self {
-            side: Side::Receiver,
-            grouping: Grouping::Frame,
-            burst_time: Duration::from_millis(5),
-            filter: Filter::TwoComponent,
-            q_capacity: 1e-10,
-            q_gradient: 1e-3,
-            beta: 0.95,
-            beta_groups: 0,
-            min_noise: 1.0,
-            outlier: 0.0,
-            threshold: Threshold::Adaptive,
-            initial_threshold: 0.2,
-            k_up: 0.01,
-            k_down: 0.00018,
-            skip: 15.0,
-            min_threshold: 0.0,
-            max_threshold: 600.0,
-            compare: Compare::Gradient,
-            overuse_time: Duration::from_millis(10),
-            overuse_rising: true,
-            increase: Increase::Additive,
-            factor: 1.08,
-            response_extra: Duration::ZERO,
-            decrease: 0.85,
-            rate_cap: 1.5,
-            rate_window: Duration::from_millis(500),
-            remb_interval: Duration::from_secs(1),
-            remb_fall: 0.03,
-            loss_high: 0.1,
-            loss_low: 0.02,
-            loss_increase: 1.05,
-            loss_decrease: 0.5,
-            loss_increase_interval: Duration::from_secs(1),
-            loss_capped: false,
-            pacing_factor: 2.5,
-            probing: Probing::None,
-        }
-    }
-
-    /// Jansen 2016, chapter 5 (Chrome 52).
-    pub(crate) fn jansen_2016() -> Self {
-        Self {
-            filter: Filter::OneComponent,
-            overuse_time: Duration::from_millis(100),
-            increase: Increase::Multiplicative,
-            factor: 1.05,
-            loss_capped: true,
-            probing: Probing::Initial,
-            ..Self::carlucci_2017()
-        }
-    }
-
-    /// draft-ietf-rmcat-gcc-02, July 2016, as Guerrero Viveros 2019 § 2.2 describes it. Its thresholds (12.5 ms, from
-    /// 6 to 600) are those of libwebrtc, which compares scaled m with them; m itself, as § 5.4 is worded, stays
-    /// below them until the queue is full.
-    pub(crate) fn draft_02() -> Self {
-        Self {
-            grouping: Grouping::Burst,
-            filter: Filter::OneComponent,
-            beta_groups: 60,
-            outlier: 3.0,
-            initial_threshold: 12.5,
-            min_threshold: 6.0,
-            compare: Compare::Scaled,
-            pacing_factor: 1.0,
-            increase: Increase::MultiplicativeAdditive,
-            response_extra: Duration::from_millis(100),
-            loss_capped: true,
-            probing: Probing::Initial,
-            ..Self::carlucci_2017()
-        }
-    }
-
-    /// The profiles.
-    pub(crate) const PROFILES: [Published; 3] = [
-        Published {
-            name: "carlucci-2017",
-            config: Self::carlucci_2017,
-            summary: "Carlucci, De Cicco, Holmer, Mascolo 2017: delay-based at the receiver, loss-based at the sender",
-        },
-        Published {
-            name: "jansen-2016",
-            config: Self::jansen_2016,
-            summary: "Jansen 2016, chapter 5: one-component filter, ×1.05 a second (Chrome 52)",
-        },
-        Published {
-            name: "draft-02",
-            config: Self::draft_02,
-            summary: "draft-ietf-rmcat-gcc-02, as in Guerrero Viveros 2019 § 2.2: bursts, far and near",
-        },
-    ];
 }

@@ -2,7 +2,7 @@
 //! controller in a row. It runs at the receiver or, fed by transport-wide feedback, at the sender.
 
 use super::arrival_filter::ArrivalFilter;
-use super::arrival_group::{ArrivalGroups, Variation};
+use super::arrival_group::{ArrivalGroups, GroupRule, Variation};
 use super::config::GccConfig;
 use super::overuse_detector::OveruseDetector;
 use super::probing::ProbeMeter;
@@ -26,7 +26,11 @@ pub(crate) struct DelayController {
 impl DelayController {
     pub(crate) fn new(config: &GccConfig, start: Bitrate, bounds: (Bitrate, Bitrate)) -> Self {
         Self {
-            groups: ArrivalGroups::new(config.grouping, config.burst_time),
+            groups: ArrivalGroups::new(GroupRule {
+                grouping: config.grouping,
+                burst_time: config.burst_time,
+                prefilter: config.prefilter,
+            }),
             filter: ArrivalFilter::new(&config.filter()),
             detector: OveruseDetector::new(config),
             control: RateControl::new(config, start, bounds),

@@ -1,5 +1,6 @@
 //! The loss-based controller at the sender (Carlucci 2017, eq. 14; Jansen 2016, eqs. 5-11, 5-12).
 
+use super::buffer_hint::BufferHint;
 use super::config::GccConfig;
 use units::{Bitrate, Duration, Time};
 
@@ -11,6 +12,8 @@ const START_PHASE: Duration = Duration::from_secs(2);
 pub(crate) struct LossController {
     high: f64,
     low: f64,
+    /// The smallest buffer on the path, and what is a short time to drain it.
+    hint: (BufferHint, Duration),
     increase: f64,
     decrease: f64,
     increase_interval: Duration,
@@ -30,6 +33,7 @@ impl LossController {
         Self {
             high: config.loss_high,
             low: config.loss_low,
+            hint: (config.hint_buffer, config.hint_short),
             increase: config.loss_increase,
             decrease: config.loss_decrease,
             increase_interval: config.loss_increase_interval,
@@ -44,14 +48,15 @@ impl LossController {
         }
     }
 
-    /// A report said that this share was lost: eq. 14. It rises once an interval at most, because
+    /// A report said that this share was lost at the rate `target`: eq. 14. It rises once an interval at most, because
     /// reports that a fall of A_r sent early are not a reason to rise sooner.
-    pub(crate) fn on_report(&mut self, now: Time, fraction_lost: f64) {
+    pub(crate) fn on_report(&mut self, now: Time, fraction_lost: f64, target: Bitrate) {
+        let sensitivity = self.hint.0.sensitivity(target, self.hint.1);
         self.fraction_lost = fraction_lost;
         self.seen_loss |= fraction_lost > 0.0;
-        if fraction_lost > self.high {
+        if fraction_lost > sensitivity * self.high {
             self.rate *= 1.0 - self.decrease * fraction_lost;
-        } else if fraction_lost < self.low && self.may_rise(now) {
+        } else if fraction_lost < sensitivity * self.low && self.may_rise(now) {
             self.rate *= self.increase;
             self.raised = Some(now);
         }
@@ -94,6 +99,9 @@ impl LossController {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Bytes;
+
+    const TARGET: Bitrate = Bitrate::from_mbps(1);
 
     fn controller(config: &GccConfig) -> LossController {
         LossController::new(config, Bitrate::from_mbps(1), (Bitrate::from_kbps(10), Bitrate::from_mbps(10)))
@@ -103,7 +111,7 @@ mod tests {
     fn equation_14_case_by_case() {
         let after = |lost| {
             let mut loss = controller(&GccConfig::carlucci_2017());
-            loss.on_report(Time::from_secs(1), lost);
+            loss.on_report(Time::from_secs(1), lost, TARGET);
             loss.rate()
         };
         assert_eq!(after(0.0), Bitrate::from_kbps(1050));
@@ -114,14 +122,30 @@ mod tests {
     }
 
     #[test]
+    fn a_short_buffer_makes_it_react_to_less_loss() {
+        let after = |bytes, lost| {
+            let hint_buffer = BufferHint::Size(Bytes::new(bytes));
+            let mut loss = controller(&GccConfig { hint_buffer, ..GccConfig::carlucci_2017() });
+            loss.on_report(Time::from_secs(1), lost, TARGET);
+            loss.rate()
+        };
+        // 16 kB drain in 128 ms: thresholds of 1.024 % and 5.12 %; 32 kB in 256 ms: as they were.
+        assert_eq!(after(16_000, 0.0102), Bitrate::from_kbps(1050));
+        assert_eq!(after(16_000, 0.0103), Bitrate::from_kbps(1000));
+        assert_eq!(after(16_000, 0.0513), Bitrate::from_bps(974_350));
+        assert_eq!(after(32_000, 0.0199), Bitrate::from_kbps(1050));
+        assert_eq!(after(32_000, 0.1), Bitrate::from_kbps(1000));
+    }
+
+    #[test]
     fn it_rises_once_a_second_and_falls_at_every_report() {
         let mut loss = controller(&GccConfig::carlucci_2017());
         for ms in [1000, 1100, 1500, 2000] {
-            loss.on_report(Time::from_millis(ms), 0.0);
+            loss.on_report(Time::from_millis(ms), 0.0, TARGET);
         }
         assert_eq!(loss.rate(), Bitrate::from_bps(1_102_500));
         for ms in [2100, 2200] {
-            loss.on_report(Time::from_millis(ms), 0.5);
+            loss.on_report(Time::from_millis(ms), 0.5, TARGET);
         }
         assert_eq!(loss.rate(), Bitrate::from_bps_f64(1_102_500.0 * 0.75 * 0.75));
     }
@@ -129,7 +153,7 @@ mod tests {
     #[test]
     fn equation_5_12_caps() {
         let mut capped = controller(&GccConfig::jansen_2016());
-        capped.on_report(Time::from_secs(1), 0.05);
+        capped.on_report(Time::from_secs(1), 0.05, TARGET);
         capped.on_delay_based(Time::from_secs(1), Bitrate::from_kbps(700));
         assert_eq!(capped.rate(), Bitrate::from_kbps(700));
         let mut free = controller(&GccConfig::carlucci_2017());

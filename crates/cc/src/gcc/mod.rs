@@ -10,7 +10,8 @@
 //! ```
 //!
 //! `delay_controller` is the receiver's row; with `side = sender` it runs at the sender, fed by
-//! transport-wide feedback. `probing` is the ramp-up at the start.
+//! transport-wide feedback. `probing` is the ramp-up at the start. The papers' ideas for improvement are `improvements`;
+//! the stages that are for them alone are `hold`, `acceleration`, `dynamic_alpha` and `buffer_hint`.
 //!
 //! Where the implementation differs from its sources, or fills in what they leave out:
 //!
@@ -28,24 +29,38 @@
 //! | draft-02 § 6 | the least of A_r and A_s, at the end | A_s capped by A_r, as in libwebrtc and Jansen 2016, eq. 5-12: it would grow without bound |
 //! | draft-02 § 5.5, Guerrero Viveros § 2.2.2 | standard deviation of R at decrease | with the bounds of libwebrtc's `link_capacity_estimator.cc` |
 
+mod acceleration;
 pub(crate) mod arrival_filter;
 pub(crate) mod arrival_group;
+mod buffer_hint;
 mod config;
+mod config_check;
+mod constants;
+mod convergence;
 mod delay_controller;
+mod dynamic_alpha;
+mod hold;
+mod improvements;
 mod libwebrtc;
 mod loss_controller;
 mod overuse_detector;
 mod probing;
+mod published;
 mod rate_control;
 pub(crate) mod receive_rate;
 mod receiver;
 mod sender;
 pub(crate) mod words;
 
+pub use buffer_hint::BufferHint;
 pub use config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, Threshold};
+pub(crate) use constants::{improve, settings};
+pub(crate) use improvements::{ALL as IMPROVEMENTS, named as improvement};
+pub use improvements::{Changes, Improvement, ImprovementError};
 pub use libwebrtc::LibwebrtcConfig;
 
 use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
+use constants::Constants;
 use receiver::GccReceiver;
 use sender::GccSender;
 
@@ -61,16 +76,10 @@ pub(crate) fn profiles() -> Vec<Profile> {
 
 /// Builds the profile called `rest`, with the settings of `config`.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
-    if rest == "libwebrtc" {
-        return libwebrtc::build(config);
-    }
-    let published = GccConfig::PROFILES.iter().find(|published| published.name == rest);
-    let mut gcc =
-        published.map(|published| (published.config)()).ok_or_else(|| crate::registry::unknown(config))?;
-    for (name, text) in &config.settings {
-        gcc.set(name, text)?;
-    }
-    gcc.check()?;
+    let gcc = match Constants::of(rest)?.with(&config.settings)? {
+        Constants::Published(gcc) => gcc,
+        Constants::Libwebrtc(constants) => return Ok(libwebrtc::build(&constants, config)),
+    };
     let bounds = (config.min_rate, config.max_rate);
     let at_receiver = gcc.side == Side::Receiver;
     Ok(Controllers {
@@ -78,62 +87,4 @@ pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers
         receiver: at_receiver.then(|| Box::new(GccReceiver::new(&gcc, config.start_rate, bounds)) as _),
         transport_feedback: !at_receiver,
     })
-}
-
-impl GccConfig {
-    /// What single values cannot show.
-    fn check(&self) -> Result<(), BuildError> {
-        let finite = [
-            ("filter.q_capacity", self.q_capacity),
-            ("filter.q_gradient", self.q_gradient),
-            ("filter.min_noise", self.min_noise),
-            ("filter.outlier", self.outlier),
-            ("threshold.initial", self.initial_threshold),
-            ("threshold.k_up", self.k_up),
-            ("threshold.k_down", self.k_down),
-            ("threshold.skip", self.skip),
-            ("threshold.min", self.min_threshold),
-            ("threshold.max", self.max_threshold),
-            ("increase.factor", self.factor),
-            ("rate_cap", self.rate_cap),
-            ("loss.increase", self.loss_increase),
-            ("pacing.factor", self.pacing_factor),
-        ];
-        for (name, value) in finite {
-            if !value.is_finite() || value < 0.0 {
-                return Err(BuildError::Invalid(format!(
-                    "setting {name} = {value}: it must be a number not below 0"
-                )));
-            }
-        }
-        for (name, value) in [
-            ("filter.beta", self.beta),
-            ("decrease", self.decrease),
-            ("remb.fall", self.remb_fall),
-            ("loss.high", self.loss_high),
-            ("loss.low", self.loss_low),
-            ("loss.decrease", self.loss_decrease),
-        ] {
-            if !(0.0..=1.0).contains(&value) {
-                return Err(BuildError::Invalid(format!(
-                    "setting {name} = {value}: it must lie within 0 and 1"
-                )));
-            }
-        }
-        if self.beta_groups > arrival_filter::MOST_GROUPS {
-            return Err(BuildError::Invalid(format!(
-                "setting filter.beta_groups = {}: it must be at most {}",
-                self.beta_groups,
-                arrival_filter::MOST_GROUPS
-            )));
-        }
-        if self.rate_window == units::Duration::ZERO {
-            return Err(BuildError::Invalid("setting rate_window = 0ms: it must be longer".to_owned()));
-        }
-        if self.side == Side::Sender && self.grouping == Grouping::Frame {
-            let reason = "side = sender needs grouping = burst: transport-wide feedback knows no frames";
-            return Err(BuildError::Invalid(reason.to_owned()));
-        }
-        Ok(())
-    }
 }

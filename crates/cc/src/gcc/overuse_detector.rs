@@ -2,6 +2,7 @@
 //! draft-ietf-rmcat-gcc-02 § 5.4).
 
 use super::config::{Compare, GccConfig, Threshold};
+use super::dynamic_alpha::excess;
 use units::{Duration, Time};
 
 /// Elapsed time in an update of γ counts up to this (libwebrtc `overuse_detector.cc`: 100 ms), so that
@@ -11,9 +12,12 @@ const LONGEST_STEP: Duration = Duration::from_millis(100);
 const MOST_DELTAS: u32 = 60;
 
 /// The state of the network as the detector sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Signal {
-    Overuse,
+    /// Over-use, and by what share the threshold is exceeded.
+    Overuse {
+        excess: f64,
+    },
     Underuse,
     Normal,
 }
@@ -74,7 +78,7 @@ impl OveruseDetector {
         let lasting = now.saturating_since(since) >= self.overuse_time;
         if lasting && (!self.rising || value >= self.last) {
             self.overuses += 1;
-            return Signal::Overuse;
+            return Signal::Overuse { excess: excess(value, self.gamma) };
         }
         Signal::Normal
     }
@@ -105,6 +109,8 @@ impl OveruseDetector {
 mod tests {
     use super::*;
 
+    /// Over-use, whatever the excess.
+    const OVERUSE: Signal = Signal::Overuse { excess: 0.0 };
     const FRAME: Duration = Duration::from_millis(33);
 
     fn judged(config: &GccConfig, values: &[f64]) -> (Vec<Signal>, f64) {
@@ -112,7 +118,10 @@ mod tests {
         let mut now = Time::from_secs(1);
         let signals = values.iter().map(|&m| {
             now += FRAME;
-            detector.judge(now, FRAME, m)
+            match detector.judge(now, FRAME, m) {
+                Signal::Overuse { .. } => OVERUSE,
+                other => other,
+            }
         });
         let signals = signals.collect();
         (signals, detector.threshold())
@@ -130,21 +139,31 @@ mod tests {
 
     #[test]
     fn signals_compare_m_with_the_threshold_on_both_sides() {
-        use Signal::{Normal, Overuse, Underuse};
+        use Signal::{Normal, Underuse};
         let fixed = GccConfig { threshold: Threshold::Static, ..config(0, false) };
         assert_eq!(
             judged(&fixed, &[2.0, 2.1, -2.0, -2.1, 0.0]).0,
-            [Normal, Overuse, Normal, Underuse, Normal]
+            [Normal, OVERUSE, Normal, Underuse, Normal]
         );
     }
 
     #[test]
     fn overuse_must_last_and_rise() {
-        use Signal::{Normal, Overuse};
+        use Signal::Normal;
         let fixed = |ms, rising| GccConfig { threshold: Threshold::Static, ..config(ms, rising) };
         let values = [3.0, 3.1, 3.2, 3.1, 3.3];
-        assert_eq!(judged(&fixed(99, false), &values).0, [Normal, Normal, Normal, Overuse, Overuse]);
-        assert_eq!(judged(&fixed(10, true), &values).0, [Normal, Overuse, Overuse, Normal, Overuse]);
+        assert_eq!(judged(&fixed(99, false), &values).0, [Normal, Normal, Normal, OVERUSE, OVERUSE]);
+        assert_eq!(judged(&fixed(10, true), &values).0, [Normal, OVERUSE, OVERUSE, Normal, OVERUSE]);
+    }
+
+    #[test]
+    fn over_use_carries_the_excess_of_what_is_compared() {
+        let still = GccConfig { threshold: Threshold::Static, ..config(0, false) };
+        let mut detector = OveruseDetector::new(&still);
+        assert_eq!(detector.judge(Time::ZERO, FRAME, 5.0), Signal::Overuse { excess: 1.5 });
+        let mut scaled = OveruseDetector::new(&GccConfig { compare: Compare::Scaled, ..still });
+        scaled.judge(Time::ZERO, FRAME, 0.0);
+        assert_eq!(scaled.judge(Time::ZERO, FRAME, 2.0), Signal::Overuse { excess: 1.0 }, "2 × 2 against 2");
     }
 
     #[test]
@@ -167,7 +186,7 @@ mod tests {
         };
         let (signals, _) = judged(&scaled, &[0.3; 60]);
         assert_eq!(signals[0], Signal::Normal);
-        assert_eq!(signals[59], Signal::Overuse, "60 × 0.3 = 18 is above what γ has become");
+        assert_eq!(signals[59], OVERUSE, "60 × 0.3 = 18 is above what γ has become");
         let (_, least) = judged(&scaled, &[0.0; 20_000]);
         assert_eq!(least, 6.0);
     }

@@ -78,7 +78,8 @@ impl crate::Sender for GccSender {
             }
             Feedback::Report { fraction_lost, rtt, .. } => {
                 self.rtt = rtt.or(self.rtt);
-                self.loss.on_report(now, fraction_lost);
+                let target = self.target();
+                self.loss.on_report(now, fraction_lost, target);
                 if let Some(a_r) = self.a_r.filter(|_| self.capped) {
                     self.loss.on_delay_based(now, a_r);
                 }

@@ -27,6 +27,7 @@ mod tfrc;
 
 pub use config::{Average, Equation, FirstInterval, KilincAnderssonConfig, Levels, Unconfirmed, Weights};
 
+use crate::Setting;
 use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
 use receiver::StateReceiver;
 use sender::LadderSender;
@@ -46,17 +47,27 @@ pub(crate) fn profiles() -> Vec<Profile> {
 
 /// Builds it with the settings of `config`; `rest` is what follows a colon, and nothing does.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
+    let own = constants(rest, config)?;
+    Ok(Controllers {
+        sender: Box::new(LadderSender::new(&own, (config.min_rate, config.max_rate))),
+        receiver: Some(Box::new(StateReceiver::new(&own))),
+        transport_feedback: false,
+    })
+}
+
+/// Every setting with its value under `config`.
+pub(crate) fn settings(rest: &str, config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
+    Ok(constants(rest, config)?.settings())
+}
+
+fn constants(rest: &str, config: &ControllerConfig) -> Result<KilincAnderssonConfig, BuildError> {
     if !rest.is_empty() {
-        return Err(crate::registry::unknown(config));
+        return Err(crate::registry::unknown(&config.profile));
     }
     let mut own = KilincAnderssonConfig::published();
     for (name, text) in &config.settings {
         own.set(name, text)?;
     }
     own.check()?;
-    Ok(Controllers {
-        sender: Box::new(LadderSender::new(&own, (config.min_rate, config.max_rate))),
-        receiver: Some(Box::new(StateReceiver::new(&own))),
-        transport_feedback: false,
-    })
+    Ok(own)
 }

@@ -9,7 +9,7 @@ use super::packet_size::PacketSize;
 use super::tfrc;
 use crate::gcc::Grouping;
 use crate::gcc::arrival_filter::ArrivalFilter;
-use crate::gcc::arrival_group::ArrivalGroups;
+use crate::gcc::arrival_group::{ArrivalGroups, GroupRule};
 use crate::gcc::receive_rate::ReceiveRate;
 use crate::{ArrivedPacket, BandwidthState, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Ratio, Time};
@@ -51,7 +51,11 @@ impl StateReceiver {
     pub(crate) fn new(config: &KilincAnderssonConfig) -> Self {
         Self {
             // The burst time is of no meaning to frames.
-            groups: ArrivalGroups::new(Grouping::Frame, Duration::ZERO),
+            groups: ArrivalGroups::new(GroupRule {
+                grouping: Grouping::Frame,
+                burst_time: Duration::ZERO,
+                prefilter: false,
+            }),
             filter: ArrivalFilter::new(&config.filter()),
             detector: StateDetector::new(config),
             losses: LossDetector::new(config.later_packets),

@@ -1,6 +1,9 @@
 //! Fourth stage: the delay-based rate, additive increase and multiplicative decrease
 //! (libwebrtc `remote_bitrate_estimator/aimd_rate_control.cc`).
 
+use super::super::acceleration::Acceleration;
+use super::super::dynamic_alpha::Alpha;
+use super::super::hold::LongestHold;
 use super::super::overuse_detector::Signal;
 use super::config::LibwebrtcConfig;
 use super::link_capacity::LinkCapacity;
@@ -35,6 +38,9 @@ pub(super) struct Aimd {
     /// The newest throughput.
     throughput: f64,
     capacity: LinkCapacity,
+    acceleration: Acceleration,
+    hold: LongestHold,
+    alpha: Alpha,
     state: State,
     rtt: Duration,
     changed: Option<Time>,
@@ -49,6 +55,9 @@ impl Aimd {
             rate: start,
             throughput: start,
             capacity: LinkCapacity::new(config),
+            acceleration: Acceleration::new(config.acceleration, config.increase),
+            hold: LongestHold::new(config.hold_longest),
+            alpha: Alpha { fixed: config.decrease, dynamic: config.decrease_dynamic },
             state: State::Hold,
             rtt: config.default_rtt,
             changed: None,
@@ -75,20 +84,38 @@ impl Aimd {
     /// Feedback came at `now`; `throughput` is the acknowledged rate, once it is known.
     pub(super) fn update(&mut self, now: Time, signal: Signal, throughput: Option<Bitrate>, in_alr: bool) {
         self.throughput = throughput.map_or(self.throughput, Bitrate::as_bps_f64);
-        match (signal, self.state) {
-            (Signal::Overuse, _) => self.fall(now),
-            (Signal::Underuse, _) => self.state = State::Hold,
-            (Signal::Normal, State::Increase) => self.rise(now, in_alr),
-            (Signal::Normal, State::Hold | State::Decrease) => {
-                self.changed = Some(now);
-                self.state = State::Increase;
-                self.rise(now, in_alr);
+        let over = self.hold.is_over(now, signal == Signal::Underuse);
+        match signal {
+            Signal::Overuse { excess } => self.fall(now, excess),
+            Signal::Underuse if !over => self.hold(now, in_alr),
+            Signal::Normal | Signal::Underuse => {
+                self.enter(now, State::Increase);
+                self.rise(now, in_alr, 1.0);
             }
         }
         self.rate = self.rate.max(self.least);
     }
 
-    fn rise(&mut self, now: Time, in_alr: bool) {
+    /// Growth is reckoned from when the state was entered.
+    fn enter(&mut self, now: Time, state: State) {
+        if self.state != state || self.changed.is_none() {
+            self.changed = Some(now);
+            self.state = state;
+        }
+    }
+
+    fn hold(&mut self, now: Time, in_alr: bool) {
+        self.acceleration.interrupt();
+        if self.config.hold_increase > 0.0 {
+            self.enter(now, State::Hold);
+            self.rise(now, in_alr, self.config.hold_increase);
+            self.acceleration.interrupt();
+        }
+        self.state = State::Hold;
+    }
+
+    /// By this share of the usual step.
+    fn rise(&mut self, now: Time, in_alr: bool, share: f64) {
         if self.capacity.is_below(self.throughput) {
             self.capacity.forget();
         }
@@ -97,11 +124,14 @@ impl Aimd {
         } else {
             self.config.increase_limit * self.throughput + self.config.limit_extra.as_bps_f64()
         };
+        let near = self.capacity.estimate().is_some();
+        if near {
+            self.acceleration.interrupt();
+        }
         if self.rate < limit {
             let elapsed = self.changed.map(|changed| now.saturating_since(changed).as_secs_f64());
-            let near = self.capacity.estimate().is_some();
-            let step = if near { self.additive(elapsed) } else { self.multiplicative(elapsed) };
-            self.rate = (self.rate + step).min(limit);
+            let step = if near { self.additive(elapsed) } else { self.multiplicative(now, elapsed) };
+            self.rate = (self.rate + share * step).min(limit);
         }
         self.changed = Some(now);
     }
@@ -119,24 +149,27 @@ impl Aimd {
         (packet / (RESPONSE_TIMES * response_time)).max(self.config.least_additive.as_bps_f64())
     }
 
-    fn multiplicative(&self, elapsed: Option<f64>) -> f64 {
-        let exponent = elapsed.map_or(1.0, |elapsed| elapsed.min(LONGEST_STEP));
+    fn multiplicative(&mut self, now: Time, elapsed: Option<f64>) -> f64 {
+        let elapsed = elapsed.map_or(1.0, |elapsed| elapsed.min(LONGEST_STEP));
+        let exponent = elapsed * self.acceleration.exponent(now);
         let step = self.rate * (libm::pow(self.config.increase, exponent) - 1.0);
         step.max(self.config.least_step.as_bps_f64())
     }
 
     /// To a little less than what gets through, to drain the queue; never upwards.
-    fn fall(&mut self, now: Time) {
+    fn fall(&mut self, now: Time, excess: f64) {
         self.state = State::Decrease;
+        self.acceleration.interrupt();
+        let alpha = self.alpha.at(excess);
         let extra = self.config.decrease_extra.as_bps_f64();
-        let mut lower = self.config.decrease * self.throughput;
+        let mut lower = alpha * self.throughput;
         if lower > extra {
             lower -= extra;
         }
         if lower > self.rate
             && let Some(capacity) = self.capacity.estimate()
         {
-            lower = self.config.decrease * capacity;
+            lower = alpha * capacity;
         }
         self.rate = self.rate.min(lower);
         if self.capacity.is_above(self.throughput) {
@@ -162,112 +195,4 @@ impl Aimd {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn aimd(kbps: u64) -> Aimd {
-        let config = LibwebrtcConfig::default();
-        Aimd::new(&config, Bitrate::from_kbps(kbps), Bitrate::from_kbps(5))
-    }
-
-    /// Ten updates a second from `from` on, for a second and the instant that ends it.
-    fn second(aimd: &mut Aimd, from: u64, signal: Signal, throughput_kbps: u64) {
-        for k in 0..=10 {
-            let now = Time::from_millis(1000 * from + 100 * k);
-            aimd.update(now, signal, Some(Bitrate::from_kbps(throughput_kbps)), false);
-        }
-    }
-
-    #[test]
-    fn far_from_capacity_the_rate_grows_by_eight_percent_a_second() {
-        let mut aimd = aimd(1000);
-        second(&mut aimd, 0, Signal::Normal, 1000);
-        // The first update only enters the state, with the least step of 1 kbit/s.
-        let rate = aimd.rate().as_bps();
-        assert!((1_080_900..1_081_300).contains(&rate), "{rate}");
-    }
-
-    #[test]
-    fn near_capacity_it_grows_by_a_packet_in_twice_the_response_time() {
-        let mut aimd = aimd(1500);
-        aimd.on_rtt(Duration::from_millis(50));
-        aimd.update(Time::ZERO, Signal::Overuse, Some(Bitrate::from_kbps(1500)), false);
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(1270));
-        assert_eq!(aimd.capacity(), Some(1_500_000.0));
-        second(&mut aimd, 1, Signal::Normal, 1500);
-        // A frame of 1270000/30 bit is 5 packets of 8467 bit; 300 ms each: 28.2 kbit/s, and a little
-        // more as packets grow with the rate.
-        let added = aimd.rate().as_bps() - 1_270_000;
-        assert!((28_200..28_900).contains(&added), "{added}");
-    }
-
-    #[test]
-    fn at_low_rates_it_grows_by_four_kilobits_at_least() {
-        let mut aimd = aimd(50);
-        aimd.on_rtt(Duration::from_millis(400));
-        aimd.update(Time::ZERO, Signal::Overuse, Some(Bitrate::from_kbps(40)), false);
-        // 0.85 × 40 − 5 = 29 kbit/s; a packet of 967 bit a second would be less than 4 kbit/s.
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(29));
-        second(&mut aimd, 1, Signal::Normal, 40);
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(33));
-    }
-
-    #[test]
-    fn growth_ends_at_one_and_a_half_times_the_throughput_and_ten_kilobits() {
-        let mut aimd = aimd(1000);
-        for from in 0..20 {
-            second(&mut aimd, from, Signal::Normal, 1000);
-        }
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(1510));
-        second(&mut aimd, 20, Signal::Normal, 100);
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(1510), "the limit does not lower");
-    }
-
-    #[test]
-    fn in_an_application_limited_region_only_a_probe_raises() {
-        let mut aimd = aimd(1000);
-        for ms in (0..5000).step_by(100) {
-            aimd.update(Time::from_millis(ms), Signal::Normal, Some(Bitrate::from_kbps(900)), true);
-        }
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(1000));
-        aimd.set_rate(Time::from_secs(5), Bitrate::from_kbps(2000));
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(2000));
-    }
-
-    #[test]
-    fn over_use_never_raises_and_falls_back_on_the_link_capacity() {
-        let mut aimd = aimd(1000);
-        aimd.update(Time::ZERO, Signal::Overuse, Some(Bitrate::from_kbps(1000)), false);
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(845));
-        // 0.85 × 1010 − 5 = 853.5 is above the rate: 0.85 × capacity is too.
-        aimd.update(Time::from_secs(1), Signal::Overuse, Some(Bitrate::from_kbps(1010)), false);
-        assert_eq!(aimd.rate(), Bitrate::from_kbps(845));
-        aimd.set_rate(Time::from_secs(2), Bitrate::from_kbps(852));
-        aimd.update(Time::from_secs(3), Signal::Overuse, Some(Bitrate::from_kbps(1010)), false);
-        // Capacity 0.95 × 1000 + 0.05 × 1010 = 1000.5: 850.425.
-        assert_eq!(aimd.rate(), Bitrate::from_bps(850_425));
-    }
-
-    #[test]
-    fn falls_keep_the_pace_of_the_round_trip_time() {
-        let mut aimd = aimd(1000);
-        aimd.on_rtt(Duration::from_millis(80));
-        let throughput = Bitrate::from_kbps(600);
-        assert!(aimd.may_fall(Time::ZERO, throughput));
-        aimd.update(Time::ZERO, Signal::Overuse, Some(throughput), false);
-        assert!(!aimd.may_fall(Time::from_millis(79), throughput));
-        assert!(aimd.may_fall(Time::from_millis(80), throughput));
-        // The rate is 505 kbit/s now.
-        assert!(aimd.may_fall(Time::from_millis(1), Bitrate::from_kbps(252)));
-        assert!(!aimd.may_fall(Time::from_millis(1), Bitrate::from_kbps(253)));
-        aimd.on_rtt(Duration::from_secs(1));
-        assert!(aimd.may_fall(Time::from_millis(200), throughput), "at least every 200 ms");
-    }
-
-    #[test]
-    fn under_use_holds() {
-        let mut aimd = aimd(1000);
-        second(&mut aimd, 0, Signal::Underuse, 1000);
-        assert_eq!((aimd.rate(), aimd.state()), (Bitrate::from_kbps(1000), State::Hold));
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! The constants of libwebrtc's estimator by name, as of July 2026. Files are those below `modules/`.
 
+use crate::gcc::BufferHint;
 use crate::setting::settings;
 use units::{Bitrate, Duration};
 
@@ -78,6 +79,18 @@ settings! {
         "aimd.limit_extra" => limit_extra: Bitrate,
         /// Whether the delay-based rate grows within an application-limited region (`remote_bitrate_estimator/aimd_rate_control.cc`: only a probe raises it).
         "aimd.increase_in_alr" => increase_in_alr: bool,
+        /// Far from the link capacity the exponent of the factor grows by this much a second while that lasts, until the rate doubles in a second; 0: it is 1, as in libwebrtc (Guerrero Viveros 2019 § 7.1 asks for a faster mode; the law is ours).
+        "increase.acceleration" => acceleration: f64,
+        /// After so long of under-use the rate rises nevertheless; 0: it is held while that lasts, as in libwebrtc (Janczukowicz 2017 § 7.5.1 asks for a shorter hold).
+        "hold.longest" => hold_longest: Duration,
+        /// The share of its usual step by which the rate grows in under-use; 0: it is held, as in libwebrtc (Janczukowicz 2017 § 7.5.1 asks for a very small growth).
+        "hold.increase" => hold_increase: f64,
+        /// Whether the fall follows the excess of the trend over the threshold: 1 − (1 − aimd.decrease) · excess, within 1/3 and 2 (Jansen 2016 § 6.3, its reference [49], of which it gives no formula: this one is ours).
+        "decrease.dynamic" => decrease_dynamic: bool,
+        /// The smallest buffer on the path: none (unknown), path (whoever builds the controller puts the size here), or a size such as 16kB (Janczukowicz 2017 § 7.5.1, § 7.5.2).
+        "hint.buffer" => hint_buffer: BufferHint,
+        /// Where that drains at the estimate in less than this, loss.bias_threshold and loss.instant_offset are multiplied by the time over this (ours: Janczukowicz 2017 § 7.2.2 found trouble with 16 kB at 1 Mbit/s, 128 ms, and none with 32 kB, 256 ms).
+        "hint.short" => hint_short: Duration,
         /// Whether the loss-based controller bounds the estimate (`goog_cc/loss_based_bwe_v2.cc`: enabled by default).
         "loss" => loss: bool,
         /// Higher candidate, as a multiple of the estimate (`goog_cc/loss_based_bwe_v2.cc`: 1.02); 1.0 is one always.
@@ -200,109 +213,5 @@ settings! {
         "min_rate" => least_rate: Bitrate,
         /// The pacing rate as a multiple of the estimate (`goog_cc/goog_cc_network_control.cc`: 2.5).
         "pacing.factor" => pacing_factor: f64,
-    }
-}
-
-impl Default for LibwebrtcConfig {
-    fn default() -> Self {
-        Self {
-            group_length: Duration::from_millis(5),
-            burst_gap: Duration::from_millis(5),
-            longest_burst: Duration::from_millis(100),
-            stream_timeout: Duration::from_secs(2),
-            trend_window: 20,
-            trend_smoothing: 0.9,
-            trend_gain: 4.0,
-            most_deltas: 60,
-            initial_threshold: 12.5,
-            min_threshold: 6.0,
-            max_threshold: 600.0,
-            k_up: 0.0087,
-            k_down: 0.039,
-            threshold_skip: 15.0,
-            longest_step: Duration::from_millis(100),
-            overuse_time: Duration::from_millis(10),
-            first_window: Duration::from_millis(500),
-            acknowledged_window: Duration::from_millis(150),
-            uncertainty: 10.0,
-            initial_variance: 50.0,
-            variance_step: 5.0,
-            variance_after_alr: 200.0,
-            capacity_weight: 0.05,
-            capacity_deviations: 3.0,
-            min_variance: 0.4,
-            max_variance: 2.5,
-            decrease: 0.85,
-            decrease_extra: Bitrate::from_kbps(5),
-            increase: 1.08,
-            least_step: Bitrate::from_kbps(1),
-            least_additive: Bitrate::from_kbps(4),
-            response_extra: Duration::from_millis(100),
-            default_rtt: Duration::from_millis(200),
-            increase_limit: 1.5,
-            limit_extra: Bitrate::from_kbps(10),
-            increase_in_alr: false,
-            loss: true,
-            candidate_up: 1.02,
-            candidate_down: 0.95,
-            observation: Duration::from_millis(250),
-            loss_window: 15,
-            min_observations: 3,
-            temporal_weight: 0.9,
-            newton_step: 0.75,
-            inherent_initial: 0.01,
-            inherent_min: 0.001,
-            inherent_offset: 0.05,
-            inherent_balance: Bitrate::from_kbps(100),
-            bias: 0.0002,
-            log_bias: 0.02,
-            bias_threshold: 0.2,
-            bias_smoothing: 0.002,
-            instant_offset: 0.05,
-            instant_balance: Bitrate::from_kbps(100),
-            median_factor: 2.0,
-            max_increase: 1.3,
-            increase_window: Duration::from_millis(300),
-            rampup: 1.5,
-            rampup_in_hold: 1.2,
-            hold_threshold: 1.3,
-            hold: Duration::from_millis(300),
-            hold_factor: 2.0,
-            longest_hold: Duration::from_secs(60),
-            start_phase: Duration::from_secs(2),
-            probe_first: 3.0,
-            probe_second: 6.0,
-            probe_further: 2.0,
-            further_threshold: 0.7,
-            probe_duration: Duration::from_millis(15),
-            probe_packets: 5,
-            alr_interval: Duration::from_secs(5),
-            probe_alr: 2.0,
-            large_drop: 0.66,
-            after_drop: 0.85,
-            drop_timeout: Duration::from_secs(5),
-            alr_ended: Duration::from_secs(3),
-            probe_uncertainty: 0.05,
-            loss_limited: 1.5,
-            probe_max: Bitrate::from_mbps(5),
-            patience: Duration::from_secs(1),
-            probe_expiry: Duration::from_secs(5),
-            probe_received: 0.8,
-            max_ratio: 2.0,
-            unsaturated: 0.9,
-            utilisation: 0.95,
-            longest_probe: Duration::from_secs(1),
-            probe_fall: 0.85,
-            alr_usage: 0.65,
-            alr_start: 0.8,
-            alr_end: 0.5,
-            alr_window: Duration::from_millis(500),
-            backoff_rtt: Duration::from_secs(3),
-            backoff_factor: 0.8,
-            backoff_interval: Duration::from_secs(1),
-            backoff_floor: Bitrate::from_kbps(5),
-            least_rate: Bitrate::from_kbps(5),
-            pacing_factor: 2.5,
-        }
     }
 }

@@ -6,7 +6,7 @@ use units::{Bitrate, Duration};
 
 impl LibwebrtcConfig {
     /// Refuses what would make the estimator divide by zero, grow without bound or allocate much.
-    pub(super) fn check(&self) -> Result<(), BuildError> {
+    pub(in super::super) fn check(&self) -> Result<(), BuildError> {
         self.check_shares()?;
         self.check_factors()?;
         self.check_positive()?;
@@ -36,6 +36,7 @@ impl LibwebrtcConfig {
             ("trend.smoothing", self.trend_smoothing),
             ("capacity.weight", self.capacity_weight),
             ("aimd.decrease", self.decrease),
+            ("hold.increase", self.hold_increase),
             ("loss.candidate_down", self.candidate_down),
             ("loss.temporal_weight", self.temporal_weight),
             ("loss.inherent_initial", self.inherent_initial),
@@ -79,6 +80,7 @@ impl LibwebrtcConfig {
             ("capacity.min_variance", self.min_variance, 0.0),
             ("capacity.max_variance", self.max_variance, 0.0),
             ("aimd.increase", self.increase, 1.0),
+            ("increase.acceleration", self.acceleration, 0.0),
             ("aimd.limit", self.increase_limit, 1.0),
             ("loss.candidate_up", self.candidate_up, 1.0),
             ("loss.newton_step", self.newton_step, 0.0),
@@ -111,6 +113,7 @@ impl LibwebrtcConfig {
             ("acknowledged.first_window", self.first_window == Duration::ZERO),
             ("acknowledged.window", self.acknowledged_window == Duration::ZERO),
             ("acknowledged.variance_step", self.variance_step <= 0.0),
+            ("hint.short", self.hint_short == Duration::ZERO),
             ("loss.observation", self.observation == Duration::ZERO),
             ("loss.temporal_weight", self.temporal_weight <= 0.0),
             ("loss.bias_smoothing", self.bias_smoothing <= 0.0 || !self.bias_smoothing.is_finite()),

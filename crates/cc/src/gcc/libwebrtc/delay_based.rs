@@ -80,10 +80,10 @@ impl DelayBased {
     fn update(&mut self, now: Time, inputs: &Inputs, recovered: bool) -> Update {
         let signal = self.detector.state();
         match (signal, inputs.acknowledged, inputs.probe) {
-            (Signal::Overuse, Some(throughput), _) if !self.aimd.may_fall(now, throughput) => {
+            (Signal::Overuse { .. }, Some(throughput), _) if !self.aimd.may_fall(now, throughput) => {
                 return Update::default();
             }
-            (Signal::Overuse, None, _) => {
+            (Signal::Overuse { .. }, None, _) => {
                 // Nothing is known to fall to: half (libwebrtc `delay_based_bwe.cc`).
                 self.aimd.set_rate(now, self.aimd.rate().scale(0.5));
             }
@@ -93,7 +93,7 @@ impl DelayBased {
             }
             (_, throughput, _) => self.aimd.update(now, signal, throughput, inputs.in_alr),
         }
-        let recovered = recovered && signal != Signal::Overuse;
+        let recovered = recovered && !matches!(signal, Signal::Overuse { .. });
         Update { rate: Some(self.aimd.rate()), probe: false, recovered }
     }
 
@@ -122,7 +122,7 @@ impl DelayBased {
             match self.detector.state() {
                 Signal::Underuse => -1.0,
                 Signal::Normal => 0.0,
-                Signal::Overuse => 1.0,
+                Signal::Overuse { .. } => 1.0,
             },
         );
         sink("overuse_count", self.detector.overuses() as f64);
@@ -180,7 +180,7 @@ mod tests {
         assert!(steady.rate() > Bitrate::from_kbps(1070), "{}", steady.rate());
         let mut growing = estimate();
         second(&mut growing, 0, &mut delay, 1000, &INPUTS);
-        assert_eq!(growing.state(), Signal::Overuse);
+        assert!(matches!(growing.state(), Signal::Overuse { .. }));
         assert_eq!(growing.rate(), Bitrate::from_kbps(760), "0.85 × 900 − 5");
     }
 

@@ -40,6 +40,8 @@ pub(super) struct LossBased {
     acknowledged: Option<f64>,
     delay_based: f64,
     hold: Hold,
+    /// By what the thresholds of loss are multiplied: 1, unless a buffer on the path is known to be short.
+    sensitivity: f64,
     /// The delayed-increase window: since when, and the rate that is not exceeded within.
     window: (Option<Time>, f64),
 }
@@ -57,6 +59,7 @@ impl LossBased {
             acknowledged: None,
             delay_based: f64::INFINITY,
             hold: Hold { until: None, next: config.hold, rate: f64::INFINITY },
+            sensitivity: 1.0,
             window: (None, f64::INFINITY),
         }
     }
@@ -80,6 +83,7 @@ impl LossBased {
         if self.best.is_none() {
             self.rate = self.delay_based;
         }
+        self.watch_buffer();
         let candidate = self.restrained(present, self.best_candidate(present, in_alr));
         let bounded = self.bounded(candidate.bandwidth);
         let floor = self.floor();
@@ -89,6 +93,13 @@ impl LossBased {
             Channel { bandwidth: candidate.bandwidth.max(floor), ..candidate }
         });
         self.decide(bounded);
+    }
+
+    /// How much loss is too much depends on how long the path's smallest buffer lasts at the present rate.
+    fn watch_buffer(&mut self) {
+        let present = Bitrate::from_bps_f64(self.rate.min(self.delay_based).min(self.bounds.1));
+        self.sensitivity = self.config.hint_buffer.sensitivity(present, self.config.hint_short);
+        self.model.set_sensitivity(self.sensitivity);
     }
 
     /// The candidate under which the observations, and a preference for high rates, are likeliest.
@@ -147,7 +158,7 @@ impl LossBased {
     }
 
     fn ceiling(&self) -> f64 {
-        let excess = self.observations.average_loss() - self.config.instant_offset;
+        let excess = self.observations.average_loss() - self.sensitivity * self.config.instant_offset;
         if excess > 0.0 { self.config.instant_balance.as_bps_f64() / excess } else { self.bounds.1 }
     }
 
@@ -234,110 +245,4 @@ impl LossBased {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::loss_observations::tests::feedback;
-    use super::*;
-
-    const BOUNDS: (Bitrate, Bitrate) = (Bitrate::from_kbps(5), Bitrate::from_mbps(30));
-
-    /// An estimate and its clock, in observations of 250 ms.
-    struct Path {
-        loss: LossBased,
-        index: u64,
-        delay_based: Bitrate,
-    }
-
-    impl Path {
-        fn new() -> Self {
-            let loss = LossBased::new(&LibwebrtcConfig::default(), BOUNDS);
-            Self { loss, index: 0, delay_based: Bitrate::from_mbps(4) }
-        }
-
-        /// `count` observations at the estimate's own rate (at most the delay-based one), of which `percent` is lost.
-        fn run(&mut self, count: u64, percent: u64) -> &mut Self {
-            for _ in 0..count {
-                let rate = self.loss.rate().unwrap_or(self.delay_based).min(self.delay_based);
-                let packets = (rate.as_bps() / 32_000).max(1);
-                let lost = (packets * percent + 50) / 100;
-                let acknowledged = Bitrate::from_bps((packets - lost) * 32_000);
-                let results = feedback(self.index, packets, lost);
-                self.loss.update(&results, Some(acknowledged), Some(self.delay_based), false);
-                self.index += 1;
-            }
-            self
-        }
-
-        fn kbps(&self) -> u64 {
-            self.loss.rate().unwrap().as_bps() / 1000
-        }
-    }
-
-    #[test]
-    fn three_observations_are_needed() {
-        let mut path = Path::new();
-        path.run(3, 0);
-        // The first feedback spans 248 ms and counts with the next.
-        assert_eq!(path.loss.rate(), None);
-        assert_eq!(path.run(1, 0).kbps(), 4000);
-    }
-
-    #[test]
-    fn without_loss_the_delay_based_rate_stands() {
-        let mut path = Path::new();
-        assert_eq!(path.run(20, 0).kbps(), 4000);
-        assert_eq!(path.loss.state(), LossState::DelayBased);
-        path.delay_based = Bitrate::from_mbps(2);
-        assert_eq!(path.run(4, 0).kbps(), 2000);
-        path.delay_based = Bitrate::from_mbps(6);
-        assert_eq!(path.run(4, 0).kbps(), 6000);
-    }
-
-    #[test]
-    fn three_percent_are_taken_for_inherent() {
-        let mut path = Path::new();
-        let kbps = path.run(60, 3).kbps();
-        assert!((3_700..=4_000).contains(&kbps), "{kbps}");
-    }
-
-    #[test]
-    fn fifteen_percent_bound_the_rate() {
-        let mut path = Path::new();
-        path.run(20, 0);
-        let kbps = path.run(40, 15).kbps();
-        // At most 100/(0.15 − 0.05) = 1000 kbit/s; from there 5 % at a time, until 0.05 + 100/kbit/s of
-        // inherent loss, which is 0.15 and more, explains what is lost.
-        assert!((400..=1_000).contains(&kbps), "{kbps}");
-        let inherent = path.run(20, 15).loss.best.unwrap().inherent_loss;
-        assert!((0.12..=0.17).contains(&inherent), "{inherent}");
-        assert_ne!(path.loss.state(), LossState::DelayBased);
-    }
-
-    #[test]
-    fn it_recovers_and_is_not_faster_than_thirty_percent_in_three_hundred_milliseconds() {
-        let mut path = Path::new();
-        path.run(20, 0).run(40, 15);
-        let mut before = path.kbps();
-        for _ in 0..12 {
-            let after = path.run(1, 0).kbps();
-            assert!(after as f64 <= before as f64 * 1.5 * 1.02, "{before} {after}");
-            before = after;
-        }
-        assert_eq!(path.run(240, 0).kbps(), 4000);
-        assert_eq!(path.loss.state(), LossState::DelayBased);
-    }
-
-    #[test]
-    fn holds_grow_longer() {
-        let mut path = Path::new();
-        path.run(20, 0).run(6, 20);
-        assert_eq!(path.loss.state(), LossState::Decreasing);
-        assert_eq!(path.loss.hold.next, Duration::from_millis(600));
-        let held = path.loss.hold;
-        path.loss.begin_hold(held.until.unwrap(), 1e6);
-        assert_eq!(path.loss.hold.next, Duration::from_millis(1200));
-        for _ in 0..20 {
-            path.loss.begin_hold(held.until.unwrap(), 1e6);
-        }
-        assert_eq!(path.loss.hold.next, Duration::from_secs(60));
-    }
-}
+mod tests;

@@ -35,6 +35,8 @@ pub(super) struct LossModel {
     inherent_balance: f64,
     biases: (f64, f64),
     bias_threshold: f64,
+    /// By what the threshold is multiplied.
+    sensitivity: f64,
     bias_smoothing: f64,
 }
 
@@ -47,8 +49,14 @@ impl LossModel {
             inherent_balance: config.inherent_balance.as_bps_f64(),
             biases: (config.bias, config.log_bias),
             bias_threshold: config.bias_threshold,
+            sensitivity: 1.0,
             bias_smoothing: config.bias_smoothing,
         }
+    }
+
+    /// From now on the loss above which lower rates are preferred is multiplied by this.
+    pub(super) fn set_sensitivity(&mut self, sensitivity: f64) {
+        self.sensitivity = sensitivity;
     }
 
     /// The hypothesis with an inherent loss that its rate allows: a high rate with much inherent loss is
@@ -94,7 +102,7 @@ impl LossModel {
 
     /// The preference per kB, which turns round at a high loss.
     fn bias(&self, kbps: f64, average_loss: f64) -> f64 {
-        let below = self.bias_threshold - average_loss;
+        let below = self.sensitivity * self.bias_threshold - average_loss;
         let turn = below / (self.bias_smoothing + below.abs());
         turn * (self.biases.0 * kbps + self.biases.1 * libm::log(1.0 + kbps))
     }
@@ -170,5 +178,8 @@ mod tests {
         assert!((below - 0.2 / 0.202 * (0.2 + 0.02 * 6.908_754_779)).abs() < 1e-9, "{below}");
         assert_eq!(model().bias(1000.0, 0.2), 0.0);
         assert!(model().bias(1000.0, 0.3) < -0.3);
+        let mut sensitive = model();
+        sensitive.set_sensitivity(0.5);
+        assert_eq!(sensitive.bias(1000.0, 0.1), 0.0);
     }
 }

@@ -20,6 +20,7 @@ mod aimd;
 mod alr;
 mod config;
 mod config_check;
+mod defaults;
 mod delay_based;
 mod inter_arrival;
 mod link_capacity;
@@ -36,7 +37,7 @@ mod sender;
 mod tests;
 mod trendline;
 
-use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
+use crate::registry::{ControllerConfig, Controllers, Profile};
 pub use config::LibwebrtcConfig;
 
 use sender::LibwebrtcSender;
@@ -50,16 +51,8 @@ pub(crate) fn profile() -> Profile {
     }
 }
 
-/// Builds the controller with the settings of `config`.
-///
-/// # Errors
-/// When there is no such setting, or a value is out of its range.
-pub(crate) fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
-    let mut constants = LibwebrtcConfig::default();
-    for (name, text) in &config.settings {
-        constants.set(name, text)?;
-    }
-    constants.check()?;
-    let sender = Box::new(LibwebrtcSender::new(&constants, config));
-    Ok(Controllers { sender, receiver: None, transport_feedback: true })
+/// Builds the controller with these constants, which were checked.
+pub(super) fn build(constants: &LibwebrtcConfig, config: &ControllerConfig) -> Controllers {
+    let sender = Box::new(LibwebrtcSender::new(constants, config));
+    Controllers { sender, receiver: None, transport_feedback: true }
 }

@@ -4,6 +4,7 @@
 //! step: with k_down = 0.039 per ms, 26 ms are enough to bring the threshold down to the trend, and
 //! more overshoot it. And over-use, once signalled, lasts until the trend is below the threshold.
 
+use super::super::dynamic_alpha::excess;
 use super::super::overuse_detector::Signal;
 use super::config::LibwebrtcConfig;
 use super::inter_arrival::Delta;
@@ -66,6 +67,9 @@ impl OveruseDetector {
             let under = trend.modified < -self.threshold;
             self.state = if under { Signal::Underuse } else { Signal::Normal };
         }
+        if let Signal::Overuse { excess: last } = &mut self.state {
+            *last = excess(trend.modified, self.threshold);
+        }
         self.last_slope = trend.slope;
         self.adapt(trend.modified.abs(), arrival);
     }
@@ -77,10 +81,11 @@ impl OveruseDetector {
         self.over_groups += 1;
         if over > self.overuse_time && self.over_groups > 1 && slope >= self.last_slope {
             (self.over, self.over_groups) = (Some(0.0), 0);
-            if self.state != Signal::Overuse {
+            if !matches!(self.state, Signal::Overuse { .. }) {
                 self.overuses += 1;
             }
-            self.state = Signal::Overuse;
+            // By how much, the caller knows.
+            self.state = Signal::Overuse { excess: 0.0 };
         }
     }
 
@@ -115,6 +120,9 @@ mod tests {
     use super::*;
     use units::TimeDelta;
 
+    /// Over-use, whatever the excess.
+    const OVERUSE: Signal = Signal::Overuse { excess: 0.0 };
+
     /// Judges modified trends (the slope is a thousandth), `gap` ms apart.
     fn judged(config: &LibwebrtcConfig, gap: u64, values: &[f64]) -> (Vec<Signal>, f64) {
         let mut detector = OveruseDetector::new(config);
@@ -124,7 +132,10 @@ mod tests {
             now += Duration::from_millis(gap);
             let trend = Trend { slope: modified / 1e3, modified, deltas: 60 };
             detector.judge(&trend, &Delta { sent: delta, arrival: delta }, now);
-            detector.state()
+            match detector.state() {
+                Signal::Overuse { .. } => OVERUSE,
+                other => other,
+            }
         });
         let signals = signals.collect();
         (signals, detector.threshold())
@@ -136,19 +147,32 @@ mod tests {
 
     #[test]
     fn over_use_must_last_longer_than_ten_milliseconds() {
-        use Signal::{Normal, Overuse};
+        use Signal::Normal;
         // 5 ms groups: 2.5, 7.5, 12.5 ms.
-        assert_eq!(judged(&still(), 5, &[13.0; 4]).0, [Normal, Normal, Overuse, Overuse]);
+        assert_eq!(judged(&still(), 5, &[13.0; 4]).0, [Normal, Normal, OVERUSE, OVERUSE]);
         // One group of 33 ms counts 16.5 ms, but a second is needed.
-        assert_eq!(judged(&still(), 33, &[13.0; 2]).0, [Normal, Overuse]);
+        assert_eq!(judged(&still(), 33, &[13.0; 2]).0, [Normal, OVERUSE]);
     }
 
     #[test]
     fn over_use_begins_only_while_the_trend_does_not_fall_and_then_lasts() {
-        use Signal::{Normal, Overuse, Underuse};
+        use Signal::{Normal, Underuse};
         let values = [14.0, 13.9, 13.8, 13.8, 13.0, 12.5, -12.5, -12.6];
-        let expected = [Normal, Normal, Normal, Overuse, Overuse, Normal, Normal, Underuse];
+        let expected = [Normal, Normal, Normal, OVERUSE, OVERUSE, Normal, Normal, Underuse];
         assert_eq!(judged(&still(), 33, &values).0, expected);
+    }
+
+    #[test]
+    fn the_excess_is_that_of_the_newest_group_while_over_use_lasts() {
+        let mut detector = OveruseDetector::new(&still());
+        let gap = TimeDelta::from_nanos(33_000_000);
+        let mut at = |modified: f64| {
+            let trend = Trend { slope: modified / 1e3, modified, deltas: 60 };
+            detector.judge(&trend, &Delta { sent: gap, arrival: gap }, Time::from_secs(1));
+            detector.state()
+        };
+        assert_eq!([at(20.0), at(25.0)], [Signal::Normal, Signal::Overuse { excess: 1.0 }]);
+        assert_eq!(at(15.0), Signal::Overuse { excess: 0.2 }, "it falls, and over-use lasts");
     }
 
     #[test]

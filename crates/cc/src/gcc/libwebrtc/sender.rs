@@ -187,7 +187,7 @@ impl LibwebrtcSender {
     /// Tells the stages that work with the estimate, if it has changed.
     fn tell(&mut self, now: Time) {
         let limit = match (self.delay.state(), self.backoff.is_above(), self.loss.state()) {
-            (Signal::Overuse | Signal::Underuse, _, _) => Limit::DelayChanges,
+            (Signal::Overuse { .. } | Signal::Underuse, _, _) => Limit::DelayChanges,
             (Signal::Normal, true, _) => Limit::RoundTripTime,
             (_, _, LossState::Decreasing) => Limit::Loss,
             (_, _, LossState::Increasing) => Limit::LossIncreasing,

@@ -1,0 +1,99 @@
+//! The constants under a name: a profile's, then its improvements', then an experiment's own.
+
+use super::config::GccConfig;
+use super::improvements::{self, Improvement, ImprovementError};
+use super::libwebrtc::LibwebrtcConfig;
+use crate::registry::{BuildError, ControllerConfig};
+use crate::{Setting, SettingError};
+
+/// The constants of a profile, with its improvements.
+#[derive(Clone, PartialEq)]
+pub(super) enum Constants {
+    Published(Box<GccConfig>),
+    Libwebrtc(Box<LibwebrtcConfig>),
+}
+
+impl Constants {
+    /// Those of `draft-02`, or of `draft-02+short-hold`.
+    pub(super) fn of(rest: &str) -> Result<Self, BuildError> {
+        let mut parts = rest.split('+');
+        let name = parts.next().unwrap_or_default();
+        let published = GccConfig::PROFILES.iter().find(|published| published.name == name);
+        let mut constants = match published {
+            Some(published) => Self::Published(Box::new((published.config)())),
+            None if name == "libwebrtc" => Self::Libwebrtc(Box::default()),
+            None => return Err(crate::registry::unknown(&format!("gcc:{name}"))),
+        };
+        let names: Vec<&str> = parts.collect();
+        for (place, name) in names.iter().enumerate() {
+            if names[..place].contains(name) {
+                return Err(BuildError::Invalid(format!(
+                    "controller 'gcc:{rest}': {name} is given twice; write it once"
+                )));
+            }
+            constants.improve(improvements::named(name)?)?;
+        }
+        Ok(constants)
+    }
+
+    /// Sets what an improvement changes.
+    fn improve(&mut self, improvement: &Improvement) -> Result<(), ImprovementError> {
+        let (form, changes) = match self {
+            Self::Published(_) => ("the published forms", improvement.published),
+            Self::Libwebrtc(_) => ("gcc:libwebrtc", improvement.libwebrtc),
+        };
+        let refused = |reason: &dyn std::fmt::Display| {
+            ImprovementError::NotFor(format!("{} is not for {form}: {reason}", improvement.name))
+        };
+        for (name, value) in changes.map_err(|reason| refused(&reason))? {
+            self.set(name, value).map_err(|error| refused(&error))?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
+        match self {
+            Self::Published(config) => config.set(name, text),
+            Self::Libwebrtc(config) => config.set(name, text),
+        }
+    }
+
+    /// With the settings of an experiment, which have the last word.
+    pub(super) fn with(mut self, settings: &[(String, String)]) -> Result<Self, BuildError> {
+        settings.iter().try_for_each(|(name, text)| self.set(name, text))?;
+        match &self {
+            Self::Published(config) => config.check()?,
+            Self::Libwebrtc(config) => config.check()?,
+        }
+        Ok(self)
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        match self {
+            Self::Published(config) => config.settings(),
+            Self::Libwebrtc(config) => config.settings(),
+        }
+    }
+}
+
+/// Whether the profile called `rest` can have an improvement that changes something in it.
+pub(crate) fn improve(rest: &str, name: &str) -> Result<(), ImprovementError> {
+    let improvement = improvements::named(name)?;
+    if rest.split('+').skip(1).any(|other| other == name) {
+        return Err(ImprovementError::Already(format!("gcc:{rest} names {name} already")));
+    }
+    let before = Constants::of(rest).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
+    let mut after = before.clone();
+    after.improve(improvement)?;
+    if after == before {
+        let reason =
+            format!("gcc:{rest} has {name} already: the constants that it sets are the profile's own");
+        return Err(ImprovementError::Already(reason));
+    }
+    Ok(())
+}
+
+/// Every setting of the profile called `rest` with its value under `config`.
+pub(crate) fn settings(rest: &str, config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
+    Ok(Constants::of(rest)?.with(&config.settings)?.settings())
+}
