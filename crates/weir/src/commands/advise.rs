@@ -86,7 +86,7 @@ impl<'a> Wanted<'a> {
         let all = remedies();
         for word in words {
             if !all.iter().any(|remedy| fits(remedy, word)) {
-                let names: Vec<&str> = all.iter().map(|remedy| &*remedy.name).collect();
+                let names: Vec<&str> = all.iter().map(|remedy| remedy.name).collect();
                 let reason = format!("--remedy: there is no remedy or kind '{word}'");
                 return Err(Failure::new(format!(
                     "{reason}; the kinds are queue, class, wifi, lte and controller, the remedies {}",

@@ -1,6 +1,7 @@
 //! The remedies. Adding one: an entry in the list of its kind.
 
 mod class;
+mod controller;
 mod lte;
 mod queue;
 mod wifi;
@@ -10,7 +11,6 @@ use crate::document::KeyPath;
 use crate::experiment::Experiment;
 use net::Dscp;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::fmt;
 
 /// Where a remedy is applied.
@@ -55,13 +55,13 @@ impl fmt::Display for Kind {
 /// Something that can be done for a call.
 pub struct Remedy {
     /// Its name: `fq_codel`.
-    pub name: Cow<'static, str>,
+    pub name: &'static str,
     /// Where it is applied.
     pub kind: Kind,
     /// What it is, in a line.
-    pub about: Cow<'static, str>,
+    pub about: &'static str,
     /// Who proposed or measured it.
-    pub source: Cow<'static, str>,
+    pub source: &'static str,
     plan: Plan,
 }
 
@@ -125,15 +125,15 @@ impl Remedy {
         source: &'static str,
         plan: impl Fn(&Situation) -> Result<Edits, Unfit> + Send + Sync + 'static,
     ) -> Self {
-        let (about, source) = (about.into(), source.into());
-        Self { name: name.into(), kind, about, source, plan: Box::new(plan) }
+        Self { name, kind, about, source, plan: Box::new(plan) }
     }
 }
 
 /// Every remedy, kind by kind.
 #[must_use]
 pub fn remedies() -> Vec<Remedy> {
-    let kinds = [queue::remedies(), class::remedies(), wifi::remedies(), lte::remedies()];
+    let kinds =
+        [queue::remedies(), class::remedies(), wifi::remedies(), lte::remedies(), controller::remedies()];
     kinds.into_iter().flatten().collect()
 }
 
