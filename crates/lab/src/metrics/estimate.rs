@@ -36,6 +36,18 @@ impl Estimate {
         self.never == 0 && self.missing == 0
     }
 
+    /// What is to be said of runs without a number, if others have one: `never in 2 of 5 runs`.
+    #[must_use]
+    pub fn incomplete(&self) -> Option<String> {
+        let Self { mean, runs, never, missing, .. } = *self;
+        match (never, missing) {
+            _ if !mean.is_finite() => None,
+            (0, 0) => None,
+            (0, missing) => Some(format!("in {} of {runs} runs", runs - missing)),
+            (never, _) => Some(format!("never in {never} of {runs} runs")),
+        }
+    }
+
     /// The same in units of `whole`, which is taken as exact.
     #[must_use]
     pub fn relative_to(self, whole: f64) -> Self {

@@ -12,6 +12,7 @@
 mod advice;
 mod catalogue;
 mod judge;
+mod page;
 mod rank;
 mod score;
 mod situation;
@@ -21,6 +22,7 @@ mod tests;
 pub use advice::{Advice, Group, NotSituation};
 pub use catalogue::{Kind, Remedy, Settled, Unfit, remedies};
 pub use judge::{Judgement, Others};
+pub use page::AS_IT_STANDS;
 pub use rank::{Agreement, Rank};
 pub use score::{Standing, delay_factor};
 pub use situation::{Beside, Measure, Situation};

@@ -71,18 +71,7 @@ fn value(estimate: &Estimate, scale: Scale) -> Markup {
     html! {
         (scale.number(estimate.mean))
         @if let Some(half) = scale.half_width(estimate) { " " span.interval { "± " (half) } }
-        @if let Some(words) = incomplete(estimate) { span.source { (words) } }
-    }
-}
-
-/// What is said of runs without a number, if others have one.
-fn incomplete(estimate: &Estimate) -> Option<String> {
-    let Estimate { mean, runs, never, missing, .. } = *estimate;
-    match (never, missing) {
-        _ if !mean.is_finite() => None,
-        (0, 0) => None,
-        (0, missing) => Some(format!("in {} of {runs} runs", runs - missing)),
-        (never, _) => Some(format!("never in {never} of {runs} runs")),
+        @if let Some(words) = estimate.incomplete() { span.source { (words) } }
     }
 }
 

@@ -1,16 +1,15 @@
 use super::{conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Advise as Args;
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 use comfy_table::Table;
 use lab::claims::Catalogue;
 use lab::experiment::{Experiment, names};
-use lab::metrics::{Estimate, Unit};
-use lab::remedies::{Advice, Agreement, Group, Measure, Rank, Remedy, Settled, Standing, Unfit, remedies};
+use lab::metrics::Estimate;
+use lab::remedies::{AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, remedies};
 use lab::runner::{Job, Runner, Summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -63,6 +62,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     out.finish()?;
+    if let Some(path) = &args.output {
+        let sections = advices
+            .iter()
+            .map(|advice| advice.section(&advice.ranks(few(args, advice), args.weight), &args.dev));
+        super::report::write(
+            path,
+            "What helps the call, and who pays",
+            &args.chosen,
+            args.quiet,
+            &[],
+            sections.collect(),
+            summary.done,
+        )?;
+    }
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -178,6 +191,8 @@ struct Line<'a> {
     applied: usize,
     situations: usize,
     place: Option<usize>,
+    /// Whether chance may have parted it from the best.
+    as_good: Option<bool>,
     score: Option<f64>,
     call: Option<CallLine>,
     others: Option<Map<String, Value>>,
@@ -191,53 +206,16 @@ struct Line<'a> {
 struct CallLine {
     quality: f64,
     goodput: f64,
+    goodput_change: Option<f64>,
     frame_delay_p95: Option<f64>,
+    frame_delay_change: Option<f64>,
     freeze_share: f64,
+    freeze_change: Option<f64>,
     recovery_time: Option<f64>,
     recovered: Option<f64>,
 }
 
-/// The name of what stands already.
-const AS_IT_STANDS: &str = "as it stands";
-
 impl Shown<'_> {
-    fn single(&self) -> bool {
-        self.advice.group.situations.len() == 1
-    }
-
-    fn name(&self, rank: &Rank) -> &str {
-        rank.remedy.map_or(AS_IT_STANDS, |remedy| &self.advice.remedies[remedy].name)
-    }
-
-    /// The remedy in the only situation.
-    fn settled(&self, remedy: Option<usize>) -> Option<&Settled> {
-        let [settled] = &self.advice.settled[remedy?][..] else { return None };
-        settled.as_ref().ok()
-    }
-
-    /// The lines of tc that a remedy comes to.
-    fn tc(&self, settled: &Settled) -> Vec<(String, String)> {
-        let queues = settled.experiment.cells()[0].gateway_queues(&self.args.dev);
-        let own = queues.into_iter().filter(|queue| settled.lines.contains(&queue.line));
-        own.map(|queue| (queue.line, queue.tc)).collect()
-    }
-
-    /// The remedies that can be applied nowhere, by reason.
-    fn unfit(&self) -> Vec<(Vec<&str>, &Unfit)> {
-        let mut reasons: Vec<(Vec<&str>, &Unfit)> = Vec::new();
-        for (remedy, settled) in self.advice.remedies.iter().zip(&self.advice.settled) {
-            if settled.iter().any(Result::is_ok) {
-                continue;
-            }
-            let Some(Err(unfit)) = settled.first() else { continue };
-            match reasons.iter_mut().find(|(_, reason)| *reason == unfit) {
-                Some((names, _)) => names.push(&remedy.name),
-                None => reasons.push((vec![&remedy.name], unfit)),
-            }
-        }
-        reasons
-    }
-
     fn json(&self, out: &mut Output) -> Result<(), Failure> {
         for rank in self.ranks {
             out.json(&self.line(rank.remedy, Some(rank)))?;
@@ -256,37 +234,36 @@ impl Shown<'_> {
         let mut unfit: Vec<String> =
             settled.iter().filter_map(|settled| settled.as_ref().err()).map(ToString::to_string).collect();
         unfit.dedup();
-        let situations = self.advice.group.situations.len();
-        let one = self.settled(remedy);
-        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let set = self
+            .advice
+            .settled_once(remedy)
+            .map(|one| one.set.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect());
         Line {
             r#for: &self.advice.group.name,
-            remedy: known.map_or(AS_IT_STANDS, |remedy| &remedy.name),
+            remedy: known.map_or(AS_IT_STANDS, |remedy| remedy.name),
             kind: known.map(|remedy| remedy.kind),
-            about: known.map_or("", |remedy| &remedy.about),
-            source: known.map_or("", |remedy| &remedy.source),
-            applied: if known.is_some() {
-                settled.iter().filter(|one| one.is_ok()).count()
-            } else {
-                situations
-            },
-            situations,
+            about: known.map_or("", |remedy| remedy.about),
+            source: known.map_or("", |remedy| remedy.source),
+            applied: self.advice.applied(remedy),
+            situations: self.advice.group.situations.len(),
             place: rank.map(|rank| rank.place),
+            as_good: rank.map(|rank| rank.as_good),
             score: rank.map(|rank| rank.standing.score()),
             call: rank.map(|Rank { standing, .. }| CallLine {
                 quality: standing.quality.mean,
                 goodput: standing.goodput.mean,
+                goodput_change: finite(standing.goodput_change.mean),
                 frame_delay_p95: finite(standing.frame_delay_p95.mean),
+                frame_delay_change: finite(standing.frame_delay_change.mean),
                 freeze_share: standing.freeze_share.mean,
+                freeze_change: finite(standing.freeze_change.mean),
                 recovery_time: finite(standing.recovery_time.mean),
                 recovered: recovered(standing),
             }),
             others: rank.map(|rank| self.others(&rank.standing)),
             jain: rank.and_then(|rank| finite(rank.standing.jain.mean)),
-            set: one
-                .map(|one| one.set.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect())
-                .unwrap_or_default(),
-            tc: one.map(|one| self.tc(one).into_iter().map(|(_, tc)| tc).collect()).unwrap_or_default(),
+            set: set.unwrap_or_default(),
+            tc: self.advice.tc(remedy, &self.args.dev).into_iter().map(|queue| queue.tc).collect(),
             unfit,
         }
     }
@@ -295,214 +272,76 @@ impl Shown<'_> {
     fn others(&self, standing: &Standing) -> Map<String, Value> {
         let mut others = Map::new();
         others.insert("kept".to_owned(), standing.kept.mean.into());
-        if self.single() {
-            for (beside, value) in self.advice.group.situations[0].beside.iter().zip(&standing.beside) {
-                others.insert(format!("{}.{}", beside.name, metric(beside.measure)), value.mean.into());
+        if let [one] = &self.advice.group.situations[..] {
+            for (beside, estimate) in one.beside.iter().zip(&standing.beside) {
+                let value = finite(estimate.mean).map_or(Value::Null, Value::from);
+                others.insert(format!("{}.{}", beside.name, beside.measure.metric()), value);
             }
         }
         others
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
-        out.line(self.heading())?;
-        out.line("")?;
-        out.line(if self.single() { self.one() } else { self.many() })?;
-        let unfit = self.unfit();
+        let runs = few(self.args, self.advice);
+        let words = if runs == 1 { "seed" } else { "seeds" };
+        out.line(format_args!("{}; {runs} {words}\n", self.advice.heading()))?;
+        out.line(shown(&self.advice.table(self.ranks)))?;
+        let unfit = self.advice.unfit();
         if !unfit.is_empty() {
             out.line("\nNot for this network:")?;
             for (names, reason) in unfit {
                 out.line(format_args!("  {}: {reason}", names.join(", ")))?;
             }
         }
-        self.winner(out)
+        out.line(format_args!("\n{}", self.advice.verdict(self.ranks)))?;
+        self.recipe(out)
     }
 
-    fn heading(&self) -> String {
-        let group = &self.advice.group;
-        let runs = few(self.args, self.advice);
-        let words = if runs == 1 { "seed" } else { "seeds" };
-        match &group.situations[..] {
-            [one] => {
-                let cell = if one.label.is_empty() { String::new() } else { format!(", {}", one.label) };
-                format!("{}{cell}: {} ({}; {runs} {words})", group.name, one.experiment.title, one.summary())
-            }
-            many => format!("{}: {} situations (up to {runs} {words} each)", group.name, many.len()),
+    /// What to type for the best.
+    fn recipe(&self, out: &mut Output) -> Result<(), Failure> {
+        let best = self.ranks.first().and_then(|rank| rank.remedy);
+        let Some(settled) = self.advice.settled_once(best) else { return Ok(()) };
+        for queue in self.advice.tc(best, &self.args.dev) {
+            out.line(format_args!("\n{}", super::tc::text("", &queue)))?;
         }
-    }
-
-    /// The table of one situation, in its own units.
-    fn one(&self) -> Table {
-        let beside = &self.advice.group.situations[0].beside;
-        let mut heads: Vec<String> =
-            ["", "remedy", "kind", "call", "rate", "frame p95", "frozen", "recovery"]
-                .map(str::to_owned)
-                .to_vec();
-        heads.extend(beside.iter().map(|beside| beside.name.clone()));
-        heads.extend(["others", "Jain", "score"].map(str::to_owned));
-        let mut rows = table(heads.iter().map(String::as_str));
-        for rank in self.ranks {
-            let standing = &rank.standing;
-            let mut row = self.first(rank);
-            row.extend([
-                percent(standing.quality.mean),
-                Unit::BitsPerSecond.show(standing.goodput.mean),
-                Unit::Seconds.show(standing.frame_delay_p95.mean),
-                percent(standing.freeze_share.mean),
-                recovery(standing),
-            ]);
-            let shown = beside.iter().zip(&standing.beside);
-            row.extend(shown.map(|(beside, value)| unit(beside.measure).show(value.mean)));
-            row.extend(last(standing));
-            rows.add_row(row);
-        }
-        rows
-    }
-
-    /// The table of several, as changes against what stands.
-    fn many(&self) -> Table {
-        let heads = [
-            "",
-            "remedy",
-            "kind",
-            "in",
-            "call",
-            "rate",
-            "frame p95",
-            "frozen",
-            "recovered",
-            "others",
-            "Jain",
-            "score",
-        ];
-        let mut rows = table(heads);
-        for rank in self.ranks {
-            let standing = &rank.standing;
-            let mut row = self.first(rank);
-            let count = rank.remedy.map_or(self.advice.group.situations.len(), |remedy| {
-                self.advice.settled[remedy].iter().filter(|settled| settled.is_ok()).count()
-            });
-            row.extend([
-                count.to_string(),
-                percent(standing.quality.mean),
-                change(standing.goodput_change.mean),
-                change(standing.frame_delay_change.mean),
-                points(standing.freeze_change.mean),
-                recovered(standing).map_or("–".to_owned(), percent),
-            ]);
-            row.extend(last(standing));
-            rows.add_row(row);
-        }
-        rows
-    }
-
-    /// Place, name and kind.
-    fn first(&self, rank: &Rank) -> Vec<String> {
-        let place = format!("{}{}", rank.place, if rank.as_good { "=" } else { "" });
-        let kind = rank.remedy.map_or("", |remedy| self.advice.remedies[remedy].kind.as_str());
-        vec![place, self.name(rank).to_owned(), kind.to_owned()]
-    }
-
-    /// The best in words, and what to type.
-    fn winner(&self, out: &mut Output) -> Result<(), Failure> {
-        let Some(best) = self.ranks.first() else { return Ok(()) };
-        out.line(format_args!("\n{}", self.verdict(best)))?;
-        let Some(settled) = self.settled(best.remedy) else { return Ok(()) };
-        let tc = self.tc(settled);
-        for (line, script) in &tc {
-            out.line(format_args!("\n# {line}\n{script}"))?;
-        }
-        if tc.is_empty() {
-            for (key, value) in &settled.set {
+        let others: Vec<_> = settled
+            .set
+            .iter()
+            .filter(|(key, _)| !settled.lines.iter().any(|line| is_queue(key, line)))
+            .collect();
+        if !others.is_empty() {
+            out.line("\nIn the file:")?;
+            for (key, value) in others {
                 out.line(format_args!("  {key} = {value}"))?;
             }
         }
         Ok(())
     }
+}
 
-    fn verdict(&self, best: &Rank) -> String {
-        let Some(remedy) = best.remedy.map(|remedy| &self.advice.remedies[remedy]) else {
-            return "Best: leave it as it stands.".to_owned();
-        };
-        let mut text = format!("Best: {}, {}.", remedy.name, remedy.about);
-        let plain = self.ranks.iter().find(|rank| rank.remedy.is_none());
-        if let Some(plain) = plain {
-            let (with, without) = (&best.standing, &plain.standing);
-            let _ = write!(
-                text,
-                " The call comes to {} of what it has alone, instead of {}",
-                percent(with.quality.mean),
-                percent(without.quality.mean)
-            );
-            if self.single() {
-                let beside = self.advice.group.situations[0].beside.iter();
-                for ((beside, with), without) in beside.zip(&with.beside).zip(&without.beside) {
-                    let unit = unit(beside.measure);
-                    let (with, without) = (unit.show(with.mean), unit.show(without.mean));
-                    let _ = write!(text, "; {}: {with} instead of {without}", beside.name);
-                }
-            }
-            text.push('.');
-        }
-        let tied: Vec<&str> = self
-            .ranks
-            .iter()
-            .skip(1)
-            .filter(|rank| rank.place == best.place)
-            .map(|rank| self.name(rank))
-            .collect();
-        if !tied.is_empty() {
-            let _ = write!(text, " Not worse beyond chance: {}.", tied.join(", "));
-        }
-        text
+/// Whether the path is that of the queue of this line: `host.alice.up.queue` of `alice.up`.
+fn is_queue(path: &str, line: &str) -> bool {
+    path.strip_suffix(".queue").is_some_and(|path| path.ends_with(line))
+}
+
+/// A table for the terminal: means, without intervals.
+fn shown(table: &lab::report::Table) -> Table {
+    let heads = table.columns.iter().enumerate().map(|(place, column)| table.unit(place).label(&column.name));
+    let heads: Vec<String> = std::iter::once(table.label.clone()).chain(heads).collect();
+    let mut rows = super::super::output::table(heads.iter().map(String::as_str));
+    for (place, row) in table.rows.iter().enumerate() {
+        let texts = (0..table.columns.len()).map(|column| table.text(place, column));
+        rows.add_row(std::iter::once(row.label.clone()).chain(texts));
     }
+    rows
 }
 
-fn metric(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Call => "goodput",
-        Measure::Rate => "received_rate",
-        Measure::CompletionTime => "completion_time",
-        Measure::PageLoadTime => "page_load_time",
-    }
-}
-
-fn unit(measure: Measure) -> Unit {
-    match measure {
-        Measure::Call | Measure::Rate => Unit::BitsPerSecond,
-        Measure::CompletionTime | Measure::PageLoadTime => Unit::Seconds,
-    }
-}
-
-fn last(standing: &Standing) -> [String; 3] {
-    let jain =
-        if standing.jain.mean.is_nan() { "–".to_owned() } else { format!("{:.2}", standing.jain.mean) };
-    [percent(standing.kept.mean), jain, format!("{:.3}", standing.score())]
-}
-
-fn recovery(standing: &Standing) -> String {
-    let Estimate { mean, runs, never, .. } = standing.recovery_time;
-    match (runs, runs - never) {
-        (0, _) => "–".to_owned(),
-        (_, 0) => "never".to_owned(),
-        (_, did) if never > 0 => format!("{} ({did} of {runs})", Unit::Seconds.show(mean)),
-        _ => Unit::Seconds.show(mean),
-    }
-}
-
-/// In how many of the runs with something to recover from the call did.
+/// In how many of the runs with something to recover from the call did, as a share.
 fn recovered(standing: &Standing) -> Option<f64> {
     let Estimate { runs, never, .. } = standing.recovery_time;
     (runs > 0).then(|| 1.0 - never as f64 / runs as f64)
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
-
-fn change(share: f64) -> String {
-    if share.is_nan() { "–".to_owned() } else { format!("{:+.1} %", share * 100.0) }
-}
-
-fn points(share: f64) -> String {
-    format!("{:+.2} pp", share * 100.0)
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
 }

@@ -1,5 +1,5 @@
 use super::{conclude, eprint, outputs_apart, with_runner, write_file};
-use crate::cli::{Report, Running};
+use crate::cli::{Chosen, Report};
 use crate::failure::Failure;
 use crate::keeper::Keeper;
 use lab::claims::Verdict;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let summary = with_runner(args.running.jobs, args.running.quiet, work)?;
     let sections = drawings.iter().map(Drawings::section).collect();
     let title = title(&experiments.iter().collect::<Vec<_>>());
-    write(&args.output, &title, &args.running, &[], sections, summary.done)?;
+    write(&args.output, &title, &args.running.chosen, args.running.quiet, &[], sections, summary.done)?;
     keeper.finish()?;
     conclude(summary, ExitCode::SUCCESS)
 }
@@ -62,7 +62,15 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     let groups = groups(&runs)?;
     let experiments: Vec<&Experiment> = groups.iter().map(|group| &group.experiment).collect();
     let sections = groups.iter().map(|group| group.section(&store)).collect::<Result<_, _>>()?;
-    write(&args.output, &title(&experiments), &args.running, &[], sections, made(&runs))?;
+    write(
+        &args.output,
+        &title(&experiments),
+        &args.running.chosen,
+        args.running.quiet,
+        &[],
+        sections,
+        made(&runs),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -139,20 +147,17 @@ fn title(experiments: &[&Experiment]) -> String {
 pub(super) fn write(
     path: &Path,
     title: &str,
-    running: &Running,
+    chosen: &Chosen,
+    quiet: bool,
     verdicts: &[Verdict],
     sections: Vec<Section>,
     runs: impl std::fmt::Display,
 ) -> Result<(), Failure> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", runs.to_string())];
-    facts.extend(
-        running.chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))),
-    );
-    facts.extend(
-        running.chosen.quick.then(|| fact("schedule", "quick: the published one in 60 s".to_owned())),
-    );
-    write_page(path, title, facts, verdicts, sections, running.quiet)
+    facts.extend(chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))));
+    facts.extend(chosen.quick.then(|| fact("schedule", "quick: the published one in 60 s".to_owned())));
+    write_page(path, title, facts, verdicts, sections, quiet)
 }
 
 /// Writes a page with these facts, and says where unless it is to be quiet.

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
 }
 
 /// A heading that is a comment to the shell, and the lines.
-fn text(cell: &str, queue: &GatewayQueue) -> String {
+pub(super) fn text(cell: &str, queue: &GatewayQueue) -> String {
     let cell = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
     let rate = queue.rate.map(|rate| format!("; the line itself sends at {rate}")).unwrap_or_default();
     format!("# {}{cell}{rate}\n{}", queue.line, queue.tc)

@@ -68,7 +68,8 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         super::report::write(
             path,
             "Published claims, put to the test",
-            &args.running,
+            &args.running.chosen,
+            args.running.quiet,
             &verdicts,
             sections,
             summary.done,

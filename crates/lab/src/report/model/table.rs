@@ -77,6 +77,32 @@ impl Table {
         }
     }
 
+    /// The unit in which a column is shown.
+    #[must_use]
+    pub fn unit(&self, column: usize) -> Scale {
+        self.scale(column, &self.columns[column])
+    }
+
+    /// What stands in a cell, in the unit of its column and without an interval: `never in 2 of 5 runs` as well, if that is so.
+    #[must_use]
+    pub fn text(&self, row: usize, column: usize) -> String {
+        match self.rows.get(row).map(|row| &row.cells) {
+            Some(Cells::Each(cells)) => match cells.get(column) {
+                Some(Cell::Text(text)) => text.clone(),
+                Some(Cell::Value(estimate)) => {
+                    let number = self.unit(column).number(estimate.mean);
+                    match estimate.incomplete() {
+                        Some(words) => format!("{number} ({words})"),
+                        None => number,
+                    }
+                }
+                None => String::new(),
+            },
+            Some(Cells::Inapplicable(reason)) if column == 0 => reason.clone(),
+            _ => String::new(),
+        }
+    }
+
     /// The values of a column.
     pub(in crate::report) fn values(&self, column: usize) -> impl Iterator<Item = &Estimate> {
         (0..self.rows.len()).filter_map(move |row| self.value(row, column))

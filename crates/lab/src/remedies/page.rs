@@ -1,0 +1,271 @@
+//! An advice for people: the table, the picture, and what to type.
+
+use super::advice::Advice;
+use super::catalogue::{Remedy, Settled, Unfit};
+use super::rank::Rank;
+use super::score::Standing;
+use super::situation::Measure;
+use crate::experiment::GatewayQueue;
+use crate::metrics::{Better, Estimate, Unit};
+use crate::report::{
+    At, Body, Cell, Cells, Column, Dimension, Figure, Mark, MarkKind, Point, Row, Scatter, Section, Table,
+    TextTable,
+};
+use std::fmt::Write as _;
+
+/// The name of what stands already.
+pub const AS_IT_STANDS: &str = "as it stands";
+
+impl Measure {
+    /// The metric that is shown.
+    #[must_use]
+    pub const fn metric(self) -> &'static str {
+        match self {
+            Self::Call => "goodput",
+            Self::Rate => "received_rate",
+            Self::CompletionTime => "completion_time",
+            Self::PageLoadTime => "page_load_time_mean",
+        }
+    }
+
+    const fn unit(self) -> Unit {
+        match self {
+            Self::Call | Self::Rate => Unit::BitsPerSecond,
+            Self::CompletionTime | Self::PageLoadTime => Unit::Seconds,
+        }
+    }
+
+    const fn better(self) -> Better {
+        match self {
+            Self::Call | Self::Rate => Better::Higher,
+            Self::CompletionTime | Self::PageLoadTime => Better::Lower,
+        }
+    }
+}
+
+impl Advice {
+    /// The remedy of a rank; none for what stands already.
+    #[must_use]
+    pub fn remedy(&self, rank: &Rank) -> Option<&Remedy> {
+        rank.remedy.map(|remedy| &self.remedies[remedy])
+    }
+
+    /// The name of a rank.
+    #[must_use]
+    pub fn name(&self, rank: &Rank) -> &'static str {
+        self.remedy(rank).map_or(AS_IT_STANDS, |remedy| remedy.name)
+    }
+
+    /// What a remedy comes to in the only situation; `None` with several.
+    #[must_use]
+    pub fn settled_once(&self, remedy: Option<usize>) -> Option<&Settled> {
+        let [settled] = &self.settled[remedy?][..] else { return None };
+        settled.as_ref().ok()
+    }
+
+    /// In how many situations a remedy can be applied.
+    #[must_use]
+    pub fn applied(&self, remedy: Option<usize>) -> usize {
+        let situations = self.group.situations.len();
+        remedy.map_or(situations, |remedy| self.settled[remedy].iter().filter(|one| one.is_ok()).count())
+    }
+
+    /// The remedies that can be applied nowhere, by reason.
+    #[must_use]
+    pub fn unfit(&self) -> Vec<(Vec<&'static str>, &Unfit)> {
+        let mut reasons: Vec<(Vec<&str>, &Unfit)> = Vec::new();
+        for (remedy, settled) in self.remedies.iter().zip(&self.settled) {
+            if settled.iter().any(Result::is_ok) {
+                continue;
+            }
+            let Some(Err(unfit)) = settled.first() else { continue };
+            match reasons.iter_mut().find(|(_, reason)| *reason == unfit) {
+                Some((names, _)) => names.push(remedy.name),
+                None => reasons.push((vec![remedy.name], unfit)),
+            }
+        }
+        reasons
+    }
+
+    /// What was judged, in a line.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        match &self.group.situations[..] {
+            [one] => {
+                let cell = if one.label.is_empty() { String::new() } else { format!(", {}", one.label) };
+                format!("{}{cell}: {} ({})", self.group.name, one.experiment.title, one.summary())
+            }
+            many => format!("{}: {} situations", self.group.name, many.len()),
+        }
+    }
+
+    /// The remedies in rows, best first: of one situation its own values, of several the changes against what stands.
+    #[must_use]
+    pub fn table(&self, ranks: &[Rank]) -> Table {
+        let columns = self.columns();
+        let row = |rank: &Rank| Row {
+            label: format!("{}{} {}", rank.place, if rank.as_good { "=" } else { "." }, self.name(rank)),
+            cells: Cells::Each(columns.iter().map(|(_, cell)| cell(self, rank)).collect()),
+            reference: ranks.iter().position(|other| other.remedy.is_none()),
+        };
+        Table {
+            label: "remedy".to_owned(),
+            rows: ranks.iter().map(row).collect(),
+            columns: columns.into_iter().map(|(column, _)| column).collect(),
+            reference: AS_IT_STANDS.to_owned(),
+        }
+    }
+
+    fn columns(&self) -> Vec<(Column, CellOf)> {
+        use Better::{Higher, Lower, Neither};
+        use Unit::{BitsPerSecond, Count, Seconds, Share};
+        let text = |name, cell: fn(&Self, &Rank) -> String| -> (Column, CellOf) {
+            (Column::text(name), Box::new(move |advice, rank| Cell::Text(cell(advice, rank))))
+        };
+        let value = |name: &str, unit, better, of: fn(&Standing) -> Estimate| -> (Column, CellOf) {
+            let column = Column { name: name.to_owned(), unit, scale: None, better };
+            (column, Box::new(move |_, rank| Cell::Value(of(&rank.standing))))
+        };
+        let mut columns = vec![text("kind", |advice, rank| {
+            advice.remedy(rank).map_or(String::new(), |remedy| remedy.kind.to_string())
+        })];
+        let single = self.group.situations.len() == 1;
+        if !single {
+            columns.push(text("in", |advice, rank| advice.applied(rank.remedy).to_string()));
+        }
+        columns.push(value("call", Share, Higher, |one| one.quality));
+        if single {
+            columns.push(value("goodput", BitsPerSecond, Higher, |one| one.goodput));
+            columns.push(value("frame delay p95", Seconds, Lower, |one| one.frame_delay_p95));
+            columns.push(value("frozen", Share, Lower, |one| one.freeze_share));
+        } else {
+            columns.push(value("goodput, change", Share, Higher, |one| one.goodput_change));
+            columns.push(value("frame delay p95, change", Share, Lower, |one| one.frame_delay_change));
+            columns.push(value("frozen, change", Share, Lower, |one| one.freeze_change));
+        }
+        columns.push(value("recovery", Seconds, Lower, |one| one.recovery_time));
+        if let [one] = &self.group.situations[..] {
+            for (place, beside) in one.beside.iter().enumerate() {
+                let (unit, better) = (beside.measure.unit(), beside.measure.better());
+                let column = Column { name: beside.name.clone(), unit, scale: None, better };
+                let cell = move |_: &Self, rank: &Rank| {
+                    Cell::Value(rank.standing.beside.get(place).copied().unwrap_or_default())
+                };
+                columns.push((column, Box::new(cell)));
+            }
+        }
+        columns.push(value("others keep", Share, Higher, |one| one.kept));
+        columns.push(value("Jain", Count, Neither, |one| one.jain));
+        columns.push(value("score", Count, Higher, |one| Estimate::of(&one.scores)));
+        columns
+    }
+
+    /// The call's quality over what the others pay, a point a remedy.
+    #[must_use]
+    pub fn scatter(&self, ranks: &[Rank]) -> Scatter {
+        let point = |rank: &Rank| Point {
+            label: self.name(rank).to_owned(),
+            series: self.remedy(rank).map_or(String::new(), |remedy| remedy.kind.to_string()),
+            x: Estimate { mean: rank.standing.cost(), ..rank.standing.kept },
+            y: rank.standing.quality,
+        };
+        let dimension = |label: &str, better| Dimension {
+            label: label.to_owned(),
+            unit: Unit::Share,
+            scale: None,
+            better,
+            log: false,
+        };
+        Scatter {
+            x: dimension("what the others pay of their speed", Better::Lower),
+            y: dimension("quality of the call, of that of the call alone", Better::Higher),
+            points: ranks.iter().map(point).collect(),
+            marks: vec![Mark { at: At::X(0.0), label: String::new(), kind: MarkKind::Reference }],
+        }
+    }
+
+    /// The best in words: what it is, what it gains and what the others pay, and which are as good.
+    #[must_use]
+    pub fn verdict(&self, ranks: &[Rank]) -> String {
+        let Some(best) = ranks.first() else { return String::new() };
+        let mut text = match self.remedy(best) {
+            None => "Best: leave it as it stands.".to_owned(),
+            Some(remedy) => format!("Best: {}, {}.", remedy.name, remedy.about),
+        };
+        let plain = ranks.iter().find(|rank| rank.remedy.is_none());
+        if let Some(plain) = plain.filter(|_| best.remedy.is_some()) {
+            let (with, without) = (&best.standing, &plain.standing);
+            let share = |estimate: &Estimate| format!("{:.0} %", 100.0 * estimate.mean);
+            let (now, before) = (share(&with.quality), share(&without.quality));
+            let _ = write!(text, " The call comes to {now} of what it has alone, instead of {before}");
+            if let [one] = &self.group.situations[..] {
+                for ((beside, now), before) in one.beside.iter().zip(&with.beside).zip(&without.beside) {
+                    let show = |estimate: &Estimate| beside.measure.unit().show(estimate.mean);
+                    let _ = write!(text, "; {}: {} instead of {}", beside.name, show(now), show(before));
+                }
+            } else {
+                let _ = write!(text, "; the others keep {} of their speed", share(&with.kept));
+            }
+            text.push('.');
+        }
+        let tied: Vec<&str> =
+            ranks.iter().skip(1).filter(|rank| rank.as_good).map(|rank| self.name(rank)).collect();
+        if !tied.is_empty() {
+            let _ = write!(text, " Not worse beyond chance: {}.", tied.join(", "));
+        }
+        text
+    }
+
+    /// What to type for a remedy of the only situation: the lines of tc of each of its queues for the device `dev`.
+    #[must_use]
+    pub fn tc(&self, remedy: Option<usize>, dev: &str) -> Vec<GatewayQueue> {
+        let Some(settled) = self.settled_once(remedy) else { return Vec::new() };
+        let queues = settled.experiment.cells()[0].gateway_queues(dev);
+        queues.into_iter().filter(|queue| settled.lines.contains(&queue.line)).collect()
+    }
+
+    /// All of it as a part of a page.
+    #[must_use]
+    pub fn section(&self, ranks: &[Rank], dev: &str) -> Section {
+        let mut text = self.verdict(ranks);
+        for (names, reason) in self.unfit() {
+            let _ = write!(text, "\n\nNot for this network: {} ({reason}).", names.join(", "));
+        }
+        let id = |what: &str| format!("{}-{what}", self.group.name);
+        let figures = vec![
+            Figure {
+                id: id("table"),
+                title: "What each gains, and what it costs".to_owned(),
+                caption: "'call' is the call's useful rate against that of the call alone: its goodput times what its frames' delay leaves of a conversation (ITU-T G.107) and what does not stand. 'others keep' is the speed of \
+                          what is beside the call against that without the remedy. The score is the geometric mean of both; '=' marks what chance may have parted from the best."
+                    .to_owned(),
+                body: Body::Table(self.table(ranks)),
+            },
+            Figure {
+                id: id("picture"),
+                title: "The call's quality against what the others pay".to_owned(),
+                caption: String::new(),
+                body: Body::Scatter(self.scatter(ranks)),
+            },
+        ];
+        let best = ranks.first().and_then(|rank| rank.remedy);
+        let row = |queue: GatewayQueue| vec![queue.line, queue.tc];
+        let rows: Vec<Vec<String>> = self.tc(best, dev).into_iter().map(row).collect();
+        let table = (!rows.is_empty()).then(|| TextTable {
+            caption: "The best, in lines of tc".to_owned(),
+            columns: vec!["line".to_owned(), "tc".to_owned()],
+            rows,
+        });
+        Section {
+            id: self.group.name.clone(),
+            title: self.heading(),
+            text,
+            compared: Vec::new(),
+            figures,
+            table,
+        }
+    }
+}
+
+/// What stands in a column for a rank.
+type CellOf = Box<dyn Fn(&Advice, &Rank) -> Cell>;
