@@ -1,9 +1,11 @@
 //! Writes a report made of invented series to the file named as argument, to look at the layout:
 //! `cargo run -p weir-lab --example sample_report -- sample.html`.
 
+use lab::metrics::{Better, Estimate, Unit};
 use lab::report::{
-    At, Bar, Body, BoxStats, ClaimRow, Figure, Group, Grouped, Line, LineStyle, Mark, MarkKind, Panel,
-    Report, Role, Section, Status, TextTable, html,
+    At, Bar, Body, BoxStats, Cell, Cells, ClaimRow, Column, Dimension, Figure, Group, Grouped, Line,
+    LineStyle, Mark, MarkKind, Panel, Point, Report, Role, Row, Scatter, Section, Status, Table, TextTable,
+    html,
 };
 use std::error::Error;
 
@@ -92,6 +94,7 @@ fn section(n: usize) -> Section {
             figure("boxes", "Queuing delay", caption, Body::Boxes(boxes())),
             figure("cdf", "Round-trip time, static and adaptive threshold", caption, cdf()),
             figure("scatter", "Share of the rate against delay", "", scatter()),
+            figure("table", "What each queue gives", "", values()),
         ],
         compared: Vec::new(),
         table: Some(TextTable {
@@ -260,25 +263,66 @@ fn cdf() -> Body {
     }
 }
 
+fn estimate(mean: f64, half_width: f64) -> Estimate {
+    Estimate { mean, half_width: Some(half_width), runs: 10, ..Estimate::default() }
+}
+
+/// Queues with the call's share of the rate and its delay in seconds.
+const QUEUES: [(&str, f64, f64); 6] = [
+    ("droptail", 0.31, 0.35),
+    ("bfifo limit 16kB", 0.42, 0.11),
+    ("PIE", 0.47, 0.034),
+    ("CoDel", 0.44, 0.027),
+    ("FQ-CoDel", 0.55, 0.012),
+    ("CAKE", 0.56, 0.013),
+];
+
 fn scatter() -> Body {
-    let cloud = |name: &str, role, x: f64, y: f64| Line {
-        name: name.to_owned(),
-        points: (0..60).map(|i| (x * (1.0 + 0.5 * jitter(i)), y + 0.1 * jitter(7 * i + 3))).collect(),
-        style: LineStyle::Dots,
-        role,
+    let point = |(i, (name, share, delay)): (usize, (&str, f64, f64))| Point {
+        label: name.to_owned(),
+        series: String::new(),
+        x: estimate(delay, delay * (0.1 + 0.05 * jitter(i))),
+        y: estimate(share, 0.02 + 0.01 * jitter(i + 9)),
     };
-    Body::Scatter {
-        panel: Panel {
-            y_label: "Share of the rate".to_owned(),
-            lines: vec![
-                cloud("droptail", Role::Series(0), 350.0, 0.5),
-                cloud("FQ-CoDel", Role::Series(2), 12.0, 0.55),
-            ],
-            marks: vec![Mark::published(At::Y(0.65), "0.65")],
-            y_range: Some((0.0, 1.0)),
-            ..Panel::default()
-        },
-        x_label: "median queuing delay (ms)".to_owned(),
-        log_x: true,
-    }
+    let dimension = |label: &str, unit, better, log| Dimension {
+        label: label.to_owned(),
+        unit,
+        scale: None,
+        better,
+        log,
+    };
+    Body::Scatter(Scatter {
+        x: dimension("median queuing delay", Unit::Seconds, Better::Lower, true),
+        y: dimension("share of the rate", Unit::Share, Better::Neither, false),
+        points: QUEUES.into_iter().enumerate().map(point).collect(),
+        marks: vec![Mark { at: At::Y(50.0), label: "half".to_owned(), kind: MarkKind::Reference }],
+    })
+}
+
+fn values() -> Body {
+    let row = |(i, (name, share, delay)): (usize, (&str, f64, f64))| Row {
+        label: name.to_owned(),
+        cells: Cells::Each(vec![
+            Cell::Text((6 - i).to_string()),
+            Cell::Value(estimate(share * 2e6, 4e4 + 1e4 * jitter(i))),
+            Cell::Value(estimate(delay, delay * 0.1)),
+        ]),
+        reference: Some(0),
+    };
+    let column = |name: &str, unit, better| Column { name: name.to_owned(), unit, scale: None, better };
+    let inapplicable = Row {
+        label: "L4S".to_owned(),
+        cells: Cells::Inapplicable("the gateway marks nothing".to_owned()),
+        reference: None,
+    };
+    Body::Table(Table {
+        label: "queue".to_owned(),
+        columns: vec![
+            Column::text("rank"),
+            column("rate of the call", Unit::BitsPerSecond, Better::Higher),
+            column("queuing delay", Unit::Seconds, Better::Lower),
+        ],
+        rows: QUEUES.into_iter().enumerate().map(row).chain([inapplicable]).collect(),
+        reference: "droptail".to_owned(),
+    })
 }

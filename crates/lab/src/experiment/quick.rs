@@ -201,6 +201,12 @@ kind = "bars"
 title = "Share"
 label = "share"
 values = [{ metric = "share", streams = ["main.video", "upload.tcp"], from = "100s", to = "200s" }]
+
+[[figure]]
+kind = "scatter"
+title = "Plane"
+x = { metric = "loss", stream = "main.video", from = "100s" }
+y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
 "#;
 
     fn quick_text(text: &str) -> String {

@@ -40,12 +40,9 @@ impl Naming {
         })
     }
 
-    pub(super) const fn group(&self) -> &Option<String> {
-        &self.group
-    }
-
-    pub(super) const fn series(&self) -> &Option<String> {
-        &self.series
+    /// The axes that are named, each with the key.
+    pub(super) const fn axes_by_key(&self) -> [(&'static str, &Option<String>); 2] {
+        [("group", &self.group), ("series", &self.series)]
     }
 
     /// The cells that a figure shows, each with a name of its own.

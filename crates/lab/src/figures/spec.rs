@@ -25,7 +25,7 @@ pub(super) enum Body {
     Bars(Bars),
     Cdf(Cdf),
     Table(Table),
-    Scatter(Scatter),
+    Scatter(Box<Scatter>),
 }
 
 /// Which cells a figure shows: those whose parameters are among these.
@@ -76,8 +76,9 @@ impl Figure {
                 return Some((of(key, name), "name an axis of [grid] or [[axis]]".to_owned()));
             }
         }
-        let (key, reference, (axis_key, name)) = self.reference()?;
-        let Some(name) = name else {
+        let (key, reference, axis_key) = self.reference()?;
+        let named = self.axes().into_iter().find(|(key, _)| *key == axis_key);
+        let Some((_, Some(name))) = named else {
             return Some((
                 of(key, reference),
                 format!("name the axis that it is a value of: {axis_key} = …"),
@@ -93,19 +94,18 @@ impl Figure {
         match &self.body {
             Body::Time(plot) => vec![("series", &plot.series)],
             Body::Bars(bars) => vec![("group", bars.group()), ("series", bars.series())],
-            Body::Table(Table { naming, .. }) | Body::Scatter(Scatter { naming, .. }) => {
-                vec![("group", naming.group()), ("series", naming.series())]
-            }
+            Body::Table(table) => table.naming.axes_by_key().to_vec(),
+            Body::Scatter(plot) => plot.naming.axes_by_key().to_vec(),
             Body::Cdf(_) => Vec::new(),
         }
     }
 
-    /// The value with which others are compared, with its key, and the axis that it is a value of, with its own.
-    fn reference(&self) -> Option<(&'static str, &str, (&'static str, &Option<String>))> {
+    /// The value with which others are compared, with its key, and the key of the axis that it is a value of.
+    fn reference(&self) -> Option<(&'static str, &str, &'static str)> {
         let (key, reference, axis) = match &self.body {
-            Body::Time(plot) => ("reference", &plot.reference, ("series", &plot.series)),
-            Body::Table(table) => ("reference", &table.naming.reference, ("group", table.naming.group())),
-            Body::Scatter(plot) => ("relative", &plot.naming.reference, ("group", plot.naming.group())),
+            Body::Time(plot) => ("reference", &plot.reference, "series"),
+            Body::Table(table) => ("reference", &table.naming.reference, "group"),
+            Body::Scatter(plot) => ("relative", &plot.naming.reference, "group"),
             Body::Bars(_) | Body::Cdf(_) => return None,
         };
         Some((key, reference.as_deref()?, axis))
@@ -133,7 +133,7 @@ fn figure(node: &Node) -> Result<Figure, Fault> {
         "boxes" => Body::Bars(Bars::read(&mut table, Shape::Boxes)?),
         "cdf" => Body::Cdf(Cdf::read(&mut table)?),
         "table" => Body::Table(Table::read(&mut table)?),
-        "scatter" => Body::Scatter(Scatter::read(&mut table)?),
+        "scatter" => Body::Scatter(Box::new(Scatter::read(&mut table)?)),
         other => {
             return Err(table.fault(
                 "kind",

@@ -1,3 +1,7 @@
+//! Figures of short runs.
+
+mod values;
+
 use super::*;
 use crate::experiment::Experiment;
 use crate::report::{At, Body, Figure, Role, Section};
@@ -239,6 +243,15 @@ fn errors_name_the_line_and_the_mend() {
         ),
         message(
             "kind = \"bars\"\ntitle = \"x\"\nlabel = \"x\"\nvalue = []\nvalues = [{ metric = \"jain\" }]",
+        ),
+        message("kind = \"table\"\ntitle = \"x\""),
+        message(
+            "kind = \"table\"\ntitle = \"x\"\nvalues = [{ metric = \"rtt_p95\", stream = \"main.video\", unit = \"kbit/s\" }]",
+        ),
+        message("kind = \"scatter\"\ntitle = \"x\"\nx = { metric = \"jain\" }"),
+        message("kind = \"scatter\"\ntitle = \"x\"\nx = { metric = \"jain\", name = \"x\" }"),
+        message(
+            "kind = \"scatter\"\ntitle = \"x\"\nx = { metric = \"jain\" }\ny = { metric = \"sinr_mean\" }\nrelative = \"1Mbit/s\"",
         ),
     ];
     insta::assert_snapshot!(messages.map(at).join("\n"));

@@ -102,14 +102,18 @@ fn section(part: &Section, index: usize, anchors: &Anchors, number: &mut usize) 
 }
 
 fn figure(shown: &Figure, anchor: &str, number: usize) -> Result<Markup, PlotError> {
-    let is_wide = matches!(shown.body, Body::Time { .. } | Body::Table(_) | Body::Scatter(_));
+    let class = match shown.body {
+        Body::Time { .. } | Body::Scatter(_) => Some("wide"),
+        Body::Table(_) => Some("full"),
+        _ => None,
+    };
     let body = match &shown.body {
         Body::Table(data) => table::table(data),
         Body::Scatter(scatter) => html! { (drawing(shown, anchor)?) (points::key(scatter)) },
         _ => drawing(shown, anchor)?,
     };
     Ok(html! {
-        figure id=(anchor) class=[is_wide.then_some("wide")] {
+        figure id=(anchor) class=[class] {
             (body)
             figcaption {
                 b { "Figure " (number) ". " (shown.title) @if !shown.title.ends_with(['.', '?']) { "." } }

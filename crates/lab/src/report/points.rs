@@ -40,9 +40,9 @@ pub(super) fn words(scatter: &Scatter) -> String {
 /// The points as a table.
 pub(super) fn numbers(scatter: &Scatter) -> TextTable {
     let (x, y) = scatter.scales();
-    let cell = |scale: Scale, estimate: &Estimate| {
-        let half = scale.half_width(estimate).map_or_else(String::new, |half| format!(" ± {half}"));
-        format!("{}{half}", scale.number(estimate.mean))
+    let cell = |scale: Scale, estimate: &Estimate| match scale.estimate(estimate) {
+        (mean, Some(half)) => format!("{mean} ± {half}"),
+        (mean, None) => mean,
     };
     let row = |point: &Point| vec![point.full_name(), cell(x, &point.x), cell(y, &point.y)];
     TextTable {

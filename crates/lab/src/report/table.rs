@@ -68,22 +68,22 @@ fn is_reference(table: &Table, index: usize) -> bool {
 }
 
 fn value(estimate: &Estimate, scale: Scale) -> Markup {
+    let (mean, half_width) = scale.estimate(estimate);
     html! {
-        (scale.number(estimate.mean))
-        @if let Some(half) = scale.half_width(estimate) { " " span.interval { "± " (half) } }
+        (mean)
+        @if let Some(half) = half_width { " " span.interval { "± " (half) } }
         @if let Some(words) = estimate.incomplete() { span.source { (words) } }
     }
 }
 
 fn difference(Verdict { text, is_better }: &Verdict) -> Markup {
-    match is_better {
-        Some(true) => {
-            html! { span.change.better { span aria-hidden="true" { "▲ " } (text) span.unseen { " better" } } }
+    let Some(is_better) = *is_better else { return html! { span.change { (text) } } };
+    let (class, sign, word) = if is_better { ("better", "▲", "better") } else { ("worse", "▼", "worse") };
+    html! {
+        span class={ "change " (class) } {
+            span aria-hidden="true" { (sign) } " " (text)
+            @if text.is_empty() { (word) } @else { span.unseen { " " (word) } }
         }
-        Some(false) => {
-            html! { span.change.worse { span aria-hidden="true" { "▼ " } (text) span.unseen { " worse" } } }
-        }
-        None => html! { span.change { (text) } },
     }
 }
 

@@ -1,11 +1,14 @@
 //! The page as a reader's machine sees it: parsed again.
 
+mod values;
+
 use super::{
     At, Bar, Body, BoxStats, ClaimRow, Compared, Figure, Finding, Group, Grouped, Line, LineStyle, Mark,
     MarkKind, Panel, Report, Role, Section, Status, TextTable, html,
 };
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeSet;
+use values::{point, scatter};
 
 const HOSTILE: &str =
     r##"</title></style></script><script>alert('x')</script>" onload="y" fill="#0072B2" & <b>"##;
@@ -144,7 +147,8 @@ fn hostile_names_stay_text() {
         Body::Time { panels: vec![panel.clone()], x_label: h() },
         Body::Bars(grouped),
         Body::Cdf { lines: vec![hostile_line], marks, x_label: h(), log_x: false },
-        Body::Scatter { panel, x_label: h(), log_x: true },
+        Body::Scatter(scatter(vec![point(HOSTILE, 1.0, 2.0), point(HOSTILE, f64::NAN, 1.0)])),
+        Body::Table(values::hostile(HOSTILE)),
     ];
     let figures: Vec<Figure> =
         bodies.into_iter().map(|body| Figure { id: h(), title: h(), caption: h(), body }).collect();
@@ -218,6 +222,7 @@ fn an_empty_report_is_a_page() {
         time(vec![], false),
         Body::Bars(Grouped::default()),
         Body::Boxes(Grouped::default()),
+        Body::Scatter(scatter(vec![])),
         Body::Cdf {
             lines: vec![Line::cdf("", Role::Reference, &[])],
             marks: vec![],

@@ -6,7 +6,7 @@ use crate::metrics::{Better, Estimate, Unit};
 /// From so many times on a growth is told in times, not in per cent.
 const TIMES: f64 = 10.0;
 
-/// A difference in words, and whether it is for the better; `None` if that cannot be said.
+/// A difference in words, none where there is no number, and whether it is for the better; `None` if that cannot be said.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Verdict {
     pub(super) text: String,
@@ -32,9 +32,9 @@ fn against(value: &Estimate, reference: &Estimate, column: &Column, scale: Scale
         (true, true) => return None,
         (false, false) => {}
         (rises, _) => {
-            let is_better = improves(rises)?;
-            let text = if is_better { "better" } else { "worse" }.to_owned();
-            return Some(Verdict { text, is_better: Some(is_better) });
+            // From never to a time, or back.
+            let is_better = Some(improves(rises)?);
+            return Some(Verdict { text: String::new(), is_better });
         }
     }
     let difference = value.mean - reference.mean;
@@ -59,16 +59,13 @@ fn words(value: f64, reference: f64, unit: Unit, scale: Scale) -> String {
         Unit::Dbm | Unit::Decibels => format!("{} dB", signed(difference)),
         _ if reference == 0.0 => scale.difference(difference),
         _ if value / reference >= TIMES => format!("× {}", signed(value / reference).trim_start_matches('+')),
-        _ => {
-            let percent = difference / reference.abs() * 100.0;
-            format!(
-                "{} %",
-                signed(if percent.abs() < 10.0 {
-                    libm::round(percent * 10.0) / 10.0
-                } else {
-                    libm::round(percent)
-                })
-            )
-        }
+        _ => percent(difference / reference.abs() * 100.0),
     }
+}
+
+fn percent(percent: f64) -> String {
+    let places = if percent.abs() < 9.95 { 10.0 } else { 1.0 };
+    let rounded = libm::round(percent * places) / places;
+    let sign = if rounded > 0.0 { "+" } else { "" };
+    format!("{sign}{} %", rounded + 0.0).replace('-', "−")
 }

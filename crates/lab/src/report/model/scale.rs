@@ -58,12 +58,19 @@ impl Scale {
         fixed(shown, decimals(shown))
     }
 
-    /// Half the width of an interval, with the decimals of its mean, or as many more as its first digit needs.
+    /// A mean, and half the width of its interval: together in as many decimals as two digits of the latter need, of a narrow one
+    /// in three digits of the mean.
     #[must_use]
-    pub fn half_width(self, estimate: &Estimate) -> Option<String> {
-        let (half, mean) = (estimate.half_width? * self.factor, estimate.mean * self.factor);
-        let first = (0..DECIMALS).find(|places| half >= 0.5 / POWERS[*places]).unwrap_or(DECIMALS);
-        Some(fixed(half, decimals(mean).max(first)))
+    pub fn estimate(self, estimate: &Estimate) -> (String, Option<String>) {
+        let mean = estimate.mean * self.factor;
+        let Some(half) = estimate.half_width.map(|half| half * self.factor).filter(|_| mean.is_finite())
+        else {
+            return (self.number(estimate.mean), None);
+        };
+        let places =
+            |digits: &[f64; DECIMALS]| digits.iter().position(|least| half >= *least).unwrap_or(DECIMALS);
+        let shared = if half > 0.0 { decimals(mean).min(places(&TWO_DIGITS)) } else { decimals(mean) };
+        (fixed(mean, shared), Some(fixed(half, shared.max(places(&ONE_DIGIT)))))
     }
 
     /// A difference of two values, with its sign and the unit.
@@ -74,7 +81,9 @@ impl Scale {
     }
 }
 
-const POWERS: [f64; DECIMALS] = [1.0, 10.0, 100.0];
+/// From so much on a number has one digit, or two, without decimals; with one; with two.
+const ONE_DIGIT: [f64; DECIMALS] = [0.5, 0.05, 0.005];
+const TWO_DIGITS: [f64; DECIMALS] = [9.5, 0.95, 0.095];
 
 /// The decimals with which a number has three digits.
 fn decimals(value: f64) -> usize {
@@ -121,14 +130,15 @@ mod tests {
         let texts =
             [0.0, 0.0312, 0.999_96, 12.3456, -0.5, f64::NAN, f64::INFINITY, 1e-9].map(|v| percent.number(v));
         assert_eq!(texts, ["0", "3.12", "100", "1235", "−50.0", "–", "never", "0"]);
-        let half = |mean, half| {
+        let both = |mean, half| {
             let estimate = Estimate { mean, half_width: Some(half), ..Estimate::default() };
-            Scale { name: "", factor: 1.0 }.half_width(&estimate).unwrap()
+            let (mean, half) = Scale { name: "", factor: 1.0 }.estimate(&estimate);
+            half.map_or(mean.clone(), |half| format!("{mean} ± {half}"))
         };
-        assert_eq!(
-            [half(12.3, 1.24), half(1234.0, 0.31), half(1.0, 0.0), half(200.0, 57.0)],
-            ["1.2", "0.3", "0", "57"]
-        );
+        let texts =
+            [both(12.3, 1.24), both(1234.0, 0.31), both(1.0, 0.0), both(0.942, 0.129), both(75.8, 15.6)];
+        assert_eq!(texts, ["12.3 ± 1.2", "1234 ± 0.3", "1.00 ± 0", "0.94 ± 0.13", "76 ± 16"]);
+        assert_eq!([both(0.0, 0.3), both(f64::INFINITY, 1.0)], ["0 ± 0.3", "never"]);
         assert_eq!([signed(3.21), signed(-120.4), signed(0.001), signed(-0.0)], ["+3.21", "−120", "0", "0"]);
     }
 }

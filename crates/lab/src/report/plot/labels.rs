@@ -63,12 +63,15 @@ pub(super) fn place(points: &[Named], bounds: Area) -> Vec<Place> {
         };
         let is_clear = |place: &Place| is_free(place) && !bars.iter().any(|bar| place.area.meets(*bar));
         let beside = || SIDES.into_iter().map(|side| at(point, side, GAP, false));
-        let away = || RINGS.into_iter().flat_map(|ring| SIDES.map(|side| at(point, side, ring, true)));
+        // A near name on a bar is better than one far off.
+        let on_ring = |ring| {
+            let away = || SIDES.into_iter().map(move |side| at(point, side, ring, true));
+            away().find(is_clear).or_else(|| away().find(is_free))
+        };
         let found = beside()
             .find(is_clear)
             .or_else(|| beside().find(is_free))
-            .or_else(|| away().find(is_clear))
-            .or_else(|| away().find(is_free));
+            .or_else(|| RINGS.into_iter().find_map(on_ring));
         placed.push(found.unwrap_or_else(|| at(point, SIDES[0], GAP, false)));
     }
     placed
