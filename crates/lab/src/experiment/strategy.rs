@@ -200,8 +200,9 @@ fn eligible(table: &mut Reader<'_>, document: &Table) -> Result<Option<Vec<(&'st
 fn relay(table: &mut Reader<'_>, document: &Table) -> Result<Option<(String, HostId)>, Fault> {
     let Some(wanted) = table.optional::<String>("relay")? else { return Ok(None) };
     let hosts = || inner(document, "host").into_iter().flat_map(Table::iter).map(|(name, _)| name);
-    match (0..).zip(hosts()).find(|(_, name)| *name == wanted) {
-        Some((place, _)) => Ok(Some((wanted, HostId(place)))),
+    // Too many hosts are answered where they are read.
+    match hosts().position(|name| name == wanted).and_then(|place| u16::try_from(place).ok()) {
+        Some(place) => Ok(Some((wanted, HostId(place)))),
         None => {
             let names: Vec<&str> = hosts().collect();
             let mend = did_you_mean(&wanted, names.into_iter(), "the hosts are");
