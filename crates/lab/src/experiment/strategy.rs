@@ -4,24 +4,21 @@
 //! Janczukowicz 2017 § 4.3 and § 4.4 have the three strategies, § 7.6 which queues go with each: *neutral*, one that keeps delays low for every packet; *ott*, a class for those
 //! calls of a service that are marked and pass an eligible relay; *enterprise*, a class for those that the policy in an enterprise's browsers marks.
 
+mod class;
 mod line;
-mod tree;
+pub(crate) mod tree;
 
 use super::calls;
 use super::words::choice;
-use crate::document::{Fault, FromNode, Node, Place, Reader, Table, Value, did_you_mean, read as read_value};
+use crate::document::{Fault, Node, Place, Reader, Table, Value, did_you_mean, read as read_value};
 use crate::metrics::matches;
+use class::Class;
 use line::GatewayLine;
 use net::{Direction, Dscp, HostId, QueueConfig};
-pub(crate) use tree::{Eligible, Priority, Tree};
-use units::{Bitrate, Bytes, Ratio};
+use tree::Eligible;
 
 /// The queue of the neutral strategy (Janczukowicz 2017 § 7.6.1).
 const NEUTRAL: &str = "fq_codel";
-/// What best effort waits in where the line has no queue that could be a class's: the large buffer of the thesis (§ 6.3.6).
-const BEST_EFFORT: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
-/// What the class is assured of (§ 7.6.2: a low rate and the higher priority do best; HTB204 is a fifth of its line, § 6.3.6).
-const SHARE: Ratio = Ratio::from_percent(20);
 /// What can be eligible.
 const CALLS: [&str; 2] = ["call", "conference"];
 
@@ -36,7 +33,7 @@ pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
     Ok(document)
 }
 
-/// Takes calls that an axis leaves out from those that are eligible, so that the others of the list still are.
+/// Takes calls that a point of an axis leaves out off the list of those that are eligible: there they are not unknown, but absent.
 pub(super) fn forget(document: &mut Table, is_left_out: impl Fn(&str) -> bool) {
     let Some(Node { value: Value::Table(mut strategy), place }) = document.get("strategy").cloned() else {
         return;
@@ -67,29 +64,6 @@ struct Strategy {
     relay: Option<String>,
 }
 
-/// The class of eligible flows.
-struct Class {
-    rate: Assured,
-    priority: Priority,
-}
-
-/// A rate, or a share of the line's.
-enum Assured {
-    Rate(Bitrate),
-    Share(Ratio),
-}
-
-impl FromNode for Assured {
-    const WHAT: &'static str = "a share such as \"20%\" or a rate such as \"204kbit/s\"";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
-        if let Some(Ok(rate)) = Bitrate::from_node(node) {
-            return Some(Ok(Self::Rate(rate)));
-        }
-        let share = Ratio::from_node(node)?;
-        Some(share.map(Self::Share).map_err(|error| format!("{error}, or a rate such as 204kbit/s")))
-    }
-}
-
 impl Strategy {
     fn read(table: &mut Reader<'_>, document: &Table) -> Result<Self, Fault> {
         let kinds = [
@@ -106,7 +80,7 @@ impl Strategy {
             ),
             None => None,
         };
-        let class = class(table)?;
+        let class = Class::read(table)?;
         let eligible = eligible(table, document)?;
         let relay = relay(table, document)?;
         if kind == Kind::Ott && relay.is_none() {
@@ -127,7 +101,7 @@ impl Strategy {
                 Kind::Ott | Kind::Enterprise => {
                     let relay = relay.as_ref().filter(|_| kind == Kind::Ott);
                     let eligible = relay.map_or(Eligible::Marked, |relay| passing(relay, &line));
-                    tree(table, &class, eligible, queue.as_ref(), &line)?
+                    class.script(table, eligible, queue.as_ref(), &line)?
                 }
             };
             Ok((line, words))
@@ -207,22 +181,6 @@ impl Strategy {
     }
 }
 
-/// The class of eligible flows.
-fn class(table: &mut Reader<'_>) -> Result<Class, Fault> {
-    let usual = Class { rate: Assured::Share(SHARE), priority: Priority::High };
-    let path = table.path("class");
-    let Some(node) = table.node("class") else { return Ok(usual) };
-    let mut class = Reader::new(node, &path)?;
-    let rate = class.or("rate", usual.rate)?;
-    if matches!(rate, Assured::Rate(Bitrate::ZERO) | Assured::Share(Ratio::ZERO)) {
-        return Err(class.fault("rate", "a class of no rate", "write a share above 0% or a rate above zero"));
-    }
-    let words = [("high", Priority::High), ("same", Priority::Same), ("low", Priority::Low)];
-    let priority = choice(&mut class, "prio", &words)?;
-    class.finish()?;
-    Ok(Class { rate, priority })
-}
-
 /// The sections under `calls`, if it is there.
 fn eligible(table: &mut Reader<'_>, document: &Table) -> Result<Option<Vec<(&'static str, String)>>, Fault> {
     let Some(wanted) = table.optional::<Vec<String>>("calls")? else { return Ok(None) };
@@ -242,8 +200,9 @@ fn eligible(table: &mut Reader<'_>, document: &Table) -> Result<Option<Vec<(&'st
 fn relay(table: &mut Reader<'_>, document: &Table) -> Result<Option<(String, HostId)>, Fault> {
     let Some(wanted) = table.optional::<String>("relay")? else { return Ok(None) };
     let hosts = || inner(document, "host").into_iter().flat_map(Table::iter).map(|(name, _)| name);
-    match (0..).zip(hosts()).find(|(_, name)| *name == wanted) {
-        Some((place, _)) => Ok(Some((wanted, HostId(place)))),
+    // Too many hosts are answered where they are read.
+    match hosts().position(|name| name == wanted).and_then(|place| u16::try_from(place).ok()) {
+        Some(place) => Ok(Some((wanted, HostId(place)))),
         None => {
             let names: Vec<&str> = hosts().collect();
             let mend = did_you_mean(&wanted, names.into_iter(), "the hosts are");
@@ -259,43 +218,6 @@ fn passing((name, host): &(String, HostId), line: &GatewayLine) -> Eligible {
         (Direction::Up, false) | (Direction::Down, true) => Eligible::To(*host),
         (Direction::Down, false) | (Direction::Up, true) => Eligible::From(*host),
     }
-}
-
-/// The words of the tree of a line.
-fn tree(
-    table: &Reader<'_>,
-    class: &Class,
-    eligible: Eligible,
-    queue: Option<&QueueConfig>,
-    line: &GatewayLine,
-) -> Result<String, Fault> {
-    let rate = line.constant_rate(table)?;
-    let assured = match class.rate {
-        Assured::Rate(rate) => rate,
-        Assured::Share(share) => rate.scale(share.as_f64()),
-    };
-    if assured == Bitrate::ZERO || assured > rate {
-        let reason = format!("{assured} for the class of {line}, which carries {rate}");
-        return Err(table.fault("class", reason, "write a share, such as rate = \"20%\", or a lower rate"));
-    }
-    let classless = |queue: &QueueConfig| !queue.shapes() && *queue != QueueConfig::Unlimited;
-    let best_effort = match queue {
-        Some(queue) if !classless(queue) => {
-            let reason =
-                "best effort within a class waits in a queue with a limit, and without a rate of its own";
-            return Err(table.fault("queue", reason, "write one such as fq_codel or bfifo limit 125kB"));
-        }
-        Some(queue) => queue.clone(),
-        None => Some(line.queue()?).filter(classless).unwrap_or(BEST_EFFORT),
-    };
-    // tc has no limit in time.
-    let best_effort = match best_effort {
-        QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate.bytes_in(time)),
-        queue => queue,
-    };
-    let tree =
-        Tree { line: rate, class: assured, priority: class.priority, eligible, best_effort: &best_effort };
-    Ok(tree.script("eth0"))
 }
 
 /// Kind and name of what can be eligible, in the order of the file.
