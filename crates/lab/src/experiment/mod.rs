@@ -6,6 +6,7 @@
 //! format is described in `docs/guides/experiments.md`.
 
 mod audio;
+mod buffers;
 mod calls;
 mod catalogue;
 mod conferences;
@@ -15,6 +16,7 @@ mod files;
 mod gateway;
 mod grid;
 mod hosts;
+mod improve;
 mod lte;
 mod measure;
 mod programs;
@@ -180,6 +182,8 @@ impl Experiment {
         let seed = Seed(top.or("seed", 1)?);
         let time_scale = quick::factor(&mut top, "time_scale")?.unwrap_or(1.0);
         let today = top.or("today", false)?;
+        let improvement = top.optional::<String>(improve::KEY)?;
+        let improvement = improvement.map(|names| (names, top.node(improve::KEY).map(|node| node.place)));
         let axes = grid::axes(&mut top)?;
         let figures = crate::figures::read(&mut top, &axes)?;
         for key in scenario::KEYS {
@@ -196,6 +200,10 @@ impl Experiment {
         if today {
             cells.iter_mut().for_each(today::make);
         }
+        if let Some((names, place)) = improvement {
+            improve::apply(&mut cells, &names, place.unwrap_or(document::Place::Line(1)))?;
+        }
+        cells.iter_mut().for_each(|cell| buffers::tell(&mut cell.scenario));
         let mut streams: Vec<String> = cells.iter().flat_map(|cell| cell.scenario.stream_names()).collect();
         streams.sort_unstable();
         streams.dedup();
@@ -238,13 +246,14 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The experiment with every call under another controller, with the settings that the file gives.
+    /// The experiment with every call under another controller, with the settings that the file gives, and not improved.
     ///
     /// # Errors
     /// When there is no such controller, it has not the settings that the file gives, or an axis varies the
     /// controller itself.
     pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
         let mut document = self.document.clone();
+        document.retain(|key| key != improve::KEY);
         let node = document::parse_value(&format!("\"{profile}\""));
         let change = |call: &mut Table| call.insert("controller", node.clone());
         document.edit("defaults", |defaults| defaults.edit("call", change));
