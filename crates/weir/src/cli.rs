@@ -74,7 +74,7 @@ pub(crate) enum Command {
     after_help = "Examples:\n  weir list\n  weir list --controllers\n  weir list --store runs.sqlite\n  weir list --json | head -1"
 )]
 pub(crate) struct List {
-    /// The controllers with their settings, instead
+    /// The controllers with their settings, and their improvements, instead
     #[arg(long, conflicts_with = "metrics")]
     pub(crate) controllers: bool,
     /// The metrics that a claim may name, instead
@@ -172,6 +172,7 @@ Examples:
   weir verify jansen-2016 --json
   weir verify --baseline before.json
   weir verify carlucci-2017 --with gcc:libwebrtc
+  weir verify Z --with +short-hold --with +hold-increase
   weir verify jansen-2016 --from measured.sqlite
 
 Exit code: 0; 1 if a claim or a metric got worse than in the baseline, or a run broke off; 2 for bad input; 130 after Ctrl-C.")]
@@ -184,8 +185,9 @@ pub(crate) struct Verify {
     /// Judge the runs in this store instead, each browser, the emulator and the simulator apart
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store", "with", "baseline", "report", "save_baseline"])]
     pub(crate) from: Option<PathBuf>,
-    /// Run the same experiments under this controller too, or under 'all'; repeatable
-    #[arg(long, value_name = "CONTROLLER")]
+    /// Run the same experiments under this controller too, or under 'all'; or under their own, improved (+short-hold), or with
+    /// each of the 'improvements'; repeatable
+    #[arg(long, value_name = "CONTROLLER|+IMPROVEMENT")]
     pub(crate) with: Vec<String>,
     /// A former output of 'verify --json' to compare with
     #[arg(long, value_name = "FILE")]

@@ -53,6 +53,14 @@ fn list_names_experiments_with_their_claims() {
     assert_eq!((row["cells"].as_u64(), row["runs"].as_u64()), (Some(12), Some(10)));
     assert!(row["claims"].as_array().unwrap().iter().any(|claim| claim["id"] == "C-8"));
     weir(&["list", "--controllers"]).assert().success().stdout(contains("gcc:carlucci-2017"));
+    weir(&["list", "--controllers"]).assert().success().stdout(contains("gcc:…+short-hold: "));
+    let output = weir(&["list", "--controllers", "--json"]).assert().success().get_output().stdout.clone();
+    let rows = json_lines(&output);
+    let row = rows.iter().find(|row| row["name"] == "+aqm-alpha").unwrap();
+    assert_eq!(
+        (&row["published"]["decrease"], &row["libwebrtc"]["aimd.decrease"]),
+        (&"0.95".into(), &"0.95".into())
+    );
     weir(&["list", "--metrics"]).assert().success().stdout(contains("queuing_delay_p95"));
 }
 
@@ -161,6 +169,38 @@ fn verify_puts_other_controllers_beside_the_papers() {
         .assert()
         .code(2)
         .stderr(contains("did you mean gcc:libwebrtc?"));
+}
+
+#[test]
+fn verify_puts_improved_controllers_beside_the_papers() {
+    let verify = |more: &[&str]| weir(&[&["verify", "--runs", "1", "--set", "duration=5s"], more].concat());
+    let assert =
+        verify(&["C-5", "--json", "--quiet", "--with", "+short-hold", "--with", "+short-hold+aqm-loss"])
+            .assert();
+    let rows = json_lines(&assert.success().stderr(is_empty()).get_output().stdout);
+    let beside = rows[0]["beside"].as_array().unwrap();
+    let names: Vec<&str> = beside.iter().filter_map(|other| other["controller"].as_str()).collect();
+    assert_eq!(names, ["+short-hold", "+short-hold+aqm-loss"]);
+    assert!(beside.iter().all(|other| other["holds"].is_boolean()));
+    // The paper's is the draft's profile, which has the pre-filter.
+    let assert = verify(&["V-1", "--json", "--with", "improvements"]).assert().success();
+    let assert = assert.stderr(
+        contains("note: V-1 not rerun with +outage-prefilter: gcc:draft-02 has outage-prefilter already")
+            .and(contains("note: V-1 not rerun with +packet-groups")),
+    );
+    let rows = json_lines(&assert.get_output().stdout);
+    assert_eq!(rows[0]["beside"].as_array().unwrap().len(), lab::controllers::improvements().len() - 2);
+    for (name, message) in [
+        ("+shorthold", "--with: there is no improvement 'shorthold'; did you mean short-hold?"),
+        ("+", "--with: there is no improvement ''"),
+        ("gcc:draft-02+none", "--with: there is no improvement 'none'"),
+        (
+            "kilinc-andersson+aqm-loss",
+            "--with: aqm-loss is not for kilinc-andersson: improvements are of gcc alone",
+        ),
+    ] {
+        verify(&["C-5", "--with", name]).assert().code(2).stderr(contains(message));
+    }
 }
 
 #[test]

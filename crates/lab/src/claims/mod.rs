@@ -8,6 +8,7 @@ mod baseline;
 mod catalogue;
 mod evaluate;
 mod expression;
+mod other;
 mod read;
 mod runs;
 mod template;
@@ -18,6 +19,7 @@ mod verify;
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
 pub use evaluate::{Beside, Measured, Status, Verdict, schedule};
+pub use other::Other;
 pub(crate) use runs::Computed;
 pub use verify::Plan;
 

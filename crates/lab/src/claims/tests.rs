@@ -158,9 +158,45 @@ fn another_controller_gets_the_same_experiment() {
         experiment.with_overrides(&[setting])
     };
     let plan = Plan::new(catalogue.select(&[]).unwrap(), set);
-    let under = plan.under("gcc:draft-02");
+    let under = plan.under(&"gcc:draft-02".parse().unwrap());
     assert_eq!(under.experiments.len(), 1);
     assert!(under.experiments[0].controllers().all(|controller| controller == "gcc:draft-02"));
-    assert!(plan.under("gcc:libwebrtc").experiments.is_empty(), "it has no static threshold");
-    assert!(plan.under("gcc:carlucci-2017").experiments.is_empty(), "that is the paper's own");
+    assert!(
+        plan.under(&"gcc:libwebrtc".parse().unwrap()).experiments.is_empty(),
+        "it has no static threshold"
+    );
+    assert!(
+        plan.under(&"gcc:carlucci-2017".parse().unwrap()).experiments.is_empty(),
+        "that is the paper's own"
+    );
+}
+
+#[test]
+fn claims_under_an_improvement_are_those_that_it_changes() {
+    let catalogue = catalogue(CLAIM).unwrap();
+    let under = |experiment: &str, other: &str| {
+        let draft =
+            |own: Experiment| if experiment.is_empty() { Ok(own) } else { own.with_controller(experiment) };
+        let plan = Plan::new(catalogue.select(&[]).unwrap(), draft);
+        let other: Other = other.parse().unwrap();
+        let controllers: Vec<String> = plan
+            .under(&other)
+            .experiments
+            .iter()
+            .flat_map(Experiment::controllers)
+            .map(str::to_owned)
+            .collect();
+        (controllers, plan.not_improved(&other))
+    };
+    let (controllers, left_out) = under("", "+short-hold");
+    assert!(controllers.iter().all(|own| own == "gcc:carlucci-2017+short-hold") && !controllers.is_empty());
+    assert_eq!(left_out, []);
+    let (controllers, left_out) = under("gcc:draft-02", "+packet-groups");
+    assert!(controllers.is_empty());
+    let reason = "gcc:draft-02 has packet-groups already: the constants that it sets are the profile's own";
+    assert_eq!(left_out, [(reason.to_owned(), vec!["X-1"])]);
+    let (controllers, _) = under("gcc:draft-02", "+packet-groups+aqm-loss");
+    assert!(controllers.iter().all(|own| own == "gcc:draft-02+aqm-loss"), "one of two");
+    let unknown = "+short".parse::<Other>().unwrap_err();
+    assert!(unknown.starts_with("there is no improvement 'short'; "), "{unknown}");
 }

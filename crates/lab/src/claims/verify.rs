@@ -7,7 +7,7 @@ use sim::Recording;
 /// The claims to verify and the experiments that they need, each once.
 #[derive(Debug)]
 pub struct Plan<'c> {
-    claims: Vec<&'c Claim>,
+    pub(super) claims: Vec<&'c Claim>,
     /// The experiments, in the order in which the claims name them.
     pub experiments: Vec<Experiment>,
     /// By claim: the experiment's place, or why there is none.
@@ -34,7 +34,10 @@ impl<'c> Plan<'c> {
         Self::of(claims, |name| Experiment::open(name).and_then(&change))
     }
 
-    fn of(claims: Vec<&'c Claim>, open: impl Fn(&str) -> Result<Experiment, crate::FileError>) -> Self {
+    pub(super) fn of(
+        claims: Vec<&'c Claim>,
+        open: impl Fn(&str) -> Result<Experiment, crate::FileError>,
+    ) -> Self {
         let mut experiments: Vec<Experiment> = Vec::new();
         let mut place = |claim: &&Claim| {
             let known = experiments.iter().position(|experiment| experiment.name == claim.experiment);
@@ -46,20 +49,6 @@ impl<'c> Plan<'c> {
         };
         let places = claims.iter().map(&mut place).collect();
         Self { claims, experiments, places }
-    }
-
-    /// The plan with every call under `controller`, of the claims that test another one.
-    #[must_use]
-    pub fn under(&self, controller: &str) -> Self {
-        let own = |name: &str| self.experiments.iter().find(|experiment| experiment.name == name);
-        let tests_another = |claim: &&Claim| {
-            own(&claim.experiment).is_some_and(|own| own.controllers().any(|other| other != controller))
-        };
-        let claims = self.claims.iter().copied().filter(tests_another).collect();
-        Self::of(claims, |name| match own(name) {
-            Some(experiment) => experiment.with_controller(controller),
-            None => Experiment::open(name),
-        })
     }
 
     /// How many runs it takes.

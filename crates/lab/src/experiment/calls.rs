@@ -270,7 +270,10 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
             let (reason, mend) = crate::controllers::unknown(&name, &known);
             Err(table.fault("controller", reason, mend))
         }
-        Err(BuildError::Improvement(error)) => Err(table.fault("controller", error.to_string(), "")),
+        Err(BuildError::Improvement(error)) => {
+            let (reason, mend) = crate::controllers::refused(&error);
+            Err(table.fault("controller", reason, mend))
+        }
         Err(BuildError::Setting(SettingError::Unknown(name, known))) => {
             let mend = did_you_mean(&name, known.iter().copied(), "there are");
             Err(table.fault("settings", format!("{} has no setting '{name}'", config.profile), mend))

@@ -7,6 +7,7 @@
 
 mod advise;
 mod audio;
+mod buffers;
 mod calls;
 mod catalogue;
 mod conferences;
@@ -16,6 +17,7 @@ mod files;
 mod gateway;
 mod grid;
 mod hosts;
+mod improve;
 mod lte;
 mod measure;
 mod programs;
@@ -41,7 +43,7 @@ pub use measure::Measure;
 pub(crate) use measure::{MAX_FRAME_RATE, MAX_SIZE};
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 pub(crate) use quick::rescaled;
-pub(crate) use strategy::{Eligible, Priority, Tree};
+pub(crate) use strategy::tree::{Eligible, Priority, Tree};
 pub use today::TODAY;
 pub(crate) use today::is_as_filed;
 
@@ -186,6 +188,8 @@ impl Experiment {
         let time_scale = quick::factor(&mut top, "time_scale")?.unwrap_or(1.0);
         let today = top.or("today", false)?;
         let advise = Advise::read(&mut top)?;
+        let improvement = top.optional::<String>(improve::KEY)?;
+        let improvement = improvement.map(|names| (names, top.node(improve::KEY).map(|node| node.place)));
         let axes = grid::axes(&mut top)?;
         let figures = crate::figures::read(&mut top, &axes)?;
         for key in scenario::KEYS {
@@ -202,6 +206,10 @@ impl Experiment {
         if today {
             cells.iter_mut().for_each(today::make);
         }
+        if let Some((names, place)) = improvement {
+            improve::apply(&mut cells, &names, place.unwrap_or(document::Place::Line(1)))?;
+        }
+        cells.iter_mut().for_each(|cell| buffers::tell(&mut cell.scenario));
         let mut streams: Vec<String> = cells.iter().flat_map(|cell| cell.scenario.stream_names()).collect();
         streams.sort_unstable();
         streams.dedup();
@@ -245,7 +253,7 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The experiment with every call under another controller, with the settings that the file gives.
+    /// The experiment with every call under another controller, with the settings that the file gives, and not improved.
     ///
     /// # Errors
     /// When there is no such controller, it has not the settings that the file gives, or an axis varies the
@@ -254,6 +262,7 @@ impl Experiment {
         let node = document::parse_value(&format!("\"{profile}\""));
         let change = |call: &mut Table| call.insert("controller", node.clone());
         let changed = self.edited(|document| {
+            document.retain(|key| key != improve::KEY);
             document.edit("defaults", |defaults| defaults.edit("call", change));
             for kind in ["call", "conference"] {
                 document.edit(kind, |calls| calls.edit_all(change));

@@ -16,7 +16,7 @@ const JANUS_FEEDBACK_INTERVAL: Duration = Duration::from_millis(200);
 impl Experiment {
     /// The experiment with every call of every cell as today's Chromium makes it, whatever the file and its axes say of it: its controller with its own
     /// rates and intervals, its audio, one estimate for all that it sends, the source that a measurement sends ([`Measure::source`](super::Measure::source)),
-    /// parity packets when many are lost (it negotiates ULPFEC), the picture in the steps of today's libwebrtc, and its bitrate adjuster. Whether there is audio and video, the codec, the most that the video takes
+    /// parity packets when many are lost (it negotiates ULPFEC), the picture in the steps of today's libwebrtc, and its bitrate adjuster, and no improvement. Whether there is audio and video, the codec, the most that the video takes
     /// and whether its size adapts are as in the file. A call that a native peer makes under the file's controller stays what it is. Its text says
     /// `today = true`.
     ///
@@ -24,6 +24,7 @@ impl Experiment {
     /// None that the experiment itself has not.
     pub fn as_today(&self) -> Result<Self, ExperimentError> {
         let mut document = self.document.clone();
+        document.retain(|key| key != super::improve::KEY);
         document.insert("today", Node { value: Value::Bool(true), place: Place::CommandLine });
         let text = document::write(&document);
         Self::build(document, &text, &self.path, &self.name, self.files.clone())

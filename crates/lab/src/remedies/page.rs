@@ -104,13 +104,23 @@ impl Advice {
     pub fn table(&self, ranks: &[Rank]) -> Table {
         let columns = self.columns();
         let row = |rank: &Rank| Row {
-            label: format!("{}{} {}", rank.place, if rank.as_good { "=" } else { "." }, self.name(rank)),
+            label: format!(
+                "{}{} {}",
+                rank.place,
+                if rank.as_good && rank.place > 1 { "=" } else { "." },
+                self.name(rank)
+            ),
             cells: Cells::Each(columns.iter().map(|(_, cell)| cell(self, rank)).collect()),
             reference: ranks.iter().position(|other| other.remedy.is_none()),
         };
+        let unfit = self.unfit().into_iter().map(|(names, reason)| Row {
+            label: names.join(", "),
+            cells: Cells::Inapplicable(reason.to_string()),
+            reference: None,
+        });
         Table {
             label: "remedy".to_owned(),
-            rows: ranks.iter().map(row).collect(),
+            rows: ranks.iter().map(row).chain(unfit).collect(),
             columns: columns.into_iter().map(|(column, _)| column).collect(),
             reference: AS_IT_STANDS.to_owned(),
         }
@@ -227,10 +237,7 @@ impl Advice {
     /// All of it as a part of a page.
     #[must_use]
     pub fn section(&self, ranks: &[Rank], dev: &str) -> Section {
-        let mut text = self.verdict(ranks);
-        for (names, reason) in self.unfit() {
-            let _ = write!(text, "\n\nNot for this network: {} ({reason}).", names.join(", "));
-        }
+        let text = self.verdict(ranks);
         let id = |what: &str| format!("{}-{what}", self.group.name);
         let figures = vec![
             Figure {

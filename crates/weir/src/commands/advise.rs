@@ -7,6 +7,7 @@ use lab::claims::Catalogue;
 use lab::experiment::{Experiment, names};
 use lab::metrics::Estimate;
 use lab::remedies::{AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, remedies};
+use lab::report::Cells;
 use lab::runner::{Job, Runner, Summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -329,7 +330,8 @@ fn shown(table: &lab::report::Table) -> Table {
     let heads = table.columns.iter().enumerate().map(|(place, column)| table.unit(place).label(&column.name));
     let heads: Vec<String> = std::iter::once(table.label.clone()).chain(heads).collect();
     let mut rows = super::super::output::table(heads.iter().map(String::as_str));
-    for (place, row) in table.rows.iter().enumerate() {
+    let each = table.rows.iter().enumerate();
+    for (place, row) in each.filter(|(_, row)| matches!(row.cells, Cells::Each(_))) {
         let texts = (0..table.columns.len()).map(|column| table.text(place, column));
         rows.add_row(std::iter::once(row.label.clone()).chain(texts));
     }

@@ -2,7 +2,7 @@ use crate::cli::List;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use lab::claims::Catalogue;
-use lab::controllers::{Profile, profiles};
+use lab::controllers::{Changes, Improvement, Profile, improvements, profiles};
 use lab::experiment::{self, Experiment};
 use lab::metrics;
 use lab::store::{Filter, RunMeta, Store, StoredRun};
@@ -43,6 +43,33 @@ struct ControllerRow {
 struct SettingRow {
     value: String,
     doc: &'static str,
+}
+
+/// An improvement of gcc: what is appended to a profile's name, and what it sets.
+#[derive(Serialize)]
+struct ImprovementRow {
+    name: String,
+    summary: &'static str,
+    source: &'static str,
+    published: ChangesRow,
+    libwebrtc: ChangesRow,
+}
+
+/// What it sets in a form, or why that cannot have it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ChangesRow {
+    Settings(BTreeMap<&'static str, &'static str>),
+    Not { not: &'static str },
+}
+
+impl From<Changes> for ChangesRow {
+    fn from(changes: Changes) -> Self {
+        match changes {
+            Ok(settings) => Self::Settings(settings.iter().copied().collect()),
+            Err(not) => Self::Not { not },
+        }
+    }
 }
 
 pub(crate) fn run(args: &List) -> Result<ExitCode, Failure> {
@@ -150,6 +177,27 @@ fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
         out.line(format_args!("{name}: {summary}"))?;
         for (name, SettingRow { value, doc }) in settings {
             out.line(format_args!("    {name} = {value}\n        {doc}"))?;
+        }
+    }
+    improvements().iter().try_for_each(|improvement| list_improvement(out, improvement, json))
+}
+
+fn list_improvement(out: &mut Output, improvement: &Improvement, json: bool) -> Result<(), Failure> {
+    let Improvement { name, summary, source, published, libwebrtc } = *improvement;
+    let name = format!("+{name}");
+    if json {
+        let (published, libwebrtc) = (published.into(), libwebrtc.into());
+        return out.json(&ImprovementRow { name, summary, source, published, libwebrtc });
+    }
+    out.line(format_args!("gcc:…{name}: {summary}\n        {source}"))?;
+    for (form, changes) in [("published forms", published), ("libwebrtc", libwebrtc)] {
+        match changes {
+            Ok(settings) => {
+                let settings: Vec<_> =
+                    settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                out.line(format_args!("    {form}: {}", settings.join(", ")))?;
+            }
+            Err(reason) => out.line(format_args!("    {form}: not, {reason}"))?,
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
-use lab::claims::{Baseline, Catalogue, Plan, Status, Verdict};
+use lab::claims::{Baseline, Catalogue, Other, Plan, Status, Verdict};
 use lab::figures::Drawings;
 use lab::runner::{Job, Runner, Summary};
 use lab::store::Mode;
@@ -20,9 +20,9 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let outputs: Vec<&Path> = args.report.iter().chain(&args.save_baseline).map(AsRef::as_ref).collect();
-    let others: Vec<&Path> = args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
-    outputs_apart(&outputs, &others)?;
-    let controllers = controllers(&args.with)?;
+    let read: Vec<&Path> = args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
+    outputs_apart(&outputs, &read)?;
+    let others = others(&args.with)?;
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let plan = Plan::new(claims, |experiment| args.running.chosen.of(experiment)?.simulated());
     baseline.iter().try_for_each(|baseline| baseline.check(&plan.experiments))?;
     let mut keeper = Keeper::open(args.running.store.as_deref())?;
-    say_what_differs(args, &plan);
+    say_what_differs(args, &plan, &others);
     let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();
     let (drawn, wanted) = (args.report.is_some(), keeper.wants());
     let each = |job: Job, recording| {
@@ -53,12 +53,8 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
                 );
                 pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
             });
-        let summary = controllers.iter().fold(summary, |summary, controller| {
-            if summary.cancelled {
-                summary
-            } else {
-                summary + beside(&plan, controller, runner, &mut verdicts)
-            }
+        let summary = others.iter().fold(summary, |summary, other| {
+            if summary.cancelled { summary } else { summary + beside(&plan, other, runner, &mut verdicts) }
         });
         (verdicts, summary)
     };
@@ -107,29 +103,33 @@ pub(super) fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
     out.finish()
 }
 
-/// The controllers that `--with` names.
-fn controllers(names: &[String]) -> Result<Vec<String>, Failure> {
-    let mut chosen: Vec<String> = Vec::new();
+/// The controllers and improvements that `--with` names.
+fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
+    let mut chosen: Vec<Other> = Vec::new();
     for name in names {
-        if name == "all" {
-            let known = lab::controllers::profiles().into_iter().map(|profile| profile.name);
-            chosen.extend(known.filter(|name| !name.starts_with("fixed:")));
-        } else {
-            lab::controllers::check(name).map_err(|reason| Failure::new(format!("--with: {reason}")))?;
-            chosen.push(name.clone());
+        match name.as_str() {
+            "all" => {
+                let known = lab::controllers::profiles().into_iter().map(|profile| profile.name);
+                chosen.extend(known.filter(|name| !name.starts_with("fixed:")).map(Other::Controller));
+            }
+            "improvements" => {
+                let known = lab::controllers::improvements().iter();
+                chosen.extend(known.map(|one| Other::Improvement(one.name.to_owned())));
+            }
+            name => chosen.push(name.parse().map_err(|reason| Failure::new(format!("--with: {reason}")))?),
         }
     }
     let mut seen = std::collections::BTreeSet::new();
-    chosen.retain(|name| seen.insert(name.clone()));
+    chosen.retain(|other| seen.insert(other.clone()));
     Ok(chosen)
 }
 
-/// Runs the plan under another controller and puts the result beside the verdicts.
-fn beside(plan: &Plan<'_>, controller: &str, runner: Runner<'_>, verdicts: &mut [Verdict]) -> Summary {
-    let (others, summary) = plan.under(controller).run(runner, |_, _| (), |_, ()| ());
-    for other in others {
-        if let Some(verdict) = verdicts.iter_mut().find(|verdict| verdict.id == other.id) {
-            verdict.add_beside(controller, other);
+/// Runs the plan under another controller, or an improvement, and puts the result beside the verdicts.
+fn beside(plan: &Plan<'_>, other: &Other, runner: Runner<'_>, verdicts: &mut [Verdict]) -> Summary {
+    let (results, summary) = plan.under(other).run(runner, |_, _| (), |_, ()| ());
+    for result in results {
+        if let Some(verdict) = verdicts.iter_mut().find(|verdict| verdict.id == result.id) {
+            verdict.add_beside(&other.to_string(), result);
         }
     }
     summary
@@ -158,8 +158,9 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     Ok(Baseline::parse(&text, &shown)?)
 }
 
-/// What makes these results other than the claims': they say how many runs and which parameters they want.
-fn say_what_differs(args: &Verify, plan: &Plan<'_>) {
+/// What makes these results other than the claims': they say how many runs and which parameters they want. And which claims
+/// an improvement leaves as they are.
+fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Other]) {
     if args.running.quiet {
         return;
     }
@@ -171,6 +172,11 @@ fn say_what_differs(args: &Verify, plan: &Plan<'_>) {
     }
     for (key, value) in &args.running.chosen.set {
         eprint(&format!("note: {key} = {value} instead of what the experiments say"));
+    }
+    for other in others {
+        for (reason, claims) in plan.not_improved(other) {
+            eprint(&format!("note: {} not rerun with {other}: {reason}", claims.join(", ")));
+        }
     }
     let count = plan.experiments.len();
     let words = if count == 1 { "experiment" } else { "experiments" };
