@@ -27,7 +27,7 @@ impl Estimate {
         let never = runs.iter().filter(|value| value.is_infinite()).count();
         let mean = if finite.is_empty() && never > 0 { f64::INFINITY } else { mean(&finite) };
         let missing = runs.len() - finite.len() - never;
-        Self { mean, half_width: half_width(&finite), runs: runs.len(), never, missing }
+        Self { mean, half_width: half_width(&finite, CONFIDENCE), runs: runs.len(), never, missing }
     }
 
     /// Whether every run has a finite value.
@@ -56,11 +56,13 @@ impl Estimate {
     }
 }
 
-/// t · s / √n, where t is the quantile of Student's distribution that leaves half of the rest above it.
-fn half_width(values: &[f64]) -> Option<f64> {
+/// Half the width of the interval in which the mean of the population lies with this confidence, a share: t · s / √n, where t is the
+/// quantile of Student's distribution with n − 1 degrees of freedom that leaves half of the rest above it. `None` of fewer than two
+/// values.
+pub(crate) fn half_width(values: &[f64], confidence: f64) -> Option<f64> {
     let degrees = values.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
     let student = StudentsT::new(0.0, 1.0, degrees as f64).ok()?;
-    let quantile = student.inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
+    let quantile = student.inverse_cdf(f64::midpoint(1.0, confidence));
     Some(quantile * deviation(values) / (values.len() as f64).sqrt())
 }
 

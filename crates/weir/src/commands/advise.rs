@@ -16,9 +16,6 @@ use std::process::ExitCode;
 
 /// How many times the seeds '--check' runs.
 const CHECK: u32 = 10;
-/// Kendall's τ of rankings that agree; fewer than one pair in twenty then stands the other way round.
-const AGREES: f64 = 0.9;
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &args.situations.iter().map(Path::new).collect::<Vec<_>>())?;
@@ -58,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         if args.check {
             let agreement = advice.agreement(runs, args.weight);
-            agrees &= agreement.tau >= AGREES && agreement.same_best;
+            agrees &= agreement.holds();
             say_agreement(&advice.group.name, runs, agreement);
         }
     }
@@ -166,10 +163,11 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
 
 fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
     let Agreement { tau, told_apart, turned, same_best } = agreement;
+    let word = if agreement.holds() { "agree" } else { "do not agree" };
     let best = if same_best { "the same best" } else { "another best" };
     let many = runs * CHECK as usize;
     eprint(&format!(
-        "{name}: {runs} seeds against {many}: Kendall's τ {tau:.2}, {best}; of {told_apart} pairs that {runs} seeds tell apart {turned} turn round"
+        "{name}: {runs} seeds and {many} {word}: {best}; of {told_apart} pairs that {runs} seeds tell apart {turned} turn round; Kendall's τ of all {tau:.2}"
     ));
 }
 
