@@ -118,7 +118,7 @@ mod tests {
             (None, standing(&[0.1, 0.2, 0.1])),
             (Some(0), standing(&[0.8, 0.9, 0.7])),
             (Some(1), standing(&[0.9, 0.8, 0.71])),
-            (Some(2), standing(&[0.5, 0.6, 0.4])),
+            (Some(2), standing(&[0.5, 0.41, 0.3])),
         ];
         let ranks = ranked(standings);
         let places: Vec<_> = ranks.iter().map(|rank| (rank.remedy, rank.place, rank.as_good)).collect();
