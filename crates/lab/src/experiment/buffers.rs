@@ -172,10 +172,10 @@ mod tests {
             "none",
             "it never waits"
         );
-        let wifi = "[wifi.home]\n[host.a]\nwifi = \"home\"\n[host.b]";
-        assert_eq!(improved(wifi), "1692kB", "1000 packets and 128 of the driver");
-        let lte = "[lte.city]\n[host.a]\nlte = \"city\"\n[host.b]";
-        assert_eq!(improved(lte), "1500kB");
+        let wifi = "[wifi.home]\n[host.a]\nwifi = { cell = \"home\", distance = \"5m\" }\n[host.b]";
+        assert_eq!(improved(wifi), "1.692MB", "1000 packets and 128 of the driver");
+        let lte = "[lte.city]\n[host.a]\nlte = { network = \"city\", distance = \"100m\" }\n[host.b]";
+        assert_eq!(improved(lte), "1.5MB");
     }
 
     #[test]
