@@ -223,17 +223,16 @@ fn mean_of(standings: &[&Standing]) -> Standing {
     }
 }
 
-/// The mean of independent means: its interval is the root of the sum of their squares, over how many there are.
-fn mean_estimate<'e>(each: impl Iterator<Item = &'e Estimate> + Clone) -> Estimate {
-    let halves = each.clone().map(|one| one.half_width);
-    let squares: Option<f64> = halves.map(|half| half.map(|half| half * half)).sum();
-    let means = finite(each.clone().map(|one| one.mean));
+/// The mean of independent means, of those that there are: its interval is the root of the sum of their squares, over how many they are.
+fn mean_estimate<'e>(each: impl Iterator<Item = &'e Estimate>) -> Estimate {
+    let there: Vec<&Estimate> = each.filter(|one| !one.mean.is_nan()).collect();
+    let squares: Option<f64> = there.iter().map(|one| one.half_width.map(|half| half * half)).sum();
     Estimate {
-        mean: mean(&means),
-        half_width: squares.map(|squares| squares.sqrt() / means.len() as f64),
-        runs: each.clone().map(|one| one.runs).sum(),
-        never: each.clone().map(|one| one.never).sum(),
-        missing: each.map(|one| one.missing).sum(),
+        mean: mean(&finite(there.iter().map(|one| one.mean))),
+        half_width: squares.map(|squares| squares.sqrt() / there.len() as f64),
+        runs: there.iter().map(|one| one.runs).sum(),
+        never: there.iter().map(|one| one.never).sum(),
+        missing: there.iter().map(|one| one.missing).sum(),
     }
 }
 
