@@ -1,0 +1,160 @@
+//! Advice as a user meets it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{in_folder, json_lines, weir};
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+use serde_json::Value;
+use std::fs;
+
+const HOME: &str = r#"
+title = "A call beside an upload"
+duration = "30s"
+runs = 2
+
+[host.home]
+up = { rate = "1Mbit/s", delay = "20ms", queue = "bfifo limit 125kB" }
+
+[host.net]
+
+[call.main]
+from = "home"
+to = "net"
+
+[tcp.upload]
+from = "home"
+to = "net"
+start = "5s"
+
+[axis_or_none]
+"#;
+
+/// A folder with the experiment above in it, with these lines at its end.
+fn folder(more: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("home.toml"), HOME.replace("[axis_or_none]", more)).unwrap();
+    folder
+}
+
+#[test]
+fn remedies_come_best_first_an_object_each_and_say_where_they_do_not_fit() {
+    let folder = folder("");
+    let args =
+        ["advise", "home.toml", "--json", "--remedy", "queue", "--remedy", "wmm", "--remedy", "htb-priority"];
+    let output =
+        in_folder(folder.path(), &args).assert().success().stderr(is_empty()).get_output().stdout.clone();
+    let rows = json_lines(&output);
+    let (ranked, unfit): (Vec<&Value>, Vec<&Value>) = rows.iter().partition(|row| row["place"].is_u64());
+    let places: Vec<u64> = ranked.iter().map(|row| row["place"].as_u64().unwrap()).collect();
+    assert_eq!(places, (1..=10).collect::<Vec<u64>>(), "eight queues, a class, and what stands");
+    let scores: Vec<f64> = ranked.iter().map(|row| row["score"].as_f64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|one, other| one >= other), "{scores:?}");
+    let [wmm] = unfit[..] else { panic!("{unfit:?}") };
+    assert_eq!((&wmm["remedy"], &wmm["unfit"][0]), (&"wmm".into(), &"no Wi-Fi on the call's way".into()));
+    let of = |name: &str| ranked.iter().find(|row| row["remedy"] == name).unwrap();
+    let class = of("htb-priority");
+    assert!(
+        class["tc"][0].as_str().unwrap().contains("htb rate 200kbit ceil 1Mbit prio 0"),
+        "{}",
+        class["tc"]
+    );
+    assert_eq!(class["set"]["call.main.dscp"], "{ audio = \"ef\", video = \"af41\" }");
+    assert!(class["call"]["quality"].as_f64() > of("as it stands")["call"]["quality"].as_f64());
+    assert_eq!(of("as it stands")["others"]["kept"], 1.0);
+    assert!(
+        class["others"]["upload.received_rate"].as_f64()
+            < of("as it stands")["others"]["upload.received_rate"].as_f64()
+    );
+}
+
+#[test]
+fn the_best_is_named_with_what_it_costs_and_its_lines_of_tc() {
+    let folder = folder("");
+    let args = [
+        "advise",
+        "home.toml",
+        "--remedy",
+        "fq_codel",
+        "--remedy",
+        "lte",
+        "--dev",
+        "ppp0",
+        "-o",
+        "page.html",
+    ];
+    in_folder(folder.path(), &args).assert().success().stdout(
+        contains("Best: fq_codel, CoDel for each flow")
+            .and(contains("upload: "))
+            .and(contains("tc qdisc add dev ppp0 root handle 1: fq_codel"))
+            .and(contains("no LTE on the call's way")),
+    );
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    for part in ["<svg", "others keep", "no LTE on the call's way", "dev ppp0 root"] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn several_situations_are_judged_together_or_one_is_chosen() {
+    let axis = "[[axis]]\nname = \"who\"\npoints = [{ label = \"both\" }, { label = \"nobody\", calls = [] }, \
+                { label = \"slow\", set = { \"host.home.up.rate\" = \"500kbit/s\" } }]\n";
+    let folder = folder(axis);
+    let args = ["advise", "home.toml", "--remedy", "fq_codel", "--runs", "1"];
+    in_folder(folder.path(), &args)
+        .assert()
+        .success()
+        .stdout(contains("2 situations"))
+        .stderr(contains("note: home.toml who=nobody: no call with video; left out"));
+    let one = [&args[..], &["--cell", "who=slow"]].concat();
+    in_folder(folder.path(), &one).assert().success().stdout(contains("who=slow").and(contains("tc qdisc")));
+}
+
+#[test]
+fn the_same_whatever_the_threads() {
+    let folder = folder("");
+    let run = |jobs: &str| {
+        let args = ["advise", "home.toml", "--json", "--remedy", "class", "--jobs", jobs];
+        in_folder(folder.path(), &args).assert().success().get_output().stdout.clone()
+    };
+    assert_eq!(run("1"), run("2"));
+}
+
+#[test]
+fn few_seeds_are_held_against_many() {
+    let folder = folder("");
+    let args = ["advise", "home.toml", "--remedy", "fq_codel", "--check"];
+    in_folder(folder.path(), &args)
+        .assert()
+        .success()
+        .stderr(contains("home.toml: 2 seeds and 20 agree: the same best"))
+        .stdout(contains("2 seeds"));
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_2() {
+    let folder = folder("");
+    let axis = "[call.main.video]\nwidth = 640\n[[axis]]\nname = \"q\"\npoints = [{ label = \"a\" }]\n";
+    fs::write(folder.path().join("axis.toml"), HOME.replace("[axis_or_none]", axis)).unwrap();
+    for (args, message) in [
+        (&["home.toml", "--remedy", "fq-codel"][..], "--remedy: there is no remedy or kind 'fq-codel'"),
+        (&["home.tom"], "no experiment of this name"),
+        (
+            &["home.toml", "--set", "call.main={from=\"home\",to=\"net\",audio=true,video=false}"],
+            "home.toml: no call with video",
+        ),
+        (
+            &["home.toml", "--set", "advise.call=mian"],
+            "advise.call: there is no call 'mian'; did you mean main?",
+        ),
+        (&["home.toml", "--set", "advise.dsc=false"], "did you mean dscp?"),
+        (&["axis.toml", "--cell", "q=b"], "--cell: no cell has these values; there are q=a"),
+        (&["home.toml", "--weight", "2"], "write a number from 0 to 1"),
+        (&["home.toml", "-o", "home.toml"], "it is also another file of this command"),
+    ] {
+        let args: Vec<&str> = std::iter::once("advise").chain(args.iter().copied()).collect();
+        in_folder(folder.path(), &args).assert().code(2).stdout(is_empty()).stderr(contains(message));
+    }
+    weir(&["advise", "--help"]).assert().success().stdout(contains("Usage").and(contains("weir advise")));
+}
