@@ -175,8 +175,9 @@ impl Advice {
 fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
     let values = |of: &dyn Fn(&Compared<'_>) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
     let estimate = |of: &dyn Fn(&Judgement) -> f64| Estimate::of(&values(&|run| of(run.with)));
-    let change =
-        |of: &dyn Fn(&Judgement) -> f64| Estimate::of(&values(&|run| of(run.with) / of(run.without) - 1.0));
+    let change = |of: &dyn Fn(&Judgement) -> f64| {
+        Estimate::of(&values(&|run| libm::log(of(run.with) / of(run.without))))
+    };
     let (quality, kept) = (values(&|run| run.quality()), values(&|run| run.kept()));
     let mut recoveries = values(&|run| run.with.recovery_time);
     recoveries.retain(|time| !time.is_nan());
@@ -205,10 +206,8 @@ fn mean_of(standings: &[&Standing]) -> Standing {
         return (*one).clone();
     }
     let of = |value: fn(&Standing) -> &Estimate| mean_estimate(standings.iter().map(|one| value(one)));
-    let seeds = standings.iter().map(|one| one.scores.len()).min().unwrap_or(0);
-    let at = |seed: usize| mean(&finite(standings.iter().map(|one| one.scores[seed])));
     Standing {
-        scores: (0..seeds).map(at).collect(),
+        scores: standings.iter().map(|one| one.score()).collect(),
         quality: of(|one| &one.quality),
         kept: of(|one| &one.kept),
         goodput: of(|one| &one.goodput),

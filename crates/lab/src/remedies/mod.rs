@@ -24,5 +24,5 @@ pub use catalogue::{Kind, Remedy, Settled, Unfit, remedies};
 pub use judge::{Judgement, Others};
 pub use page::AS_IT_STANDS;
 pub use rank::{Agreement, Rank};
-pub use score::{Standing, delay_factor};
+pub use score::{Standing, change, delay_factor};
 pub use situation::{Beside, Measure, Situation};

@@ -3,7 +3,7 @@
 use super::advice::Advice;
 use super::catalogue::{Remedy, Settled, Unfit};
 use super::rank::Rank;
-use super::score::Standing;
+use super::score::{Standing, change};
 use super::situation::Measure;
 use crate::experiment::GatewayQueue;
 use crate::metrics::{Better, Estimate, Unit};
@@ -149,8 +149,9 @@ impl Advice {
             columns.push(value("frame delay p95", Seconds, Lower, |one| one.frame_delay_p95));
             columns.push(value("frozen", Share, Lower, |one| one.freeze_share));
         } else {
-            columns.push(value("goodput, change", Share, Higher, |one| one.goodput_change));
-            columns.push(value("frame delay p95, change", Share, Lower, |one| one.frame_delay_change));
+            columns.push(value("goodput, change", Share, Higher, |one| change(&one.goodput_change)));
+            columns
+                .push(value("frame delay p95, change", Share, Lower, |one| change(&one.frame_delay_change)));
             columns.push(value("frozen, change", Share, Lower, |one| one.freeze_change));
         }
         columns.push(value("recovery", Seconds, Lower, |one| one.recovery_time));

@@ -41,7 +41,8 @@ impl Agreement {
 /// How sure it is that two scores differ. Some twenty remedies are two hundred pairs: at the usual 95 % chance would part ten.
 const CONFIDENCE: f64 = 0.99;
 
-/// Whether the first score is higher than the second beyond chance: a paired t-test over the seeds, which both share.
+/// Whether the first score is higher than the second beyond chance: a paired t-test over what both share, seeds, cells or
+/// experiments.
 fn is_higher(one: &[f64], other: &[f64]) -> bool {
     let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
     mean(&differences) > half_width(&differences, CONFIDENCE).unwrap_or(0.0)

@@ -61,7 +61,7 @@ pub(crate) fn score(quality: f64, kept: f64, weight: f64) -> f64 {
 /// counting once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
-    /// The score, by seed.
+    /// The score, by seed; of several situations by cell, and of several experiments by experiment.
     pub scores: Vec<f64>,
     /// The call's useful rate over that of the call alone.
     pub quality: Estimate,
@@ -69,11 +69,11 @@ pub struct Standing {
     pub kept: Estimate,
     /// bit/s.
     pub goodput: Estimate,
-    /// The mean ratio of it to that without the remedy, less 1.
+    /// The logarithm of its ratio to that without the remedy.
     pub goodput_change: Estimate,
     /// Seconds; infinite in a run with a video that had no frame.
     pub frame_delay_p95: Estimate,
-    /// The mean ratio of it to that without the remedy, less 1.
+    /// The logarithm of its ratio to that without the remedy.
     pub frame_delay_change: Estimate,
     /// A share of the call's time.
     pub freeze_share: Estimate,
@@ -85,6 +85,14 @@ pub struct Standing {
     pub jain: Estimate,
     /// What was beside the call, in the order of the situation, of one situation alone.
     pub beside: Vec<Estimate>,
+}
+
+/// The geometric mean of ratios less 1, of their logarithms.
+#[must_use]
+pub fn change(logarithms: &Estimate) -> Estimate {
+    let mean = libm::exp(logarithms.mean);
+    let half_width = logarithms.half_width.map(|half| mean * libm::sinh(half));
+    Estimate { mean: mean - 1.0, half_width, ..*logarithms }
 }
 
 impl Standing {

@@ -6,7 +6,7 @@ use comfy_table::Table;
 use lab::claims::Catalogue;
 use lab::experiment::{Experiment, names};
 use lab::metrics::Estimate;
-use lab::remedies::{AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, remedies};
+use lab::remedies::{AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies};
 use lab::report::Cells;
 use lab::runner::{Job, Runner, Summary};
 use serde::Serialize;
@@ -36,7 +36,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Ok::<Summary, Failure>(all)
     };
     let summary = with_runner(args.jobs, args.quiet, work)??;
-    if summary.cancelled || summary.failed > 0 {
+    if summary.cancelled {
+        let Summary { done, total, .. } = summary;
+        eprint(&format!("stopped: {done} of {total} runs were finished, and a part of them is no ranking"));
+        return Err(Failure::Interrupted);
+    }
+    if summary.failed > 0 {
         return conclude(summary, ExitCode::SUCCESS);
     }
     let mut out = Output::new();
@@ -251,9 +256,9 @@ impl Shown<'_> {
             call: rank.map(|Rank { standing, .. }| CallLine {
                 quality: standing.quality.mean,
                 goodput: standing.goodput.mean,
-                goodput_change: finite(standing.goodput_change.mean),
+                goodput_change: finite(change(&standing.goodput_change).mean),
                 frame_delay_p95: finite(standing.frame_delay_p95.mean),
-                frame_delay_change: finite(standing.frame_delay_change.mean),
+                frame_delay_change: finite(change(&standing.frame_delay_change).mean),
                 freeze_share: standing.freeze_share.mean,
                 freeze_change: finite(standing.freeze_change.mean),
                 recovery_time: finite(standing.recovery_time.mean),
