@@ -21,7 +21,7 @@ pub mod signalling;
 pub mod store;
 pub mod upload;
 
-pub use document::FileError;
+pub use document::{FileError, nearest};
 pub use secret::Secret;
 
 pub use sim::Recording;

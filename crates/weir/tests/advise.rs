@@ -61,11 +61,13 @@ fn remedies_come_best_first_an_object_each_and_say_where_they_do_not_fit() {
         class["tc"]
     );
     assert_eq!(class["set"]["call.main.dscp"], "{ audio = \"ef\", video = \"af41\" }");
-    assert!(class["call"]["quality"].as_f64() > of("as it stands")["call"]["quality"].as_f64());
-    assert_eq!(of("as it stands")["others"]["kept"], 1.0);
     assert!(
-        class["others"]["upload.received_rate"].as_f64()
-            < of("as it stands")["others"]["upload.received_rate"].as_f64()
+        class["call"]["quality"]["mean"].as_f64() > of("as it stands")["call"]["quality"]["mean"].as_f64()
+    );
+    assert_eq!(of("as it stands")["others"]["kept"]["mean"], 1.0);
+    assert!(
+        class["others"]["upload.received_rate"]["mean"].as_f64()
+            < of("as it stands")["others"]["upload.received_rate"]["mean"].as_f64()
     );
 }
 
@@ -124,12 +126,19 @@ fn the_same_whatever_the_threads() {
 #[test]
 fn few_seeds_are_held_against_many() {
     let folder = folder("");
-    let args = ["advise", "home.toml", "--remedy", "fq_codel", "--check"];
-    in_folder(folder.path(), &args)
+    let args = ["advise", "home.toml", "--remedy", "htb-priority", "--check", "--runs"];
+    let three = [&args[..], &["3"]].concat();
+    in_folder(folder.path(), &three)
         .assert()
         .success()
-        .stderr(contains("home.toml: 2 seeds and 20 agree: the same best"))
-        .stdout(contains("2 seeds"));
+        .stderr(contains(
+            "home.toml: 3 seeds and 30 agree: the same best; of 1 pairs that 3 tell apart 0 turn round",
+        ))
+        .stdout(contains("3 seeds"));
+    let one = [&args[..], &["1"]].concat();
+    in_folder(folder.path(), &one).assert().code(1).stderr(contains(
+        "home.toml: 1 seed and 10 do not agree: the same best; of 0 pairs that 1 tell apart",
+    ));
 }
 
 #[test]
@@ -138,7 +147,10 @@ fn bad_input_is_one_line_and_exit_code_2() {
     let axis = "[call.main.video]\nwidth = 640\n[[axis]]\nname = \"q\"\npoints = [{ label = \"a\" }]\n";
     fs::write(folder.path().join("axis.toml"), HOME.replace("[axis_or_none]", axis)).unwrap();
     for (args, message) in [
-        (&["home.toml", "--remedy", "fq-codel"][..], "--remedy: there is no remedy or kind 'fq-codel'"),
+        (
+            &["home.toml", "--remedy", "fq-codel"][..],
+            "--remedy: there is no remedy or kind 'fq-codel'; did you mean fq_codel?",
+        ),
         (&["home.tom"], "no experiment of this name"),
         (
             &["home.toml", "--set", "call.main={from=\"home\",to=\"net\",audio=true,video=false}"],
@@ -150,6 +162,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         ),
         (&["home.toml", "--set", "advise.dsc=false"], "did you mean dscp?"),
         (&["axis.toml", "--cell", "q=b"], "--cell: no cell has these values; there are q=a"),
+        (&["home.toml", "--cell", "q=b"], "--cell: there is one cell, without axes"),
         (&["home.toml", "--weight", "2"], "write a number from 0 to 1"),
         (&["home.toml", "-o", "home.toml"], "it is also another file of this command"),
     ] {

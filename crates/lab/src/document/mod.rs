@@ -13,7 +13,8 @@ pub use error::FileError;
 pub(crate) use error::{Fault, Place};
 pub(crate) use node::{Node, Table, Value, parse, parse_value};
 pub(crate) use path::KeyPath;
-pub(crate) use reader::{FromNode, Reader, did_you_mean, nearest, read};
+pub use reader::nearest;
+pub(crate) use reader::{FromNode, Reader, did_you_mean, read};
 pub(crate) use write::write;
 
 /// The largest file that is read: an experiment of this size has more than 20,000 lines.

@@ -123,7 +123,8 @@ fn mismatch(node: &Node, path: &str, what: &str) -> Fault {
 }
 
 /// The candidate that `word` is most likely a slip of, if one is near.
-pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+#[must_use]
+pub fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     candidates
         .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
         .filter(|(likeness, _)| *likeness > 0.8)

@@ -1,10 +1,13 @@
 //! `[advise]`: what of the experiment is one's own to change, for those who ask for advice.
 
-use crate::document::{Fault, Reader};
+use super::ExperimentError;
+use crate::document::{Fault, Place, Reader};
 
 /// What advice may touch, and whom it is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Advise {
+    /// Where it was written.
+    place: Place,
     /// The section of the call that is to live: of `[call]`, `[conference]` or `[users]`; the first with video if left out.
     pub(crate) call: Option<String>,
     /// The lines whose queue is one's own; every line with a rate that the call passes if left out, none if empty.
@@ -19,15 +22,21 @@ pub(crate) struct Advise {
 
 impl Default for Advise {
     fn default() -> Self {
-        Self { call: None, lines: None, dscp: true, radio: true, controller: true }
+        Self { place: Place::Line(1), call: None, lines: None, dscp: true, radio: true, controller: true }
     }
 }
 
 impl Advise {
+    /// What is wrong with a key of it.
+    pub(crate) fn fault(&self, path: &str, key: &str, reason: String, mend: String) -> ExperimentError {
+        Fault::new(self.place, format!("advise.{key}"), reason, mend).in_file(path)
+    }
+
     pub(super) fn read(top: &mut Reader<'_>) -> Result<Self, Fault> {
         let Some(node) = top.node("advise") else { return Ok(Self::default()) };
         let mut table = Reader::new(node, "advise")?;
         let advise = Self {
+            place: node.place,
             call: table.optional("call")?,
             lines: table.optional("lines")?,
             dscp: table.or("dscp", true)?,

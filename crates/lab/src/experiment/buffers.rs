@@ -40,16 +40,19 @@ fn wants_to_know(controller: &ControllerConfig) -> bool {
     settings.iter().any(|setting| setting.name == HINT && setting.value == "path")
 }
 
-/// The least limit on the call's path, that of a relay's lines among them; of both ways, if it has two, for both ends have the
-/// same controller.
-fn smallest(network: &NetworkConfig, call: &CallConfig) -> Option<Bytes> {
+/// The ways of hosts that a call passes, those of a relay among them; of both directions, if it has two.
+pub(crate) fn path(call: &CallConfig) -> impl Iterator<Item = (HostId, Direction)> + use<> {
     let ends = [(call.from, call.to), (call.to, call.from)];
-    let ways = ends.into_iter().take(if call.two_way { 2 } else { 1 });
-    let passed = ways.flat_map(|(from, to)| {
-        let relayed = call.relay.map(|relay| [(relay, Direction::Down), (relay, Direction::Up)]);
+    let relay = call.relay;
+    ends.into_iter().take(if call.two_way { 2 } else { 1 }).flat_map(move |(from, to)| {
+        let relayed = relay.map(|relay| [(relay, Direction::Down), (relay, Direction::Up)]);
         [(from, Direction::Up), (to, Direction::Down)].into_iter().chain(relayed.into_iter().flatten())
-    });
-    passed.filter_map(|(host, direction)| of_access(network, host, direction)).min()
+    })
+}
+
+/// The least limit on the call's path; of both directions, for both ends have the same controller.
+fn smallest(network: &NetworkConfig, call: &CallConfig) -> Option<Bytes> {
+    path(call).filter_map(|(host, direction)| of_access(network, host, direction)).min()
 }
 
 fn of_access(network: &NetworkConfig, host: HostId, direction: Direction) -> Option<Bytes> {
@@ -93,7 +96,7 @@ fn of_device(buffer: &Buffer) -> Option<Bytes> {
 }
 
 /// The most bytes that a flow can have waiting in it; of several queues in one the least.
-fn of_queue(queue: &QueueConfig, rate: Option<Bitrate>) -> Option<Bytes> {
+pub(crate) fn of_queue(queue: &QueueConfig, rate: Option<Bitrate>) -> Option<Bytes> {
     let limit = match queue {
         QueueConfig::Pfifo(packets) => PACKET * *packets,
         QueueConfig::Bfifo(bytes) => *bytes,

@@ -25,6 +25,19 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
+    /// What its key `improvement` would be with this one more, if calls have their controllers from the top of the file: by that key, or by
+    /// `today`.
+    pub(crate) fn improvement_with(&self, name: &str) -> Option<String> {
+        match (
+            self.document.get(KEY).map(|node| &node.value),
+            self.document.get("today").map(|node| &node.value),
+        ) {
+            (Some(Value::Text(own)), _) => Some(format!("{own}+{name}")),
+            (None, Some(Value::Bool(true))) => Some(name.to_owned()),
+            _ => None,
+        }
+    }
+
     /// Why none of its controllers can have these improvements, or why none would be any other with them; `None`, if one can.
     #[must_use]
     pub fn no_better_with(&self, names: &str) -> Option<String> {

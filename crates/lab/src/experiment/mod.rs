@@ -35,6 +35,7 @@ mod words;
 
 pub use crate::document::FileError as ExperimentError;
 pub(crate) use advise::Advise;
+pub(crate) use buffers::{of_queue as buffer_of, path as path_of};
 pub use catalogue::names;
 pub use endpoint::{Browser, Endpoint, Native};
 pub(crate) use ends::find_host;
@@ -275,7 +276,7 @@ impl Experiment {
         Ok(changed)
     }
 
-    /// One cell as an experiment of its own, without axes and figures. Its name is that of the whole.
+    /// One cell as an experiment of its own, without axes and figures, its strategy written out. Its name is that of the whole.
     ///
     /// # Errors
     /// None that the experiment itself has not.
@@ -286,6 +287,7 @@ impl Experiment {
             let points = grid::combinations(&axes, MAX_CELLS)?;
             let mut document = at(&self.document, &points[cell])?;
             document.retain(|key| !["grid", "axis", "figure", "quick"].contains(&key));
+            let document = strategy::expand(document)?;
             let text = document::write(&document);
             Self::build(document, &text, &self.path, &self.name, self.files.clone())
         };

@@ -1,11 +1,12 @@
 use super::{deviation, mean};
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// How sure an interval is to hold the mean, as a share.
 const CONFIDENCE: f64 = 0.95;
 
 /// The mean of a metric over runs, with how sure it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
     /// The mean of the runs that have a finite value. Without any it is infinite if some run never got there, else not-a-number.
     pub mean: f64,

@@ -31,7 +31,9 @@ pub(super) fn completion_time(input: &Input<'_>) -> Result<f64, MetricError> {
         let done = events.iter().find(|event| event.what == "completed" && event.stream == flow);
         done.map_or(f64::NAN, |event| event.value)
     };
-    let longest = |longest: f64, time: f64| if time.is_nan() { time } else { longest.max(time) };
+    let longest = |longest: f64, time: f64| {
+        if longest.is_nan() || time.is_nan() { f64::NAN } else { longest.max(time) }
+    };
     Ok(input.streams.iter().map(|stream| of(&stream.name)).fold(0.0, longest))
 }
 

@@ -1,8 +1,8 @@
 //! Remedies put to the test in one situation or many.
 
 use super::catalogue::{Remedy, Settled, Unfit};
-use super::judge::Judgement;
-use super::score::{Compared, Standing, score};
+use super::judge::{Call, Judgement};
+use super::score::{Compared, Standing, change, score};
 use super::situation::Situation;
 use crate::experiment::{Experiment, ExperimentError};
 use crate::metrics::{Estimate, MetricError, mean};
@@ -148,6 +148,16 @@ impl Advice {
         Some(mean_of(&by_experiment.iter().collect::<Vec<_>>()))
     }
 
+    /// The judged call alone, in each run.
+    pub(super) fn alone(&self) -> impl Iterator<Item = Call> + Clone {
+        let situations = 0..self.group.situations.len();
+        situations.flat_map(|place| {
+            let plain = || self.runs_of(place, Variant::Plain);
+            let runs = self.runs_of(place, Variant::Alone).or_else(plain).unwrap_or_default();
+            runs.iter().flatten().map(|judgement| judgement.call)
+        })
+    }
+
     /// The runs of a variant of a situation.
     fn runs_of(&self, situation: usize, variant: Variant) -> Option<&[Option<Judgement>]> {
         let place = self.variants.iter().position(|of| *of == (situation, variant))?;
@@ -175,9 +185,6 @@ impl Advice {
 fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
     let values = |of: &dyn Fn(&Compared<'_>) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
     let estimate = |of: &dyn Fn(&Judgement) -> f64| Estimate::of(&values(&|run| of(run.with)));
-    let change = |of: &dyn Fn(&Judgement) -> f64| {
-        Estimate::of(&values(&|run| libm::log(of(run.with) / of(run.without))))
-    };
     let (quality, kept) = (values(&|run| run.quality()), values(&|run| run.kept()));
     let mut recoveries = values(&|run| run.with.recovery_time);
     recoveries.retain(|time| !time.is_nan());
@@ -187,9 +194,9 @@ fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
         quality: Estimate::of(&quality),
         kept: Estimate::of(&kept),
         goodput: estimate(&|of| of.call.goodput),
-        goodput_change: change(&|of| of.call.goodput),
+        goodput_change: Estimate::of(&values(&|run| run.goodput_change())),
         frame_delay_p95: estimate(&|of| of.call.frame_delay_p95),
-        frame_delay_change: change(&|of| of.call.frame_delay_p95),
+        frame_delay_change: Estimate::of(&values(&|run| run.frame_delay_change())),
         freeze_share: estimate(&|of| of.call.freeze_share),
         freeze_change: Estimate::of(&values(&|run| {
             run.with.call.freeze_share - run.without.call.freeze_share
@@ -209,7 +216,7 @@ fn mean_of(standings: &[&Standing]) -> Standing {
     Standing {
         scores: standings.iter().map(|one| one.score()).collect(),
         quality: of(|one| &one.quality),
-        kept: of(|one| &one.kept),
+        kept: geometric(standings.iter().map(|one| one.kept)),
         goodput: of(|one| &one.goodput),
         goodput_change: of(|one| &one.goodput_change),
         frame_delay_p95: of(|one| &one.frame_delay_p95),
@@ -223,16 +230,31 @@ fn mean_of(standings: &[&Standing]) -> Standing {
 }
 
 /// The mean of independent means, of those that there are: its interval is the root of the sum of their squares, over how many they are.
+/// Infinite if none is finite and some never came.
 fn mean_estimate<'e>(each: impl Iterator<Item = &'e Estimate>) -> Estimate {
     let there: Vec<&Estimate> = each.filter(|one| !one.mean.is_nan()).collect();
+    let means = finite(there.iter().map(|one| one.mean));
     let squares: Option<f64> = there.iter().map(|one| one.half_width.map(|half| half * half)).sum();
+    let mean = if means.is_empty() && !there.is_empty() { f64::INFINITY } else { mean(&means) };
     Estimate {
-        mean: mean(&finite(there.iter().map(|one| one.mean))),
+        mean,
         half_width: squares.map(|squares| squares.sqrt() / there.len() as f64),
         runs: there.iter().map(|one| one.runs).sum(),
         never: there.iter().map(|one| one.never).sum(),
         missing: there.iter().map(|one| one.missing).sum(),
     }
+}
+
+/// The geometric mean of independent ratios.
+fn geometric(each: impl Iterator<Item = Estimate>) -> Estimate {
+    let logarithm = |one: Estimate| Estimate {
+        mean: libm::log(one.mean),
+        half_width: one.half_width.map(|half| half / one.mean),
+        ..one
+    };
+    let logarithms: Vec<Estimate> = each.map(logarithm).collect();
+    let mean = change(&mean_estimate(logarithms.iter()));
+    Estimate { mean: 1.0 + mean.mean, ..mean }
 }
 
 fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {

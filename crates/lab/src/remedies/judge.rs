@@ -5,6 +5,7 @@ use super::situation::{Measure, Section, Situation, planned};
 use crate::metrics::{MetricError, Request, mean};
 use sim::Recording;
 use sim::recording::{Kind, StreamRecord};
+use sim::tcp::TcpApplication;
 use sim::{CallConfig, VideoConfig};
 use units::Time;
 
@@ -33,6 +34,8 @@ pub struct Call {
     pub frame_delay_p95: f64,
     /// The share of the time in which the picture stood.
     pub freeze_share: f64,
+    /// What its videos take at most, bit/s, as a mean.
+    pub wanted_rate: f64,
     /// What of the rate is of use, bit/s: each video's rate times what its frames' delay leaves
     /// ([`delay_factor`]) and what does not stand, as a mean.
     pub useful_rate: f64,
@@ -41,6 +44,8 @@ pub struct Call {
 /// Traffic beside the call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Others {
+    /// What is measured of it.
+    pub measure: Measure,
     /// What is shown, by its measure: bit/s received of a call or a flow without end, seconds else; infinite if it was not
     /// complete.
     pub shown: f64,
@@ -65,9 +70,9 @@ impl Judgement {
             beside.push(match other.measure {
                 Measure::Call => {
                     let call = self::call(situation, &other.section, recording)?;
-                    Others { shown: call.goodput, speed: call.useful_rate }
+                    Others { measure: Measure::Call, shown: call.goodput, speed: call.useful_rate }
                 }
-                measure => flows(measure, &names, recording)?,
+                measure => flows(measure, situation, &other.section, recording)?,
             });
         }
         let recovery_time = recovery_time(situation, recording)?;
@@ -112,6 +117,7 @@ fn call(situation: &Situation, section: &Section, recording: &Recording) -> Resu
         goodput: of(|video| video.goodput),
         frame_delay_p95: videos.iter().map(|video| video.frame_delay_p95).fold(0.0, f64::max),
         freeze_share: of(|video| video.freeze_share),
+        wanted_rate: of(|video| video.wanted_rate),
         useful_rate: of(|video| video.useful_rate),
     })
 }
@@ -125,51 +131,85 @@ fn stream(
 ) -> Result<Call, MetricError> {
     let of = |metric_name| metric(metric_name, &[name])?.between(from, to).compute(recording);
     let goodput = of("goodput")?;
-    if video.is_none() {
+    let Some(video) = video else {
         // A voice has no frames: what arrives of it counts.
-        return Ok(Call { goodput, frame_delay_p95: 0.0, freeze_share: 0.0, useful_rate: goodput });
-    }
+        let (frame_delay_p95, freeze_share) = (0.0, 0.0);
+        return Ok(Call {
+            goodput,
+            frame_delay_p95,
+            freeze_share,
+            wanted_rate: goodput,
+            useful_rate: goodput,
+        });
+    };
     let (delay, freeze_share) = (of("frame_delay_p95")?, of("freeze_share")?);
     let frame_delay_p95 = if delay.is_nan() { f64::INFINITY } else { delay };
     let useful_rate = goodput * delay_factor(frame_delay_p95) * (1.0 - freeze_share);
-    Ok(Call { goodput, frame_delay_p95, freeze_share, useful_rate })
+    let wanted_rate = video.encoder.max_rate.min(video.controller.max_rate).as_bps_f64();
+    Ok(Call { goodput, frame_delay_p95, freeze_share, wanted_rate, useful_rate })
 }
 
 /// The flows of a section, each over the time that it was there.
-fn flows(measure: Measure, names: &[String], recording: &Recording) -> Result<Others, MetricError> {
+fn flows(
+    measure: Measure,
+    situation: &Situation,
+    section: &Section,
+    recording: &Recording,
+) -> Result<Others, MetricError> {
+    let names = names(situation, section, measure);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut rate = 0.0;
     for name in &names {
         rate += metric("received_rate", &[name])?.compute(recording)?;
     }
-    let time = |name| metric(name, &names)?.compute(recording);
+    let time = |name| {
+        let time = metric(name, &names)?.compute(recording)?;
+        Ok(if time.is_nan() { f64::INFINITY } else { time })
+    };
     Ok(match measure {
-        Measure::CompletionTime => {
-            let time = time("completion_time")?;
-            Others { shown: if time.is_nan() { f64::INFINITY } else { time }, speed: rate }
-        }
+        Measure::CompletionTime => Others { measure, shown: time("completion_time")?, speed: rate },
         Measure::PageLoadTime => {
-            let time = time("page_load_time_mean")?;
-            let shown = if time.is_nan() { f64::INFINITY } else { time };
-            Others { shown, speed: 1.0 / shown }
+            let shown = time("page_load_time_mean")?;
+            let waited = page_wait(situation, section, recording)?;
+            let wait = if shown.is_finite() { shown.max(waited) } else { waited };
+            Others { measure, shown, speed: 1.0 / wait }
         }
-        Measure::Call | Measure::Rate => Others { shown: rate, speed: rate },
+        Measure::Call | Measure::Rate => Others { measure, shown: rate, speed: rate },
     })
+}
+
+/// How long a reader waited for a page, seconds, with the one that was still on its way at the end, which the pages that came do
+/// not tell of: the time that the session was there, less the mean time of reading those, over one page more.
+fn page_wait(situation: &Situation, section: &Section, recording: &Recording) -> Result<f64, MetricError> {
+    let mut waits = Vec::with_capacity(section.members.len());
+    for flow in section.members.iter().map(|place| &situation.scenario.tcp[*place]) {
+        let TcpApplication::Pages(pages) = flow.application else { continue };
+        let name = format!("{}.tcp", flow.name);
+        let stream = recording.streams.iter().find(|stream| stream.name == name);
+        let Some(stream) = stream else { return Err(MetricError(format!("there is no '{name}'"))) };
+        let came = stream.points("pageLoadTime").map_or(0, <[_]>::len) as f64;
+        let there = stream.active.1.saturating_since(stream.active.0).as_secs_f64();
+        let reading = (pages.reading.0 + pages.reading.1).as_secs_f64() / 2.0;
+        waits.push(((there - came * reading) / (came + 1.0)).max(0.0));
+    }
+    Ok(mean(&waits))
 }
 
 /// The longest that a video of the call took after a flow had ended.
 fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, MetricError> {
     let flows = situation.beside.iter().filter(|beside| beside.measure != Measure::Call);
     let mut longest = f64::NAN;
-    for flow in flows.filter_map(|beside| beside.section.members.first()) {
-        let flow = format!("{}.tcp", situation.scenario.tcp[*flow].name);
-        if !recording.streams.iter().any(|stream| stream.name == flow) {
+    for beside in flows {
+        let names = names(situation, &beside.section, beside.measure);
+        let streams = recording.streams.iter().filter(|stream| names.contains(&stream.name));
+        // The traffic is over when the last of them is.
+        let Some(flow) = streams.max_by_key(|stream| stream.active.1).map(|stream| &stream.name) else {
             continue;
-        }
+        };
         for config in situation.calls(&situation.call).filter(|call| call.video.is_some()) {
             let (from, to) = planned(config, &situation.scenario);
             for video in media(config) {
-                let time = metric("recovery_time", &[&video, &flow])?.between(from, to).compute(recording)?;
+                let time = metric("recovery_time", &[&video, flow])?.between(from, to).compute(recording)?;
                 longest = longest.max(time);
             }
         }

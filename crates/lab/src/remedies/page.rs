@@ -70,21 +70,38 @@ impl Advice {
         remedy.map_or(situations, |remedy| self.settled[remedy].iter().filter(|one| one.is_ok()).count())
     }
 
-    /// The remedies that can be applied nowhere, by reason.
+    /// The remedies that cannot be applied, by reason; of several situations with how many of them: `wmm (in 3)`.
     #[must_use]
-    pub fn unfit(&self) -> Vec<(Vec<&'static str>, &Unfit)> {
-        let mut reasons: Vec<(Vec<&str>, &Unfit)> = Vec::new();
+    pub fn unfit(&self) -> Vec<(Vec<String>, &Unfit)> {
+        let mut reasons: Vec<(Vec<String>, &Unfit)> = Vec::new();
         for (remedy, settled) in self.remedies.iter().zip(&self.settled) {
-            if settled.iter().any(Result::is_ok) {
-                continue;
+            let mut counts: Vec<(&Unfit, usize)> = Vec::new();
+            for unfit in settled.iter().filter_map(|settled| settled.as_ref().err()) {
+                match counts.iter_mut().find(|(other, _)| *other == unfit) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((unfit, 1)),
+                }
             }
-            let Some(Err(unfit)) = settled.first() else { continue };
-            match reasons.iter_mut().find(|(_, reason)| *reason == unfit) {
-                Some((names, _)) => names.push(remedy.name),
-                None => reasons.push((vec![remedy.name], unfit)),
+            for (unfit, count) in counts {
+                let name = match count {
+                    count if count == settled.len() => remedy.name.to_owned(),
+                    count => format!("{} (in {count})", remedy.name),
+                };
+                match reasons.iter_mut().find(|(_, reason)| *reason == unfit) {
+                    Some((names, _)) => names.push(name),
+                    None => reasons.push((vec![name], unfit)),
+                }
             }
         }
         reasons
+    }
+
+    /// Whether the network does not carry the call even alone: less than half of its rate is of use then.
+    #[must_use]
+    pub fn is_poor_alone(&self) -> bool {
+        let alone = self.alone();
+        let useful: f64 = alone.clone().map(|call| call.useful_rate).sum();
+        useful < 0.5 * alone.map(|call| call.goodput).sum::<f64>()
     }
 
     /// What was judged, in a line.
@@ -211,13 +228,22 @@ impl Advice {
             let _ = write!(text, " The call comes to {now} of what it has alone, instead of {before}");
             if let [one] = &self.group.situations[..] {
                 for ((beside, now), before) in one.beside.iter().zip(&with.beside).zip(&without.beside) {
-                    let show = |estimate: &Estimate| beside.measure.unit().show(estimate.mean);
+                    let show = |estimate: &Estimate| {
+                        let value = beside.measure.unit().show(estimate.mean);
+                        estimate.incomplete().map_or(value.clone(), |words| format!("{value} ({words})"))
+                    };
                     let _ = write!(text, "; {}: {} instead of {}", beside.name, show(now), show(before));
                 }
             } else {
                 let _ = write!(text, "; the others keep {} of their speed", share(&with.kept));
             }
             text.push('.');
+        }
+        if best.standing.quality.mean < POOR {
+            text += " That is no good call yet.";
+        }
+        if self.is_poor_alone() {
+            text += " This network does not carry the call well even alone: give it less video, or a faster line.";
         }
         let tied: Vec<&str> =
             ranks.iter().skip(1).filter(|rank| rank.as_good).map(|rank| self.name(rank)).collect();
@@ -233,6 +259,17 @@ impl Advice {
         let Some(settled) = self.settled_once(remedy) else { return Vec::new() };
         let queues = settled.experiment.cells()[0].gateway_queues(dev);
         queues.into_iter().filter(|queue| settled.lines.contains(&queue.line)).collect()
+    }
+
+    /// What a remedy of the only situation changes beside queues: path and value, as of `--set`.
+    #[must_use]
+    pub fn other_edits(&self, remedy: Option<usize>) -> Vec<&(String, String)> {
+        let Some(settled) = self.settled_once(remedy) else { return Vec::new() };
+        let is_queue = |path: &str| {
+            let line = path.strip_suffix(".queue");
+            line.is_some_and(|path| settled.lines.iter().any(|line| path.ends_with(line.as_str())))
+        };
+        settled.set.iter().filter(|(path, _)| !is_queue(path)).collect()
     }
 
     /// All of it as a part of a page.
@@ -257,11 +294,12 @@ impl Advice {
             },
         ];
         let best = ranks.first().and_then(|rank| rank.remedy);
-        let row = |queue: GatewayQueue| vec![queue.line, queue.tc];
-        let rows: Vec<Vec<String>> = self.tc(best, dev).into_iter().map(row).collect();
+        let queues = self.tc(best, dev).into_iter().map(|queue| vec![queue.line, queue.tc]);
+        let others = self.other_edits(best).into_iter().map(|(key, value)| vec![key.clone(), value.clone()]);
+        let rows: Vec<Vec<String>> = queues.chain(others).collect();
         let table = (!rows.is_empty()).then(|| TextTable {
-            caption: "The best, in lines of tc".to_owned(),
-            columns: vec!["line".to_owned(), "tc".to_owned()],
+            caption: "The best: what is typed at each line, and what else changes in the file".to_owned(),
+            columns: vec!["where".to_owned(), "what".to_owned()],
             rows,
         });
         Section {
@@ -274,6 +312,9 @@ impl Advice {
         }
     }
 }
+
+/// Below that share of what it has alone the best is called no good. Ours.
+const POOR: f64 = 0.25;
 
 /// What stands in a column for a rank.
 type CellOf = Box<dyn Fn(&Advice, &Rank) -> Cell>;

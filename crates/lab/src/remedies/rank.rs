@@ -31,10 +31,12 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Whether they agree: on the best, and on all pairs that few tell apart but for as many as chance may have told wrongly.
+    /// Whether they agree: on the best, and on all pairs that few tell apart but for as many as chance may have told wrongly. Seeds that tell
+    /// nothing apart agree with nothing.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.same_best && self.turned as f64 <= (1.0 - CONFIDENCE) * self.told_apart as f64
+        let by_chance = (1.0 - CONFIDENCE) * self.told_apart as f64;
+        self.told_apart > 0 && self.same_best && self.turned as f64 <= by_chance
     }
 }
 
@@ -45,7 +47,7 @@ const CONFIDENCE: f64 = 0.99;
 /// experiments.
 fn is_higher(one: &[f64], other: &[f64]) -> bool {
     let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
-    mean(&differences) > half_width(&differences, CONFIDENCE).unwrap_or(0.0)
+    half_width(&differences, CONFIDENCE).is_some_and(|half| mean(&differences) > half)
 }
 
 impl Advice {
@@ -99,7 +101,7 @@ fn agreement(few: &[Rank], many: &[Rank]) -> Agreement {
             }
         }
     }
-    let tau = concordant / ((count - ties[0]) * (count - ties[1]) as f64).sqrt();
+    let tau = concordant / ((count - ties[0]) * (count - ties[1])).sqrt();
     let best = many.first().map(|rank| rank.remedy);
     let same_best = few.iter().filter(|rank| rank.as_good).any(|rank| Some(rank.remedy) == best);
     Agreement { tau, told_apart, turned, same_best }

@@ -1,6 +1,7 @@
 //! How good a remedy is: for the call, for what is beside it, and for both in one number.
 
-use super::judge::Judgement;
+use super::judge::{Judgement, Others};
+use super::situation::Measure;
 use crate::metrics::{Estimate, mean};
 
 /// What a delay leaves of a conversation, between 1 and 0: 1 − Idd / 50, where Idd is the impairment by absolute delay of the
@@ -29,25 +30,50 @@ pub(crate) struct Compared<'j> {
     pub(crate) alone: &'j Judgement,
 }
 
+/// A rate below that counts as that: a packet of Ethernet a second. Between two that are next to nothing there is no ratio. Ours.
+const LEAST_RATE: f64 = 12_000.0;
+/// Nobody reads pages that come more rarely than once a minute. Ours.
+const LEAST_PAGES: f64 = 1.0 / 60.0;
+/// What goes better or worse than ten times counts as ten times: one section that was starved does not decide for all others. Ours.
+const MOST: f64 = 10.0;
+/// A call alone counts as a twentieth of what its video takes at most, if it has less: it is no measure where the network does not carry it even
+/// alone. Ours.
+const LEAST_ALONE: f64 = 0.05;
+/// Nobody talks over delays beyond that, seconds: longer ones count as it. Ours.
+const LONGEST_DELAY: f64 = 10.0;
+
 impl Compared<'_> {
     /// The call's useful rate over that of the call alone in the network as it stands.
     pub(crate) fn quality(&self) -> f64 {
-        ratio(self.with.call.useful_rate, self.alone.call.useful_rate)
+        let alone = self.alone.call;
+        self.with.call.useful_rate / alone.useful_rate.max(LEAST_ALONE * alone.wanted_rate)
     }
 
     /// How fast what is beside the call is, over how fast it is without the remedy: the geometric mean over its
     /// sections; 1 if there is nothing.
     pub(crate) fn kept(&self) -> f64 {
         let each = self.with.beside.iter().zip(&self.without.beside);
-        let logs: Vec<f64> =
-            each.map(|(with, without)| libm::log(ratio(with.speed, without.speed))).collect();
+        let logs: Vec<f64> = each.map(|(with, without)| libm::log(kept_of(with, without))).collect();
         if logs.is_empty() { 1.0 } else { libm::exp(mean(&logs)) }
+    }
+
+    /// The logarithm of the ratio of goodputs.
+    pub(crate) fn goodput_change(&self) -> f64 {
+        let of = |judgement: &Judgement| judgement.call.goodput.max(LEAST_RATE);
+        libm::log(of(self.with) / of(self.without))
+    }
+
+    /// The logarithm of the ratio of frame delays.
+    pub(crate) fn frame_delay_change(&self) -> f64 {
+        let of = |judgement: &Judgement| judgement.call.frame_delay_p95.min(LONGEST_DELAY);
+        libm::log(of(self.with) / of(self.without))
     }
 }
 
-/// Nothing over nothing is as much as before.
-fn ratio(one: f64, other: f64) -> f64 {
-    if one == other { 1.0 } else { one / other }
+/// The ratio of the speeds of one section, between a tenth and ten.
+fn kept_of(with: &Others, without: &Others) -> f64 {
+    let least = if with.measure == Measure::PageLoadTime { LEAST_PAGES } else { LEAST_RATE };
+    (with.speed.max(least) / without.speed.max(least)).clamp(1.0 / MOST, MOST)
 }
 
 /// Both in one number: `quality` to the power of `weight`, times `kept` to the rest. With a weight of one half it is

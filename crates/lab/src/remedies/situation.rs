@@ -1,10 +1,10 @@
 //! What a cell of an experiment is to somebody who wants advice.
 
 use crate::document::did_you_mean;
-use crate::experiment::{Advise, Experiment, ExperimentError};
-use net::{AccessConfig, HostId, QueueConfig, RateConfig};
+use crate::experiment::{Advise, Experiment, ExperimentError, path_of};
+use net::{AccessConfig, Direction, HostId, QueueConfig, RateConfig};
 use sim::tcp::{TcpApplication, TcpSource};
-use sim::{CallConfig, Scenario};
+use sim::{CallConfig, Scenario, Sfu};
 use std::fmt::Write as _;
 use units::{Bitrate, Time};
 
@@ -70,6 +70,10 @@ pub(crate) struct Line {
     pub(crate) name: String,
     /// Where it stands in the file: `host.alice.up`.
     pub(crate) path: String,
+    /// Whose it is,
+    pub(crate) host: HostId,
+    /// and which way.
+    pub(crate) direction: Direction,
     /// Its rate, if that does not change.
     pub(crate) rate: Option<Bitrate>,
     /// Its queue, as it stands.
@@ -146,6 +150,11 @@ impl Situation {
         calls.map(|beside| &beside.section)
     }
 
+    /// The sections of all calls, the judged one first.
+    pub(crate) fn every_call(&self) -> Vec<&Section> {
+        std::iter::once(&self.call).chain(self.other_calls()).collect()
+    }
+
     /// The controller of the judged call.
     pub(crate) fn controller(&self) -> &str {
         let mut videos = self.calls(&self.call).filter_map(|call| call.video.as_ref());
@@ -186,28 +195,55 @@ fn access(scenario: &Scenario, host: HostId) -> &AccessConfig {
 
 /// The sections that make calls.
 fn call_sections(experiment: &Experiment, scenario: &Scenario) -> Vec<Section> {
-    let members = |made: &dyn Fn(&str) -> bool| {
-        let calls = scenario.calls.iter().enumerate();
-        calls.filter(|(_, call)| made(&call.name)).map(|(place, _)| place).collect::<Vec<_>>()
+    let sections = sections(experiment, ["call", "conference", "users"]);
+    let makes = |(kind, name): (&str, &str), call: &str| match kind {
+        "call" => call == name,
+        "conference" => made_of(call, name, "-").is_some_and(|rest| is_party(scenario, call, rest)),
+        _ => made_of(call, name, "").is_some_and(is_number),
     };
-    let kinds = ["call", "conference", "users"];
-    let sections = kinds
-        .into_iter()
-        .flat_map(|kind| experiment.sections(kind).into_iter().map(move |(name, _)| (kind, name)));
-    let section = |(kind, name): (&str, &str)| {
-        let (path, members) = match kind {
-            "call" => (format!("call.{name}"), members(&|call| call == name)),
-            "conference" => {
-                (format!("conference.{name}"), members(&|call| made_of(call, name, "-").is_some()))
-            }
-            _ => (
-                format!("users.{name}.call"),
-                members(&|call| made_of(call, name, "").is_some_and(is_number)),
-            ),
-        };
-        Section { name: name.to_owned(), path, members }
+    let made = scenario.calls.iter().map(|call| call.name.as_str());
+    let path = |(kind, name): (&str, &str)| match kind {
+        "users" => format!("users.{name}.call"),
+        kind => format!("{kind}.{name}"),
     };
-    sections.map(section).filter(|section| !section.members.is_empty()).collect()
+    members(&sections, makes, made)
+        .map(|(of, members)| Section { name: of.1.to_owned(), path: path(of), members })
+        .collect()
+}
+
+/// Whether this is how a conference goes on in the name of a call that it made: `bob` of what a unit takes in, else `alice-bob`.
+fn is_party(scenario: &Scenario, call: &str, rest: &str) -> bool {
+    let is_host = |name: &str| scenario.network.host_named(name).is_some();
+    let call = scenario.calls.iter().find(|other| other.name == call);
+    match call.and_then(|call| call.sfu.as_ref()) {
+        Some(Sfu::Publish { .. }) => is_host(rest),
+        _ => rest.match_indices('-').any(|(at, _)| is_host(&rest[..at]) && is_host(&rest[at + 1..])),
+    }
+}
+
+/// Kind and name of the sections of these kinds.
+fn sections<'e, const N: usize>(
+    experiment: &'e Experiment,
+    kinds: [&'static str; N],
+) -> Vec<(&'static str, &'e str)> {
+    let of = |kind| experiment.sections(kind).into_iter().map(move |(name, _)| (kind, name));
+    kinds.into_iter().flat_map(of).collect()
+}
+
+/// The sections that made something, and what: of several that may have, the one with the longest name.
+fn members<'s>(
+    sections: &'s [(&'static str, &'s str)],
+    makes: impl Fn((&'static str, &'s str), &str) -> bool,
+    made: impl Iterator<Item = &'s str>,
+) -> impl Iterator<Item = ((&'static str, &'s str), Vec<usize>)> {
+    let mut found = vec![Vec::new(); sections.len()];
+    for (place, name) in made.enumerate() {
+        let fitting = sections.iter().enumerate().filter(|(_, section)| makes(**section, name));
+        if let Some((section, _)) = fitting.max_by_key(|(_, (_, section))| section.len()) {
+            found[section].push(place);
+        }
+    }
+    sections.iter().copied().zip(found).filter(|(_, members)| !members.is_empty())
 }
 
 /// What follows a section's name and `joint` in the name of what it makes.
@@ -221,26 +257,22 @@ fn is_number(text: &str) -> bool {
 
 /// The sections that make flows.
 fn flow_sections(experiment: &Experiment, scenario: &Scenario) -> Vec<Beside> {
-    let kinds = ["tcp", "users"];
-    let sections = kinds
-        .into_iter()
-        .flat_map(|kind| experiment.sections(kind).into_iter().map(move |(name, _)| (kind, name)));
-    let beside = |(kind, name): (&str, &str)| {
-        let made = |flow: &str| match kind {
-            "tcp" => flow == name || made_of(flow, name, "-").is_some_and(is_number),
-            _ => made_of(flow, name, "").and_then(|rest| rest.strip_suffix("-web")).is_some_and(is_number),
-        };
-        let flows = scenario.tcp.iter().enumerate().filter(|(_, flow)| made(&flow.name));
-        let members: Vec<usize> = flows.map(|(place, _)| place).collect();
-        let measure = match &scenario.tcp[*members.first()?].application {
+    let sections = sections(experiment, ["tcp", "users"]);
+    let makes = |(kind, name): (&str, &str), flow: &str| match kind {
+        "tcp" => flow == name || made_of(flow, name, "-").is_some_and(is_number),
+        _ => made_of(flow, name, "").and_then(|rest| rest.strip_suffix("-web")).is_some_and(is_number),
+    };
+    let made = scenario.tcp.iter().map(|flow| flow.name.as_str());
+    let beside = |((kind, name), members): ((&str, &str), Vec<usize>)| {
+        let measure = match &scenario.tcp[members[0]].application {
             TcpApplication::Pages(_) => Measure::PageLoadTime,
             TcpApplication::Stream(TcpSource::Finite(_)) => Measure::CompletionTime,
             TcpApplication::Stream(_) => Measure::Rate,
         };
         let section = Section { name: name.to_owned(), path: format!("{kind}.{name}"), members };
-        Some(Beside { name: name.to_owned(), measure, section })
+        Beside { name: name.to_owned(), measure, section }
     };
-    sections.filter_map(beside).collect()
+    members(&sections, makes, made).map(beside).collect()
 }
 
 /// The section that `[advise]` names, or the first whose calls have video.
@@ -254,9 +286,7 @@ fn judged(
     let Some(wanted) = &experiment.advise.call else {
         return Ok(sections.iter().find(|section| has_video(section)).cloned());
     };
-    let error = |reason: String, mend: String| {
-        ExperimentError::file(&experiment.path, format!("advise.call: {reason}"), mend)
-    };
+    let error = |reason, mend| experiment.advise.fault(&experiment.path, "call", reason, mend);
     match sections.iter().find(|section| section.name == *wanted) {
         None => {
             let names = sections.iter().map(|section| section.name.as_str());
@@ -280,31 +310,31 @@ fn hosts(scenario: &Scenario, section: &Section) -> Vec<HostId> {
 fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result<Vec<Line>, ExperimentError> {
     let mut found: Vec<Line> = Vec::new();
     let groups = experiment.sections("users");
-    let path_of = |host: &str, way: &str| {
+    let names_of = |host: &str, way: &str| {
         let group = groups.iter().find(|(group, _)| made_of(host, group, "").is_some_and(is_number));
         match group.filter(|_| !experiment.sections("host").iter().any(|(name, _)| *name == host)) {
             Some((group, _)) => (format!("{group}.{way}"), format!("users.{group}.host.{way}")),
             None => (format!("{host}.{way}"), format!("host.{host}.{way}")),
         }
     };
-    for place in &call.members {
-        let CallConfig { from, to, two_way, .. } = scenario.calls[*place];
-        let back = if two_way { &[(to, "up"), (from, "down")][..] } else { &[] };
-        for (host, way) in [(from, "up"), (to, "down")].iter().chain(back) {
-            let AccessConfig::Wired { up, down } = access(scenario, *host) else { continue };
-            let line = if *way == "up" { up } else { down };
-            let rate = match &line.rate {
-                RateConfig::Unlimited => continue,
-                RateConfig::Scheduled(schedule) => {
-                    let mut values = schedule.values();
-                    values.next().filter(|_| values.next().is_none())
-                }
-                RateConfig::Trace(_) => None,
-            };
-            let (name, path) = path_of(scenario.name(*host), way);
-            if !found.iter().any(|line| line.name == name) {
-                found.push(Line { name, path, rate, queue: line.queue.clone() });
+    for (host, direction) in call.members.iter().flat_map(|place| path_of(&scenario.calls[*place])) {
+        let ((AccessConfig::Wired { up: line, .. }, Direction::Up)
+        | (AccessConfig::Wired { down: line, .. }, Direction::Down)) = (access(scenario, host), direction)
+        else {
+            continue;
+        };
+        let rate = match &line.rate {
+            RateConfig::Unlimited => continue,
+            RateConfig::Scheduled(schedule) => {
+                let mut values = schedule.values();
+                values.next().filter(|_| values.next().is_none())
             }
+            RateConfig::Trace(_) => None,
+        };
+        let (name, path) =
+            names_of(scenario.name(host), if direction == Direction::Up { "up" } else { "down" });
+        if !found.iter().any(|line| line.name == name) {
+            found.push(Line { name, path, rate, host, direction, queue: line.queue.clone() });
         }
     }
     let Some(own) = &experiment.advise.lines else { return Ok(found) };
@@ -315,8 +345,8 @@ fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result
         } else {
             did_you_mean(missing, names, "the call passes")
         };
-        let reason = format!("advise.lines: the call passes no line '{missing}' with a rate");
-        return Err(ExperimentError::file(&experiment.path, reason, mend));
+        let reason = format!("the call passes no line '{missing}' with a rate");
+        return Err(experiment.advise.fault(&experiment.path, "lines", reason, mend));
     }
     found.retain(|line| own.contains(&line.name));
     Ok(found)

@@ -265,3 +265,152 @@ fn many_situations_count_as_their_experiments() {
         advice.settled[0].iter().filter_map(|one| one.as_ref().err()).map(ToString::to_string).collect();
     assert_eq!(reasons.into_iter().collect::<Vec<_>>(), ["it is so already", "no Wi-Fi on the call's way"]);
 }
+
+/// A file of one's own: a home on 1 Mbit/s with these lines besides.
+fn own(lines: &str) -> Experiment {
+    let text = format!(
+        "title = \"t\"\nduration = \"40s\"\nruns = 2\n[host.home]\nup = {{ rate = \"1Mbit/s\", delay = \"20ms\", queue = \"bfifo limit 125kB\" }}\n\
+         [host.net]\n[host.turn]\n[defaults.call]\nfrom = \"home\"\nto = \"net\"\n{lines}\n"
+    );
+    Experiment::parse(&text, "own.toml").unwrap()
+}
+
+fn first(experiment: &Experiment) -> Situation {
+    Situation::of(experiment, 0).unwrap().unwrap()
+}
+
+fn applied(situation: &Situation, name: &str) -> Result<Vec<(String, String)>, String> {
+    let remedy = remedies().into_iter().find(|remedy| remedy.name == name).unwrap();
+    remedy.apply(situation).map(|settled| settled.set).map_err(|unfit| unfit.0)
+}
+
+/// The ranks of a file of one's own.
+fn ranks_of(experiment: &Experiment, chosen: &[&str]) -> (Advice, Vec<super::Rank>) {
+    let group = Group { name: "own".to_owned(), situations: vec![first(experiment)] };
+    let remedies = remedies().into_iter().filter(|remedy| chosen.contains(&remedy.name)).collect();
+    let mut advice = Advice::new(group, remedies).unwrap();
+    let (cancel, jobs) = (AtomicBool::new(false), NonZeroUsize::new(2).unwrap());
+    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {} };
+    advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed)).unwrap();
+    let ranks = advice.ranks(usize::MAX, 0.5);
+    (advice, ranks)
+}
+
+#[test]
+fn who_was_starved_is_freed_tenfold_at_most() {
+    // Pages of 2 MB behind an upload and a call: as it stands none comes.
+    let page = "[call.main]\n[tcp.web]\nfrom = \"home\"\nto = \"net\"\npages = 9\npage_size = \"2MB\"\nstart = \"5s\"\n\
+                [tcp.upload]\nfrom = \"home\"\nto = \"net\"";
+    let (_, ranks) = ranks_of(&own(page), &["sfq", "htb-priority", "codel"]);
+    for rank in &ranks {
+        assert!(rank.standing.score().is_finite() && rank.standing.kept.mean <= 10.0, "{rank:?}");
+    }
+}
+
+#[test]
+fn a_network_that_does_not_carry_the_call_is_called_so() {
+    let slow = own("[call.main]\n[tcp.upload]\nfrom = \"home\"\nto = \"net\"");
+    let slow = slow.with_overrides(&[("host.home.up.rate".to_owned(), "60kbit/s".to_owned())]).unwrap();
+    let (advice, ranks) = ranks_of(&slow, &["fq_codel"]);
+    let words = advice.verdict(&ranks);
+    assert!(advice.is_poor_alone() && words.contains("does not carry the call well even alone"), "{words}");
+    assert!(ranks.iter().all(|rank| rank.standing.quality.mean < 1.0), "{ranks:?}");
+}
+
+#[test]
+fn one_seed_tells_nothing_apart() {
+    let one = own("[call.main]\n[tcp.upload]\nfrom = \"home\"\nto = \"net\"");
+    let one = one.with_overrides(&[("runs".to_owned(), "1".to_owned())]).unwrap();
+    let (advice, ranks) = ranks_of(&one, &["fq_codel"]);
+    assert!(ranks.iter().all(|rank| rank.as_good), "{ranks:?}");
+    assert!(!advice.agreement(1, 0.5).holds());
+}
+
+#[test]
+fn a_strategy_of_the_file_is_written_out_before_it_is_changed() {
+    let calls = "[call.main]\n[call.other]\n[strategy]\ncalls = [\"other\"]\nrelay = \"turn\"\nkind = ";
+    for (kind, remedy) in [("neutral", "codel"), ("enterprise", "fq_codel"), ("ott", "htb-one-call")] {
+        let it = first(&own(&format!("{calls}\"{kind}\"")));
+        let set = applied(&it, remedy).unwrap();
+        assert!(set.iter().any(|(path, _)| path == "host.home.up.queue"), "{kind}: {set:?}");
+        assert_eq!(
+            it.alone().unwrap().streams(),
+            ["main.video"],
+            "{kind}: though the other call is eligible"
+        );
+    }
+    let it = first(&own(&format!("{calls}\"neutral\"")));
+    assert_eq!(applied(&it, "fq_codel").unwrap_err(), "it is so already");
+}
+
+#[test]
+fn controllers_from_the_top_of_a_file_are_improved_there() {
+    let top = |line: &str| {
+        let text = own("[call.main]").text;
+        first(&Experiment::parse(&format!("{line}\n{text}"), "own.toml").unwrap())
+    };
+    let set = |names: &str| vec![("improvement".to_owned(), names.to_owned())];
+    assert_eq!(applied(&top("today = true"), "short-hold").unwrap(), set("short-hold"));
+    let improved = top("improvement = \"short-hold\"");
+    assert_eq!(applied(&improved, "aqm-alpha").unwrap(), set("short-hold+aqm-alpha"));
+    assert!(applied(&improved, "short-hold").unwrap_err().contains("short-hold already"));
+}
+
+#[test]
+fn what_a_section_made_is_its_own_whatever_others_are_called() {
+    let text = "[conference.a]\nparties = [\"home\", \"net\"]\ntopology = \"mesh\"\n[conference.a-home]\nparties = [\"home\", \"turn\"]\ntopology = \"mesh\"\n\
+                [tcp.upload]\nfrom = \"home\"\nto = \"net\"\nflows = 2\n[tcp.upload-3]\nfrom = \"home\"\nto = \"net\"\nbytes = \"1MB\"";
+    let it = first(&own(text));
+    let beside: Vec<(&str, Measure, usize)> =
+        it.beside.iter().map(|one| (one.name.as_str(), one.measure, one.section.members.len())).collect();
+    assert_eq!(
+        beside,
+        [
+            ("a-home", Measure::Call, 1),
+            ("upload", Measure::Rate, 2),
+            ("upload-3", Measure::CompletionTime, 1)
+        ]
+    );
+}
+
+#[test]
+fn a_relays_own_lines_are_on_the_way() {
+    let relayed = own("[call.main]\nrelay = \"turn\"");
+    let line = ("host.turn.up".to_owned(), "{ rate = \"2Mbit/s\", queue = \"pfifo limit 100\" }".to_owned());
+    let it = first(&relayed.with_overrides(&[line]).unwrap());
+    let lines: Vec<&str> = it.lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(lines, ["home.up", "turn.up"]);
+    let set = applied(&it, "htb-relayed").unwrap();
+    // To the relay on the client's line, from it on its own.
+    assert!(
+        set[0].1.contains("match ip dst 10.0.0.3") && set[1].1.contains("match ip src 10.0.0.3"),
+        "{set:?}"
+    );
+}
+
+#[test]
+fn marks_that_a_class_does_not_take_are_said_and_missing_ones_filled_in() {
+    let reason = applied(&first(&own("[call.main]\ndscp = \"cs5\"")), "htb-priority").unwrap_err();
+    assert_eq!(reason, "'main' has mark 40, and the class takes EF and AF41");
+    let half = applied(&first(&own("[call.main]\naudio = true\ndscp = { audio = \"ef\" }")), "htb-priority")
+        .unwrap();
+    assert_eq!(half[1], ("call.main.dscp".to_owned(), "{ audio = \"ef\", video = \"af41\" }".to_owned()));
+}
+
+#[test]
+fn a_dedicated_bearer_is_the_judged_calls_alone_and_holds_all_of_it() {
+    let it = situation(
+        "situations/lte-tcp",
+        &[(
+            "call.two",
+            "{ from = \"phone\", to = \"server\", audio = true, controller = \"gcc:libwebrtc\" }",
+        )],
+    );
+    let set = applied(&it, "dedicated-bearer").unwrap();
+    let paths: Vec<&str> = set.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["lte.cell.bearer.call", "call.main.dscp"]);
+    // Video of 2500 and Opus of 69 kbit/s, and a tenth.
+    let audio = it.scenario.calls[0].audio.as_ref().unwrap().rate.as_bps();
+    let gbr = (2_500_000 + audio) * 11 / 10;
+    assert!(set[0].1.contains(&format!("gbr = \"{}\"", units::Bitrate::from_bps(gbr))), "{set:?}");
+}

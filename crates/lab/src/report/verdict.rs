@@ -48,7 +48,10 @@ fn against(value: &Estimate, reference: &Estimate, column: &Column, scale: Scale
 
 /// Half the width of the difference's interval: the two means err independently.
 fn uncertainty(value: &Estimate, reference: &Estimate) -> f64 {
-    libm::hypot(value.half_width.unwrap_or(0.0), reference.half_width.unwrap_or(0.0))
+    let half = |estimate: &Estimate| {
+        if estimate.runs > 1 { estimate.half_width.unwrap_or(0.0) } else { f64::INFINITY }
+    };
+    libm::hypot(half(value), half(reference))
 }
 
 /// The difference as a share of the reference; of shares in percentage points, of decibels in decibels.

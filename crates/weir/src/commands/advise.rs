@@ -11,6 +11,7 @@ use lab::report::Cells;
 use lab::runner::{Job, Runner, Summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -104,10 +105,14 @@ impl<'a> Wanted<'a> {
             if !all.iter().any(|remedy| fits(remedy, word)) {
                 let names: Vec<&str> = all.iter().map(|remedy| remedy.name).collect();
                 let reason = format!("--remedy: there is no remedy or kind '{word}'");
-                return Err(Failure::new(format!(
-                    "{reason}; the kinds are queue, class, wifi, lte and controller, the remedies {}",
-                    names.join(", ")
-                )));
+                let mend = match lab::nearest(word, names.iter().copied()) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!(
+                        "the kinds are queue, class, wifi, lte and controller, the remedies {}",
+                        names.join(", ")
+                    ),
+                };
+                return Err(Failure::new(format!("{reason}; {mend}")));
             }
         }
         Ok(Self(words))
@@ -154,7 +159,11 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
             let mut known: Vec<String> = axes.map(|(axis, value)| format!("{axis}={value}")).collect();
             known.sort_unstable();
             known.dedup();
-            format!("--cell: no cell has these values; there are {}", known.join(", "))
+            if known.is_empty() {
+                "--cell: there is one cell, without axes; leave it out".to_owned()
+            } else {
+                format!("--cell: no cell has these values; there are {}", known.join(", "))
+            }
         };
         return Err(Failure::new(format!("{name}: {reason}")));
     }
@@ -171,8 +180,9 @@ fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
     let word = if agreement.holds() { "agree" } else { "do not agree" };
     let best = if same_best { "the same best" } else { "another best" };
     let many = runs * CHECK as usize;
+    let words = if runs == 1 { "seed" } else { "seeds" };
     eprint(&format!(
-        "{name}: {runs} seeds and {many} {word}: {best}; of {told_apart} pairs that {runs} seeds tell apart {turned} turn round; Kendall's τ of all {tau:.2}"
+        "{name}: {runs} {words} and {many} {word}: {best}; of {told_apart} pairs that {runs} tell apart {turned} turn round; Kendall's τ of all {tau:.2}"
     ));
 }
 
@@ -199,24 +209,24 @@ struct Line<'a> {
     as_good: Option<bool>,
     score: Option<f64>,
     call: Option<CallLine>,
-    others: Option<Map<String, Value>>,
-    jain: Option<f64>,
+    others: Option<BTreeMap<String, Estimate>>,
+    jain: Option<Estimate>,
     set: Map<String, Value>,
     tc: Vec<String>,
     unfit: Vec<String>,
 }
 
+/// What became of the call; changes are ratios less 1 to what stands.
 #[derive(Serialize)]
 struct CallLine {
-    quality: f64,
-    goodput: f64,
-    goodput_change: Option<f64>,
-    frame_delay_p95: Option<f64>,
-    frame_delay_change: Option<f64>,
-    freeze_share: f64,
-    freeze_change: Option<f64>,
-    recovery_time: Option<f64>,
-    recovered: Option<f64>,
+    quality: Estimate,
+    goodput: Estimate,
+    goodput_change: Estimate,
+    frame_delay_p95: Estimate,
+    frame_delay_change: Estimate,
+    freeze_share: Estimate,
+    freeze_change: Estimate,
+    recovery_time: Estimate,
 }
 
 impl Shown<'_> {
@@ -254,18 +264,17 @@ impl Shown<'_> {
             as_good: rank.map(|rank| rank.as_good),
             score: rank.map(|rank| rank.standing.score()),
             call: rank.map(|Rank { standing, .. }| CallLine {
-                quality: standing.quality.mean,
-                goodput: standing.goodput.mean,
-                goodput_change: finite(change(&standing.goodput_change).mean),
-                frame_delay_p95: finite(standing.frame_delay_p95.mean),
-                frame_delay_change: finite(change(&standing.frame_delay_change).mean),
-                freeze_share: standing.freeze_share.mean,
-                freeze_change: finite(standing.freeze_change.mean),
-                recovery_time: finite(standing.recovery_time.mean),
-                recovered: recovered(standing),
+                quality: standing.quality,
+                goodput: standing.goodput,
+                goodput_change: change(&standing.goodput_change),
+                frame_delay_p95: standing.frame_delay_p95,
+                frame_delay_change: change(&standing.frame_delay_change),
+                freeze_share: standing.freeze_share,
+                freeze_change: standing.freeze_change,
+                recovery_time: standing.recovery_time,
             }),
             others: rank.map(|rank| self.others(&rank.standing)),
-            jain: rank.and_then(|rank| finite(rank.standing.jain.mean)),
+            jain: rank.map(|rank| rank.standing.jain),
             set: set.unwrap_or_default(),
             tc: self.advice.tc(remedy, &self.args.dev).into_iter().map(|queue| queue.tc).collect(),
             unfit,
@@ -273,16 +282,12 @@ impl Shown<'_> {
     }
 
     /// What became of what is beside the call.
-    fn others(&self, standing: &Standing) -> Map<String, Value> {
-        let mut others = Map::new();
-        others.insert("kept".to_owned(), standing.kept.mean.into());
-        if let [one] = &self.advice.group.situations[..] {
-            for (beside, estimate) in one.beside.iter().zip(&standing.beside) {
-                let value = finite(estimate.mean).map_or(Value::Null, Value::from);
-                others.insert(format!("{}.{}", beside.name, beside.measure.metric()), value);
-            }
-        }
-        others
+    fn others(&self, standing: &Standing) -> BTreeMap<String, Estimate> {
+        let kept = ("kept".to_owned(), standing.kept);
+        let situations = &self.advice.group.situations[..];
+        let beside = if let [one] = situations { &one.beside[..] } else { &[] };
+        let named = beside.iter().map(|beside| format!("{}.{}", beside.name, beside.measure.metric()));
+        std::iter::once(kept).chain(named.zip(standing.beside.iter().copied())).collect()
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
@@ -304,15 +309,10 @@ impl Shown<'_> {
     /// What to type for the best.
     fn recipe(&self, out: &mut Output) -> Result<(), Failure> {
         let best = self.ranks.first().and_then(|rank| rank.remedy);
-        let Some(settled) = self.advice.settled_once(best) else { return Ok(()) };
         for queue in self.advice.tc(best, &self.args.dev) {
             out.line(format_args!("\n{}", super::tc::text("", &queue)))?;
         }
-        let others: Vec<_> = settled
-            .set
-            .iter()
-            .filter(|(key, _)| !settled.lines.iter().any(|line| is_queue(key, line)))
-            .collect();
+        let others = self.advice.other_edits(best);
         if !others.is_empty() {
             out.line("\nIn the file:")?;
             for (key, value) in others {
@@ -321,11 +321,6 @@ impl Shown<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether the path is that of the queue of this line: `host.alice.up.queue` of `alice.up`.
-fn is_queue(path: &str, line: &str) -> bool {
-    path.strip_suffix(".queue").is_some_and(|path| path.ends_with(line))
 }
 
 /// A table for the terminal: means, without intervals.
@@ -339,14 +334,4 @@ fn shown(table: &lab::report::Table) -> Table {
         rows.add_row(std::iter::once(row.label.clone()).chain(texts));
     }
     rows
-}
-
-/// In how many of the runs with something to recover from the call did, as a share.
-fn recovered(standing: &Standing) -> Option<f64> {
-    let Estimate { runs, never, .. } = standing.recovery_time;
-    (runs > 0).then(|| 1.0 - never as f64 / runs as f64)
-}
-
-fn finite(value: f64) -> Option<f64> {
-    Some(value).filter(|value| value.is_finite())
 }

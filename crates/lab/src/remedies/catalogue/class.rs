@@ -1,11 +1,11 @@
 //! Classes of traffic at the lines of one's own, by the marks of the calls (Janczukowicz 2017 § 5.5.2).
 
 use super::queue::{at_lines, cake, rate};
-use super::{Edits, Kind, Remedy, Unfit, marks};
+use super::{Edits, Kind, Remedy, Unfit, class_marks};
 use crate::experiment::{Eligible, Priority, Tree};
 use crate::remedies::Situation;
 use crate::remedies::situation::{Line, Section};
-use net::{HostId, QueueConfig};
+use net::{Direction, HostId, QueueConfig};
 use units::{Bytes, Ratio};
 
 /// HTB204's share of 1 Mbit/s (Janczukowicz 2017 § 6.3.6).
@@ -19,7 +19,7 @@ pub(super) fn remedies() -> Vec<Remedy> {
     let class = |name, about, source, shape: Shape| {
         Remedy::new((name, Kind::Class), about, source, move |situation: &Situation| {
             let mut edits = at_lines(situation, |line| shape.words(line, Eligible::Marked))?;
-            edits.set.extend(marks(situation)?);
+            edits.set.extend(class_marks(situation)?);
             Ok(edits)
         })
     };
@@ -32,7 +32,7 @@ pub(super) fn remedies() -> Vec<Remedy> {
         ),
         class(
             "htb-priority-fq_codel",
-            "the same, FQ-CoDel for the rest",
+            "HTB: marked calls go first, a fifth of the line assured, and FQ-CoDel for the rest",
             "Janczukowicz 2017 § 7.6.1, § 7.6.2",
             Shape { share: LOW, priority: Priority::High, best_effort: Some("fq_codel") },
         ),
@@ -44,13 +44,13 @@ pub(super) fn remedies() -> Vec<Remedy> {
         ),
         Remedy::new(
             ("htb-one-call", Kind::Class),
-            "HTB as htb-priority, for the judged call alone: other calls are unmarked",
+            "HTB: the judged call goes first, a fifth of the line assured; other calls are unmarked",
             "Janczukowicz 2017 § 4.3.3, § 7.6.3 (enterprise)",
             one_call,
         ),
         Remedy::new(
             ("htb-relayed", Kind::Class),
-            "HTB as htb-priority, for marked calls that pass the eligible relay",
+            "HTB: marked calls that pass the eligible relay go first, a fifth of the line assured",
             "Janczukowicz 2017 § 4.3.2, § 7.6.2 (OTT-driven)",
             relayed,
         ),
@@ -60,7 +60,7 @@ pub(super) fn remedies() -> Vec<Remedy> {
             "tc-cake(8) (diffserv4); RFC 8837",
             |situation| {
                 let mut edits = at_lines(situation, |line| cake(line, "diffserv4"))?;
-                edits.set.extend(marks(situation)?);
+                edits.set.extend(class_marks(situation)?);
                 Ok(edits)
             },
         ),
@@ -103,7 +103,7 @@ fn one_call(situation: &Situation) -> Result<Edits, Unfit> {
         return Err(Unfit("there is no other call: htb-priority is the same".to_owned()));
     }
     let mut edits = at_lines(situation, |line| Shape::PRIORITY.words(line, Eligible::Marked))?;
-    edits.set.extend(marks(situation)?);
+    edits.set.extend(class_marks(situation)?);
     edits.set.retain(|(path, _)| !others.iter().any(|other| *path == format!("{}.dscp", other.path)));
     edits.set.extend(others.iter().map(|other| (format!("{}.dscp", other.path), "be".to_owned())));
     Ok(edits)
@@ -114,11 +114,14 @@ fn relayed(situation: &Situation) -> Result<Edits, Unfit> {
         return Err(Unfit("no media relay on the call's way: give the call a relay".to_owned()));
     };
     let mut edits = at_lines(situation, |line| Shape::PRIORITY.words(line, passing(line, relay)))?;
-    edits.set.extend(marks(situation)?);
+    edits.set.extend(class_marks(situation)?);
     Ok(edits)
 }
 
-/// What goes up from a client goes to the relay, and what comes down comes from it.
+/// What goes up from a client goes to the relay, and what comes down comes from it; the relay's own lines see the other end of the same leg.
 fn passing(line: &Line, relay: HostId) -> Eligible {
-    if line.name.ends_with(".up") { Eligible::To(relay) } else { Eligible::From(relay) }
+    match (line.direction, line.host == relay) {
+        (Direction::Up, false) | (Direction::Down, true) => Eligible::To(relay),
+        (Direction::Down, false) | (Direction::Up, true) => Eligible::From(relay),
+    }
 }

@@ -23,7 +23,11 @@ pub(super) fn remedies() -> Vec<Remedy> {
             improvement.source,
             |situation: &Situation| {
                 let improved = cc::improve(situation.controller(), improvement.name);
-                change(situation, &improved.map_err(|error| Unfit(error.to_string()))?)
+                let improved = improved.map_err(|error| Unfit(error.to_string()))?;
+                match situation.experiment.improvement_with(improvement.name) {
+                    Some(names) => may(situation).map(|()| at_the_top(names)),
+                    None => change(situation, &improved),
+                }
             },
         )
     };
@@ -32,10 +36,20 @@ pub(super) fn remedies() -> Vec<Remedy> {
 
 /// This controller for every call of the same application.
 fn change(situation: &Situation, profile: &str) -> Result<Edits, Unfit> {
-    if !situation.advise.controller {
-        return Err(Unfit("the application is not one's own: advise.controller is false".to_owned()));
-    }
+    may(situation)?;
     let set = |path: &str| (format!("{path}.controller"), profile.to_owned());
     let set = situation.application().map(|section| set(&section.path)).collect();
     Ok(Edits { set, lines: Vec::new() })
+}
+
+/// Where the file says at its top which controllers calls have, it says there how they are improved.
+fn at_the_top(names: String) -> Edits {
+    Edits { set: vec![("improvement".to_owned(), names)], lines: Vec::new() }
+}
+
+fn may(situation: &Situation) -> Result<(), Unfit> {
+    if situation.advise.controller {
+        return Ok(());
+    }
+    Err(Unfit("the application is not one's own: advise.controller is false".to_owned()))
 }

@@ -2,7 +2,12 @@
 
 use super::{Edits, Kind, Remedy, Unfit, marks, path};
 use crate::remedies::Situation;
+use net::{AccessConfig, HostId};
+use sim::CallConfig;
 use units::Bitrate;
+
+/// What headers of IP, UDP and RTP, and what is sent again, come to on top of the media. Ours.
+const HEADERS: f64 = 1.1;
 
 pub(super) fn remedies() -> Vec<Remedy> {
     vec![
@@ -29,7 +34,7 @@ pub(super) fn remedies() -> Vec<Remedy> {
         ),
         Remedy::new(
             ("dedicated-bearer", Kind::Lte),
-            "a bearer of QCI 2 for the call's packets, by DSCP, with its highest rate guaranteed",
+            "a bearer of QCI 2 for the judged call's packets, by DSCP, with its highest rate guaranteed",
             "TS 23.203 table 6.1.7; Guerrero Viveros 2019 § 7.2",
             dedicated_bearer,
         ),
@@ -67,13 +72,24 @@ fn dedicated_bearer(situation: &Situation) -> Result<Edits, Unfit> {
     if networks.iter().filter_map(config).any(|network| network.bearers.len() > 1) {
         return Err(Unfit("the network has a bearer beside the default one already".to_owned()));
     }
-    let rates =
-        situation.calls(&situation.call).filter_map(|call| Some(call.video.as_ref()?.encoder.max_rate));
-    let gbr = rates.max().unwrap_or(Bitrate::from_kbps(2_500));
+    let of_call = |call: &CallConfig| {
+        let video = call.video.as_ref().map(|video| video.encoder.max_rate);
+        let audio = call.audio.as_ref().map(|audio| audio.rate);
+        video.into_iter().chain(audio).map(Bitrate::as_bps).sum::<u64>()
+    };
+    // A terminal has one such bearer for all of its calls.
+    let calls: Vec<&CallConfig> = situation.calls(&situation.call).collect();
+    let of_host = |host: HostId| -> u64 {
+        calls.iter().filter(|call| call.from == host || call.to == host).map(|call| of_call(call)).sum()
+    };
+    let hosts = (0..).zip(&situation.scenario.network.hosts);
+    let terminals = hosts.filter(|(_, host)| matches!(host.access, AccessConfig::Lte(_)));
+    let most = terminals.map(|(place, _)| of_host(HostId(place))).max().unwrap_or(0);
+    let gbr = Bitrate::from_bps(most).scale(HEADERS);
     let bearer =
         format!("{{ qci = 2, gbr = \"{gbr}\", filter = [{{ dscp = \"af41\" }}, {{ dscp = \"ef\" }}] }}");
     let mut set: Vec<_> =
         networks.iter().map(|network| (path("lte", network, "bearer.call"), bearer.clone())).collect();
-    set.extend(marks(situation)?);
+    set.extend(marks(situation, vec![&situation.call])?);
     Ok(Edits { set, lines: Vec::new() })
 }

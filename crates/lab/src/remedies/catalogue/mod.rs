@@ -7,6 +7,7 @@ mod queue;
 mod wifi;
 
 use super::Situation;
+use super::situation::Section;
 use crate::document::KeyPath;
 use crate::experiment::Experiment;
 use net::Dscp;
@@ -137,19 +138,45 @@ pub fn remedies() -> Vec<Remedy> {
     kinds.into_iter().flatten().collect()
 }
 
-/// Marks on the packets of every call that has none, as RFC 8837 § 5, table 1 has them: EF on audio, AF41 on video.
-fn marks(situation: &Situation) -> Result<Vec<(String, String)>, Unfit> {
+/// Marks on the packets of these calls, where they have none: EF on audio, AF41 on video (RFC 8837 § 5, table 1).
+fn marks(situation: &Situation, sections: Vec<&Section>) -> Result<Vec<(String, String)>, Unfit> {
     if !situation.advise.dscp {
         return Err(Unfit("no DSCP on the way: advise.dscp is false".to_owned()));
     }
-    let sections = std::iter::once(&situation.call).chain(situation.other_calls());
-    let unmarked = sections.filter(|section| {
-        situation
-            .calls(section)
-            .any(|call| call.dscp.video == Dscp::default() && call.dscp.audio == Dscp::default())
+    let marked = sections.into_iter().filter_map(|section| {
+        let call = situation.calls(section).next()?;
+        let own = call.dscp;
+        let or = |own: Dscp, usual: Dscp| if own == Dscp::DEFAULT { usual } else { own };
+        let (audio, video) = (or(own.audio, Dscp::EF), or(own.video, Dscp::AF41));
+        let is_so =
+            (call.audio.is_none() || audio == own.audio) && (call.video.is_none() || video == own.video);
+        let words = format!("{{ audio = {}, video = {} }}", word(audio), word(video));
+        (!is_so).then(|| (format!("{}.dscp", section.path), words))
     });
-    let mark = |path: &str| (format!("{path}.dscp"), "{ audio = \"ef\", video = \"af41\" }".to_owned());
-    Ok(unmarked.map(|section| mark(&section.path)).collect())
+    Ok(marked.collect())
+}
+
+/// A mark as it is written in a file.
+fn word(mark: Dscp) -> String {
+    match mark {
+        Dscp::EF => "\"ef\"".to_owned(),
+        Dscp::AF41 => "\"af41\"".to_owned(),
+        Dscp(other) => other.to_string(),
+    }
+}
+
+/// The same of every call, for a class that takes EF and AF41 alone.
+fn class_marks(situation: &Situation) -> Result<Vec<(String, String)>, Unfit> {
+    for section in situation.every_call() {
+        let own = situation.calls(section).flat_map(|call| [call.dscp.audio, call.dscp.video]);
+        if let Some(other) =
+            own.into_iter().find(|mark| ![Dscp::DEFAULT, Dscp::EF, Dscp::AF41].contains(mark))
+        {
+            let reason = format!("'{}' has mark {}, and the class takes EF and AF41", section.name, other.0);
+            return Err(Unfit(reason));
+        }
+    }
+    marks(situation, situation.every_call())
 }
 
 /// `start.name.end`, the name quoted where it must be.

@@ -1,10 +1,13 @@
 //! Another queue at the lines of one's own.
 
 use super::{Edits, Kind, Remedy, Unfit};
+use crate::experiment::buffer_of;
 use crate::remedies::Situation;
 use crate::remedies::situation::Line;
 use units::{Bitrate, Bytes, Duration};
 
+/// No ADSL carries more upwards (ITU-T G.992.5 annex M: 3.3 Mbit/s). Ours, with room.
+const SLOW: Bitrate = Bitrate::from_mbps(10);
 /// A packet of Ethernet, as tc's discipline red counts it (Janczukowicz 2017, Table 6.4: avpkt 1514).
 const PACKET: Bytes = Bytes::new(1514);
 
@@ -15,11 +18,11 @@ pub(super) fn remedies() -> Vec<Remedy> {
         })
     };
     vec![
-        queue(
-            "short-buffer",
+        Remedy::new(
+            ("short-buffer", Kind::Queue),
             "droptail that the line drains in 128 ms",
             "Janczukowicz 2017, Table 6.2 (16 kB at 1 Mbit/s)",
-            "droptail limit 128ms",
+            |situation| at_lines(situation, short_buffer),
         ),
         queue("sfq", "a FIFO a flow, in turn", "Janczukowicz 2017 § 5.4.1", "sfq perturb 10"),
         Remedy::new(
@@ -69,10 +72,26 @@ pub(super) fn rate(line: &Line) -> Result<Bitrate, Unfit> {
         .ok_or_else(|| Unfit(format!("the rate of {} changes, and the queue is made for one", line.name)))
 }
 
+/// A buffer that is shorter already stays so.
+fn short_buffer(line: &Line) -> Result<String, Unfit> {
+    let short = Duration::from_millis(128);
+    let own = line.rate.and_then(|rate| Some((buffer_of(&line.queue, Some(rate))?, rate)));
+    match own {
+        Some((own, rate)) if own <= rate.bytes_in(short) => {
+            Err(Unfit(format!("the buffer of {} is as short already: {own}", line.name)))
+        }
+        _ => Ok(format!("droptail limit {short}")),
+    }
+}
+
 /// The thesis' own for 1 Mbit/s (Table 6.4: min 60560, max 181680, limit 726720), as long in time at the line's rate, and of
 /// four packets at least.
 fn ared(line: &Line) -> Result<String, Unfit> {
     let rate = rate(line)?;
+    if rate > SLOW {
+        let reason = "is fast, and the thesis has it for ADSL: half a second of queue";
+        return Err(Unfit(format!("{} {reason}", line.name)));
+    }
     let lasting = |bytes: u64| {
         let at_a_megabit = Duration::from_micros(8 * bytes);
         rate.bytes_in(at_a_megabit).get().max(4 * PACKET.get())

@@ -3,6 +3,9 @@
 use super::{Edits, Kind, Remedy, Unfit, marks, path};
 use crate::remedies::Situation;
 
+/// Packets in the driver behind a short queue: an aggregate on the air and one that is made. Ours.
+const DRIVER: &str = "16";
+
 /// The queue of each station in Linux (`net/mac80211/tx.c`: codel's target of 20 ms).
 const MAC80211: &str = "fq_codel target 20ms";
 
@@ -12,7 +15,12 @@ pub(super) fn remedies() -> Vec<Remedy> {
             ("wmm", Kind::Wifi),
             "WMM: access categories by DSCP, calls marked",
             "IEEE 802.11-2016 § 10.22.2; Guerrero Viveros 2019 § 7.2",
-            |situation| Ok(edits([at_cells(situation, "channel_access", "edca")?, marks(situation)?])),
+            |situation| {
+                Ok(edits([
+                    at_cells(situation, "channel_access", "edca")?,
+                    marks(situation, situation.every_call())?,
+                ]))
+            },
         ),
         Remedy::new(
             ("per-station", Kind::Wifi),
@@ -23,14 +31,19 @@ pub(super) fn remedies() -> Vec<Remedy> {
                 Ok(edits([buffer, at_cells(situation, "ap.queue", MAC80211)?]))
             },
         ),
-        Remedy::new(("wmm-per-station", Kind::Wifi), "both of these", "as these", |situation| {
-            Ok(edits([
-                at_cells(situation, "channel_access", "edca")?,
-                at_cells(situation, "ap.buffer", "per station")?,
-                at_cells(situation, "ap.queue", MAC80211)?,
-                marks(situation)?,
-            ]))
-        }),
+        Remedy::new(
+            ("wmm-per-station", Kind::Wifi),
+            "WMM, calls marked, and a queue with FQ-CoDel for each station, in turn by airtime",
+            "IEEE 802.11-2016 § 10.22.2; Høiland-Jørgensen et al. 2017; Guerrero Viveros 2019 § 7.2",
+            |situation| {
+                Ok(edits([
+                    at_cells(situation, "channel_access", "edca")?,
+                    at_cells(situation, "ap.buffer", "per station")?,
+                    at_cells(situation, "ap.queue", MAC80211)?,
+                    marks(situation, situation.every_call())?,
+                ]))
+            },
+        ),
         Remedy::new(
             ("ap-fq_codel", Kind::Wifi),
             "FQ-CoDel before the driver of the access point, which holds 16 packets",
@@ -39,18 +52,19 @@ pub(super) fn remedies() -> Vec<Remedy> {
                 Ok(edits([
                     at_cells(situation, "ap.buffer", "shared")?,
                     at_cells(situation, "ap.queue", "fq_codel")?,
-                    at_cells(situation, "ap.driver", "16")?,
+                    at_cells(situation, "ap.driver", DRIVER)?,
                 ]))
             },
         ),
         Remedy::new(
             ("ap-short-buffer", Kind::Wifi),
-            "100 packets in the access point instead of a thousand",
+            "a FIFO of 100 packets before the driver of the access point, which holds 16",
             "Guerrero Viveros 2019 § 7.1 (the long buffers of access devices)",
             |situation| {
                 Ok(edits([
                     at_cells(situation, "ap.buffer", "shared")?,
                     at_cells(situation, "ap.queue", "pfifo limit 100")?,
+                    at_cells(situation, "ap.driver", DRIVER)?,
                 ]))
             },
         ),
