@@ -154,8 +154,7 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
         let reason = if args.cell.is_empty() || !left_out.is_empty() {
             "no call with video, whose frames tell how it fares; add one".to_owned()
         } else {
-            let axes =
-                experiments.iter().flat_map(|experiment| experiment.cells()).flat_map(|cell| &cell.params);
+            let axes = experiments.iter().flat_map(Experiment::cells).flat_map(|cell| &cell.params);
             let mut known: Vec<String> = axes.map(|(axis, value)| format!("{axis}={value}")).collect();
             known.sort_unstable();
             known.dedup();
