@@ -44,7 +44,7 @@ pub use measure::Measure;
 pub(crate) use measure::{MAX_FRAME_RATE, MAX_SIZE};
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 pub(crate) use quick::rescaled;
-pub(crate) use strategy::tree::{Eligible, Priority, Tree};
+pub(crate) use strategy::tree::{Eligible, Priority, Tree, best_effort};
 pub use today::TODAY;
 pub(crate) use today::is_as_filed;
 

@@ -2,13 +2,11 @@
 
 use super::super::words::choice;
 use super::line::GatewayLine;
-use super::tree::{Eligible, Priority, Tree};
+use super::tree::{Eligible, Priority, Tree, best_effort, is_leaf};
 use crate::document::{Fault, FromNode, Node, Reader};
 use net::QueueConfig;
-use units::{Bitrate, Bytes, Ratio};
+use units::{Bitrate, Ratio};
 
-/// What best effort waits in where the line has no queue that could be a class's: the large buffer of Janczukowicz 2017 § 6.3.6.
-const BEST_EFFORT: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
 /// What the class is assured of (§ 7.6.2: a low rate and the higher priority do best; HTB204 has a fifth of its line, § 6.3.6).
 const SHARE: Ratio = Ratio::from_percent(20);
 
@@ -71,27 +69,17 @@ impl Class {
             let mend = "write a share, such as rate = \"20%\", or a lower rate";
             return Err(table.fault("class", reason, mend));
         }
-        let best_effort = match queue {
+        let rest = match queue {
             Some(queue) if !is_leaf(queue) => {
                 let reason =
                     "best effort within a class waits in a queue with a limit, and without a rate of its own";
                 return Err(table.fault("queue", reason, "write one such as fq_codel or bfifo limit 125kB"));
             }
-            Some(queue) => queue.clone(),
-            None => Some(line.queue()?).filter(is_leaf).unwrap_or(BEST_EFFORT),
-        };
-        // tc has no limit in time.
-        let best_effort = match best_effort {
-            QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate.bytes_in(time)),
-            queue => queue,
+            Some(queue) => best_effort(queue, rate),
+            None => best_effort(&line.queue()?, rate),
         };
         let priority = self.priority;
-        let tree = Tree { line: rate, class: assured, priority, eligible, best_effort: &best_effort };
+        let tree = Tree { line: rate, class: assured, priority, eligible, best_effort: &rest };
         Ok(tree.script("eth0"))
     }
-}
-
-/// Whether packets of a class can wait in it.
-fn is_leaf(queue: &QueueConfig) -> bool {
-    !queue.shapes() && *queue != QueueConfig::Unlimited
 }

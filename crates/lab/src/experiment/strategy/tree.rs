@@ -2,7 +2,7 @@
 
 use net::{Dscp, HostId, QueueConfig};
 use std::fmt::Write;
-use units::Bitrate;
+use units::{Bitrate, Bytes};
 
 /// The marks of the class: audio's and video's (RFC 8837 § 5 has them for interactive media; Janczukowicz 2017 § 4.4.2 has applications set them).
 pub(super) const MARKS: [Dscp; 2] = [Dscp::EF, Dscp::AF41];
@@ -102,6 +102,24 @@ impl Tree<'_> {
 /// A rate in tc's words.
 fn rate(rate: Bitrate) -> String {
     rate.to_string().trim_end_matches("/s").to_owned()
+}
+
+/// What best effort waits in where the line has no queue that could be a class's: the large buffer of Janczukowicz 2017 § 6.3.6.
+const LARGE_BUFFER: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
+
+/// Where best effort waits on a line of this rate: in the line's own queue, if packets of a class can wait there.
+pub(crate) fn best_effort(own: &QueueConfig, rate: Bitrate) -> QueueConfig {
+    match own {
+        own if !is_leaf(own) => LARGE_BUFFER,
+        // tc has no limit in time.
+        QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate.bytes_in(*time)),
+        own => own.clone(),
+    }
+}
+
+/// Whether packets of a class can wait in it.
+pub(super) fn is_leaf(queue: &QueueConfig) -> bool {
+    !queue.shapes() && *queue != QueueConfig::Unlimited
 }
 
 #[cfg(test)]

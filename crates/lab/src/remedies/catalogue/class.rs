@@ -2,19 +2,16 @@
 
 use super::queue::{at_lines, cake, rate};
 use super::{Edits, Kind, Remedy, Unfit, class_marks};
-use crate::experiment::{Eligible, Priority, Tree};
+use crate::experiment::{Eligible, Priority, Tree, best_effort};
 use crate::remedies::Situation;
 use crate::remedies::situation::{Line, Section};
-use net::{Direction, HostId, QueueConfig};
-use units::{Bytes, Ratio};
+use net::{Direction, HostId};
+use units::Ratio;
 
 /// HTB204's share of 1 Mbit/s (Janczukowicz 2017 § 6.3.6).
 const LOW: Ratio = Ratio::from_percent(20);
 /// HTB654's.
 const HIGH: Ratio = Ratio::from_percent(65);
-/// The large buffer of the thesis for best effort (§ 6.3.6), where the line has none that could be a class's.
-const BEST_EFFORT: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
-
 pub(super) fn remedies() -> Vec<Remedy> {
     let class = |name, about, source, shape: Shape| {
         Remedy::new((name, Kind::Class), about, source, move |situation: &Situation| {
@@ -82,17 +79,12 @@ impl Shape {
     /// The tree of a line.
     fn words(self, line: &Line, eligible: Eligible) -> Result<String, Unfit> {
         let rate = rate(line)?;
-        let best_effort = match (self.best_effort, &line.queue) {
-            (Some(words), _) => {
-                words.parse().map_err(|error: net::QueueConfigError| Unfit(error.to_string()))?
-            }
-            // tc has no limit in time.
-            (None, QueueConfig::DropTail(time)) => QueueConfig::Bfifo(rate.bytes_in(*time)),
-            (None, queue) if queue.shapes() || *queue == QueueConfig::Unlimited => BEST_EFFORT,
-            (None, queue) => queue.clone(),
+        let rest = match self.best_effort {
+            Some(words) => words.parse().map_err(|error: net::QueueConfigError| Unfit(error.to_string()))?,
+            None => best_effort(&line.queue, rate),
         };
         let class = rate.scale(self.share.as_f64());
-        let tree = Tree { line: rate, class, priority: self.priority, eligible, best_effort: &best_effort };
+        let tree = Tree { line: rate, class, priority: self.priority, eligible, best_effort: &rest };
         Ok(tree.script("eth0"))
     }
 }
