@@ -113,7 +113,10 @@ impl Remedy {
     pub fn apply(&self, situation: &Situation) -> Result<Settled, Unfit> {
         let Edits { set, lines } = (self.plan)(situation)?;
         let changed = situation.experiment.with_overrides(&set);
-        let experiment = changed.map_err(|error| Unfit(format!("the file does not take it: {error}")))?;
+        let experiment = changed.map_err(|error| {
+            // Where in the file does not matter: the same reason is said once for all cells.
+            Unfit(format!("the file does not take it: {}: {}", error.key, error.reason))
+        })?;
         if experiment.simulates(&situation.experiment) {
             return Err(Unfit("it is so already".to_owned()));
         }
