@@ -75,13 +75,16 @@ pub(crate) enum Command {
 )]
 pub(crate) struct List {
     /// The controllers with their settings, and their improvements, instead
-    #[arg(long, conflicts_with = "metrics")]
+    #[arg(long, conflicts_with_all = ["metrics", "remedies"])]
     pub(crate) controllers: bool,
     /// The metrics that a claim may name, instead
     #[arg(long)]
     pub(crate) metrics: bool,
+    /// The remedies that 'weir advise' tries, with who proposed or measured each, instead
+    #[arg(long, conflicts_with = "metrics")]
+    pub(crate) remedies: bool,
     /// The runs in this store, instead
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["controllers", "metrics"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["controllers", "metrics", "remedies"])]
     pub(crate) store: Option<PathBuf>,
     /// One JSON object a line
     #[arg(long)]

@@ -142,6 +142,16 @@ fn few_seeds_are_held_against_many() {
 }
 
 #[test]
+fn the_ranking_of_the_built_in_uplink_agrees_with_ten_times_the_seeds() {
+    let args =
+        ["advise", "situations/adsl-upload", "--remedy", "queue", "--remedy", "class", "--check", "--json"];
+    let output =
+        weir(&args).assert().success().stderr(contains("5 seeds and 50 agree")).get_output().stdout.clone();
+    let ranked = json_lines(&output).iter().filter(|row| row["place"].is_u64()).count();
+    assert_eq!(ranked, 13, "eight queues, four classes, and what stands");
+}
+
+#[test]
 fn bad_input_is_one_line_and_exit_code_2() {
     let folder = folder("");
     let axis = "[call.main.video]\nwidth = 640\n[[axis]]\nname = \"q\"\npoints = [{ label = \"a\" }]\n";

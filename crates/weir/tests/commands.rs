@@ -61,6 +61,10 @@ fn list_names_experiments_with_their_claims() {
         (&row["published"]["decrease"], &row["libwebrtc"]["aimd.decrease"]),
         (&"0.95".into(), &"0.95".into())
     );
+    weir(&["list", "--remedies"]).assert().success().stdout(contains("fq_codel").and(contains("RFC 8290")));
+    let remedies =
+        json_lines(&weir(&["list", "--remedies", "--json"]).assert().success().get_output().stdout.clone());
+    assert!(remedies.iter().any(|remedy| remedy["name"] == "wmm" && remedy["kind"] == "wifi"));
     weir(&["list", "--metrics"]).assert().success().stdout(contains("queuing_delay_p95"));
 }
 

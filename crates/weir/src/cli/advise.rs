@@ -20,7 +20,7 @@ pub(crate) struct Advise {
     /// An experiment's name (see 'weir list') or file; or a paper or claims (C, V-11), whose experiments are judged together
     #[arg(value_name = "NAME|FILE|PAPER|ID", required = true)]
     pub(crate) situations: Vec<String>,
-    /// Only remedies of this name or kind (queue, class, wifi, lte, controller); repeatable
+    /// Only remedies of this name (see 'weir list --remedies') or kind (queue, class, wifi, lte, controller); repeatable
     #[arg(long, value_name = "NAME|KIND")]
     pub(crate) remedy: Vec<String>,
     /// Only the cells of the grid with this value; repeatable

@@ -78,6 +78,8 @@ pub(crate) fn run(args: &List) -> Result<ExitCode, Failure> {
         stored(&mut out, &Store::open(path)?, args.json)?;
     } else if args.controllers {
         controllers(&mut out, args.json)?;
+    } else if args.remedies {
+        list_remedies(&mut out, args.json)?;
     } else if args.metrics {
         list_metrics(&mut out, args.json)?;
     } else {
@@ -214,6 +216,18 @@ fn list_metrics(out: &mut Output, json: bool) -> Result<(), Failure> {
             };
             let (unit, better) = (serde_json::to_value(metric.unit), serde_json::to_value(metric.better));
             rows.add_row([metric.name, word(unit), word(better), metric.doc.to_owned()]);
+        }
+    }
+    if json { Ok(()) } else { out.line(rows) }
+}
+
+fn list_remedies(out: &mut Output, json: bool) -> Result<(), Failure> {
+    let mut rows = table(["remedy", "kind", "what", "source"]);
+    for remedy in lab::remedies::remedies() {
+        if json {
+            out.json(&remedy)?;
+        } else {
+            rows.add_row([remedy.name, remedy.kind.as_str(), remedy.about, remedy.source]);
         }
     }
     if json { Ok(()) } else { out.line(rows) }

@@ -54,6 +54,7 @@ impl fmt::Display for Kind {
 }
 
 /// Something that can be done for a call.
+#[derive(Serialize)]
 pub struct Remedy {
     /// Its name: `fq_codel`.
     pub name: &'static str,
@@ -63,6 +64,7 @@ pub struct Remedy {
     pub about: &'static str,
     /// Who proposed or measured it.
     pub source: &'static str,
+    #[serde(skip)]
     plan: Plan,
 }
 
