@@ -247,7 +247,9 @@ impl Advice {
         }
         let tied: Vec<&str> =
             ranks.iter().skip(1).filter(|rank| rank.as_good).map(|rank| self.name(rank)).collect();
-        if !tied.is_empty() {
+        if tied.len() + 1 == ranks.len() && ranks.len() > 1 {
+            text += " These seeds tell none of the others apart from it: take more, with --runs.";
+        } else if !tied.is_empty() {
             let _ = write!(text, " Not worse beyond chance: {}.", tied.join(", "));
         }
         text

@@ -323,6 +323,7 @@ fn one_seed_tells_nothing_apart() {
     let one = one.with_overrides(&[("runs".to_owned(), "1".to_owned())]).unwrap();
     let (advice, ranks) = ranks_of(&one, &["fq_codel"]);
     assert!(ranks.iter().all(|rank| rank.as_good), "{ranks:?}");
+    assert!(advice.verdict(&ranks).ends_with("take more, with --runs."));
     assert!(!advice.agreement(1, 0.5).holds());
 }
 
