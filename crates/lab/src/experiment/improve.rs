@@ -1,7 +1,7 @@
 //! An experiment with its controllers improved, each by the same improvements.
 
 use super::{Cell, Experiment, ExperimentError};
-use crate::document::{self, Fault, Node, Place, Value};
+use crate::document::{Fault, Node, Place, Value};
 use std::collections::BTreeSet;
 
 /// The key at the top of a file.
@@ -14,15 +14,9 @@ impl Experiment {
     /// # Errors
     /// When there is no such improvement, or no call's controller is any other with them.
     pub fn with_improvement(&self, names: &str) -> Result<Self, ExperimentError> {
-        let mut document = self.document.clone();
-        let names = match document.get(KEY).map(|node| &node.value) {
-            Some(Value::Text(own)) => format!("{own}+{names}"),
-            _ => names.to_owned(),
-        };
-        document.insert(KEY, Node { value: Value::Text(names), place: Place::CommandLine });
-        let text = document::write(&document);
-        Self::build(document, &text, &self.path, &self.name, self.files.clone())
-            .map_err(|fault| fault.in_file(&self.path))
+        let names = self.improvement_with(names).unwrap_or_else(|| names.to_owned());
+        let node = Node { value: Value::Text(names), place: Place::CommandLine };
+        self.edited(|document| document.insert(KEY, node))
     }
 
     /// What its key `improvement` would be with this one more, if calls have their controllers from the top of the file: by that key, or by

@@ -44,7 +44,7 @@ pub use measure::Measure;
 pub(crate) use measure::{MAX_FRAME_RATE, MAX_SIZE};
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 pub(crate) use quick::rescaled;
-pub(crate) use strategy::tree::{Eligible, Priority, Tree, best_effort};
+pub(crate) use strategy::tree::{Eligible, MARKS, Priority, Tree, best_effort, marked};
 pub use today::TODAY;
 pub(crate) use today::is_as_filed;
 
@@ -121,6 +121,12 @@ impl Cell {
     #[must_use]
     pub fn measure(&self) -> &Measure {
         &self.measure
+    }
+
+    /// Whether it has these values, each of an axis; always if there are none.
+    #[must_use]
+    pub fn has(&self, wanted: &[(String, String)]) -> bool {
+        wanted.iter().all(|pair| self.params.contains(pair))
     }
 
     /// Its parameters in a line: `host.alice.up.rate=1Mbit/s, flows=2`; empty without a grid.

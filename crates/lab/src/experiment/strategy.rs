@@ -14,7 +14,7 @@ use crate::document::{Fault, Node, Place, Reader, Table, Value, did_you_mean, re
 use crate::metrics::matches;
 use class::Class;
 use line::GatewayLine;
-use net::{Direction, Dscp, HostId, QueueConfig};
+use net::{Direction, HostId, QueueConfig};
 use tree::Eligible;
 
 /// The queue of the neutral strategy (Janczukowicz 2017 § 7.6.1).
@@ -160,12 +160,9 @@ impl Strategy {
             call.merge_defaults(defaults);
         }
         let mut table = Reader::new(&node, &path)?;
-        let own = calls::marks(&mut table)?;
+        let own = tree::marked(calls::marks(&mut table)?);
         let mut marks = Table::default();
-        for (medium, own, usual) in
-            [("audio", own.audio, tree::MARKS[0]), ("video", own.video, tree::MARKS[1])]
-        {
-            let mark = if own == Dscp::DEFAULT { usual } else { own };
+        for (medium, mark) in [("audio", own.audio), ("video", own.video)] {
             if !tree::MARKS.contains(&mark) {
                 let reason =
                     format!("{medium} has mark {}, which the strategy's class does not take", mark.0);

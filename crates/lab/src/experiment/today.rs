@@ -1,7 +1,7 @@
 //! An experiment with its calls as today's Chromium makes them: what a measured run is held against.
 
 use super::{Cell, Endpoint, Experiment, ExperimentError, Measure, Native, calls};
-use crate::document::{self, Node, Place, Value};
+use crate::document::{Node, Place, Value};
 use sim::codec::{AudioConfig, EncoderConfig, LadderConfig};
 use sim::{CallConfig, Estimate, Fec, Scenario, Sfu, VideoConfig};
 use units::{Bitrate, Duration};
@@ -23,12 +23,9 @@ impl Experiment {
     /// # Errors
     /// None that the experiment itself has not.
     pub fn as_today(&self) -> Result<Self, ExperimentError> {
-        let mut document = self.document.clone();
-        document.retain(|key| key != super::improve::KEY);
-        document.insert("today", Node { value: Value::Bool(true), place: Place::CommandLine });
-        let text = document::write(&document);
-        Self::build(document, &text, &self.path, &self.name, self.files.clone())
-            .map_err(|fault| fault.in_file(&self.path))
+        self.edited(|document| {
+            document.insert("today", Node { value: Value::Bool(true), place: Place::CommandLine });
+        })
     }
 }
 

@@ -32,9 +32,7 @@ impl Group {
     ) -> Result<(Self, Vec<NotSituation>), ExperimentError> {
         let (mut situations, mut left_out) = (Vec::new(), Vec::new());
         for experiment in experiments {
-            let wanted =
-                experiment.cells().iter().filter(|of| cell.iter().all(|pair| of.params.contains(pair)));
-            for cell in wanted {
+            for cell in experiment.cells().iter().filter(|of| of.has(cell)) {
                 match Situation::of(experiment, cell.index)? {
                     Some(situation) => situations.push(situation),
                     None => left_out.push((experiment.name.clone(), cell.label())),

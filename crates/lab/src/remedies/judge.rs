@@ -1,7 +1,7 @@
 //! What a run was like, for the call and for what was beside it.
 
 use super::score::delay_factor;
-use super::situation::{Measure, Section, Situation, planned};
+use super::situation::{Measure, Section, Situation};
 use crate::metrics::{MetricError, Request, mean};
 use sim::Recording;
 use sim::recording::{Kind, StreamRecord};
@@ -104,12 +104,7 @@ fn call(situation: &Situation, section: &Section, recording: &Recording) -> Resu
     let mut videos = Vec::new();
     for config in situation.calls(section) {
         for name in media(config) {
-            videos.push(stream(
-                config.video.as_ref(),
-                &name,
-                planned(config, &situation.scenario),
-                recording,
-            )?);
+            videos.push(stream(config.video.as_ref(), &name, (config.start, config.stop), recording)?);
         }
     }
     let of = |value: fn(&Call) -> f64| mean(&videos.iter().map(value).collect::<Vec<_>>());
@@ -207,7 +202,7 @@ fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, Me
             continue;
         };
         for config in situation.calls(&situation.call).filter(|call| call.video.is_some()) {
-            let (from, to) = planned(config, &situation.scenario);
+            let (from, to) = (config.start, config.stop);
             for video in media(config) {
                 let time = metric("recovery_time", &[&video, flow])?.between(from, to).compute(recording)?;
                 longest = longest.max(time);

@@ -59,11 +59,10 @@ impl Advice {
         ranked(standings.collect())
     }
 
-    /// How the ranking by the first `runs` runs agrees with that by all.
+    /// How a ranking by some of the runs agrees with that by all.
     #[must_use]
-    pub fn agreement(&self, runs: usize, weight: f64) -> Agreement {
-        let (few, many) = (self.ranks(runs, weight), self.ranks(usize::MAX, weight));
-        agreement(&few, &many)
+    pub fn agreement(&self, few: &[Rank], weight: f64) -> Agreement {
+        agreement(few, &self.ranks(usize::MAX, weight))
     }
 }
 

@@ -6,7 +6,7 @@ use net::{AccessConfig, Direction, HostId, QueueConfig, RateConfig};
 use sim::tcp::{TcpApplication, TcpSource};
 use sim::{CallConfig, Scenario, Sfu};
 use std::fmt::Write as _;
-use units::{Bitrate, Time};
+use units::Bitrate;
 
 /// A cell of an experiment, whose call is to live.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Situation {
         let lines = lines(&experiment, &scenario, &call)?;
         let shared = |of: fn(&AccessConfig) -> Option<usize>| {
             let mut found: Vec<usize> =
-                hosts(&scenario, &call).iter().filter_map(|host| of(access(&scenario, *host))).collect();
+                ways(&scenario, &call).filter_map(|(host, _)| of(access(&scenario, host))).collect();
             found.sort_unstable();
             found.dedup();
             found
@@ -117,12 +117,6 @@ impl Situation {
         let lte = lte.into_iter().map(|network| scenario.network.lte[network].name.clone()).collect();
         let advise = experiment.advise.clone();
         Ok(Some(Self { experiment, label, call, beside, lines, wifi, lte, advise, scenario }))
-    }
-
-    /// The name of the section of the call that is judged.
-    #[must_use]
-    pub fn call(&self) -> &str {
-        &self.call.name
     }
 
     /// The situation with the judged call alone.
@@ -300,24 +294,23 @@ fn judged(
     }
 }
 
-/// The hosts at the ends of a section's calls.
-fn hosts(scenario: &Scenario, section: &Section) -> Vec<HostId> {
-    let calls = section.members.iter().map(|place| &scenario.calls[*place]);
-    calls.flat_map(|call| [call.from, call.to]).collect()
+/// The ways of hosts that a section's calls pass.
+fn ways<'s>(scenario: &'s Scenario, section: &'s Section) -> impl Iterator<Item = (HostId, Direction)> + 's {
+    section.members.iter().flat_map(|place| path_of(&scenario.calls[*place]))
 }
 
 /// The lines of one's own that the call passes, each once.
 fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result<Vec<Line>, ExperimentError> {
     let mut found: Vec<Line> = Vec::new();
     let groups = experiment.sections("users");
-    let names_of = |host: &str, way: &str| {
+    let names_of = |host: &str, way: Direction| {
         let group = groups.iter().find(|(group, _)| made_of(host, group, "").is_some_and(is_number));
         match group.filter(|_| !experiment.sections("host").iter().any(|(name, _)| *name == host)) {
             Some((group, _)) => (format!("{group}.{way}"), format!("users.{group}.host.{way}")),
             None => (format!("{host}.{way}"), format!("host.{host}.{way}")),
         }
     };
-    for (host, direction) in call.members.iter().flat_map(|place| path_of(&scenario.calls[*place])) {
+    for (host, direction) in ways(scenario, call) {
         let ((AccessConfig::Wired { up: line, .. }, Direction::Up)
         | (AccessConfig::Wired { down: line, .. }, Direction::Down)) = (access(scenario, host), direction)
         else {
@@ -331,8 +324,7 @@ fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result
             }
             RateConfig::Trace(_) => None,
         };
-        let (name, path) =
-            names_of(scenario.name(host), if direction == Direction::Up { "up" } else { "down" });
+        let (name, path) = names_of(scenario.name(host), direction);
         if !found.iter().any(|line| line.name == name) {
             found.push(Line { name, path, rate, host, direction, queue: line.queue.clone() });
         }
@@ -350,9 +342,4 @@ fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result
     }
     found.retain(|line| own.contains(&line.name));
     Ok(found)
-}
-
-/// When the calls of a section are there, as planned.
-pub(crate) fn planned(call: &CallConfig, scenario: &Scenario) -> (Time, Time) {
-    (call.start, call.stop.min(Time::ZERO + scenario.duration))
 }

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 /// How many times the seeds '--check' runs.
 const CHECK: u32 = 10;
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &args.situations.iter().map(Path::new).collect::<Vec<_>>())?;
@@ -47,10 +48,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut out = Output::new();
     let mut agrees = true;
-    for (place, advice) in advices.iter().enumerate() {
-        let runs = few(args, advice);
-        let ranks = advice.ranks(runs, args.weight);
-        let shown = Shown { args, advice, ranks: &ranks };
+    let ranked: Vec<Shown<'_>> = advices.iter().map(|advice| Shown::of(args, advice)).collect();
+    for (place, shown) in ranked.iter().enumerate() {
         if args.json {
             shown.json(&mut out)?;
         } else {
@@ -60,16 +59,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             shown.print(&mut out)?;
         }
         if args.check {
-            let agreement = advice.agreement(runs, args.weight);
+            let agreement = shown.advice.agreement(&shown.ranks, args.weight);
             agrees &= agreement.holds();
-            say_agreement(&advice.group.name, runs, agreement);
+            say_agreement(&shown.advice.group.name, shown.runs, agreement);
         }
     }
     out.finish()?;
     if let Some(path) = &args.output {
-        let sections = advices
-            .iter()
-            .map(|advice| advice.section(&advice.ranks(few(args, advice), args.weight), &args.dev));
+        let sections = ranked.iter().map(|shown| shown.advice.section(&shown.ranks, &args.dev));
         super::report::write(
             path,
             "What helps the call, and who pays",
@@ -87,12 +84,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn one(advice: &mut Advice, runner: Runner<'_>) -> Result<Summary, Failure> {
     let failed = |job: Job, reason: &str| eprint(&format!("seed {}: {reason}", job.seed));
     advice.run(runner, failed).map_err(|error| Failure::new(format!("a run cannot be judged: {error}")))
-}
-
-/// The runs that the ranking is of.
-fn few(args: &Args, advice: &Advice) -> usize {
-    let runs = advice.group.situations.iter().map(|situation| situation.experiment.runs).max().unwrap_or(1);
-    (if args.check { runs / CHECK } else { runs }) as usize
 }
 
 /// Which remedies are asked for.
@@ -179,17 +170,23 @@ fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
     let word = if agreement.holds() { "agree" } else { "do not agree" };
     let best = if same_best { "the same best" } else { "another best" };
     let many = runs * CHECK as usize;
-    let words = if runs == 1 { "seed" } else { "seeds" };
+    let few = seeds(runs);
     eprint(&format!(
-        "{name}: {runs} {words} and {many} {word}: {best}; of {told_apart} pairs that {runs} tell apart {turned} turn round; Kendall's τ of all {tau:.2}"
+        "{name}: {few} and {many} {word}: {best}; of {told_apart} pairs that {runs} tell apart {turned} turn round; Kendall's τ of all {tau:.2}"
     ));
+}
+
+fn seeds(runs: usize) -> String {
+    if runs == 1 { "1 seed".to_owned() } else { format!("{runs} seeds") }
 }
 
 /// An advice, for people and for programs.
 struct Shown<'a> {
     args: &'a Args,
     advice: &'a Advice,
-    ranks: &'a [Rank],
+    /// How many runs the ranking is of.
+    runs: usize,
+    ranks: Vec<Rank>,
 }
 
 /// A remedy as one line of JSON.
@@ -228,9 +225,16 @@ struct CallLine {
     recovery_time: Estimate,
 }
 
-impl Shown<'_> {
+impl<'a> Shown<'a> {
+    fn of(args: &'a Args, advice: &'a Advice) -> Self {
+        let situations = advice.group.situations.iter();
+        let all = situations.map(|situation| situation.experiment.runs).max().unwrap_or(1);
+        let runs = (if args.check { all / CHECK } else { all }) as usize;
+        Self { args, advice, runs, ranks: advice.ranks(runs, args.weight) }
+    }
+
     fn json(&self, out: &mut Output) -> Result<(), Failure> {
-        for rank in self.ranks {
+        for rank in &self.ranks {
             out.json(&self.line(rank.remedy, Some(rank)))?;
         }
         for (place, settled) in self.advice.settled.iter().enumerate() {
@@ -290,10 +294,8 @@ impl Shown<'_> {
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
-        let runs = few(self.args, self.advice);
-        let words = if runs == 1 { "seed" } else { "seeds" };
-        out.line(format_args!("{}; {runs} {words}\n", self.advice.heading()))?;
-        out.line(shown(&self.advice.table(self.ranks)))?;
+        out.line(format_args!("{}; {}\n", self.advice.heading(), seeds(self.runs)))?;
+        out.line(shown(&self.advice.table(&self.ranks)))?;
         let unfit = self.advice.unfit();
         if !unfit.is_empty() {
             out.line("\nNot for this network:")?;
@@ -301,7 +303,7 @@ impl Shown<'_> {
                 out.line(format_args!("  {}: {reason}", names.join(", ")))?;
             }
         }
-        out.line(format_args!("\n{}", self.advice.verdict(self.ranks)))?;
+        out.line(format_args!("\n{}", self.advice.verdict(&self.ranks)))?;
         self.recipe(out)
     }
 

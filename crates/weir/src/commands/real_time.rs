@@ -99,8 +99,7 @@ pub(crate) fn open(name: &str, chosen: &Chosen) -> Result<Experiment, Failure> {
 
 /// The cells with these values.
 fn chosen<'a>(experiment: &'a Experiment, wanted: &[(String, String)]) -> Result<Vec<&'a Cell>, Failure> {
-    let has = |cell: &&Cell| wanted.iter().all(|pair| cell.params.contains(pair));
-    let cells: Vec<&Cell> = experiment.cells().iter().filter(has).collect();
+    let cells: Vec<&Cell> = experiment.cells().iter().filter(|cell| cell.has(wanted)).collect();
     if cells.is_empty() {
         let labels: Vec<String> = experiment.cells().iter().map(Cell::label).collect();
         return Err(Failure::new(format!(

@@ -1,11 +1,19 @@
 //! The queue of a gateway's line with a class of its own for eligible flows: HTB with two leaves.
 
 use net::{Dscp, HostId, QueueConfig};
+use sim::Marks;
 use std::fmt::Write;
 use units::{Bitrate, Bytes};
 
 /// The marks of the class: audio's and video's (RFC 8837 § 5 has them for interactive media; Janczukowicz 2017 § 4.4.2 has applications set them).
-pub(super) const MARKS: [Dscp; 2] = [Dscp::EF, Dscp::AF41];
+pub(crate) const MARKS: [Dscp; 2] = [Dscp::EF, Dscp::AF41];
+
+/// Marks of one's own, and those of the class where there are none.
+pub(crate) fn marked(own: Marks) -> Marks {
+    let or = |own: Dscp, usual: Dscp| if own == Dscp::DEFAULT { usual } else { own };
+    Marks { audio: or(own.audio, MARKS[0]), video: or(own.video, MARKS[1]) }
+}
+
 /// What best effort is assured of, which is next to nothing (Janczukowicz 2017 § 6.3.6).
 const BEST_EFFORT: Bitrate = Bitrate::from_bps(8);
 /// What eligible packets wait in (Janczukowicz 2017 Table 6.4): 25 kB of packets of 610 bytes.

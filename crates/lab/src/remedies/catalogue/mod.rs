@@ -9,9 +9,10 @@ mod wifi;
 use super::Situation;
 use super::situation::Section;
 use crate::document::KeyPath;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, MARKS, marked};
 use net::Dscp;
 use serde::Serialize;
+use sim::Marks;
 use std::fmt;
 
 /// Where a remedy is applied.
@@ -148,17 +149,15 @@ fn marks(situation: &Situation, sections: Vec<&Section>) -> Result<Vec<(String, 
     if !situation.advise.dscp {
         return Err(Unfit("no DSCP on the way: advise.dscp is false".to_owned()));
     }
-    let marked = sections.into_iter().filter_map(|section| {
+    let missing = sections.into_iter().filter_map(|section| {
         let call = situation.calls(section).next()?;
-        let own = call.dscp;
-        let or = |own: Dscp, usual: Dscp| if own == Dscp::DEFAULT { usual } else { own };
-        let (audio, video) = (or(own.audio, Dscp::EF), or(own.video, Dscp::AF41));
+        let (own, Marks { audio, video }) = (call.dscp, marked(call.dscp));
         let is_so =
             (call.audio.is_none() || audio == own.audio) && (call.video.is_none() || video == own.video);
         let words = format!("{{ audio = {}, video = {} }}", word(audio), word(video));
         (!is_so).then(|| (format!("{}.dscp", section.path), words))
     });
-    Ok(marked.collect())
+    Ok(missing.collect())
 }
 
 /// A mark as it is written in a file.
@@ -174,9 +173,7 @@ fn word(mark: Dscp) -> String {
 fn class_marks(situation: &Situation) -> Result<Vec<(String, String)>, Unfit> {
     for section in situation.every_call() {
         let own = situation.calls(section).flat_map(|call| [call.dscp.audio, call.dscp.video]);
-        if let Some(other) =
-            own.into_iter().find(|mark| ![Dscp::DEFAULT, Dscp::EF, Dscp::AF41].contains(mark))
-        {
+        if let Some(other) = own.into_iter().find(|mark| *mark != Dscp::DEFAULT && !MARKS.contains(mark)) {
             let reason = format!("'{}' has mark {}, and the class takes EF and AF41", section.name, other.0);
             return Err(Unfit(reason));
         }

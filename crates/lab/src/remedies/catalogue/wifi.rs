@@ -15,33 +15,21 @@ pub(super) fn remedies() -> Vec<Remedy> {
             ("wmm", Kind::Wifi),
             "WMM: access categories by DSCP, calls marked",
             "IEEE 802.11-2016 § 10.22.2; Guerrero Viveros 2019 § 7.2",
-            |situation| {
-                Ok(edits([
-                    at_cells(situation, "channel_access", "edca")?,
-                    marks(situation, situation.every_call())?,
-                ]))
-            },
+            |situation| Ok(edits([edca(situation)?, marks(situation, situation.every_call())?])),
         ),
         Remedy::new(
             ("per-station", Kind::Wifi),
             "a queue with FQ-CoDel for each station, in turn by airtime",
             "Høiland-Jørgensen et al. 2017; Guerrero Viveros 2019 § 7.2",
-            |situation| {
-                let buffer = at_cells(situation, "ap.buffer", "per station")?;
-                Ok(edits([buffer, at_cells(situation, "ap.queue", MAC80211)?]))
-            },
+            |situation| Ok(edits([per_station(situation)?])),
         ),
         Remedy::new(
             ("wmm-per-station", Kind::Wifi),
             "WMM, calls marked, and a queue with FQ-CoDel for each station, in turn by airtime",
             "IEEE 802.11-2016 § 10.22.2; Høiland-Jørgensen et al. 2017; Guerrero Viveros 2019 § 7.2",
             |situation| {
-                Ok(edits([
-                    at_cells(situation, "channel_access", "edca")?,
-                    at_cells(situation, "ap.buffer", "per station")?,
-                    at_cells(situation, "ap.queue", MAC80211)?,
-                    marks(situation, situation.every_call())?,
-                ]))
+                let marks = marks(situation, situation.every_call());
+                Ok(edits([edca(situation)?, per_station(situation)?, marks?]))
             },
         ),
         Remedy::new(
@@ -69,6 +57,16 @@ pub(super) fn remedies() -> Vec<Remedy> {
             },
         ),
     ]
+}
+
+fn edca(situation: &Situation) -> Result<Vec<(String, String)>, Unfit> {
+    at_cells(situation, "channel_access", "edca")
+}
+
+fn per_station(situation: &Situation) -> Result<Vec<(String, String)>, Unfit> {
+    let mut set = at_cells(situation, "ap.buffer", "per station")?;
+    set.extend(at_cells(situation, "ap.queue", MAC80211)?);
+    Ok(set)
 }
 
 fn edits<const N: usize>(sets: [Vec<(String, String)>; N]) -> Edits {
