@@ -52,14 +52,15 @@ pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
     }
 }
 
-/// The calls of a document, those of conferences after the others, with what they leave out taken from `[defaults.call]`.
+/// The calls of a document, those of conferences after the others, with what they leave out taken from `[defaults.call]`; and the path of
+/// each one's section.
 pub(super) fn read(
     top: &mut Reader<'_>,
     defaults: &Table,
     network: &NetworkConfig,
     duration: Duration,
     files: &Files,
-) -> Result<Vec<CallConfig>, Fault> {
+) -> Result<(Vec<CallConfig>, Vec<String>), Fault> {
     let mut sections = Vec::new();
     for (name, node) in top.entries("call")? {
         let path = format!("call.{name}");
@@ -67,6 +68,7 @@ pub(super) fn read(
         sections.push(Section { name: name.to_owned(), path, node: node.clone(), sfu: None });
     }
     sections.extend(conferences::read(top, network)?);
+    let paths = sections.iter().map(|section| section.path.clone()).collect();
     let mut calls: Vec<CallConfig> = Vec::new();
     for mut section in sections {
         let Section { name, path, .. } = &section;
@@ -79,7 +81,7 @@ pub(super) fn read(
         }
         calls.push(Call { section: &section, network, duration, files }.read()?);
     }
-    Ok(calls)
+    Ok((calls, paths))
 }
 
 struct Call<'a> {

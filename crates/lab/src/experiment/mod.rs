@@ -20,6 +20,7 @@ mod hosts;
 mod improve;
 mod lte;
 mod measure;
+mod origins;
 mod programs;
 mod quick;
 mod scenario;
@@ -42,6 +43,7 @@ pub(crate) use ends::find_host;
 pub use gateway::GatewayQueue;
 pub use measure::Measure;
 pub(crate) use measure::{MAX_FRAME_RATE, MAX_SIZE};
+pub(crate) use origins::Origins;
 pub use programs::{Iperf3, Program, ProgramKind, Upload, servers, upload_of};
 pub(crate) use quick::rescaled;
 pub(crate) use strategy::tree::{Eligible, MARKS, Priority, Tree, best_effort, marked};
@@ -100,6 +102,7 @@ pub struct Cell {
     /// What distinguishes it: (axis, value), in the order of the file; empty without a grid.
     pub params: Vec<(String, String)>,
     scenario: Scenario,
+    origins: Origins,
     programs: Vec<Program>,
     measure: Measure,
 }
@@ -121,6 +124,11 @@ impl Cell {
     #[must_use]
     pub fn measure(&self) -> &Measure {
         &self.measure
+    }
+
+    /// Which sections of the file made what it simulates.
+    pub(crate) fn origins(&self) -> &Origins {
+        &self.origins
     }
 
     /// Whether it has these values, each of an axis; always if there are none.
@@ -312,18 +320,6 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The sections of a kind, `call` or `tcp`, and their tables, as they stand in the file.
-    pub(crate) fn sections(&self, kind: &str) -> Vec<(&str, &Table)> {
-        let Some(Value::Table(sections)) = self.document.get(kind).map(|node| &node.value) else {
-            return Vec::new();
-        };
-        let tables = sections.iter().filter_map(|(name, node)| match &node.value {
-            Value::Table(table) => Some((name, table)),
-            _ => None,
-        });
-        tables.collect()
-    }
-
     /// Its text without what changes no run: by it, runs of the same thing are known although their files had other words, figures or
     /// numbers of runs.
     #[must_use]
@@ -413,8 +409,8 @@ fn cell(
 ) -> Result<Cell, Fault> {
     let document = at(document, points)?;
     let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
-    let (scenario, programs, measure) = scenario::read(document, files)?;
-    Ok(Cell { index, params: params.collect(), scenario, programs, measure })
+    let scenario::Read { scenario, origins, programs, measure } = scenario::read(document, files)?;
+    Ok(Cell { index, params: params.collect(), scenario, origins, programs, measure })
 }
 
 /// The document at these points of its axes.

@@ -1,5 +1,6 @@
 use super::ends::Defaults;
 use super::files::Files;
+use super::origins::{Expanded, Origins};
 use super::programs::{self, Program};
 use super::{calls, hosts, measure, measure::Measure, strategy, tcp, users};
 use crate::document::{Fault, Node, Place, Reader, Table, Value};
@@ -26,24 +27,42 @@ pub(super) const KEYS: [&str; 14] = [
 /// The most samples of a stream: over a day at one in 10 ms.
 const MAX_SAMPLES: u64 = 10_000_000;
 
-/// What a document says is to be simulated, which programs run besides if the network is emulated, and how it is measured.
-pub(super) fn read(document: Table, files: &Files) -> Result<(Scenario, Vec<Program>, Measure), Fault> {
-    let document = strategy::expand(users::expand(document)?)?;
+/// What a document says is to be simulated.
+pub(super) struct Read {
+    pub(super) scenario: Scenario,
+    /// What made it.
+    pub(super) origins: Origins,
+    /// Which programs run besides if the network is emulated.
+    pub(super) programs: Vec<Program>,
+    /// How it is measured.
+    pub(super) measure: Measure,
+}
+
+/// Reads a document, with its users and its strategy written out.
+pub(super) fn read(document: Table, files: &Files) -> Result<Read, Fault> {
+    let (document, expanded) = users::expand(document)?;
+    read_expanded(document, &expanded, files).map_err(|fault| expanded.told(fault))
+}
+
+fn read_expanded(document: Table, expanded: &Expanded, files: &Files) -> Result<Read, Fault> {
+    let document = strategy::expand(document)?;
     let node = Node { value: Value::Table(document), place: Place::Line(1) };
     let mut top = Reader::new(&node, "")?;
     let (duration, sample_interval) = times(&mut top)?;
     let (network, stacks) = hosts::read_hosts(&mut top, files)?;
     let defaults = Defaults::read(&mut top)?;
-    let calls = calls::read(&mut top, &defaults.call, &network, duration, files)?;
-    let tcp = tcp::read(&mut top, &defaults.tcp, &network, duration)?;
+    let (calls, call_paths) = calls::read(&mut top, &defaults.call, &network, duration, files)?;
+    let (tcp, tcp_paths) = tcp::read(&mut top, &defaults.tcp, &network, duration)?;
     let programs = programs::read(&mut top, &network, duration, &tcp)?;
     let measure = measure::read(&mut top, &network, sample_interval, files)?;
     if calls.is_empty() && tcp.is_empty() && programs.is_empty() {
         let mend = "add [call.main] or [tcp.upload] with from = \"…\" and to = \"…\"";
         return Err(top.fault("call", "there is no call and no TCP flow: nobody would send", mend));
     }
+    let hosts: Vec<String> = network.hosts.iter().map(|host| format!("host.{}", host.name)).collect();
+    let origins = Origins::new(expanded, &call_paths, &tcp_paths, &hosts);
     let scenario = Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp };
-    Ok((scenario, programs, measure))
+    Ok(Read { scenario, origins, programs, measure })
 }
 
 fn times(top: &mut Reader<'_>) -> Result<(Duration, Duration), Fault> {

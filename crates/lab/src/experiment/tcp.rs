@@ -12,16 +12,17 @@ const RECEIVE_WINDOW: Bytes = Bytes::new(3 << 20);
 /// The most flows of a section.
 const MAX_FLOWS: u32 = 1_000;
 
-/// The TCP flows of a document, in the order of the file, with what they leave out taken from `[defaults.tcp]`.
+/// The TCP flows of a document, in the order of the file, with what they leave out taken from `[defaults.tcp]`; and the path of each one's section.
 pub(super) fn read(
     top: &mut Reader<'_>,
     defaults: &Table,
     network: &NetworkConfig,
     duration: Duration,
-) -> Result<Vec<TcpConfig>, Fault> {
-    let (mut flows, mut names) = (Vec::new(), BTreeSet::new());
+) -> Result<(Vec<TcpConfig>, Vec<String>), Fault> {
+    let (mut flows, mut paths, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (name, node) in top.entries("tcp")? {
-        check_name(node.place, &format!("tcp.{name}"), name)?;
+        let path = format!("tcp.{name}");
+        check_name(node.place, &path, name)?;
         let mut node = node.clone();
         if let Value::Table(table) = &mut node.value {
             table.merge_defaults(defaults);
@@ -29,12 +30,13 @@ pub(super) fn read(
         for flow in section(name, &node, network, duration)? {
             if !names.insert(flow.name.clone()) {
                 let reason = format!("there are two flows called '{}'", flow.name);
-                return Err(Fault::new(node.place, format!("tcp.{name}"), reason, "give one another name"));
+                return Err(Fault::new(node.place, path, reason, "give one another name"));
             }
             flows.push(flow);
+            paths.push(path.clone());
         }
     }
-    Ok(flows)
+    Ok((flows, paths))
 }
 
 /// `[tcp.NAME]`: one flow, or with `flows` several called `NAME-1`, `NAME-2`, ….

@@ -4,6 +4,7 @@
 //! Kilinc and Andersson 2014 § 4.1 load a cell so: a number of users a second, who stay a minute each, starting from none.
 
 use super::hosts::{MAX_HOSTS, check_name};
+use super::origins::Expanded;
 use crate::document::{Fault, Node, Place, Reader, Table, Value, did_you_mean, read as read_value};
 use std::collections::BTreeSet;
 use units::{Duration, Time};
@@ -13,13 +14,14 @@ const OWN: [&str; 4] = ["from", "to", "start", "stop"];
 /// The least digits of a user's number, so that names are the same for ten and for a hundred.
 const DIGITS: usize = 3;
 
-/// The document with its users written out.
-pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
-    let Some(node) = document.get("users").cloned() else { return Ok(document) };
+/// The document with its users written out, and which sections are theirs.
+pub(super) fn expand(mut document: Table) -> Result<(Table, Expanded), Fault> {
+    let mut expanded = Expanded::default();
+    let Some(node) = document.get("users").cloned() else { return Ok((document, expanded)) };
     // What is wrong with it is said where it is read.
     let Some(Ok(duration)) = document.get("duration").map(|node| read_value::<Duration>(node, "duration"))
     else {
-        return Ok(document);
+        return Ok((document, expanded));
     };
     document.retain(|key| key != "users");
     let holder = Node { value: Value::Table(Table::default()), place: node.place };
@@ -30,9 +32,9 @@ pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
         let path = format!("users.{name}");
         check_name(node.place, &path, name)?;
         let group = Group::read(name, Reader::new(node, &path)?, &document, duration)?;
-        group.write(&mut document)?;
+        group.write(&mut document, &mut expanded)?;
     }
-    Ok(document)
+    Ok((document, expanded))
 }
 
 /// Which way their calls and flows go.
@@ -106,25 +108,26 @@ impl<'a> Group<'a> {
     }
 
     /// Adds their sections.
-    fn write(&self, document: &mut Table) -> Result<(), Fault> {
+    fn write(&self, document: &mut Table, expanded: &mut Expanded) -> Result<(), Fault> {
         let digits = self.count.to_string().len().max(DIGITS);
         let all = (1..=self.count).map(|number| (number, format!("{}{number:0digits$}", self.name)));
         let users: Vec<_> = all.collect();
         let hosts = users.iter().map(|(_, user)| (user.clone(), self.host.clone()));
-        self.add(document, "host", hosts.collect())?;
+        let mut add = |kind, key, sections| self.add(document, expanded, (kind, key), sections);
+        add("host", "host", hosts.collect())?;
         if let Some(call) = self.call {
             let calls = users.iter().map(|(number, user)| {
                 let mut keys = self.session(call, *number, user, self.way != Way::Down);
                 keys.insert("two_way", self.node(Value::Bool(self.way == Way::Both)));
                 (user.clone(), keys)
             });
-            self.add(document, "call", calls.collect())?;
+            add("call", "call", calls.collect())?;
         }
         if let Some(web) = self.web {
             let flows = users.iter().map(|(number, user)| {
                 (format!("{user}-web"), self.session(web, *number, user, self.way == Way::Up))
             });
-            self.add(document, "tcp", flows.collect())?;
+            add("tcp", "web", flows.collect())?;
         }
         Ok(())
     }
@@ -149,8 +152,14 @@ impl<'a> Group<'a> {
         Node { value, place: self.place }
     }
 
-    /// Adds sections of a kind, none of which may be there already.
-    fn add(&self, document: &mut Table, kind: &str, sections: Vec<(String, Table)>) -> Result<(), Fault> {
+    /// Adds sections of a kind, none of which may be there already, made of what is under this key.
+    fn add(
+        &self,
+        document: &mut Table,
+        expanded: &mut Expanded,
+        (kind, key): (&str, &str),
+        sections: Vec<(String, Table)>,
+    ) -> Result<(), Fault> {
         let known: BTreeSet<&str> = entries(document, kind).map(|(name, _)| name).collect();
         if let Some((twice, _)) = sections.iter().find(|(name, _)| known.contains(name.as_str())) {
             let reason = format!("there is a [{kind}.{twice}] already");
@@ -160,6 +169,9 @@ impl<'a> Group<'a> {
                 reason,
                 "give one another name",
             ));
+        }
+        for (name, _) in &sections {
+            expanded.add(format!("{kind}.{name}"), format!("users.{}.{key}", self.name));
         }
         if document.get(kind).is_none() {
             document.insert(kind, self.node(Value::Table(Table::default())));

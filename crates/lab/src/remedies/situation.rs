@@ -1,10 +1,10 @@
 //! What a cell of an experiment is to somebody who wants advice.
 
 use crate::document::did_you_mean;
-use crate::experiment::{Advise, Experiment, ExperimentError, path_of};
+use crate::experiment::{Advise, Experiment, ExperimentError, Origins, path_of};
 use net::{AccessConfig, Direction, HostId, QueueConfig, RateConfig};
 use sim::tcp::{TcpApplication, TcpSource};
-use sim::{CallConfig, Scenario, Sfu};
+use sim::{CallConfig, Scenario};
 use std::fmt::Write as _;
 use units::Bitrate;
 
@@ -89,14 +89,15 @@ impl Situation {
         let label = experiment.cells()[cell].label();
         let experiment = experiment.only(cell)?;
         let scenario = experiment.cells()[0].scenario(experiment.seed);
-        let calls = call_sections(&experiment, &scenario);
+        let origins = experiment.cells()[0].origins();
+        let calls = sections(&origins.calls);
         let Some(call) = judged(&experiment, &scenario, &calls)? else { return Ok(None) };
         let beside = calls.into_iter().filter(|other| *other != call).map(|section| Beside {
             name: section.name.clone(),
             measure: Measure::Call,
             section,
         });
-        let beside = beside.chain(flow_sections(&experiment, &scenario)).collect();
+        let beside = beside.chain(flow_sections(origins, &scenario)).collect();
         let lines = lines(&experiment, &scenario, &call)?;
         let shared = |of: fn(&AccessConfig) -> Option<usize>| {
             let mut found: Vec<usize> =
@@ -187,86 +188,36 @@ fn access(scenario: &Scenario, host: HostId) -> &AccessConfig {
     &scenario.network.hosts[usize::from(host.0)].access
 }
 
-/// The sections that make calls.
-fn call_sections(experiment: &Experiment, scenario: &Scenario) -> Vec<Section> {
-    let sections = sections(experiment, ["call", "conference", "users"]);
-    let makes = |(kind, name): (&str, &str), call: &str| match kind {
-        "call" => call == name,
-        "conference" => made_of(call, name, "-").is_some_and(|rest| is_party(scenario, call, rest)),
-        _ => made_of(call, name, "").is_some_and(is_number),
-    };
-    let made = scenario.calls.iter().map(|call| call.name.as_str());
-    let path = |(kind, name): (&str, &str)| match kind {
-        "users" => format!("users.{name}.call"),
-        kind => format!("{kind}.{name}"),
-    };
-    members(&sections, makes, made)
-        .map(|(of, members)| Section { name: of.1.to_owned(), path: path(of), members })
-        .collect()
-}
-
-/// Whether this is how a conference goes on in the name of a call that it made: `bob` of what a unit takes in, else `alice-bob`.
-fn is_party(scenario: &Scenario, call: &str, rest: &str) -> bool {
-    let is_host = |name: &str| scenario.network.host_named(name).is_some();
-    let call = scenario.calls.iter().find(|other| other.name == call);
-    match call.and_then(|call| call.sfu.as_ref()) {
-        Some(Sfu::Publish { .. }) => is_host(rest),
-        _ => rest.match_indices('-').any(|(at, _)| is_host(&rest[..at]) && is_host(&rest[at + 1..])),
-    }
-}
-
-/// Kind and name of the sections of these kinds.
-fn sections<'e, const N: usize>(
-    experiment: &'e Experiment,
-    kinds: [&'static str; N],
-) -> Vec<(&'static str, &'e str)> {
-    let of = |kind| experiment.sections(kind).into_iter().map(move |(name, _)| (kind, name));
-    kinds.into_iter().flat_map(of).collect()
-}
-
-/// The sections that made something, and what: of several that may have, the one with the longest name.
-fn members<'s>(
-    sections: &'s [(&'static str, &'s str)],
-    makes: impl Fn((&'static str, &'s str), &str) -> bool,
-    made: impl Iterator<Item = &'s str>,
-) -> impl Iterator<Item = ((&'static str, &'s str), Vec<usize>)> {
-    let mut found = vec![Vec::new(); sections.len()];
-    for (place, name) in made.enumerate() {
-        let fitting = sections.iter().enumerate().filter(|(_, section)| makes(**section, name));
-        if let Some((section, _)) = fitting.max_by_key(|(_, (_, section))| section.len()) {
-            found[section].push(place);
-        }
-    }
-    sections.iter().copied().zip(found).filter(|(_, members)| !members.is_empty())
-}
-
-/// What follows a section's name and `joint` in the name of what it makes.
-fn made_of<'n>(made: &'n str, section: &str, joint: &str) -> Option<&'n str> {
-    made.strip_prefix(section)?.strip_prefix(joint)
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// The sections that make flows.
-fn flow_sections(experiment: &Experiment, scenario: &Scenario) -> Vec<Beside> {
-    let sections = sections(experiment, ["tcp", "users"]);
-    let makes = |(kind, name): (&str, &str), flow: &str| match kind {
-        "tcp" => flow == name || made_of(flow, name, "-").is_some_and(is_number),
-        _ => made_of(flow, name, "").and_then(|rest| rest.strip_suffix("-web")).is_some_and(is_number),
-    };
-    let made = scenario.tcp.iter().map(|flow| flow.name.as_str());
-    let beside = |((kind, name), members): ((&str, &str), Vec<usize>)| {
-        let measure = match &scenario.tcp[members[0]].application {
+/// The sections that made flows.
+fn flow_sections(origins: &Origins, scenario: &Scenario) -> impl Iterator<Item = Beside> {
+    sections(&origins.tcp).into_iter().map(|section| {
+        let measure = match &scenario.tcp[section.members[0]].application {
             TcpApplication::Pages(_) => Measure::PageLoadTime,
             TcpApplication::Stream(TcpSource::Finite(_)) => Measure::CompletionTime,
             TcpApplication::Stream(_) => Measure::Rate,
         };
-        let section = Section { name: name.to_owned(), path: format!("{kind}.{name}"), members };
-        Beside { name: name.to_owned(), measure, section }
-    };
-    members(&sections, makes, made).map(beside).collect()
+        Beside { name: section.name.clone(), measure, section }
+    })
+}
+
+/// `city` of `users.city.call`.
+fn name_of(path: &str) -> &str {
+    path.split('.').nth(1).unwrap_or_default()
+}
+
+/// The sections at these paths, of which there is one for each thing that was made.
+fn sections(origins: &[String]) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (place, path) in origins.iter().enumerate() {
+        match sections.iter_mut().find(|section| section.path == *path) {
+            Some(section) => section.members.push(place),
+            None => {
+                let name = name_of(path).to_owned();
+                sections.push(Section { name, path: path.clone(), members: vec![place] });
+            }
+        }
+    }
+    sections
 }
 
 /// The section that `[advise]` names, or the first whose calls have video.
@@ -302,14 +253,7 @@ fn ways<'s>(scenario: &'s Scenario, section: &'s Section) -> impl Iterator<Item 
 /// The lines of one's own that the call passes, each once.
 fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result<Vec<Line>, ExperimentError> {
     let mut found: Vec<Line> = Vec::new();
-    let groups = experiment.sections("users");
-    let names_of = |host: &str, way: Direction| {
-        let group = groups.iter().find(|(group, _)| made_of(host, group, "").is_some_and(is_number));
-        match group.filter(|_| !experiment.sections("host").iter().any(|(name, _)| *name == host)) {
-            Some((group, _)) => (format!("{group}.{way}"), format!("users.{group}.host.{way}")),
-            None => (format!("{host}.{way}"), format!("host.{host}.{way}")),
-        }
-    };
+    let origins = experiment.cells()[0].origins();
     for (host, direction) in ways(scenario, call) {
         let ((AccessConfig::Wired { up: line, .. }, Direction::Up)
         | (AccessConfig::Wired { down: line, .. }, Direction::Down)) = (access(scenario, host), direction)
@@ -324,8 +268,9 @@ fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result
             }
             RateConfig::Trace(_) => None,
         };
-        let (name, path) = names_of(scenario.name(host), direction);
-        if !found.iter().any(|line| line.name == name) {
+        let origin = &origins.hosts[usize::from(host.0)];
+        let (name, path) = (format!("{}.{direction}", name_of(origin)), format!("{origin}.{direction}"));
+        if !found.iter().any(|line| line.path == path) {
             found.push(Line { name, path, rate, host, direction, queue: line.queue.clone() });
         }
     }

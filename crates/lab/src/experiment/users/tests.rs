@@ -105,15 +105,52 @@ fn what_is_wrong_is_named_with_its_mend() {
         ("peer =", "pear =", "did you mean peer?"),
         ("host = ", "hosts = ", "did you mean host?"),
         ("[host.server]", "[host.server]\n[host.city003]", "users.city: there is a [host.city003] already"),
-        ("gcc:draft-02", "gcc:draft-2", "x.toml:11: call.city001.controller: "),
-        ("\"5Mbit/s\"", "\"5Mbits\"", "x.toml:10: host.city001.down.rate: "),
-        ("pages = 20", "page = 20", "x.toml:12: tcp.city001-web.page"),
-        ("page_size = \"100kB\", ", "", "tcp.city001-web.page_size: it is missing"),
-        ("[\"2s\", \"20s\"]", "[\"20s\", \"2s\"]", "tcp.city001-web.reading: 20s is more than 2s"),
-        ("pages = 20, ", "", "tcp.city001-web.page_size: there are no pages"),
+        ("gcc:draft-02", "gcc:draft-2", "x.toml:11: users.city.call.controller: "),
+        ("\"5Mbit/s\"", "\"5Mbits\"", "x.toml:10: users.city.host.down.rate: "),
+        ("pages = 20", "page = 20", "x.toml:12: users.city.web.page"),
+        ("page_size = \"100kB\", ", "", "users.city.web.page_size: it is missing"),
+        ("[\"2s\", \"20s\"]", "[\"20s\", \"2s\"]", "users.city.web.reading: 20s is more than 2s"),
+        ("pages = 20, ", "", "users.city.web.page_size: there are no pages"),
     ] {
         assert!(CITY.contains(from), "{from}");
         let error = parse(&CITY.replacen(from, to, 1)).unwrap_err();
         assert!(error.contains(said), "{error}, not {said}");
     }
+}
+
+#[test]
+fn what_was_made_knows_its_section() {
+    let more = "[call.alone]\nfrom = \"server\"\nto = \"city001\"\n[tcp.upload]\nfrom = \"city001\"\nto = \"server\"\nflows = 2\n\
+        [conference.town]\nparties = [\"server\", \"city001\", \"city002\"]\ntopology = \"mesh\"\n";
+    let experiment = parse(&CITY.replacen("present = 7", "present = 1", 1).replacen(
+        "[defaults",
+        &format!("{more}[defaults"),
+        1,
+    ))
+    .unwrap();
+    let cell = &experiment.cells()[0];
+    let (origins, scenario) = (cell.origins(), cell.scenario(Seed(1)));
+    let of = |names: Vec<&str>, origins: &[String]| {
+        let pairs = names.into_iter().zip(origins).map(|(name, origin)| format!("{name} of {origin}"));
+        pairs.collect::<Vec<_>>().join(", ")
+    };
+    let calls = scenario.calls.iter().map(|call| call.name.as_str()).collect();
+    let flows = scenario.tcp.iter().map(|flow| flow.name.as_str()).collect();
+    let hosts = scenario.network.hosts.iter().map(|host| host.name.as_str()).collect();
+    assert_eq!(
+        of(calls, &origins.calls),
+        "alone of call.alone, city001 of users.city.call, city002 of users.city.call, city003 of users.city.call, \
+         city004 of users.city.call, town-server-city001 of conference.town, town-server-city002 of conference.town, \
+         town-city001-city002 of conference.town"
+    );
+    assert_eq!(
+        of(flows, &origins.tcp),
+        "upload-1 of tcp.upload, upload-2 of tcp.upload, city001-web of users.city.web, city002-web of users.city.web, \
+         city003-web of users.city.web, city004-web of users.city.web"
+    );
+    assert_eq!(
+        of(hosts, &origins.hosts),
+        "server of host.server, city001 of users.city.host, city002 of users.city.host, city003 of users.city.host, \
+         city004 of users.city.host"
+    );
 }
