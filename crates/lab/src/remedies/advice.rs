@@ -61,13 +61,15 @@ pub struct Advice {
     pub group: Group,
     /// The remedies that were asked for.
     pub remedies: Vec<Remedy>,
-    /// By remedy, by situation: the experiment with it, or why there is none.
+    /// By remedy, by situation: the experiment with it, or why there is none, or no judgement of it.
     pub settled: Vec<Vec<Result<Settled, Unfit>>>,
     /// What is run, and of which situation; the experiments are those of `experiments`.
     variants: Vec<(usize, Variant)>,
     experiments: Vec<Experiment>,
     /// By variant, by run; none of a run that broke off.
     judged: Vec<Vec<Option<Judgement>>>,
+    /// Why there is nothing to compare with: a run of a situation as it stands, or of the call alone, that broke off.
+    broken: Option<String>,
 }
 
 impl Advice {
@@ -95,7 +97,7 @@ impl Advice {
             }
         }
         let judged = experiments.iter().map(|experiment| vec![None; experiment.runs as usize]).collect();
-        Ok(Self { group, remedies, settled, variants, experiments, judged })
+        Ok(Self { group, remedies, settled, variants, experiments, judged, broken: None })
     }
 
     /// How many runs it takes.
@@ -104,7 +106,7 @@ impl Advice {
         self.experiments.iter().map(|experiment| experiment.runs as usize).sum()
     }
 
-    /// Runs everything. Runs that break off are told to `failed`.
+    /// Runs everything. Runs that break off are told to `failed`; a remedy loses its situation by one, and only that.
     ///
     /// # Errors
     /// When a run cannot be judged.
@@ -114,14 +116,38 @@ impl Advice {
         mut failed: impl FnMut(Job, &str),
     ) -> Result<Summary, MetricError> {
         let (situations, variants, judged) = (&self.group.situations, &self.variants, &mut self.judged);
-        let mut fault = None;
+        let (mut fault, mut broken) = (None, Vec::new());
         let judge = |job: Job, recording| Judgement::of(&situations[variants[job.experiment].0], &recording);
         let summary = runner.run(&self.experiments, judge, |Outcome { job, result }| match result {
             Ok(Ok(judgement)) => judged[job.experiment][job.run as usize] = Some(judgement),
             Ok(Err(error)) => fault = Some(error),
-            Err(failure) => failed(job, &failure.to_string()),
+            Err(failure) => {
+                failed(job, &failure.to_string());
+                broken.push((job, failure.to_string()));
+            }
         });
+        for (job, reason) in broken {
+            self.break_off(job.experiment, format!("its run of seed {} broke off: {reason}", job.seed));
+        }
         fault.map_or(Ok(summary), Err)
+    }
+
+    /// Leaves out what cannot be judged as a run of this variant broke off.
+    pub(super) fn break_off(&mut self, variant: usize, reason: String) {
+        match self.variants[variant] {
+            (situation, Variant::With(remedy)) => self.settled[remedy][situation] = Err(Unfit(reason)),
+            (situation, Variant::Plain | Variant::Alone) => {
+                let of = &self.group.situations[situation];
+                let cell = if of.label.is_empty() { String::new() } else { format!(", {}", of.label) };
+                self.broken = Some(format!("{}{cell}: {reason}", of.experiment.name));
+            }
+        }
+    }
+
+    /// Why there is no ranking: without what stands, or the call alone, there is nothing to compare with.
+    #[must_use]
+    pub fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
     }
 
     /// How one remedy did, or what stands already (`None`), over the first `runs` runs of each situation; `weight` is that of the call against what is
@@ -164,7 +190,8 @@ impl Advice {
 
     fn in_situation(&self, place: usize, remedy: Option<usize>, runs: usize, weight: f64) -> Standing {
         let plain = self.runs_of(place, Variant::Plain).unwrap_or_default();
-        let with = remedy.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
+        let applied = remedy.filter(|remedy| self.settled[*remedy][place].is_ok());
+        let with = applied.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
         let alone = self.runs_of(place, Variant::Alone).unwrap_or(plain);
         let compared: Vec<Compared<'_>> = with
             .iter()

@@ -414,3 +414,24 @@ fn a_dedicated_bearer_is_the_judged_calls_alone_and_holds_all_of_it() {
     let gbr = (2_500_000 + audio) * 11 / 10;
     assert!(set[0].1.contains(&format!("gbr = \"{}\"", units::Bitrate::from_bps(gbr))), "{set:?}");
 }
+
+#[test]
+fn a_run_that_breaks_off_takes_its_remedy_alone() {
+    let set = [("duration", "40s"), ("runs", "2")];
+    let mut advice = advice("situations/adsl-upload", &set, &["codel", "pie"]);
+    let names = |advice: &Advice| -> BTreeSet<&str> {
+        advice.ranks(2, 0.5).iter().map(|rank| advice.name(rank)).collect()
+    };
+    assert_eq!(names(&advice), ["as it stands", "codel", "pie"].into());
+    // As it stands, the call alone, and the remedies.
+    advice.break_off(2, "its run of seed 2 broke off: no memory".to_owned());
+    assert_eq!(names(&advice), ["as it stands", "pie"].into());
+    let [(left_out, reason)] = &advice.unfit()[..] else { panic!("{:?}", advice.unfit()) };
+    assert_eq!(
+        (&left_out[..], reason.to_string()),
+        (&["codel".to_owned()][..], "its run of seed 2 broke off: no memory".to_owned())
+    );
+    assert_eq!(advice.broken(), None);
+    advice.break_off(1, "its run of seed 1 broke off: no memory".to_owned());
+    assert_eq!(advice.broken(), Some("situations/adsl-upload: its run of seed 1 broke off: no memory"));
+}

@@ -43,12 +43,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         eprint(&format!("stopped: {done} of {total} runs were finished, and a part of them is no ranking"));
         return Err(Failure::Interrupted);
     }
-    if summary.failed > 0 {
-        return conclude(summary, ExitCode::SUCCESS);
+    // A ranking without some of its remedies is one still.
+    let (ranked, broken): (Vec<_>, Vec<_>) = advices.iter().partition(|advice| advice.broken().is_none());
+    for reason in broken.into_iter().filter_map(Advice::broken) {
+        eprint(&format!("{reason}; there is nothing to compare with"));
     }
     let mut out = Output::new();
     let mut agrees = true;
-    let ranked: Vec<Shown<'_>> = advices.iter().map(|advice| Shown::of(args, advice)).collect();
+    let ranked: Vec<Shown<'_>> = ranked.into_iter().map(|advice| Shown::of(args, advice)).collect();
     for (place, shown) in ranked.iter().enumerate() {
         if args.json {
             shown.json(&mut out)?;
@@ -65,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     out.finish()?;
-    if let Some(path) = &args.output {
+    if let Some(path) = args.output.as_ref().filter(|_| !ranked.is_empty()) {
         let sections = ranked.iter().map(|shown| shown.advice.section(&shown.ranks, &args.dev));
         super::report::write(
             path,
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             summary.done,
         )?;
     }
-    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    conclude(summary, if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Runs one advice.
