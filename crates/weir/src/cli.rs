@@ -116,7 +116,7 @@ pub(crate) struct Running {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Keep every run in this store, a SQLite file, which is made if it is not there
+    /// Keep every run in this store, a SQLite file, which is made if it is not there, and take from it what was run before
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
     /// One JSON object a line

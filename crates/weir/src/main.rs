@@ -3,7 +3,6 @@
 mod cli;
 mod commands;
 mod failure;
-mod keeper;
 mod output;
 mod progress;
 

@@ -181,3 +181,21 @@ fn bad_input_is_one_line_and_exit_code_2() {
     }
     weir(&["advise", "--help"]).assert().success().stdout(contains("Usage").and(contains("weir advise")));
 }
+
+#[test]
+fn with_a_store_nothing_is_run_twice() {
+    let folder = folder("");
+    let args = ["advise", "home.toml", "--json", "--remedy", "sfq", "--store", "s.sqlite"];
+    let advise = || in_folder(folder.path(), &args).assert().success();
+    let first = advise().stderr(is_empty()).get_output().stdout.clone();
+    let second =
+        advise().stderr(contains("6 of the runs were in the store already")).get_output().stdout.clone();
+    assert_eq!(first, second);
+    let run = ["run", "home.toml", "--runs", "3", "--store", "s.sqlite"];
+    in_folder(folder.path(), &run)
+        .assert()
+        .success()
+        .stderr(contains("2 of the runs were in the store already"));
+    let over = ["advise", "home.toml", "--store", "s.sqlite", "-o", "s.sqlite"];
+    in_folder(folder.path(), &over).assert().code(2).stderr(contains("s.sqlite"));
+}

@@ -1,6 +1,6 @@
 use super::*;
 use crate::experiment::Experiment;
-use crate::runner::Runner;
+use crate::runner::{NOWHERE, Runner};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
@@ -38,7 +38,8 @@ fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
     let plan = Plan::new(catalogue.select(&[]).unwrap(), short);
     let cancel = AtomicBool::new(cancel);
     let jobs = NonZeroUsize::new(2).unwrap();
-    plan.run(Runner { jobs, cancel: &cancel, progress: &|_, _| {} }, |_, _| (), |_, ()| {}).0
+    plan.run(Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE }, |_, _| (), |_, ()| {})
+        .0
 }
 
 #[test]

@@ -71,15 +71,15 @@ impl<'c> Plan<'c> {
     }
 
     /// Runs everything and judges. `each` may make something more of every recording, in the thread of the run; `observe` gets it,
-    /// in order, in the calling thread, as a store does.
+    /// in order, in the calling thread.
     pub fn run<T: Send>(
         &self,
         runner: Runner<'_>,
-        each: impl Fn(Job, Recording) -> T + Sync,
+        each: impl Fn(Job, &Recording) -> T + Sync,
         mut observe: impl FnMut(Job, T),
     ) -> (Vec<Verdict>, Summary) {
         let mut verification = Verification::new(self);
-        let both = |job, recording: Recording| (self.compute(job, &recording), each(job, recording));
+        let both = |job, recording: &Recording| (self.compute(job, recording), each(job, recording));
         let summary = runner.run(&self.experiments, both, |outcome: Outcome<_>| {
             let result = outcome.result.map(|(results, more)| {
                 observe(outcome.job, more);

@@ -5,7 +5,7 @@ mod values;
 use super::*;
 use crate::experiment::Experiment;
 use crate::report::{At, Body, Figure, Role, Section};
-use crate::runner::{Outcome, Runner};
+use crate::runner::{NOWHERE, Outcome, Runner};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
@@ -39,8 +39,13 @@ fn section(figures: &str) -> Section {
     let experiments = [experiment];
     let mut drawings = Drawings::new(&experiments[0]);
     let cancel = AtomicBool::new(false);
-    let runner = Runner { jobs: NonZeroUsize::new(2).unwrap(), cancel: &cancel, progress: &|_, _| {} };
-    let each = |job: Job, recording| Drawings::pieces(&experiments[job.experiment], job, &recording);
+    let runner = Runner {
+        jobs: NonZeroUsize::new(2).unwrap(),
+        cancel: &cancel,
+        progress: &|_, _| {},
+        keeper: &NOWHERE,
+    };
+    let each = |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
     runner.run(&experiments, each, |outcome: Outcome<_>| drawings.add(outcome.result.unwrap()));
     drawings.section()
 }

@@ -117,7 +117,8 @@ impl Advice {
     ) -> Result<Summary, MetricError> {
         let (situations, variants, judged) = (&self.group.situations, &self.variants, &mut self.judged);
         let (mut fault, mut broken) = (None, Vec::new());
-        let judge = |job: Job, recording| Judgement::of(&situations[variants[job.experiment].0], &recording);
+        let judge =
+            |job: Job, recording: &_| Judgement::of(&situations[variants[job.experiment].0], recording);
         let summary = runner.run(&self.experiments, judge, |Outcome { job, result }| match result {
             Ok(Ok(judgement)) => judged[job.experiment][job.run as usize] = Some(judgement),
             Ok(Err(error)) => fault = Some(error),

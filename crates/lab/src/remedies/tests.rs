@@ -2,7 +2,7 @@ use super::catalogue::{Kind, remedies};
 use super::{Advice, Group, Judgement, Measure, Situation};
 use crate::experiment::Experiment;
 use crate::report::Cells;
-use crate::runner::Runner;
+use crate::runner::{NOWHERE, Runner};
 use net::QueueConfig;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -35,7 +35,7 @@ fn advice_on(situation: Situation, name: &str, chosen: &[&str]) -> Advice {
     let mut advice = Advice::new(group, remedies).unwrap();
     let cancel = AtomicBool::new(false);
     let jobs = NonZeroUsize::new(2).unwrap();
-    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {} };
+    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
     let summary = advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed)).unwrap();
     assert_eq!(summary.done, advice.runs());
     advice

@@ -2,10 +2,12 @@
 //! run), whatever the number of threads, so a result does not depend on the machine.
 
 mod keep;
+mod keeper;
 #[cfg(test)]
 mod tests;
 
 pub use keep::{capture, keep, keep_imported, stored};
+pub use keeper::{Keeper, Kept, NOWHERE};
 
 use crate::experiment::Experiment;
 use sim::{Recording, Scenario};
@@ -94,6 +96,14 @@ pub struct Runner<'a> {
     pub cancel: &'a AtomicBool,
     /// Told after each run: (done, in all).
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Where runs are kept; one that is there already is taken from there.
+    pub keeper: &'a Keeper,
+}
+
+/// What came of a run, and the recording with its digest if it is to be kept.
+struct Made<T> {
+    outcome: Outcome<T>,
+    fresh: Option<(String, Recording)>,
 }
 
 /// As many threads as the machine has cores.
@@ -104,45 +114,53 @@ pub fn all_cores() -> NonZeroUsize {
 
 impl Runner<'_> {
     /// Runs all experiments. `each` makes something of a recording, in the thread of the run; `sink` gets the outcomes in
-    /// order, in the calling thread, as soon as all before are there.
+    /// order, in the calling thread, as soon as all before are there and the run is kept.
     pub fn run<T: Send>(
         &self,
         experiments: &[Experiment],
-        each: impl Fn(Job, Recording) -> T + Sync,
-        sink: impl FnMut(Outcome<T>),
+        each: impl Fn(Job, &Recording) -> T + Sync,
+        mut sink: impl FnMut(Outcome<T>),
     ) -> Summary {
         let jobs = jobs(experiments);
         let scenario = |job: Job| experiments[job.experiment].cells()[job.cell].scenario(job.seed);
         let work = |job: Job| self.one(job, &scenario(job), &each);
-        self.spread(&jobs, work, sink)
+        self.spread(&jobs, work, |Made { outcome, fresh }| {
+            if let Some((digest, recording)) = fresh {
+                let (job, experiment) = (outcome.job, &experiments[outcome.job.experiment]);
+                self.keeper.keep_simulated(experiment, job, &recording, digest, self.cancel);
+            }
+            sink(outcome);
+        })
     }
 
     /// One run; `None` if it was cancelled.
-    fn one<T>(
-        &self,
-        job: Job,
-        scenario: &Scenario,
-        each: impl Fn(Job, Recording) -> T,
-    ) -> Option<Outcome<T>> {
+    fn one<T>(&self, job: Job, scenario: &Scenario, each: impl Fn(Job, &Recording) -> T) -> Option<Made<T>> {
         let attempt = || {
+            let digest = self.keeper.digest(scenario);
+            if let Some(digest) = &digest
+                && let Some(recording) = self.keeper.find(digest).map_err(|error| error.to_string())?
+            {
+                return Ok((each(job, &recording), None));
+            }
             let options = sim::Options { cancel: Some(self.cancel), ..Default::default() };
-            sim::run(scenario, options).map(|recording| each(job, recording))
+            let recording = sim::run(scenario, options).map_err(|error| error.to_string())?;
+            Ok::<_, String>((each(job, &recording), digest.map(|digest| (digest, recording))))
         };
-        let result = match catch_unwind(AssertUnwindSafe(attempt)) {
-            Ok(Ok(value)) => Ok(value),
+        let (result, fresh) = match catch_unwind(AssertUnwindSafe(attempt)) {
+            Ok(Ok((value, fresh))) => (Ok(value), fresh),
             Ok(Err(_)) if self.cancel.load(Ordering::Relaxed) => return None,
-            Ok(Err(error)) => Err(RunFailure::Refused(error.to_string())),
-            Err(panic) => Err(RunFailure::Panicked(words(panic.as_ref()))),
+            Ok(Err(reason)) => (Err(RunFailure::Refused(reason)), None),
+            Err(panic) => (Err(RunFailure::Panicked(words(panic.as_ref()))), None),
         };
-        Some(Outcome { job, result })
+        Some(Made { outcome: Outcome { job, result }, fresh })
     }
 
     /// Spreads the work over the threads and puts the outcomes back in order.
     fn spread<T: Send>(
         &self,
         jobs: &[Job],
-        work: impl Fn(Job) -> Option<Outcome<T>> + Sync,
-        mut sink: impl FnMut(Outcome<T>),
+        work: impl Fn(Job) -> Option<Made<T>> + Sync,
+        mut sink: impl FnMut(Made<T>),
     ) -> Summary {
         let next = AtomicUsize::new(0);
         let (send, receive) = mpsc::channel();
@@ -178,25 +196,25 @@ impl Runner<'_> {
 
     fn collect<T>(
         &self,
-        receive: &mpsc::Receiver<(usize, Option<Outcome<T>>)>,
+        receive: &mpsc::Receiver<(usize, Option<Made<T>>)>,
         summary: &mut Summary,
-        sink: &mut impl FnMut(Outcome<T>),
+        sink: &mut impl FnMut(Made<T>),
     ) {
         let mut waiting = BTreeMap::new();
         let mut expected = 0;
-        for (place, outcome) in receive {
-            if let Some(outcome) = &outcome {
-                if outcome.result.is_ok() {
+        for (place, made) in receive {
+            if let Some(made) = &made {
+                if made.outcome.result.is_ok() {
                     summary.done += 1;
                 } else {
                     summary.failed += 1;
                 }
                 (self.progress)(summary.done + summary.failed, summary.total);
             }
-            waiting.insert(place, outcome);
-            while let Some(outcome) = waiting.remove(&expected) {
+            waiting.insert(place, made);
+            while let Some(made) = waiting.remove(&expected) {
                 expected += 1;
-                outcome.into_iter().for_each(&mut *sink);
+                made.into_iter().for_each(&mut *sink);
             }
         }
         // After a cancellation there are gaps; what was finished is kept.

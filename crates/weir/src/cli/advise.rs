@@ -43,6 +43,9 @@ pub(crate) struct Advise {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Keep every run in this store, a SQLite file, and take from it what was run before
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
     /// One JSON object a remedy, best first
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,4 +1,4 @@
-use super::{conclude, eprint, outputs_apart, with_runner};
+use super::{close, conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Advise as Args;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -8,7 +8,7 @@ use lab::experiment::{Experiment, names};
 use lab::metrics::Estimate;
 use lab::remedies::{AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies};
 use lab::report::Cells;
-use lab::runner::{Job, Runner, Summary};
+use lab::runner::{Job, Keeper, Runner, Summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -20,7 +20,8 @@ const CHECK: u32 = 10;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
-    outputs_apart(&outputs, &args.situations.iter().map(Path::new).collect::<Vec<_>>())?;
+    let read = args.situations.iter().map(Path::new).chain(args.store.as_deref());
+    outputs_apart(&outputs, &read.collect::<Vec<_>>())?;
     let wanted = Wanted::of(&args.remedy)?;
     let catalogue = Catalogue::embedded()?;
     let mut advices = Vec::new();
@@ -37,10 +38,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         Ok::<Summary, Failure>(all)
     };
-    let summary = with_runner(args.jobs, args.quiet, work)??;
+    let keeper = Keeper::open(args.store.as_deref())?;
+    let summary = with_runner((args.jobs, args.quiet), &keeper, work)??;
+    close(keeper, args.quiet)?;
     if summary.cancelled {
         let Summary { done, total, .. } = summary;
-        eprint(&format!("stopped: {done} of {total} runs were finished, and a part of them is no ranking"));
+        let kept = if args.store.is_some() {
+            "the store has them for the next time"
+        } else {
+            "--store FILE keeps them for the next time"
+        };
+        eprint(&format!(
+            "stopped: {done} of {total} runs were finished, and a part of them is no ranking; {kept}"
+        ));
         return Err(Failure::Interrupted);
     }
     // A ranking without some of its remedies is one still.

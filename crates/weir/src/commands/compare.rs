@@ -7,7 +7,7 @@ use crate::output::{Output, table};
 use lab::claims::{Catalogue, Claim, Verdict, schedule};
 use lab::comparison::{Comparison, Difference, Party, differences};
 use lab::experiment::Experiment;
-use lab::runner::{Outcome, Summary};
+use lab::runner::{Job, NOWHERE, Outcome, Summary};
 use lab::store::{Filter, Store, StoredRun};
 use std::path::Path;
 use std::process::ExitCode;
@@ -110,8 +110,8 @@ fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summar
     }
     let experiments: Vec<Experiment> = missing.iter().map(|(_, party)| party.experiment.clone()).collect();
     let mut made = Vec::new();
-    let summary = with_runner(args.jobs, args.quiet, |runner| {
-        let each = |job: lab::runner::Job, recording| missing[job.experiment].1.facts(job, &recording, false);
+    let summary = with_runner((args.jobs, args.quiet), &NOWHERE, |runner| {
+        let each = |job: Job, recording: &_| missing[job.experiment].1.facts(job, recording, false);
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Ok(facts) => made.push((outcome.job.experiment, facts)),
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),

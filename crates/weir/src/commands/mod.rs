@@ -19,7 +19,7 @@ pub(crate) mod verify;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use lab::export::{to_file, writable};
-use lab::runner::{Runner, Summary, all_cores};
+use lab::runner::{Keeper, Kept, Runner, Summary, all_cores};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -27,10 +27,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs `work` with a runner that shows progress and stops on Ctrl-C.
+/// Runs `work` with a runner that shows progress, stops on Ctrl-C and keeps the runs.
 fn with_runner<T>(
-    jobs: Option<NonZeroUsize>,
-    quiet: bool,
+    (jobs, quiet): (Option<NonZeroUsize>, bool),
+    keeper: &Keeper,
     work: impl FnOnce(Runner<'_>) -> T,
 ) -> Result<T, Failure> {
     // The second time the user means it.
@@ -38,7 +38,7 @@ fn with_runner<T>(
     let progress = Progress::new(quiet, "runs");
     let show = |done, total| progress.show(done, total);
     let jobs = jobs.unwrap_or_else(all_cores);
-    let result = work(Runner { jobs, cancel: &cancel, progress: &show });
+    let result = work(Runner { jobs, cancel: &cancel, progress: &show, keeper });
     progress.finish();
     Ok(result)
 }
@@ -54,6 +54,18 @@ fn cancel_on_signal(again: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>
     };
     ctrlc::set_handler(handler).map_err(Failure::new)?;
     Ok(cancel)
+}
+
+/// Says what became of the store.
+fn close(keeper: Keeper, quiet: bool) -> Result<(), Failure> {
+    let Kept { kept, found, fault } = keeper.finish();
+    if found > 0 && !quiet {
+        eprint(&format!("{found} of the runs were in the store already"));
+    }
+    match fault {
+        Some(error) => Err(Failure::new(format!("{error}; {kept} runs were kept before"))),
+        None => Ok(()),
+    }
 }
 
 /// The exit code after runs, and a word about those that are missing.

@@ -1,16 +1,15 @@
 //! Runs in real time, whatever makes them: one after another, shown, compared with the simulator, and kept.
 
 use super::run::{lines_table, streams_table};
-use super::{cancel_on_signal, eprint, write_file};
+use super::{cancel_on_signal, close, eprint, write_file};
 use crate::cli::{Chosen, RealTimeArgs};
 use crate::failure::Failure;
-use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use crate::progress::Progress;
 use lab::emulate::{Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said};
 use lab::experiment::{Cell, Experiment, ProgramKind};
 use lab::metrics::{StreamSummary, Unit, lines, summary};
-use lab::runner::Job;
+use lab::runner::{Job, Keeper};
 use lab::store::Mode;
 use lab::{Recording, Seed};
 use serde_json::{Map, Value, json};
@@ -70,7 +69,7 @@ pub(crate) fn run(
         for &(run, seed) in &seeds {
             let done = session.one(&mut out, Job { experiment: 0, cell: cell.index, run, seed });
             if cancel.load(Ordering::Relaxed) {
-                session.keeper.finish()?;
+                close(session.keeper, args.quiet)?;
                 eprint("stopped; the hosts and what ran on them are gone");
                 return Err(Failure::Interrupted);
             }
@@ -86,7 +85,7 @@ pub(crate) fn run(
         }
     }
     out.finish()?;
-    session.keeper.finish()?;
+    close(session.keeper, args.quiet)?;
     Ok(ExitCode::from(session.code))
 }
 
@@ -135,7 +134,7 @@ impl Session<'_> {
         self.keeper.keep(
             self.experiment,
             job,
-            Some(&emulated.recording),
+            &emulated.recording,
             self.kind.mode,
             &emulated.notes,
             self.cancel,

@@ -1,12 +1,11 @@
-use super::{conclude, eprint, outputs_apart, with_runner, write_file};
+use super::{close, conclude, eprint, outputs_apart, with_runner, write_file};
 use crate::cli::{Chosen, Report};
 use crate::failure::Failure;
-use crate::keeper::Keeper;
 use lab::claims::Verdict;
 use lab::experiment::Experiment;
 use lab::figures::Drawings;
 use lab::report::Section;
-use lab::runner::{Job, Outcome, Runner};
+use lab::runner::{Job, Keeper, Outcome, Runner};
 use lab::store::{Mode, Store, StoredRun};
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,33 +19,20 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     }
     let open = |name: &String| args.running.chosen.of(Experiment::open(name)?)?.simulated();
     let experiments: Vec<Experiment> = args.experiments.iter().map(open).collect::<Result<_, _>>()?;
-    let mut keeper = Keeper::open(args.running.store.as_deref())?;
-    let wanted = keeper.wants();
+    let keeper = Keeper::open(args.running.store.as_deref())?;
     let mut drawings: Vec<Drawings<'_>> = experiments.iter().map(Drawings::new).collect();
-    let each = |job: Job, recording| {
-        (Drawings::pieces(&experiments[job.experiment], job, &recording), wanted.then_some(recording))
-    };
+    let each = |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
     let work = |runner: Runner<'_>| {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
-            Ok((pieces, recording)) => {
-                keeper.keep(
-                    &experiments[outcome.job.experiment],
-                    outcome.job,
-                    recording.as_ref(),
-                    Mode::Simulated,
-                    &[],
-                    runner.cancel,
-                );
-                drawings[outcome.job.experiment].add(pieces);
-            }
+            Ok(pieces) => drawings[outcome.job.experiment].add(pieces),
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
         })
     };
-    let summary = with_runner(args.running.jobs, args.running.quiet, work)?;
+    let summary = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
     let sections = drawings.iter().map(Drawings::section).collect();
     let title = title(&experiments.iter().collect::<Vec<_>>());
     write(&args.output, &title, &args.running.chosen, args.running.quiet, &[], sections, summary.done)?;
-    keeper.finish()?;
+    close(keeper, args.running.quiet)?;
     conclude(summary, ExitCode::SUCCESS)
 }
 

@@ -1,13 +1,11 @@
-use super::{conclude, eprint, outputs_apart, with_runner};
+use super::{close, conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Run;
 use crate::failure::Failure;
-use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use comfy_table::Table;
 use lab::experiment::Experiment;
 use lab::metrics::{StreamSummary, Unit, condensed, mean, summary};
-use lab::runner::{Job, Outcome, Runner};
-use lab::store::Mode;
+use lab::runner::{Job, Keeper, Outcome, Runner};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -30,34 +28,23 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     outputs_apart(&outputs, &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>())?;
     let experiment = args.running.chosen.of(Experiment::open(&args.experiment)?)?.simulated()?;
     let experiments = [experiment];
-    let mut keeper = Keeper::open(args.running.store.as_deref())?;
-    let wanted = keeper.wants();
+    let keeper = Keeper::open(store)?;
     let mut shown = Shown {
         json: args.running.json,
         out: Output::new(),
         cells: vec![Vec::new(); experiments[0].cells().len()],
         fault: None,
     };
-    let each = |_, recording| (summary(&recording), wanted.then_some(recording));
     let work = |runner: Runner<'_>| {
+        let each = |_, recording: &_| summary(recording);
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
-            Ok((streams, recording)) => {
-                keeper.keep(
-                    &experiments[0],
-                    outcome.job,
-                    recording.as_ref(),
-                    Mode::Simulated,
-                    &[],
-                    runner.cancel,
-                );
-                shown.add(&experiments[0], outcome.job, streams, runner);
-            }
+            Ok(streams) => shown.add(&experiments[0], outcome.job, streams, runner),
         })
     };
-    let done = with_runner(args.running.jobs, args.running.quiet, work)?;
+    let done = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
     shown.finish(&experiments[0])?;
-    keeper.finish()?;
+    close(keeper, args.running.quiet)?;
     if let Some(path) = &args.pcap {
         let first = Job { experiment: 0, cell: 0, run: 0, seed: experiments[0].seed };
         lab::runner::capture(&experiments[0], first, path)?;

@@ -1,13 +1,11 @@
-use super::{conclude, eprint, outputs_apart, with_runner, write_file};
+use super::{close, conclude, eprint, outputs_apart, with_runner, write_file};
 use crate::cli::Verify;
 use crate::failure::Failure;
-use crate::keeper::Keeper;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Other, Plan, Status, Verdict};
 use lab::figures::Drawings;
-use lab::runner::{Job, Runner, Summary};
-use lab::store::Mode;
+use lab::runner::{Job, Keeper, Runner, Summary};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,33 +30,23 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     }
     let plan = Plan::new(claims, |experiment| args.running.chosen.of(experiment)?.simulated());
     baseline.iter().try_for_each(|baseline| baseline.check(&plan.experiments))?;
-    let mut keeper = Keeper::open(args.running.store.as_deref())?;
+    let keeper = Keeper::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan, &others);
     let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();
-    let (drawn, wanted) = (args.report.is_some(), keeper.wants());
-    let each = |job: Job, recording| {
-        let experiment = &plan.experiments[job.experiment];
-        (drawn.then(|| Drawings::pieces(experiment, job, &recording)), wanted.then_some(recording))
+    let drawn = args.report.is_some();
+    let each = |job: Job, recording: &_| {
+        drawn.then(|| Drawings::pieces(&plan.experiments[job.experiment], job, recording))
     };
     let work = |runner: Runner<'_>| {
-        let (mut verdicts, summary) =
-            plan.run(runner, each, |job, (pieces, recording): (Option<_>, Option<_>)| {
-                keeper.keep(
-                    &plan.experiments[job.experiment],
-                    job,
-                    recording.as_ref(),
-                    Mode::Simulated,
-                    &[],
-                    runner.cancel,
-                );
-                pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
-            });
+        let (mut verdicts, summary) = plan.run(runner, each, |job, pieces: Option<_>| {
+            pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
+        });
         let summary = others.iter().fold(summary, |summary, other| {
             if summary.cancelled { summary } else { summary + beside(&plan, other, runner, &mut verdicts) }
         });
         (verdicts, summary)
     };
-    let (verdicts, summary) = with_runner(args.running.jobs, args.running.quiet, work)?;
+    let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
     if let Some(path) = &args.report {
         let sections = drawings.iter().map(Drawings::section).collect();
         super::report::write(
@@ -79,7 +67,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         Ok(()) | Err(Failure::PipeClosed) => {}
         Err(failure) => return Err(failure),
     }
-    keeper.finish()?;
+    close(keeper, args.running.quiet)?;
     if let Some(baseline) = &baseline {
         for verdict in verdicts.iter().filter(|verdict| !baseline.knows(&verdict.id)) {
             eprint(&format!("note: the baseline says nothing of {}", verdict.id));
