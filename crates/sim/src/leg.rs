@@ -33,7 +33,7 @@ pub(crate) struct Leg {
 enum State {
     Ahead(Box<Plan>),
     On(Box<Ends>),
-    Over { points: Vec<Points>, events: Vec<Event> },
+    Over { video: Vec<Points>, audio: Vec<Points>, events: Vec<Event> },
 }
 
 impl Leg {
@@ -208,13 +208,15 @@ impl Leg {
         let active = self.active;
         let Some(ends) = self.ends(active.0) else { return };
         let reported = ends.sender.take_reported();
-        let points = vec![
+        let video = vec![
             Points { name: "roundTripTime", values: reported.rtts },
             Points { name: "fractionLost", values: reported.fractions },
             Points { name: "frameDelay", values: std::mem::take(&mut ends.receiver.frame_delays) },
         ];
+        let audio =
+            vec![Points { name: "frameDelay", values: std::mem::take(&mut ends.receiver.audio_delays) }];
         let events = self.happened();
-        self.state = State::Over { points, events };
+        self.state = State::Over { video, audio, events };
     }
 
     /// What happened, once.
@@ -271,12 +273,12 @@ impl Leg {
     /// The leg's records.
     pub(crate) fn finish(mut self) -> impl Iterator<Item = StreamRecord> {
         self.end();
-        let points = match self.state {
-            State::Over { points, .. } => points,
-            State::Ahead(_) | State::On(_) => Vec::new(),
+        let (video_points, audio_points) = match self.state {
+            State::Over { video, audio, .. } => (video, audio),
+            State::Ahead(_) | State::On(_) => (Vec::new(), Vec::new()),
         };
-        let video = self.video.map(|sampler| sampler.finish(points));
-        let audio = self.audio.map(|sampler| sampler.finish(Vec::new()));
+        let video = self.video.map(|sampler| sampler.finish(video_points));
+        let audio = self.audio.map(|sampler| sampler.finish(audio_points));
         video.into_iter().chain(audio)
     }
 }

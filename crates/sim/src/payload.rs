@@ -32,7 +32,8 @@ pub struct Rtp {
     pub padding: bool,
     /// Parity over other packets (RFC 5109 § 7.3): which.
     pub fec: Option<FecGroup>,
-    /// Which frame it is a part of; not on the wire (a real receiver reads the payload descriptor).
+    /// Which frame it is a part of; not on the wire (a real receiver reads the payload descriptor). A packet of audio is a whole frame:
+    /// only the time of its capture counts, and its `count` is 0.
     pub frame: FramePart,
 }
 

@@ -78,6 +78,26 @@ fn what_is_published_reaches_every_subscriber_unaltered() {
 }
 
 #[test]
+fn the_delay_of_a_voice_is_that_of_both_ways() {
+    let mut scenario = room();
+    for call in &mut scenario.calls {
+        (call.video, call.audio) = (None, Some(common::steady_voice()));
+    }
+    let recording = run(&scenario);
+    // Each way is up a line and down another, of 5 ms and 213 bytes at 20 Mbit/s; the second copy waits for the first.
+    let line = 5e-3 + 213.0 * 8.0 / 20e6;
+    for (stream, expected) in
+        [("up", 2.0 * line), ("one", 4.0 * line), ("two", 4.0 * line + 213.0 * 8.0 / 20e6)]
+    {
+        let stream = format!("{stream}.audio");
+        let delays = recording.stream(&stream).unwrap().points("frameDelay").unwrap();
+        assert!(delays.len() > 995, "{stream}: {}", delays.len());
+        let exact = |&(_, delay): &(_, f64)| (delay - expected).abs() < 1e-12;
+        assert!(delays.iter().all(exact), "{stream}: {delays:?}, not {expected}");
+    }
+}
+
+#[test]
 fn the_unit_answers_for_what_was_lost_behind_it() {
     let mut scenario = room();
     down(&mut scenario, 2).loss = lossy(5);

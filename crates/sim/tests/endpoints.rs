@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{call, dumbbell, last, late_rate, run, with_loss};
+use common::{call, dumbbell, last, late_rate, run, steady_voice, with_loss};
 use units::{Bitrate, Duration, Time};
 
 #[test]
@@ -127,6 +127,45 @@ fn freezes_and_key_frame_requests_are_events() {
     assert!(lossy.events.is_sorted_by_key(|event| event.at));
     let frozen = lossy.events.iter().filter(|event| event.what == "freeze").map(|event| event.value);
     assert!((frozen.sum::<f64>() - last(&lossy, "main.video", "totalFreezesDuration")).abs() < 1e-6);
+}
+
+/// A voice alone over `rate` with 25 ms, and its delays.
+fn voice(audio: sim::codec::AudioConfig, rate: Bitrate, loss: u32) -> (sim::Recording, Vec<(Time, f64)>) {
+    let mut scenario = with_loss(dumbbell("fixed:1Mbit/s", rate, 20), loss);
+    (scenario.calls[0].video, scenario.calls[0].audio) = (None, Some(audio));
+    let recording = run(&scenario);
+    let delays = recording.stream("main.audio").unwrap().points("frameDelay").unwrap().to_vec();
+    (recording, delays)
+}
+
+#[test]
+fn a_voices_delay_is_that_of_its_way() {
+    let (recording, delays) = voice(steady_voice(), Bitrate::from_kbps(800), 0);
+    assert_eq!(delays.len() as f64, last(&recording, "main.audio", "packetsReceived"));
+    // 213 bytes at 100 bytes a millisecond.
+    for (place, delay) in delays.iter().enumerate() {
+        assert_eq!(*delay, (Time::from_micros(20_000 * place as u64 + 27_130), 0.027_130));
+    }
+}
+
+#[test]
+fn a_voices_delay_grows_with_the_queue() {
+    let (_, delays) = voice(steady_voice(), Bitrate::from_kbps(64), 0);
+    // 26.625 ms a packet, one each 20 ms.
+    for (place, (_, delay)) in delays.iter().enumerate().take(40) {
+        let expected = 0.025 + 0.026_625 + 0.006_625 * place as f64;
+        assert!((delay - expected).abs() < 1e-12, "{place}: {delay}, not {expected}");
+    }
+}
+
+#[test]
+fn of_a_voice_what_arrives_has_a_delay_and_silence_too() {
+    for audio in [steady_voice(), sim::codec::AudioConfig::amr()] {
+        let (recording, delays) = voice(audio, Bitrate::from_mbps(4), 10);
+        assert!(last(&recording, "main.audio", "packetsLost") > 10.0);
+        assert_eq!(delays.len() as f64, last(&recording, "main.audio", "packetsReceived"));
+        assert!(delays.iter().all(|(_, delay)| (0.025..0.0255).contains(delay)), "{delays:?}");
+    }
 }
 
 #[test]

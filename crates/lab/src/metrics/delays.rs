@@ -25,6 +25,7 @@ pub(super) fn true_queue(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
         .collect())
 }
 
+/// Of audio a packet is a frame.
 pub(super) fn frames(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
     input.points("frameDelay")
 }

@@ -181,7 +181,7 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { name: "true_queue_delay", unit: Seconds, better: Lower, samples: delays::true_queue,
         doc: "the queuing delay that `line` itself knows, at each sample: not what an end could measure" },
     Quantity { name: "frame_delay", unit: Seconds, better: Lower, samples: delays::frames,
-        doc: "capture to decodable, each frame" },
+        doc: "capture to decodable, each frame; of audio capture to arrival, each packet that came, silence descriptors too" },
     Quantity { name: "fps", unit: FramesPerSecond, better: Higher, samples: quality::fps,
         doc: "frames decoded a second, at each sample" },
     Quantity { name: "width", unit: Pixels, better: Higher, samples: quality::width,

@@ -15,7 +15,7 @@ const VIDEO: [&str; 9] = [
     "fps_mean",
     "freeze_count",
 ];
-const AUDIO: [&str; 3] = ["sent_rate", "received_rate", "loss"];
+const AUDIO: [&str; 4] = ["sent_rate", "received_rate", "loss", "frame_delay_p95"];
 const TCP: [&str; 6] =
     ["sent_rate", "received_rate", "rtt_median", "rtt_p95", "retransmissions", "completion_time"];
 

@@ -128,6 +128,31 @@ fn queuing_delay_is_above_the_least_round_trip_of_the_whole_run() {
 }
 
 #[test]
+fn a_voice_has_delays_as_a_video_has() {
+    let audio = |name: &str, points| StreamRecord { kind: Kind::Audio, ..video(name, &[], points) };
+    let run = recording(vec![
+        video("m.video", &[], &[("frameDelay", &[0.1, 0.2, 0.3, 0.4])]),
+        audio("m.audio", &[("frameDelay", &[0.01, 0.02, 0.06, 0.03])]),
+        audio("told.audio", &[]),
+    ]);
+    let of = |metric: &str, stream: &str| Request::new(metric, &[stream], None).unwrap();
+    let value = |metric, stream| of(metric, stream).compute(&run).unwrap();
+    assert_eq!(value("frame_delay_mean", "m.audio"), 0.03);
+    assert_eq!(value("frame_delay_max", "m.audio"), 0.06);
+    assert_eq!(of("frame_delay_median", "m.audio").between(secs(1), secs(4)).compute(&run), Ok(0.03));
+    assert_eq!(value("frame_delay_max", "m.*"), 0.4, "of both, if both are named");
+    assert_eq!(value("frame_delay_max", "*.video"), 0.4);
+    // A browser tells of none.
+    let error = of("frame_delay_mean", "told.audio").compute(&run).unwrap_err().0;
+    assert_eq!(error, "frame_delay_mean: told.audio has no frameDelay");
+    let said = |stream: usize| {
+        let summary = summary(&run);
+        summary[stream].values.iter().find(|(name, ..)| *name == "frame_delay_p95").unwrap().2
+    };
+    assert!((said(1) - 0.0555).abs() < 1e-12 && said(2).is_nan(), "{} and {}", said(1), said(2));
+}
+
+#[test]
 fn fairness_is_that_of_the_streams_that_are_active() {
     let nan = f64::NAN;
     let run = recording(vec![

@@ -23,20 +23,20 @@ pub struct Judgement {
     pub jain: f64,
 }
 
-/// The calls of a section, together.
+/// The calls of a section, together: of each its videos, or its voices if it has no video.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its videos and the time that they
+    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its streams and the time that they
     /// are planned to last.
     pub goodput: f64,
-    /// 95th percentile of the time from capture to decodable, seconds, of the video that fares worst; infinite if a video had no
-    /// frame.
+    /// 95th percentile of the time from capture to decodable, of a voice to arrival, in seconds (metric `frame_delay_p95`), of the
+    /// stream that fares worst; infinite if one had no frame.
     pub frame_delay_p95: f64,
-    /// The share of the time in which the picture stood.
+    /// The share of the time in which the picture stood; none of a voice's.
     pub freeze_share: f64,
-    /// What its videos take at most, bit/s, as a mean.
+    /// What its videos take at most, bit/s, as a mean; of a voice what arrived.
     pub wanted_rate: f64,
-    /// What of the rate is of use, bit/s: each video's rate times what its frames' delay leaves
+    /// What of the rate is of use, bit/s: each stream's rate times what its frames' delay leaves
     /// ([`delay_factor`]) and what does not stand, as a mean.
     pub useful_rate: f64,
 }
@@ -101,19 +101,19 @@ fn metric(name: &str, streams: &[&str]) -> Result<Request, MetricError> {
 
 /// The calls of a section.
 fn call(situation: &Situation, section: &Section, recording: &Recording) -> Result<Call, MetricError> {
-    let mut videos = Vec::new();
+    let mut streams = Vec::new();
     for config in situation.calls(section) {
         for name in media(config) {
-            videos.push(stream(config.video.as_ref(), &name, (config.start, config.stop), recording)?);
+            streams.push(stream(config.video.as_ref(), &name, (config.start, config.stop), recording)?);
         }
     }
-    let of = |value: fn(&Call) -> f64| mean(&videos.iter().map(value).collect::<Vec<_>>());
+    let of = |value: fn(&Call) -> f64| mean(&streams.iter().map(value).collect::<Vec<_>>());
     Ok(Call {
-        goodput: of(|video| video.goodput),
-        frame_delay_p95: videos.iter().map(|video| video.frame_delay_p95).fold(0.0, f64::max),
-        freeze_share: of(|video| video.freeze_share),
-        wanted_rate: of(|video| video.wanted_rate),
-        useful_rate: of(|video| video.useful_rate),
+        goodput: of(|stream| stream.goodput),
+        frame_delay_p95: streams.iter().map(|stream| stream.frame_delay_p95).fold(0.0, f64::max),
+        freeze_share: of(|stream| stream.freeze_share),
+        wanted_rate: of(|stream| stream.wanted_rate),
+        useful_rate: of(|stream| stream.useful_rate),
     })
 }
 
@@ -125,22 +125,17 @@ fn stream(
     recording: &Recording,
 ) -> Result<Call, MetricError> {
     let of = |metric_name| metric(metric_name, &[name])?.between(from, to).compute(recording);
-    let goodput = of("goodput")?;
-    let Some(video) = video else {
-        // A voice has no frames: what arrives of it counts.
-        let (frame_delay_p95, freeze_share) = (0.0, 0.0);
-        return Ok(Call {
-            goodput,
-            frame_delay_p95,
-            freeze_share,
-            wanted_rate: goodput,
-            useful_rate: goodput,
-        });
-    };
-    let (delay, freeze_share) = (of("frame_delay_p95")?, of("freeze_share")?);
+    let (goodput, delay) = (of("goodput")?, of("frame_delay_p95")?);
     let frame_delay_p95 = if delay.is_nan() { f64::INFINITY } else { delay };
+    let (wanted_rate, freeze_share) = match video {
+        Some(video) => {
+            let most = video.encoder.max_rate.min(video.controller.max_rate);
+            (most.as_bps_f64(), of("freeze_share")?)
+        }
+        // A voice has no picture that could stand.
+        None => (goodput, 0.0),
+    };
     let useful_rate = goodput * delay_factor(frame_delay_p95) * (1.0 - freeze_share);
-    let wanted_rate = video.encoder.max_rate.min(video.controller.max_rate).as_bps_f64();
     Ok(Call { goodput, frame_delay_p95, freeze_share, wanted_rate, useful_rate })
 }
 

@@ -1,6 +1,8 @@
 use super::catalogue::{Kind, remedies};
+use super::score::delay_factor;
 use super::{Advice, Group, Judgement, Measure, Situation};
 use crate::experiment::Experiment;
+use crate::metrics::Request;
 use crate::report::Cells;
 use crate::runner::{NOWHERE, Runner};
 use net::QueueConfig;
@@ -293,6 +295,40 @@ fn ranks_of(experiment: &Experiment, chosen: &[&str]) -> (Advice, Vec<super::Ran
     let advice = advice_on(first(experiment), "own", chosen);
     let ranks = advice.ranks(usize::MAX, 0.5);
     (advice, ranks)
+}
+
+/// A call, an upload that fills the queue of a second, and a voice from 10 s on.
+const VOICE: &str = "[call.main]\n[call.voice]\nvideo = false\naudio = true\nstart = \"10s\"\n\
+                     [tcp.upload]\nfrom = \"home\"\nto = \"net\"";
+
+#[test]
+fn a_voice_gains_by_what_takes_its_delay_away() {
+    let it = first(&own(VOICE));
+    let settled =
+        remedies().into_iter().find(|remedy| remedy.name == "fq_codel").unwrap().apply(&it).unwrap();
+    let [plain, fair] = [&it.experiment, &settled.experiment].map(|experiment| {
+        let recording = sim::run(&experiment.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
+        let voice = Judgement::of(&it, &recording).unwrap().beside[0];
+        let delay = Request::new("frame_delay_p95", &["voice.audio"], None).unwrap();
+        (voice, delay.compute(&recording).unwrap())
+    });
+    for (voice, delay) in [plain, fair] {
+        assert_eq!((voice.measure, voice.speed), (Measure::Call, voice.shown * delay_factor(delay)));
+    }
+    // Nearly all of it arrives either way, but about a second late or at once.
+    assert!(plain.0.shown > 0.9 * fair.0.shown, "{plain:?} {fair:?}");
+    assert!(plain.1 > 0.7 && fair.1 < 0.1, "{plain:?} {fair:?}");
+    assert!(fair.0.speed > 3.0 * plain.0.speed, "{plain:?} {fair:?}");
+}
+
+#[test]
+fn a_voice_of_which_nothing_came_is_of_no_use() {
+    // It begins one packet before the end, and its way takes 20 ms.
+    let late = own(VOICE).with_overrides(&[("call.voice.start".to_owned(), "39.99s".to_owned())]).unwrap();
+    let it = first(&late);
+    let recording = sim::run(&late.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
+    let voice = Judgement::of(&it, &recording).unwrap().beside[0];
+    assert_eq!((voice.shown, voice.speed), (0.0, 0.0));
 }
 
 #[test]

@@ -46,7 +46,10 @@ pub(crate) struct MediaReceiver {
     nacks_sent: u64,
     decoded_at_sample: u64,
     ask: Vec<u64>,
+    /// Of each frame of the video that could be decoded: when, and the seconds since its capture.
     pub(crate) frame_delays: Vec<(Time, f64)>,
+    /// The same of each packet of the audio that arrived; a silence descriptor is one too.
+    pub(crate) audio_delays: Vec<(Time, f64)>,
 }
 
 /// Transport-wide feedback in the making.
@@ -103,6 +106,7 @@ impl MediaReceiver {
             decoded_at_sample: 0,
             ask: Vec::new(),
             frame_delays: Vec::new(),
+            audio_delays: Vec::new(),
         }
     }
 
@@ -118,6 +122,8 @@ impl MediaReceiver {
         self.watch(now, packet, out);
         if packet.ssrc == self.sources.audio {
             self.audio.on_packet(now, packet.sequence, packet.rtp_timestamp, packet.payload, header);
+            let delay = now.saturating_since(packet.frame.captured);
+            self.audio_delays.push((now, delay.as_secs_f64()));
             return;
         }
         if packet.fec.is_some() {

@@ -205,7 +205,7 @@ impl AudioSender {
                 probe: None,
                 padding: false,
                 fec: None,
-                frame: FramePart::default(),
+                frame: FramePart { captured: now, ..FramePart::default() },
             };
             self.sent.add(payload, wire::rtp_header_size(&packet));
             if let Some(video) = &mut estimator {
