@@ -23,20 +23,20 @@ pub struct Judgement {
     pub jain: f64,
 }
 
-/// The calls of a section, together: of each its videos, or its voices if it has no video.
+/// The calls of a section, together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its streams and the time that they
+    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its videos and the time that they
     /// are planned to last.
     pub goodput: f64,
-    /// 95th percentile of the time from capture to decodable, of a voice to arrival, in seconds (metric `frame_delay_p95`), of the
-    /// stream that fares worst; infinite if one had no frame.
+    /// 95th percentile of the time from capture to decodable (metric `frame_delay_p95`), seconds, of the video that fares worst;
+    /// infinite if a video had no frame.
     pub frame_delay_p95: f64,
-    /// The share of the time in which the picture stood; none of a voice's.
+    /// The share of the time in which the picture stood.
     pub freeze_share: f64,
-    /// What its videos take at most, bit/s, as a mean; of a voice what arrived.
+    /// What its videos take at most, bit/s, as a mean.
     pub wanted_rate: f64,
-    /// What of the rate is of use, bit/s: each stream's rate times what its frames' delay leaves
+    /// What of the rate is of use, bit/s: each video's rate times what its frames' delay leaves
     /// ([`delay_factor`]) and what does not stand, as a mean.
     pub useful_rate: f64,
 }
@@ -47,9 +47,9 @@ pub struct Others {
     /// What is measured of it.
     pub measure: Measure,
     /// What is shown, by its measure: bit/s received of a call or a flow without end, seconds else; infinite if it was not
-    /// complete.
+    /// complete, or nothing came.
     pub shown: f64,
-    /// How well it went, the more the better: bit/s, or pages a second.
+    /// How well it went, the more the better: bit/s, pages a second, or of a voice the share that is of use.
     pub speed: f64,
 }
 
@@ -72,6 +72,7 @@ impl Judgement {
                     let call = self::call(situation, &other.section, recording)?;
                     Others { measure: Measure::Call, shown: call.goodput, speed: call.useful_rate }
                 }
+                Measure::Voice => voices(situation, &other.section, recording)?,
                 measure => flows(measure, situation, &other.section, recording)?,
             });
         }
@@ -89,7 +90,7 @@ fn media(call: &CallConfig) -> Vec<String> {
 
 /// The names of a section's records.
 fn names(situation: &Situation, section: &Section, measure: Measure) -> Vec<String> {
-    if measure == Measure::Call {
+    if measure.is_call() {
         return situation.calls(section).flat_map(media).collect();
     }
     section.members.iter().map(|place| format!("{}.tcp", situation.scenario.tcp[*place].name)).collect()
@@ -101,42 +102,61 @@ fn metric(name: &str, streams: &[&str]) -> Result<Request, MetricError> {
 
 /// The calls of a section.
 fn call(situation: &Situation, section: &Section, recording: &Recording) -> Result<Call, MetricError> {
-    let mut streams = Vec::new();
+    let mut videos = Vec::new();
     for config in situation.calls(section) {
+        let Some(encoded) = &config.video else { continue };
         for name in media(config) {
-            streams.push(stream(config.video.as_ref(), &name, (config.start, config.stop), recording)?);
+            videos.push(video(encoded, &name, (config.start, config.stop), recording)?);
         }
     }
-    let of = |value: fn(&Call) -> f64| mean(&streams.iter().map(value).collect::<Vec<_>>());
+    let of = |value: fn(&Call) -> f64| mean(&videos.iter().map(value).collect::<Vec<_>>());
     Ok(Call {
-        goodput: of(|stream| stream.goodput),
-        frame_delay_p95: streams.iter().map(|stream| stream.frame_delay_p95).fold(0.0, f64::max),
-        freeze_share: of(|stream| stream.freeze_share),
-        wanted_rate: of(|stream| stream.wanted_rate),
-        useful_rate: of(|stream| stream.useful_rate),
+        goodput: of(|video| video.goodput),
+        frame_delay_p95: videos.iter().map(|video| video.frame_delay_p95).fold(0.0, f64::max),
+        freeze_share: of(|video| video.freeze_share),
+        wanted_rate: of(|video| video.wanted_rate),
+        useful_rate: of(|video| video.useful_rate),
     })
 }
 
-/// One stream over the time that it is planned to last.
-fn stream(
-    video: Option<&VideoConfig>,
+/// One video over the time that it is planned to last.
+fn video(
+    video: &VideoConfig,
     name: &str,
     (from, to): (Time, Time),
     recording: &Recording,
 ) -> Result<Call, MetricError> {
     let of = |metric_name| metric(metric_name, &[name])?.between(from, to).compute(recording);
-    let (goodput, delay) = (of("goodput")?, of("frame_delay_p95")?);
-    let frame_delay_p95 = if delay.is_nan() { f64::INFINITY } else { delay };
-    let (wanted_rate, freeze_share) = match video {
-        Some(video) => {
-            let most = video.encoder.max_rate.min(video.controller.max_rate);
-            (most.as_bps_f64(), of("freeze_share")?)
-        }
-        // A voice has no picture that could stand.
-        None => (goodput, 0.0),
-    };
+    let (goodput, freeze_share) = (of("goodput")?, of("freeze_share")?);
+    let frame_delay_p95 = or_never(of("frame_delay_p95")?);
+    let wanted_rate = video.encoder.max_rate.min(video.controller.max_rate).as_bps_f64();
     let useful_rate = goodput * delay_factor(frame_delay_p95) * (1.0 - freeze_share);
     Ok(Call { goodput, frame_delay_p95, freeze_share, wanted_rate, useful_rate })
+}
+
+/// The voices of a section, each over the time that it is planned to last. What is of use of a voice is what arrives of its packets,
+/// times what their delay leaves ([`delay_factor`]): its rate is the codec's.
+fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Result<Others, MetricError> {
+    let (mut delays, mut shares) = (Vec::new(), Vec::new());
+    for config in situation.calls(section) {
+        for name in media(config) {
+            let of =
+                |name_of| metric(name_of, &[&name])?.between(config.start, config.stop).compute(recording);
+            let (delay, loss) = (or_never(of("frame_delay_p95")?), of("loss")?);
+            delays.push(delay);
+            shares.push(if delay.is_finite() { (1.0 - loss) * delay_factor(delay) } else { 0.0 });
+        }
+    }
+    Ok(Others {
+        measure: Measure::Voice,
+        shown: delays.into_iter().fold(0.0, f64::max),
+        speed: mean(&shares),
+    })
+}
+
+/// A delay of what never came is infinite.
+fn or_never(delay: f64) -> f64 {
+    if delay.is_nan() { f64::INFINITY } else { delay }
 }
 
 /// The flows of a section, each over the time that it was there.
@@ -152,10 +172,7 @@ fn flows(
     for name in &names {
         rate += metric("received_rate", &[name])?.compute(recording)?;
     }
-    let time = |name| {
-        let time = metric(name, &names)?.compute(recording)?;
-        Ok(if time.is_nan() { f64::INFINITY } else { time })
-    };
+    let time = |name| Ok(or_never(metric(name, &names)?.compute(recording)?));
     Ok(match measure {
         Measure::CompletionTime => Others { measure, shown: time("completion_time")?, speed: rate },
         Measure::PageLoadTime => {
@@ -164,7 +181,7 @@ fn flows(
             let wait = if shown.is_finite() { shown.max(waited) } else { waited };
             Others { measure, shown, speed: 1.0 / wait }
         }
-        Measure::Call | Measure::Rate => Others { measure, shown: rate, speed: rate },
+        Measure::Call | Measure::Voice | Measure::Rate => Others { measure, shown: rate, speed: rate },
     })
 }
 
@@ -187,7 +204,7 @@ fn page_wait(situation: &Situation, section: &Section, recording: &Recording) ->
 
 /// The longest that a video of the call took after a flow had ended.
 fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, MetricError> {
-    let flows = situation.beside.iter().filter(|beside| beside.measure != Measure::Call);
+    let flows = situation.beside.iter().filter(|beside| !beside.measure.is_call());
     let mut longest = f64::NAN;
     for beside in flows {
         let names = names(situation, &beside.section, beside.measure);

@@ -4,7 +4,7 @@ use super::advice::Advice;
 use super::catalogue::{Remedy, Settled, Unfit};
 use super::rank::Rank;
 use super::score::{Standing, change};
-use super::situation::Measure;
+use super::situation::{Beside, Measure};
 use crate::experiment::GatewayQueue;
 use crate::metrics::{Better, Estimate, Unit};
 use crate::report::{
@@ -17,11 +17,17 @@ use std::fmt::Write as _;
 pub const AS_IT_STANDS: &str = "as it stands";
 
 impl Measure {
+    /// Whether it is of calls; else it is of flows.
+    pub(crate) const fn is_call(self) -> bool {
+        matches!(self, Self::Call | Self::Voice)
+    }
+
     /// The metric that is shown.
     #[must_use]
     pub const fn metric(self) -> &'static str {
         match self {
             Self::Call => "goodput",
+            Self::Voice => "frame_delay_p95",
             Self::Rate => "received_rate",
             Self::CompletionTime => "completion_time",
             Self::PageLoadTime => "page_load_time_mean",
@@ -31,15 +37,22 @@ impl Measure {
     const fn unit(self) -> Unit {
         match self {
             Self::Call | Self::Rate => Unit::BitsPerSecond,
-            Self::CompletionTime | Self::PageLoadTime => Unit::Seconds,
+            Self::Voice | Self::CompletionTime | Self::PageLoadTime => Unit::Seconds,
         }
     }
 
     const fn better(self) -> Better {
         match self {
             Self::Call | Self::Rate => Better::Higher,
-            Self::CompletionTime | Self::PageLoadTime => Better::Lower,
+            Self::Voice | Self::CompletionTime | Self::PageLoadTime => Better::Lower,
         }
+    }
+}
+
+impl Beside {
+    /// What is shown of it: a rate or a time goes by the name alone, a voice's time is its delay.
+    fn heading(&self) -> String {
+        if self.measure == Measure::Voice { format!("{} delay", self.name) } else { self.name.clone() }
     }
 }
 
@@ -175,7 +188,7 @@ impl Advice {
         if let [one] = &self.group.situations[..] {
             for (place, beside) in one.beside.iter().enumerate() {
                 let (unit, better) = (beside.measure.unit(), beside.measure.better());
-                let column = Column { name: beside.name.clone(), unit, scale: None, better };
+                let column = Column { name: beside.heading(), unit, scale: None, better };
                 let cell = move |_: &Self, rank: &Rank| {
                     Cell::Value(rank.standing.beside.get(place).copied().unwrap_or_default())
                 };
@@ -232,7 +245,7 @@ impl Advice {
                         let value = beside.measure.unit().show(estimate.mean);
                         estimate.incomplete().map_or(value.clone(), |words| format!("{value} ({words})"))
                     };
-                    let _ = write!(text, "; {}: {} instead of {}", beside.name, show(now), show(before));
+                    let _ = write!(text, "; {}: {} instead of {}", beside.heading(), show(now), show(before));
                 }
             } else {
                 let _ = write!(text, "; the others keep {} of their speed", share(&with.kept));

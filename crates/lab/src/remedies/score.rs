@@ -34,6 +34,8 @@ pub(crate) struct Compared<'j> {
 const LEAST_RATE: f64 = 12_000.0;
 /// Nobody reads pages that come more rarely than once a minute. Ours.
 const LEAST_PAGES: f64 = 1.0 / 60.0;
+/// Nobody follows a voice of which less than a twentieth is of use. Ours.
+const LEAST_VOICE: f64 = 0.05;
 /// What goes better or worse than ten times counts as ten times: one section that was starved does not decide for all others. Ours.
 const MOST: f64 = 10.0;
 /// A call alone counts as a twentieth of what its video takes at most, if it has less: it is no measure where the network does not carry it even
@@ -72,7 +74,11 @@ impl Compared<'_> {
 
 /// The ratio of the speeds of one section, between a tenth and ten.
 fn kept_of(with: &Others, without: &Others) -> f64 {
-    let least = if with.measure == Measure::PageLoadTime { LEAST_PAGES } else { LEAST_RATE };
+    let least = match with.measure {
+        Measure::PageLoadTime => LEAST_PAGES,
+        Measure::Voice => LEAST_VOICE,
+        Measure::Call | Measure::CompletionTime | Measure::Rate => LEAST_RATE,
+    };
     (with.speed.max(least) / without.speed.max(least)).clamp(1.0 / MOST, MOST)
 }
 

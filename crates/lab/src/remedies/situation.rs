@@ -55,6 +55,8 @@ pub struct Beside {
 pub enum Measure {
     /// The quality of another call.
     Call,
+    /// The delay of a call without video.
+    Voice,
     /// The time that a flow of so many bytes takes.
     CompletionTime,
     /// The time until a page is there.
@@ -94,7 +96,7 @@ impl Situation {
         let Some(call) = judged(&experiment, &scenario, &calls)? else { return Ok(None) };
         let beside = calls.into_iter().filter(|other| *other != call).map(|section| Beside {
             name: section.name.clone(),
-            measure: Measure::Call,
+            measure: if has_video(&scenario, &section) { Measure::Call } else { Measure::Voice },
             section,
         });
         let beside = beside.chain(flow_sections(origins, &scenario)).collect();
@@ -141,7 +143,7 @@ impl Situation {
 
     /// The sections of the calls beside the judged one.
     pub(crate) fn other_calls(&self) -> impl Iterator<Item = &Section> {
-        let calls = self.beside.iter().filter(|beside| beside.measure == Measure::Call);
+        let calls = self.beside.iter().filter(|beside| beside.measure.is_call());
         calls.map(|beside| &beside.section)
     }
 
@@ -220,16 +222,19 @@ fn sections(origins: &[String]) -> Vec<Section> {
     sections
 }
 
+/// Whether calls of a section have video: they are of one description.
+fn has_video(scenario: &Scenario, section: &Section) -> bool {
+    section.members.iter().any(|place| scenario.calls[*place].video.is_some())
+}
+
 /// The section that `[advise]` names, or the first whose calls have video.
 fn judged(
     experiment: &Experiment,
     scenario: &Scenario,
     sections: &[Section],
 ) -> Result<Option<Section>, ExperimentError> {
-    let has_video =
-        |section: &Section| section.members.iter().any(|place| scenario.calls[*place].video.is_some());
     let Some(wanted) = &experiment.advise.call else {
-        return Ok(sections.iter().find(|section| has_video(section)).cloned());
+        return Ok(sections.iter().find(|section| has_video(scenario, section)).cloned());
     };
     let error = |reason, mend| experiment.advise.fault(&experiment.path, "call", reason, mend);
     match sections.iter().find(|section| section.name == *wanted) {
@@ -237,7 +242,7 @@ fn judged(
             let names = sections.iter().map(|section| section.name.as_str());
             Err(error(format!("there is no call '{wanted}'"), did_you_mean(wanted, names, "the calls are")))
         }
-        Some(section) if !has_video(section) => {
+        Some(section) if !has_video(scenario, section) => {
             let mend = "name a call with video, whose frames tell how it fares".to_owned();
             Err(error(format!("'{wanted}' has no video"), mend))
         }
