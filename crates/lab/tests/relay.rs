@@ -184,6 +184,7 @@ fn a_user_is_relayed_with_credentials_that_are_its_own_and_not_without() {
         turn.permit(at).unwrap();
         turn.send(at, b"hello");
         let mut bytes = [0; 16];
+        peer.set_read_timeout(Some(PATIENCE)).unwrap();
         let (length, from) = peer.recv_from(&mut bytes).unwrap();
         assert_eq!((&bytes[..length], Some(from)), (&b"hello"[..], turn.relayed));
     };

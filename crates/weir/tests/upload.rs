@@ -79,8 +79,8 @@ fn what_is_wrong_is_said_in_one_line() {
         .code(2)
         .stdout(is_empty())
         .stderr(contains("tcp_available_congestion_control says: "));
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
-    weir(&["upload", "client", "127.0.0.1", "--port", &closed, "--bytes", "1MB"])
+    // Nobody serves tcpmux, and nobody is given its port meanwhile.
+    weir(&["upload", "client", "127.0.0.1", "--port", "1", "--bytes", "1MB"])
         .assert()
         .code(1)
         .stdout(is_empty())

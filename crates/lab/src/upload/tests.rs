@@ -1,4 +1,5 @@
 use super::*;
+use socket2::{Domain, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
@@ -105,9 +106,10 @@ fn a_pause_is_kept() {
 
 #[test]
 fn nobody_there_is_said_after_the_time_that_a_server_needs_to_start() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
+    // Bound, so that nobody else is given the port meanwhile, and not listening.
+    let silent = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    silent.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    let port = silent.local_addr().unwrap().as_socket().unwrap().port();
     let error = run(&client(port, TcpSource::Endless)).0.unwrap_err();
     assert!(matches!(error, UploadError::Broken(_)), "{error}");
     assert!(error.to_string().contains(&format!("cannot connect to 127.0.0.1:{port}")), "{error}");

@@ -125,9 +125,9 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Whether it comes true within twenty seconds.
+/// Whether it comes true within two minutes: a slow machine makes a camera's pictures and reads a browser from its disk first.
 pub(crate) fn wait_for(mut it: impl FnMut() -> bool) -> bool {
-    (0..400).any(|_| {
+    (0..2_400).any(|_| {
         let is = it();
         if !is {
             sleep(Duration::from_millis(50));

@@ -12,8 +12,12 @@ const LONGEST: usize = 1_500;
 
 /// Asks once, from the calling thread's network; whether there was an answer to this request.
 pub(super) fn answers(server: SocketAddr) -> io::Result<bool> {
+    answers_within(server, PATIENCE)
+}
+
+fn answers_within(server: SocketAddr, patience: Duration) -> io::Result<bool> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
-    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(patience))?;
     let mut request = Message::new();
     let wrong = |error| io::Error::other(format!("no STUN request: {error}"));
     request.build(&[Box::new(TransactionId::new()), Box::new(BINDING_REQUEST)]).map_err(wrong)?;
@@ -51,7 +55,8 @@ mod tests {
 
     #[test]
     fn only_an_answer_to_the_own_request_counts() {
-        assert!(answers(server(|_| ())).unwrap());
+        // A relay is asked again; this server, whose thread may get its turn late, answers once.
+        assert!(answers_within(server(|_| ()), Duration::from_secs(20)).unwrap());
         assert!(!answers(server(|answer| answer.transaction_id = TransactionId::new())).unwrap());
         assert!(!answers(server(|answer| answer.set_type(BINDING_REQUEST))).unwrap());
         let nobody = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -92,14 +92,15 @@ fn a_measured_call_is_driven_from_outside() {
     ];
     let measured = served.server.measured("main", settings.clone()).unwrap();
     assert!(measured.path(Seat::Caller).starts_with("/call?room=main&seat=caller#"));
-    let mut pages = [(Seat::Caller, "caller"), (Seat::Callee, "callee")]
-        .map(|(seat, word)| sit(&served, &measured, seat, word));
-    for (page, settings) in pages.iter_mut().zip(&settings) {
-        let welcome = page.hear();
-        let told: CallSettings = serde_json::from_value(welcome["settings"].clone()).unwrap();
+    let seats = [(Seat::Caller, "caller", &settings[0]), (Seat::Callee, "callee", &settings[1])];
+    let mut pages = seats.map(|(seat, word, settings)| {
+        let mut page = sit(&served, &measured, seat, word);
+        // It sits before the next comes: each connection is a task of its own, and the second could be heard first.
+        let told: CallSettings = serde_json::from_value(page.hear()["settings"].clone()).unwrap();
         assert_eq!(&told, settings);
         page.say(&json!({"type": "ready"}));
-    }
+        page
+    });
     assert_eq!(pages[0].hear()["type"], "peer-joined");
     let ready = [measured.next(PATIENCE).unwrap(), measured.next(PATIENCE).unwrap()];
     assert!(Seat::ALL.iter().all(|seat| ready.contains(&(*seat, PageEvent::Ready))), "{ready:?}");
