@@ -132,7 +132,7 @@ impl Advice {
     /// The remedies in rows, best first: of one situation its own values, of several the changes against what stands.
     #[must_use]
     pub fn table(&self, ranks: &[Rank]) -> Table {
-        let columns = self.columns();
+        let columns = self.columns(ranks);
         let row = |rank: &Rank| Row {
             label: format!(
                 "{}{} {}",
@@ -156,7 +156,7 @@ impl Advice {
         }
     }
 
-    fn columns(&self) -> Vec<(Column, CellOf)> {
+    fn columns(&self, ranks: &[Rank]) -> Vec<(Column, CellOf)> {
         use Better::{Higher, Lower, Neither};
         use Unit::{BitsPerSecond, Count, Seconds, Share};
         let text = |name, cell: fn(&Self, &Rank) -> String| -> (Column, CellOf) {
@@ -173,6 +173,7 @@ impl Advice {
         if !single {
             columns.push(text("in", |advice, rank| advice.applied(rank.remedy).to_string()));
         }
+        columns.push(value("score", Count, Higher, |one| Estimate::of(&one.scores)));
         columns.push(value("call", Share, Higher, |one| one.quality));
         if single {
             columns.push(value("goodput", BitsPerSecond, Higher, |one| one.goodput));
@@ -184,7 +185,10 @@ impl Advice {
                 .push(value("frame delay p95, change", Share, Lower, |one| change(&one.frame_delay_change)));
             columns.push(value("frozen, change", Share, Lower, |one| one.freeze_change));
         }
-        columns.push(value("recovery", Seconds, Lower, |one| one.recovery_time));
+        // Nothing to recover from where nothing beside the call ends.
+        if ranks.iter().any(|rank| !rank.standing.recovery_time.mean.is_nan()) {
+            columns.push(value("recovery", Seconds, Lower, |one| one.recovery_time));
+        }
         if let [one] = &self.group.situations[..] {
             for (place, beside) in one.beside.iter().enumerate() {
                 let (unit, better) = (beside.measure.unit(), beside.measure.better());
@@ -197,7 +201,6 @@ impl Advice {
         }
         columns.push(value("others keep", Share, Higher, |one| one.kept));
         columns.push(value("Jain", Count, Neither, |one| one.jain));
-        columns.push(value("score", Count, Higher, |one| Estimate::of(&one.scores)));
         columns
     }
 

@@ -3,7 +3,7 @@ use super::score::delay_factor;
 use super::{Advice, Group, Judgement, Measure, Situation};
 use crate::experiment::Experiment;
 use crate::metrics::Request;
-use crate::report::Cells;
+use crate::report::{Cells, Table};
 use crate::runner::{NOWHERE, Runner};
 use net::QueueConfig;
 use std::collections::BTreeSet;
@@ -227,22 +227,14 @@ fn the_table_and_the_picture_have_every_remedy_and_the_words_the_best() {
     assert_eq!((table.rows.len(), advice.scatter(&ranks).points.len()), (3, 2));
     assert_eq!(table.rows[2].cells, Cells::Inapplicable("no Wi-Fi on the call's way".to_owned()));
     assert!(table.rows[0].label.ends_with("fq_codel"), "{:?}", table.rows[0]);
-    let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let heads = |table: &Table| table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
     assert_eq!(
-        heads,
-        [
-            "kind",
-            "call",
-            "goodput",
-            "frame delay p95",
-            "frozen",
-            "recovery",
-            "upload",
-            "others keep",
-            "Jain",
-            "score"
-        ]
+        heads(&table),
+        ["kind", "score", "call", "goodput", "frame delay p95", "frozen", "upload", "others keep", "Jain"]
     );
+    // Only where something ends the call recovers from it.
+    let whole = self::advice("situations/adsl-upload", &[("runs", "1")], &["sfq"]);
+    assert!(heads(&whole.table(&whole.ranks(1, 0.5))).contains(&"recovery".to_owned()));
     assert!(
         section.text.starts_with("Best: fq_codel, ") && section.text.contains("upload: "),
         "{}",
