@@ -196,6 +196,11 @@ fn with_a_store_nothing_is_run_twice() {
         .assert()
         .success()
         .stderr(contains("2 of the runs were in the store already"));
+    let listed = in_folder(folder.path(), &["list", "--store", "s.sqlite", "--json"]).assert().success();
+    let rows = json_lines(&listed.get_output().stdout);
+    let names: Vec<&str> = rows.iter().map(|row| row["experiment"].as_str().unwrap()).collect();
+    let (plain, alone, sfq) = ("home.toml", "home.toml, main alone", "home.toml, sfq");
+    assert_eq!(names, [plain, plain, alone, alone, sfq, sfq, plain, plain, plain], "the last are of 'run'");
     let over = ["advise", "home.toml", "--store", "s.sqlite", "-o", "s.sqlite"];
     in_folder(folder.path(), &over).assert().code(2).stderr(contains("s.sqlite"));
 }

@@ -42,7 +42,9 @@ impl<'a> Reader<'a> {
 
     /// The raw value of a key, if it is there.
     pub(crate) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         self.table.get(key)
     }
 

@@ -21,6 +21,7 @@ mod tests;
 
 pub use estimate::Estimate;
 pub(crate) use estimate::half_width;
+pub(crate) use quality::SILENCE;
 pub(crate) use request::matches;
 pub use request::{MetricError, Reduce, Request};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};

@@ -7,6 +7,7 @@ use super::situation::Situation;
 use crate::experiment::{Experiment, ExperimentError};
 use crate::metrics::{Estimate, MetricError, mean};
 use crate::runner::{Job, Outcome, Runner, Summary};
+use std::collections::BTreeMap;
 
 /// Situations that are judged together: the cells of a file, or of all experiments of a paper.
 #[derive(Debug)]
@@ -61,15 +62,15 @@ pub struct Advice {
     pub group: Group,
     /// The remedies that were asked for.
     pub remedies: Vec<Remedy>,
-    /// By remedy, by situation: the experiment with it, or why there is none, or no judgement of it.
+    /// By remedy, by situation: the experiment with it, or why there is none.
     pub settled: Vec<Vec<Result<Settled, Unfit>>>,
     /// What is run, and of which situation; the experiments are those of `experiments`.
     variants: Vec<(usize, Variant)>,
     experiments: Vec<Experiment>,
     /// By variant, by run; none of a run that broke off.
     judged: Vec<Vec<Option<Judgement>>>,
-    /// Why there is nothing to compare with: a run of a situation as it stands, or of the call alone, that broke off.
-    broken: Option<String>,
+    /// The variants of which a run broke off, and why.
+    broken: BTreeMap<usize, String>,
 }
 
 impl Advice {
@@ -83,21 +84,27 @@ impl Advice {
         let settled: Vec<Vec<Result<Settled, Unfit>>> = remedies.iter().map(settle).collect();
         let (mut variants, mut experiments) = (Vec::new(), Vec::new());
         for (place, situation) in group.situations.iter().enumerate() {
-            variants.push((place, Variant::Plain));
-            experiments.push(situation.experiment.clone());
+            // A store knows them apart by their names.
+            let mut add = |variant, name: String, experiment: &Experiment| {
+                variants.push((place, variant));
+                let mut named = experiment.clone();
+                named.name = name;
+                experiments.push(named);
+            };
+            let name = situation.name();
+            add(Variant::Plain, name.clone(), &situation.experiment);
             if !situation.beside.is_empty() {
-                variants.push((place, Variant::Alone));
-                experiments.push(situation.alone()?);
+                add(Variant::Alone, format!("{name}, {} alone", situation.call.name), &situation.alone()?);
             }
             for (remedy, by_situation) in settled.iter().enumerate() {
                 if let Ok(settled) = &by_situation[place] {
-                    variants.push((place, Variant::With(remedy)));
-                    experiments.push(settled.experiment.clone());
+                    let name = format!("{name}, {}", remedies[remedy].name);
+                    add(Variant::With(remedy), name, &settled.experiment);
                 }
             }
         }
         let judged = experiments.iter().map(|experiment| vec![None; experiment.runs as usize]).collect();
-        Ok(Self { group, remedies, settled, variants, experiments, judged, broken: None })
+        Ok(Self { group, remedies, settled, variants, experiments, judged, broken: BTreeMap::new() })
     }
 
     /// How many runs it takes.
@@ -106,7 +113,8 @@ impl Advice {
         self.experiments.iter().map(|experiment| experiment.runs as usize).sum()
     }
 
-    /// Runs everything. Runs that break off are told to `failed`; a remedy loses its situation by one, and only that.
+    /// Runs everything. Runs that break off are told to `failed`. A remedy of which one does is left out, and so is a situation of which one
+    /// does as it stands or with the call alone, for there is nothing to compare with.
     ///
     /// # Errors
     /// When a run cannot be judged.
@@ -128,37 +136,51 @@ impl Advice {
             }
         });
         for (job, reason) in broken {
-            self.break_off(job.experiment, format!("its run of seed {} broke off: {reason}", job.seed));
+            self.break_off(job.experiment, format!("its run of seed {} gave nothing: {reason}", job.seed));
         }
         fault.map_or(Ok(summary), Err)
     }
 
     /// Leaves out what cannot be judged as a run of this variant broke off.
     pub(super) fn break_off(&mut self, variant: usize, reason: String) {
-        match self.variants[variant] {
-            (situation, Variant::With(remedy)) => self.settled[remedy][situation] = Err(Unfit(reason)),
-            (situation, Variant::Plain | Variant::Alone) => {
-                let of = &self.group.situations[situation];
-                let cell = if of.label.is_empty() { String::new() } else { format!(", {}", of.label) };
-                self.broken = Some(format!("{}{cell}: {reason}", of.experiment.name));
-            }
-        }
+        self.broken.entry(variant).or_insert(reason);
     }
 
-    /// Why there is no ranking: without what stands, or the call alone, there is nothing to compare with.
+    /// What is left out of the ranking as a run of it broke off, and why.
     #[must_use]
-    pub fn broken(&self) -> Option<&str> {
-        self.broken.as_deref()
+    pub fn left_out(&self) -> Vec<String> {
+        let of = |(variant, reason): (&usize, &String)| match self.variants[*variant] {
+            (_, Variant::With(remedy)) => format!("{}, {reason}", self.remedies[remedy].name),
+            (situation, _) => format!("{}, {reason}", self.group.situations[situation].name()),
+        };
+        self.broken.iter().map(of).collect()
+    }
+
+    /// Whether there is a situation left to rank remedies in.
+    #[must_use]
+    pub fn is_ranked(&self) -> bool {
+        self.whole().next().is_some()
+    }
+
+    /// The situations of which what stands, and the call alone, can be compared with.
+    fn whole(&self) -> impl Iterator<Item = usize> + Clone {
+        let breaks = move |place: usize| move |variant: &usize| matches!(self.variants[*variant], (of, Variant::Plain | Variant::Alone) if of == place);
+        (0..self.group.situations.len()).filter(move |place| !self.broken.keys().any(breaks(*place)))
     }
 
     /// How one remedy did, or what stands already (`None`), over the first `runs` runs of each situation; `weight` is that of the call against what is
     /// beside it. `None` where it can be applied nowhere. Where it cannot be applied in some situations, these count as they stand.
     #[must_use]
     pub fn standing(&self, remedy: Option<usize>, runs: usize, weight: f64) -> Option<Standing> {
-        if remedy.is_some_and(|remedy| self.settled[remedy].iter().all(Result::is_err)) {
+        if remedy.is_some_and(|remedy| self.whole().all(|place| self.settled[remedy][place].is_err())) {
             return None;
         }
-        let each: Vec<(&str, Standing)> = (0..self.group.situations.len())
+        let broke = |variant: &usize| self.variants[*variant].1;
+        if remedy.is_some_and(|remedy| self.broken.keys().map(broke).any(|of| of == Variant::With(remedy))) {
+            return None;
+        }
+        let each: Vec<(&str, Standing)> = self
+            .whole()
             .map(|place| {
                 let name = self.group.situations[place].experiment.name.as_str();
                 (name, self.in_situation(place, remedy, runs, weight))
@@ -175,8 +197,7 @@ impl Advice {
 
     /// The judged call alone, in each run.
     pub(super) fn alone(&self) -> impl Iterator<Item = Call> + Clone {
-        let situations = 0..self.group.situations.len();
-        situations.flat_map(|place| {
+        self.whole().flat_map(|place| {
             let plain = || self.runs_of(place, Variant::Plain);
             let runs = self.runs_of(place, Variant::Alone).or_else(plain).unwrap_or_default();
             runs.iter().flatten().map(|judgement| judgement.call)
@@ -191,8 +212,7 @@ impl Advice {
 
     fn in_situation(&self, place: usize, remedy: Option<usize>, runs: usize, weight: f64) -> Standing {
         let plain = self.runs_of(place, Variant::Plain).unwrap_or_default();
-        let applied = remedy.filter(|remedy| self.settled[*remedy][place].is_ok());
-        let with = applied.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
+        let with = remedy.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
         let alone = self.runs_of(place, Variant::Alone).unwrap_or(plain);
         let compared: Vec<Compared<'_>> = with
             .iter()

@@ -2,7 +2,7 @@
 
 use super::score::delay_factor;
 use super::situation::{Measure, Section, Situation};
-use crate::metrics::{MetricError, Request, mean};
+use crate::metrics::{MetricError, Request, SILENCE, mean};
 use sim::Recording;
 use sim::recording::{Kind, StreamRecord};
 use sim::tcp::TcpApplication;
@@ -143,8 +143,10 @@ fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Re
             let of =
                 |name_of| metric(name_of, &[&name])?.between(config.start, config.stop).compute(recording);
             let (delay, loss) = (or_never(of("frame_delay_p95")?), of("loss")?);
-            delays.push(delay);
-            shares.push(if delay.is_finite() { (1.0 - loss) * delay_factor(delay) } else { 0.0 });
+            let heard = heard(config, &name, recording);
+            // Of a voice that was given up the rest never came.
+            delays.push(if heard < 1.0 { f64::INFINITY } else { delay });
+            shares.push(if heard > 0.0 { heard * (1.0 - loss) * delay_factor(delay) } else { 0.0 });
         }
     }
     Ok(Others {
@@ -152,6 +154,16 @@ fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Re
         shown: delays.into_iter().fold(0.0, f64::max),
         speed: mean(&shares),
     })
+}
+
+/// The share of its planned time in which a voice was heard: all of it but for the time since its last packet, where that is longer than a
+/// stop of the picture that counts as its end too ([`SILENCE`]).
+fn heard(config: &CallConfig, name: &str, recording: &Recording) -> f64 {
+    let stream = recording.streams.iter().find(|stream| stream.name == name);
+    let last = stream.and_then(|stream| stream.points("frameDelay")?.last());
+    let Some((last, _)) = last else { return 0.0 };
+    let (all, silent) = (config.stop.saturating_since(config.start), config.stop.saturating_since(*last));
+    if silent <= SILENCE { 1.0 } else { 1.0 - silent.as_secs_f64() / all.as_secs_f64() }
 }
 
 /// A delay of what never came is infinite.

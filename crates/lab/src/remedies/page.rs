@@ -261,6 +261,9 @@ impl Advice {
         if self.is_poor_alone() {
             text += " This network does not carry the call well even alone: give it less video, or a faster line.";
         }
+        for left_out in self.left_out() {
+            let _ = write!(text, " Left out: {left_out}.");
+        }
         let tied: Vec<&str> =
             ranks.iter().skip(1).filter(|rank| rank.as_good).map(|rank| self.name(rank)).collect();
         if tied.len() + 1 == ranks.len() && ranks.len() > 1 {

@@ -26,8 +26,10 @@ pub struct Agreement {
     pub told_apart: usize,
     /// and how many of them stand the other way round with many.
     pub turned: usize,
-    /// Whether the best of many is among those that few do not part from their best.
+    /// Whether the best of many is among those that few do not part from their best,
     pub same_best: bool,
+    /// and whether it is their first.
+    pub same_first: bool,
 }
 
 impl Agreement {
@@ -103,7 +105,8 @@ fn agreement(few: &[Rank], many: &[Rank]) -> Agreement {
     let tau = concordant / ((count - ties[0]) * (count - ties[1])).sqrt();
     let best = many.first().map(|rank| rank.remedy);
     let same_best = few.iter().filter(|rank| rank.as_good).any(|rank| Some(rank.remedy) == best);
-    Agreement { tau, told_apart, turned, same_best }
+    let same_first = few.first().map(|rank| rank.remedy) == best;
+    Agreement { tau, told_apart, turned, same_best, same_first }
 }
 
 #[cfg(test)]
@@ -135,15 +138,16 @@ mod tests {
             (Some(0), standing(&[0.9, 0.9])),
             (Some(1), standing(&[0.5, 0.5])),
         ]);
-        assert_eq!(agreement(&few, &few), Agreement { tau: 1.0, told_apart: 3, turned: 0, same_best: true });
+        let same = Agreement { tau: 1.0, told_apart: 3, turned: 0, same_best: true, same_first: true };
+        assert_eq!(agreement(&few, &few), same);
         let many = ranked(vec![
             (None, standing(&[0.1, 0.1])),
             (Some(0), standing(&[0.6, 0.6])),
             (Some(1), standing(&[0.7, 0.7])),
         ]);
-        let Agreement { tau, told_apart, turned, same_best } = agreement(&few, &many);
+        let Agreement { tau, told_apart, turned, same_best, same_first } = agreement(&few, &many);
         assert!((tau - 1.0 / 3.0).abs() < 1e-12, "{tau}");
-        assert_eq!((told_apart, turned, same_best), (3, 1, false));
+        assert_eq!((told_apart, turned, same_best, same_first), (3, 1, false, false));
         assert!(agreement(&few, &few).holds() && !agreement(&few, &many).holds());
     }
 }

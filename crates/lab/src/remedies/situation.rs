@@ -92,14 +92,22 @@ impl Situation {
         let experiment = experiment.only(cell)?;
         let scenario = experiment.cells()[0].scenario(experiment.seed);
         let origins = experiment.cells()[0].origins();
-        let calls = sections(&origins.calls);
+        let calls = told_apart(sections(&origins.calls));
         let Some(call) = judged(&experiment, &scenario, &calls)? else { return Ok(None) };
         let beside = calls.into_iter().filter(|other| *other != call).map(|section| Beside {
             name: section.name.clone(),
             measure: if has_video(&scenario, &section) { Measure::Call } else { Measure::Voice },
             section,
         });
-        let beside = beside.chain(flow_sections(origins, &scenario)).collect();
+        let mut beside: Vec<Beside> = beside.chain(flow_sections(origins, &scenario)).collect();
+        // A call may be called as a flow is.
+        let names: Vec<String> =
+            beside.iter().map(|other| &other.name).chain([&call.name]).cloned().collect();
+        for other in beside.iter_mut().filter(|other| !other.measure.is_call()) {
+            if names.iter().filter(|name| **name == other.name).count() > 1 {
+                other.name = kind_and_name(&other.section.path);
+            }
+        }
         let lines = lines(&experiment, &scenario, &call)?;
         let shared = |of: fn(&AccessConfig) -> Option<usize>| {
             let mut found: Vec<usize> =
@@ -122,9 +130,16 @@ impl Situation {
         Ok(Some(Self { experiment, label, call, beside, lines, wifi, lte, advise, scenario }))
     }
 
+    /// Its name: that of its experiment, and of a grid the cell.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = &self.experiment.name;
+        if self.label.is_empty() { name.clone() } else { format!("{name}, {}", self.label) }
+    }
+
     /// The situation with the judged call alone.
     pub(crate) fn alone(&self) -> Result<Experiment, ExperimentError> {
-        let (kind, name) = (self.call.kind(), self.call.name.as_str());
+        let (kind, name) = (self.call.kind(), name_of(&self.call.path));
         self.experiment.edited(|document| {
             document.retain(|key| {
                 !["tcp", "program", "call", "conference", "users"].contains(&key) || key == kind
@@ -205,6 +220,22 @@ fn flow_sections(origins: &Origins, scenario: &Scenario) -> impl Iterator<Item =
 /// `city` of `users.city.call`.
 fn name_of(path: &str) -> &str {
     path.split('.').nth(1).unwrap_or_default()
+}
+
+/// `users.city` of `users.city.call`.
+fn kind_and_name(path: &str) -> String {
+    path.split('.').take(2).collect::<Vec<_>>().join(".")
+}
+
+/// The sections, those of the same name under their kinds too: `call.room` and `conference.room`.
+fn told_apart(mut sections: Vec<Section>) -> Vec<Section> {
+    let names: Vec<String> = sections.iter().map(|section| section.name.clone()).collect();
+    for section in &mut sections {
+        if names.iter().filter(|name| **name == section.name).count() > 1 {
+            section.name = kind_and_name(&section.path);
+        }
+    }
+    sections
 }
 
 /// The sections at these paths, of which there is one for each thing that was made.

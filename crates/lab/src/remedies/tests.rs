@@ -452,14 +452,62 @@ fn a_run_that_breaks_off_takes_its_remedy_alone() {
     };
     assert_eq!(names(&advice), ["as it stands", "codel", "pie"].into());
     // As it stands, the call alone, and the remedies.
-    advice.break_off(2, "its run of seed 2 broke off: no memory".to_owned());
+    advice.break_off(2, "its run of seed 2 gave nothing: no memory".to_owned());
     assert_eq!(names(&advice), ["as it stands", "pie"].into());
-    let [(left_out, reason)] = &advice.unfit()[..] else { panic!("{:?}", advice.unfit()) };
-    assert_eq!(
-        (&left_out[..], reason.to_string()),
-        (&["codel".to_owned()][..], "its run of seed 2 broke off: no memory".to_owned())
-    );
-    assert_eq!(advice.broken(), None);
-    advice.break_off(1, "its run of seed 1 broke off: no memory".to_owned());
-    assert_eq!(advice.broken(), Some("situations/adsl-upload: its run of seed 1 broke off: no memory"));
+    let words = advice.verdict(&advice.ranks(2, 0.5));
+    assert!(words.contains(" Left out: codel, its run of seed 2 gave nothing: no memory."), "{words}");
+    assert!(advice.unfit().is_empty() && advice.is_ranked());
+    advice.break_off(1, "its run of seed 1 gave nothing: no memory".to_owned());
+    assert!(!advice.is_ranked());
+    assert_eq!(advice.left_out()[0], "situations/adsl-upload, its run of seed 1 gave nothing: no memory");
+}
+
+#[test]
+fn a_situation_without_its_yardstick_is_left_out_of_the_others() {
+    let experiment = Experiment::open("wifi/download").unwrap();
+    let experiment = experiment.with_overrides(&[("runs".to_owned(), "1".to_owned())]).unwrap();
+    let (group, _) = Group::of("wifi", std::slice::from_ref(&experiment), &[]).unwrap();
+    assert!(group.situations.len() > 1, "a grid");
+    let chosen = remedies().into_iter().filter(|remedy| remedy.name == "per-station").collect();
+    let mut advice = Advice::new(group, chosen).unwrap();
+    let cancel = AtomicBool::new(false);
+    let jobs = NonZeroUsize::new(2).unwrap();
+    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
+    advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed)).unwrap();
+    let count = |advice: &Advice| advice.standing(None, 1, 0.5).unwrap().quality.runs;
+    let all = count(&advice);
+    advice.break_off(0, "its run of seed 1 gave nothing: no memory".to_owned());
+    assert!(advice.is_ranked() && count(&advice) == all - 1, "{all}");
+    assert!(advice.left_out()[0].starts_with("wifi/download, "), "{:?}", advice.left_out());
+}
+
+#[test]
+fn a_voice_that_was_given_up_is_heard_for_a_part_of_its_time() {
+    let text = VOICE.replace("start = \"10s\"", "start = \"0s\"\nmedia_timeout = \"1s\"");
+    let it = first(&own(&text));
+    let dead = [(
+        "host.home.up.loss".to_owned(),
+        "[{ at = \"0s\", value = \"0%\" }, { at = \"10s\", value = \"100%\" }]".to_owned(),
+    )];
+    let voices = [own(&text), own(&text).with_overrides(&dead).unwrap()].map(|experiment| {
+        let recording = sim::run(&experiment.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
+        Judgement::of(&it, &recording).unwrap().beside[0]
+    });
+    assert!(voices[0].shown.is_finite() && voices[1].shown.is_infinite(), "{voices:?}");
+    // 10 s of 40 s.
+    assert!(voices[1].speed <= 0.25 && voices[1].speed > 0.0, "{voices:?}");
+}
+
+#[test]
+fn sections_of_one_name_are_told_apart() {
+    let text = "[call.room]\n[conference.room]\nparties = [\"home\", \"net\"]\ntopology = \"mesh\"\n\
+                [tcp.room]\nfrom = \"home\"\nto = \"net\"";
+    let it = first(&own(text));
+    let beside: Vec<&str> = it.beside.iter().map(|beside| beside.name.as_str()).collect();
+    assert_eq!((it.call.name.as_str(), &beside[..]), ("call.room", &["conference.room", "room"][..]));
+    let named = |call: &str| own(text).with_overrides(&[("advise.call".to_owned(), call.to_owned())]);
+    assert_eq!(first(&named("conference.room").unwrap()).call.name, "conference.room");
+    let ambiguous = Situation::of(&named("room").unwrap(), 0).unwrap_err().to_string();
+    assert!(ambiguous.contains("the calls are call.room, conference.room"), "{ambiguous}");
+    assert_eq!(it.alone().unwrap().cells()[0].scenario(Seed(1)).calls.len(), 1);
 }

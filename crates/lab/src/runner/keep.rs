@@ -23,7 +23,13 @@ pub fn keep(
     mode: Mode,
     notes: &[(String, String)],
 ) -> Result<i64, StoreError> {
-    let meta = RunMeta {
+    let meta = meta(experiment, job, mode, notes);
+    store.insert(&meta, recording, &usual_metrics(recording))
+}
+
+/// What a run of an experiment is a run of.
+pub(super) fn meta(experiment: &Experiment, job: Job, mode: Mode, notes: &[(String, String)]) -> RunMeta {
+    RunMeta {
         experiment: experiment.name.clone(),
         cell: experiment.cells()[job.cell].params.clone(),
         seed: job.seed,
@@ -32,8 +38,7 @@ pub fn keep(
         file: experiment.text.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         notes: notes.to_vec(),
-    };
-    store.insert(&meta, recording, &usual_metrics(recording))
+    }
 }
 
 /// Puts a run that was made of a dump into a store, as one of the experiment `name`; gives its number there.

@@ -1,6 +1,7 @@
-use super::{Job, keep};
+use super::Job;
+use super::keep::{keep, meta};
 use crate::experiment::Experiment;
-use crate::store::{Filter, Mode, Store, StoreError};
+use crate::store::{DIGEST, Filter, Mode, RunMeta, Store, StoreError};
 use sim::{Recording, Scenario};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::collections::BTreeMap;
@@ -9,9 +10,6 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The note on a simulated run by which it is known again.
-const DIGEST: &str = "digest";
 
 /// Keeps nothing and finds nothing.
 pub static NOWHERE: Keeper = Keeper { shelf: None };
@@ -25,11 +23,18 @@ pub struct Keeper {
 #[derive(Debug)]
 struct Shelf {
     store: Store,
-    /// The runs that were there at the beginning, by their digests.
-    known: BTreeMap<String, i64>,
+    /// The runs that are there, by their digests: the same may be there under several names.
+    known: BTreeMap<String, Vec<i64>>,
     kept: usize,
     found: usize,
     fault: Option<StoreError>,
+}
+
+/// A run that was made before.
+pub(super) struct Found {
+    pub(super) recording: Recording,
+    /// Whether it is in the store under the name, the cell and the index that it is wanted for.
+    pub(super) is_kept: bool,
 }
 
 /// What became of the store.
@@ -37,7 +42,7 @@ struct Shelf {
 pub struct Kept {
     /// How many runs were put into it.
     pub kept: usize,
-    /// How many were in it already.
+    /// How many were not run, as they were in it already.
     pub found: usize,
     /// What went wrong, if something did. What was kept before stays.
     pub fault: Option<StoreError>,
@@ -52,8 +57,12 @@ impl Keeper {
         let Some(path) = path else { return Ok(Self::default()) };
         let store = Store::create_or_open(path)?;
         let simulated = store.runs(&Filter { mode: Some(Mode::Simulated), ..Filter::default() })?;
-        let digest = |run: crate::store::StoredRun| Some((run.meta.note(DIGEST)?.to_owned(), run.id));
-        let known = simulated.into_iter().filter_map(digest).collect();
+        let mut known: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+        for run in simulated {
+            if let Some(digest) = run.meta.note(DIGEST) {
+                known.entry(digest.to_owned()).or_default().push(run.id);
+            }
+        }
         let shelf = Shelf { store, known, kept: 0, found: 0, fault: None };
         Ok(Self { shelf: Some(Mutex::new(shelf)) })
     }
@@ -68,16 +77,26 @@ impl Keeper {
         self.shelf.is_some().then(|| digest(scenario))
     }
 
-    /// The run with this digest, if it was made before.
-    ///
-    /// # Errors
-    /// When the store is damaged or cannot be read.
-    pub(super) fn find(&self, digest: &str) -> Result<Option<Recording>, StoreError> {
-        let Some(mut shelf) = self.shelf() else { return Ok(None) };
-        let Some(id) = shelf.known.get(digest).copied() else { return Ok(None) };
-        let recording = shelf.store.recording(id)?;
-        shelf.found += 1;
-        Ok(Some(recording))
+    /// The run with this digest, if it was made before. When it cannot be read, nothing new is begun: `cancel` is set.
+    pub(super) fn find(
+        &self,
+        experiment: &Experiment,
+        job: Job,
+        digest: &str,
+        cancel: &AtomicBool,
+    ) -> Option<Found> {
+        let mut shelf = self.shelf()?;
+        let ids = shelf.known.get(digest)?;
+        match shelf.read(ids, &meta(experiment, job, Mode::Simulated, &[note(digest)])) {
+            Ok(found) => {
+                shelf.found += 1;
+                Some(found)
+            }
+            Err(error) => {
+                shelf.fail(error, cancel);
+                None
+            }
+        }
     }
 
     /// Keeps a simulated run.
@@ -86,13 +105,16 @@ impl Keeper {
         experiment: &Experiment,
         job: Job,
         recording: &Recording,
-        digest: String,
+        digest: &str,
         cancel: &AtomicBool,
     ) {
-        self.keep(experiment, job, recording, Mode::Simulated, &[(DIGEST.to_owned(), digest)], cancel);
+        let id = self.keep(experiment, job, recording, Mode::Simulated, &[note(digest)], cancel);
+        if let (Some(mut shelf), Some(id)) = (self.shelf(), id) {
+            shelf.known.entry(digest.to_owned()).or_default().push(id);
+        }
     }
 
-    /// Keeps a run that was made in this way, with notes on it. When that fails, as when the disk is full, nothing new is begun: `cancel` is set.
+    /// Keeps a run that was made in this way, with notes on it. When that fails, as when the disk is full, nothing new is begun: `cancel` is set. Gives its number there.
     pub fn keep(
         &self,
         experiment: &Experiment,
@@ -101,16 +123,16 @@ impl Keeper {
         mode: Mode,
         notes: &[(String, String)],
         cancel: &AtomicBool,
-    ) {
-        let Some(mut shelf) = self.shelf() else { return };
-        if shelf.fault.is_some() {
-            return;
-        }
+    ) -> Option<i64> {
+        let mut shelf = self.shelf().filter(|shelf| shelf.fault.is_none())?;
         match keep(&mut shelf.store, experiment, job, recording, mode, notes) {
-            Ok(_) => shelf.kept += 1,
+            Ok(id) => {
+                shelf.kept += 1;
+                Some(id)
+            }
             Err(error) => {
-                cancel.store(true, Ordering::Relaxed);
-                shelf.fault = Some(error);
+                shelf.fail(error, cancel);
+                None
             }
         }
     }
@@ -122,6 +144,27 @@ impl Keeper {
         let Shelf { kept, found, fault, .. } = shelf.into_inner().unwrap_or_else(PoisonError::into_inner);
         Kept { kept, found, fault }
     }
+}
+
+impl Shelf {
+    /// The recording of these runs, which are one; and whether one of them is the one that is wanted.
+    fn read(&self, ids: &[i64], wanted: &RunMeta) -> Result<Found, StoreError> {
+        let metas =
+            ids.iter().map(|id| Ok(self.store.run(*id)?.meta)).collect::<Result<Vec<_>, StoreError>>()?;
+        // Of another version it would be another run, if it were not the same model.
+        let is_kept =
+            metas.into_iter().any(|meta| RunMeta { version: wanted.version.clone(), ..meta } == *wanted);
+        Ok(Found { recording: self.store.recording(ids[0])?, is_kept })
+    }
+
+    fn fail(&mut self, error: StoreError, cancel: &AtomicBool) {
+        cancel.store(true, Ordering::Relaxed);
+        self.fault.get_or_insert(error);
+    }
+}
+
+fn note(digest: &str) -> (String, String) {
+    (DIGEST.to_owned(), digest.to_owned())
 }
 
 /// A number for a scenario and the model that simulates it: all of the scenario, its seed and the content of files that it names among it,

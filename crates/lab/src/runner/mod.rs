@@ -10,7 +10,8 @@ pub use keep::{capture, keep, keep_imported, stored};
 pub use keeper::{Keeper, Kept, NOWHERE};
 
 use crate::experiment::Experiment;
-use sim::{Recording, Scenario};
+use keeper::Found;
+use sim::Recording;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -122,34 +123,42 @@ impl Runner<'_> {
         mut sink: impl FnMut(Outcome<T>),
     ) -> Summary {
         let jobs = jobs(experiments);
-        let scenario = |job: Job| experiments[job.experiment].cells()[job.cell].scenario(job.seed);
-        let work = |job: Job| self.one(job, &scenario(job), &each);
+        let work = |job: Job| self.one(&experiments[job.experiment], job, &each);
         self.spread(&jobs, work, |Made { outcome, fresh }| {
             if let Some((digest, recording)) = fresh {
                 let (job, experiment) = (outcome.job, &experiments[outcome.job.experiment]);
-                self.keeper.keep_simulated(experiment, job, &recording, digest, self.cancel);
+                self.keeper.keep_simulated(experiment, job, &recording, &digest, self.cancel);
             }
             sink(outcome);
         })
     }
 
     /// One run; `None` if it was cancelled.
-    fn one<T>(&self, job: Job, scenario: &Scenario, each: impl Fn(Job, &Recording) -> T) -> Option<Made<T>> {
+    fn one<T>(
+        &self,
+        experiment: &Experiment,
+        job: Job,
+        each: impl Fn(Job, &Recording) -> T,
+    ) -> Option<Made<T>> {
         let attempt = || {
-            let digest = self.keeper.digest(scenario);
-            if let Some(digest) = &digest
-                && let Some(recording) = self.keeper.find(digest).map_err(|error| error.to_string())?
-            {
-                return Ok((each(job, &recording), None));
-            }
-            let options = sim::Options { cancel: Some(self.cancel), ..Default::default() };
-            let recording = sim::run(scenario, options).map_err(|error| error.to_string())?;
-            Ok::<_, String>((each(job, &recording), digest.map(|digest| (digest, recording))))
+            let scenario = experiment.cells()[job.cell].scenario(job.seed);
+            let digest = self.keeper.digest(&scenario);
+            let found =
+                digest.as_ref().and_then(|digest| self.keeper.find(experiment, job, digest, self.cancel));
+            let (recording, is_kept) = match found {
+                Some(Found { recording, is_kept }) => (recording, is_kept),
+                None => {
+                    let options = sim::Options { cancel: Some(self.cancel), ..Default::default() };
+                    (sim::run(&scenario, options)?, false)
+                }
+            };
+            let made = each(job, &recording);
+            Ok((made, digest.filter(|_| !is_kept).map(|digest| (digest, recording))))
         };
         let (result, fresh) = match catch_unwind(AssertUnwindSafe(attempt)) {
             Ok(Ok((value, fresh))) => (Ok(value), fresh),
             Ok(Err(_)) if self.cancel.load(Ordering::Relaxed) => return None,
-            Ok(Err(reason)) => (Err(RunFailure::Refused(reason)), None),
+            Ok(Err(error)) => (Err(RunFailure::Refused(sim::RunError::to_string(&error))), None),
             Err(panic) => (Err(RunFailure::Panicked(words(panic.as_ref()))), None),
         };
         Some(Made { outcome: Outcome { job, result }, fresh })

@@ -114,16 +114,25 @@ fn what_was_run_before_is_taken_from_the_store() {
     let (again, made) = kept(&experiment, &one, 2);
     assert_eq!(counts(&made), (0, 6));
     assert!(first == again, "to the bit");
-    // Words change nothing, a parameter does; of more seeds only the new ones are run.
-    let words =
-        Experiment::parse(&TEXT.replace("Two hosts", "Others").replace("runs = 3", "runs = 4"), "y.toml");
-    assert_eq!(counts(&kept(&words.unwrap(), &one, 2).1), (2, 6));
+    // Words change nothing, a parameter does; of more seeds only the new ones are run. What is wanted under another name or of another file
+    // is there under that too.
+    let words = TEXT.replace("Two hosts", "Others").replace("runs = 3", "runs = 4");
+    let words = Experiment::parse(&words, "y.toml").unwrap();
+    assert_eq!(counts(&kept(&words, &one, 2).1), (8, 6));
+    assert_eq!(counts(&kept(&words, &one, 2).1), (0, 8));
+    let listed = |name: &str| {
+        let filter = Filter { experiment: Some(name.to_owned()), ..Filter::default() };
+        let runs = Store::open(&one).unwrap().runs(&filter).unwrap();
+        runs.into_iter().map(|run| (run.meta.cell[0].1.clone(), run.meta.seed.0)).collect::<Vec<_>>()
+    };
+    assert_eq!((listed("x.toml").len(), listed("y.toml").len()), (6, 8));
+    assert_eq!(listed("y.toml")[..2], [("500kbit/s".to_owned(), 1), ("500kbit/s".to_owned(), 2)], "in order");
     let slower = Experiment::parse(&TEXT.replace("delay = \"25ms\"", "delay = \"26ms\""), "x.toml").unwrap();
     assert_eq!(counts(&kept(&slower, &one, 2).1), (6, 0));
     // What was killed half-way goes on where it was, and what is missing is run again.
     let mut store = Store::open(&one).unwrap();
-    let lost: Vec<i64> = store.runs(&Filter::default()).unwrap()[..2].iter().map(|run| run.id).collect();
-    lost.iter().for_each(|run| store.delete(*run).unwrap());
+    let lost = store.runs(&Filter { seed: Some(Seed(1)), ..Filter::default() }).unwrap();
+    lost.iter().for_each(|run| store.delete(run.id).unwrap());
     drop(store);
     let (repaired, made) = kept(&experiment, &one, 2);
     assert_eq!(counts(&made), (2, 4));
@@ -163,15 +172,40 @@ fn a_damaged_store_is_said_and_nothing_of_it_is_taken_for_a_run() {
         .unwrap();
     drop(store);
     let (cancel, keeper) = (AtomicBool::new(false), Keeper::open(Some(&path)).unwrap());
-    let mut failures = Vec::new();
-    let summary = Runner { keeper: &keeper, ..runner(2, &cancel) }.run(
-        &[experiment],
-        |_, _| (),
-        |outcome| {
-            failures.extend(outcome.result.err());
-        },
-    );
-    assert_eq!((summary.done, summary.failed), (5, 1));
-    let [RunFailure::Refused(reason)] = &failures[..] else { panic!("{failures:?}") };
-    assert!(reason.contains("s.sqlite") && reason.contains("damaged"), "{reason}");
+    let runner = Runner { keeper: &keeper, ..runner(1, &cancel) };
+    let summary =
+        runner.run(&[experiment], |_, _| (), |outcome| assert!(outcome.result.is_ok(), "none is at fault"));
+    assert!(summary.cancelled && summary.failed == 0, "{summary:?}");
+    let fault = keeper.finish().fault.unwrap().to_string();
+    assert!(fault.contains("s.sqlite") && fault.contains("damaged"), "{fault}");
+}
+
+#[test]
+fn two_that_run_the_same_into_one_store_keep_it_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.sqlite");
+    let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
+    let cancel = AtomicBool::new(false);
+    // Both are open before either has run: neither knows of the other's runs.
+    let keepers = [(); 2].map(|()| Keeper::open(Some(&path)).unwrap());
+    for keeper in keepers {
+        let runner = Runner { keeper: &keeper, ..runner(2, &cancel) };
+        let summary = runner.run(std::slice::from_ref(&experiment), |_, _| (), |_| ());
+        assert_eq!(summary.done, 6);
+    }
+    assert_eq!(Store::open(&path).unwrap().runs(&Filter::default()).unwrap().len(), 6);
+}
+
+#[test]
+fn the_same_under_two_names_is_run_once_and_kept_under_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.sqlite");
+    let both = ["x.toml", "y.toml"].map(|name| Experiment::parse(TEXT, name).unwrap());
+    let (cancel, keeper) = (AtomicBool::new(false), Keeper::open(Some(&path)).unwrap());
+    for experiment in &both {
+        let runner = Runner { keeper: &keeper, ..runner(2, &cancel) };
+        runner.run(std::slice::from_ref(experiment), |_, _| (), |_| ());
+    }
+    let made = keeper.finish();
+    assert_eq!(counts(&made), (12, 6));
 }

@@ -74,6 +74,9 @@ impl FromStr for Mode {
     }
 }
 
+/// The note on a simulated run by which it is known again.
+pub const DIGEST: &str = "digest";
+
 /// What a run was a run of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunMeta {
@@ -91,8 +94,8 @@ pub struct RunMeta {
     pub file: String,
     /// The version of Weir that made it.
     pub version: String,
-    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was limited by its machine. Simulated
-    /// and emulated runs have none. `docs/STORE.md` lists the names.
+    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was limited by its machine, the digest of a
+    /// simulated one. `docs/STORE.md` lists the names.
     pub notes: Vec<(String, String)>,
 }
 
@@ -220,7 +223,8 @@ impl Store {
     }
 
     /// Stores a run: all of it, or nothing if there is an error. `metrics` are (stream, metric, value), with an empty
-    /// stream for a metric of the whole run. Gives the run's number.
+    /// stream for a metric of the whole run. Gives the run's number. A simulated run with a [`DIGEST`] that is there already, under the
+    /// same experiment, cell and index, is not stored again.
     ///
     /// # Errors
     /// When the disk is full, the file cannot be written, or another process keeps it locked.

@@ -69,7 +69,11 @@ fn run(connection: &Connection, row: &Row<'_>) -> Result<StoredRun, Fault> {
 }
 
 /// The names and values of a run in a table of such.
-fn pairs(connection: &Connection, table: &str, run: i64) -> rusqlite::Result<Vec<(String, String)>> {
+pub(super) fn pairs(
+    connection: &Connection,
+    table: &str,
+    run: i64,
+) -> rusqlite::Result<Vec<(String, String)>> {
     let mut statement =
         connection.prepare(&format!("SELECT name, value FROM {table} WHERE run = ?1 ORDER BY position"))?;
     statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()

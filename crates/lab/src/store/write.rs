@@ -1,8 +1,9 @@
 //! Writing and deleting runs.
 
-use super::RunMeta;
 use super::blob::Packer;
 use super::error::Fault;
+use super::read::pairs;
+use super::{DIGEST, RunMeta};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use sim::Recording;
 use sim::recording::{Event, StreamRecord};
@@ -31,6 +32,9 @@ pub(super) fn insert(
     // What is slow, compressing, is done before the file is locked.
     let streams = recording.streams.iter().map(pack).collect::<Result<Vec<_>, _>>()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if let Some(twin) = twin(&transaction, meta)? {
+        return Ok(twin);
+    }
     let run = insert_run(&transaction, meta, recording)?;
     for (position, (stream, series)) in recording.streams.iter().zip(&streams).enumerate() {
         insert_stream(&transaction, run, position, stream, series)?;
@@ -39,6 +43,26 @@ pub(super) fn insert(
     insert_metrics(&transaction, run, metrics)?;
     transaction.commit()?;
     Ok(run)
+}
+
+/// The same simulation under the same name, which another process may have stored meanwhile.
+fn twin(transaction: &Transaction<'_>, meta: &RunMeta) -> Result<Option<i64>, Fault> {
+    if meta.note(DIGEST).is_none() {
+        return Ok(None);
+    }
+    let mut statement = transaction.prepare(
+        "SELECT run.id FROM run JOIN file ON file.id = run.file
+          WHERE file.text = ?1 AND experiment = ?2 AND seed = ?3 AND run_index = ?4 AND mode = ?5",
+    )?;
+    let key = params![meta.file, meta.experiment, meta.seed.to_string(), meta.index, meta.mode.as_str()];
+    let ids = statement.query_map(key, |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+    for id in ids {
+        if pairs(transaction, "parameter", id)? == meta.cell && pairs(transaction, "note", id)? == meta.notes
+        {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
 }
 
 /// A series, ready to be stored.

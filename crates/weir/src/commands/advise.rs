@@ -39,8 +39,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Ok::<Summary, Failure>(all)
     };
     let keeper = Keeper::open(args.store.as_deref())?;
-    let summary = with_runner((args.jobs, args.quiet), &keeper, work)??;
+    let summary = with_runner((args.jobs, args.quiet), &keeper, work)?;
+    // What is wrong with the store is said first: it may be why a run cannot be judged.
     close(keeper, args.quiet)?;
+    let summary = summary?;
     if summary.cancelled {
         let Summary { done, total, .. } = summary;
         let kept = if args.store.is_some() {
@@ -54,9 +56,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::Interrupted);
     }
     // A ranking without some of its remedies is one still.
-    let (ranked, broken): (Vec<_>, Vec<_>) = advices.iter().partition(|advice| advice.broken().is_none());
-    for reason in broken.into_iter().filter_map(Advice::broken) {
-        eprint(&format!("{reason}; there is nothing to compare with"));
+    let (ranked, broken): (Vec<_>, Vec<_>) = advices.iter().partition(|advice| advice.is_ranked());
+    for advice in broken {
+        eprint(&format!("{}; there is nothing to compare with", advice.left_out().join("; ")));
     }
     let mut out = Output::new();
     let mut agrees = true;
@@ -178,9 +180,13 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
 }
 
 fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
-    let Agreement { tau, told_apart, turned, same_best } = agreement;
+    let Agreement { tau, told_apart, turned, same_best, same_first } = agreement;
     let word = if agreement.holds() { "agree" } else { "do not agree" };
-    let best = if same_best { "the same best" } else { "another best" };
+    let best = match (same_first, same_best) {
+        (true, _) => "the same best",
+        (false, true) => "the best of many is as good as the first of few",
+        (false, false) => "another best",
+    };
     let many = runs * CHECK as usize;
     let few = seeds(runs);
     eprint(&format!(
