@@ -85,21 +85,20 @@ impl Advice {
         let (mut variants, mut experiments) = (Vec::new(), Vec::new());
         for (place, situation) in group.situations.iter().enumerate() {
             // A store knows them apart by their names.
-            let mut add = |variant, name: String, experiment: &Experiment| {
+            let mut add = |variant, name: String, mut experiment: Experiment| {
+                experiment.name = name;
                 variants.push((place, variant));
-                let mut named = experiment.clone();
-                named.name = name;
-                experiments.push(named);
+                experiments.push(experiment);
             };
             let name = situation.name();
-            add(Variant::Plain, name.clone(), &situation.experiment);
+            add(Variant::Plain, name.clone(), situation.experiment.clone());
             if !situation.beside.is_empty() {
-                add(Variant::Alone, format!("{name}, {} alone", situation.call.name), &situation.alone()?);
+                add(Variant::Alone, format!("{name}, {} alone", situation.call.name), situation.alone()?);
             }
             for (remedy, by_situation) in settled.iter().enumerate() {
                 if let Ok(settled) = &by_situation[place] {
                     let name = format!("{name}, {}", remedies[remedy].name);
-                    add(Variant::With(remedy), name, &settled.experiment);
+                    add(Variant::With(remedy), name, settled.experiment.clone());
                 }
             }
         }

@@ -140,13 +140,15 @@ fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Re
     let (mut delays, mut shares) = (Vec::new(), Vec::new());
     for config in situation.calls(section) {
         for name in media(config) {
-            let of =
-                |name_of| metric(name_of, &[&name])?.between(config.start, config.stop).compute(recording);
-            let (delay, loss) = (or_never(of("frame_delay_p95")?), of("loss")?);
-            let heard = heard(config, &name, recording);
-            // Of a voice that was given up the rest never came.
+            let Some((until, heard)) = heard(config, &name, recording) else {
+                delays.push(f64::INFINITY);
+                shares.push(0.0);
+                continue;
+            };
+            let of = |name_of| metric(name_of, &[&name])?.between(config.start, until).compute(recording);
+            let (delay, loss) = (of("frame_delay_p95")?, of("loss")?);
             delays.push(if heard < 1.0 { f64::INFINITY } else { delay });
-            shares.push(if heard > 0.0 { heard * (1.0 - loss) * delay_factor(delay) } else { 0.0 });
+            shares.push(heard * (1.0 - loss) * delay_factor(delay));
         }
     }
     Ok(Others {
@@ -156,14 +158,16 @@ fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Re
     })
 }
 
-/// The share of its planned time in which a voice was heard: all of it but for the time since its last packet, where that is longer than a
-/// stop of the picture that counts as its end too ([`SILENCE`]).
-fn heard(config: &CallConfig, name: &str, recording: &Recording) -> f64 {
-    let stream = recording.streams.iter().find(|stream| stream.name == name);
-    let last = stream.and_then(|stream| stream.points("frameDelay")?.last());
-    let Some((last, _)) = last else { return 0.0 };
-    let (all, silent) = (config.stop.saturating_since(config.start), config.stop.saturating_since(*last));
-    if silent <= SILENCE { 1.0 } else { 1.0 - silent.as_secs_f64() / all.as_secs_f64() }
+/// Until when a voice was heard, and what share that is of its planned time: all of it, unless nothing came for longer before its end than a
+/// picture may stand there ([`SILENCE`]). `None` if nothing came at all.
+fn heard(config: &CallConfig, name: &str, recording: &Recording) -> Option<(Time, f64)> {
+    let stream = recording.streams.iter().find(|stream| stream.name == name)?;
+    let (last, _) = *stream.points("frameDelay")?.last()?;
+    if config.stop.saturating_since(last) <= SILENCE {
+        return Some((config.stop, 1.0));
+    }
+    let planned = config.stop.saturating_since(config.start);
+    Some((last, last.saturating_since(config.start).as_secs_f64() / planned.as_secs_f64()))
 }
 
 /// A delay of what never came is infinite.

@@ -17,11 +17,6 @@ use std::fmt::Write as _;
 pub const AS_IT_STANDS: &str = "as it stands";
 
 impl Measure {
-    /// Whether it is of calls; else it is of flows.
-    pub(crate) const fn is_call(self) -> bool {
-        matches!(self, Self::Call | Self::Voice)
-    }
-
     /// The metric that is shown.
     #[must_use]
     pub const fn metric(self) -> &'static str {

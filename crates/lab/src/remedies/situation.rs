@@ -65,6 +65,13 @@ pub enum Measure {
     Rate,
 }
 
+impl Measure {
+    /// Whether it is of calls; else it is of flows.
+    pub(crate) const fn is_call(self) -> bool {
+        matches!(self, Self::Call | Self::Voice)
+    }
+}
+
 /// A line with a rate that the call passes.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
@@ -92,7 +99,9 @@ impl Situation {
         let experiment = experiment.only(cell)?;
         let scenario = experiment.cells()[0].scenario(experiment.seed);
         let origins = experiment.cells()[0].origins();
-        let calls = told_apart(sections(&origins.calls));
+        let mut calls = sections(&origins.calls);
+        let names: Vec<String> = calls.iter().map(|section| section.name.clone()).collect();
+        calls.iter_mut().for_each(|section| section.name = told_apart(section, &names));
         let Some(call) = judged(&experiment, &scenario, &calls)? else { return Ok(None) };
         let beside = calls.into_iter().filter(|other| *other != call).map(|section| Beside {
             name: section.name.clone(),
@@ -104,9 +113,7 @@ impl Situation {
         let names: Vec<String> =
             beside.iter().map(|other| &other.name).chain([&call.name]).cloned().collect();
         for other in beside.iter_mut().filter(|other| !other.measure.is_call()) {
-            if names.iter().filter(|name| **name == other.name).count() > 1 {
-                other.name = kind_and_name(&other.section.path);
-            }
+            other.name = told_apart(&other.section, &names);
         }
         let lines = lines(&experiment, &scenario, &call)?;
         let shared = |of: fn(&AccessConfig) -> Option<usize>| {
@@ -222,20 +229,13 @@ fn name_of(path: &str) -> &str {
     path.split('.').nth(1).unwrap_or_default()
 }
 
-/// `users.city` of `users.city.call`.
-fn kind_and_name(path: &str) -> String {
-    path.split('.').take(2).collect::<Vec<_>>().join(".")
-}
-
-/// The sections, those of the same name under their kinds too: `call.room` and `conference.room`.
-fn told_apart(mut sections: Vec<Section>) -> Vec<Section> {
-    let names: Vec<String> = sections.iter().map(|section| section.name.clone()).collect();
-    for section in &mut sections {
-        if names.iter().filter(|name| **name == section.name).count() > 1 {
-            section.name = kind_and_name(&section.path);
-        }
+/// The name of a section, with its kind if it is several times among the names of all: `call.room` beside `conference.room`.
+fn told_apart(section: &Section, names: &[String]) -> String {
+    let name = name_of(&section.path);
+    match names.iter().filter(|other| *other == name).count() {
+        0 | 1 => name.to_owned(),
+        _ => format!("{}.{name}", section.kind()),
     }
-    sections
 }
 
 /// The sections at these paths, of which there is one for each thing that was made.

@@ -32,7 +32,10 @@ fn advice(name: &str, set: &[(&str, &str)], chosen: &[&str]) -> Advice {
 
 /// These remedies, run.
 fn advice_on(situation: Situation, name: &str, chosen: &[&str]) -> Advice {
-    let group = Group { name: name.to_owned(), situations: vec![situation] };
+    run(Group { name: name.to_owned(), situations: vec![situation] }, chosen)
+}
+
+fn run(group: Group, chosen: &[&str]) -> Advice {
     let remedies = remedies().into_iter().filter(|remedy| chosen.contains(&remedy.name)).collect();
     let mut advice = Advice::new(group, remedies).unwrap();
     let cancel = AtomicBool::new(false);
@@ -468,12 +471,7 @@ fn a_situation_without_its_yardstick_is_left_out_of_the_others() {
     let experiment = experiment.with_overrides(&[("runs".to_owned(), "1".to_owned())]).unwrap();
     let (group, _) = Group::of("wifi", std::slice::from_ref(&experiment), &[]).unwrap();
     assert!(group.situations.len() > 1, "a grid");
-    let chosen = remedies().into_iter().filter(|remedy| remedy.name == "per-station").collect();
-    let mut advice = Advice::new(group, chosen).unwrap();
-    let cancel = AtomicBool::new(false);
-    let jobs = NonZeroUsize::new(2).unwrap();
-    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
-    advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed)).unwrap();
+    let mut advice = run(group, &["per-station"]);
     let count = |advice: &Advice| advice.standing(None, 1, 0.5).unwrap().quality.runs;
     let all = count(&advice);
     advice.break_off(0, "its run of seed 1 gave nothing: no memory".to_owned());
@@ -496,6 +494,13 @@ fn a_voice_that_was_given_up_is_heard_for_a_part_of_its_time() {
     assert!(voices[0].shown.is_finite() && voices[1].shown.is_infinite(), "{voices:?}");
     // 10 s of 40 s.
     assert!(voices[1].speed <= 0.25 && voices[1].speed > 0.0, "{voices:?}");
+    // Whether the sender gave it up too or sent on: what never came counts once.
+    let patient =
+        own(VOICE).with_overrides(&[("call.voice.start".to_owned(), "0s".to_owned()), dead[0].clone()]);
+    let recording =
+        sim::run(&patient.unwrap().cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
+    let sent_on = Judgement::of(&it, &recording).unwrap().beside[0];
+    assert!((sent_on.speed - voices[1].speed).abs() < 0.02, "{sent_on:?} {voices:?}");
 }
 
 #[test]

@@ -153,12 +153,12 @@ impl Runner<'_> {
                 }
             };
             let made = each(job, &recording);
-            Ok((made, digest.filter(|_| !is_kept).map(|digest| (digest, recording))))
+            Ok::<_, sim::RunError>((made, digest.filter(|_| !is_kept).map(|digest| (digest, recording))))
         };
         let (result, fresh) = match catch_unwind(AssertUnwindSafe(attempt)) {
             Ok(Ok((value, fresh))) => (Ok(value), fresh),
             Ok(Err(_)) if self.cancel.load(Ordering::Relaxed) => return None,
-            Ok(Err(error)) => (Err(RunFailure::Refused(sim::RunError::to_string(&error))), None),
+            Ok(Err(error)) => (Err(RunFailure::Refused(error.to_string())), None),
             Err(panic) => (Err(RunFailure::Panicked(words(panic.as_ref()))), None),
         };
         Some(Made { outcome: Outcome { job, result }, fresh })
