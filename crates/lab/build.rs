@@ -1,4 +1,5 @@
-//! Makes a new experiment or claim file count as a change of this crate, which embeds them; and tells it which model it runs.
+//! Makes a new experiment or claim file count as a change of this crate, which embeds them; and
+//! tells it which model it runs.
 
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::fs;
@@ -7,7 +8,8 @@ use std::io;
 use std::path::Path;
 
 /// What the outcome of a simulation depends on beside its scenario.
-const MODEL: [&str; 5] = ["../../Cargo.lock", "../cc/src", "../net/src", "../sim/src", "../units/src"];
+const MODEL: [&str; 5] =
+    ["../../Cargo.lock", "../cc/src", "../net/src", "../sim/src", "../units/src"];
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=../../experiments");

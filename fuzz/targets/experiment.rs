@@ -1,4 +1,5 @@
-//! Experiment files: read or refused, and what is read makes scenarios, with an improvement of its controllers too.
+//! Experiment files: read or refused, and what is read makes scenarios, with an improvement of its
+//! controllers too.
 
 #![no_main]
 

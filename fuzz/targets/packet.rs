@@ -1,4 +1,5 @@
-//! What real programs send: headers are read, and segments joined, without a fault, and no byte of payload is lost.
+//! What real programs send: headers are read, and segments joined, without a fault, and no byte of
+//! payload is lost.
 #![no_main]
 
 use emulator::{MTU, gathered, read_header};
@@ -9,7 +10,8 @@ use net::HostId;
 const HEADROOM: usize = 10;
 
 fuzz_target!(|data: &[u8]| {
-    let packets: Vec<&[u8]> = data.split(|byte| *byte == 0xA5).filter(|packet| packet.len() <= MTU).collect();
+    let packets: Vec<&[u8]> =
+        data.split(|byte| *byte == 0xA5).filter(|packet| packet.len() <= MTU).collect();
     for packet in &packets {
         if let Some(seen) = read_header(packet, HostId(0)) {
             assert_eq!((seen.size.get(), seen.flow.src), (packet.len() as u64, HostId(0)));
@@ -20,6 +22,7 @@ fuzz_target!(|data: &[u8]| {
     let bytes: usize = written.iter().map(|bytes| bytes.len() - HEADROOM).sum();
     let joined = packets.len() - written.len();
     let before: usize = packets.iter().map(|packet| packet.len()).sum();
-    // Each packet that was joined has left its headers behind: 28 (UDP over IPv4) to 100 bytes (TCP with all options over IPv6).
+    // Each packet that was joined has left its headers behind: 28 (UDP over IPv4) to 100 bytes (TCP
+    // with all options over IPv6).
     assert!(before - bytes >= 28 * joined && before - bytes <= 100 * joined);
 });

@@ -20,7 +20,8 @@ fuzz_target!(|text: &str| {
         audio: true,
         silent: [false; 2],
     };
-    let mut collector = Collector::new(call, START, Duration::from_millis(500), Duration::from_secs(10));
+    let mut collector =
+        Collector::new(call, START, Duration::from_millis(500), Duration::from_secs(10));
     for (line, end) in text.lines().zip([Seat::Caller, Seat::Callee].into_iter().cycle()) {
         if let Ok(report) = serde_json::from_str::<StatsReport>(line) {
             collector.take(end, &report);

@@ -11,11 +11,15 @@ use common::{PACKET, Path, Run, config};
 /// Ten seconds at 2 Mbit/s: 2500 packets of 1000 bytes, about 300 frames, 100 feedback packets.
 fn controllers(c: &mut Criterion) {
     let mut group = c.benchmark_group("controller");
-    let packets = Bitrate::from_mbps(2).bytes_in(units::Duration::from_secs(10)).get() / PACKET.get();
+    let packets =
+        Bitrate::from_mbps(2).bytes_in(units::Duration::from_secs(10)).get() / PACKET.get();
     group.throughput(Throughput::Elements(packets));
     for profile in cc::profiles() {
-        let path =
-            || Path { rate: |_| Bitrate::from_mbps(10), lose_every: 0, ceiling: Bitrate::from_mbps(2) };
+        let path = || Path {
+            rate: |_| Bitrate::from_mbps(10),
+            lose_every: 0,
+            ceiling: Bitrate::from_mbps(2),
+        };
         let mut run = Run::new(&config(&profile.name), path());
         while run.now() < Time::from_secs(60) {
             run.frame();

@@ -1,8 +1,10 @@
-//! What passes between an endpoint and a controller: plain structs of times, sizes and sequence numbers.
+//! What passes between an endpoint and a controller: plain structs of times, sizes and sequence
+//! numbers.
 
 use units::{Bitrate, Bytes, Duration, Ratio, Time};
 
-/// One cluster of probe packets that the endpoint is to send at `rate` as soon as it has media or padding for it.
+/// One cluster of probe packets that the endpoint is to send at `rate` as soon as it has media or
+/// padding for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeCluster {
     /// Counts up from 1; an endpoint starts a cluster when it sees a new id.
@@ -141,7 +143,8 @@ pub trait Sender: Send {
     fn signals(&self, sink: &mut SignalSink<'_>);
 }
 
-/// The half of a controller that lives at the receiver and sends back a rate, or how it sees the path.
+/// The half of a controller that lives at the receiver and sends back a rate, or how it sees the
+/// path.
 pub trait Receiver: Send {
     /// A media packet arrived. `rtt` is the newest round-trip time that the receiver knows
     /// (RFC 3611 receiver reference time and DLRR).

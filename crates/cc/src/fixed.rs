@@ -37,8 +37,9 @@ pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers
     if let Some((name, _)) = config.settings.first() {
         return Err(SettingError::Unknown(name.clone(), Vec::new()).into());
     }
-    let rate: Bitrate =
-        rest.parse().map_err(|error| BuildError::Invalid(format!("controller 'fixed:{rest}': {error}")))?;
+    let rate: Bitrate = rest
+        .parse()
+        .map_err(|error| BuildError::Invalid(format!("controller 'fixed:{rest}': {error}")))?;
     let rate = rate.max(config.min_rate).min(config.max_rate);
     Ok(Controllers { sender: Box::new(Fixed(rate)), receiver: None, transport_feedback: false })
 }

@@ -21,7 +21,8 @@ pub struct ControllerConfig {
     pub max_rate: Bitrate,
 }
 
-/// A controller's halves. Without a receiver half, the receiving endpoint sends transport-wide feedback.
+/// A controller's halves. Without a receiver half, the receiving endpoint sends transport-wide
+/// feedback.
 pub struct Controllers {
     /// The half at the sender.
     pub sender: Box<dyn Sender>,
@@ -41,7 +42,8 @@ struct Family {
     profiles: fn() -> Vec<Profile>,
     /// Every setting with its value under a configuration.
     settings: fn(&str, &ControllerConfig) -> Result<Vec<Setting>, BuildError>,
-    /// Whether a profile can have an improvement that changes something in it; none, if the family has no improvements.
+    /// Whether a profile can have an improvement that changes something in it; none, if the family
+    /// has no improvements.
     improve: Option<Improve>,
 }
 
@@ -145,8 +147,8 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
     (family.build)(rest, config)
 }
 
-/// Every setting with the value that it has under this configuration: the profile's, an improvement's, or the
-/// configuration's own.
+/// Every setting with the value that it has under this configuration: the profile's, an
+/// improvement's, or the configuration's own.
 ///
 /// # Errors
 /// As [`build`], but for the rates.
@@ -161,13 +163,16 @@ pub fn improvements() -> &'static [Improvement] {
     crate::gcc::IMPROVEMENTS
 }
 
-/// The name of a profile with an improvement appended: `gcc:draft-02` and `short-hold` give `gcc:draft-02+short-hold`.
+/// The name of a profile with an improvement appended: `gcc:draft-02` and `short-hold` give
+/// `gcc:draft-02+short-hold`.
 ///
 /// # Errors
-/// When there is no such improvement, the profile cannot have it, or it changes nothing in the profile.
+/// When there is no such improvement, the profile cannot have it, or it changes nothing in the
+/// profile.
 pub fn improve(profile: &str, improvement: &str) -> Result<String, ImprovementError> {
     crate::gcc::improvement(improvement)?;
-    let (family, rest) = find(profile).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
+    let (family, rest) =
+        find(profile).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
     let improve = family.improve.ok_or_else(|| not_improvable(profile, improvement))?;
     improve(rest, improvement)?;
     Ok(format!("{profile}+{improvement}"))
@@ -182,7 +187,9 @@ fn find(profile: &str) -> Result<(&'static Family, &str), BuildError> {
 }
 
 fn not_improvable(profile: &str, improvement: &str) -> ImprovementError {
-    ImprovementError::NotFor(format!("{improvement} is not for {profile}: improvements are of gcc alone"))
+    ImprovementError::NotFor(format!(
+        "{improvement} is not for {profile}: improvements are of gcc alone"
+    ))
 }
 
 /// The error for a profile that there is not; what it is improved by is not in question.

@@ -1,4 +1,5 @@
-//! Settings of a controller by name: every constant can be set one by one, as text, in an experiment file.
+//! Settings of a controller by name: every constant can be set one by one, as text, in an
+//! experiment file.
 
 use std::fmt;
 
@@ -38,8 +39,8 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Declares a configuration whose fields can be set and listed by name. The doc comment of a field is
-/// the setting's documentation.
+/// Declares a configuration whose fields can be set and listed by name. The doc comment of a field
+/// is the setting's documentation.
 macro_rules! settings {
     (
         $(#[$outer:meta])*

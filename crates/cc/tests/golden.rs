@@ -1,5 +1,6 @@
-//! One golden for every registered profile: what it does over the standard paths, in small tables that a
-//! person can review. `UPDATE_GOLDEN=1 cargo test -p weir-cc --test golden` writes them anew.
+//! One golden for every registered profile: what it does over the standard paths, in small tables
+//! that a person can review. `UPDATE_GOLDEN=1 cargo test -p weir-cc --test golden` writes them
+//! anew.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -14,7 +15,10 @@ fn paths() -> [(&'static str, Path); 4] {
     let ceiling = Bitrate::from_kbps(2500);
     [
         ("constant 1 Mbit/s", Path { rate: |_| Bitrate::from_mbps(1), lose_every: 0, ceiling }),
-        ("2 Mbit/s, 500 kbit/s from 20 s, 2 Mbit/s from 40 s", Path { rate: steps, lose_every: 0, ceiling }),
+        (
+            "2 Mbit/s, 500 kbit/s from 20 s, 2 Mbit/s from 40 s",
+            Path { rate: steps, lose_every: 0, ceiling },
+        ),
         (
             "10 Mbit/s, every 20th packet lost",
             Path { rate: |_| Bitrate::from_mbps(10), lose_every: 20, ceiling },

@@ -33,13 +33,18 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The profile with those of the improvements that it can have, and what an experiment may know of the buffers.
+/// The profile with those of the improvements that it can have, and what an experiment may know of
+/// the buffers.
 fn improved(profile: &str, chosen: &[bool], buffer: &str) -> cc::ControllerConfig {
     let names = cc::improvements().iter().zip(chosen).filter(|(_, chosen)| **chosen);
     let improve = |profile: String, name| cc::improve(&profile, name).unwrap_or(profile);
-    let name = names.fold(profile.to_owned(), |profile, (improvement, _)| improve(profile, improvement.name));
-    let settings =
-        if name.contains("+buffer-hint") { vec![("hint.buffer".into(), buffer.into())] } else { vec![] };
+    let name = names
+        .fold(profile.to_owned(), |profile, (improvement, _)| improve(profile, improvement.name));
+    let settings = if name.contains("+buffer-hint") {
+        vec![("hint.buffer".into(), buffer.into())]
+    } else {
+        vec![]
+    };
     cc::ControllerConfig { settings, ..config(&name) }
 }
 
@@ -52,9 +57,18 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
             Step::Send { count, size, gap_us, probe } => {
                 for _ in 0..count {
                     now += Duration::from_micros(u64::from(gap_us) / u64::from(count));
-                    let probe =
-                        controllers.sender.decision().probe.filter(|_| probe).map(|cluster| cluster.id);
-                    let packet = SentPacket { sequence, sent: now, size: Bytes::new(u64::from(size)), probe };
+                    let probe = controllers
+                        .sender
+                        .decision()
+                        .probe
+                        .filter(|_| probe)
+                        .map(|cluster| cluster.id);
+                    let packet = SentPacket {
+                        sequence,
+                        sent: now,
+                        size: Bytes::new(u64::from(size)),
+                        probe,
+                    };
                     controllers.sender.on_sent(&packet);
                     under_way.push(packet);
                     sequence += 1;
@@ -78,11 +92,14 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
                     }
                 }
                 now = now.max(arrival);
-                controllers.sender.on_feedback(now, Feedback::Packets { results: &results, rtt: None });
+                controllers
+                    .sender
+                    .on_feedback(now, Feedback::Packets { results: &results, rtt: None });
             }
             Step::Report { lost, rtt_ms } => {
                 let rtt = rtt_ms.map(|ms| Duration::from_millis(u64::from(ms)));
-                let report = Feedback::Report { fraction_lost: f64::from(lost) / 256.0, expected: 100, rtt };
+                let report =
+                    Feedback::Report { fraction_lost: f64::from(lost) / 256.0, expected: 100, rtt };
                 controllers.sender.on_feedback(now, report);
             }
             Step::Remb { kbps } => {
@@ -156,19 +173,30 @@ proptest! {
 #[test]
 fn unknown_names_and_bad_values_are_refused_with_the_mend() {
     let error = |profile: &str, settings: &[(&str, &str)]| {
-        let settings = settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-        cc::build(&cc::ControllerConfig { settings, ..config(profile) }).err().map(|error| error.to_string())
+        let settings =
+            settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        cc::build(&cc::ControllerConfig { settings, ..config(profile) })
+            .err()
+            .map(|error| error.to_string())
     };
     let unknown = error("gcc:nothing", &[]).unwrap();
-    assert!(unknown.starts_with("no controller 'gcc:nothing'; there are gcc:carlucci-2017,"), "{unknown}");
+    assert!(
+        unknown.starts_with("no controller 'gcc:nothing'; there are gcc:carlucci-2017,"),
+        "{unknown}"
+    );
     let setting = error("gcc:carlucci-2017", &[("gain", "1")]).unwrap();
     assert!(setting.starts_with("no setting 'gain'; there are "), "{setting}");
     let value = error("gcc:carlucci-2017", &[("threshold", "wobbly")]).unwrap();
     assert_eq!(value, "setting threshold = 'wobbly': it is one of adaptive, static");
     assert!(error("gcc:carlucci-2017", &[("decrease", "2")]).unwrap().contains("within 0 and 1"));
-    assert!(error("gcc:carlucci-2017", &[("side", "sender")]).unwrap().contains("grouping = burst"));
+    assert!(
+        error("gcc:carlucci-2017", &[("side", "sender")]).unwrap().contains("grouping = burst")
+    );
     assert!(error("fixed:fast", &[]).unwrap().contains("'fast' is not a rate"));
-    assert_eq!(error("gcc:carlucci-2017", &[("threshold", "static"), ("threshold.initial", "5.13")]), None);
+    assert_eq!(
+        error("gcc:carlucci-2017", &[("threshold", "static"), ("threshold.initial", "5.13")]),
+        None
+    );
 }
 
 #[test]

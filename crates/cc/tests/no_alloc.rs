@@ -18,7 +18,8 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of its own on the heap.
+// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of its
+// own on the heap.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -44,7 +45,9 @@ fn improved(profile: &str) -> String {
 #[test]
 fn nothing_is_allocated_per_packet() {
     let profiles: Vec<String> = cc::profiles().into_iter().map(|profile| profile.name).collect();
-    for profile in profiles.iter().chain(&profiles.iter().map(|name| improved(name)).collect::<Vec<_>>()) {
+    for profile in
+        profiles.iter().chain(&profiles.iter().map(|name| improved(name)).collect::<Vec<_>>())
+    {
         let ceiling = Bitrate::from_kbps(2500);
         let path = Path { rate: |_| Bitrate::from_mbps(2), lose_every: 50, ceiling };
         let mut run = Run::new(&config(profile), path);

@@ -1,5 +1,5 @@
-//! Every registered controller has a page in `docs/algorithms` that names its settings with their values, and
-//! its signals.
+//! Every registered controller has a page in `docs/algorithms` that names its settings with their
+//! values, and its signals.
 
 #![expect(clippy::unwrap_used, reason = "a page that is not there fails")]
 
@@ -59,7 +59,8 @@ fn improvements_are_on_the_pages_with_what_they_set() {
             let row = row.unwrap_or_else(|| panic!("{name}.md has no row '{start}'"));
             let changes = if of { improvement.published } else { improvement.libwebrtc };
             let changes = changes.unwrap_or_default();
-            let own = |(setting, value): &(&str, &str)| row.contains(&format!("`{setting} = {value}`"));
+            let own =
+                |(setting, value): &(&str, &str)| row.contains(&format!("`{setting} = {value}`"));
             assert!(row.contains("nothing") || changes.iter().all(own), "{name}.md: {row}");
         }
     }

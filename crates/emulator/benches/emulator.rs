@@ -1,11 +1,13 @@
-//! The emulator's fidelity and speed beside the kernel's token buckets over a veth pair, in one table.
+//! The emulator's fidelity and speed beside the kernel's token buckets over a veth pair, in one
+//! table.
 //!
 //! ```text
 //! cargo bench -p weir-emulator --bench emulator [-- --json]
 //! ```
 //!
-//! Needs root, /dev/net/tun, iperf3, tc and ethtool; without the rights it says so. Takes about two minutes. Sizes are those of IP packets;
-//! the kernel's disciplines count Ethernet's header too, and their figures are against what they are then set to.
+//! Needs root, /dev/net/tun, iperf3, tc and ethtool; without the rights it says so. Takes about two
+//! minutes. Sizes are those of IP packets; the kernel's disciplines count Ethernet's header too,
+//! and their figures are against what they are then set to.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot be set up fails")]
 
@@ -15,8 +17,8 @@ mod common;
 use common::rig::{Blind, Rig, delayed, line, pairs, settle};
 use common::stats::{median, quantile, slope};
 use common::traffic::{
-    Arrival, Burst, HEADERS, PORT, Receiver, buffered, delays, machine_is_late, now, send, send_burst,
-    steady, through,
+    Arrival, Burst, HEADERS, PORT, Receiver, buffered, delays, machine_is_late, now, send,
+    send_burst, steady, through,
 };
 use common::veth::Veth;
 use emulator::Host;
@@ -121,7 +123,8 @@ impl Path for Veth {
 const WEIR: &str = "weir";
 const BARE: &str = "veth";
 
-/// The kernel's disciplines with a rate, their names, and what they count of an IP packet's size besides.
+/// The kernel's disciplines with a rate, their names, and what they count of an IP packet's size
+/// besides.
 const KERNEL: [&str; 2] = ["tbf burst 5kb", "htb"];
 const ETHERNET: u64 = 14;
 
@@ -177,7 +180,8 @@ fn tcp(path: &dyn Path) -> f64 {
     let rest = std::thread::spawn(move || said.for_each(drop));
     let client = path.spawn(0, words("iperf3 -c 10.0.0.2 -t 3 -C cubic -f m"));
     let text = String::from_utf8(client.wait_with_output().unwrap().stdout).unwrap();
-    let line = text.lines().find(|line| line.ends_with("receiver")).unwrap_or_else(|| panic!("{text}"));
+    let line =
+        text.lines().find(|line| line.ends_with("receiver")).unwrap_or_else(|| panic!("{text}"));
     let rate = line.split_whitespace().rev().nth(2).unwrap().parse().unwrap();
     server.wait().unwrap();
     rest.join().unwrap();
@@ -199,7 +203,12 @@ fn small_packets(table: &mut Table, of: &str, path: &dyn Path) {
     let arrivals = receiver.finish();
     let span = (arrivals[arrivals.len() - 1].at - arrivals[0].at) as f64 / 1e9;
     table.row("UDP, 200 B, unlimited", of, arrivals.len() as f64 / span, "packets/s received");
-    table.row("UDP, 200 B, unlimited", of, 100.0 * arrivals.len() as f64 / sent as f64, "% of those sent");
+    table.row(
+        "UDP, 200 B, unlimited",
+        of,
+        100.0 * arrivals.len() as f64 / sent as f64,
+        "% of those sent",
+    );
 }
 
 // How well it keeps a rate.
@@ -208,7 +217,8 @@ const RATES: [u64; 4] = [250, 1_000, 10_000, 100_000];
 /// Of an IP packet, bytes.
 const SIZE: usize = 1_250;
 
-/// Measures something through the emulator and then through the kernel's disciplines, those at the same time.
+/// Measures something through the emulator and then through the kernel's disciplines, those at the
+/// same time.
 fn beside<T: Send>(
     name: &str,
     rate: Bitrate,
@@ -240,7 +250,8 @@ fn rates(table: &mut Table) {
             // A millisecond's at a time, where there are several.
             let at_once = usize::try_from(1_000_000 / each.as_nanos()).unwrap().max(1);
             let every = Duration::from_nanos(each.as_nanos() * at_once as u64 * 10 / 11);
-            let mut plan = steady(every, usize::try_from(10_000_000_000 / every.as_nanos()).unwrap(), SIZE);
+            let mut plan =
+                steady(every, usize::try_from(10_000_000_000 / every.as_nanos()).unwrap(), SIZE);
             plan.iter_mut().for_each(|burst| burst.packets = at_once);
             let (_, arrivals) = through(from, to, &plan, 0);
             100.0 * (each.as_nanos() as f64 / spacing_of(&arrivals) - 1.0)
@@ -256,7 +267,8 @@ fn time_of(rate: Bitrate, more: u64) -> Duration {
     rate.time_to_send(Bytes::new(SIZE as u64 + more)).unwrap()
 }
 
-/// Between arrivals, ns, by the line through all but those of the first half second: what a bucket lets through first is no rate.
+/// Between arrivals, ns, by the line through all but those of the first half second: what a bucket
+/// lets through first is no rate.
 fn spacing_of(arrivals: &[Arrival]) -> f64 {
     let first = arrivals[0].at;
     let later = arrivals.iter().enumerate().filter(|(_, arrival)| arrival.at - first > 500_000_000);
@@ -278,7 +290,8 @@ fn spacing(table: &mut Table) {
                 let plan: Vec<Burst> = (0..PROBES)
                     .map(|nth| Burst { at: every * nth, socket: 0, packets, size: SIZE })
                     .collect();
-                let (_, arrivals) = through(from, to, &plan, 100 + (each * packets as u64).as_millis());
+                let (_, arrivals) =
+                    through(from, to, &plan, 100 + (each * packets as u64).as_millis());
                 let lasts = |probe: &[Arrival]| (probe[packets - 1].at - probe[0].at) as f64;
                 let lasts: Vec<f64> = arrivals.chunks_exact(packets).map(lasts).collect();
                 100.0 * median(&lasts) / (each.as_nanos() * (packets as u64 - 1)) as f64
@@ -297,7 +310,8 @@ fn spacing(table: &mut Table) {
 
 const DELAY: Duration = Duration::from_millis(25);
 
-/// 1000 packets a second with and without a delay, in a loop with real-time scheduling and in one without.
+/// 1000 packets a second with and without a delay, in a loop with real-time scheduling and in one
+/// without.
 fn delay(table: &mut Table) {
     for (of, real_time) in [("SCHED_FIFO", true), ("SCHED_OTHER", false)] {
         let rig = Rig::start(&pairs(&[LineConfig::default(), delayed(DELAY)]), Blind);
@@ -314,8 +328,10 @@ fn delay(table: &mut Table) {
         });
         rig.finish();
         let least = median(&none);
-        let off: Vec<f64> =
-            some.iter().map(|delay| (delay - least - DELAY.as_nanos() as f64 / 1e3).abs()).collect();
+        let off: Vec<f64> = some
+            .iter()
+            .map(|delay| (delay - least - DELAY.as_nanos() as f64 / 1e3).abs())
+            .collect();
         table.row("1000 packets/s without a delay, median", of, least, "µs");
         table.row("25 ms added, off by, median", of, median(&off), "µs");
         table.row("25 ms added, off by, p99", of, quantile(&off, 0.99), "µs");
@@ -326,11 +342,15 @@ fn delay(table: &mut Table) {
 /// 32 pairs with 6.25 Mbit/s each for three seconds.
 fn many_hosts(table: &mut Table) {
     const PAIRS: usize = 32;
-    let line = LineConfig { delay: delayed(Duration::from_millis(10)).delay, ..line(Bitrate::from_mbps(10)) };
+    let line = LineConfig {
+        delay: delayed(Duration::from_millis(10)).delay,
+        ..line(Bitrate::from_mbps(10))
+    };
     let config: NetworkConfig = pairs(&vec![line; PAIRS]);
     let rig = Rig::start(&config, Blind);
     let senders: Vec<_> = (0..PAIRS).map(|pair| Emulated(&rig, pair).sender()).collect();
-    let receiver = Receiver::start((0..PAIRS).map(|pair| Emulated(&rig, pair).receiver()).collect());
+    let receiver =
+        Receiver::start((0..PAIRS).map(|pair| Emulated(&rig, pair).receiver()).collect());
     // Eight packets every 400 µs, in turn from each.
     let mut plan = steady(Duration::ZERO, 60_000, SIZE);
     for (nth, burst) in plan.iter_mut().enumerate() {

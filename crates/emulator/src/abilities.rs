@@ -17,15 +17,18 @@ pub struct Ability {
     pub mend: &'static str,
 }
 
-/// Tries everything that an emulation needs or can use. Makes this process root in a user namespace if it is not root, so it is to
-/// be called as early as [`become_root`].
+/// Tries everything that an emulation needs or can use. Makes this process root in a user namespace
+/// if it is not root, so it is to be called as early as [`become_root`].
 #[must_use]
 pub fn abilities() -> Vec<Ability> {
     let root = rustix::process::geteuid().is_root();
-    let rights = become_root().map(|()| if root { "as root" } else { "in a user namespace" }.to_owned());
+    let rights =
+        become_root().map(|()| if root { "as root" } else { "in a user namespace" }.to_owned());
     let namespace = rights.and_then(|how| Ok((Namespace::new("")?, how)));
     let tun = match &namespace {
-        Ok((namespace, _)) => namespace.within(|| Device::create(c"eth0").map(drop)).and_then(|made| made),
+        Ok((namespace, _)) => {
+            namespace.within(|| Device::create(c"eth0").map(drop)).and_then(|made| made)
+        }
         Err(error) => Err(error.clone()),
     };
     let raw = match &namespace {

@@ -1,4 +1,5 @@
-//! The bytes of packets that are under way: the model knows a packet by its handle, the bytes wait here.
+//! The bytes of packets that are under way: the model knows a packet by its handle, the bytes wait
+//! here.
 
 /// Bytes before each packet, for the header that a device wants.
 pub(crate) const HEADROOM: usize = 10;
@@ -83,7 +84,10 @@ mod tests {
         bytes[HEADROOM..].copy_from_slice(b"cdef");
         buffers.fill(two, 4);
         assert_eq!((buffers.get(one).to_vec(), buffers.in_use()), (b"ab".to_vec(), 2));
-        assert_eq!((buffers.raw(two).len(), buffers.part(two, HEADROOM + 1)), (HEADROOM + 4, &b"def"[..]));
+        assert_eq!(
+            (buffers.raw(two).len(), buffers.part(two, HEADROOM + 1)),
+            (HEADROOM + 4, &b"def"[..])
+        );
         buffers.give_back(one);
         assert_eq!((buffers.take().0, buffers.get(two).to_vec()), (one, b"cdef".to_vec()));
     }

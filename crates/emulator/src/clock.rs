@@ -3,7 +3,8 @@
 use rustix::time::{ClockId, clock_gettime};
 use units::Time;
 
-/// The monotonic clock (CLOCK_MONOTONIC: it is the same in every process and namespace), counted from an instant.
+/// The monotonic clock (CLOCK_MONOTONIC: it is the same in every process and namespace), counted
+/// from an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: u64,

@@ -44,8 +44,9 @@ pub fn parse(line: &str, hosts: &[String]) -> Result<Request, String> {
 
 fn place(line: &str, hosts: &[String]) -> Result<Place, String> {
     let known = || format!("the hosts are {}", hosts.join(", "));
-    let (name, way) =
-        line.rsplit_once('.').ok_or_else(|| format!("'{line}' is not a line; write HOST.up or HOST.down"))?;
+    let (name, way) = line
+        .rsplit_once('.')
+        .ok_or_else(|| format!("'{line}' is not a line; write HOST.up or HOST.down"))?;
     let host = (0..).zip(hosts).find(|(_, host)| *host == name).map(|(index, _)| HostId(index));
     let host = host.ok_or_else(|| format!("there is no host '{name}'; {}", known()))?;
     let direction = match way {
@@ -62,10 +63,16 @@ fn change(what: &str, value: &str) -> Result<Change, String> {
     }
     match (what, value) {
         ("rate", "unlimited") => Ok(Change::Rate(RateConfig::Unlimited)),
-        ("rate", _) => Ok(Change::Rate(RateConfig::Scheduled(Schedule::constant(read::<Bitrate>(value)?)))),
+        ("rate", _) => {
+            Ok(Change::Rate(RateConfig::Scheduled(Schedule::constant(read::<Bitrate>(value)?))))
+        }
         ("delay", _) => Ok(Change::Delay(read::<Duration>(value)?)),
-        ("loss", _) => Ok(Change::Loss(LossConfig::Bernoulli(Schedule::constant(read::<Ratio>(value)?)))),
-        _ => Err(format!("a line has no '{what}' that can be changed; there are rate, delay and loss")),
+        ("loss", _) => {
+            Ok(Change::Loss(LossConfig::Bernoulli(Schedule::constant(read::<Ratio>(value)?))))
+        }
+        _ => Err(format!(
+            "a line has no '{what}' that can be changed; there are rate, delay and loss"
+        )),
     }
 }
 
@@ -96,8 +103,8 @@ impl Controls {
     pub fn listen(path: &Path, hosts: Vec<String>) -> Result<Self, EmulatorError> {
         let shown = path.display();
         clear(path)?;
-        let listener =
-            UnixListener::bind(path).map_err(|error| EmulatorError::of(&format!("{shown}"), error))?;
+        let listener = UnixListener::bind(path)
+            .map_err(|error| EmulatorError::of(&format!("{shown}"), error))?;
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))
             .map_err(|error| EmulatorError::of(&format!("{shown}"), error))?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
@@ -105,8 +112,13 @@ impl Controls {
         let (ask, asked) = mpsc::channel();
         let (bell, hosts) = (Arc::new(bell), Arc::new(hosts));
         let closed = Arc::new(AtomicBool::new(false));
-        let door =
-            Door { ask, bell: Arc::clone(&bell), hosts, inside: Arc::default(), closed: Arc::clone(&closed) };
+        let door = Door {
+            ask,
+            bell: Arc::clone(&bell),
+            hosts,
+            inside: Arc::default(),
+            closed: Arc::clone(&closed),
+        };
         std::thread::spawn(move || door.attend(&listener));
         Ok(Self { path: path.to_owned(), asked, bell, closed })
     }
@@ -137,7 +149,9 @@ fn clear(path: &Path) -> Result<(), EmulatorError> {
     let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
     let shown = path.display();
     if !meta.file_type().is_socket() {
-        return Err(EmulatorError(format!("{shown}: there is a file, which is not a socket; name another")));
+        return Err(EmulatorError(format!(
+            "{shown}: there is a file, which is not a socket; name another"
+        )));
     }
     if UnixStream::connect(path).is_ok() {
         return Err(EmulatorError(format!("{shown}: another run listens there; name another")));
@@ -226,7 +240,9 @@ mod tests {
     #[test]
     fn a_rate_a_delay_and_a_loss_can_be_set() {
         let set = |line: &str| match parse(line, &hosts()) {
-            Ok(Request::Set(place, change)) => (place.host.0, place.direction, format!("{change:?}")),
+            Ok(Request::Set(place, change)) => {
+                (place.host.0, place.direction, format!("{change:?}"))
+            }
             other => panic!("{other:?}"),
         };
         let (host, direction, change) = set("set bob.down rate 500kbit/s");

@@ -11,8 +11,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 /// The largest IP packet, bytes: Ethernet's.
 pub const MTU: usize = 1500;
 
-/// The other end of a TUN device (Linux Documentation/networking/tuntap.rst): one IP packet a read, one a write, each after
-/// a `virtio_net_hdr`. Offloads towards the emulator are off, so the host cuts its segments to the MTU itself.
+/// The other end of a TUN device (Linux Documentation/networking/tuntap.rst): one IP packet a read,
+/// one a write, each after a `virtio_net_hdr`. Offloads towards the emulator are off, so the host
+/// cuts its segments to the MTU itself.
 #[derive(Debug)]
 pub(crate) struct Device(OwnedFd);
 
@@ -29,8 +30,10 @@ impl Device {
     /// Makes the device in the calling thread's network namespace. It is there as long as this end.
     pub(crate) fn create(name: &CStr) -> Result<Self, EmulatorError> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = open(TUN, flags, Mode::empty()).map_err(|error| EmulatorError::of(HOW_TO_TUN, error))?;
-        attach(&file, name).map_err(|error| EmulatorError::of("cannot make a TUN device", error))?;
+        let file = open(TUN, flags, Mode::empty())
+            .map_err(|error| EmulatorError::of(HOW_TO_TUN, error))?;
+        attach(&file, name)
+            .map_err(|error| EmulatorError::of("cannot make a TUN device", error))?;
         Ok(Self(file))
     }
 
@@ -56,7 +59,8 @@ impl Device {
 impl Device {
     /// Whether the kernel takes joined UDP datagrams (TUN_F_USO4, TUN_F_USO6: Linux 6.2).
     pub(crate) fn joins_udp(&self) -> bool {
-        let offered = offer_offloads(&self.0, libc::TUN_F_CSUM | libc::TUN_F_USO4 | libc::TUN_F_USO6).is_ok();
+        let offered =
+            offer_offloads(&self.0, libc::TUN_F_CSUM | libc::TUN_F_USO4 | libc::TUN_F_USO6).is_ok();
         // It was only a question.
         offered && offer_offloads(&self.0, 0).is_ok()
     }
@@ -91,6 +95,8 @@ fn attach(file: &OwnedFd, name: &CStr) -> std::io::Result<()> {
 #[expect(unsafe_code, reason = "TUNSETOFFLOAD is an ioctl, of which no library knows")]
 fn offer_offloads(file: &OwnedFd, offloads: libc::c_uint) -> std::io::Result<()> {
     // SAFETY: the argument is a number.
-    let done = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)) };
+    let done = unsafe {
+        libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads))
+    };
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }

@@ -1,4 +1,5 @@
-//! The loop: reads packets from the interfaces, gives them to the model, writes what the model gives back, and sleeps.
+//! The loop: reads packets from the interfaces, gives them to the model, writes what the model
+//! gives back, and sleeps.
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
@@ -58,7 +59,8 @@ pub struct Report {
     pub not_ip: u64,
     /// Packets that a host's interface did not take: it was down.
     pub undeliverable: u64,
-    /// Packets that each host's interface lost before the network saw them: the loop did not come to take them.
+    /// Packets that each host's interface lost before the network saw them: the loop did not come
+    /// to take them.
     pub lost_before_entry: Vec<u64>,
     /// How late the loop woke up when it wanted to at a time.
     pub wakeups: Lateness,
@@ -71,8 +73,9 @@ impl Report {
         *if taken { &mut self.delivered } else { &mut self.undeliverable } += packets;
     }
 
-    /// Whether the machine kept up: packets and wake-ups were late by at most 1 ms at the 99th percentile, and no packet was lost before
-    /// it entered. What an overloaded machine shows is not the network's.
+    /// Whether the machine kept up: packets and wake-ups were late by at most 1 ms at the 99th
+    /// percentile, and no packet was lost before it entered. What an overloaded machine shows is
+    /// not the network's.
     #[must_use]
     pub fn kept_up(&self) -> bool {
         self.kept_up_within(crate::lateness::MISSED)
@@ -104,7 +107,8 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// A network between the hosts of `testbed`, which must be as many as the network has, with time counted by `clock`.
+    /// A network between the hosts of `testbed`, which must be as many as the network has, with
+    /// time counted by `clock`.
     ///
     /// # Errors
     /// When the testbed already has an emulator.
@@ -133,11 +137,22 @@ impl Emulator {
         let names = testbed.hosts().iter().map(|host| host.name().to_owned()).collect();
         let joins_udp = devices.first().is_some_and(Device::joins_udp);
         let (buffers, group) = (Buffers::new(BUFFER), Group::new(joins_udp));
-        Ok(Self { network, devices, buffers, group, waiter, controls, clock, names, counters, report })
+        Ok(Self {
+            network,
+            devices,
+            buffers,
+            group,
+            waiter,
+            controls,
+            clock,
+            names,
+            counters,
+            report,
+        })
     }
 
-    /// Runs until `stop` is set or a request says so, with a sample every `interval` until `end`. The calling thread gets
-    /// real-time scheduling where that is allowed.
+    /// Runs until `stop` is set or a request says so, with a sample every `interval` until `end`.
+    /// The calling thread gets real-time scheduling where that is allowed.
     ///
     /// # Errors
     /// When an interface fails.
@@ -310,7 +325,8 @@ impl<O> Edge<'_, O> {
     fn write_group(&mut self) {
         let (devices, now) = (self.devices, self.clock.now());
         let mut done = false;
-        let written = self.group.write(self.buffers, |host, parts| done = devices[host].write(parts).is_ok());
+        let written =
+            self.group.write(self.buffers, |host, parts| done = devices[host].write(parts).is_ok());
         let mut count = 0;
         for at in written {
             self.report.lateness.record(at, now);

@@ -1,12 +1,14 @@
-//! Packets of one flow that leave the network at once go to their host in one write, as a network card's receive offload would
-//! give them (Linux net/ipv4/tcp_offload.c, `tcp_gro_receive`; udp_offload.c). The host's stack takes them in as one, and its programs
-//! get them one by one, as they were. A packet waits for others no longer than [`LONGEST`].
+//! Packets of one flow that leave the network at once go to their host in one write, as a network
+//! card's receive offload would give them (Linux net/ipv4/tcp_offload.c, `tcp_gro_receive`;
+//! udp_offload.c). The host's stack takes them in as one, and its programs get them one by one, as
+//! they were. A packet waits for others no longer than [`LONGEST`].
 
 use crate::buffers::{Buffers, HEADROOM};
 use std::io::IoSlice;
 use units::{Duration, Time};
 
-/// How long a packet may wait for those behind it: far less than a packet of 1500 bytes takes at 100 Mbit/s (120 µs).
+/// How long a packet may wait for those behind it: far less than a packet of 1500 bytes takes at
+/// 100 Mbit/s (120 µs).
 const LONGEST: Duration = Duration::from_micros(20);
 /// The largest IP packet.
 const MAX_BYTES: usize = 65_535;
@@ -69,8 +71,15 @@ impl Group {
         Self { joins_udp, ..Self::default() }
     }
 
-    /// Begins a group with a packet that the model gave out at `at`, if it is a segment that others may follow.
-    pub(crate) fn begin(&mut self, now: Time, host: usize, (id, at): (u64, Time), packet: &[u8]) -> bool {
+    /// Begins a group with a packet that the model gave out at `at`, if it is a segment that others
+    /// may follow.
+    pub(crate) fn begin(
+        &mut self,
+        now: Time,
+        host: usize,
+        (id, at): (u64, Time),
+        packet: &[u8],
+    ) -> bool {
         debug_assert!(self.segments.is_empty(), "a group is written before the next begins");
         let Some(shape) = shape(packet).filter(|shape| shape.is_open(packet)) else { return false };
         if shape.transport == Transport::Udp && !self.joins_udp {
@@ -87,7 +96,13 @@ impl Group {
     }
 
     /// Takes a packet in, if it goes on where the group ends.
-    pub(crate) fn join(&mut self, now: Time, host: usize, (id, at): (u64, Time), buffers: &Buffers) -> bool {
+    pub(crate) fn join(
+        &mut self,
+        now: Time,
+        host: usize,
+        (id, at): (u64, Time),
+        buffers: &Buffers,
+    ) -> bool {
         let Some(first) = self.shape else { return false };
         let packet = buffers.part(id, HEADROOM);
         let Some(shape) = shape(packet) else { return false };
@@ -115,7 +130,8 @@ impl Group {
         self.shape.is_some() && now.saturating_since(self.began) > LONGEST
     }
 
-    /// Hands its bytes to `write` as those of one packet, its host with them. Gives when the model gave its packets out, and empties it.
+    /// Hands its bytes to `write` as those of one packet, its host with them. Gives when the model
+    /// gave its packets out, and empties it.
     pub(crate) fn write(
         &mut self,
         buffers: &mut Buffers,
@@ -124,7 +140,8 @@ impl Group {
         let shape = self.shape.take();
         if let Some(shape) = shape {
             if let [(first, _), .., (last, _)] = self.segments[..] {
-                let pushed = buffers.get(last).get(shape.ip + 13).is_some_and(|flags| flags & PSH != 0);
+                let pushed =
+                    buffers.get(last).get(shape.ip + 13).is_some_and(|flags| flags & PSH != 0);
                 join_headers(buffers.raw(first), shape, self.bytes, pushed);
             }
             let mut parts: [IoSlice<'_>; MAX_SEGMENTS] = std::array::from_fn(|_| IoSlice::new(&[]));
@@ -153,13 +170,19 @@ fn shape(packet: &[u8]) -> Option<Shape> {
             let whole = number(packet, 6) & 0x3fff == 0;
             (whole && number(packet, 2) == packet.len()).then_some((20, packet[9]))?
         }
-        6 if packet.len() > 48 => (number(packet, 4) + 40 == packet.len()).then_some((40, packet[6]))?,
+        6 if packet.len() > 48 => {
+            (number(packet, 4) + 40 == packet.len()).then_some((40, packet[6]))?
+        }
         _ => return None,
     };
     let (transport, length) = match protocol {
         TCP if packet.len() > ip + 20 => {
-            let sequence =
-                u32::from_be_bytes([packet[ip + 4], packet[ip + 5], packet[ip + 6], packet[ip + 7]]);
+            let sequence = u32::from_be_bytes([
+                packet[ip + 4],
+                packet[ip + 5],
+                packet[ip + 6],
+                packet[ip + 7],
+            ]);
             (Transport::Tcp { sequence }, usize::from(packet[ip + 12] >> 4) * 4)
         }
         // A checksum of zero is none (RFC 768).
@@ -169,7 +192,8 @@ fn shape(packet: &[u8]) -> Option<Shape> {
         _ => return None,
     };
     let least = if protocol == TCP { 20 } else { 8 };
-    let payload = packet.len().checked_sub(ip + length).filter(|payload| *payload > 0 && length >= least)?;
+    let payload =
+        packet.len().checked_sub(ip + length).filter(|payload| *payload > 0 && length >= least)?;
     Some(Shape { transport, ip, headers: ip + length, payload })
 }
 
@@ -178,14 +202,16 @@ fn number(packet: &[u8], at: usize) -> usize {
     usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]))
 }
 
-/// What a host is given when the network gives these packets out at one instant: headroom and packet, each. For the fuzz target, which sees that
-/// no byte of payload is lost whatever the packets are.
+/// What a host is given when the network gives these packets out at one instant: headroom and
+/// packet, each. For the fuzz target, which sees that no byte of payload is lost whatever the
+/// packets are.
 #[must_use]
 pub fn gathered(packets: &[&[u8]]) -> Vec<Vec<u8>> {
     let (mut buffers, mut group, mut written) =
         (Buffers::new(crate::device::MTU), Group::new(true), Vec::new());
     let flush = |group: &mut Group, buffers: &mut Buffers, written: &mut Vec<Vec<u8>>| {
-        let whole = |parts: &[IoSlice<'_>]| parts.iter().flat_map(|part| part.iter().copied()).collect();
+        let whole =
+            |parts: &[IoSlice<'_>]| parts.iter().flat_map(|part| part.iter().copied()).collect();
         group.write(buffers, |_, parts| written.push(whole(parts))).for_each(drop);
     };
     for packet in packets.iter().filter(|packet| packet.len() <= crate::device::MTU) {
@@ -204,12 +230,16 @@ pub fn gathered(packets: &[&[u8]]) -> Vec<Vec<u8>> {
     written
 }
 
-/// Whether the headers are alike but for what a later packet has of its own: lengths, identification, checksums, and of TCP the sequence number
-/// and a push.
+/// Whether the headers are alike but for what a later packet has of its own: lengths,
+/// identification, checksums, and of TCP the sequence number and a push.
 fn continues(first: &[u8], packet: &[u8], shape: Shape) -> bool {
     let same = |from: usize, to: usize| first[from..to] == packet[from..to];
     let ip = shape.ip;
-    let alike = if ip == 20 { same(0, 2) && same(6, 10) && same(12, 20) } else { same(0, 4) && same(6, 40) };
+    let alike = if ip == 20 {
+        same(0, 2) && same(6, 10) && same(12, 20)
+    } else {
+        same(0, 4) && same(6, 40)
+    };
     let ports = same(ip, ip + 4);
     // Acknowledgement and offset; then window and, after the checksum, the rest.
     let tcp = || {
@@ -267,7 +297,12 @@ mod tests {
     use etherparse::{Ipv4Header, PacketBuilder, TcpHeader};
 
     /// A segment of so many bytes at a sequence number.
-    fn segment(buffers: &mut Buffers, sequence: u32, payload: usize, change: impl Fn(&mut TcpHeader)) -> u64 {
+    fn segment(
+        buffers: &mut Buffers,
+        sequence: u32,
+        payload: usize,
+        change: impl Fn(&mut TcpHeader),
+    ) -> u64 {
         let mut tcp = TcpHeader::new(5001, 80, sequence, 1000);
         (tcp.ack, tcp.acknowledgment_number) = (true, 7);
         change(&mut tcp);
@@ -288,8 +323,8 @@ mod tests {
     /// What is written, in one piece.
     fn written(group: &mut Group, buffers: &mut Buffers) -> (usize, Vec<u8>) {
         let mut bytes = Vec::new();
-        let count =
-            group.write(buffers, |_, parts| parts.iter().for_each(|part| bytes.extend_from_slice(part)));
+        let count = group
+            .write(buffers, |_, parts| parts.iter().for_each(|part| bytes.extend_from_slice(part)));
         (count.count(), bytes)
     }
 
@@ -305,7 +340,10 @@ mod tests {
             assert!(group.join(Time::from_micros(5), 1, (id, Time::ZERO), &buffers));
         }
         let late = segment(&mut buffers, 2500, 400, plain);
-        assert!(!group.join(Time::ZERO, 1, (late, Time::ZERO), &buffers), "a shorter one was the last");
+        assert!(
+            !group.join(Time::ZERO, 1, (late, Time::ZERO), &buffers),
+            "a shorter one was the last"
+        );
         let (count, bytes) = written(&mut group, &mut buffers);
         let (device, packet) = bytes.split_at(HEADROOM);
         assert_eq!((count, device[0], device[1]), (3, NEEDS_CSUM, GSO_TCPV4));
@@ -317,7 +355,10 @@ mod tests {
         );
         let (tcp, payload) = TcpHeader::from_slice(rest).unwrap();
         assert_eq!((tcp.sequence_number, tcp.psh, payload.len()), (100, true, 2400));
-        assert_eq!((payload[999], payload[1000], payload[2399]), (100, 1100u32 as u8, 2100u32 as u8));
+        assert_eq!(
+            (payload[999], payload[1000], payload[2399]),
+            (100, 1100u32 as u8, 2100u32 as u8)
+        );
         assert_eq!(written(&mut group, &mut buffers), (0, Vec::new()), "it is empty now");
     }
 
@@ -334,7 +375,10 @@ mod tests {
         assert!(!joins(now, 1, 2000, 1000, &|_| ()), "a gap");
         assert!(!joins(now, 1, 1000, 1200, &|_| ()), "longer than the first");
         assert!(!joins(now, 2, 1000, 1000, &|_| ()), "another host");
-        assert!(!joins(now, 1, 1000, 1000, &|tcp| tcp.acknowledgment_number = 8), "another acknowledgement");
+        assert!(
+            !joins(now, 1, 1000, 1000, &|tcp| tcp.acknowledgment_number = 8),
+            "another acknowledgement"
+        );
         assert!(!joins(now, 1, 1000, 1000, &|tcp| tcp.source_port = 5002), "another flow");
         assert!(!joins(now, 1, 1000, 1000, &|tcp| tcp.fin = true), "an end");
         assert!(!joins(Time::from_micros(30), 1, 1000, 1000, &|_| ()), "too late");
@@ -371,12 +415,16 @@ mod tests {
             PacketBuilder::ipv6(alice, bob, 64).udp(5004, 5006).write(&mut bytes, payload).unwrap();
             bytes
         };
-        let packets = [datagram(&[1; 160]), datagram(&[2; 160]), datagram(&[3; 20]), datagram(&[4; 20])];
+        let packets =
+            [datagram(&[1; 160]), datagram(&[2; 160]), datagram(&[3; 20]), datagram(&[4; 20])];
         let written = gathered(&packets.each_ref().map(Vec::as_slice));
         assert_eq!(written.len(), 2, "a shorter one is the last");
         let (device, packet) = written[0].split_at(HEADROOM);
         assert_eq!((device[1], u16::from_ne_bytes([device[4], device[5]])), (GSO_UDP_L4, 160));
         assert_eq!((number(packet, 4), number(packet, 44)), (packet.len() - 40, packet.len() - 40));
-        assert_eq!((packet.len(), packet[48], packet[48 + 160], packet[48 + 320]), (48 + 340, 1, 2, 3));
+        assert_eq!(
+            (packet.len(), packet[48], packet[48 + 160], packet[48 + 320]),
+            (48 + 340, 1, 2, 3)
+        );
     }
 }

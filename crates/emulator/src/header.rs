@@ -1,11 +1,12 @@
-//! What the model must know of a packet, read from its IP and transport headers; and the one thing that the model changes.
+//! What the model must know of a packet, read from its IP and transport headers; and the one thing
+//! that the model changes.
 
 use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use net::{Dscp, Ecn, Flow, HostId, Packet, Protocol};
 use units::Bytes;
 
-/// The packet of these bytes as the model sees it, without a handle and a time. A destination that no host has becomes a host
-/// that there is not, where the model drops it. `None` if it is not IP.
+/// The packet of these bytes as the model sees it, without a handle and a time. A destination that
+/// no host has becomes a host that there is not, where the model drops it. `None` if it is not IP.
 #[must_use]
 pub fn read(bytes: &[u8], src: HostId) -> Option<Packet> {
     let packet = LaxSlicedPacket::from_ip(bytes).ok()?;
@@ -18,7 +19,12 @@ pub fn read(bytes: &[u8], src: HostId) -> Option<Packet> {
         LaxNetSlice::Ipv6(slice) => {
             let header = slice.header();
             let class = header.traffic_class();
-            (HostId::of_address_v6(header.destination_addr()), slice.payload().ip_number, class, true)
+            (
+                HostId::of_address_v6(header.destination_addr()),
+                slice.payload().ip_number,
+                class,
+                true,
+            )
         }
         LaxNetSlice::Arp(_) => return None,
     };
@@ -99,8 +105,13 @@ mod tests {
     #[test]
     fn what_the_model_sees_of_udp_over_ipv4() {
         let packet = read(&udp(46, 0b10), HostId(0)).unwrap();
-        let flow =
-            Flow { src: HostId(0), dst: HostId(1), src_port: 5004, dst_port: 5006, protocol: Protocol::Udp };
+        let flow = Flow {
+            src: HostId(0),
+            dst: HostId(1),
+            src_port: 5004,
+            dst_port: 5006,
+            protocol: Protocol::Udp,
+        };
         assert_eq!(
             (packet.flow, packet.size, packet.dscp, packet.ecn),
             (flow, Bytes::new(200), Dscp::EF, Ecn::Ect0)

@@ -1,4 +1,5 @@
-//! How late the loop was: the difference between when the model gave a packet out and when it was put on its interface.
+//! How late the loop was: the difference between when the model gave a packet out and when it was
+//! put on its interface.
 
 use hdrhistogram::Histogram;
 use units::{Duration, Time};
@@ -18,7 +19,10 @@ pub struct Lateness {
 impl Default for Lateness {
     fn default() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST, 2);
-        Self { histogram: histogram.unwrap_or_else(|_| unreachable!("the bounds are in order")), missed: 0 }
+        Self {
+            histogram: histogram.unwrap_or_else(|_| unreachable!("the bounds are in order")),
+            missed: 0,
+        }
     }
 }
 

@@ -20,9 +20,13 @@ const GRACE: Duration = Duration::from_millis(500);
 pub(crate) struct Name(PathBuf);
 
 impl Name {
-    /// Names the namespace at this path of /proc. `None` without the rights for it: a user without root needs no name, as a
-    /// namespace without one ends with its processes.
-    pub(crate) fn give(owner: Owner, host: &str, namespace: &Path) -> Result<Option<Self>, EmulatorError> {
+    /// Names the namespace at this path of /proc. `None` without the rights for it: a user without
+    /// root needs no name, as a namespace without one ends with its processes.
+    pub(crate) fn give(
+        owner: Owner,
+        host: &str,
+        namespace: &Path,
+    ) -> Result<Option<Self>, EmulatorError> {
         let path = Path::new(NAMES).join(format!("{PREFIX}{owner}-{host}"));
         let named = || {
             fs::create_dir_all(NAMES)?;
@@ -34,7 +38,10 @@ impl Name {
         let _ = fs::remove_file(&path);
         match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Ok(None),
-            _ => Err(EmulatorError::of(&format!("cannot name a namespace {}", path.display()), error)),
+            _ => Err(EmulatorError::of(
+                &format!("cannot name a namespace {}", path.display()),
+                error,
+            )),
         }
     }
 
@@ -56,16 +63,18 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-/// Removes what killed runs have left: their processes, and their namespaces. Returns the names. Touches nothing that is not marked or
-/// named as ours, and nothing of a run that is alive.
+/// Removes what killed runs have left: their processes, and their namespaces. Returns the names.
+/// Touches nothing that is not marked or named as ours, and nothing of a run that is alive.
 pub fn sweep() -> Vec<String> {
     let entries = fs::read_dir(NAMES).into_iter().flatten().flatten();
-    let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
+    let named =
+        entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
     let dead: Vec<(String, PathBuf)> =
         named.filter(|(name, _)| owner(name).is_some_and(|owner| !owner.is_alive())).collect();
     // While they are open, the kernel gives their numbers to no other namespace.
     let opened: Vec<Option<File>> = dead.iter().map(|(_, path)| File::open(path).ok()).collect();
-    let namespaces: Vec<_> = dead.iter().filter_map(|(_, path)| processes::namespace(path)).collect();
+    let namespaces: Vec<_> =
+        dead.iter().filter_map(|(_, path)| processes::namespace(path)).collect();
     processes::end(&namespaces, |owner| !owner.is_alive(), GRACE);
     let names = dead.into_iter().map(|(name, path)| {
         remove(&path);
@@ -88,8 +97,13 @@ mod tests {
     #[test]
     fn only_our_own_names_have_an_owner() {
         assert!(owner("weir-812-4711-alice").is_some());
-        for name in ["weir-kernel-812-0-alice", "weir-812", "weir-812-alice", "weird-812-4711-alice", "alice"]
-        {
+        for name in [
+            "weir-kernel-812-0-alice",
+            "weir-812",
+            "weir-812-alice",
+            "weird-812-4711-alice",
+            "alice",
+        ] {
             assert_eq!(owner(name), None, "{name}");
         }
     }

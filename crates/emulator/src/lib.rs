@@ -7,9 +7,10 @@
 //!                     clock, pacing of the loop (emulator)
 //! ```
 //!
-//! A [`Testbed`] is a network namespace for each host, with one interface; an [`Emulator`] moves their packets through the model. The model
-//! is that of the simulator and does not know the difference: it sees sizes, addresses, ports and marks, and says when it
-//! wants to be woken. The only unsafe code outside of tests is in this crate.
+//! A [`Testbed`] is a network namespace for each host, with one interface; an [`Emulator`] moves
+//! their packets through the model. The model is that of the simulator and does not know the
+//! difference: it sees sizes, addresses, ports and marks, and says when it wants to be woken. The
+//! only unsafe code outside of tests is in this crate.
 
 mod abilities;
 mod buffers;

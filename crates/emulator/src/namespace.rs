@@ -33,7 +33,8 @@ impl Namespace {
             }
         });
         let thread = thread.map_err(|error| EmulatorError::of("cannot start a thread", error))?;
-        let tid = told.recv().map_err(|_| EmulatorError("a host's thread ended early".into()))??;
+        let tid =
+            told.recv().map_err(|_| EmulatorError("a host's thread ended early".into()))??;
         Ok(Self { jobs: Some(jobs), thread: Some(thread), tid })
     }
 
@@ -67,11 +68,13 @@ impl Drop for Namespace {
 
 /// Moves the calling thread into namespaces of its own.
 fn enter(hosts: &str) -> Result<(), EmulatorError> {
-    let failed = |what: &'static str| move |error: rustix::io::Errno| EmulatorError::of(what, error);
+    let failed =
+        |what: &'static str| move |error: rustix::io::Errno| EmulatorError::of(what, error);
     unshare().map_err(failed(HOW_TO_UNSHARE))?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(failed("cannot make mounts private"))?;
-    // The namespace's own devices in /sys/class/net, as 'ip netns exec' has it. A container may forbid it, and few programs look.
+    // The namespace's own devices in /sys/class/net, as 'ip netns exec' has it. A container may
+    // forbid it, and few programs look.
     let _ = mount("weir", "/sys", "sysfs", MountFlags::empty(), None);
     files(hosts).map_err(|error| EmulatorError::of("cannot give a host its /etc/hosts", error))
 }
@@ -81,11 +84,13 @@ const HOW_TO_UNSHARE: &str =
 
 #[expect(unsafe_code, reason = "rustix marks it so for CLONE_FILES")]
 fn unshare() -> Result<(), rustix::io::Errno> {
-    // SAFETY: the table of open files stays shared; only the thread's network and mounts become its own.
+    // SAFETY: the table of open files stays shared; only the thread's network and mounts become its
+    // own.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET | UnshareFlags::NEWNS) }
 }
 
-/// Puts the namespace's own files over those in /etc. They lie in a file system that only these mounts hold.
+/// Puts the namespace's own files over those in /etc. They lie in a file system that only these
+/// mounts hold.
 fn files(hosts: &str) -> std::io::Result<()> {
     const SCRATCH: &str = "/tmp";
     mount("weir", SCRATCH, "tmpfs", MountFlags::empty(), None)?;

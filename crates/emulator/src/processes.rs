@@ -1,5 +1,6 @@
-//! The processes of a run: those in its hosts' network namespaces, and those that a program of it has started and that have gone
-//! elsewhere. They are known by the namespace and by a mark in their environment.
+//! The processes of a run: those in its hosts' network namespaces, and those that a program of it
+//! has started and that have gone elsewhere. They are known by the namespace and by a mark in their
+//! environment.
 
 use crate::error::EmulatorError;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -34,8 +35,9 @@ fn signal(program: &Child, signal: Signal) {
     }
 }
 
-/// The process that makes a run: its number, and when it was started, as numbers are used again. Written `PID-START`, in the names of
-/// what it makes for a while, by which others know what is left of one that was killed.
+/// The process that makes a run: its number, and when it was started, as numbers are used again.
+/// Written `PID-START`, in the names of what it makes for a while, by which others know what is
+/// left of one that was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
     pid: u32,
@@ -50,8 +52,9 @@ impl Owner {
     /// Without /proc.
     pub fn this() -> Result<Self, EmulatorError> {
         let pid = std::process::id();
-        let start = start_of(pid)
-            .ok_or_else(|| EmulatorError("cannot read /proc/self/stat; is /proc mounted?".into()))?;
+        let start = start_of(pid).ok_or_else(|| {
+            EmulatorError("cannot read /proc/self/stat; is /proc mounted?".into())
+        })?;
         Ok(Self { pid, start })
     }
 
@@ -111,14 +114,19 @@ fn running(namespaces: &[NamespaceId], is_ours: &impl Fn(Owner) -> bool) -> Vec<
 /// The mark in a process's environment.
 fn mark(process: &Path) -> Option<Owner> {
     let environment = fs::read(process.join("environ")).ok()?;
-    let mut variables =
-        environment.split(|byte| *byte == 0).filter_map(|variable| std::str::from_utf8(variable).ok());
+    let mut variables = environment
+        .split(|byte| *byte == 0)
+        .filter_map(|variable| std::str::from_utf8(variable).ok());
     variables.find_map(|variable| Owner::parse(variable.strip_prefix(MARK)?.strip_prefix('=')?))
 }
 
-/// Ends the processes in these namespaces and those with a mark that `is_ours`: asks them first, and after `grace` no longer. Returns how many
-/// the kernel could not end.
-pub(crate) fn end(namespaces: &[NamespaceId], is_ours: impl Fn(Owner) -> bool, grace: Duration) -> usize {
+/// Ends the processes in these namespaces and those with a mark that `is_ours`: asks them first,
+/// and after `grace` no longer. Returns how many the kernel could not end.
+pub(crate) fn end(
+    namespaces: &[NamespaceId],
+    is_ours: impl Fn(Owner) -> bool,
+    grace: Duration,
+) -> usize {
     let all = |signal| {
         let pids = running(namespaces, &is_ours);
         for pid in &pids {

@@ -6,8 +6,9 @@ use rustix::process::{getegid, geteuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::fs;
 
-/// Makes this process root in a user namespace of its own (user_namespaces(7)), unless it is root. What it makes there is its
-/// own: network namespaces without names, which end with it. To be called while the process has one thread.
+/// Makes this process root in a user namespace of its own (user_namespaces(7)), unless it is root.
+/// What it makes there is its own: network namespaces without names, which end with it. To be
+/// called while the process has one thread.
 ///
 /// # Errors
 /// When the kernel does not let this user.
@@ -25,7 +26,8 @@ pub fn become_root() -> Result<(), EmulatorError> {
         ("/proc/self/gid_map", format!("0 {} 1", group.as_raw())),
     ];
     for (path, text) in maps {
-        fs::write(path, text).map_err(|error| EmulatorError::of(&format!("{HOW_TO}: {path}"), error))?;
+        fs::write(path, text)
+            .map_err(|error| EmulatorError::of(&format!("{HOW_TO}: {path}"), error))?;
     }
     Ok(())
 }
@@ -35,6 +37,7 @@ const HOW_TO: &str = "cannot make hosts without root: run as root, or allow unpr
 
 #[expect(unsafe_code, reason = "rustix marks it so for CLONE_FILES")]
 fn unshare() -> Result<(), rustix::io::Errno> {
-    // SAFETY: the table of open files stays as it is; only the user namespace becomes the process's own.
+    // SAFETY: the table of open files stays as it is; only the user namespace becomes the process's
+    // own.
     unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::num::NonZeroU64;
 
-/// Above every ordinary thread, below the kernel's own (SCHED_FIFO has 1 to 99; interrupt threads are at 50).
+/// Above every ordinary thread, below the kernel's own (SCHED_FIFO has 1 to 99; interrupt threads
+/// are at 50).
 const PRIORITY: libc::c_int = 40;
 
 /// How the loop's thread is scheduled.
@@ -15,10 +16,12 @@ pub enum RealTime {
     Ordinary(String),
 }
 
-/// Asks for real-time scheduling of the calling thread (sched(7), SCHED_FIFO), and for timers that are not gathered.
+/// Asks for real-time scheduling of the calling thread (sched(7), SCHED_FIFO), and for timers that
+/// are not gathered.
 #[must_use]
 pub fn real_time() -> RealTime {
-    // Without it, an ordinary thread's sleep is up to 50 µs longer (PR_SET_TIMERSLACK); a kernel that refuses leaves it at that.
+    // Without it, an ordinary thread's sleep is up to 50 µs longer (PR_SET_TIMERSLACK); a kernel
+    // that refuses leaves it at that.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     match fifo() {
         Ok(()) => RealTime::Fifo,
@@ -26,7 +29,10 @@ pub fn real_time() -> RealTime {
     }
 }
 
-#[expect(unsafe_code, reason = "sched_setscheduler is a system call, of which rustix does not know")]
+#[expect(
+    unsafe_code,
+    reason = "sched_setscheduler is a system call, of which rustix does not know"
+)]
 fn fifo() -> io::Result<()> {
     // SAFETY: sched_param is a C struct of one integer (musl has more, zero too).
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };

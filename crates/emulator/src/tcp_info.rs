@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// A connection as the kernel sees it: `struct tcp_info` of `linux/tcp.h`, the part that Weir uses. Counters are since the connection
-/// was made; what a kernel is too old to tell is zero.
+/// A connection as the kernel sees it: `struct tcp_info` of `linux/tcp.h`, the part that Weir uses.
+/// Counters are since the connection was made; what a kernel is too old to tell is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// `tcpi_rto`: the retransmission timeout, in µs.
@@ -62,8 +62,8 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0u8; LENGTH];
     let mut length = LENGTH as libc::socklen_t;
     #[expect(unsafe_code, reason = "no safe binding of TCP_INFO gives the whole structure")]
-    // SAFETY: the kernel writes at most `length` bytes, which is the size of `bytes`, and the new length into `length`; both outlive
-    // the call, and the descriptor is borrowed for it.
+    // SAFETY: the kernel writes at most `length` bytes, which is the size of `bytes`, and the new
+    // length into `length`; both outlive the call, and the descriptor is borrowed for it.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -79,7 +79,8 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     Ok(read(&bytes, usize::try_from(length).unwrap_or(0)))
 }
 
-/// The fields at their offsets in `linux/tcp.h`, which never change: new ones are only added at the end.
+/// The fields at their offsets in `linux/tcp.h`, which never change: new ones are only added at the
+/// end.
 fn read(bytes: &[u8; LENGTH], length: usize) -> TcpInfo {
     let word = |offset: usize| {
         let mut word = [0; 4];
@@ -133,10 +134,16 @@ mod tests {
         client.read_exact(&mut [0]).unwrap();
         let (sent, received) = (tcp_info(&client).unwrap(), tcp_info(&server).unwrap());
         assert_eq!((sent.bytes_sent, sent.bytes_acked, sent.unsent_bytes), (10_000, 10_001, 0));
-        assert_eq!((received.bytes_received, sent.bytes_retransmitted, sent.unacked), (10_000, 0, 0));
+        assert_eq!(
+            (received.bytes_received, sent.bytes_retransmitted, sent.unacked),
+            (10_000, 0, 0)
+        );
         assert!(sent.data_segments_out >= 1 && sent.data_segments_out == received.data_segments_in);
         assert!(sent.smoothed_rtt_us > 0 && sent.congestion_window >= 10, "{sent:?}");
-        assert!(sent.retransmission_timeout_us >= 200_000 && sent.receiver_window >= 10_000, "{sent:?}");
+        assert!(
+            sent.retransmission_timeout_us >= 200_000 && sent.receiver_window >= 10_000,
+            "{sent:?}"
+        );
         assert!(sent.segment_bytes > 500 && sent.pacing_rate > 0, "{sent:?}");
         assert_eq!(sent.timeouts.unwrap_or(0), 0);
     }

@@ -18,7 +18,8 @@ use std::time::Duration;
 /// The interface's name on every host.
 const INTERFACE: &str = "eth0";
 const INTERFACE_C: &std::ffi::CStr = c"eth0";
-/// Packets that wait for the loop to take them, as `ip link … txqueuelen`: 40 ms at a million a second, so that a stall of the loop loses none.
+/// Packets that wait for the loop to take them, as `ip link … txqueuelen`: 40 ms at a million a
+/// second, so that a stall of the loop loses none.
 const TX_QUEUE: usize = 40_000;
 /// How long programs are asked to end before they are made to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -41,8 +42,9 @@ pub struct Host {
 }
 
 impl Testbed {
-    /// Makes a host of each name. Host n has the addresses [`HostId::address`] and [`HostId::address_v6`], and knows the others by name: `bob` over IPv4, as the simulator has it, and `bob.ipv6`.
-    /// What a killed run left is removed first.
+    /// Makes a host of each name. Host n has the addresses [`HostId::address`] and
+    /// [`HostId::address_v6`], and knows the others by name: `bob` over IPv4, as the simulator has
+    /// it, and `bob.ipv6`. What a killed run left is removed first.
     ///
     /// # Errors
     /// Without the rights to make namespaces and devices, or without the program `ip`.
@@ -50,13 +52,16 @@ impl Testbed {
         let owner = Owner::this()?;
         sweep();
         let hosts = (0..).map(HostId).zip(names);
-        let file =
-            hosts.clone().fold("127.0.0.1 localhost\n::1 localhost\n".to_owned(), |mut file, (id, name)| {
+        let file = hosts.clone().fold(
+            "127.0.0.1 localhost\n::1 localhost\n".to_owned(),
+            |mut file, (id, name)| {
                 // Writing to a String does not fail.
                 let _ = write!(file, "{} {name}\n{} {name}.ipv6\n", id.address(), id.address_v6());
                 file
-            });
-        let hosts = hosts.map(|(id, name)| Host::new(owner, id, name, &file)).collect::<Result<_, _>>()?;
+            },
+        );
+        let hosts =
+            hosts.map(|(id, name)| Host::new(owner, id, name, &file)).collect::<Result<_, _>>()?;
         Ok(Self { owner, hosts })
     }
 
@@ -77,10 +82,13 @@ impl Testbed {
 
     pub(crate) fn take_devices(&mut self) -> Result<Vec<Device>, EmulatorError> {
         let taken = self.hosts.iter_mut().map(|host| host.device.take());
-        taken.collect::<Option<_>>().ok_or_else(|| EmulatorError("the hosts already have an emulator".into()))
+        taken
+            .collect::<Option<_>>()
+            .ok_or_else(|| EmulatorError("the hosts already have an emulator".into()))
     }
 
-    /// Ends every program on every host, and what these have started elsewhere: asks first. Returns how many could not be ended.
+    /// Ends every program on every host, and what these have started elsewhere: asks first. Returns
+    /// how many could not be ended.
     pub fn end_programs(&self) -> usize {
         let namespaces: Vec<NamespaceId> = self.hosts.iter().map(|host| host.id).collect();
         processes::end(&namespaces, |owner| owner == self.owner, GRACE)
@@ -97,15 +105,23 @@ impl Host {
     fn new(owner: Owner, id: HostId, name: &str, hosts: &str) -> Result<Self, EmulatorError> {
         let namespace = Namespace::new(hosts)?;
         let path = namespace.proc().join("ns/net");
-        let number = processes::namespace(&path)
-            .ok_or_else(|| EmulatorError(format!("{}: the namespace is not there", path.display())))?;
+        let number = processes::namespace(&path).ok_or_else(|| {
+            EmulatorError(format!("{}: the namespace is not there", path.display()))
+        })?;
         let named = Name::give(owner, name, &path)?;
         let device = namespace.within(move || {
             let device = Device::create(INTERFACE_C)?;
             configure(id)?;
             Ok::<_, EmulatorError>(device)
         })??;
-        Ok(Self { name: name.to_owned(), owner, namespace, id: number, named, device: Some(device) })
+        Ok(Self {
+            name: name.to_owned(),
+            owner,
+            namespace,
+            id: number,
+            named,
+            device: Some(device),
+        })
     }
 
     /// The name in the experiment.
@@ -131,8 +147,8 @@ impl Host {
         self.namespace.within(job)
     }
 
-    /// Starts a program on the host. It ends with this process, however that ends; what it has started in turn ends with the testbed, or
-    /// at the next [`sweep`].
+    /// Starts a program on the host. It ends with this process, however that ends; what it has
+    /// started in turn ends with the testbed, or at the next [`sweep`].
     ///
     /// # Errors
     /// When it cannot be started.
@@ -140,15 +156,16 @@ impl Host {
         let program = command.get_program().to_string_lossy().into_owned();
         command.env(MARK, self.owner.to_string());
         end_with_parent(&mut command);
-        self.within(move || command.spawn())?
-            .map_err(|error| EmulatorError::of(&format!("{}: cannot start {program}", self.name), error))
+        self.within(move || command.spawn())?.map_err(|error| {
+            EmulatorError::of(&format!("{}: cannot start {program}", self.name), error)
+        })
     }
 
     /// Whether a program on the host listens for TCP on this port.
     #[must_use]
     pub fn listens(&self, port: u16) -> bool {
-        let sockets =
-            ["net/tcp", "net/tcp6"].map(|name| fs::read_to_string(self.namespace.proc().join(name)));
+        let sockets = ["net/tcp", "net/tcp6"]
+            .map(|name| fs::read_to_string(self.namespace.proc().join(name)));
         sockets.iter().flatten().any(|text| has_listener(text, port))
     }
 
@@ -158,16 +175,21 @@ impl Host {
     }
 }
 
-/// Packets that an interface has given up because the loop did not take them in time. It counts as long as its other end is open.
+/// Packets that an interface has given up because the loop did not take them in time. It counts as
+/// long as its other end is open.
 pub(crate) fn lost_before_entry(counters: &Path) -> Result<u64, EmulatorError> {
     let text = fs::read_to_string(counters)
         .map_err(|error| EmulatorError::of(&counters.display().to_string(), error))?;
-    transmit_drops(&text).ok_or_else(|| EmulatorError(format!("{}: no {INTERFACE}", counters.display())))
+    transmit_drops(&text)
+        .ok_or_else(|| EmulatorError(format!("{}: no {INTERFACE}", counters.display())))
 }
 
-/// The twelfth number of the interface's line in /proc/net/dev: packets that were to be sent and were dropped.
+/// The twelfth number of the interface's line in /proc/net/dev: packets that were to be sent and
+/// were dropped.
 fn transmit_drops(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'))?;
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
@@ -211,7 +233,8 @@ fn configure(id: HostId) -> Result<(), EmulatorError> {
 }
 
 fn ip(script: &str) -> Result<(), EmulatorError> {
-    let failed = |error| EmulatorError::of("cannot run ip (Debian: apt-get install iproute2)", error);
+    let failed =
+        |error| EmulatorError::of("cannot run ip (Debian: apt-get install iproute2)", error);
     let mut command = Command::new("ip");
     // A group of its own: Ctrl-C is ours.
     command
@@ -226,7 +249,8 @@ fn ip(script: &str) -> Result<(), EmulatorError> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+    let said =
+        String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
     Err(EmulatorError(format!("ip refuses an interface: {said}")))
 }
 

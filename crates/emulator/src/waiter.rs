@@ -1,4 +1,5 @@
-//! Waiting for packets and for deadlines: a sleep until shortly before the deadline, and a spin for the rest.
+//! Waiting for packets and for deadlines: a sleep until shortly before the deadline, and a spin for
+//! the rest.
 
 use crate::clock::Clock;
 use crate::device::Device;
@@ -33,10 +34,14 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    pub(crate) fn new(devices: &[Device], control: Option<BorrowedFd<'_>>) -> Result<Self, EmulatorError> {
+    pub(crate) fn new(
+        devices: &[Device],
+        control: Option<BorrowedFd<'_>>,
+    ) -> Result<Self, EmulatorError> {
         let failed = |error| EmulatorError::of("epoll", error);
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
-        let numbered = (0..).zip(devices.iter().map(AsFd::as_fd)).chain(control.map(|fd| (CONTROL, fd)));
+        let numbered =
+            (0..).zip(devices.iter().map(AsFd::as_fd)).chain(control.map(|fd| (CONTROL, fd)));
         for (number, fd) in numbered {
             epoll::add(&epoll, fd, epoll::EventData::new_u64(number), epoll::EventFlags::IN)
                 .map_err(failed)?;
@@ -54,7 +59,8 @@ impl Waiter {
         ready.clear();
         let mut now = clock.now();
         let wake = self.spin.wake_before(now, due);
-        // More is often right behind: a sleep, and the host's wake-up of this thread, cost more than packets do.
+        // More is often right behind: a sleep, and the host's wake-up of this thread, cost more
+        // than packets do.
         let lingers = self.spin.lingers_until(self.active).min(wake);
         now = self.spin_until(lingers, now, clock, ready)?;
         if ready.is_empty() {
@@ -116,7 +122,8 @@ fn what(event: &epoll::Event) -> Ready {
     }
 }
 
-/// How long before a deadline a sleep ends, learnt from how late sleeps have ended; and how much of the time may go into it.
+/// How long before a deadline a sleep ends, learnt from how late sleeps have ended; and how much of
+/// the time may go into it.
 #[derive(Debug)]
 struct Spin {
     /// How late sleeps end, as a rule: rises fast and falls slowly.
@@ -133,7 +140,8 @@ impl Default for Spin {
 }
 
 impl Spin {
-    /// A sleep is not expected to end later than this: more is the machine's fault, and no spin helps.
+    /// A sleep is not expected to end later than this: more is the machine's fault, and no spin
+    /// helps.
     const LONGEST: Duration = Duration::from_micros(150);
     /// How long to look for more after something came.
     const LINGER: Duration = Duration::from_micros(30);

@@ -12,7 +12,8 @@ fn claims(c: &mut Criterion) {
     let catalogue = Catalogue::embedded().unwrap();
     let plan = Plan::new(catalogue.select(&["carlucci-2017".to_owned()]).unwrap(), Ok);
     let cancel = AtomicBool::new(false);
-    let runner = Runner { jobs: all_cores(), cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
+    let runner =
+        Runner { jobs: all_cores(), cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
     let mut group = c.benchmark_group("claims");
     group.sample_size(10);
     group.bench_function(format!("carlucci-2017, {} runs", plan.runs()), |b| {

@@ -3,9 +3,9 @@
 
 use lab::metrics::{Better, Estimate, Unit};
 use lab::report::{
-    At, Bar, Body, BoxStats, Cell, Cells, ClaimRow, Column, Dimension, Figure, Group, Grouped, Line,
-    LineStyle, Mark, MarkKind, Panel, Point, Report, Role, Row, Scatter, Section, Status, Table, TextTable,
-    html,
+    At, Bar, Body, BoxStats, Cell, Cells, ClaimRow, Column, Dimension, Figure, Group, Grouped,
+    Line, LineStyle, Mark, MarkKind, Panel, Point, Report, Role, Row, Scatter, Section, Status,
+    Table, TextTable, html,
 };
 use std::error::Error;
 
@@ -42,7 +42,8 @@ fn claims() -> Vec<ClaimRow> {
         id: id.to_owned(),
         paper: paper.to_owned(),
         source: "Fig. 11".to_owned(),
-        setting: "1 flow, C {500, 1000, 1500, 2000} kbit/s × T_q {150, 350, 700} ms, 300 s".to_owned(),
+        setting: "1 flow, C {500, 1000, 1500, 2000} kbit/s × T_q {150, 350, 700} ms, 300 s"
+            .to_owned(),
         published: "utilisation slightly above 90 % in all 12".to_owned(),
         check: "≥ 0.88 in all 12".to_owned(),
         status,
@@ -139,10 +140,14 @@ fn time(n: usize) -> Body {
         lines,
         ..Panel::default()
     };
-    let published =
-        |from: f64, to: f64, y: f64, label: &str| Mark::published(At::YBetween { y, from, to }, label);
+    let published = |from: f64, to: f64, y: f64, label: &str| {
+        Mark::published(At::YBetween { y, from, to }, label)
+    };
     let rates = Panel {
-        marks: vec![published(50.0, 100.0, 1.08e6, "0.86 C"), published(150.0, 200.0, 2.2e6, "1.9 Mbit/s")],
+        marks: vec![
+            published(50.0, 100.0, 1.08e6, "0.86 C"),
+            published(150.0, 200.0, 2.2e6, "1.9 Mbit/s"),
+        ],
         ..panel(
             "Rate",
             "bit/s",
@@ -150,22 +155,33 @@ fn time(n: usize) -> Body {
                 line("capacity", LineStyle::Step, Role::Reference, |_, t| capacity(t)),
                 line("sent", LineStyle::Line, Role::Series(0), rate),
                 line("received", LineStyle::Line, Role::Series(1), |i, t| {
-                    if (120.0..124.0).contains(&t) { f64::NAN } else { rate(i, t).min(capacity(t)) * 0.96 }
+                    if (120.0..124.0).contains(&t) {
+                        f64::NAN
+                    } else {
+                        rate(i, t).min(capacity(t)) * 0.96
+                    }
                 }),
             ],
         )
     };
-    let loss =
-        line("", LineStyle::Step, Role::Series(0), |i, t| 0.3 * fall(t) * (1.0 + 0.2 * jitter(i / 10)));
+    let loss = line("", LineStyle::Step, Role::Series(0), |i, t| {
+        0.3 * fall(t) * (1.0 + 0.2 * jitter(i / 10))
+    });
     let rtt = Panel {
         marks: vec![
             Mark::published(At::Y(53.0), "median 53 ms"),
-            Mark { at: At::X(250.0), label: "capacity falls".to_owned(), kind: MarkKind::Reference },
+            Mark {
+                at: At::X(250.0),
+                label: "capacity falls".to_owned(),
+                kind: MarkKind::Reference,
+            },
         ],
         ..panel(
             "Round-trip time",
             "ms",
-            vec![line("", LineStyle::Line, Role::Series(0), |i, t| 53.0 + 3.0 * jitter(i) + 400.0 * fall(t))],
+            vec![line("", LineStyle::Line, Role::Series(0), |i, t| {
+                53.0 + 3.0 * jitter(i) + 400.0 * fall(t)
+            })],
         )
     };
     let gradient = panel(
@@ -309,7 +325,8 @@ fn values() -> Body {
         ]),
         reference: Some(0),
     };
-    let column = |name: &str, unit, better| Column { name: name.to_owned(), unit, scale: None, better };
+    let column =
+        |name: &str, unit, better| Column { name: name.to_owned(), unit, scale: None, better };
     let inapplicable = Row {
         label: "L4S".to_owned(),
         cells: Cells::Inapplicable("the gateway marks nothing".to_owned()),

@@ -49,7 +49,8 @@ pub fn check_improvement(name: &str) -> Result<(), String> {
     }
 }
 
-/// A profile with these improvements, `short-hold+aqm-loss`, those of them that change something in it.
+/// A profile with these improvements, `short-hold+aqm-loss`, those of them that change something in
+/// it.
 ///
 /// # Errors
 /// Why it cannot have them, or has them already.

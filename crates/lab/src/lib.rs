@@ -1,5 +1,5 @@
-//! The laboratory: experiment files, the runner, metrics, claims, figures, the store, exports, reports, and the
-//! fit of the codec model.
+//! The laboratory: experiment files, the runner, metrics, claims, figures, the store, exports,
+//! reports, and the fit of the codec model.
 
 pub mod broker;
 pub mod claims;

@@ -1,6 +1,7 @@
 //! Real browsers on the hosts of a testbed.
 //!
-//! Needs root, /dev/net/tun, ffmpeg, the browsers and their drivers; without them the tests are skipped, and say so.
+//! Needs root, /dev/net/tun, ffmpeg, the browsers and their drivers; without them the tests are
+//! skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use emulator::{Host, Testbed};
@@ -19,7 +20,8 @@ use std::time::{Duration, Instant};
 
 /// Where the page is served on each host's loopback.
 const PORT: u16 = 8080;
-const PAGE: &str = "<!doctype html><title>A call</title><link rel=icon href=data:,><video id=remote></video>";
+const PAGE: &str =
+    "<!doctype html><title>A call</title><link rel=icon href=data:,><video id=remote></video>";
 
 /// Longer than a busy machine takes to end a browser that was killed.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -53,7 +55,12 @@ fn bench() -> Option<Bench> {
 }
 
 impl Bench {
-    fn launch(&self, kind: Kind, host: usize, media: Option<&Media>) -> Result<Browser, BrowserError> {
+    fn launch(
+        &self,
+        kind: Kind,
+        host: usize,
+        media: Option<&Media>,
+    ) -> Result<Browser, BrowserError> {
         Browser::launch(Launch {
             kind,
             host: &self.testbed.hosts()[host],
@@ -104,19 +111,25 @@ fn left() -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let environment = fs::read(entry.path().join("environ")).ok()?;
         let own = format!("WEIR_RUN={}-", std::process::id());
-        let ours = environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(own.as_bytes()));
-        ours.then(|| fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default().replace('\0', " "))
+        let ours = environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable.starts_with(own.as_bytes()));
+        ours.then(|| {
+            fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default().replace('\0', " ")
+        })
     });
     processes.collect()
 }
 
 fn folders() -> usize {
-    let names = fs::read_dir(std::env::temp_dir()).unwrap().flatten().map(|entry| entry.file_name());
+    let names =
+        fs::read_dir(std::env::temp_dir()).unwrap().flatten().map(|entry| entry.file_name());
     let own = format!("weir-browser-{}-", std::process::id());
     names.filter(|name| name.to_string_lossy().starts_with(&own)).count()
 }
 
-/// The candidates that a page gathers which may use camera and microphone, and the size of its picture.
+/// The candidates that a page gathers which may use camera and microphone, and the size of its
+/// picture.
 const GATHER: &str = "
     return navigator.mediaDevices.getUserMedia({ audio: true, video: true }).then(async (stream) => {
         const connection = new RTCPeerConnection(), found = [];
@@ -131,8 +144,12 @@ const GATHER: &str = "
 
 fn gathers_its_own_address(browser: &mut Browser, address: &str) -> serde_json::Value {
     let told = browser.run(GATHER).unwrap();
-    let found: Vec<&str> =
-        told["found"].as_array().unwrap().iter().filter_map(|candidate| candidate.as_str()).collect();
+    let found: Vec<&str> = told["found"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|candidate| candidate.as_str())
+        .collect();
     assert!(found.iter().any(|candidate| candidate.contains(&format!(" {address} "))), "{found:?}");
     assert!(
         !found.iter().any(|candidate| candidate.contains(".local") || candidate.contains(" 127.")),
@@ -147,7 +164,8 @@ fn both_browsers_open_a_page_on_their_hosts_and_leave_nothing() {
     let Some(bench) = bench() else { return };
     let folder = tempfile::tempdir().unwrap();
     let spec = MediaSpec { width: 320, height: 180, frame_rate: 10, video: None, audio: None };
-    let media = spec.prepare(&Cache::at(folder.path().to_owned()), false, &bench.cancel, &|_| ()).unwrap();
+    let media =
+        spec.prepare(&Cache::at(folder.path().to_owned()), false, &bench.cancel, &|_| ()).unwrap();
     let before = folders();
     let open = |kind, host| {
         let start = now();
@@ -207,7 +225,8 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
     for kind in [Kind::Chromium, Kind::Firefox] {
         let mut browser = bench.launch(kind, 0, None).unwrap();
         browser.open(&url(), &bench.cancel).unwrap();
-        let killed = Command::new("kill").args(["-9", &browser.pid().to_string()]).status().unwrap();
+        let killed =
+            Command::new("kill").args(["-9", &browser.pid().to_string()]).status().unwrap();
         assert!(killed.success());
         let start = now();
         let error = loop {
@@ -217,7 +236,10 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
                 Ok(()) => sleep(Duration::from_millis(10)),
             }
         };
-        assert!(error.starts_with(&format!("{} on alice: the browser has ended", kind.name())), "{error}");
+        assert!(
+            error.starts_with(&format!("{} on alice: the browser has ended", kind.name())),
+            "{error}"
+        );
         let asked = browser.open(&url(), &bench.cancel).unwrap_err().to_string();
         assert!(asked.contains("the browser has ended"), "{asked}");
         drop(browser);
@@ -236,7 +258,11 @@ fn what_cannot_be_opened_is_said() {
             let start = format!("{} on alice does not open {nobody}: ", kind.name());
             assert!(error.starts_with(&start) && !error.contains("0123456789abcdef"), "{error}");
         }
-        assert!(!browser.log().iter().any(|line| line.contains("0123456789abcdef")), "{:?}", browser.log());
+        assert!(
+            !browser.log().iter().any(|line| line.contains("0123456789abcdef")),
+            "{:?}",
+            browser.log()
+        );
         browser.is_alive().unwrap();
         bench.cancel.store(true, Ordering::Relaxed);
         assert_eq!(browser.open(&url(), &bench.cancel), Err(BrowserError::Cancelled));

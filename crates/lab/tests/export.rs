@@ -20,7 +20,10 @@ use tempfile::tempdir;
 
 fn stored(index: u32) -> (StoredRun, Recording) {
     let recording = recording(index, 5, 3);
-    (StoredRun { id: i64::from(index) + 1, meta: meta(index), duration: recording.duration }, recording)
+    (
+        StoredRun { id: i64::from(index) + 1, meta: meta(index), duration: recording.duration },
+        recording,
+    )
 }
 
 fn csv(layout: &Layout) -> String {
@@ -30,28 +33,49 @@ fn csv(layout: &Layout) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// (stream, record, time, name, bits of the value): what a table must hold, taken straight from the recording.
+/// (stream, record, time, name, bits of the value): what a table must hold, taken straight from the
+/// recording.
 type Value = (String, String, f64, String, u64);
 
 fn expected(recording: &Recording) -> Vec<Value> {
     let mut all = Vec::new();
     for stream in &recording.streams {
         for column in &stream.columns {
-            for (index, value) in column.values.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+            for (index, value) in
+                column.values.iter().enumerate().filter(|(_, value)| !value.is_nan())
+            {
                 let time = recording.sample_time(index).as_secs_f64();
-                all.push((stream.name.clone(), "sample".into(), time, column.name.into(), value.to_bits()));
+                all.push((
+                    stream.name.clone(),
+                    "sample".into(),
+                    time,
+                    column.name.into(),
+                    value.to_bits(),
+                ));
             }
         }
         for points in &stream.points {
             for (at, value) in &points.values {
                 let at = at.as_secs_f64();
-                all.push((stream.name.clone(), "point".into(), at, points.name.into(), value.to_bits()));
+                all.push((
+                    stream.name.clone(),
+                    "point".into(),
+                    at,
+                    points.name.into(),
+                    value.to_bits(),
+                ));
             }
         }
     }
     for event in &recording.events {
         let at = event.at.as_secs_f64();
-        all.push((event.stream.clone(), "event".into(), at, event.what.into(), event.value.to_bits()));
+        all.push((
+            event.stream.clone(),
+            "event".into(),
+            at,
+            event.what.into(),
+            event.value.to_bits(),
+        ));
     }
     all
 }
@@ -66,7 +90,13 @@ fn the_long_csv_holds_every_value_to_the_bit() {
     let mut found = Vec::new();
     for record in csv::Reader::from_reader(text.as_bytes()).records().map(Result::unwrap) {
         let number = |place: usize| record[place].parse::<f64>().unwrap_or(f64::NAN);
-        found.push((record[7].into(), record[8].into(), number(9), record[10].into(), number(11).to_bits()));
+        found.push((
+            record[7].into(),
+            record[8].into(),
+            number(9),
+            record[10].into(),
+            number(11).to_bits(),
+        ));
     }
     assert_eq!(found, expected(&stored(1).1));
 }
@@ -113,7 +143,10 @@ fn many_runs_share_a_csv_table() {
     let cell = |row: &csv::StringRecord| [row[4].to_owned(), row[5].to_owned(), row[6].to_owned()];
     assert_eq!(cell(&rows[0]), ["60s, \"long\"", "", ""]);
     assert_eq!(cell(rows.last().unwrap()), ["", "1Mbit/s", "gcc:draft-02"]);
-    assert_eq!(rows.len(), runs.iter().map(|(_, recording)| expected(recording).len()).sum::<usize>());
+    assert_eq!(
+        rows.len(),
+        runs.iter().map(|(_, recording)| expected(recording).len()).sum::<usize>()
+    );
 }
 
 fn parquet(runs: &[(StoredRun, Recording)]) -> SerializedFileReader<bytes::Bytes> {
@@ -158,7 +191,8 @@ fn parquet_says_what_it_holds() {
     let metadata = reader.metadata().file_metadata();
     assert_eq!(metadata.created_by().unwrap(), format!("weir {}", env!("CARGO_PKG_VERSION")));
     let pairs = metadata.key_value_metadata().unwrap();
-    let value = |key: &str| pairs.iter().find(|pair| pair.key == key).unwrap().value.clone().unwrap();
+    let value =
+        |key: &str| pairs.iter().find(|pair| pair.key == key).unwrap().value.clone().unwrap();
     assert_eq!(value("weir.experiment"), "carlucci-2017/fig11");
     assert_eq!(value("weir.seed"), "18446744073709551602,18446744073709551601");
     assert_eq!(value("weir.mode"), "simulated");
@@ -211,7 +245,8 @@ fn a_full_disk_is_reported_wherever_it_fills() {
     let recording = recording(0, 2_000, 3);
     for room in [0, 2, 9_000] {
         let long = write_csv(&run, &recording, Disk(room), &Layout::Long);
-        let wide = write_csv(&run, &recording, Disk(room), &Layout::Wide { stream: "call1.video".into() });
+        let wide =
+            write_csv(&run, &recording, Disk(room), &Layout::Wide { stream: "call1.video".into() });
         let table = write_parquet(&run, &recording, Disk(room));
         for result in [long, wide, table] {
             assert!(
@@ -224,8 +259,9 @@ fn a_full_disk_is_reported_wherever_it_fills() {
 
 /// Names in the folder.
 fn names(folder: &Path) -> Vec<String> {
-    let entries =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = entries.collect();
     names.sort();
     names
@@ -242,7 +278,10 @@ fn a_failed_export_leaves_what_was_there() {
     let error = to_file(&path, fail).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("{}: the disk is full; free some space, or name a file on another disk", path.display())
+        format!(
+            "{}: the disk is full; free some space, or name a file on another disk",
+            path.display()
+        )
     );
     assert_eq!(names(folder.path()), [""; 0]);
     fs::write(&path, "old").unwrap();
@@ -277,7 +316,10 @@ fn a_new_file_has_the_permissions_of_any_new_file() {
     let (ours, usual) = (folder.path().join("ours"), folder.path().join("usual"));
     to_file(&ours, three).unwrap();
     fs::write(&usual, "").unwrap();
-    assert_eq!(fs::metadata(ours).unwrap().permissions(), fs::metadata(usual).unwrap().permissions());
+    assert_eq!(
+        fs::metadata(ours).unwrap().permissions(),
+        fs::metadata(usual).unwrap().permissions()
+    );
 }
 
 #[test]
@@ -300,9 +342,15 @@ fn a_path_that_cannot_be_written_is_named_with_the_mend() {
         assert_eq!(error.to_string(), format!("{}: {words}", path.display()));
     };
     says(folder.path(), "it is a folder; name a file in it");
-    says(&folder.path().join("no/out.csv"), "there is no such folder; make it, or name another file");
+    says(
+        &folder.path().join("no/out.csv"),
+        "there is no such folder; make it, or name another file",
+    );
     says(&path.join("out.csv"), "there is no such folder; make it, or name another file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-    says(&path, "it cannot be written; make the file and its folder writable, or name another file");
+    says(
+        &path,
+        "it cannot be written; make the file and its folder writable, or name another file",
+    );
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
 }

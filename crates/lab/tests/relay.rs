@@ -1,4 +1,5 @@
-//! A coturn as a measured run starts it, and what it refuses; the broker where it is open to others. Both within a namespace of their own.
+//! A coturn as a measured run starts it, and what it refuses; the broker where it is open to
+//! others. Both within a namespace of their own.
 //!
 //! Needs root, /dev/net/tun and coturn; without them the tests are skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
@@ -191,7 +192,8 @@ fn a_user_is_relayed_with_credentials_that_are_its_own_and_not_without() {
     bench.host().within(relayed).unwrap();
     let mine = credentials(SECRET, "alice", 60);
     let foreign = Credentials { password: credentials(SECRET, "bob", 60).password, ..mine.clone() };
-    let longer = Credentials { password: mine.password.clone(), ..credentials(SECRET, "alice", 6_000) };
+    let longer =
+        Credentials { password: mine.password.clone(), ..credentials(SECRET, "alice", 6_000) };
     let none = Credentials { username: String::new(), password: String::new() };
     for (what, credentials) in [
         ("expired", credentials(SECRET, "alice", -60)),
@@ -214,7 +216,9 @@ fn nothing_is_relayed_to_the_loopback_of_the_relays_own_host() {
         let mut turn = Turn::allocate(credentials(SECRET, "alice", 60)).unwrap();
         let service = peer(Ipv4Addr::LOCALHOST);
         let port = service.local_addr().unwrap().port();
-        for address in ["127.0.0.1", "127.8.9.10", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "224.0.0.1"] {
+        for address in
+            ["127.0.0.1", "127.8.9.10", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "224.0.0.1"]
+        {
             let peer: SocketAddr = format!("{address}:{port}").parse().unwrap();
             let error = turn.permit(peer).expect_err(address);
             assert!(error.contains("403") || error.contains("443"), "{address}: {error}");

@@ -68,7 +68,8 @@ fn dump(path: &Path) -> Vec<(String, Vec<Value>)> {
     let names = tables.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap);
     let mut all = Vec::new();
     for name in names {
-        let mut statement = connection.prepare(&format!("SELECT * FROM {name} ORDER BY 1, 2")).unwrap();
+        let mut statement =
+            connection.prepare(&format!("SELECT * FROM {name} ORDER BY 1, 2")).unwrap();
         let width = statement.column_count();
         let row = |row: &rusqlite::Row<'_>| (0..width).map(|column| row.get(column)).collect();
         all.extend(statement.query_map([], row).unwrap().map(|row| (name.clone(), row.unwrap())));
@@ -82,7 +83,10 @@ fn what_was_stored_comes_back() {
     assert_whole(&path, 3);
     let store = Store::open(&path).unwrap();
     let metrics = store.metrics(2).unwrap();
-    assert_eq!(metrics[0], Metric { stream: "call1.video".into(), name: "rate".into(), value: 1.1 });
+    assert_eq!(
+        metrics[0],
+        Metric { stream: "call1.video".into(), name: "rate".into(), value: 1.1 }
+    );
     assert!(metrics[1].value.is_nan());
     assert_eq!(store.run(2).unwrap().duration, recording(1, 20, 4).duration);
 }
@@ -138,8 +142,9 @@ fn runs_are_chosen_by_what_they_are() {
     let mut store = Store::open(&path).unwrap();
     let other = RunMeta { experiment: "carlucci-2017x".into(), mode: Mode::Measured, ..meta(0) };
     store.insert(&other, &recording(0, 1, 1), &[]).unwrap();
-    let ids =
-        |filter: Filter| -> Vec<i64> { store.runs(&filter).unwrap().into_iter().map(|run| run.id).collect() };
+    let ids = |filter: Filter| -> Vec<i64> {
+        store.runs(&filter).unwrap().into_iter().map(|run| run.id).collect()
+    };
     let experiment = |name: &str| Filter { experiment: Some(name.into()), ..Filter::default() };
     assert_eq!(ids(Filter::default()), [1, 2, 3, 4, 5]);
     assert_eq!(ids(experiment("carlucci-2017")), [1, 2, 3, 4]);
@@ -235,9 +240,12 @@ fn a_killed_writer_loses_at_most_the_run_under_way() {
 fn a_writer_that_broke_off_inside_a_run_leaves_none_of_it() {
     let (_folder, path) = filled(2);
     let connection = Connection::open(&path).unwrap();
-    // Changes have reached the file and their journal lies beside it when a copy is taken, as if the power had failed.
+    // Changes have reached the file and their journal lies beside it when a copy is taken, as if
+    // the power had failed.
     connection
-        .execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE; DELETE FROM series; DELETE FROM metric;")
+        .execute_batch(
+            "PRAGMA cache_size = 1; BEGIN IMMEDIATE; DELETE FROM series; DELETE FROM metric;",
+        )
         .unwrap();
     let copy = path.with_file_name("copy.sqlite");
     let journal = |path: &Path| PathBuf::from(format!("{}-journal", path.display()));
@@ -308,11 +316,16 @@ fn a_store_that_cannot_be_written_can_be_read() {
     disk.make_read_only();
     let mut store = Store::open(&there).unwrap();
     assert_same(&store.recording(1).unwrap(), &recording(0, 20, 4));
-    for error in
-        [store.insert(&meta(2), &recording(2, 20, 4), &[]).unwrap_err(), store.delete(1).unwrap_err()]
-    {
+    for error in [
+        store.insert(&meta(2), &recording(2, 20, 4), &[]).unwrap_err(),
+        store.delete(1).unwrap_err(),
+    ] {
         assert_eq!(error.fault, Fault::ReadOnly);
-        assert_says(&error, &there, &["cannot be written", "make the file and its folder writable"]);
+        assert_says(
+            &error,
+            &there,
+            &["cannot be written", "make the file and its folder writable"],
+        );
     }
     let missing = disk.0.path().join("other.sqlite");
     assert_says(&Store::create_or_open(&missing).unwrap_err(), &missing, &["cannot be opened"]);
@@ -366,7 +379,8 @@ fn a_newer_store_is_left_as_it_is() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// A page overwritten, the end cut off, a series changed: an error that says so, never a panic, never other numbers.
+/// A page overwritten, the end cut off, a series changed: an error that says so, never a panic,
+/// never other numbers.
 #[test]
 fn damage_is_seen() {
     let (_folder, path) = filled(3);
@@ -414,8 +428,10 @@ impl SmallDisk {
     fn mount(bytes: u64) -> Option<Self> {
         let folder = tempdir().unwrap();
         let size = format!("size={bytes}");
-        let status =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder.path()).output();
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "tmpfs"])
+            .arg(folder.path())
+            .output();
         if status.is_ok_and(|output| output.status.success()) {
             return Some(Self(folder));
         }
@@ -426,7 +442,8 @@ impl SmallDisk {
     }
 
     fn make_read_only(&self) {
-        let status = Command::new("mount").args(["-o", "remount,ro"]).arg(self.0.path()).status().unwrap();
+        let status =
+            Command::new("mount").args(["-o", "remount,ro"]).arg(self.0.path()).status().unwrap();
         assert!(status.success());
     }
 }

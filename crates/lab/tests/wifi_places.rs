@@ -1,4 +1,5 @@
-//! The places of the Wi-Fi experiments after Guerrero Viveros 2019 have the signal and the MCS bit rates that the thesis gives (§ 6.3).
+//! The places of the Wi-Fi experiments after Guerrero Viveros 2019 have the signal and the MCS bit
+//! rates that the thesis gives (§ 6.3).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -46,7 +47,8 @@ const PLACES: [Published; 11] = [
 
 /// The mean over the runs of metrics of lines, with the main call alone.
 fn measure(place: &Published, metrics: &[(&str, &str)]) -> Vec<f64> {
-    let experiment = Experiment::open(&format!("guerrero-viveros-2019/{}", place.experiment)).unwrap();
+    let experiment =
+        Experiment::open(&format!("guerrero-viveros-2019/{}", place.experiment)).unwrap();
     let is_place = |cell: &&Cell| cell.params.iter().any(|(_, value)| value == place.scenario);
     let cell = experiment.cells().iter().find(is_place).unwrap();
     let run = |seed: u64| {
@@ -56,11 +58,15 @@ fn measure(place: &Published, metrics: &[(&str, &str)]) -> Vec<f64> {
         scenario.tcp.clear();
         scenario.duration = LENGTH;
         let recording = sim::run(&scenario, Options::default()).unwrap();
-        let of = |(metric, line): &(&str, &str)| Request::new(metric, &[], Some(line))?.compute(&recording);
+        let of = |(metric, line): &(&str, &str)| {
+            Request::new(metric, &[], Some(line))?.compute(&recording)
+        };
         metrics.iter().map(of).collect::<Result<Vec<_>, _>>().unwrap()
     };
     let runs: Vec<Vec<f64>> = (1..=SEEDS).map(run).collect();
-    (0..metrics.len()).map(|index| mean(&runs.iter().map(|run| run[index]).collect::<Vec<_>>())).collect()
+    (0..metrics.len())
+        .map(|index| mean(&runs.iter().map(|run| run[index]).collect::<Vec<_>>()))
+        .collect()
 }
 
 #[test]
@@ -68,11 +74,16 @@ fn places_have_the_published_signal_and_rates() {
     for place in PLACES {
         let name = format!("{}, {}", place.experiment, place.scenario);
         let rates = place.rates.iter().map(|(line, _)| ("phy_rate_mean", *line));
-        let metrics: Vec<_> = std::iter::once(("signal_strength_mean", "pc3.down")).chain(rates).collect();
+        let metrics: Vec<_> =
+            std::iter::once(("signal_strength_mean", "pc3.down")).chain(rates).collect();
         let measured = measure(&place, &metrics);
         let signal = measured[0];
         println!("{name}: {signal:.2} dBm, published {}", place.signal);
-        assert!((signal - place.signal).abs() <= 1.5, "{name}: {signal} dBm, published {}", place.signal);
+        assert!(
+            (signal - place.signal).abs() <= 1.5,
+            "{name}: {signal} dBm, published {}",
+            place.signal
+        );
         for ((line, published), rate) in place.rates.iter().zip(&measured[1..]) {
             let rate = rate / 1e6;
             println!("{name}: {line} {rate:.1} Mbit/s, published {published}");

@@ -231,7 +231,10 @@ fn a_relayed_call_is_in_channel_data_between_the_caller_and_its_relay() {
             assert_eq!(usize::from(u16::from_be_bytes([data[2], data[3]])), data.len() - 4);
             framed[packet.interface_id as usize] += 1;
         } else if is_udp {
-            assert_ne!(packet.interface_id, 0, "the caller has a channel for all that it sends and gets");
+            assert_ne!(
+                packet.interface_id, 0,
+                "the caller has a channel for all that it sends and gets"
+            );
         }
     }
     assert!(framed[0] > 400 && framed[1] == 0 && framed[2] > 400, "{framed:?}");
@@ -241,7 +244,9 @@ fn a_relayed_call_is_in_channel_data_between_the_caller_and_its_relay() {
 fn tshark_dissects_a_capture_without_complaint() {
     if Command::new("tshark").arg("--version").output().is_err() {
         // Not by println, which the test runner keeps to itself.
-        std::io::stderr().write_all(b"skipped: tshark is not installed; scripts/deps installs it\n").unwrap();
+        std::io::stderr()
+            .write_all(b"skipped: tshark is not installed; scripts/deps installs it\n")
+            .unwrap();
         return;
     }
     let path = std::env::temp_dir().join(format!("weir-capture-{}.pcapng", std::process::id()));
@@ -256,7 +261,8 @@ fn tshark_dissects_a_capture_without_complaint() {
             "--enable-heuristic",
             "rtcp_udp",
         ]);
-        let output = tshark.args(["-Y", filter, "-T", "fields", "-e", "frame.number"]).output().unwrap();
+        let output =
+            tshark.args(["-Y", filter, "-T", "fields", "-e", "frame.number"]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).lines().count()
     };
@@ -278,8 +284,9 @@ fn tshark_dissects_a_capture_without_complaint() {
         "tcp.analysis.retransmission",
     ];
     let tcp = tcp.map(fields);
-    let wrong =
-        fields("tcp.checksum.status == 0 || tcp.analysis.ack_lost_segment || tcp.analysis.window_full");
+    let wrong = fields(
+        "tcp.checksum.status == 0 || tcp.analysis.ack_lost_segment || tcp.analysis.window_full",
+    );
     std::fs::remove_file(&path).unwrap();
     assert!(counts.iter().all(|&count| count > 0), "{kinds:?}: {counts:?}");
     assert_eq!(malformed, 0);

@@ -1,9 +1,10 @@
-//! What a packet costs the network: a dumbbell of two hosts, media one way over a bottleneck and feedback the other.
+//! What a packet costs the network: a dumbbell of two hosts, media one way over a bottleneck and
+//! feedback the other.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use net::{
-    AccessConfig, Dropped, Events, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig, Network,
-    NetworkConfig, Packet, RateConfig, Schedule, Trace, WifiConfig, WifiStation,
+    AccessConfig, Dropped, Events, Flow, HostConfig, HostId, JitterConfig, LineConfig, LossConfig,
+    Network, NetworkConfig, Packet, RateConfig, Schedule, Trace, WifiConfig, WifiStation,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -35,11 +36,13 @@ fn network(up: LineConfig, down: LineConfig) -> Network {
 
 /// A station that sends over Wi-Fi, beside so many that do nothing.
 fn wifi(others: u16) -> Network {
-    let station = |name: String| HostConfig { name, access: AccessConfig::Wifi(WifiStation::default()) };
+    let station =
+        |name: String| HostConfig { name, access: AccessConfig::Wifi(WifiStation::default()) };
     let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
     let mut hosts = vec![station("alice".into()), HostConfig { name: "bob".into(), access: wired }];
     hosts.extend((0..others).map(|nth| station(format!("idle{nth}"))));
-    let config = NetworkConfig { hosts, wifi: vec![WifiConfig::default()], ..NetworkConfig::default() };
+    let config =
+        NetworkConfig { hosts, wifi: vec![WifiConfig::default()], ..NetworkConfig::default() };
     #[expect(clippy::expect_used, reason = "the names differ")]
     Network::new(&config, Seed(1)).expect("a network")
 }
@@ -53,7 +56,11 @@ fn run(mut network: Network) -> u64 {
         while let Some(due) = network.next_wake().filter(|&due| due <= now) {
             network.advance(due, &mut count);
         }
-        network.send(now, Packet { id, size: Bytes::new(1200), flow, ..Packet::default() }, &mut count);
+        network.send(
+            now,
+            Packet { id, size: Bytes::new(1200), flow, ..Packet::default() },
+            &mut count,
+        );
     }
     while let Some(due) = network.next_wake() {
         network.advance(due, &mut count);
@@ -63,7 +70,12 @@ fn run(mut network: Network) -> u64 {
 
 fn bottleneck(rate: RateConfig) -> LineConfig {
     let queue = "droptail limit 300ms".parse().unwrap_or_default();
-    LineConfig { rate, delay: Schedule::constant(Duration::from_millis(25)), queue, ..LineConfig::default() }
+    LineConfig {
+        rate,
+        delay: Schedule::constant(Duration::from_millis(25)),
+        queue,
+        ..LineConfig::default()
+    }
 }
 
 /// Two classes, of which all packets are in one.

@@ -1,9 +1,10 @@
-//! What a second of a city costs: 21 cells, ten terminals in each, with a picture 30 times and a voice packet 50 times a second.
+//! What a second of a city costs: 21 cells, ten terminals in each, with a picture 30 times and a
+//! voice packet 50 times a second.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use net::{
-    AccessConfig, Dropped, Events, Flow, HostConfig, HostId, Layout, LineConfig, LteConfig, LteTerminal,
-    Network, NetworkConfig, Packet, Shadowing, Start, UrbanLoss,
+    AccessConfig, Dropped, Events, Flow, HostConfig, HostId, Layout, LineConfig, LteConfig,
+    LteTerminal, Network, NetworkConfig, Packet, Shadowing, Start, UrbanLoss,
 };
 use std::hint::black_box;
 use units::{Bytes, Decibels, Metres, Seed, Speed, Time};
@@ -24,8 +25,11 @@ impl Events for Count {
 
 fn city() -> Network {
     let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
-    let terminal =
-        LteTerminal { place: Start::Anywhere, speed: Speed::from_kmh(30), ..LteTerminal::default() };
+    let terminal = LteTerminal {
+        place: Start::Anywhere,
+        speed: Speed::from_kmh(30),
+        ..LteTerminal::default()
+    };
     let mut hosts = vec![HostConfig { name: "server".into(), access: wired }];
     hosts.extend((1..=TERMINALS).map(|number| HostConfig {
         name: format!("ue{number}"),

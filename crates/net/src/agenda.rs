@@ -7,7 +7,8 @@ use units::Time;
 /// An element of the network, by number.
 pub(crate) type Element = u32;
 
-/// When each element is next due. An element has one valid booking; an older one is passed over when it comes up.
+/// When each element is next due. An element has one valid booking; an older one is passed over
+/// when it comes up.
 pub(crate) struct Agenda {
     heap: BinaryHeap<Reverse<(Time, u64, Element)>>,
     /// The sequence number of each element's valid booking and its time; `Time::MAX` for none.
@@ -76,6 +77,9 @@ mod tests {
         let order: Vec<_> = std::iter::from_fn(|| agenda.pop(at(6))).collect();
         assert_eq!(order, [(at(5), 2), (at(5), 0)]);
         assert_eq!(agenda.next(), Some(at(7)));
-        assert_eq!((agenda.pop(at(7)), agenda.pop(at(7)), agenda.next()), (Some((at(7), 1)), None, None));
+        assert_eq!(
+            (agenda.pop(at(7)), agenda.pop(at(7)), agenda.next()),
+            (Some((at(7), 1)), None, None)
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! What a packet waits in, sans-IO: queues, links, impairments, access networks, and the network that
-//! joins them. Packets go in with a time, packets come out with a time, and the network says when it
-//! next wants to be woken. Nothing here knows whether the clock is virtual or real.
+//! What a packet waits in, sans-IO: queues, links, impairments, access networks, and the network
+//! that joins them. Packets go in with a time, packets come out with a time, and the network says
+//! when it next wants to be woken. Nothing here knows whether the clock is virtual or real.
 //!
 //! ```
 //! use net::{AccessConfig, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig};
@@ -43,9 +43,10 @@ mod schedule;
 mod trace;
 
 pub use access::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth, ChannelWidth, Fading,
-    FadingTrace, FastFading, GuardInterval, Handover, Layout, LteConfig, LteTerminal, PathLoss, RateControl,
-    RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice, WifiStation,
+    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth, ChannelWidth,
+    Fading, FadingTrace, FastFading, GuardInterval, Handover, Layout, LteConfig, LteTerminal,
+    PathLoss, RateControl, RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice,
+    WifiStation,
 };
 pub use accounting::{Accounting, Count};
 pub use config::{Change, ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
@@ -54,9 +55,9 @@ pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{
-    CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CodelConfig, CodelParameters, DualPi2Config, Field,
-    Filter, FqCodelConfig, HtbClass, HtbConfig, Match, PieConfig, QueueConfig, QueueConfigError, RedConfig,
-    SfqConfig, StepThreshold, TbfConfig,
+    CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CodelConfig, CodelParameters,
+    DualPi2Config, Field, Filter, FqCodelConfig, HtbClass, HtbConfig, Match, PieConfig,
+    QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
 };
 pub use schedule::{Ramped, Schedule, Shape};
 pub use trace::{Trace, TraceError, TraceModel};

@@ -15,7 +15,8 @@ pub(crate) trait Watch: Drops {
     fn departed(&mut self, packet: &Packet, sojourn: Duration);
 }
 
-/// One direction of a wired access. What it shows is the truth; it is for records, never for controllers.
+/// One direction of a wired access. What it shows is the truth; it is for records, never for
+/// controllers.
 pub struct Line {
     loss: Loss,
     queue: Queue,
@@ -30,7 +31,8 @@ pub struct Line {
     dropped: DropCounts,
     /// How long the newest packet to leave the queue had waited.
     sojourn: Duration,
-    /// Streams for changed random elements: of the run, by the line's name and how many were changed before.
+    /// Streams for changed random elements: of the run, by the line's name and how many were
+    /// changed before.
     streams: Streams,
     changes: u32,
 }
@@ -76,7 +78,12 @@ impl Line {
     }
 
     /// Takes in a packet. Returns it if it passes at once.
-    pub(crate) fn enter(&mut self, now: Time, packet: Packet, watch: &mut impl Watch) -> Option<Packet> {
+    pub(crate) fn enter(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        watch: &mut impl Watch,
+    ) -> Option<Packet> {
         self.entered.count(&packet);
         if self.loss.loses(now) {
             self.dropped.add(&packet, DropReason::RandomLoss);
@@ -132,7 +139,8 @@ impl Line {
         None
     }
 
-    /// When the server has something to do: a packet has been sent, the rate changes, or a packet can be had.
+    /// When the server has something to do: a packet has been sent, the rate changes, or a packet
+    /// can be had.
     pub(crate) fn server_due(&self, now: Time) -> Option<Time> {
         if self.server.is_idle() { self.queue.next_ready(now) } else { self.server.due() }
     }
@@ -166,7 +174,8 @@ impl Line {
         Count { packets: self.queue.packets() as u64, bytes: self.queue.bytes() }
     }
 
-    /// The rate in force; `None` where nothing limits it. Of a trace's opportunities, the mean over the second around `now`.
+    /// The rate in force; `None` where nothing limits it. Of a trace's opportunities, the mean over
+    /// the second around `now`.
     #[must_use]
     pub fn rate(&self, now: Time) -> Option<Bitrate> {
         self.server.rate(now)
@@ -193,7 +202,8 @@ impl Line {
     /// Every packet that ever came in.
     #[must_use]
     pub fn accounting(&self) -> Accounting {
-        let sending = Count { packets: u64::from(!self.server.is_idle()), bytes: self.server.bytes() };
+        let sending =
+            Count { packets: u64::from(!self.server.is_idle()), bytes: self.server.bytes() };
         let propagating = Count { packets: self.pipe.packets() as u64, bytes: self.pipe.bytes() };
         Accounting {
             entered: self.entered,

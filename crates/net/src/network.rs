@@ -20,13 +20,15 @@ pub trait Events {
     fn delivered(&mut self, at: Time, packet: Packet);
     /// A packet was given up.
     fn dropped(&mut self, at: Time, dropped: Dropped);
-    /// A packet left a queue for its line, having waited for `sojourn`. A line without a limit has no queue.
+    /// A packet left a queue for its line, having waited for `sojourn`. A line without a limit has
+    /// no queue.
     fn departed(&mut self, at: Time, place: Place, packet: &Packet, sojourn: Duration) {
         let _ = (at, place, packet, sojourn);
     }
 }
 
-/// The network of a run. Feed it packets in order of time; equal configuration, seed and packets give equal events.
+/// The network of a run. Feed it packets in order of time; equal configuration, seed and packets
+/// give equal events.
 pub struct Network {
     hosts: Vec<Access>,
     shared: Vec<Shared>,
@@ -47,7 +49,8 @@ enum Access {
     Shared(usize),
 }
 
-/// The core's number on the agenda. After it come, of each host's lines, the server and the pipe: see [`server_of`]; then those that hosts share.
+/// The core's number on the agenda. After it come, of each host's lines, the server and the pipe:
+/// see [`server_of`]; then those that hosts share.
 const CORE: Element = 0;
 
 fn server_of(place: Place) -> Element {
@@ -99,7 +102,8 @@ impl<E: Events> CellEvents for WatchShared<'_, E> {
 
     fn dropped(&mut self, direction: Direction, packet: Packet, reason: DropReason) {
         self.dropped.count(&packet);
-        self.events.dropped(self.at, Dropped { packet, place: Place::of(&packet, direction), reason });
+        self.events
+            .dropped(self.at, Dropped { packet, place: Place::of(&packet, direction), reason });
     }
 
     fn departed(&mut self, direction: Direction, packet: &Packet, sojourn: Duration) {
@@ -108,14 +112,17 @@ impl<E: Events> CellEvents for WatchShared<'_, E> {
 }
 
 impl Network {
-    /// Builds the network; random elements draw from streams of `seed` named after them: `alice.up.loss`.
+    /// Builds the network; random elements draw from streams of `seed` named after them:
+    /// `alice.up.loss`.
     ///
     /// # Errors
     /// When two hosts share a name or there are too many.
     pub fn new(config: &NetworkConfig, seed: Seed) -> Result<Self, ConfigError> {
         let count = config.hosts.len();
         if count > usize::from(u16::MAX) {
-            return Err(ConfigError(format!("{count} hosts are more than the 65535 that there can be")));
+            return Err(ConfigError(format!(
+                "{count} hosts are more than the 65535 that there can be"
+            )));
         }
         let mut names = BTreeSet::new();
         if let Some(twin) = config.hosts.iter().find(|host| !names.insert(&host.name)) {
@@ -147,7 +154,11 @@ impl Network {
                         config.wifi.len()
                     )));
                 };
-                match station.device.fault(&host.name, cell.ap.spatial_streams).or_else(|| cell.fault()) {
+                match station
+                    .device
+                    .fault(&host.name, cell.ap.spatial_streams)
+                    .or_else(|| cell.fault())
+                {
                     Some(fault) => Err(ConfigError(fault)),
                     None => Ok(Access::Shared(station.cell)),
                 }
@@ -208,7 +219,9 @@ impl Network {
     /// When there is no such host, or it is not wired: see [`Network::is_wired`].
     pub fn change(&mut self, now: Time, place: Place, change: Change, events: &mut impl Events) {
         self.advance(now, events);
-        let Access::Wired(wired) = &mut self.hosts[usize::from(place.host.0)] else { panic!("{NOT_WIRED}") };
+        let Access::Wired(wired) = &mut self.hosts[usize::from(place.host.0)] else {
+            panic!("{NOT_WIRED}")
+        };
         let line = wired.line_mut(place.direction);
         let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
         line.change(now, change, &mut watch);
@@ -232,7 +245,8 @@ impl Network {
         self.agenda.next()
     }
 
-    /// Does everything that is due at or before `now`, in order of time; events carry the time at which it was due.
+    /// Does everything that is due at or before `now`, in order of time; events carry the time at
+    /// which it was due.
     pub fn advance(&mut self, now: Time, events: &mut impl Events) {
         while let Some((at, element)) = self.agenda.pop(now) {
             match element {
@@ -267,7 +281,8 @@ impl Network {
 
     fn advance_shared(&mut self, place: usize, now: Time, events: &mut impl Events) {
         let mut arrived = std::mem::take(&mut self.arrived);
-        let mut watch = WatchShared { at: now, arrived: &mut arrived, events, dropped: &mut self.dropped };
+        let mut watch =
+            WatchShared { at: now, arrived: &mut arrived, events, dropped: &mut self.dropped };
         self.shared[place].advance(now, &mut watch);
         self.book_shared(place);
         for (place, packet) in arrived.drain(..) {
@@ -286,7 +301,12 @@ impl Network {
         let out = self.core.pop(now);
         self.agenda.book(CORE, self.core.next());
         if let Some(packet) = out {
-            self.enter(Place { host: packet.flow.dst, direction: Direction::Down }, now, packet, events);
+            self.enter(
+                Place { host: packet.flow.dst, direction: Direction::Down },
+                now,
+                packet,
+                events,
+            );
         }
     }
 
@@ -296,7 +316,8 @@ impl Network {
                 let line = wired.line_mut(place.direction);
                 let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
                 if let Some(packet) = line.enter(now, packet, &mut watch) {
-                    // It passed an element without a memory: nothing else there is due because of it.
+                    // It passed an element without a memory: nothing else there is due because of
+                    // it.
                     self.left(place, now, packet, events);
                     return;
                 }
@@ -324,20 +345,27 @@ impl Network {
         }
         let delay = self.core_delay.at(now);
         if self.core.passes(now, delay) {
-            self.enter(Place { host: packet.flow.dst, direction: Direction::Down }, now, packet, events);
+            self.enter(
+                Place { host: packet.flow.dst, direction: Direction::Down },
+                now,
+                packet,
+                events,
+            );
         } else {
             self.core.push(now, delay, packet);
             self.agenda.book(CORE, self.core.next());
         }
     }
 
-    /// Shows the truth about one direction of a host's access, by name: see [`Line::show`]. Of a station of a Wi-Fi cell also the signal
-    /// at the receiver (`signalStrength`, dBm), the modulation and coding scheme last used (`mcsIndex`; `rate` is its bit rate), and since
-    /// the beginning the time on the air (`airtime`, seconds), frames that were sent again (`retransmissions`) and transmissions that
-    /// met another (`collisions`). Of a terminal of an LTE network the reference signal at the receiver (`signalStrength`, dBm), the SINR of the
-    /// last transport block (`sinr`, dB), the channel quality indicator (`cqi`), `mcsIndex` (`rate` is what it would carry in the whole
-    /// band), and since the beginning `resourceBlocks` and blocks sent again (`retransmissions`); down also the serving cell (`cell`) and
-    /// `handovers`.
+    /// Shows the truth about one direction of a host's access, by name: see [`Line::show`]. Of a
+    /// station of a Wi-Fi cell also the signal at the receiver (`signalStrength`, dBm), the
+    /// modulation and coding scheme last used (`mcsIndex`; `rate` is its bit rate), and since the
+    /// beginning the time on the air (`airtime`, seconds), frames that were sent again
+    /// (`retransmissions`) and transmissions that met another (`collisions`). Of a terminal of an
+    /// LTE network the reference signal at the receiver (`signalStrength`, dBm), the SINR of the
+    /// last transport block (`sinr`, dB), the channel quality indicator (`cqi`), `mcsIndex` (`rate`
+    /// is what it would carry in the whole band), and since the beginning `resourceBlocks` and
+    /// blocks sent again (`retransmissions`); down also the serving cell (`cell`) and `handovers`.
     ///
     /// # Panics
     /// When there is no such host.
@@ -377,7 +405,8 @@ impl Network {
     pub fn accounting(&self) -> Accounting {
         let core = Count { packets: self.core.packets() as u64, bytes: self.core.bytes() };
         let hosts = (0..).map(HostId).take(self.hosts.len());
-        let places = hosts.flat_map(|host| Direction::ALL.map(|direction| Place { host, direction }));
+        let places =
+            hosts.flat_map(|host| Direction::ALL.map(|direction| Place { host, direction }));
         let held = places.fold(core, |sum, place| sum + self.accounting_at(place).held);
         Accounting { entered: self.entered, left: self.left, dropped: self.dropped, held }
     }

@@ -16,7 +16,8 @@ impl HostId {
         Ipv4Addr::new(10, 0, high, low)
     }
 
-    /// The IPv6 address of the host where real programs run: fd77:6569:7200::1 is the first (RFC 4193; the 40 bits are ASCII "weir").
+    /// The IPv6 address of the host where real programs run: fd77:6569:7200::1 is the first (RFC
+    /// 4193; the 40 bits are ASCII "weir").
     #[must_use]
     pub const fn address_v6(self) -> Ipv6Addr {
         Ipv6Addr::new(0xfd77, 0x6569, 0x7200, 0, 0, 0, 0, self.0.wrapping_add(1))
@@ -25,7 +26,9 @@ impl HostId {
     /// The host that has this IPv4 address, if there are that many.
     #[must_use]
     pub fn of_address(address: Ipv4Addr) -> Option<Self> {
-        let host = u16::from_be_bytes([address.octets()[2], address.octets()[3]]).checked_sub(1).map(Self)?;
+        let host = u16::from_be_bytes([address.octets()[2], address.octets()[3]])
+            .checked_sub(1)
+            .map(Self)?;
         (host.address() == address).then_some(host)
     }
 
@@ -76,8 +79,8 @@ impl Dscp {
     /// Assured forwarding class 4, low drop precedence (RFC 2597).
     pub const AF41: Self = Self(34);
 
-    /// The code point of a name, whatever its case: `be`, `le` (RFC 8622), `ef`, `va` (RFC 5865), `cs0` to `cs7` (RFC 2474 § 4.2.2),
-    /// `af11` to `af43` (RFC 2597 § 6).
+    /// The code point of a name, whatever its case: `be`, `le` (RFC 8622), `ef`, `va` (RFC 5865),
+    /// `cs0` to `cs7` (RFC 2474 § 4.2.2), `af11` to `af43` (RFC 2597 § 6).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
@@ -189,7 +192,8 @@ pub enum DropReason {
     Aqm,
     /// No such host.
     NoRoute,
-    /// A frame or a transport block was sent again as often as it may be (IEEE 802.11-2016 § 10.3.4.4; 3GPP TS 36.321 § 5.4.2.2).
+    /// A frame or a transport block was sent again as often as it may be (IEEE 802.11-2016 §
+    /// 10.3.4.4; 3GPP TS 36.321 § 5.4.2.2).
     RetryLimit,
     /// It waited longer than it may (discardTimer, 3GPP TS 36.323 § 5.4).
     Discarded,
@@ -197,8 +201,14 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 6] =
-        [Self::QueueFull, Self::RandomLoss, Self::Aqm, Self::NoRoute, Self::RetryLimit, Self::Discarded];
+    pub const ALL: [Self; 6] = [
+        Self::QueueFull,
+        Self::RandomLoss,
+        Self::Aqm,
+        Self::NoRoute,
+        Self::RetryLimit,
+        Self::Discarded,
+    ];
 }
 
 /// A packet that the network gave up, and where and why.

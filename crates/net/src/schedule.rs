@@ -89,26 +89,37 @@ impl Ramped for Ratio {
 pub enum Shape {
     /// Equal steps.
     Linear,
-    /// Slow at first and then fast: the share of the way at x of the time is (2^(10x) − 1)/(2^10 − 1).
-    /// Jansen 2016, Table 8-5 names the course 'exponential' and gives no base; 2^10 is the usual easing function's.
+    /// Slow at first and then fast: the share of the way at x of the time is (2^(10x) − 1)/(2^10 −
+    /// 1). Jansen 2016, Table 8-5 names the course 'exponential' and gives no base; 2^10 is the
+    /// usual easing function's.
     Exponential,
 }
 
 impl<T: Ramped> Schedule<T> {
-    /// The steps of a ramp from the value in force at `from` to `target`, over `span`, one every `every`
-    /// (Jansen 2016, listing 7.4 sets a new value every 0.5 s).
+    /// The steps of a ramp from the value in force at `from` to `target`, over `span`, one every
+    /// `every` (Jansen 2016, listing 7.4 sets a new value every 0.5 s).
     #[must_use]
-    pub fn with_ramp(mut self, from: Time, target: T, span: Duration, every: Duration, shape: Shape) -> Self {
+    pub fn with_ramp(
+        mut self,
+        from: Time,
+        target: T,
+        span: Duration,
+        every: Duration,
+        shape: Shape,
+    ) -> Self {
         let (first, last) = (self.at(from).to_real(), target.to_real());
         self.steps.retain(|&(at, _)| at < from || at == Time::ZERO);
         let count = (span.as_nanos() / every.as_nanos().max(1)).max(1);
         for step in 1..=count {
             let share = match shape {
                 Shape::Linear => step as f64 / count as f64,
-                Shape::Exponential => (libm::exp2(10.0 * step as f64 / count as f64) - 1.0) / 1023.0,
+                Shape::Exponential => {
+                    (libm::exp2(10.0 * step as f64 / count as f64) - 1.0) / 1023.0
+                }
             };
             let at = from + Duration::from_nanos(span.as_nanos() / count * (step - 1));
-            let value = if step == count { target } else { T::from_real(first + (last - first) * share) };
+            let value =
+                if step == count { target } else { T::from_real(first + (last - first) * share) };
             match self.steps.last_mut() {
                 Some(newest) if newest.0 == at => newest.1 = value,
                 _ => self.steps.push((at, value)),

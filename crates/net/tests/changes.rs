@@ -6,8 +6,8 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Change, Direction, HostConfig, HostId, LineConfig, LossConfig, Network, NetworkConfig,
-    Place, RateConfig, Schedule, Trace,
+    AccessConfig, Change, Direction, HostConfig, HostId, LineConfig, LossConfig, Network,
+    NetworkConfig, Place, RateConfig, Schedule, Trace,
 };
 use std::sync::Arc;
 use units::{Bitrate, Duration, Ratio, Seed, Time};
@@ -22,7 +22,8 @@ fn constant(rate: Bitrate) -> RateConfig {
     RateConfig::Scheduled(Schedule::constant(rate))
 }
 
-/// Alice's way up begins with this rate, and `count` packets of 1250 bytes come at once; then the changes, and when each packet arrives in ms.
+/// Alice's way up begins with this rate, and `count` packets of 1250 bytes come at once; then the
+/// changes, and when each packet arrives in ms.
 fn arrivals(rate: RateConfig, count: u64, changes: Vec<(u64, Change)>) -> Vec<f64> {
     let up = LineConfig { rate, ..LineConfig::default() };
     let access = |up| AccessConfig::Wired { up, down: LineConfig::default() };
@@ -30,7 +31,8 @@ fn arrivals(rate: RateConfig, count: u64, changes: Vec<(u64, Change)>) -> Vec<f6
         HostConfig { name: "alice".into(), access: access(up) },
         HostConfig { name: "bob".into(), access: access(LineConfig::default()) },
     ];
-    let mut network = Network::new(&NetworkConfig { hosts, ..Default::default() }, Seed(1)).unwrap();
+    let mut network =
+        Network::new(&NetworkConfig { hosts, ..Default::default() }, Seed(1)).unwrap();
     let mut log = Log::default();
     for id in 0..count {
         network.send(Time::ZERO, packet(id, 1250), &mut log);
@@ -50,14 +52,18 @@ fn a_new_rate_holds_for_what_is_left_of_the_packet_on_the_line() {
     let changes = vec![(5, Change::Rate(constant(mbps(2))))];
     // 10 ms each at 1 Mbit/s; of the first, half is left at 5 ms.
     assert_eq!(arrivals(constant(mbps(1)), 3, changes), [7.5, 12.5, 17.5]);
-    let stopped = vec![(5, Change::Rate(constant(Bitrate::ZERO))), (100, Change::Rate(constant(mbps(1))))];
+    let stopped =
+        vec![(5, Change::Rate(constant(Bitrate::ZERO))), (100, Change::Rate(constant(mbps(1))))];
     assert_eq!(arrivals(constant(mbps(1)), 2, stopped), [105.0, 115.0]);
 }
 
 #[test]
 fn without_a_limit_what_waits_leaves_at_once_and_before_what_comes() {
     let changes = vec![(25, Change::Rate(RateConfig::Unlimited))];
-    assert_eq!(arrivals(constant(Bitrate::from_mbps(1)), 5, changes), [10.0, 20.0, 25.0, 25.0, 25.0]);
+    assert_eq!(
+        arrivals(constant(Bitrate::from_mbps(1)), 5, changes),
+        [10.0, 20.0, 25.0, 25.0, 25.0]
+    );
 }
 
 #[test]
@@ -65,8 +71,10 @@ fn a_line_without_a_limit_gets_a_queue_with_its_rate() {
     let up = LineConfig::default();
     let changes = vec![(0, Change::Rate(constant(Bitrate::from_mbps(1))))];
     assert_eq!(arrivals(up.rate, 1, changes.clone()), [0.0], "it had passed");
-    let back =
-        vec![(0, Change::Rate(RateConfig::Unlimited)), (0, Change::Rate(constant(Bitrate::from_mbps(1))))];
+    let back = vec![
+        (0, Change::Rate(RateConfig::Unlimited)),
+        (0, Change::Rate(constant(Bitrate::from_mbps(1)))),
+    ];
     assert_eq!(
         arrivals(constant(Bitrate::ZERO), 2, back),
         [0.0, 0.0],
@@ -87,5 +95,9 @@ fn delay_and_loss_hold_for_what_comes_after() {
     let changes = vec![(15, Change::Delay(Duration::from_millis(40)))];
     assert_eq!(arrivals(constant(mbps(1)), 2, changes), [10.0, 60.0]);
     let all = LossConfig::Bernoulli(Schedule::constant(Ratio::ONE));
-    assert_eq!(arrivals(constant(mbps(1)), 2, vec![(1, Change::Loss(all))]), [10.0, 20.0], "they had come");
+    assert_eq!(
+        arrivals(constant(mbps(1)), 2, vec![(1, Change::Loss(all))]),
+        [10.0, 20.0],
+        "they had come"
+    );
 }

@@ -6,11 +6,11 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, Change, ChannelAccess, ChannelWidth, Direction, Dscp,
-    Ecn, Fading, FastFading, Field, Filter, Flow, GuardInterval, HostConfig, HostId, JitterConfig,
-    LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, Place,
-    QueueConfig, RateConfig, RateControl, RlcMode, Schedule, Scheduler, Start, Trace, WifiConfig, WifiDevice,
-    WifiStation,
+    AccessConfig, Aggregation, BearerConfig, Buffer, Change, ChannelAccess, ChannelWidth,
+    Direction, Dscp, Ecn, Fading, FastFading, Field, Filter, Flow, GuardInterval, HostConfig,
+    HostId, JitterConfig, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network,
+    NetworkConfig, Packet, Place, QueueConfig, RateConfig, RateControl, RlcMode, Schedule,
+    Scheduler, Start, Trace, WifiConfig, WifiDevice, WifiStation,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -54,7 +54,8 @@ fn any_queue() -> impl Strategy<Value = &'static str> {
 fn any_line() -> impl Strategy<Value = LineConfig> {
     let rate = prop_oneof![
         Just(RateConfig::Unlimited),
-        (1u64..5_000).prop_map(|kbps| RateConfig::Scheduled(Schedule::constant(Bitrate::from_kbps(kbps)))),
+        (1u64..5_000)
+            .prop_map(|kbps| RateConfig::Scheduled(Schedule::constant(Bitrate::from_kbps(kbps)))),
         (1u64..2_000, 0u64..2_000).prop_map(|(first, second)| {
             let steps = [(0, first), (300, second), (900, 700)];
             let steps = steps.map(|(ms, kbps)| (Time::from_millis(ms), Bitrate::from_kbps(kbps)));
@@ -70,8 +71,9 @@ fn any_line() -> impl Strategy<Value = LineConfig> {
     ];
     let loss = prop_oneof![
         Just(LossConfig::None),
-        (0u32..60)
-            .prop_map(|percent| LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(percent)))),
+        (0u32..60).prop_map(|percent| LossConfig::Bernoulli(Schedule::constant(
+            Ratio::from_percent(percent)
+        ))),
         Just(LossConfig::GilbertElliott {
             p: Ratio::from_percent(10),
             r: Ratio::from_percent(30),
@@ -83,49 +85,49 @@ fn any_line() -> impl Strategy<Value = LineConfig> {
         Just(Schedule::constant(Duration::ZERO)),
         (0u64..300, 0u64..300).prop_map(|(first, second)| {
             let steps = [(0, first), (400, second)];
-            Schedule::steps(steps.map(|(at, ms)| (Time::from_millis(at), Duration::from_millis(ms))).to_vec())
-                .unwrap()
+            Schedule::steps(
+                steps.map(|(at, ms)| (Time::from_millis(at), Duration::from_millis(ms))).to_vec(),
+            )
+            .unwrap()
         }),
     ];
-    (rate, jitter, loss, delay, any_queue()).prop_map(|(rate, jitter, loss, delay, queue)| LineConfig {
-        rate,
-        jitter,
-        loss,
-        delay,
-        queue: queue.parse().unwrap(),
+    (rate, jitter, loss, delay, any_queue()).prop_map(|(rate, jitter, loss, delay, queue)| {
+        LineConfig { rate, jitter, loss, delay, queue: queue.parse().unwrap() }
     })
 }
 
 fn any_device() -> impl Strategy<Value = WifiDevice> {
     let rate = prop_oneof![Just(RateControl::Minstrel), (0u8..8).prop_map(RateControl::Fixed)];
-    let words = any_queue()
-        .prop_filter("a queue that does not shape", |words| !words.parse::<QueueConfig>().unwrap().shapes());
+    let words = any_queue().prop_filter("a queue that does not shape", |words| {
+        !words.parse::<QueueConfig>().unwrap().shapes()
+    });
     let buffer = (words, prop::option::of(1u32..200)).prop_map(|(words, driver)| {
         let queue = words.parse().unwrap();
-        driver.map_or(Buffer::PerStation { queue: words.parse().unwrap() }, |driver| Buffer::Shared {
-            queue,
-            driver,
+        driver.map_or(Buffer::PerStation { queue: words.parse().unwrap() }, |driver| {
+            Buffer::Shared { queue, driver }
         })
     });
-    (rate, buffer, any::<bool>(), -95i16..-40, 1u8..3).prop_map(|(rate, buffer, short, noise, streams)| {
-        WifiDevice {
+    (rate, buffer, any::<bool>(), -95i16..-40, 1u8..3).prop_map(
+        |(rate, buffer, short, noise, streams)| WifiDevice {
             spatial_streams: streams,
             noise: Dbm::new(noise),
             guard_interval: if short { GuardInterval::Short } else { GuardInterval::Long },
             rate,
             buffer,
             ..WifiDevice::default()
-        }
-    })
+        },
+    )
 }
 
 fn any_cell() -> impl Strategy<Value = WifiConfig> {
     let aggregation =
-        (1u8..65, 100u64..65_536, 1u64..11, 0u64..4_000).prop_map(|(frames, bytes, ms, amsdu)| Aggregation {
-            ampdu_frames: frames,
-            ampdu_bytes: Bytes::new(bytes),
-            ampdu_duration: Duration::from_millis(ms),
-            amsdu_bytes: Bytes::new(amsdu),
+        (1u8..65, 100u64..65_536, 1u64..11, 0u64..4_000).prop_map(|(frames, bytes, ms, amsdu)| {
+            Aggregation {
+                ampdu_frames: frames,
+                ampdu_bytes: Bytes::new(bytes),
+                ampdu_duration: Duration::from_millis(ms),
+                amsdu_bytes: Bytes::new(amsdu),
+            }
         });
     (aggregation, any::<(bool, bool, bool)>(), prop::option::of(1u8..9), any_device()).prop_map(
         |(aggregation, (edca, wide, ccmp), retry_limit, ap)| WifiConfig {
@@ -173,7 +175,8 @@ fn any_lte() -> impl Strategy<Value = LteConfig> {
             let marked = Match { field: Field::Tos, value: u32::from(Dscp::EF.0) << 2, mask: 0xfc };
             let filter = Filter { prio: 1, ipv6: None, matches: vec![marked], class: 0 };
             let gbr = |qci: u8| (qci < 5).then(|| Bitrate::from_kbps(500));
-            let other = qci.map(|qci| BearerConfig { qci, gbr: gbr(qci), filters: vec![filter], ..other });
+            let other =
+                qci.map(|qci| BearerConfig { qci, gbr: gbr(qci), filters: vec![filter], ..other });
             LteConfig {
                 bearers: std::iter::once(default).chain(other).collect(),
                 fast_fading,
@@ -190,13 +193,26 @@ fn any_lte() -> impl Strategy<Value = LteConfig> {
 /// A wired access or, less often, a place in one of the cells.
 fn any_access() -> impl Strategy<Value = AccessConfig> {
     let station = (any_device(), 0u16..60, 0i16..10).prop_map(|(device, distance, deviation)| {
-        let fading = Fading { deviation: Decibels::new(deviation), coherence: Duration::from_millis(100) };
+        let fading =
+            Fading { deviation: Decibels::new(deviation), coherence: Duration::from_millis(100) };
         let distance = Metres::new(distance);
-        AccessConfig::Wifi(WifiStation { cell: 0, distance, walls: 1, shadowing: fading, fading, device })
+        AccessConfig::Wifi(WifiStation {
+            cell: 0,
+            distance,
+            walls: 1,
+            shadowing: fading,
+            fading,
+            device,
+        })
     });
     let terminal = (1u16..3_000, 0i16..30, 0u16..130).prop_map(|(distance, obstacles, speed)| {
-        let place = Start::At { distance: Metres::new(distance), obstacles: Decibels::new(obstacles) };
-        AccessConfig::Lte(LteTerminal { place, speed: Speed::from_kmh(speed), ..LteTerminal::default() })
+        let place =
+            Start::At { distance: Metres::new(distance), obstacles: Decibels::new(obstacles) };
+        AccessConfig::Lte(LteTerminal {
+            place,
+            speed: Speed::from_kmh(speed),
+            ..LteTerminal::default()
+        })
     });
     prop_oneof![
         2 => (any_line(), any_line()).prop_map(|(up, down)| AccessConfig::Wired { up, down }),
@@ -207,11 +223,14 @@ fn any_access() -> impl Strategy<Value = AccessConfig> {
 
 /// Three hosts with any accesses and any delay between them.
 fn any_network() -> impl Strategy<Value = NetworkConfig> {
-    let core = prop_oneof![Just(0u64), 1u64..80].prop_map(|ms| Schedule::constant(Duration::from_millis(ms)));
+    let core = prop_oneof![Just(0u64), 1u64..80]
+        .prop_map(|ms| Schedule::constant(Duration::from_millis(ms)));
     (prop::collection::vec(any_access(), 3), any_cell(), any_lte(), core).prop_map(
         |(accesses, cell, lte, core_delay)| {
-            let host =
-                |(number, access): (u8, AccessConfig)| HostConfig { name: format!("host{number}"), access };
+            let host = |(number, access): (u8, AccessConfig)| HostConfig {
+                name: format!("host{number}"),
+                access,
+            };
             NetworkConfig {
                 hosts: (0..).zip(accesses).map(host).collect(),
                 wifi: vec![cell],
@@ -231,7 +250,8 @@ fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
             let flow = Flow { src: HostId(src), dst: HostId(dst), ..Flow::default() };
             // A flow keeps its kind: what L4S overtakes is another's.
             let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(src + dst) % 4];
-            let dscp = [Dscp::DEFAULT, Dscp::EF, Dscp::AF41, Dscp(8)][usize::from(src + 2 * dst) % 4];
+            let dscp =
+                [Dscp::DEFAULT, Dscp::EF, Dscp::AF41, Dscp(8)][usize::from(src + 2 * dst) % 4];
             (now, Packet { id, flow, ecn, dscp, ..packet(id, size) })
         });
         numbered.collect()
@@ -239,12 +259,14 @@ fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 }
 
 fn balances(network: &Network) -> bool {
-    let mut places =
-        (0..3).map(HostId).flat_map(|host| Direction::ALL.map(|direction| Place { host, direction }));
+    let mut places = (0..3)
+        .map(HostId)
+        .flat_map(|host| Direction::ALL.map(|direction| Place { host, direction }));
     network.accounting().balances() && places.all(|place| network.accounting_at(place).balances())
 }
 
-/// Runs until nothing is due: every packet was delivered or dropped, time went on, and no flow was reordered.
+/// Runs until nothing is due: every packet was delivered or dropped, time went on, and no flow was
+/// reordered.
 fn run_out(
     config: &NetworkConfig,
     network: &mut Network,
@@ -263,15 +285,18 @@ fn run_out(
     for (src, dst) in (0..9).map(|pair| (HostId(pair / 3), HostId(pair % 3))) {
         let packet = |id: u64| packets[usize::try_from(id).unwrap()].1;
         let of_pair = |id: u64| packet(id).flow;
-        // A queue before it may mark ECT(0); a dualpi2 then takes the packet for L4S, past its own flow (RFC 9332 § 2.3).
+        // A queue before it may mark ECT(0); a dualpi2 then takes the packet for L4S, past its own
+        // flow (RFC 9332 § 2.3).
         let down = match &config.hosts[usize::from(dst.0)].access {
             AccessConfig::Wired { down, .. } => &down.queue,
             AccessConfig::Wifi(_) => config.wifi[0].ap.buffer.queue(),
             AccessConfig::Lte(_) => &config.lte[0].bearers[0].down,
         };
-        let is_moved = |id: u64| packet(id).ecn == Ecn::Ect0 && matches!(down, QueueConfig::DualPi2(_));
+        let is_moved =
+            |id: u64| packet(id).ecn == Ecn::Ect0 && matches!(down, QueueConfig::DualPi2(_));
         let ids = log.delivered.iter().map(|&(_, id)| id);
-        let ids = ids.filter(|&id| of_pair(id).src == src && of_pair(id).dst == dst && !is_moved(id));
+        let ids =
+            ids.filter(|&id| of_pair(id).src == src && of_pair(id).dst == dst && !is_moved(id));
         prop_assert!(ids.is_sorted(), "{src:?} to {dst:?}");
     }
     Ok(())

@@ -5,8 +5,9 @@
 //!  sender ─▶ eth0 with the script ─▶ eth0 ─▶ receiver
 //! ```
 //!
-//! The sender logs when each packet went, and the model is given these times and the same script. Sizes are those of frames, as the
-//! kernel counts them. The test starts itself again in each namespace, in a role. Without root or namespaces it is skipped, and says so.
+//! The sender logs when each packet went, and the model is given these times and the same script.
+//! Sizes are those of frames, as the kernel counts them. The test starts itself again in each
+//! namespace, in a role. Without root or namespaces it is skipped, and says so.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -67,7 +68,8 @@ struct Case {
 
 const TBF_BFIFO: &str = "tc qdisc add dev eth0 root handle 1: tbf rate 1mbit burst 5kb limit 20000";
 
-/// Too much, then less in several sizes once the queue is empty: a drop among these would change all that follow.
+/// Too much, then less in several sizes once the queue is empty: a drop among these would change
+/// all that follow.
 fn tbf_bfifo() -> Case {
     let mut packets = steady(FIRST, [0, 2_000], 4_730, &[1_000]);
     packets.extend(steady(FIRST, [2_200, 3_200], 9_370, &[1_000, 1_400, 300]));
@@ -80,7 +82,8 @@ fn tbf_bfifo() -> Case {
     }
 }
 
-const TBF_PFIFO: &str = "tc qdisc add dev eth0 root handle 1: tbf rate 2mbit burst 6000 latency 50ms
+const TBF_PFIFO: &str =
+    "tc qdisc add dev eth0 root handle 1: tbf rate 2mbit burst 6000 latency 50ms
 tc qdisc add dev eth0 parent 1:1 handle 10: pfifo limit 15";
 
 fn tbf_pfifo() -> Case {
@@ -147,7 +150,8 @@ fn htb_ceil() -> Case {
     }
 }
 
-/// Before the rest goes what warms the machine up, ns: the first packets through new namespaces are slow.
+/// Before the rest goes what warms the machine up, ns: the first packets through new namespaces are
+/// slow.
 const WARM_UP: u64 = 300 * MS;
 
 fn cases() -> [Case; 5] {
@@ -184,7 +188,8 @@ fn htb_with_a_ceil_below_the_parents() {
     check(4);
 }
 
-/// A machine that stands still for longer than a burst lasts moves all that follows; a difference is there every time.
+/// A machine that stands still for longer than a burst lasts moves all that follows; a difference
+/// is there every time.
 const ATTEMPTS: usize = 10;
 
 fn check(number: usize) {
@@ -197,7 +202,8 @@ fn check(number: usize) {
             Ok(run) => run,
             Err(Unable(reason)) => return skip(&reason),
         };
-        // A receiver that stands still loses packets, and a sender that moves to another core overtakes itself.
+        // A receiver that stands still loses packets, and a sender that moves to another core
+        // overtakes itself.
         let wrong = run.conserves().map_or_else(
             |lost| vec![lost],
             |()| {
@@ -249,14 +255,17 @@ impl Run {
 
     /// What went in came out or was dropped by the discipline, in order.
     fn conserves(&self) -> Result<(), String> {
-        let reordered = self.got.iter().find(|(_, got)| !got.is_sorted_by(|one, next| one.1 < next.1));
+        let reordered =
+            self.got.iter().find(|(_, got)| !got.is_sorted_by(|one, next| one.1 < next.1));
         if let Some((port, _)) = reordered {
             return Err(format!("reordered to port {port}"));
         }
         let (sent, left, dropped) = (self.sent.len(), self.stats.sent, self.stats.dropped);
         match self.arrivals().count() {
             got if got != left => Err(format!("{left} left, {got} arrived")),
-            got if sent != got + dropped => Err(format!("{sent} sent, {got} arrived and {dropped} dropped")),
+            got if sent != got + dropped => {
+                Err(format!("{sent} sent, {got} arrived and {dropped} dropped"))
+            }
             _ => Ok(()),
         }
     }
@@ -329,9 +338,13 @@ impl Pair {
             LazyLock::new(|| sweep().map_err(|Unable(reason)| reason));
         SWEPT.clone().map_err(Unable)?;
         let name = |host| format!("{PREFIX}{}-{number}-{host}", std::process::id());
-        let pair = Self { alice: Namespace::new(name("alice"))?, bob: Namespace::new(name("bob"))? };
+        let pair =
+            Self { alice: Namespace::new(name("alice"))?, bob: Namespace::new(name("bob"))? };
         let [alice, bob] = [&*pair.alice.0, &*pair.bob.0];
-        ip(&["-n", alice, "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", bob])?;
+        ip(&[
+            "-n", alice, "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns",
+            bob,
+        ])?;
         pair.alice.link("02:00:00:00:00:01", ALICE)?;
         pair.bob.link("02:00:00:00:00:02", BOB)?;
         pair.alice.ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0 nud permanent")?;
@@ -348,7 +361,9 @@ fn sweep() -> Result<(), Unable> {
     for line in ip(&["netns", "list"])?.lines() {
         let name = line.split_whitespace().next().unwrap_or_default();
         let pid = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
-        if pid.is_some_and(|pid| pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists()) {
+        if pid
+            .is_some_and(|pid| pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists())
+        {
             drop(Namespace(name.to_owned()));
         }
     }
@@ -361,7 +376,10 @@ fn ip(words: &[&str]) -> Result<String, Unable> {
 
 fn output(command: &mut Command) -> Result<String, Unable> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| Unable(format!("{name}: {error}")))?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Unable(format!("{name}: {error}")))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -414,7 +432,10 @@ impl Namespace {
     fn role(&self, role: &str, number: usize) -> Result<Role, Unable> {
         let itself = std::env::current_exe().unwrap();
         let mut command = self.command(itself.as_os_str());
-        command.args(["role", "--exact", "--nocapture"]).env(ROLE, role).env(CASE, number.to_string());
+        command
+            .args(["role", "--exact", "--nocapture"])
+            .env(ROLE, role)
+            .env(CASE, number.to_string());
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         child.map(Role).map_err(|error| Unable(error.to_string()))
     }
@@ -422,10 +443,12 @@ impl Namespace {
     /// The root's counters, once nothing waits any more.
     fn drained(&self) -> Stats {
         for _ in 0..500 {
-            let text = output(Command::new("tc").args(["-n", &self.0, "-s", "qdisc", "show", "dev", "eth0"]));
+            let text = output(
+                Command::new("tc").args(["-n", &self.0, "-s", "qdisc", "show", "dev", "eth0"]),
+            );
             let text = text.unwrap_or_else(|Unable(reason)| panic!("{reason}"));
-            let stats =
-                Stats::read(&text).unwrap_or_else(|| panic!("tc's counters are not understood: {text}"));
+            let stats = Stats::read(&text)
+                .unwrap_or_else(|| panic!("tc's counters are not understood: {text}"));
             if stats.waits == 0 {
                 return stats;
             }
@@ -445,7 +468,8 @@ struct Stats {
 impl Stats {
     /// Of the first discipline, which is the root.
     fn read(text: &str) -> Option<Self> {
-        let before = |mark: &str| text.split_once(mark)?.0.split([' ', 'b']).next_back()?.parse().ok();
+        let before =
+            |mark: &str| text.split_once(mark)?.0.split([' ', 'b']).next_back()?.parse().ok();
         let (_, dropped) = text.split_once("(dropped ")?;
         let waits = text.split_once("backlog ")?.1.split_whitespace().nth(1)?.strip_suffix('p')?;
         Some(Self {
@@ -500,7 +524,8 @@ fn wait_until(at: u64) {
 fn send(case: &Case) {
     let socket = || {
         let socket = UdpSocket::bind((ALICE, 0)).unwrap();
-        // So that a full buffer of the socket is an error, and no wait: the limits must be the discipline's.
+        // So that a full buffer of the socket is an error, and no wait: the limits must be the
+        // discipline's.
         socket.set_nonblocking(true).unwrap();
         socket
     };
@@ -554,12 +579,14 @@ fn arrivals(socket: &UdpSocket, over: &AtomicBool) -> String {
 const THROUGHPUT: f64 = 0.01;
 /// How far the numbers of drops may be apart.
 const DROPS: usize = 3;
-/// How many packets only one of the two may have dropped. The kernel makes room 0.1 ms late, when its timer runs, and so drops
-/// another packet now and then; a rate that is off by half a percent makes 41 to 218 of them.
+/// How many packets only one of the two may have dropped. The kernel makes room 0.1 ms late, when
+/// its timer runs, and so drops another packet now and then; a rate that is off by half a percent
+/// makes 41 to 218 of them.
 const OTHER_DROPS: usize = 40;
 /// How far apart half of the arrivals may be, ms. The kernel's are 0.1 to 0.2 later.
 const HALF: f64 = 1.0;
-/// How far apart 9 of 10 arrivals may be, ms: a packet at 1 Mbit/s that only one of the two dropped, and the timer.
+/// How far apart 9 of 10 arrivals may be, ms: a packet at 1 Mbit/s that only one of the two
+/// dropped, and the timer.
 const MOST: f64 = 10.0;
 
 /// When each packet came that did, in ns after the first was sent.
@@ -577,14 +604,18 @@ fn through_the_model(case: &Case, start: u64, sent: &[u64]) -> Arrivals {
     };
     let up = LineConfig { queue, ..LineConfig::default() };
     let hosts = vec![host("alice", up), host("bob", LineConfig::default())];
-    let mut network = Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(1)).unwrap();
+    let mut network =
+        Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(1)).unwrap();
     let packets = (0..).zip(sent.iter().zip(&case.packets)).map(|(id, (sent, planned))| {
         let plain = packet(id, planned.size);
         let flow = Flow { dst_port: planned.port, ..plain.flow };
         (Time::from_nanos(sent - start), Packet { flow, ..plain })
     });
     let log: Log = run(&mut network, packets);
-    log.delivered.into_iter().map(|(at, id)| (usize::try_from(id).unwrap(), at.as_nanos())).collect()
+    log.delivered
+        .into_iter()
+        .map(|(at, id)| (usize::try_from(id).unwrap(), at.as_nanos()))
+        .collect()
 }
 
 /// What was measured, and what of it is out of bounds.
@@ -626,8 +657,10 @@ fn compare_throughputs(case: &Case, kernel: &Arrivals, model: &Arrivals, report:
     for &(port, window) in case.windows {
         let [real, ours] = [kernel, model].map(|arrivals| throughput(case, arrivals, port, window));
         let off = real / ours - 1.0;
-        let line =
-            format!("{port} in {window:?} ms: {real:.1} kbit/s, ours {ours:.1}: {:+.2} %", 100.0 * off);
+        let line = format!(
+            "{port} in {window:?} ms: {real:.1} kbit/s, ours {ours:.1}: {:+.2} %",
+            100.0 * off
+        );
         report.add(line, off.abs() <= THROUGHPUT);
     }
 }
@@ -642,7 +675,9 @@ fn throughput(case: &Case, arrivals: &Arrivals, port: u16, [from, to]: [u64; 2])
         .map(|(at, planned)| (at, planned.size))
         .collect();
     of_class.sort_unstable();
-    let [(first, _), .., (last, _)] = of_class[..] else { panic!("{}: nothing came to {port}", case.name) };
+    let [(first, _), .., (last, _)] = of_class[..] else {
+        panic!("{}: nothing came to {port}", case.name)
+    };
     let bytes: u64 = of_class[1..].iter().map(|(_, size)| size).sum();
     (bytes * 8 * MS) as f64 / (last - first) as f64
 }
@@ -660,14 +695,17 @@ fn compare_delays(case: &Case, kernel: &Arrivals, model: &Arrivals, report: &mut
         let counts = |planned: &Planned| planned.port == port && planned.at >= WARM_UP;
         let both = model.iter().filter(|(id, _)| counts(&case.packets[**id]));
         let both = both.filter_map(|(id, ours)| Some((kernel.get(id)?, ours)));
-        let mut off: Vec<f64> = both.map(|(&real, &ours)| (real as f64 - ours as f64) / MS as f64).collect();
+        let mut off: Vec<f64> =
+            both.map(|(&real, &ours)| (real as f64 - ours as f64) / MS as f64).collect();
         if off.is_empty() {
             continue;
         }
         off.sort_by(f64::total_cmp);
         let at = |percent: usize| off[(off.len() - 1) * percent / 100];
         let [p5, median, p95] = [5, 50, 95].map(at);
-        let line = format!("{port}: later than ours by {p5:.3}, {median:.3}, {p95:.3} ms (5, 50, 95 of 100)");
+        let line = format!(
+            "{port}: later than ours by {p5:.3}, {median:.3}, {p95:.3} ms (5, 50, 95 of 100)"
+        );
         report.add(line, median.abs() <= HALF && -p5 <= MOST && p95 <= MOST);
     }
 }

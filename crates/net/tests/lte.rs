@@ -1,12 +1,13 @@
-//! An LTE network against what is known of it: the arithmetic of its tables, the theory of its schedulers, and the delays of its procedures.
+//! An LTE network against what is known of it: the arithmetic of its tables, the theory of its
+//! schedulers, and the delays of its procedures.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use net::{
-    AccessConfig, BearerConfig, ChannelBandwidth, Direction, DropReason, Dropped, Dscp, Events, FadingTrace,
-    FastFading, Field, Filter, Flow, Handover, HostConfig, HostId, Layout, LineConfig, LteConfig,
-    LteTerminal, Match, Network, NetworkConfig, Packet, Place, QueueConfig, RlcMode, Scheduler, Shadowing,
-    Start, UrbanLoss,
+    AccessConfig, BearerConfig, ChannelBandwidth, Direction, DropReason, Dropped, Dscp, Events,
+    FadingTrace, FastFading, Field, Filter, Flow, Handover, HostConfig, HostId, Layout, LineConfig,
+    LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, Place, QueueConfig, RlcMode,
+    Scheduler, Shadowing, Start, UrbanLoss,
 };
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Decibels, Duration, Metres, Seed, Speed, Time};
@@ -117,7 +118,8 @@ fn shown(network: &Network, host: u16, direction: Direction, name: &str) -> f64 
 
 #[test]
 fn a_near_terminal_gets_what_the_tables_say() {
-    // 36.213 table 7.1.7.2.1-1, I_TBS 26 down; I_TBS 19 up, of 20, 48 and 96 resource blocks: the most without control that a terminal may use.
+    // 36.213 table 7.1.7.2.1-1, I_TBS 26 down; I_TBS 19 up, of 20, 48 and 96 resource blocks: the
+    // most without control that a terminal may use.
     let cases = [
         (ChannelBandwidth::Mhz5, 18_336, 8_504),
         (ChannelBandwidth::Mhz10, 36_696, 20_616),
@@ -130,7 +132,10 @@ fn a_near_terminal_gets_what_the_tables_say() {
             let table = [f64::from(bits_down) * f64::from(layers) * 1e3, f64::from(bits_up) * 1e3];
             println!("{bandwidth:?}, {layers} layers: {got:.0?} bit/s of {table:.0?}");
             for (got, table) in got.iter().zip(table) {
-                assert!((got / table - 1.0).abs() < 0.03, "{bandwidth:?} {layers}: {got} of {table}");
+                assert!(
+                    (got / table - 1.0).abs() < 0.03,
+                    "{bandwidth:?} {layers}: {got} of {table}"
+                );
             }
         }
     }
@@ -153,7 +158,10 @@ fn equal_channels_have_equal_shares_of_the_whole() {
                     (false, _) => (8.504e6, 9.912e6),
                 };
                 assert!((0.97 * least..1.01 * most).contains(&sum), "{scheduler:?}, {n}: {sum}");
-                assert!(got.iter().all(|one| (one / mean - 1.0).abs() < 0.03), "{scheduler:?}: {got:?}");
+                assert!(
+                    got.iter().all(|one| (one / mean - 1.0).abs() < 0.03),
+                    "{scheduler:?}: {got:?}"
+                );
             }
         }
     }
@@ -185,7 +193,9 @@ fn proportional_fair_gains_from_fading() {
     let total = |scheduler| {
         let config = LteConfig { scheduler, layers: 1, ..LteConfig::default() };
         let flows: Vec<_> = (1..=10).map(down).collect();
-        saturate(&mut network(&config, &vec![terminal.clone(); 10], 1), &flows, 10).iter().sum::<f64>()
+        saturate(&mut network(&config, &vec![terminal.clone(); 10], 1), &flows, 10)
+            .iter()
+            .sum::<f64>()
     };
     let (fair, robin) = (total(Scheduler::default()), total(Scheduler::RoundRobin));
     println!("proportional fair {fair:.0} bit/s, round robin {robin:.0} bit/s");
@@ -223,16 +233,21 @@ fn delays(config: &LteConfig, flow: Flow) -> Vec<f64> {
         network.advance(due, &mut log);
     }
     assert_eq!(log.arrived.len(), 500);
-    log.arrived.iter().map(|(at, packet)| at.saturating_since(packet.sent).as_millis_f64()).collect()
+    log.arrived
+        .iter()
+        .map(|(at, packet)| at.saturating_since(packet.sent).as_millis_f64())
+        .collect()
 }
 
 #[test]
 fn a_lone_packet_has_the_delay_of_its_procedures() {
-    // Down: until the next subframe, and four more. Up: until the next opportunity to ask, and three times four.
+    // Down: until the next subframe, and four more. Up: until the next opportunity to ask, and
+    // three times four.
     let down = delays(&still(), down(1));
     assert!(down.iter().all(|delay| (4.0..=5.0).contains(delay)), "{down:?}");
     for period in [5, 10, 40] {
-        let config = LteConfig { scheduling_request_period: Duration::from_millis(period), ..still() };
+        let config =
+            LteConfig { scheduling_request_period: Duration::from_millis(period), ..still() };
         let up = delays(&config, up(1));
         let (least, most) = (12.0, 12.0 + period as f64);
         assert!(up.iter().all(|delay| (least..=most).contains(delay)), "{period}: {up:?}");
@@ -247,7 +262,8 @@ fn marked(qci: u8, gbr: Option<Bitrate>) -> BearerConfig {
     BearerConfig { qci, gbr, filters: vec![filter], ..BearerConfig::default() }
 }
 
-/// A stream of 1 Mbit/s, marked, beside full buffers of the terminal itself and of another: its worst delay in milliseconds.
+/// A stream of 1 Mbit/s, marked, beside full buffers of the terminal itself and of another: its
+/// worst delay in milliseconds.
 fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
     let config = LteConfig { bearers, layers: 1, ..still() };
     let mut network = network(&config, &[at(100, 0), at(100, 0)], 1);
@@ -304,7 +320,8 @@ fn a_dedicated_bearer_keeps_a_stream_from_waiting() {
 
 #[test]
 fn a_guarantee_goes_no_further_than_its_rate() {
-    // Two terminals: one floods a bearer of 2 Mbit/s, the other the default bearer. What is above the guarantee is shared as the rest is.
+    // Two terminals: one floods a bearer of 2 Mbit/s, the other the default bearer. What is above
+    // the guarantee is shared as the rest is.
     let config = LteConfig {
         bearers: vec![BearerConfig::default(), marked(2, Some(Bitrate::from_mbps(2)))],
         layers: 1,
@@ -337,8 +354,10 @@ fn acknowledged_mode_loses_nothing_and_the_other_hardly_anything() {
     // Where the channel is at its worst: repetitions fail too.
     let far = LteTerminal { speed: Speed::from_kmh(30), ..at(900, 20) };
     let lost = |rlc| {
-        let bearers = vec![BearerConfig { rlc, up: QueueConfig::Unlimited, ..BearerConfig::default() }];
-        let config = LteConfig { bearers, layers: 1, harq_retransmissions: 0, ..LteConfig::default() };
+        let bearers =
+            vec![BearerConfig { rlc, up: QueueConfig::Unlimited, ..BearerConfig::default() }];
+        let config =
+            LteConfig { bearers, layers: 1, harq_retransmissions: 0, ..LteConfig::default() };
         let mut network = network(&config, std::slice::from_ref(&far), 5);
         let mut log = Log::default();
         for id in 0..2_000 {
@@ -360,10 +379,12 @@ fn acknowledged_mode_loses_nothing_and_the_other_hardly_anything() {
 
 #[test]
 fn a_city_carries_what_such_a_city_does_and_hands_terminals_over() {
-    // Ten terminals a cell with full buffers, at 30 km/h as in case 2 of 25.814 and at 3 km/h as in case 1.
+    // Ten terminals a cell with full buffers, at 30 km/h as in case 2 of 25.814 and at 3 km/h as in
+    // case 1.
     for (speed, penetration) in [(30, 10), (3, 20)] {
         let terminals = vec![LteTerminal { speed: Speed::from_kmh(speed), ..roaming() }; 210];
-        let path_loss = UrbanLoss { penetration: Decibels::new(penetration), ..UrbanLoss::default() };
+        let path_loss =
+            UrbanLoss { penetration: Decibels::new(penetration), ..UrbanLoss::default() };
         let config = LteConfig { path_loss, ..city() };
         for (of, direction) in [(down as fn(u16) -> Flow, Direction::Down), (up, Direction::Up)] {
             let mut network = network(&config, &terminals, 1);
@@ -378,11 +399,12 @@ fn a_city_carries_what_such_a_city_does_and_hands_terminals_over() {
                 "{speed} km/h, {direction}: {efficiency:.2} bit/s/Hz a cell, {:.4} at the 5th percentile of terminals, {handovers} handovers",
                 sorted[10] / 5e6
             );
-            // 25.912 § 13 (R1-072580; case 1): 1.69 bit/s/Hz down with 2×2 antennas and scheduling by parts of the band, which is left out
-            // here; 0.735 up.
+            // 25.912 § 13 (R1-072580; case 1): 1.69 bit/s/Hz down with 2×2 antennas and scheduling
+            // by parts of the band, which is left out here; 0.735 up.
             let range = if direction == Direction::Down { 0.8..1.8 } else { 0.5..1.0 };
             assert!(range.contains(&efficiency), "{direction}: {efficiency}");
-            // 210 terminals that cross cells of 290 m for 11 s, and go back and forth in the shadows.
+            // 210 terminals that cross cells of 290 m for 11 s, and go back and forth in the
+            // shadows.
             assert!(speed < 30 || (80.0..400.0).contains(&handovers), "{handovers}");
         }
     }
@@ -402,7 +424,8 @@ fn who_is_out_of_reach_takes_nobody_elses_turn() {
                 let mut log = Log::default();
                 for id in 0..900 {
                     for host in (1..).take(terminals.len()) {
-                        let packet = Packet { id, size: PACKET, flow: of(host), ..Packet::default() };
+                        let packet =
+                            Packet { id, size: PACKET, flow: of(host), ..Packet::default() };
                         network.send(Time::ZERO, packet, &mut log);
                     }
                 }
@@ -416,7 +439,9 @@ fn who_is_out_of_reach_takes_nobody_elses_turn() {
             assert!((100..900).contains(&alone), "{alone}");
             for others in [1, 2] {
                 let beside = delivered(others);
-                println!("{scheduler:?}: {alone} packets alone, {beside} beside {others} out of reach");
+                println!(
+                    "{scheduler:?}: {alone} packets alone, {beside} beside {others} out of reach"
+                );
                 assert!(
                     beside as f64 > 0.7 * alone as f64 / (others + 1) as f64,
                     "{others}: {beside} of {alone}"
@@ -432,14 +457,17 @@ fn a_handover_while_nothing_is_sent_delays_nothing() {
     let mut log = Log::default();
     for id in 0..60 {
         let now = Time::from_millis(10_000 * id + 1);
-        let packet = Packet { id, size: Bytes::new(100), flow: down(1), sent: now, ..Packet::default() };
+        let packet =
+            Packet { id, size: Bytes::new(100), flow: down(1), sent: now, ..Packet::default() };
         network.send(now, packet, &mut log);
         while let Some(due) = network.next_wake() {
             network.advance(due, &mut log);
         }
     }
     let handovers = shown(&network, 1, Direction::Down, "handovers");
-    let late = |(at, packet): &&(Time, Packet)| at.saturating_since(packet.sent) > Duration::from_millis(45);
+    let late = |(at, packet): &&(Time, Packet)| {
+        at.saturating_since(packet.sent) > Duration::from_millis(45)
+    };
     assert!(handovers > 20.0, "{handovers}");
     assert!(log.arrived.iter().filter(late).count() <= 2, "{handovers}");
 }
@@ -449,8 +477,10 @@ fn a_handover_keeps_packets_in_order_and_loses_only_without_acknowledgements() {
     for interruption in [0, 7, 127, 3_000] {
         for rlc in [RlcMode::Acknowledged, RlcMode::Unacknowledged] {
             let bearers = vec![BearerConfig { rlc, ..BearerConfig::default() }];
-            let handover =
-                Handover { interruption: Duration::from_millis(interruption), ..Handover::default() };
+            let handover = Handover {
+                interruption: Duration::from_millis(interruption),
+                ..Handover::default()
+            };
             let config = LteConfig { bearers, handover, ..city() };
             let mut network = network(&config, &[roaming(), roaming()], 2);
             let mut log = Log::default();
@@ -458,7 +488,8 @@ fn a_handover_keeps_packets_in_order_and_loses_only_without_acknowledgements() {
             for id in 0..6_000 {
                 let now = Time::from_millis(20 * id);
                 for flow in flows {
-                    let packet = Packet { id, size: Bytes::new(300), flow, sent: now, ..Packet::default() };
+                    let packet =
+                        Packet { id, size: Bytes::new(300), flow, sent: now, ..Packet::default() };
                     network.send(now, packet, &mut log);
                 }
             }
@@ -500,7 +531,11 @@ fn only_what_waited_too_long_is_discarded_in_any_queue() {
             let mut send = |src_port, size| {
                 let flow = Flow { src_port, ..down(1) };
                 let size = Bytes::new(size);
-                network.send(now, Packet { id: ms, size, flow, sent: now, ..Packet::default() }, &mut log);
+                network.send(
+                    now,
+                    Packet { id: ms, size, flow, sent: now, ..Packet::default() },
+                    &mut log,
+                );
             };
             send(1, 1_500);
             send(1, 1_500);
@@ -508,8 +543,10 @@ fn only_what_waited_too_long_is_discarded_in_any_queue() {
                 send(2, 60);
             }
         }
-        let discarded = || log.0.iter().filter(|(_, dropped)| dropped.reason == DropReason::Discarded);
-        let young = |(at, dropped): &&(Time, Dropped)| at.saturating_since(dropped.packet.sent) <= timer;
+        let discarded =
+            || log.0.iter().filter(|(_, dropped)| dropped.reason == DropReason::Discarded);
+        let young =
+            |(at, dropped): &&(Time, Dropped)| at.saturating_since(dropped.packet.sent) <= timer;
         assert_eq!(discarded().filter(young).count(), 0, "{words}");
         assert!(words != "pfifo limit 1000" || discarded().count() > 10, "{words}");
     }
@@ -553,7 +590,11 @@ fn no_network_is_built_of_what_cannot_be() {
         (LteConfig { bearers: Vec::new(), ..still() }, at(10, 0), "default bearer"),
         (bearers(marked(2, None)), at(10, 0), "needs a guaranteed bit rate"),
         (bearers(marked(7, Some(Bitrate::from_mbps(1)))), at(10, 0), "no guaranteed bit rate"),
-        (bearers(BearerConfig { qci: 7, ..BearerConfig::default() }), at(10, 0), "give it a filter"),
+        (
+            bearers(BearerConfig { qci: 7, ..BearerConfig::default() }),
+            at(10, 0),
+            "give it a filter",
+        ),
         (bearers(BearerConfig { up: shaping, ..marked(7, None) }), at(10, 0), "holds packets back"),
         (
             bearers(BearerConfig { up: "droptail limit 50ms".parse().unwrap(), ..marked(7, None) }),

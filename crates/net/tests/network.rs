@@ -13,9 +13,12 @@ use std::sync::Arc;
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
 
 fn network(up: LineConfig, down: LineConfig, seed: u64) -> Network {
-    let host =
-        |name: &str, up, down| HostConfig { name: name.into(), access: AccessConfig::Wired { up, down } };
-    let hosts = vec![host("alice", up, LineConfig::default()), host("bob", LineConfig::default(), down)];
+    let host = |name: &str, up, down| HostConfig {
+        name: name.into(),
+        access: AccessConfig::Wired { up, down },
+    };
+    let hosts =
+        vec![host("alice", up, LineConfig::default()), host("bob", LineConfig::default(), down)];
     Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(seed)).unwrap()
 }
 
@@ -39,8 +42,10 @@ fn a_zero_rate_link_delivers_nothing_and_resumes_when_the_rate_returns() {
         (Time::from_millis(15), Bitrate::ZERO),
         (Time::from_secs(5), Bitrate::from_mbps(1)),
     ];
-    let up =
-        LineConfig { rate: RateConfig::Scheduled(Schedule::steps(steps).unwrap()), ..LineConfig::default() };
+    let up = LineConfig {
+        rate: RateConfig::Scheduled(Schedule::steps(steps).unwrap()),
+        ..LineConfig::default()
+    };
     let log = run(&mut network(up, LineConfig::default(), 1), paced(3, Duration::ZERO, 1250));
     assert_eq!(
         millis(&log),
@@ -87,8 +92,10 @@ fn the_first_packet_pays_its_serialisation() {
 #[test]
 fn the_long_run_rate_is_exact() {
     let up = limited(Bitrate::from_bps(999_999));
-    let log =
-        run(&mut network(up, LineConfig::default(), 1), (0..10_000).map(|id| (Time::ZERO, packet(id, 1200))));
+    let log = run(
+        &mut network(up, LineConfig::default(), 1),
+        (0..10_000).map(|id| (Time::ZERO, packet(id, 1200))),
+    );
     // 10,000 packets of 9600 bits, to the nanosecond: no rounding adds up.
     let exact = (10_000 * 9600 * 1_000_000_000_u64).div_ceil(999_999);
     assert_eq!(log.delivered[9_999].0, Time::from_nanos(exact));
@@ -102,8 +109,10 @@ fn random_elements_elsewhere_leave_every_other_draw_unchanged() {
         ..LineConfig::default()
     };
     let lost = |down: LineConfig| {
-        let log =
-            run(&mut network(lossy(JitterConfig::None), down, 7), paced(1000, Duration::from_millis(1), 100));
+        let log = run(
+            &mut network(lossy(JitterConfig::None), down, 7),
+            paced(1000, Duration::from_millis(1), 100),
+        );
         log.dropped.iter().map(|&(_, id, _)| id).collect::<Vec<_>>()
     };
     let plain = lost(LineConfig::default());
@@ -156,8 +165,10 @@ fn a_random_element_on_one_flow_leaves_the_other_flow_as_it_was() {
 fn a_trace_delivers_its_opportunities_and_no_more() {
     let trace = Arc::new(Trace::parse("10\n20\n20\n50\n").unwrap());
     let up = LineConfig { rate: RateConfig::Trace(trace), ..LineConfig::default() };
-    let log =
-        run(&mut network(up, LineConfig::default(), 1), (0..6).map(|id| (Time::ZERO, packet(id, 1500))));
+    let log = run(
+        &mut network(up, LineConfig::default(), 1),
+        (0..6).map(|id| (Time::ZERO, packet(id, 1500))),
+    );
     assert_eq!(millis(&log), [10, 20, 20, 50, 60, 70]);
 }
 
@@ -176,7 +187,8 @@ fn what_is_left_of_an_opportunity_is_lost_when_nothing_waits() {
     let trace = Arc::new(Trace::parse("10\n20\n30\n").unwrap());
     let up = LineConfig { rate: RateConfig::Trace(trace), ..LineConfig::default() };
     let at = Time::from_millis;
-    // The second comes at the very instant of the first's opportunity, the third when two have gone by unused.
+    // The second comes at the very instant of the first's opportunity, the third when two have gone
+    // by unused.
     let packets = [(at(5), packet(0, 100)), (at(10), packet(1, 100)), (at(45), packet(2, 1500))];
     let log = run(&mut network(up, LineConfig::default(), 1), packets);
     assert_eq!(millis(&log), [10, 20, 50]);
@@ -193,7 +205,8 @@ fn jitter_and_a_falling_delay_do_not_reorder() {
     );
     let jitter = JitterConfig::Exponential(Duration::from_millis(20));
     let up = LineConfig { delay, jitter, ..LineConfig::default() };
-    let log = run(&mut network(up, LineConfig::default(), 1), paced(1000, Duration::from_millis(1), 100));
+    let log =
+        run(&mut network(up, LineConfig::default(), 1), paced(1000, Duration::from_millis(1), 100));
     assert_eq!(log.delivered.len(), 1000);
     assert!(log.delivered.is_sorted());
 }
@@ -202,9 +215,14 @@ fn jitter_and_a_falling_delay_do_not_reorder() {
 fn a_limit_in_time_follows_the_rate_and_waits_for_the_first() {
     // 100 ms are 12.5 kB at 1 Mbit/s and 25 kB at 2 Mbit/s: 10 and 20 packets that wait.
     let accepted = |steps: &[(u64, u64)], at: u64| {
-        let steps = steps.iter().map(|&(ms, mbps)| (Time::from_millis(ms), Bitrate::from_mbps(mbps)));
+        let steps =
+            steps.iter().map(|&(ms, mbps)| (Time::from_millis(ms), Bitrate::from_mbps(mbps)));
         let rate = RateConfig::Scheduled(Schedule::steps(steps.collect()).unwrap());
-        let up = LineConfig { rate, queue: "droptail limit 100ms".parse().unwrap(), ..LineConfig::default() };
+        let up = LineConfig {
+            rate,
+            queue: "droptail limit 100ms".parse().unwrap(),
+            ..LineConfig::default()
+        };
         let mut network = network(up, LineConfig::default(), 1);
         let log = run(&mut network, (0..30).map(|id| (Time::from_millis(at), packet(id, 1250))));
         assert!(log.dropped.iter().all(|&(.., reason)| reason == DropReason::QueueFull));
@@ -212,14 +230,19 @@ fn a_limit_in_time_follows_the_rate_and_waits_for_the_first() {
     };
     assert_eq!(accepted(&[(0, 1)], 0), 11, "ten that wait and the one that is being sent");
     assert_eq!(accepted(&[(0, 1), (50, 2)], 60), 21);
-    assert_eq!(accepted(&[(0, 0), (50, 2)], 0), 21, "before the first rate the limit is that of the first");
+    assert_eq!(
+        accepted(&[(0, 0), (50, 2)], 0),
+        21,
+        "before the first rate the limit is that of the first"
+    );
 }
 
 #[test]
 fn a_line_shows_what_waits_and_for_how_long() {
     let up = LineConfig {
         loss: LossConfig::Bernoulli(
-            Schedule::steps(vec![(Time::ZERO, Ratio::ZERO), (Time::from_secs(1), Ratio::ONE)]).unwrap(),
+            Schedule::steps(vec![(Time::ZERO, Ratio::ZERO), (Time::from_secs(1), Ratio::ONE)])
+                .unwrap(),
         ),
         queue: "pfifo limit 2".parse().unwrap(),
         ..limited(Bitrate::from_mbps(1))
@@ -257,8 +280,10 @@ fn the_core_delays_and_does_not_reorder() {
         name: name.into(),
         access: AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() },
     };
-    let steps =
-        vec![(Time::ZERO, Duration::from_millis(50)), (Time::from_millis(10), Duration::from_millis(5))];
+    let steps = vec![
+        (Time::ZERO, Duration::from_millis(50)),
+        (Time::from_millis(10), Duration::from_millis(5)),
+    ];
     let config = NetworkConfig {
         hosts: vec![host("alice"), host("bob")],
         core_delay: Schedule::steps(steps).unwrap(),

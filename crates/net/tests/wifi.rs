@@ -1,12 +1,13 @@
-//! The medium access of a Wi-Fi cell against what is known of it: Bianchi's model, equal chances, and the arithmetic of the airtime.
+//! The medium access of a Wi-Fi cell against what is known of it: Bianchi's model, equal chances,
+//! and the arithmetic of the airtime.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use net::ChannelAccess;
 use net::{
     AccessConfig, Aggregation, Buffer, Direction, Dropped, Dscp, Events, Flow, HostConfig, HostId,
-    LineConfig, Network, NetworkConfig, Packet, Place, QueueConfig, RateControl, WifiConfig, WifiDevice,
-    WifiStation,
+    LineConfig, Network, NetworkConfig, Packet, Place, QueueConfig, RateControl, WifiConfig,
+    WifiDevice, WifiStation,
 };
 use units::{Bytes, Dbm, Duration, Metres, Seed, Time};
 
@@ -44,8 +45,10 @@ fn network(config: WifiConfig, stations: usize, seed: u64) -> Network {
 
 fn network_of(config: WifiConfig, stations: Vec<WifiStation>, seed: u64) -> Network {
     let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
-    let host =
-        |(index, station)| HostConfig { name: format!("sta{index}"), access: AccessConfig::Wifi(station) };
+    let host = |(index, station)| HostConfig {
+        name: format!("sta{index}"),
+        access: AccessConfig::Wifi(station),
+    };
     let server = HostConfig { name: "server".into(), access: wired };
     let hosts = std::iter::once(server).chain((1..).zip(stations).map(host)).collect();
     let config = NetworkConfig { hosts, wifi: vec![config], ..NetworkConfig::default() };
@@ -65,7 +68,8 @@ impl Events for Arrivals {
     }
 }
 
-/// Keeps so many packets of each flow under way, and counts those that arrive after a second of warming up.
+/// Keeps so many packets of each flow under way, and counts those that arrive after a second of
+/// warming up.
 fn saturate(network: &mut Network, flows: &[(Flow, Dscp)], secs: u64) -> Vec<u64> {
     let mut counts = vec![0; flows.len()];
     let mut arrivals = Arrivals::default();
@@ -103,8 +107,9 @@ fn mbps(packets: u64, secs: u64) -> f64 {
     packets as f64 * PACKET.bits() as f64 / secs as f64 / 1e6
 }
 
-/// Microseconds that symbols of 4 µs and 260 bits (MCS 7, 20 MHz) take with 22 bits of service and tail, after an HT preamble of one
-/// stream and with the signal extension (IEEE 802.11-2016 § 19.4.3).
+/// Microseconds that symbols of 4 µs and 260 bits (MCS 7, 20 MHz) take with 22 bits of service and
+/// tail, after an HT preamble of one stream and with the signal extension (IEEE 802.11-2016 §
+/// 19.4.3).
 fn data_micros(psdu: u64) -> f64 {
     36.0 + 4.0 * ((8 * psdu + 22) as f64 / 260.0).ceil() + 6.0
 }
@@ -119,11 +124,13 @@ const BLOCK_ACK: f64 = 38.0;
 /// QoS header, check sequence, LLC and SNAP.
 const OVERHEAD: u64 = 26 + 4 + 8;
 
-/// The saturation throughput of `n` stations in Mbit/s (Bianchi 2000, equations 7, 9 and 13), basic access.
+/// The saturation throughput of `n` stations in Mbit/s (Bianchi 2000, equations 7, 9 and 13), basic
+/// access.
 fn bianchi(n: u32, packet: Bytes) -> f64 {
     let (w, m) = (16.0, 6.0);
     let tau = |p: f64| {
-        2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - libm::pow(2.0 * p, m)))
+        2.0 * (1.0 - 2.0 * p)
+            / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - libm::pow(2.0 * p, m)))
     };
     let collides = |tau: f64| 1.0 - libm::pow(1.0 - tau, f64::from(n) - 1.0);
     // p − collides(τ(p)) rises in p: bisection.
@@ -151,13 +158,15 @@ fn saturation_throughput_is_that_of_bianchis_model() {
         let (measured, model) = (mbps(counts.iter().sum(), SECS), bianchi(n.into(), PACKET));
         let off = measured / model - 1.0;
         println!("{n:2} stations: {measured:.3} Mbit/s, model {model:.3}, {:+.2} %", 100.0 * off);
-        // Far beyond a home who collided is ahead of those who wait for EIFS often enough to be seen.
+        // Far beyond a home who collided is ahead of those who wait for EIFS often enough to be
+        // seen.
         let bound = if n <= 20 { 0.03 } else { 0.05 };
         assert!(off.abs() < bound, "{n} stations: {measured} Mbit/s against {model}");
     }
 }
 
-/// Over five minutes: a station that has backed off far is silent for long, so that shares even out slowly.
+/// Over five minutes: a station that has backed off far is silent for long, so that shares even out
+/// slowly.
 #[test]
 fn the_access_point_has_the_share_of_one() {
     const SECS: u64 = 300;
@@ -185,9 +194,13 @@ fn aggregates_take_the_time_that_their_arithmetic_says() {
         let frames = u64::from(frames).min(fits);
         let psdu = frames * subframe - (subframe - 4 - mpdu);
         let cycle = DIFS + 7.5 * SLOT + data_micros(psdu) + SIFS + BLOCK_ACK;
-        let (measured, expected) = (mbps(counts[0], SECS), frames as f64 * PACKET.bits() as f64 / cycle);
+        let (measured, expected) =
+            (mbps(counts[0], SECS), frames as f64 * PACKET.bits() as f64 / cycle);
         println!("{frames:2} frames: {measured:.3} Mbit/s, arithmetic {expected:.3}");
-        assert!((measured / expected - 1.0).abs() < 0.005, "{frames} frames: {measured} against {expected}");
+        assert!(
+            (measured / expected - 1.0).abs() < 0.005,
+            "{frames} frames: {measured} against {expected}"
+        );
     }
 }
 
@@ -218,7 +231,8 @@ fn shown(network: &Network, station: u16, direction: Direction, name: &str) -> f
     value
 }
 
-/// Høiland-Jørgensen et al. 2017: one transmission after the other gives the far station most of the time, turns by airtime half of it.
+/// Høiland-Jørgensen et al. 2017: one transmission after the other gives the far station most of
+/// the time, turns by airtime half of it.
 #[test]
 fn turns_by_airtime_give_each_station_the_same_time() {
     let airtimes = |buffer: Buffer| {
@@ -238,7 +252,8 @@ fn turns_by_airtime_give_each_station_the_same_time() {
     assert!((fair[1] / fair[0] - 1.0).abs() < 0.05, "{fair:?}");
 }
 
-/// A thin flow beside downloads that fill the access point: how long its packets are there, by its code point.
+/// A thin flow beside downloads that fill the access point: how long its packets are there, by its
+/// code point.
 #[test]
 fn categories_put_the_urgent_first() {
     let sojourn = |access: ChannelAccess, dscp: Dscp| {
@@ -262,7 +277,8 @@ fn categories_put_the_urgent_first() {
                 }
             }
             let flow = Flow { src_port: 9, ..down(1).0 };
-            let thin = Packet { id: 9, size: Bytes::new(200), flow, dscp, sent: now, ..Packet::default() };
+            let thin =
+                Packet { id: 9, size: Bytes::new(200), flow, dscp, sent: now, ..Packet::default() };
             network.send(now, thin, &mut log);
         }
         log.sum.as_millis_f64() / f64::from(log.count)
@@ -270,7 +286,9 @@ fn categories_put_the_urgent_first() {
     let plain = sojourn(ChannelAccess::Dcf, Dscp::EF);
     let best_effort = sojourn(ChannelAccess::Edca, Dscp::DEFAULT);
     let [video, voice] = [Dscp::AF41, Dscp::EF].map(|dscp| sojourn(ChannelAccess::Edca, dscp));
-    println!("DCF {plain:.1} ms; EDCA: best effort {best_effort:.1}, video {video:.1}, voice {voice:.1} ms");
+    println!(
+        "DCF {plain:.1} ms; EDCA: best effort {best_effort:.1}, video {video:.1}, voice {voice:.1} ms"
+    );
     assert!(plain > 50.0 && best_effort > 50.0);
     assert!(voice < video && video < 15.0);
 }
@@ -316,7 +334,8 @@ fn the_stronger_of_two_is_received() {
     assert!(alike.iter().all(|share| *share > 0.99), "{alike:?}");
 }
 
-/// What a download takes and what the same station uploads are charged alike: another's download gets the other half.
+/// What a download takes and what the same station uploads are charged alike: another's download
+/// gets the other half.
 #[test]
 fn an_upload_is_charged_to_its_station() {
     let mut config = cell(64);
@@ -326,19 +345,21 @@ fn an_upload_is_charged_to_its_station() {
     let air = |station, direction| shown(&network, station, direction, "airtime");
     let first = Direction::ALL.map(|direction| air(1, direction));
     println!("with an upload {first:?} s up and down, without {:.2} s", air(2, Direction::Down));
-    // The upload wins half of the channel by contention, so that all of the access point's half is the other's.
+    // The upload wins half of the channel by contention, so that all of the access point's half is
+    // the other's.
     assert!(first[1] < 0.1 * air(2, Direction::Down));
 }
 
-/// A category that sends without end beside another, at two stations: the one with the shorter pauses and windows gets more; and a burst
-/// ends with its transmit opportunity.
+/// A category that sends without end beside another, at two stations: the one with the shorter
+/// pauses and windows gets more; and a burst ends with its transmit opportunity.
 #[test]
 fn a_burst_fills_its_opportunity_and_no_more() {
     const SECS: u64 = 5;
     let config = WifiConfig { access: ChannelAccess::Edca, ..cell(1) };
     let (flow, _) = up(1);
     let counts = saturate(&mut network(config, 1, 9), &[(flow, Dscp::EF)], SECS);
-    // AIFS of 28 µs, 1.5 slots; then frames, each with SIFS and an ACK, SIFS between, within 1504 µs.
+    // AIFS of 28 µs, 1.5 slots; then frames, each with SIFS and an ACK, SIFS between, within 1504
+    // µs.
     let each = data_micros(PACKET.get() + OVERHEAD) + SIFS + ACK;
     let frames = ((1_504.0 + SIFS) / (each + SIFS)).floor();
     let cycle = 28.0 + 1.5 * SLOT + frames * each + (frames - 1.0) * SIFS;
@@ -348,7 +369,8 @@ fn a_burst_fills_its_opportunity_and_no_more() {
 
     let flows = [(flow, Dscp::AF41), up(2)];
     let config = WifiConfig { access: ChannelAccess::Edca, ..cell(64) };
-    let counts = saturate(&mut network_of(config.clone(), vec![near(&config.ap); 2], 9), &flows, SECS);
+    let counts =
+        saturate(&mut network_of(config.clone(), vec![near(&config.ap); 2], 9), &flows, SECS);
     println!("video and best effort: {counts:?}");
     assert!(counts[0] > counts[1], "{counts:?}");
 }

@@ -1,7 +1,7 @@
 //! Ten calls of native peers over loopback in one thread: what they reach, and what they cost.
 //!
-//! `cargo run -p weir-peer --example ten [-- STACK [RATE [SECONDS]]]`: STACK is a controller on `rtc`, `fixed:1Mbit/s` for example, or `str0m`; RATE is the most
-//! that is sent.
+//! `cargo run -p weir-peer --example ten [-- STACK [RATE [SECONDS]]]`: STACK is a controller on
+//! `rtc`, `fixed:1Mbit/s` for example, or `str0m`; RATE is the most that is sent.
 
 use cc::ControllerConfig;
 use peer::{Peer, PeerConfig, Rates, Signal, Stack, run};
@@ -55,11 +55,17 @@ fn stack(name: &str, rate: Bitrate) -> Result<Stack, cc::BuildError> {
         return Ok(Stack::Str0m(Rates { start, min, max: rate }));
     }
     let (profile, settings) = (name.to_owned(), Vec::new());
-    let config = ControllerConfig { profile, settings, start_rate: start, min_rate: min, max_rate: rate };
+    let config =
+        ControllerConfig { profile, settings, start_rate: start, min_rate: min, max_rate: rate };
     Ok(Stack::Rtc(cc::build(&config)?))
 }
 
-async fn call(name: &str, rate: Bitrate, seed: u64, now: Instant) -> Result<[End; 2], Box<dyn Error>> {
+async fn call(
+    name: &str,
+    rate: Bitrate,
+    seed: u64,
+    now: Instant,
+) -> Result<[End; 2], Box<dyn Error>> {
     let (to_callee, for_callee) = mpsc::channel(8);
     let (to_caller, for_caller) = mpsc::channel(8);
     let source = SourceSize { width: 640, height: 360, fps: 30 };
@@ -68,7 +74,8 @@ async fn call(name: &str, rate: Bitrate, seed: u64, now: Instant) -> Result<[End
         let socket = UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let video = sends.then(|| EncoderConfig::new(Codec::Vp8, source, rate));
         let address = socket.local_addr()?;
-        let config = PeerConfig { address, stack: stack(name, rate)?, video, audio: None, seed: Seed(seed) };
+        let config =
+            PeerConfig { address, stack: stack(name, rate)?, video, audio: None, seed: Seed(seed) };
         ends.push(End { peer: Peer::new(config, now)?, socket, inbox, outbox });
     }
     let offer = ends[0].peer.offer(now)?;
@@ -106,9 +113,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         received.push(end??);
     }
     let used = (processor()? - before) / seconds as f64;
-    let rates: Vec<f64> =
-        received.iter().filter(|bytes| **bytes > 0.0).map(|bytes| bytes * 8e-3 / seconds as f64).collect();
-    let (least, sum) = (rates.iter().copied().fold(f64::INFINITY, f64::min), rates.iter().sum::<f64>());
+    let rates: Vec<f64> = received
+        .iter()
+        .filter(|bytes| **bytes > 0.0)
+        .map(|bytes| bytes * 8e-3 / seconds as f64)
+        .collect();
+    let (least, sum) =
+        (rates.iter().copied().fold(f64::INFINITY, f64::min), rates.iter().sum::<f64>());
     println!(
         "{} of {CALLS} calls, {:.0} kbit/s in the mean, {least:.0} at the least; {:.0} % of a core",
         rates.len(),

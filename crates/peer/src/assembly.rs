@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames under way that are kept: over 4 s at 60 a second.
 const FRAMES: usize = 256;
-/// The most packets of padding that are remembered: as many packets as libwebrtc buffers (`video/rtp_video_stream_receiver2.cc`, kPacketBufferMaxSize).
+/// The most packets of padding that are remembered: as many packets as libwebrtc buffers
+/// (`video/rtp_video_stream_receiver2.cc`, kPacketBufferMaxSize).
 const PADDING: usize = 2_048;
 
-/// A picture identifier has 15 bits (RFC 7741 § 4.2), or 7: whichever, the next one is the last one plus 1.
+/// A picture identifier has 15 bits (RFC 7741 § 4.2), or 7: whichever, the next one is the last one
+/// plus 1.
 const PICTURES: u64 = 1 << 15;
 
 /// Puts frames together and hands them on in the order of their timestamps.
@@ -62,13 +64,25 @@ impl Partial {
 impl Default for Assembler {
     fn default() -> Self {
         let (timestamps, pictures) = (Unwrapped::new(1 << 32), Unwrapped::new(PICTURES));
-        Self { timestamps, pictures, under_way: BTreeMap::new(), padding: BTreeSet::new(), last: None }
+        Self {
+            timestamps,
+            pictures,
+            under_way: BTreeMap::new(),
+            padding: BTreeSet::new(),
+            last: None,
+        }
     }
 }
 
 impl Assembler {
     /// Takes in a packet by its sequence number, unwrapped. What is no VP8 is passed over.
-    pub(crate) fn on_packet(&mut self, sequence: u64, timestamp: u32, marker: bool, payload: &Bytes) {
+    pub(crate) fn on_packet(
+        &mut self,
+        sequence: u64,
+        timestamp: u32,
+        marker: bool,
+        payload: &Bytes,
+    ) {
         if payload.is_empty() {
             self.padding.insert(sequence);
             if self.padding.len() > PADDING {
@@ -136,15 +150,18 @@ impl Assembler {
 mod tests {
     use super::*;
 
-    /// Packets of (sequence, frame, begins, ends, key); which frames come out, and whether they follow.
+    /// Packets of (sequence, frame, begins, ends, key); which frames come out, and whether they
+    /// follow.
     fn assembled(packets: &[(u64, u32, bool, bool, bool)]) -> Vec<(u8, bool)> {
         let (mut assembler, mut frames) = (Assembler::default(), Vec::new());
         for &(sequence, frame, begins, ends, key) in packets {
             let descriptor = if begins { 0x10 } else { 0 };
             let payload = Bytes::copy_from_slice(&[descriptor, u8::from(!key), frame as u8]);
             assembler.on_packet(sequence, frame * 3_000, ends, &payload);
-            frames
-                .extend(std::iter::from_fn(|| assembler.next()).map(|whole| (whole.start[1], whole.follows)));
+            frames.extend(
+                std::iter::from_fn(|| assembler.next())
+                    .map(|whole| (whole.start[1], whole.follows)),
+            );
         }
         frames
     }
@@ -166,7 +183,8 @@ mod tests {
     #[test]
     fn a_key_frame_goes_on_without_the_lost_one() {
         let key = (5, 4, true, true, true);
-        let frames = [(1, 1, true, true, true), (3, 3, true, true, false), key, (6, 5, true, true, false)];
+        let frames =
+            [(1, 1, true, true, true), (3, 3, true, true, false), key, (6, 5, true, true, false)];
         assert_eq!(assembled(&frames), [(1, false), (4, false), (5, true)]);
     }
 

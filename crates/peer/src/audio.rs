@@ -8,8 +8,8 @@ use units::{Stream, Time};
 /// The RTP clock rate of Opus (RFC 7587 § 4.1).
 pub(crate) const CLOCK_RATE: u32 = 48_000;
 
-/// A frame of silence: one of 20 ms of CELT, full band, mono (RFC 6716 § 3.1: configuration 31, code 0), whose first bits say that it
-/// is silent (§ 4.3). What follows no decoder reads.
+/// A frame of silence: one of 20 ms of CELT, full band, mono (RFC 6716 § 3.1: configuration 31,
+/// code 0), whose first bits say that it is silent (§ 4.3). What follows no decoder reads.
 const SILENCE: [u8; 3] = [0xf8, 0xff, 0xfe];
 
 /// The longest frame after the first byte (RFC 6716 § 3.2.1).
@@ -64,8 +64,15 @@ mod tests {
         for packet in 0..50 {
             let now = Time::from_millis(20 * packet);
             let (sent, wanted) = (audio.advance(now).unwrap(), model.capture(now));
-            assert_eq!((sent.payload.len() as u64, sent.timestamp), (wanted.size.get(), 960 * packet));
-            assert_eq!((sent.payload[0] >> 3, sent.payload[0] & 7), (31, 0), "20 ms, mono, one frame");
+            assert_eq!(
+                (sent.payload.len() as u64, sent.timestamp),
+                (wanted.size.get(), 960 * packet)
+            );
+            assert_eq!(
+                (sent.payload[0] >> 3, sent.payload[0] & 7),
+                (31, 0),
+                "20 ms, mono, one frame"
+            );
             assert!(audio.advance(now + units::Duration::from_millis(19)).is_none());
         }
     }

@@ -18,11 +18,12 @@ use sim::ReportTimer;
 use std::time::Instant;
 use units::{Duration, Seed, Time};
 
-/// Time between reports of audio (5 s: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`), give or take a half (RFC 3550 § 6.2).
+/// Time between reports of audio (5 s: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`), give or
+/// take a half (RFC 3550 § 6.2).
 const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Counts the audio that is sent and received, and sends what there is to say of it: a sender report, with a report block of what is
-/// received, or a receiver report (RFC 3550 § 6.4).
+/// Counts the audio that is sent and received, and sends what there is to say of it: a sender
+/// report, with a report block of what is received, or a receiver report (RFC 3550 § 6.4).
 pub(crate) struct AudioReports {
     clock: Clock,
     counted: Counted,
@@ -81,7 +82,11 @@ impl AudioReports {
             && report.ssrc == received.ssrc
         {
             received.sender_report = ntp::middle(report.ntp_time);
-            self.counted.streams().inbound(report.ssrc, CLOCK_RATE).reception.on_sender_report(now, now);
+            self.counted
+                .streams()
+                .inbound(report.ssrc, CLOCK_RATE)
+                .reception
+                .on_sender_report(now, now);
         }
     }
 
@@ -103,7 +108,8 @@ impl AudioReports {
             Some(reception_report(&block, received.sender_report))
         });
         let reports: Vec<_> = block.into_iter().collect();
-        if let Some((sent, newest)) = self.sent.as_ref().and_then(|sent| Some((sent, sent.newest?))) {
+        if let Some((sent, newest)) = self.sent.as_ref().and_then(|sent| Some((sent, sent.newest?)))
+        {
             let outbound = streams.outbound(sent.ssrc);
             // The remainder of 32 bits is meant (RFC 3550 § 6.4.1).
             let counts = (outbound.packets as u32, outbound.bytes as u32);
@@ -124,7 +130,9 @@ impl Stage for AudioReports {
         let now = self.clock.time(message.now);
         match &message.message.packet {
             Packet::Rtp(packet) => self.on_rtp(now, packet),
-            Packet::Rtcp(packets) => packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref())),
+            Packet::Rtcp(packets) => {
+                packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref()))
+            }
             _ => {}
         }
         out.read.push_back(message);
@@ -148,7 +156,11 @@ impl Stage for AudioReports {
         self.report.restart(time);
         if let Some(report) = self.report(time) {
             let message = AttributedPacket::new(Packet::Rtcp(vec![report]));
-            out.write.push_back(TaggedPacket { now, transport: TransportContext::default(), message });
+            out.write.push_back(TaggedPacket {
+                now,
+                transport: TransportContext::default(),
+                message,
+            });
         }
     }
 

@@ -1,4 +1,5 @@
-//! The two ways to say when: the operating system's instants, which `rtc` takes, and nanoseconds from a start, which `cc` takes.
+//! The two ways to say when: the operating system's instants, which `rtc` takes, and nanoseconds
+//! from a start, which `cc` takes.
 
 use std::time::Instant;
 use units::{Duration, Time};

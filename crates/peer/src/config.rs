@@ -16,15 +16,18 @@ pub struct PeerConfig {
     pub stack: Stack,
     /// The video that this end sends; none if left out.
     pub video: Option<EncoderConfig>,
-    /// The audio that it sends, if the other end takes any, beside the video and unpaced; none if left out. Received it is anyway.
+    /// The audio that it sends, if the other end takes any, beside the video and unpaced; none if
+    /// left out. Received it is anyway.
     pub audio: Option<AudioConfig>,
-    /// Of the frame sizes, the stream's numbers and the reports' times. The stacks have random numbers of their own besides.
+    /// Of the frame sizes, the stream's numbers and the reports' times. The stacks have random
+    /// numbers of their own besides.
     pub seed: Seed,
 }
 
 /// A WebRTC stack, and what estimates the bandwidth in it.
 pub enum Stack {
-    /// `rtc` under our controllers. `cc::build` makes both halves of a profile: what this end sends with, and how it answers to what it receives.
+    /// `rtc` under our controllers. `cc::build` makes both halves of a profile: what this end sends
+    /// with, and how it answers to what it receives.
     Rtc(Controllers),
     /// `rtc` with its own `Gcc`.
     RtcGcc(Rates),

@@ -13,10 +13,13 @@ use units::{Bytes, Duration, Time};
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1); in nanoseconds.
 const ARRIVAL_PERIOD: u64 = (1 << 24) * 64_000_000;
 
-/// A `cc::Sender` that `rtc`'s chain of interceptors and the application share: clones are the same controller.
+/// A `cc::Sender` that `rtc`'s chain of interceptors and the application share: clones are the same
+/// controller.
 ///
-/// The chain asks a [`BandwidthEstimator`] for one rate only, and gives it to the pacer; so [`BandwidthEstimator::target_bitrate`]
-/// is the *pacing* rate, and the rate for the encoder is in [`Self::decision`]. Probe clusters are sent if [`MediaSender`](crate::MediaSender) is in the chain.
+/// The chain asks a [`BandwidthEstimator`] for one rate only, and gives it to the pacer; so
+/// [`BandwidthEstimator::target_bitrate`] is the *pacing* rate, and the rate for the encoder is in
+/// [`Self::decision`]. Probe clusters are sent if [`MediaSender`](crate::MediaSender) is in the
+/// chain.
 #[derive(Clone)]
 pub struct Controller {
     clock: Clock,
@@ -25,12 +28,14 @@ pub struct Controller {
 
 struct State {
     sender: Box<dyn cc::Sender>,
-    /// How many packets the controller has been told of; they are numbered from zero, as in the chain's history.
+    /// How many packets the controller has been told of; they are numbered from zero, as in the
+    /// chain's history.
     told: u64,
     rtt: Option<Duration>,
     arrivals: Unwrapped,
     results: Vec<PacketResult>,
-    /// The clusters of packets that are not reported on yet, which the chain's history does not keep.
+    /// The clusters of packets that are not reported on yet, which the chain's history does not
+    /// keep.
     probes: BTreeMap<u64, u32>,
 }
 
@@ -55,7 +60,8 @@ impl Controller {
         self.state().sender.decision()
     }
 
-    /// The newest round-trip time that RTCP measured (RFC 3550 § 6.4.1), if [`Reports`](crate::Reports) is in the chain.
+    /// The newest round-trip time that RTCP measured (RFC 3550 § 6.4.1), if
+    /// [`Reports`](crate::Reports) is in the chain.
     #[must_use]
     pub fn rtt(&self) -> Option<Duration> {
         self.state().rtt
@@ -126,7 +132,8 @@ impl BandwidthEstimator for Controller {
             state.take(self.clock, report);
         }
         let Some(newest) = reports.iter().rfind(|report| report.arrived) else { return };
-        let rtt = state.rtt.unwrap_or_else(|| span(now.saturating_duration_since(newest.departure)));
+        let rtt =
+            state.rtt.unwrap_or_else(|| span(now.saturating_duration_since(newest.departure)));
         let State { sender, results, .. } = &mut *state;
         sender.on_feedback(self.clock.time(now), Feedback::Packets { results, rtt: Some(rtt) });
     }

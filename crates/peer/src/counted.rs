@@ -114,7 +114,8 @@ impl Streams {
         })
     }
 
-    /// The stream that is received, from its first packet on; `clock_rate` is that of its timestamps.
+    /// The stream that is received, from its first packet on; `clock_rate` is that of its
+    /// timestamps.
     pub(crate) fn inbound(&mut self, ssrc: u32, clock_rate: u32) -> &mut Inbound {
         self.received.get_or_insert_with(|| Inbound {
             ssrc,
@@ -155,7 +156,8 @@ impl Inbound {
         self.sequence.next(sequence.into())
     }
 
-    /// Counts a packet; `sequence` is its number, unwrapped, which does not matter if it was sent again.
+    /// Counts a packet; `sequence` is its number, unwrapped, which does not matter if it was sent
+    /// again.
     pub(crate) fn on_packet(&mut self, now: Time, packet: &Seen, sequence: u64) {
         self.last = now;
         if packet.again {
@@ -165,7 +167,8 @@ impl Inbound {
             return;
         }
         let timestamp = self.timestamp.next(packet.timestamp.into());
-        let [payload, headers] = [packet.payload, packet.headers].map(|size| Bytes::new(size as u64));
+        let [payload, headers] =
+            [packet.payload, packet.headers].map(|size| Bytes::new(size as u64));
         self.reception.on_packet(now, sequence, timestamp, payload, headers);
     }
 }

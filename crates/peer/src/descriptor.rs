@@ -1,4 +1,5 @@
-//! The VP8 payload descriptor (RFC 7741 § 4.2). `rtc`'s reader refuses packets of less than four bytes, which an encoder's last one may have.
+//! The VP8 payload descriptor (RFC 7741 § 4.2). `rtc`'s reader refuses packets of less than four
+//! bytes, which an encoder's last one may have.
 
 use bytes::BytesMut;
 
@@ -49,7 +50,9 @@ mod tests {
 
     #[test]
     fn fields_are_where_the_rfc_has_them() {
-        let read = |bytes: &[u8]| Descriptor::read(bytes).map(|read| (read.begins, read.picture, read.size));
+        let read = |bytes: &[u8]| {
+            Descriptor::read(bytes).map(|read| (read.begins, read.picture, read.size))
+        };
         assert_eq!(read(&[0x10, 7]), Some((true, None, 1)));
         assert_eq!(read(&[0, 7]), Some((false, None, 1)));
         assert_eq!(read(&[0x11, 7]), Some((false, None, 1)), "another partition");

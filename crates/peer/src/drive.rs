@@ -9,12 +9,14 @@ use tokio::time::sleep_until;
 /// The largest datagram that is read.
 const LARGEST: usize = 2_048;
 
-/// Drives `peer` over `socket`, which is bound to the peer's address, until `end`: takes what the other end says from `inbox` and puts
-/// replies into `outbox`. May be called again to go on: between two turns the state and the statistics can be asked for. Dropped while it waits, it
+/// Drives `peer` over `socket`, which is bound to the peer's address, until `end`: takes what the
+/// other end says from `inbox` and puts replies into `outbox`. May be called again to go on:
+/// between two turns the state and the statistics can be asked for. Dropped while it waits, it
 /// loses no more than a datagram.
 ///
 /// # Errors
-/// When the socket fails or the peer can't go on. A reply that nobody takes is no error: the call goes on without.
+/// When the socket fails or the peer can't go on. A reply that nobody takes is no error: the call
+/// goes on without.
 #[expect(clippy::disallowed_methods, reason = "here time is the machine's")]
 pub async fn run(
     peer: &mut Peer,
@@ -47,7 +49,8 @@ pub async fn run(
     Ok(())
 }
 
-/// Loses what the other end's host refuses for now (ICMP, RFC 1122 § 4.1.3.3): its socket may not be there yet, or no more.
+/// Loses what the other end's host refuses for now (ICMP, RFC 1122 § 4.1.3.3): its socket may not
+/// be there yet, or no more.
 async fn send(socket: &UdpSocket, to: std::net::SocketAddr, bytes: &[u8]) -> Result<(), Error> {
     match socket.send_to(bytes, to).await {
         Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => Err(error.into()),

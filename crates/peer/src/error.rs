@@ -23,7 +23,9 @@ impl fmt::Display for Error {
             Self::Str0m(what, error) => write!(f, "{what}: {error}"),
             Self::NoOffer => f.write_str("an answer to no offer: let this end offer first"),
             Self::Socket(error) => write!(f, "the peer's socket: {error}"),
-            Self::NoVp8 => f.write_str("the other end takes no VP8: let it offer or answer with video/VP8"),
+            Self::NoVp8 => {
+                f.write_str("the other end takes no VP8: let it offer or answer with video/VP8")
+            }
         }
     }
 }

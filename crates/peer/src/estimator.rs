@@ -7,7 +7,8 @@ use rtc::rtcp::transport_feedbacks::cc_feedback_report::Ecn;
 use std::time::{Duration, Instant};
 use units::{Bitrate, Time};
 
-/// A [`BandwidthEstimator`], `rtc`'s own `Gcc` for example, that steers a [`Peer`](crate::Peer) or a call of the simulator.
+/// A [`BandwidthEstimator`], `rtc`'s own `Gcc` for example, that steers a [`Peer`](crate::Peer) or
+/// a call of the simulator.
 ///
 /// It gives one rate, at which `rtc` also paces, and learns from per-packet feedback only.
 pub struct Estimator<E> {

@@ -1,14 +1,17 @@
-//! A WebRTC peer without a browser, on one of two published stacks: `rtc`, where the controllers of `cc` or `rtc`'s own steer what is sent, or
-//! `str0m` with its own estimator.
+//! A WebRTC peer without a browser, on one of two published stacks: `rtc`, where the controllers of
+//! `cc` or `rtc`'s own steer what is sent, or `str0m` with its own estimator.
 //!
-//! - [`Peer`] is a sans-IO call of one stream of video and one of audio each way, the video of frames that are no picture but are of the size that an encoder would give
-//!   them, and valid VP8 ([`Vp8Frames`]); [`Stack`] says on what. [`run`] drives it with tokio over a socket.
+//! - [`Peer`] is a sans-IO call of one stream of video and one of audio each way, the video of
+//!   frames that are no picture but are of the size that an encoder would give them, and valid VP8
+//!   ([`Vp8Frames`]); [`Stack`] says on what. [`run`] drives it with tokio over a socket.
 //!
 //! The others are of use to any program that is built on `rtc`:
 //!
-//! - [`Controller`] puts a `cc::Sender` behind `rtc_interceptor::BandwidthEstimator`. [`Reports`] hands it what that trait leaves
-//!   out (receiver reports, REMB, packets at the instant at which they leave) and sends sender reports; [`MediaSender`] paces by it, with probe
-//!   clusters, and answers NACK; [`MediaReceiver`] reports, asks for lost packets, and is the other half, a `cc::Receiver` that answers with REMB.
+//! - [`Controller`] puts a `cc::Sender` behind `rtc_interceptor::BandwidthEstimator`. [`Reports`]
+//!   hands it what that trait leaves out (receiver reports, REMB, packets at the instant at which
+//!   they leave) and sends sender reports; [`MediaSender`] paces by it, with probe clusters, and
+//!   answers NACK; [`MediaReceiver`] reports, asks for lost packets, and is the other half, a
+//!   `cc::Receiver` that answers with REMB.
 //! - [`Estimator`] is the way back: an estimator made for `rtc` as a `cc::Sender`.
 //!
 //! ```text

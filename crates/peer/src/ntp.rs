@@ -1,4 +1,5 @@
-//! NTP time stamps as RTCP has them. The zero of an end's clock is put at the epoch of Unix: stacks that keep time stamps as `SystemTime` know none before.
+//! NTP time stamps as RTCP has them. The zero of an end's clock is put at the epoch of Unix: stacks
+//! that keep time stamps as `SystemTime` know none before.
 
 use crate::clock::span;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -29,8 +30,8 @@ pub(crate) fn short(span: Duration) -> u32 {
     ((u128::from(span.as_nanos()) << 16) / 1_000_000_000) as u32
 }
 
-/// The round-trip time of a report that came at `now`, answers one that was stamped `last`, and was held for `delay` (RFC 3550 § 6.4.1). What clocks
-/// make negative is zero.
+/// The round-trip time of a report that came at `now`, answers one that was stamped `last`, and was
+/// held for `delay` (RFC 3550 § 6.4.1). What clocks make negative is zero.
 pub(crate) fn round_trip(now: u64, last: u32, delay: u32) -> Duration {
     let ticks = middle(now).wrapping_sub(last).wrapping_sub(delay).cast_signed().max(0);
     Duration::from_nanos((u64::from(ticks.unsigned_abs()) * 1_000_000_000) >> 16)
@@ -42,7 +43,8 @@ mod tests {
 
     #[test]
     fn a_round_trip_is_what_was_not_held() {
-        let [left, back] = [Time::from_millis(65_535_900), Time::from_millis(65_536_300)].map(stamp);
+        let [left, back] =
+            [Time::from_millis(65_535_900), Time::from_millis(65_536_300)].map(stamp);
         let rtt = round_trip(back, middle(left), short(Duration::from_millis(150)));
         assert!(rtt.as_nanos().abs_diff(250_000_000) < 50_000, "{rtt}");
         assert_eq!(round_trip(left, middle(back), 0), Duration::ZERO);

@@ -8,7 +8,8 @@ use units::Time;
 /// The value at which the absolute send time starts anew: 64 s.
 const ABS_SEND_TIME_PERIOD: u64 = 1 << 24;
 
-/// The cumulative number of packets lost of a report block, which is signed and has 24 bits (RFC 3550 § 6.4.1); both stacks hand it over unsigned.
+/// The cumulative number of packets lost of a report block, which is signed and has 24 bits (RFC
+/// 3550 § 6.4.1); both stacks hand it over unsigned.
 pub(crate) fn cumulative_lost(field: u32) -> i64 {
     i64::from((field << 8).cast_signed() >> 8)
 }
@@ -25,13 +26,17 @@ impl Unwrapped {
         Self { period, last: None }
     }
 
-    /// The number nearest to the last that is `value` when wrapped. The first lies one period on, so that one before it is none below zero.
+    /// The number nearest to the last that is `value` when wrapped. The first lies one period on,
+    /// so that one before it is none below zero.
     pub(crate) fn next(&mut self, value: u64) -> u64 {
         let value = value % self.period;
         let last = self.last.unwrap_or(value + self.period);
         let ahead = (value + self.period - last % self.period) % self.period;
-        let next =
-            if ahead <= self.period / 2 { last + ahead } else { (last + ahead).saturating_sub(self.period) };
+        let next = if ahead <= self.period / 2 {
+            last + ahead
+        } else {
+            (last + ahead).saturating_sub(self.period)
+        };
         self.last = Some(next);
         next
     }
@@ -55,7 +60,8 @@ pub(crate) fn is_video(stream: &StreamInfo) -> bool {
     stream.mime_type.get(..6).is_some_and(|kind| kind.eq_ignore_ascii_case("video/"))
 }
 
-/// The identifier under which a stream's packets carry the absolute send time, if that was negotiated.
+/// The identifier under which a stream's packets carry the absolute send time, if that was
+/// negotiated.
 pub(crate) fn abs_send_time_id(stream: &StreamInfo) -> Option<u8> {
     let extension =
         stream.rtp_header_extensions.iter().find(|extension| extension.uri == ABS_SEND_TIME_URI)?;
@@ -66,7 +72,10 @@ pub(crate) fn abs_send_time_id(stream: &StreamInfo) -> Option<u8> {
 pub(crate) fn header_size(packet: &[u8]) -> usize {
     let Some(first) = packet.first() else { return 0 };
     let fixed = 12 + 4 * usize::from(first & 0x0f);
-    let words = packet.get(fixed + 2..fixed + 4).and_then(<[u8]>::first_chunk).filter(|_| first & 0x10 != 0);
+    let words = packet
+        .get(fixed + 2..fixed + 4)
+        .and_then(<[u8]>::first_chunk)
+        .filter(|_| first & 0x10 != 0);
     fixed + words.map_or(0, |words| 4 + 4 * usize::from(u16::from_be_bytes(*words)))
 }
 
@@ -81,8 +90,9 @@ mod tests {
 
     #[test]
     fn a_header_is_as_long_as_it_says() {
-        let packet =
-            |first: u8, words: u8| [&[first, 96][..], &[0; 10], &[0xbe, 0xde, 0, words], &[7; 40]].concat();
+        let packet = |first: u8, words: u8| {
+            [&[first, 96][..], &[0; 10], &[0xbe, 0xde, 0, words], &[7; 40]].concat()
+        };
         assert_eq!(header_size(&packet(0x80, 2)), 12);
         assert_eq!(header_size(&packet(0x90, 2)), 12 + 4 + 8);
         assert_eq!(header_size(&[]), 0);
@@ -98,7 +108,8 @@ mod tests {
     #[test]
     fn the_absolute_send_time_comes_back_within_four_microseconds() {
         let mut times = send_times();
-        let spans = [Time::from_millis(63_990), Time::from_millis(64_010), Time::from_millis(95_999)];
+        let spans =
+            [Time::from_millis(63_990), Time::from_millis(64_010), Time::from_millis(95_999)];
         let read = spans.map(|time| sent(&mut times, &sim::wire::abs_send_time(time)).unwrap());
         for (a, b) in [(0, 1), (1, 2)] {
             let difference = (read[b] - read[a]).as_nanos() - (spans[b] - spans[a]).as_nanos();

@@ -1,4 +1,5 @@
-//! A call's end, sans-IO: datagrams, signals and times go in, datagrams, signals and the next time-out come out.
+//! A call's end, sans-IO: datagrams, signals and times go in, datagrams, signals and the next
+//! time-out come out.
 
 use crate::audio::{Audio, AudioPacket};
 use crate::clock::Clock;
@@ -24,7 +25,8 @@ pub enum Signal {
     Offer(String),
     /// An SDP answer.
     Answer(String),
-    /// A candidate-attribute (RFC 8839 § 5.1) of the other end, after its description; empty after the last.
+    /// A candidate-attribute (RFC 8839 § 5.1) of the other end, after its description; empty after
+    /// the last.
     Candidate(String),
 }
 
@@ -49,13 +51,17 @@ pub(crate) trait End: Send {
     fn target_rate(&self) -> Bitrate;
     fn controller(&self) -> Option<&Controller>;
     /// The objects of the transport: candidate pairs, candidates.
-    fn transport_stats(&mut self, now: Instant) -> Result<Vec<Map<String, Value>>, serde_json::Error>;
+    fn transport_stats(
+        &mut self,
+        now: Instant,
+    ) -> Result<Vec<Map<String, Value>>, serde_json::Error>;
     fn close(&mut self, now: Instant) -> Result<(), Error>;
 }
 
 /// One end of a call.
 ///
-/// The caller sends what [`Self::poll_transmit`] yields, until it yields nothing, after every other call.
+/// The caller sends what [`Self::poll_transmit`] yields, until it yields nothing, after every other
+/// call.
 pub struct Peer {
     end: Box<dyn End>,
     clock: Clock,
@@ -89,7 +95,14 @@ impl Peer {
             }
             Stack::Str0m(rates) => {
                 let sends = video.is_some();
-                Box::new(Str0mEnd::new(address, rates, sends, audio.as_ref(), counted.clone(), now)?)
+                Box::new(Str0mEnd::new(
+                    address,
+                    rates,
+                    sends,
+                    audio.as_ref(),
+                    counted.clone(),
+                    now,
+                )?)
             }
         };
         let start = end.target_rate();
@@ -123,7 +136,12 @@ impl Peer {
     ///
     /// # Errors
     /// When the connection can't go on.
-    pub fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error> {
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        datagram: &[u8],
+    ) -> Result<(), Error> {
         self.end.receive(now, from, datagram)
     }
 
@@ -136,7 +154,8 @@ impl Peer {
     pub fn next_timeout(&mut self) -> Option<Instant> {
         let frame = self.video.as_ref().map(Video::next_capture);
         let captures = self.audio.as_ref().map(Audio::next_capture).into_iter().chain(frame);
-        let capture = captures.min().filter(|_| self.is_connected()).map(|at| self.clock.instant(at));
+        let capture =
+            captures.min().filter(|_| self.is_connected()).map(|at| self.clock.instant(at));
         self.end.next_timeout().into_iter().chain(capture).min()
     }
 
@@ -186,12 +205,18 @@ impl Peer {
         self.end.controller()
     }
 
-    /// The statistics objects by their `id` (W3C webrtc-stats): `outbound-rtp`, `remote-inbound-rtp`, `inbound-rtp`, `candidate-pair`, `transport`,
-    /// `codec` and candidates, with the members that are known. `timestamp` says what time `now` is (`DOMHighResTimeStamp`: milliseconds since 1970).
+    /// The statistics objects by their `id` (W3C webrtc-stats): `outbound-rtp`,
+    /// `remote-inbound-rtp`, `inbound-rtp`, `candidate-pair`, `transport`, `codec` and candidates,
+    /// with the members that are known. `timestamp` says what time `now` is (`DOMHighResTimeStamp`:
+    /// milliseconds since 1970).
     ///
     /// # Errors
     /// When one can't be written as JSON.
-    pub fn stats(&mut self, now: Instant, timestamp: f64) -> Result<Map<String, Value>, serde_json::Error> {
+    pub fn stats(
+        &mut self,
+        now: Instant,
+        timestamp: f64,
+    ) -> Result<Map<String, Value>, serde_json::Error> {
         let transport = self.end.transport_stats(now)?;
         let sender = self.video.as_ref().map(|video| (video, self.end.target_rate()));
         let (video, audio) = (self.counted.video.streams(), self.counted.audio.streams());

@@ -1,4 +1,5 @@
-//! The receiving end of a call in `rtc`'s chain: counters, frames, receiver reports, requests, and the receiver's half of a controller.
+//! The receiving end of a call in `rtc`'s chain: counters, frames, receiver reports, requests, and
+//! the receiver's half of a controller.
 
 use crate::assembly::Assembler;
 use crate::clock::Clock;
@@ -9,7 +10,9 @@ use crate::stage::{Out, Stage, Staged};
 use bytes::Bytes as Octets;
 use cc::{ArrivedPacket, ReceiverFeedback};
 use rtc::interceptor::{AttributedPacket, Packet, StreamInfo, TaggedPacket};
-use rtc::rtcp::extended_report::{DLRRReportBlock, ExtendedReport, ReceiverReferenceTimeReportBlock};
+use rtc::rtcp::extended_report::{
+    DLRRReportBlock, ExtendedReport, ReceiverReferenceTimeReportBlock,
+};
 use rtc::rtcp::payload_feedbacks::picture_loss_indication::PictureLossIndication;
 use rtc::rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEstimatedMaximumBitrate;
 use rtc::rtcp::raw_packet::RawPacket;
@@ -27,24 +30,32 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use units::{Bitrate, Bytes, Duration, Seed, Time};
 
-/// Time between receiver reports of video (1 s: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`), give or take a half (RFC 3550 § 6.2).
+/// Time between receiver reports of video (1 s: libwebrtc
+/// `modules/rtp_rtcp/source/rtcp_sender.cc`), give or take a half (RFC 3550 § 6.2).
 pub(crate) const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-/// Round-trip time assumed before any was measured (libwebrtc `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
+/// Round-trip time assumed before any was measured (libwebrtc
+/// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// No packet is asked for again sooner (20 ms: libwebrtc `modules/video_coding/nack_requester.cc`, the interval of its timer).
-const LEAST_RETRY: Duration = Duration::from_millis(20);
-/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc `video/video_receive_stream2.cc`)…
+/// No packet is asked for again sooner (20 ms: libwebrtc `modules/video_coding/nack_requester.cc`,
+/// the interval of its timer).
+const MIN_RETRY: Duration = Duration::from_millis(20);
+/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc
+/// `video/video_receive_stream2.cc`)…
 const STALL: Duration = Duration::from_secs(3);
 /// …or this long while the first key frame is missing (200 ms: the same file).
 const STALL_BEFORE_KEY: Duration = Duration::from_millis(200);
-/// Shortest time between requests for key frames: one round trip, at least this (300 ms: libwebrtc `video/encoder_rtcp_feedback.cc`).
+/// Shortest time between requests for key frames: one round trip, at least this (300 ms: libwebrtc
+/// `video/encoder_rtcp_feedback.cc`).
 const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Receives a stream of video as the simulator's receiver does: reports (RFC 3550 § 6.4.2) with reference times (RFC 3611 § 4.4), asks for
-/// lost packets and for key frames, and feeds a `cc::Receiver` with packets that carry the absolute send time; what that says goes out as REMB
-/// (draft-alvestrand-rmcat-remb-03) or as a bandwidth state ([`sim::wire::bandwidth_state`]), in a compound packet with a report (RFC 4585 § 3.1).
+/// Receives a stream of video as the simulator's receiver does: reports (RFC 3550 § 6.4.2) with
+/// reference times (RFC 3611 § 4.4), asks for lost packets and for key frames, and feeds a
+/// `cc::Receiver` with packets that carry the absolute send time; what that says goes out as REMB
+/// (draft-alvestrand-rmcat-remb-03) or as a bandwidth state ([`sim::wire::bandwidth_state`]), in a
+/// compound packet with a report (RFC 4585 § 3.1).
 ///
-/// It makes packets, so it belongs above the pacer and before whatever holds arrivals: at [`MediaReceiver::SLOT`], with no other that asks or reports.
+/// It makes packets, so it belongs above the pacer and before whatever holds arrivals: at
+/// [`MediaReceiver::SLOT`], with no other that asks or reports.
 pub struct MediaReceiver {
     /// Never shared: the chain wants `Sync`, which a lock gives.
     controller: Mutex<Option<Box<dyn cc::Receiver>>>,
@@ -80,7 +91,11 @@ impl MediaReceiver {
 
     /// `start` is the zero of the controller's time; `seed` is of the reports' source and times.
     #[must_use]
-    pub fn new(controller: Option<Box<dyn cc::Receiver>>, start: Instant, seed: Seed) -> Staged<Self> {
+    pub fn new(
+        controller: Option<Box<dyn cc::Receiver>>,
+        start: Instant,
+        seed: Seed,
+    ) -> Staged<Self> {
         Self::counting(controller, Clock::new(start), seed, Counted::default())
     }
 
@@ -102,15 +117,17 @@ impl MediaReceiver {
     }
 
     fn on_rtp(&mut self, now: Time, packet: &rtc::rtp::Packet, out: &mut Vec<Message>) {
-        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == packet.header.ssrc) else {
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == packet.header.ssrc)
+        else {
             return;
         };
         let (header, payload) = (&packet.header, packet.payload.len());
         let mut streams = self.counted.streams();
         let inbound = streams.inbound(stream.ssrc, stream.clock_rate);
         let sequence = inbound.unwrapped(header.sequence_number);
-        // Without RTX (RFC 4588) a packet that was asked for takes the place of the lost one. It does not undo the loss in reports: with RTX it
-        // would not either, and controllers are made for that.
+        // Without RTX (RFC 4588) a packet that was asked for takes the place of the lost one. It
+        // does not undo the loss in reports: with RTX it would not either, and controllers are made
+        // for that.
         let again = stream.nack.is_missing(sequence);
         // Before it ICE and DTLS took their time, which is no stall.
         if !inbound.has_begun() {
@@ -167,7 +184,8 @@ impl MediaReceiver {
         }
         let extended = packet.downcast_ref::<ExtendedReport>().map(|extended| &extended.reports);
         for block in extended.into_iter().flatten() {
-            let blocks = block.as_any().downcast_ref::<DLRRReportBlock>().map(|block| &block.reports);
+            let blocks =
+                block.as_any().downcast_ref::<DLRRReportBlock>().map(|block| &block.reports);
             for answer in blocks.into_iter().flatten().filter(|answer| answer.ssrc == self.ssrc) {
                 self.rtt = Some(ntp::round_trip(ntp::stamp(now), answer.last_rr, answer.dlrr));
             }
@@ -176,7 +194,9 @@ impl MediaReceiver {
 
     /// What the controller wants to say now, if anything.
     fn answer(&mut self, now: Time, out: &mut Vec<Message>) {
-        let Some(feedback) = self.controller().and_then(|controller| controller.poll(now)) else { return };
+        let Some(feedback) = self.controller().and_then(|controller| controller.poll(now)) else {
+            return;
+        };
         let (sender_ssrc, Some(stream)) = (self.ssrc, &self.stream) else { return };
         let packet: Box<dyn rtc::rtcp::Packet> = match feedback {
             ReceiverFeedback::Remb(rate) => Box::new(ReceiverEstimatedMaximumBitrate {
@@ -203,10 +223,14 @@ impl MediaReceiver {
             let block = streams.inbound(stream.ssrc, stream.clock_rate).reception.report(now)?;
             Some(reception_report(&block, stream.sender_report))
         });
-        let report =
-            ReceiverReport { ssrc: self.ssrc, reports: block.into_iter().collect(), ..Default::default() };
+        let report = ReceiverReport {
+            ssrc: self.ssrc,
+            reports: block.into_iter().collect(),
+            ..Default::default()
+        };
         let reference = ReceiverReferenceTimeReportBlock { ntp_timestamp: ntp::stamp(now) };
-        let extended = ExtendedReport { sender_ssrc: self.ssrc, reports: vec![Box::new(reference)] };
+        let extended =
+            ExtendedReport { sender_ssrc: self.ssrc, reports: vec![Box::new(reference)] };
         vec![Box::new(report), Box::new(extended)]
     }
 
@@ -214,7 +238,8 @@ impl MediaReceiver {
     fn request(&mut self, now: Time, want_key: bool, out: &mut Vec<Message>) {
         let interval = self.rtt.unwrap_or(DEFAULT_RTT).max(KEY_REQUEST_INTERVAL);
         let (sender_ssrc, Some(stream)) = (self.ssrc, &mut self.stream) else { return };
-        let may_ask = stream.last_key_request.is_none_or(|last| now.saturating_since(last) >= interval);
+        let may_ask =
+            stream.last_key_request.is_none_or(|last| now.saturating_since(last) >= interval);
         let mut streams = self.counted.streams();
         let inbound = streams.inbound(stream.ssrc, stream.clock_rate);
         if !stream.ask.is_empty() {
@@ -223,17 +248,24 @@ impl MediaReceiver {
             let wrapped: Vec<u16> = stream.ask.drain(..).map(|sequence| sequence as u16).collect();
             let nacks = nack_pairs_from_sequence_numbers(&wrapped);
             inbound.nacks += 1;
-            out.push(vec![Box::new(TransportLayerNack { sender_ssrc, media_ssrc: stream.ssrc, nacks })]);
+            out.push(vec![Box::new(TransportLayerNack {
+                sender_ssrc,
+                media_ssrc: stream.ssrc,
+                nacks,
+            })]);
         }
         if want_key && may_ask {
             stream.last_key_request = Some(now);
             inbound.plis += 1;
-            out.push(vec![Box::new(PictureLossIndication { sender_ssrc, media_ssrc: stream.ssrc })]);
+            out.push(vec![Box::new(PictureLossIndication {
+                sender_ssrc,
+                media_ssrc: stream.ssrc,
+            })]);
         }
     }
 
     fn retry_interval(&self) -> Duration {
-        self.rtt.unwrap_or(DEFAULT_RTT).max(LEAST_RETRY)
+        self.rtt.unwrap_or(DEFAULT_RTT).max(MIN_RETRY)
     }
 
     fn stall_at(&self) -> Option<Time> {
@@ -256,7 +288,8 @@ impl MediaReceiver {
                 out.push(report);
             }
         }
-        let (rtt, is_stalled) = (self.retry_interval(), self.stall_at().is_some_and(|at| at <= now));
+        let (rtt, is_stalled) =
+            (self.retry_interval(), self.stall_at().is_some_and(|at| at <= now));
         let Some(stream) = &mut self.stream else { return };
         let mut want_key = is_stalled;
         if is_stalled {
@@ -300,7 +333,9 @@ impl Stage for MediaReceiver {
         let (now, mut messages) = (self.clock.time(message.now), Vec::new());
         match &message.message.packet {
             Packet::Rtp(packet) => self.on_rtp(now, packet, &mut messages),
-            Packet::Rtcp(packets) => packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref())),
+            Packet::Rtcp(packets) => {
+                packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref()))
+            }
             _ => {}
         }
         push(message.now, messages, out);
@@ -317,7 +352,10 @@ impl Stage for MediaReceiver {
         let controller = self.controller().and_then(|controller| controller.next_timeout());
         let retry = self.retry_interval();
         let nack = self.stream.as_ref().and_then(|stream| stream.nack.next_wake(retry));
-        let due = [controller, nack, self.stall_at(), Some(self.report.due())].into_iter().flatten().min()?;
+        let due = [controller, nack, self.stall_at(), Some(self.report.due())]
+            .into_iter()
+            .flatten()
+            .min()?;
         Some(self.clock.instant(due))
     }
 

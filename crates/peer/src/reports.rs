@@ -1,4 +1,5 @@
-//! The sending end of a call in `rtc`'s chain: what the seam for controllers leaves out, counters, and sender reports.
+//! The sending end of a call in `rtc`'s chain: what the seam for controllers leaves out, counters,
+//! and sender reports.
 
 use crate::Controller;
 use crate::clock::Clock;
@@ -10,7 +11,9 @@ use crate::sender::Probed;
 use crate::stage::{Out, Stage, Staged};
 use bytes::Bytes;
 use cc::Feedback;
-use rtc::interceptor::{Attribute, AttributedPacket, BandwidthEstimator, Packet, StreamInfo, TaggedPacket};
+use rtc::interceptor::{
+    Attribute, AttributedPacket, BandwidthEstimator, Packet, StreamInfo, TaggedPacket,
+};
 use rtc::rtcp::extended_report::{
     DLRRReport, DLRRReportBlock, ExtendedReport, ReceiverReferenceTimeReportBlock,
 };
@@ -28,11 +31,13 @@ use sim::ReportTimer;
 use std::time::Instant;
 use units::{Bitrate, Duration, Seed, Time};
 
-/// Tells a [`Controller`] of receiver reports, REMB, bandwidth states and departures, stamps departing packets with the absolute send time if that was
-/// negotiated, and sends sender reports (RFC 3550 § 6.4.1), at random times about a second apart (§ 6.2) and unpaced, as libwebrtc does. Requests
-/// for key frames are passed on to the application.
+/// Tells a [`Controller`] of receiver reports, REMB, bandwidth states and departures, stamps
+/// departing packets with the absolute send time if that was negotiated, and sends sender reports
+/// (RFC 3550 § 6.4.1), at random times about a second apart (§ 6.2) and unpaced, as libwebrtc does.
+/// Requests for key frames are passed on to the application.
 ///
-/// It belongs between `Slot::CongestionControl` and `Slot::TwccSender`: at [`Reports::SLOT`], with no other that sends sender reports.
+/// It belongs between `Slot::CongestionControl` and `Slot::TwccSender`: at [`Reports::SLOT`], with
+/// no other that sends sender reports.
 pub struct Reports {
     controller: Controller,
     counted: Counted,
@@ -76,7 +81,9 @@ impl Reports {
 
     fn on_report(&mut self, now: Instant, report: &ReceptionReport) {
         let time = self.clock().time(now);
-        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == report.ssrc) else { return };
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == report.ssrc) else {
+            return;
+        };
         let highest = report.last_sequence_number;
         let expected = stream.highest.map_or(0, |before| highest.wrapping_sub(before));
         stream.highest = Some(highest);
@@ -86,14 +93,16 @@ impl Reports {
         let outbound = streams.outbound(report.ssrc);
         outbound.report = Some(Report::next(outbound.report, new, rtt));
         drop(streams);
-        self.controller.on_feedback(now, Feedback::Report { fraction_lost, expected: expected.into(), rtt });
+        self.controller
+            .on_feedback(now, Feedback::Report { fraction_lost, expected: expected.into(), rtt });
     }
 
     /// Whether it asks for a key frame.
     fn on_rtcp(&mut self, now: Instant, packet: &dyn rtc::rtcp::Packet) -> bool {
         let packet = packet.as_any();
         let reports = packet.downcast_ref::<ReceiverReport>().map(|packet| &packet.reports);
-        let reports = reports.or_else(|| packet.downcast_ref::<SenderReport>().map(|packet| &packet.reports));
+        let reports =
+            reports.or_else(|| packet.downcast_ref::<SenderReport>().map(|packet| &packet.reports));
         for report in reports.into_iter().flatten() {
             self.on_report(now, report);
         }
@@ -118,10 +127,15 @@ impl Reports {
     }
 
     fn on_extended(&mut self, now: Instant, extended: &ExtendedReport) {
-        let (now, Some(stream)) = (self.controller.clock().time(now), &mut self.stream) else { return };
+        let (now, Some(stream)) = (self.controller.clock().time(now), &mut self.stream) else {
+            return;
+        };
         for block in &extended.reports {
-            if let Some(reference) = block.as_any().downcast_ref::<ReceiverReferenceTimeReportBlock>() {
-                stream.reference = Some((extended.sender_ssrc, ntp::middle(reference.ntp_timestamp), now));
+            if let Some(reference) =
+                block.as_any().downcast_ref::<ReceiverReferenceTimeReportBlock>()
+            {
+                stream.reference =
+                    Some((extended.sender_ssrc, ntp::middle(reference.ntp_timestamp), now));
             }
         }
     }
@@ -144,12 +158,14 @@ impl Reports {
         let probe = message.message.custom::<Probed>().map(|probed| probed.0);
         let again = message.message.get(&Attribute::Retransmission).is_some();
         let Packet::Rtp(packet) = &mut message.message.packet else { return };
-        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == packet.header.ssrc) else {
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == packet.header.ssrc)
+        else {
             return;
         };
         if let Some(id) = stream.abs_send_time {
             let stamp = Bytes::copy_from_slice(&sim::wire::abs_send_time(time));
-            // Refused only for an identifier that the header's profile can't say, and that was negotiated.
+            // Refused only for an identifier that the header's profile can't say, and that was
+            // negotiated.
             if let Err(error) = packet.header.set_extension(id, stamp) {
                 debug_assert!(false, "absolute send time: {error}");
             }
@@ -184,7 +200,11 @@ impl Reports {
 }
 
 /// What a report block says, and the round trip that it measured.
-pub(crate) fn measured(block: &ReceptionReport, clock_rate: u32, now: Time) -> (Report, Option<Duration>) {
+pub(crate) fn measured(
+    block: &ReceptionReport,
+    clock_rate: u32,
+    now: Time,
+) -> (Report, Option<Duration>) {
     // RFC 3550 § 6.4.1: zero if no sender report has come yet.
     let last = Some(block.last_sender_report).filter(|last| *last != 0);
     let rtt = last.map(|last| ntp::round_trip(ntp::stamp(now), last, block.delay));
@@ -198,7 +218,8 @@ pub(crate) fn measured(block: &ReceptionReport, clock_rate: u32, now: Time) -> (
     (report, rtt)
 }
 
-/// A report on a stream of which `newest` is the newest packet's timestamp and when it left, after so many packets and octets.
+/// A report on a stream of which `newest` is the newest packet's timestamp and when it left, after
+/// so many packets and octets.
 pub(crate) fn sender_report(
     ssrc: u32,
     clock_rate: u32,
@@ -220,9 +241,13 @@ impl Stage for Reports {
             for packet in packets {
                 key_frame |= self.on_rtcp(message.now, packet.as_ref());
             }
-            // The chain's own controller tells the pacer after per-packet feedback only, and before this.
+            // The chain's own controller tells the pacer after per-packet feedback only, and before
+            // this.
             let bits_per_second = self.controller.target_bitrate();
-            message.message.attributes.retain(|held| !matches!(held, Attribute::TargetBitrateChanged { .. }));
+            message
+                .message
+                .attributes
+                .retain(|held| !matches!(held, Attribute::TargetBitrateChanged { .. }));
             message.message.add(Attribute::TargetBitrateChanged { bits_per_second });
             if key_frame {
                 message.message.add(Attribute::DeliverToApplication);
@@ -244,7 +269,11 @@ impl Stage for Reports {
         self.report.restart(time);
         if let Some(compound) = self.sender_report(time) {
             let message = AttributedPacket::new(Packet::Rtcp(compound));
-            out.write.push_back(TaggedPacket { now, transport: TransportContext::default(), message });
+            out.write.push_back(TaggedPacket {
+                now,
+                transport: TransportContext::default(),
+                message,
+            });
         }
     }
 

@@ -7,11 +7,13 @@ use rtc::peer_connection::RTCPeerConnection;
 use rtc::peer_connection::configuration::media_engine::{MIME_TYPE_OPUS, MediaEngine};
 use rtc::rtp_transceiver::RTCRtpSenderId;
 use rtc::rtp_transceiver::rtp_sender::{
-    RTCRtpCodec, RTCRtpCodecParameters, RTCRtpCodingParameters, RTCRtpEncodingParameters, RtpCodecKind,
+    RTCRtpCodec, RTCRtpCodecParameters, RTCRtpCodingParameters, RTCRtpEncodingParameters,
+    RtpCodecKind,
 };
 use std::time::Instant;
 
-/// A payload type that browsers give Opus, from the dynamic range (RFC 3551 § 6); the answerer takes the offerer's.
+/// A payload type that browsers give Opus, from the dynamic range (RFC 3551 § 6); the answerer
+/// takes the offerer's.
 const PAYLOAD_TYPE: u8 = 111;
 
 /// The stream of audio that is sent.
@@ -35,16 +37,25 @@ fn codec() -> RTCRtpCodec {
 
 impl SendingAudio {
     /// Sequence numbers begin with `first` (at random: RFC 3550 § 5.1).
-    pub(crate) fn new(connection: &mut RTCPeerConnection, ssrc: u32, first: u16) -> Result<Self, Error> {
+    pub(crate) fn new(
+        connection: &mut RTCPeerConnection,
+        ssrc: u32,
+        first: u16,
+    ) -> Result<Self, Error> {
         let encoding = RTCRtpEncodingParameters {
-            rtp_coding_parameters: RTCRtpCodingParameters { ssrc: Some(ssrc), ..Default::default() },
+            rtp_coding_parameters: RTCRtpCodingParameters {
+                ssrc: Some(ssrc),
+                ..Default::default()
+            },
             codec: codec(),
             active: true,
             ..Default::default()
         };
         let [stream, track, label] = ["weir", "audio", "audio"].map(str::to_owned);
-        let track = MediaStreamTrack::new(stream, track, label, RtpCodecKind::Audio, vec![encoding]);
-        let sender = connection.add_track(track).map_err(|error| Error::Rtc("audio to send", error))?;
+        let track =
+            MediaStreamTrack::new(stream, track, label, RtpCodecKind::Audio, vec![encoding]);
+        let sender =
+            connection.add_track(track).map_err(|error| Error::Rtc("audio to send", error))?;
         Ok(Self { sender, ssrc, sequence: first })
     }
 
@@ -77,13 +88,15 @@ impl SendingAudio {
         let sends = transceivers.into_iter().any(|id| {
             let transceiver = connection.rtp_transceiver(id);
             transceiver.is_some_and(|transceiver| {
-                transceiver.sender() == Some(self.sender) && transceiver.current_direction().has_send()
+                transceiver.sender() == Some(self.sender)
+                    && transceiver.current_direction().has_send()
             })
         });
         let mut sender = connection.rtp_sender(self.sender).filter(|_| sends)?;
         let codecs = &sender.get_parameters().rtp_parameters.codecs;
-        let opus =
-            codecs.iter().find(|codec| codec.rtp_codec.mime_type.eq_ignore_ascii_case(MIME_TYPE_OPUS))?;
+        let opus = codecs
+            .iter()
+            .find(|codec| codec.rtp_codec.mime_type.eq_ignore_ascii_case(MIME_TYPE_OPUS))?;
         Some(opus.payload_type)
     }
 }

@@ -28,7 +28,9 @@ use rtc::rtp::codec::vp8::Vp8Payloader;
 use rtc::rtp::packetizer::{Packetizer, new_packetizer};
 use rtc::rtp::sequence::new_fixed_sequencer;
 use rtc::rtp_transceiver::RTCRtpSenderId;
-use rtc::rtp_transceiver::rtp_sender::{RTCRtpCodingParameters, RTCRtpEncodingParameters, RtpCodecKind};
+use rtc::rtp_transceiver::rtp_sender::{
+    RTCRtpCodingParameters, RTCRtpEncodingParameters, RtpCodecKind,
+};
 use rtc::sansio::Protocol;
 use rtc::shared::{TaggedBytesMut, TransportContext, TransportProtocol};
 use rtc::statistics::StatsSelector;
@@ -41,7 +43,8 @@ use units::{Bitrate, Seed};
 /// The clock rate of video (RFC 7741 § 4.1).
 pub(crate) const CLOCK_RATE: u32 = 90_000;
 
-/// The largest RTP packet, as in libwebrtc (`media/base/media_constants.h`: 1200 B), less the extensions that the chain adds.
+/// The largest RTP packet, as in libwebrtc (`media/base/media_constants.h`: 1200 B), less the
+/// extensions that the chain adds.
 const MAX_PACKET: usize = 1_200 - EXTENSIONS;
 
 /// A connection of `rtc`, and what it sends.
@@ -92,7 +95,10 @@ impl RtcEnd {
             let first = seed.stream("sequence").next_u64() as u16;
             registry = registry
                 .with(Slot::CongestionControl, VideoAlone(history))
-                .with(Slot::from(Reports::SLOT), Reports::counting(controller.clone(), seed, counted))
+                .with(
+                    Slot::from(Reports::SLOT),
+                    Reports::counting(controller.clone(), seed, counted),
+                )
                 .with(Slot::Pacer, MediaSender::new(controller.clone(), first));
         }
         let mut connection = connection(media, registry, now)?;
@@ -117,12 +123,20 @@ impl RtcEnd {
     }
 
     /// Sets the local description, and gives it with the candidate.
-    fn describe(&mut self, now: Instant, description: RTCSessionDescription) -> Result<String, Error> {
+    fn describe(
+        &mut self,
+        now: Instant,
+        description: RTCSessionDescription,
+    ) -> Result<String, Error> {
         self.connection
             .set_local_description(now, description)
             .and_then(|()| self.add_own_candidate())
             .map_err(|error| Error::Rtc("this end's description", error))?;
-        Ok(self.connection.local_description().map(|description| description.sdp).unwrap_or_default())
+        Ok(self
+            .connection
+            .local_description()
+            .map(|description| description.sdp)
+            .unwrap_or_default())
     }
 
     fn add_own_candidate(&mut self) -> Result<(), rtc::shared::error::Error> {
@@ -133,7 +147,8 @@ impl RtcEnd {
             component: 1,
             ..Default::default()
         };
-        let candidate = CandidateHostConfig { base_config, ..Default::default() }.new_candidate_host()?;
+        let candidate =
+            CandidateHostConfig { base_config, ..Default::default() }.new_candidate_host()?;
         self.connection.add_local_candidate(RTCIceCandidate::from(&candidate).to_json()?)?;
         self.connection.add_local_candidate(RTCIceCandidateInit::default())
     }
@@ -159,13 +174,15 @@ impl End for RtcEnd {
                 .add_transceiver_from_kind(RtpCodecKind::Video, None)
                 .map_err(|error| Error::Rtc("video to receive", error))?;
         }
-        let offer = self.connection.create_offer(None).map_err(|error| Error::Rtc("an offer", error))?;
+        let offer =
+            self.connection.create_offer(None).map_err(|error| Error::Rtc("an offer", error))?;
         self.describe(now, offer)
     }
 
     fn answer(&mut self, now: Instant, offer: String) -> Result<String, Error> {
         self.remote(now, RTCSessionDescription::offer(offer), "the other end's offer")?;
-        let answer = self.connection.create_answer(None).map_err(|error| Error::Rtc("an answer", error))?;
+        let answer =
+            self.connection.create_answer(None).map_err(|error| Error::Rtc("an answer", error))?;
         self.describe(now, answer)
     }
 
@@ -240,14 +257,19 @@ impl End for RtcEnd {
         self.sends.as_ref().map(|_| &self.controller)
     }
 
-    fn transport_stats(&mut self, now: Instant) -> Result<Vec<Map<String, Value>>, serde_json::Error> {
+    fn transport_stats(
+        &mut self,
+        now: Instant,
+    ) -> Result<Vec<Map<String, Value>>, serde_json::Error> {
         use rtc::statistics::report::RTCStatsReportEntry::{
             IceCandidatePair, LocalCandidate, RemoteCandidate,
         };
         let report = self.connection.get_stats(now, StatsSelector::None);
         let objects = report.iter().filter_map(|entry| match entry {
             IceCandidatePair(pair) => Some(serde_json::to_value(pair)),
-            LocalCandidate(candidate) | RemoteCandidate(candidate) => Some(serde_json::to_value(candidate)),
+            LocalCandidate(candidate) | RemoteCandidate(candidate) => {
+                Some(serde_json::to_value(candidate))
+            }
             _ => None,
         });
         objects.map(|object| Ok(chosen(object?, PAIR_MEMBERS))).collect()
@@ -261,14 +283,19 @@ impl End for RtcEnd {
 impl Sending {
     fn new(connection: &mut RTCPeerConnection, ssrc: u32) -> Result<Self, Error> {
         let encoding = RTCRtpEncodingParameters {
-            rtp_coding_parameters: RTCRtpCodingParameters { ssrc: Some(ssrc), ..Default::default() },
+            rtp_coding_parameters: RTCRtpCodingParameters {
+                ssrc: Some(ssrc),
+                ..Default::default()
+            },
             codec: codec(),
             active: true,
             ..Default::default()
         };
         let [stream, track, label] = ["weir", "video", "video"].map(str::to_owned);
-        let track = MediaStreamTrack::new(stream, track, label, RtpCodecKind::Video, vec![encoding]);
-        let sender = connection.add_track(track).map_err(|error| Error::Rtc("video to send", error))?;
+        let track =
+            MediaStreamTrack::new(stream, track, label, RtpCodecKind::Video, vec![encoding]);
+        let sender =
+            connection.add_track(track).map_err(|error| Error::Rtc("video to send", error))?;
         Ok(Self { sender, ssrc, packetizer: None, last_timestamp: 0 })
     }
 
@@ -294,10 +321,13 @@ impl Sending {
         // The remainder of 32 bits is meant: the timestamp wraps.
         packetizer.skip_samples(frame.rtp_timestamp.saturating_sub(self.last_timestamp) as u32);
         self.last_timestamp = frame.rtp_timestamp;
-        let packets =
-            packetizer.packetize(now, bytes, 0).map_err(|error| Error::Rtc("a frame into packets", error))?;
+        let packets = packetizer
+            .packetize(now, bytes, 0)
+            .map_err(|error| Error::Rtc("a frame into packets", error))?;
         for packet in packets {
-            sender.write_rtp(now, packet).map_err(|error| Error::Rtc("a packet of video", error))?;
+            sender
+                .write_rtp(now, packet)
+                .map_err(|error| Error::Rtc("a packet of video", error))?;
         }
         Ok(())
     }
@@ -309,5 +339,13 @@ fn packetizer(now: Instant, payload_type: u8, ssrc: u32) -> Box<dyn Packetizer> 
     let mut payloader = Vp8Payloader::default();
     payloader.enable_picture_id = true;
     let sequencer = Box::new(new_fixed_sequencer(0));
-    Box::new(new_packetizer(now, MAX_PACKET, payload_type, ssrc, Box::new(payloader), sequencer, CLOCK_RATE))
+    Box::new(new_packetizer(
+        now,
+        MAX_PACKET,
+        payload_type,
+        ssrc,
+        Box::new(payloader),
+        sequencer,
+        CLOCK_RATE,
+    ))
 }

@@ -14,14 +14,21 @@ use rtc::rtp_transceiver::rtp_sender::{
 };
 use std::time::Instant;
 
-/// A payload type that browsers give VP8, from the dynamic range (RFC 3551 § 6); the answerer takes the offerer's.
+/// A payload type that browsers give VP8, from the dynamic range (RFC 3551 § 6); the answerer takes
+/// the offerer's.
 const PAYLOAD_TYPE: u8 = 96;
 
-/// VP8 without retransmission payload: `rtc` 0.21 gives packets of an RTX stream (RFC 4588) neither transport-wide numbers nor a place
-/// in the history, so a controller would not know of them. Retransmitted as they were, they have both. As their extensions differ, AES-GCM would
-/// use a nonce twice (RFC 7714 § 8.1); so the SRTP profile is the one of RFC 3711, which every browser has.
+/// VP8 without retransmission payload: `rtc` 0.21 gives packets of an RTX stream (RFC 4588) neither
+/// transport-wide numbers nor a place in the history, so a controller would not know of them.
+/// Retransmitted as they were, they have both. As their extensions differ, AES-GCM would use a
+/// nonce twice (RFC 7714 § 8.1); so the SRTP profile is the one of RFC 3711, which every browser
+/// has.
 pub(crate) fn codec() -> RTCRtpCodec {
-    RTCRtpCodec { mime_type: MIME_TYPE_VP8.to_owned(), clock_rate: CLOCK_RATE, ..Default::default() }
+    RTCRtpCodec {
+        mime_type: MIME_TYPE_VP8.to_owned(),
+        clock_rate: CLOCK_RATE,
+        ..Default::default()
+    }
 }
 
 /// What can be agreed on, and what rtc's chain does for it: transport-wide numbers and feedback.

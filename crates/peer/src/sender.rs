@@ -17,25 +17,32 @@ use units::{Bytes, Duration, Time};
 /// Groups of packets leave this far apart (draft-ietf-rmcat-gcc-02 § 4).
 const BURST: Duration = Duration::from_millis(5);
 
-/// Packets that can be sent again (libwebrtc keeps at least a second; 1024 are over a second at 9 Mbit/s).
+/// Packets that can be sent again (libwebrtc keeps at least a second; 1024 are over a second at 9
+/// Mbit/s).
 const HISTORY: usize = 1_024;
 
-/// Round-trip time assumed before any was measured (libwebrtc `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
+/// Round-trip time assumed before any was measured (libwebrtc
+/// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
-/// A packet of 1200 B (libwebrtc `media/base/media_constants.h`) without the 12 of its header and the extensions.
+/// A packet of 1200 B (libwebrtc `media/base/media_constants.h`) without the 12 of its header and
+/// the extensions.
 const MAX_PAYLOAD: usize = 1_200 - 12 - EXTENSIONS;
 
 /// The probe cluster that a packet belongs to.
 pub(crate) struct Probed(pub(crate) u32);
 
-/// Paces video by the rules of the simulator's pacer: groups of 5 ms, retransmissions before media, probe clusters at the rate that the controller
-/// asks for, with filler where media is short. It numbers packets as they leave, and answers requests for lost ones.
+/// Paces video by the rules of the simulator's pacer: groups of 5 ms, retransmissions before media,
+/// probe clusters at the rate that the controller asks for, with filler where media is short. It
+/// numbers packets as they leave, and answers requests for lost ones.
 ///
-/// Filler goes before the last packet of a frame and makes it longer, which no decoder minds: a VP8 decoder reads no more of a partition than it needs
-/// (RFC 6386 § 7). `rtc` writes no more than 4 bytes of RTP padding, and has no transport-wide numbers for RTX (RFC 4588), in which libwebrtc pads.
+/// Filler goes before the last packet of a frame and makes it longer, which no decoder minds: a VP8
+/// decoder reads no more of a partition than it needs (RFC 6386 § 7). `rtc` writes no more than 4
+/// bytes of RTP padding, and has no transport-wide numbers for RTX (RFC 4588), in which libwebrtc
+/// pads.
 ///
-/// What else is sent (audio, RTCP) passes at once and uncounted: the pacing rate is of the video (`sim::Estimate::Video`). It belongs at `Slot::Pacer`, with no other that paces or answers NACK.
+/// What else is sent (audio, RTCP) passes at once and uncounted: the pacing rate is of the video
+/// (`sim::Estimate::Video`). It belongs at `Slot::Pacer`, with no other that paces or answers NACK.
 pub struct MediaSender {
     controller: Controller,
     pacer: Pacer,
@@ -53,7 +60,8 @@ struct Sent {
 }
 
 impl MediaSender {
-    /// At the rates that `controller` decides; sequence numbers begin with `first` (at random: RFC 3550 § 5.1).
+    /// At the rates that `controller` decides; sequence numbers begin with `first` (at random: RFC
+    /// 3550 § 5.1).
     #[must_use]
     pub fn new(controller: Controller, first: u16) -> Staged<Self> {
         Staged::new(Self {
@@ -81,11 +89,14 @@ impl MediaSender {
         }
     }
 
-    /// Sends one packet: a retransmission first, else media, in a probe cluster with filler before the last. None if there is nothing.
+    /// Sends one packet: a retransmission first, else media, in a probe cluster with filler before
+    /// the last. None if there is nothing.
     fn send(&mut self, now: Time, probe: Option<u32>) -> Option<AttributedPacket> {
         while let Some(sequence) = self.resend.pop_front() {
             if let Some(packet) = self.again(now, sequence) {
-                return Some(AttributedPacket::new(Packet::Rtp(packet)).with(Attribute::Retransmission));
+                return Some(
+                    AttributedPacket::new(Packet::Rtp(packet)).with(Attribute::Retransmission),
+                );
             }
         }
         if let Some(filler) = probe.and_then(|_| self.filler()) {
@@ -96,11 +107,13 @@ impl MediaSender {
         Some(AttributedPacket::new(Packet::Rtp(self.number(packet))))
     }
 
-    /// A packet more for a frame of which only the last packet waits, as long as the frame's newest.
+    /// A packet more for a frame of which only the last packet waits, as long as the frame's
+    /// newest.
     fn filler(&self) -> Option<rtc::rtp::Packet> {
         let last = self.queue.front().filter(|last| last.header.marker && self.queue.len() == 1)?;
         let newest = self.history.iter().rev().map(|sent| &sent.packet);
-        let newest = newest.take_while(|sent| sent.header.timestamp == last.header.timestamp).next()?;
+        let newest =
+            newest.take_while(|sent| sent.header.timestamp == last.header.timestamp).next()?;
         let mut payload = Descriptor::read(&newest.payload)?.continued(&newest.payload);
         payload.resize(MAX_PAYLOAD, 0);
         Some(rtc::rtp::Packet { header: newest.header.clone(), payload: payload.freeze() })
@@ -146,7 +159,11 @@ impl MediaSender {
             if let Some(id) = probe {
                 message.add(Attribute::Custom(Arc::new(Probed(id))));
             }
-            out.write.push_back(TaggedPacket { now, transport: TransportContext::default(), message });
+            out.write.push_back(TaggedPacket {
+                now,
+                transport: TransportContext::default(),
+                message,
+            });
             queued = self.queued;
         }
     }
@@ -169,14 +186,16 @@ fn size(packet: &rtc::rtp::Packet) -> Bytes {
     Bytes::new((packet.marshal_size() + EXTENSIONS) as u64)
 }
 
-/// The transport-wide sequence number or the absolute send time, with the header of extensions (RFC 8285 § 4.2).
+/// The transport-wide sequence number or the absolute send time, with the header of extensions (RFC
+/// 8285 § 4.2).
 pub(crate) const EXTENSIONS: usize = 8;
 
 impl Stage for MediaSender {
     fn read(&mut self, message: TaggedPacket, out: &mut Out) {
         if let Packet::Rtcp(packets) = &message.message.packet {
-            let nacks =
-                packets.iter().filter_map(|packet| packet.as_any().downcast_ref::<TransportLayerNack>());
+            let nacks = packets
+                .iter()
+                .filter_map(|packet| packet.as_any().downcast_ref::<TransportLayerNack>());
             for nack in nacks.filter(|nack| Some(nack.media_ssrc) == self.ssrc) {
                 for sequence in nack.nacks.iter().flat_map(NackPair::packet_list) {
                     // There is nothing older to send again.
@@ -242,8 +261,14 @@ mod tests {
         let header = rtc::rtp::header::Header { marker: true, timestamp: 7, ..Default::default() };
         let packet = rtc::rtp::Packet { header, payload };
         let [first, second] = halves(&packet).unwrap();
-        assert_eq!((&first.payload[..], first.header.marker), (&[0x90, 0x80, 0x11, 1, 2][..], false));
-        assert_eq!((&second.payload[..], second.header.marker), (&[0x80, 0x80, 0x11, 3, 4, 5][..], true));
+        assert_eq!(
+            (&first.payload[..], first.header.marker),
+            (&[0x90, 0x80, 0x11, 1, 2][..], false)
+        );
+        assert_eq!(
+            (&second.payload[..], second.header.marker),
+            (&[0x80, 0x80, 0x11, 3, 4, 5][..], true)
+        );
         assert!(halves(&second).is_none() && halves(&first).is_none(), "neither is a frame");
     }
 }

@@ -7,7 +7,8 @@ use crate::video::Video;
 use serde_json::{Map, Value, json};
 use units::{Bitrate, Time};
 
-/// Of what `rtc` reports of the transport, these are the members that it knows; the others would be zeros that nobody counted.
+/// Of what `rtc` reports of the transport, these are the members that it knows; the others would be
+/// zeros that nobody counted.
 pub(crate) const PAIR_MEMBERS: &[&str] = &[
     "id",
     "timestamp",
@@ -42,7 +43,8 @@ struct Names {
     inbound: &'static str,
 }
 
-const VIDEO: Names = Names { kind: "video", codec: "C", outbound: "OV", remote_inbound: "RV", inbound: "IV" };
+const VIDEO: Names =
+    Names { kind: "video", codec: "C", outbound: "OV", remote_inbound: "RV", inbound: "IV" };
 const AUDIO: Names =
     Names { kind: "audio", codec: "CA", outbound: "OA", remote_inbound: "RA", inbound: "IA" };
 
@@ -104,7 +106,9 @@ pub(crate) fn objects(
         put(inbound(&AUDIO, received, at));
     }
     for (names, sent) in [(&VIDEO, &video.sent), (&AUDIO, &audio.sent)] {
-        if let Some((sent, report)) = sent.as_ref().and_then(|sent| Some((sent, sent.report.as_ref()?))) {
+        if let Some((sent, report)) =
+            sent.as_ref().and_then(|sent| Some((sent, sent.report.as_ref()?)))
+        {
             put(remote_inbound(names, sent, report, at));
         }
     }

@@ -19,14 +19,17 @@ use std::time::Instant;
 use str0m::bwe::BweKind;
 use str0m::change::{SdpAnswer, SdpOffer, SdpPendingOffer};
 use str0m::format::Codec;
-use str0m::media::{Direction, Frequency, KeyframeRequestKind, MediaData, MediaKind, MediaTime, Mid};
+use str0m::media::{
+    Direction, Frequency, KeyframeRequestKind, MediaData, MediaKind, MediaTime, Mid,
+};
 use str0m::net::{Protocol, Receive};
 use str0m::rtp::Extension;
 use str0m::stats::CandidatePairStats;
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use units::{Bitrate, Time};
 
-/// Its own are 5 s apart; those of the others as of libwebrtc, 1 s (`modules/rtp_rtcp/source/rtcp_sender.cc`).
+/// Its own are 5 s apart; those of the others as of libwebrtc, 1 s
+/// (`modules/rtp_rtcp/source/rtcp_sender.cc`).
 const REPORT_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// How often `str0m` tells of the candidate pair.
@@ -85,8 +88,9 @@ impl Str0mEnd {
             estimate: rates.start,
             counted,
             sends,
-            audio: audio
-                .map(|audio| audio.rate + wire::AUDIO_HEADER.per(audio.interval).unwrap_or(Bitrate::ZERO)),
+            audio: audio.map(|audio| {
+                audio.rate + wire::AUDIO_HEADER.per(audio.interval).unwrap_or(Bitrate::ZERO)
+            }),
             mids: Media::default(),
             pending: None,
             transmits: VecDeque::new(),
@@ -126,16 +130,27 @@ impl Str0mEnd {
         use RTCPeerConnectionState::{Closed, Connected, Connecting, Disconnected};
         match event {
             Event::Connected => self.state = Connected,
-            Event::IceConnectionStateChange(IceConnectionState::Checking) => self.state = Connecting,
-            Event::IceConnectionStateChange(IceConnectionState::Disconnected) => self.state = Disconnected,
-            Event::IceConnectionStateChange(_) if self.state == Disconnected => self.state = Connected,
+            Event::IceConnectionStateChange(IceConnectionState::Checking) => {
+                self.state = Connecting
+            }
+            Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
+                self.state = Disconnected
+            }
+            Event::IceConnectionStateChange(_) if self.state == Disconnected => {
+                self.state = Connected
+            }
             Event::Closed => self.state = Closed,
             Event::MediaAdded(added) if added.kind.is_audio() => self.mids.audio = Some(added.mid),
             Event::MediaAdded(added) => self.mids.video = Some(added.mid),
-            Event::MediaData(frame) if Some(frame.mid) == self.mids.video => self.on_frame(now, &frame)?,
+            Event::MediaData(frame) if Some(frame.mid) == self.mids.video => {
+                self.on_frame(now, &frame)?
+            }
             Event::KeyframeRequest(_) => self.key_frame_requested = true,
-            Event::EgressBitrateEstimate(BweKind::Twcc { estimate, .. } | BweKind::Remb { estimate, .. }) => {
-                self.estimate = Bitrate::from_bps(estimate.as_u64()).clamp(self.rates.min, self.rates.max);
+            Event::EgressBitrateEstimate(
+                BweKind::Twcc { estimate, .. } | BweKind::Remb { estimate, .. },
+            ) => {
+                self.estimate =
+                    Bitrate::from_bps(estimate.as_u64()).clamp(self.rates.min, self.rates.max);
             }
             Event::PeerStats(stats) => self.pair = stats.selected_candidate_pair,
             Event::RawPacket(packet) => self.on_packet(self.clock.time(now), &packet),
@@ -153,7 +168,8 @@ impl Str0mEnd {
         }
         drop(streams);
         let kind = KeyframeRequestKind::Pli;
-        match self.rtc.writer(frame.mid).filter(|writer| writer.is_request_keyframe_possible(kind)) {
+        match self.rtc.writer(frame.mid).filter(|writer| writer.is_request_keyframe_possible(kind))
+        {
             Some(mut writer) => {
                 writer.request_keyframe(None, kind).map_err(|error| refused("a key frame", error))
             }
@@ -167,8 +183,9 @@ impl End for Str0mEnd {
         let mut change = self.rtc.sdp_api();
         let direction = if self.sends { Direction::SendRecv } else { Direction::RecvOnly };
         let video = change.add_media(MediaKind::Video, direction, None, None, None);
-        let audio =
-            self.audio.map(|_| change.add_media(MediaKind::Audio, Direction::SendRecv, None, None, None));
+        let audio = self
+            .audio
+            .map(|_| change.add_media(MediaKind::Audio, Direction::SendRecv, None, None, None));
         let (offer, pending) = change.apply().ok_or(Error::NoVp8)?;
         self.mids = Media { video: Some(video), audio };
         self.pending = Some(pending);
@@ -179,7 +196,8 @@ impl End for Str0mEnd {
     fn answer(&mut self, now: Instant, offer: String) -> Result<String, Error> {
         let what = "the other end's offer";
         let offer = SdpOffer::from_sdp_string(&offer).map_err(|error| refused(what, error))?;
-        let answer = self.rtc.sdp_api().accept_offer(offer).map_err(|error| refused(what, error))?;
+        let answer =
+            self.rtc.sdp_api().accept_offer(offer).map_err(|error| refused(what, error))?;
         self.drain(now)?;
         Ok(answer.to_sdp_string())
     }
@@ -204,7 +222,9 @@ impl End for Str0mEnd {
 
     fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error> {
         // What is neither STUN, DTLS nor (S)RTP is nothing to answer (RFC 7983 § 7).
-        let Ok(receive) = Receive::new(Protocol::Udp, from, self.address, datagram) else { return Ok(()) };
+        let Ok(receive) = Receive::new(Protocol::Udp, from, self.address, datagram) else {
+            return Ok(());
+        };
         self.input(now, Input::Receive(now, receive), "a datagram")
     }
 
@@ -225,13 +245,16 @@ impl End for Str0mEnd {
         let vp8 = writer.payload_params().find(|params| params.spec().codec == Codec::Vp8);
         let payload_type = vp8.ok_or(Error::NoVp8)?.pt();
         let time = MediaTime::from_90khz(frame.rtp_timestamp);
-        writer.write(payload_type, now, time, &bytes[..]).map_err(|error| refused("a frame", error))?;
+        writer
+            .write(payload_type, now, time, &bytes[..])
+            .map_err(|error| refused("a frame", error))?;
         self.drain(now)
     }
 
     fn send_audio(&mut self, now: Instant, packet: AudioPacket) -> Result<(), Error> {
         let media = self.mids.audio.and_then(|mid| self.rtc.media(mid));
-        let mid = media.filter(|media| media.direction().is_sending()).map(str0m::media::Media::mid);
+        let mid =
+            media.filter(|media| media.direction().is_sending()).map(str0m::media::Media::mid);
         let Some(writer) = mid.and_then(|mid| self.rtc.writer(mid)) else { return Ok(()) };
         let opus = writer.payload_params().find(|params| params.spec().codec == Codec::Opus);
         let Some(payload_type) = opus.map(str0m::format::PayloadParams::pt) else { return Ok(()) };
@@ -252,8 +275,9 @@ impl End for Str0mEnd {
     fn target_rate(&self) -> Bitrate {
         let media = self.mids.audio.and_then(|mid| self.rtc.media(mid));
         // The estimate is of all that has a transport-wide number.
-        let is_counted = media
-            .is_some_and(|media| media.remote_extmap().id_of(Extension::TransportSequenceNumber).is_some());
+        let is_counted = media.is_some_and(|media| {
+            media.remote_extmap().id_of(Extension::TransportSequenceNumber).is_some()
+        });
         let audio = self.audio.filter(|_| is_counted).unwrap_or(Bitrate::ZERO);
         self.estimate.saturating_sub(audio).max(self.rates.min)
     }
@@ -262,7 +286,10 @@ impl End for Str0mEnd {
         None
     }
 
-    fn transport_stats(&mut self, _now: Instant) -> Result<Vec<Map<String, Value>>, serde_json::Error> {
+    fn transport_stats(
+        &mut self,
+        _now: Instant,
+    ) -> Result<Vec<Map<String, Value>>, serde_json::Error> {
         let Some(pair) = &self.pair else { return Ok(Vec::new()) };
         let candidate = |id, kind, address: SocketAddr| json!({ "id": id, "type": kind, "address": address.ip().to_string(), "port": address.port(), "protocol": "udp" });
         let mut chosen = json!({
@@ -278,7 +305,9 @@ impl End for Str0mEnd {
         let remote = candidate("R", "remote-candidate", pair.remote.addr);
         let objects = [chosen, local, remote].into_iter();
         Ok(objects
-            .filter_map(|object| if let Value::Object(object) = object { Some(object) } else { None })
+            .filter_map(
+                |object| if let Value::Object(object) = object { Some(object) } else { None },
+            )
             .collect())
     }
 

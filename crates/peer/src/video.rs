@@ -6,7 +6,8 @@ use sim::codec::{Encoder, EncoderConfig, Frame};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Stream, Time};
 
-/// A frame is captured when it was due, so that late wake-ups do not add up; what is later than this is not caught up with.
+/// A frame is captured when it was due, so that late wake-ups do not add up; what is later than
+/// this is not caught up with.
 pub(crate) const LATEST: Duration = Duration::from_millis(100);
 
 /// Over this time frames a second are counted (W3C webrtc-stats, `framesPerSecond`).

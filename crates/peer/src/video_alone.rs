@@ -6,8 +6,9 @@ use rtc::sansio::Protocol;
 use rtc::shared::error::Error;
 use std::time::Instant;
 
-/// Keeps audio out of what an interceptor knows of. `rtc`'s history takes up every stream that is sent, numbered transport-wide or not;
-/// so would the controller, whose estimate is of the video alone.
+/// Keeps audio out of what an interceptor knows of. `rtc`'s history takes up every stream that is
+/// sent, numbered transport-wide or not; so would the controller, whose estimate is of the video
+/// alone.
 pub(crate) struct VideoAlone<I>(pub(crate) I);
 
 impl<I: Interceptor> Protocol<TaggedPacket, TaggedPacket, ()> for VideoAlone<I> {

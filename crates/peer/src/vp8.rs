@@ -1,7 +1,9 @@
-//! VP8 frames (RFC 6386) of any size and resolution that every decoder takes: a grey picture, and copies of it.
+//! VP8 frames (RFC 6386) of any size and resolution that every decoder takes: a grey picture, and
+//! copies of it.
 //!
-//! All macroblocks of a key frame are predicted from nothing and have no residue; all of an interframe are copies of the last
-//! frame. What is missing to the size asked for fills the partition of the residues, of which the decoder reads nothing.
+//! All macroblocks of a key frame are predicted from nothing and have no residue; all of an
+//! interframe are copies of the last frame. What is missing to the size asked for fills the
+//! partition of the residues, of which the decoder reads nothing.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
@@ -14,10 +16,11 @@ const LARGEST_SIDE: u32 = (1 << 14) - 1;
 /// What precedes the frame's first partition of a key frame besides the tag (RFC 6386 § 9.1).
 const START_CODE: [u8; 3] = [0x9d, 0x01, 0x2a];
 
-/// Whether the motion vectors' probabilities are new (RFC 6386 § 17.2, `mv_update_probs`): 19 for each axis.
+/// Whether the motion vectors' probabilities are new (RFC 6386 § 17.2, `mv_update_probs`): 19 for
+/// each axis.
 const MV_UPDATE: [u8; 38] = [
-    237, 246, 253, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 250, 250, 252, 254, 254, 231, 243,
-    245, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 251, 251, 254, 254, 254,
+    237, 246, 253, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 250, 250, 252, 254, 254,
+    231, 243, 245, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 251, 251, 254, 254, 254,
 ];
 
 /// Frames of one resolution.
@@ -33,7 +36,11 @@ impl Vp8Frames {
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         let (width, height) = (width.clamp(1, LARGEST_SIDE), height.clamp(1, LARGEST_SIDE));
-        Self { resolution: (width, height), key: key_frame(width, height), inter: interframe(width, height) }
+        Self {
+            resolution: (width, height),
+            key: key_frame(width, height),
+            inter: interframe(width, height),
+        }
     }
 
     /// Pixels across and down.
@@ -42,7 +49,8 @@ impl Vp8Frames {
         self.resolution
     }
 
-    /// A frame of `size` bytes, or the smallest that there is if that is larger (41 bytes, and 413 of a key frame, of 640 × 360).
+    /// A frame of `size` bytes, or the smallest that there is if that is larger (41 bytes, and 413
+    /// of a key frame, of 640 × 360).
     #[must_use]
     pub fn frame(&self, key: bool, size: usize) -> Bytes {
         let start = if key { &self.key } else { &self.inter };
@@ -56,8 +64,9 @@ impl Vp8Frames {
 
 fn key_frame(width: u32, height: u32) -> Bytes {
     let mut coder = BoolCoder::default();
-    // Colour space, clamping, segments, filter (type, 6 bits of level, 3 of sharpness, deltas), 2 bits of partitions, 7 bits of quantiser and
-    // 5 deltas of it, refresh of entropy (RFC 6386 § 19.2): all zero.
+    // Colour space, clamping, segments, filter (type, 6 bits of level, 3 of sharpness, deltas), 2
+    // bits of partitions, 7 bits of quantiser and 5 deltas of it, refresh of entropy (RFC 6386 §
+    // 19.2): all zero.
     coder.zeros(29);
     coder.coefficients();
     for _ in 0..macroblocks(width) * macroblocks(height) {
@@ -80,7 +89,8 @@ fn key_frame(width: u32, height: u32) -> Bytes {
 
 fn interframe(width: u32, height: u32) -> Bytes {
     let mut coder = BoolCoder::default();
-    // As above without colour space and clamping; then which frames are refreshed (golden, alternate, 2 bits each of copies, 2 signs, entropy): only the last.
+    // As above without colour space and clamping; then which frames are refreshed (golden,
+    // alternate, 2 bits each of copies, 2 signs, entropy): only the last.
     coder.zeros(35);
     coder.literal(1, 1);
     coder.coefficients();
@@ -105,7 +115,8 @@ fn interframe(width: u32, height: u32) -> Bytes {
     frame.into()
 }
 
-/// The probability of a motion vector other than zero where all neighbours' are zero (RFC 6386 § 18.3, `vp8_mode_contexts`).
+/// The probability of a motion vector other than zero where all neighbours' are zero (RFC 6386 §
+/// 18.3, `vp8_mode_contexts`).
 const fn zero_motion(row: u32, column: u32) -> u8 {
     match (row, column) {
         (0, 0) => 7,
@@ -118,7 +129,8 @@ const fn macroblocks(side: u32) -> u32 {
     side.div_ceil(MACROBLOCK)
 }
 
-/// The frame tag (RFC 6386 § 9.1): whether it is an interframe, version 0, shown, 19 bits of the first partition's size.
+/// The frame tag (RFC 6386 § 9.1): whether it is an interframe, version 0, shown, 19 bits of the
+/// first partition's size.
 fn tag(key: bool, partition: usize) -> Vec<u8> {
     let tag = (partition as u64) << 5 | 1 << 4 | u64::from(!key);
     tag.to_le_bytes()[..3].to_vec()
@@ -188,9 +200,10 @@ impl BoolCoder {
         }
     }
 
-    /// 1056 flags that no probability of a coefficient is new (§ 13.4), and that macroblocks say whether they have no residue (§ 9.11), which nearly all
-    /// have not. Instead of the flags' table here is what comes of it: zeros change nothing but the range, and these take it from 128, which every
-    /// bit of even chances leaves, to 193 in 14 bits.
+    /// 1056 flags that no probability of a coefficient is new (§ 13.4), and that macroblocks say
+    /// whether they have no residue (§ 9.11), which nearly all have not. Instead of the flags'
+    /// table here is what comes of it: zeros change nothing but the range, and these take it from
+    /// 128, which every bit of even chances leaves, to 193 in 14 bits.
     fn coefficients(&mut self) {
         debug_assert_eq!(self.range, 128, "after a bit of even chances");
         self.range = 193;
@@ -217,7 +230,11 @@ mod tests {
         let frames = Vp8Frames::new(640, 360);
         assert_eq!(frames.frame(true, 3_000).len(), 3_000);
         assert_eq!(frames.frame(false, 100).len(), 100);
-        assert_eq!((frames.frame(true, 0).len(), frames.frame(false, 0).len()), (413, 41), "the smallest");
+        assert_eq!(
+            (frames.frame(true, 0).len(), frames.frame(false, 0).len()),
+            (413, 41),
+            "the smallest"
+        );
     }
 
     #[test]
@@ -228,7 +245,8 @@ mod tests {
         assert_eq!(Vp8Frames::new(480, 270).frame(false, 0)[0] & 1, 1, "interframe");
     }
 
-    /// From an encoder that has the whole table of § 13.4: decoders tell of a frame that goes on after its end, or do not.
+    /// From an encoder that has the whole table of § 13.4: decoders tell of a frame that goes on
+    /// after its end, or do not.
     #[test]
     fn two_macroblocks_are_coded_so() {
         let frames = Vp8Frames::new(32, 16);

@@ -1,4 +1,5 @@
-//! Who passes on what whom sends: the streams that go through a forwarding unit, by the places of the sessions.
+//! Who passes on what whom sends: the streams that go through a forwarding unit, by the places of
+//! the sessions.
 
 use crate::scenario::{CallConfig, Scenario, Sfu};
 use crate::simulation::RunError;
@@ -29,8 +30,9 @@ impl Forwarding {
                 )));
             }
             let Some(Sfu::Forward { call: wanted }) = &call.sfu else { continue };
-            let published =
-                |other: &CallConfig| other.name == *wanted && matches!(other.sfu, Some(Sfu::Publish { .. }));
+            let published = |other: &CallConfig| {
+                other.name == *wanted && matches!(other.sfu, Some(Sfu::Publish { .. }))
+            };
             let source = scenario.calls.iter().position(published).map(|index| places[index]);
             let source = source.ok_or_else(|| {
                 RunError(format!(

@@ -51,8 +51,9 @@ impl Leg {
         let active = (call.start, call.stop.min(end));
         let plan = Plan { sources: Sources::of_place(index), call: call.clone(), name, seed };
         plan.controllers()?;
-        let sampler =
-            |kind: Kind| Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active);
+        let sampler = |kind: Kind| {
+            Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active)
+        };
         Ok(Self {
             state: State::Ahead(Box::new(plan)),
             active,
@@ -160,7 +161,8 @@ impl Leg {
         }
     }
 
-    /// Whether a receiver of what is forwarded has asked for a key frame since this was called last.
+    /// Whether a receiver of what is forwarded has asked for a key frame since this was called
+    /// last.
     pub(crate) fn take_key_frame_request(&mut self) -> bool {
         match &mut self.state {
             State::On(ends) => ends.sender.take_key_frame_request(),
@@ -213,8 +215,10 @@ impl Leg {
             Points { name: "fractionLost", values: reported.fractions },
             Points { name: "frameDelay", values: std::mem::take(&mut ends.receiver.frame_delays) },
         ];
-        let audio =
-            vec![Points { name: "frameDelay", values: std::mem::take(&mut ends.receiver.audio_delays) }];
+        let audio = vec![Points {
+            name: "frameDelay",
+            values: std::mem::take(&mut ends.receiver.audio_delays),
+        }];
         let events = self.happened();
         self.state = State::Over { video, audio, events };
     }
@@ -234,18 +238,25 @@ impl Leg {
         // Of a call without video the end alone is told, as of its audio.
         let Some(stream) = self.video.as_ref().or(self.audio.as_ref()) else { return Vec::new() };
         let event = |at, what, value| Event { at, stream: stream.name().to_owned(), what, value };
-        let (freezes, requests) = (ends.receiver.freezes().iter(), ends.receiver.key_requests.iter());
+        let (freezes, requests) =
+            (ends.receiver.freezes().iter(), ends.receiver.key_requests.iter());
         let freezes = freezes.map(|&(at, length)| event(at, "freeze", length.as_secs_f64()));
         let endings = [ends.sender.ended(), ends.receiver.ended()].into_iter().flatten();
         let endings = endings.filter_map(|(at, ending)| match ending {
-            Ending::CircuitBreaker(breaker) => Some(event(at, "circuitBreaker", breaker as u8 as f64)),
+            Ending::CircuitBreaker(breaker) => {
+                Some(event(at, "circuitBreaker", breaker as u8 as f64))
+            }
             Ending::MediaTimeout(time) => Some(event(at, "mediaTimeout", time.as_secs_f64())),
             Ending::Left => None,
         });
-        freezes.chain(requests.map(|&at| event(at, "keyFrameRequest", 1.0))).chain(endings).collect()
+        freezes
+            .chain(requests.map(|&at| event(at, "keyFrameRequest", 1.0)))
+            .chain(endings)
+            .collect()
     }
 
-    /// Hangs up where the other direction of its call did: its sender is where the other's receiver is.
+    /// Hangs up where the other direction of its call did: its sender is where the other's receiver
+    /// is.
     pub(crate) fn follow(&mut self, now: Time, other: &Self) {
         let [sender, receiver] = other.ended();
         let Some(ends) = self.ends(now) else { return };

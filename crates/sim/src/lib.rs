@@ -1,6 +1,6 @@
-//! Who sends, in virtual time: media senders and receivers with their codecs, pacers and RTCP, over the
-//! network of `net`, steered by the controllers of `cc`. Deterministic: the same [`Scenario`] gives the
-//! same [`Recording`], byte for byte, on every machine.
+//! Who sends, in virtual time: media senders and receivers with their codecs, pacers and RTCP, over
+//! the network of `net`, steered by the controllers of `cc`. Deterministic: the same [`Scenario`]
+//! gives the same [`Recording`], byte for byte, on every machine.
 //!
 //! [`run`] takes a scenario and returns its records. One simulation is one thread.
 

@@ -1,5 +1,6 @@
 //! What packets carry: RTP media and compound RTCP, as plain structs. Their wire form is made by
-//! the laboratory's export only when somebody looks (a capture); their sizes are those of [`crate::wire`].
+//! the laboratory's export only when somebody looks (a capture); their sizes are those of
+//! [`crate::wire`].
 
 use cc::BandwidthState;
 use units::{Bitrate, Bytes, Duration, Time};
@@ -24,7 +25,8 @@ pub struct Rtp {
     pub transport_sequence: Option<u64>,
     /// When it left the pacer (abs-send-time).
     pub sent: Time,
-    /// A retransmission (RFC 4588): the original's sequence number, carried in two bytes before the payload.
+    /// A retransmission (RFC 4588): the original's sequence number, carried in two bytes before the
+    /// payload.
     pub retransmission_of: Option<u64>,
     /// The probe cluster it belongs to; not on the wire.
     pub probe: Option<u32>,
@@ -32,12 +34,14 @@ pub struct Rtp {
     pub padding: bool,
     /// Parity over other packets (RFC 5109 § 7.3): which.
     pub fec: Option<FecGroup>,
-    /// Which frame it is a part of; not on the wire (a real receiver reads the payload descriptor). A packet of audio is a whole frame:
-    /// only the time of its capture counts, and its `count` is 0.
+    /// Which frame it is a part of; not on the wire (a real receiver reads the payload descriptor).
+    /// A packet of audio is a whole frame: only the time of its capture counts, and its `count`
+    /// is 0.
     pub frame: FramePart,
 }
 
-/// The packets that a parity packet protects: first, first + step, …, the base and the mask of RFC 5109 §§ 7.3 and 7.4.
+/// The packets that a parity packet protects: first, first + step, …, the base and the mask of RFC
+/// 5109 §§ 7.3 and 7.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FecGroup {
     /// The first one's sequence number, unwrapped.
@@ -110,12 +114,13 @@ pub struct ReportBlock {
     pub last_sender_report: Option<Time>,
     /// How long ago that report came.
     pub delay_since_last: Duration,
-    /// Packets expected since the last block; not on the wire (a sender derives it from highest_sequence).
+    /// Packets expected since the last block; not on the wire (a sender derives it from
+    /// highest_sequence).
     pub expected: u64,
 }
 
-/// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1): arrival times of
-/// consecutive sequence numbers.
+/// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1): arrival
+/// times of consecutive sequence numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransportFeedback {
     /// The first sequence number reported on, unwrapped.
@@ -143,7 +148,8 @@ pub struct Rtcp {
     pub remb: Option<Bitrate>,
     /// How the receiver sees the path, in an APP packet ([`crate::wire::bandwidth_state`]).
     pub bandwidth_state: Option<BandwidthState>,
-    /// The media source that feedback (REMB, bandwidth state, NACK, PLI, transport feedback) is about.
+    /// The media source that feedback (REMB, bandwidth state, NACK, PLI, transport feedback) is
+    /// about.
     pub media_ssrc: u32,
     /// Generic NACK (RFC 4585 § 6.2.1): sequence numbers asked for, ascending, unwrapped.
     pub nack: Vec<u64>,

@@ -1,5 +1,5 @@
-//! What a run leaves behind: samples at a fixed interval, points at their own times, and totals, named by
-//! the W3C webrtc-stats identifiers where one exists.
+//! What a run leaves behind: samples at a fixed interval, points at their own times, and totals,
+//! named by the W3C webrtc-stats identifiers where one exists.
 
 use units::{Duration, Time};
 
@@ -15,8 +15,8 @@ pub enum Kind {
     Tcp,
     /// One direction of a host's access: what the network itself knows, the truth.
     Line,
-    /// A statistics object of a real browser with all its members, or the machine's own load: as it was told, in its own
-    /// words and units.
+    /// A statistics object of a real browser with all its members, or the machine's own load: as it
+    /// was told, in its own words and units.
     Stats,
 }
 
@@ -45,8 +45,8 @@ impl Kind {
 
 /// Samples of one quantity, one a sampling interval; not-a-number where there is none yet.
 ///
-/// The first value is taken at one interval after the start of the run. Counters (`bytesSent`, …) are cumulative, as in
-/// webrtc-stats; rates are made of them by the metrics.
+/// The first value is taken at one interval after the start of the run. Counters (`bytesSent`, …)
+/// are cumulative, as in webrtc-stats; rates are made of them by the metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// The identifier, for example `bytesReceived`.
@@ -67,7 +67,8 @@ pub struct Points {
 /// The records of one stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamRecord {
-    /// Its name in the run: `call1.video`, `call1.video.back` (the callee's), `call1.audio`, `upload.tcp`, `alice.up`.
+    /// Its name in the run: `call1.video`, `call1.video.back` (the callee's), `call1.audio`,
+    /// `upload.tcp`, `alice.up`.
     pub name: String,
     /// What it is.
     pub kind: Kind,
@@ -83,7 +84,10 @@ impl StreamRecord {
     /// The samples of `name`, if it was recorded.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&[f64]> {
-        self.columns.iter().find(|column| column.name == name).map(|column| column.values.as_slice())
+        self.columns
+            .iter()
+            .find(|column| column.name == name)
+            .map(|column| column.values.as_slice())
     }
 
     /// The points of `name`, if it was recorded.
@@ -100,10 +104,12 @@ pub struct Event {
     pub at: Time,
     /// The stream's name.
     pub stream: String,
-    /// What, of a measured call also `connectionFailed` (a connection that stood broke; the value is the seconds since the call's start): `freeze` (at its end; the value is its length in seconds), `keyFrameRequest` (a PLI; the value is 1),
-    /// `mediaTimeout` (an end gave the call up; the value is the silence or the round trip, in seconds) or `circuitBreaker` (the
-    /// value is its number in RFC 8083 § 4) of video; `completed` (the value is the seconds since its start), `incomplete` or `timedOut` (the value is the bytes that
-    /// are acknowledged) of TCP.
+    /// What, of a measured call also `connectionFailed` (a connection that stood broke; the value
+    /// is the seconds since the call's start): `freeze` (at its end; the value is its length in
+    /// seconds), `keyFrameRequest` (a PLI; the value is 1), `mediaTimeout` (an end gave the call
+    /// up; the value is the silence or the round trip, in seconds) or `circuitBreaker` (the value
+    /// is its number in RFC 8083 § 4) of video; `completed` (the value is the seconds since its
+    /// start), `incomplete` or `timedOut` (the value is the bytes that are acknowledged) of TCP.
     pub what: &'static str,
     /// Its size, in the unit of its kind.
     pub value: f64,
@@ -116,7 +122,8 @@ pub struct Recording {
     pub interval: Duration,
     /// How long the run was.
     pub duration: Duration,
-    /// Streams in the order of the experiment file: calls, TCP flows, then lines; last what browsers said besides.
+    /// Streams in the order of the experiment file: calls, TCP flows, then lines; last what
+    /// browsers said besides.
     pub streams: Vec<StreamRecord>,
     /// Events in order of time.
     pub events: Vec<Event>,

@@ -1,4 +1,5 @@
-//! Collects samples into columns, without looking names up: a stream shows the same names in the same order.
+//! Collects samples into columns, without looking names up: a stream shows the same names in the
+//! same order.
 
 use crate::recording::{Column, Kind, Points, StreamRecord};
 use units::Time;
@@ -10,7 +11,8 @@ pub struct Sampler {
     active: (Time, Time),
     /// What was sampled while the stream was active; the rest is added at the end.
     columns: Vec<Column>,
-    /// How many samples there were before the stream began, while it was active, and since it ended.
+    /// How many samples there were before the stream began, while it was active, and since it
+    /// ended.
     before: usize,
     taken: usize,
     after: usize,
@@ -29,7 +31,8 @@ impl Sampler {
         &self.name
     }
 
-    /// Takes one sample: `show` is called with a sink for (name, value) if the stream is active at `now`.
+    /// Takes one sample: `show` is called with a sink for (name, value) if the stream is active at
+    /// `now`.
     pub fn sample(&mut self, now: Time, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         if now <= self.active.0 {
             self.before += 1;
@@ -75,9 +78,15 @@ impl Sampler {
 }
 
 /// The column for `name`: at its usual place, else wherever it is, else a new one.
-fn place<'a>(columns: &'a mut Vec<Column>, usual: usize, name: &'static str, taken: usize) -> &'a mut Column {
+fn place<'a>(
+    columns: &'a mut Vec<Column>,
+    usual: usize,
+    name: &'static str,
+    taken: usize,
+) -> &'a mut Column {
     let at_usual = columns.get(usual).is_some_and(|column| column.name == name);
-    let index = if at_usual { Some(usual) } else { columns.iter().position(|column| column.name == name) };
+    let index =
+        if at_usual { Some(usual) } else { columns.iter().position(|column| column.name == name) };
     let index = index.unwrap_or_else(|| {
         columns.push(Column { name, values: vec![f64::NAN; taken] });
         columns.len() - 1

@@ -1,5 +1,5 @@
-//! What is simulated, as plain data: the network and the calls over it. The laboratory reads it from an
-//! experiment file; a program may build it by hand.
+//! What is simulated, as plain data: the network and the calls over it. The laboratory reads it
+//! from an experiment file; a program may build it by hand.
 
 use crate::codec::{AudioConfig, EncoderConfig};
 use crate::recording::Kind;
@@ -19,7 +19,8 @@ pub struct Scenario {
     pub seed: Seed,
     /// The hosts and their access.
     pub network: NetworkConfig,
-    /// What of the hosts' TCP stacks matters, in the order of the hosts; the usual where it is left out.
+    /// What of the hosts' TCP stacks matters, in the order of the hosts; the usual where it is left
+    /// out.
     pub stacks: Vec<Stack>,
     /// The calls.
     pub calls: Vec<CallConfig>,
@@ -65,7 +66,8 @@ pub struct CallConfig {
     pub from: HostId,
     /// The callee, who sends too if the call is two-way.
     pub to: HostId,
-    /// The media relay that all packets of the call pass, as the caller's (TURN, RFC 8656); `None`: they go directly.
+    /// The media relay that all packets of the call pass, as the caller's (TURN, RFC 8656); `None`:
+    /// they go directly.
     pub relay: Option<HostId>,
     /// When media starts to flow.
     pub start: Time,
@@ -73,7 +75,8 @@ pub struct CallConfig {
     pub stop: Time,
     /// Whether both send.
     pub two_way: bool,
-    /// How long an end waits for packets of the other, or for a round trip, before it gives the call up; `None`: for ever.
+    /// How long an end waits for packets of the other, or for a round trip, before it gives the
+    /// call up; `None`: for ever.
     pub media_timeout: Option<Duration>,
     /// The marks on its packets.
     pub dscp: Marks,
@@ -96,7 +99,8 @@ impl CallConfig {
     }
 }
 
-/// The end of a call that is a Selective Forwarding Unit (RFC 7667 § 3.7). Such a call goes one way.
+/// The end of a call that is a Selective Forwarding Unit (RFC 7667 § 3.7). Such a call goes one
+/// way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sfu {
     /// The callee: it takes a stream in and tells the publisher by REMB how much it wants.
@@ -104,7 +108,8 @@ pub enum Sfu {
         /// The most that it wants of the publisher, the room's bitrate.
         bitrate: Bitrate,
     },
-    /// The caller: it passes on what it receives in another call, and has no encoder and no congestion control.
+    /// The caller: it passes on what it receives in another call, and has no encoder and no
+    /// congestion control.
     Forward {
         /// The name of the call whose stream it passes on.
         call: String,
@@ -144,20 +149,22 @@ pub struct VideoConfig {
     /// Time between transport-wide feedback packets (100 ms: libwebrtc
     /// `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
     pub feedback_interval: Duration,
-    /// Whether all RTCP of the receiver reaches the sender in the instant in which it is sent, without crossing the network
-    /// (Kilinc, Andersson § 3.2C). No capture shows it.
+    /// Whether all RTCP of the receiver reaches the sender in the instant in which it is sent,
+    /// without crossing the network (Kilinc, Andersson § 3.2C). No capture shows it.
     pub ideal_feedback: bool,
 }
 
-/// What a controller estimates the bandwidth for: which packets it hears of, and how long they are to it.
+/// What a controller estimates the bandwidth for: which packets it hears of, and how long they are
+/// to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimate {
-    /// The RTP packets of the video: audio runs beside the estimate (Jansen 2016 § 8-1-3), and headers below RTP do not count. The
-    /// published forms of GCC.
+    /// The RTP packets of the video: audio runs beside the estimate (Jansen 2016 § 8-1-3), and
+    /// headers below RTP do not count. The published forms of GCC.
     #[default]
     Video,
-    /// All packets of the call's 5-tuple with the headers of UDP and IP: audio has transport-wide sequence numbers too, and takes its rate
-    /// first; what is left, less the headers, is the encoder's, up to its ceiling (libwebrtc `audio/audio_send_stream.cc`,
+    /// All packets of the call's 5-tuple with the headers of UDP and IP: audio has transport-wide
+    /// sequence numbers too, and takes its rate first; what is left, less the headers, is the
+    /// encoder's, up to its ceiling (libwebrtc `audio/audio_send_stream.cc`,
     /// ConfigureBitrateObserver; `call/rtp_video_sender.cc`, OnBitrateUpdated;
     /// `modules/congestion_controller/rtp/transport_feedback_adapter.cc`, AddPacket).
     Transport,
@@ -169,7 +176,7 @@ pub enum Fec {
     /// None.
     #[default]
     Off,
-    /// Parity packets (RFC 5109) when the round-trip time is long and packets are lost, beside retransmission
-    /// (Holmer et al. 2013, "Handling packet loss in WebRTC").
+    /// Parity packets (RFC 5109) when the round-trip time is long and packets are lost, beside
+    /// retransmission (Holmer et al. 2013, "Handling packet loss in WebRTC").
     Hybrid,
 }

@@ -43,7 +43,8 @@ impl Sending {
         }
     }
 
-    /// Whether a receiver of what is forwarded has asked for a key frame since this was called last.
+    /// Whether a receiver of what is forwarded has asked for a key frame since this was called
+    /// last.
     pub(crate) fn take_key_frame_request(&mut self) -> bool {
         match self {
             Self::Party(_) => false,

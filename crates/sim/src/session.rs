@@ -1,4 +1,5 @@
-//! What two hosts have with each other: a direction of a call, or a TCP flow. Each has a sending and a receiving end.
+//! What two hosts have with each other: a direction of a call, or a TCP flow. Each has a sending
+//! and a receiving end.
 
 use crate::envelopes::{End, Payload};
 use crate::leg::Leg;
@@ -93,11 +94,14 @@ impl Session {
             (Self::Tcp(flow), End::Sender, Payload::Tcp(segment)) => {
                 flow.sender.on_segment(now, &segment, out);
             }
-            (Self::Call(_), ..) | (Self::Tcp(_), ..) => debug_assert!(false, "a packet of another kind"),
+            (Self::Call(_), ..) | (Self::Tcp(_), ..) => {
+                debug_assert!(false, "a packet of another kind")
+            }
         }
     }
 
-    /// Passes on what the session at the place `from` received, if it is a forwarding unit's and goes on.
+    /// Passes on what the session at the place `from` received, if it is a forwarding unit's and
+    /// goes on.
     pub(crate) fn forward(&mut self, now: Time, packet: &Rtp, from: usize, out: &mut impl Outbox) {
         if let Self::Call(leg) = self {
             leg.forward(now, packet, from, out);

@@ -1,5 +1,5 @@
-//! The event loop: virtual time jumps to the next thing due, in the network first, then at the ends in
-//! the order of the calls, then at the sampler. That order is total, so a run repeats exactly.
+//! The event loop: virtual time jumps to the next thing due, in the network first, then at the ends
+//! in the order of the calls, then at the sampler. That order is total, so a run repeats exactly.
 
 use crate::envelopes::{End, Envelope, Envelopes, Payload};
 use crate::forwarding::Forwarding;
@@ -14,7 +14,9 @@ use crate::session::Session;
 use crate::tcp::{Segment, Stack, TcpFlow, TcpOutbox};
 use crate::wakes::Wakes;
 use crate::wire;
-use net::{Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol};
+use net::{
+    Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol,
+};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,7 +112,8 @@ impl Arrivals {
             && self.own_queues[usize::from(place.host.0)]
     }
 
-    /// Takes out the drop of a packet that did not fit its own host's queue, among what came since the first `known`.
+    /// Takes out the drop of a packet that did not fit its own host's queue, among what came since
+    /// the first `known`.
     fn take_refused(&mut self, known: usize, id: u64) -> bool {
         let refused = |(_, arrival): &(Time, Arrival)| match arrival {
             Arrival::Dropped(dropped) => {
@@ -144,24 +147,25 @@ impl net::Events for Arrivals {
 impl<'a> Simulation<'a> {
     fn new(scenario: &Scenario, options: Options<'a>) -> Result<Self, RunError> {
         let end = Time::ZERO + scenario.duration;
-        let network =
-            Network::new(&scenario.network, scenario.seed).map_err(|error| RunError(error.to_string()))?;
+        let network = Network::new(&scenario.network, scenario.seed)
+            .map_err(|error| RunError(error.to_string()))?;
         let sessions = sessions(scenario, end)?;
-        let first =
-            |session: &Session| [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO));
+        let first = |session: &Session| {
+            [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO))
+        };
         let wakes = Wakes::new(&sessions.iter().flat_map(first).collect::<Vec<_>>());
-        let own_queues = scenario
-            .network
-            .hosts
-            .iter()
-            .zip(0..)
-            .map(|(host, id)| scenario.stack(HostId(id)).tsq && host.access.is_limited(Direction::Up));
+        let own_queues = scenario.network.hosts.iter().zip(0..).map(|(host, id)| {
+            scenario.stack(HostId(id)).tsq && host.access.is_limited(Direction::Up)
+        });
         let arrivals = Arrivals { own_queues: own_queues.collect(), ..Arrivals::default() };
         let hosts = scenario.network.hosts.iter().zip(0..);
         let lines = hosts.flat_map(|(host, id)| {
             Direction::ALL.map(|direction| {
-                let sampler =
-                    Sampler::new(format!("{}.{direction}", host.name), Kind::Line, (Time::ZERO, end));
+                let sampler = Sampler::new(
+                    format!("{}.{direction}", host.name),
+                    Kind::Line,
+                    (Time::ZERO, end),
+                );
                 (HostId(id), direction, sampler)
             })
         });
@@ -204,12 +208,16 @@ impl<'a> Simulation<'a> {
 
     /// Lets one end do what is due.
     fn wake(&mut self, index: usize, now: Time) {
-        let (place, end) = (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
+        let (place, end) =
+            (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
         let session = &mut self.sessions[place];
         session.wake(end, now, &mut self.wire.post(place, session, end.other()));
         self.wakes.set(index, session.next_wake(end, now));
         self.hang_up_together(place, now);
-        debug_assert!(self.wakes.at(index) > now || end == End::Sender, "an end that was woken looks ahead");
+        debug_assert!(
+            self.wakes.at(index) > now || end == End::Sender,
+            "an end that was woken looks ahead"
+        );
     }
 
     /// Hands on what the network gave back, and what that in turn made the ends send.
@@ -244,7 +252,8 @@ impl<'a> Simulation<'a> {
             return false;
         };
         let content = packet.size.saturating_sub(relay::framing(packet.flow));
-        let packet = Packet { flow: onward, size: content + relay::framing(onward), sent: now, ..packet };
+        let packet =
+            Packet { flow: onward, size: content + relay::framing(onward), sent: now, ..packet };
         self.wire.network.send(now, packet, &mut self.wire.arrivals);
         self.wire.tap(now, onward.src, &packet);
         true
@@ -283,14 +292,16 @@ impl<'a> Simulation<'a> {
         let Some(source) = self.forwarding.source[place] else { return };
         if self.sessions[place].take_key_frame_request() {
             let publisher = &mut self.sessions[source];
-            publisher.relay_key_frame_request(now, &mut self.wire.post(source, publisher, End::Sender));
+            publisher
+                .relay_key_frame_request(now, &mut self.wire.post(source, publisher, End::Sender));
         }
     }
 
     /// A call that is given up in one direction is over in both.
     fn hang_up_together(&mut self, place: usize, now: Time) {
         let Some(twin) = self.twins[place] else { return };
-        let Ok([Session::Call(leg), Session::Call(other)]) = self.sessions.get_disjoint_mut([place, twin])
+        let Ok([Session::Call(leg), Session::Call(other)]) =
+            self.sessions.get_disjoint_mut([place, twin])
         else {
             return;
         };
@@ -304,7 +315,10 @@ impl<'a> Simulation<'a> {
 
     /// A packet left its own host's queue: its sender may send another.
     fn departed(&mut self, now: Time, packet: Packet) {
-        let Some(place) = self.wire.envelopes.get(packet.id).map(|envelope| envelope.session) else { return };
+        let Some(place) = self.wire.envelopes.get(packet.id).map(|envelope| envelope.session)
+        else {
+            return;
+        };
         let session = &mut self.sessions[place];
         if packet.flow != session.flow(End::Receiver) || now >= session.active().1 {
             return;
@@ -353,7 +367,8 @@ fn sessions(scenario: &Scenario, end: Time) -> Result<Vec<Session>, RunError> {
         }
     }
     for (index, config) in scenario.tcp.iter().enumerate() {
-        let stack = Stack { tsq: has_own_queue(scenario, config.from), ..scenario.stack(config.from) };
+        let stack =
+            Stack { tsq: has_own_queue(scenario, config.from), ..scenario.stack(config.from) };
         let flow = TcpFlow::new(index, config, stack, end, scenario.seed);
         sessions.push(Session::Tcp(Box::new(flow)));
     }
@@ -379,7 +394,14 @@ impl<'b> Wire<'b> {
     /// The way into the network for one end of a session.
     fn post(&mut self, place: usize, session: &Session, to: End) -> Post<'_, 'b> {
         let at_once = session.is_told_at_once(to);
-        Post { flow: session.flow(to), dscp: session.dscp(), wire: self, session: place, to, at_once }
+        Post {
+            flow: session.flow(to),
+            dscp: session.dscp(),
+            wire: self,
+            session: place,
+            to,
+            at_once,
+        }
     }
 
     /// Shows a packet to who watches.

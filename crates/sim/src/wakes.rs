@@ -1,11 +1,13 @@
-//! When the ends want to be woken: the earliest is known at once, a change costs the logarithm of how many there are.
+//! When the ends want to be woken: the earliest is known at once, a change costs the logarithm of
+//! how many there are.
 
 use units::Time;
 
-/// A tournament: the leaves are the ends, each node above is the earlier of the two below it. At equal times the end with the
-/// lower index goes first, so the order is total.
+/// A tournament: the leaves are the ends, each node above is the earlier of the two below it. At
+/// equal times the end with the lower index goes first, so the order is total.
 pub(crate) struct Wakes {
-    /// A binary heap's layout: the root at 1, the children of `i` at `2i` and `2i + 1`, the leaves in the second half.
+    /// A binary heap's layout: the root at 1, the children of `i` at `2i` and `2i + 1`, the leaves
+    /// in the second half.
     nodes: Vec<(Time, u32)>,
 }
 

@@ -12,12 +12,16 @@ use units::{Bitrate, Duration, Ratio};
 
 const UNIT: HostId = HostId(0);
 
-/// The unit and its parties, each with 5 ms of way and 20 Mbit/s up and down; the parties' names are their letters.
+/// The unit and its parties, each with 5 ms of way and 20 Mbit/s up and down; the parties' names
+/// are their letters.
 fn parties(count: u16, calls: Vec<CallConfig>) -> Scenario {
-    let access = || line(Some(Bitrate::from_mbps(20)), Duration::from_millis(5), "droptail limit 100p");
+    let access =
+        || line(Some(Bitrate::from_mbps(20)), Duration::from_millis(5), "droptail limit 100p");
     let mut scenario = dumbbell("fixed:600kbit/s", Bitrate::from_mbps(1), 20);
-    let host =
-        |name: String| HostConfig { name, access: AccessConfig::Wired { up: access(), down: access() } };
+    let host = |name: String| HostConfig {
+        name,
+        access: AccessConfig::Wired { up: access(), down: access() },
+    };
     scenario.network.hosts = (0..=count).map(|place| host(format!("host{place}"))).collect();
     scenario.calls = calls;
     scenario
@@ -74,7 +78,10 @@ fn what_is_published_reaches_every_subscriber_unaltered() {
     assert!((29.0..=31.0).contains(&fps), "{fps} frames a second");
     let rtt = last(&recording, "one.video", "roundTripTime");
     assert!((0.019..0.030).contains(&rtt), "the unit's own round trip to the subscriber: {rtt} s");
-    assert!(recording.stream("one.video").unwrap().column("targetBitrate").is_none(), "it has no encoder");
+    assert!(
+        recording.stream("one.video").unwrap().column("targetBitrate").is_none(),
+        "it has no encoder"
+    );
 }
 
 #[test]
@@ -84,7 +91,8 @@ fn the_delay_of_a_voice_is_that_of_both_ways() {
         (call.video, call.audio) = (None, Some(common::steady_voice()));
     }
     let recording = run(&scenario);
-    // Each way is up a line and down another, of 5 ms and 213 bytes at 20 Mbit/s; the second copy waits for the first.
+    // Each way is up a line and down another, of 5 ms and 213 bytes at 20 Mbit/s; the second copy
+    // waits for the first.
     let line = 5e-3 + 213.0 * 8.0 / 20e6;
     for (stream, expected) in
         [("up", 2.0 * line), ("one", 4.0 * line), ("two", 4.0 * line + 213.0 * 8.0 / 20e6)]
@@ -144,7 +152,8 @@ fn a_subscriber_that_has_too_little_does_not_slow_the_publisher() {
     let mut scenario = room();
     scenario.calls.iter_mut().for_each(|call| {
         let video = video("gcc:carlucci-2017");
-        let controller = ControllerConfig { start_rate: Bitrate::from_kbps(300), ..video.controller };
+        let controller =
+            ControllerConfig { start_rate: Bitrate::from_kbps(300), ..video.controller };
         call.video = Some(sim::VideoConfig { controller, ..video });
     });
     *down(&mut scenario, 2) =
@@ -187,10 +196,15 @@ fn total(recording: &Recording, streams: &[&str]) -> f64 {
 
 #[test]
 fn in_a_mesh_of_three_each_sends_twice() {
-    let pair = |name, from, to| CallConfig { two_way: true, ..leg(name, HostId(from), HostId(to), None) };
+    let pair =
+        |name, from, to| CallConfig { two_way: true, ..leg(name, HostId(from), HostId(to), None) };
     let mesh = vec![pair("ab", 1, 2), pair("ac", 1, 3), pair("bc", 2, 3)];
     let recording = run(&parties(3, mesh));
-    let each = [["ab.video", "ac.video"], ["ab.video.back", "bc.video"], ["ac.video.back", "bc.video.back"]];
+    let each = [
+        ["ab.video", "ac.video"],
+        ["ab.video.back", "bc.video"],
+        ["ac.video.back", "bc.video.back"],
+    ];
     for streams in each {
         let sent = total(&recording, &streams);
         assert!((1_100e3..=1_300e3).contains(&sent), "{streams:?}: {sent}");

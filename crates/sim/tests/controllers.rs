@@ -1,5 +1,5 @@
-//! Every registered controller over the standard scenarios: it uses a constant link, follows a step, and
-//! leaves room. New controllers inherit these.
+//! Every registered controller over the standard scenarios: it uses a constant link, follows a
+//! step, and leaves room. New controllers inherit these.
 
 mod common;
 
@@ -17,7 +17,11 @@ fn ceiling(controller: &str) -> f64 {
 
 /// Profiles that adapt.
 fn adaptive() -> Vec<String> {
-    cc::profiles().into_iter().map(|profile| profile.name).filter(|name| !name.starts_with("fixed")).collect()
+    cc::profiles()
+        .into_iter()
+        .map(|profile| profile.name)
+        .filter(|name| !name.starts_with("fixed"))
+        .collect()
 }
 
 #[test]
@@ -27,7 +31,8 @@ fn every_controller_uses_a_constant_link_without_filling_its_queue() {
         let rate = late_rate(&recording, "main.video", "bytesReceived");
         assert!((0.6e6..1.0e6).contains(&rate), "{controller}: {rate}");
         let delays = recording.stream("alice.up").unwrap().column("queueDelay").unwrap();
-        let mean = delays.iter().filter(|delay| delay.is_finite()).sum::<f64>() / delays.len() as f64;
+        let mean =
+            delays.iter().filter(|delay| delay.is_finite()).sum::<f64>() / delays.len() as f64;
         assert!(mean < 0.150, "{controller}: mean queue delay {mean} of 350 ms");
     }
 }

@@ -45,7 +45,11 @@ fn an_estimate_of_the_transport_leaves_the_encoder_the_rest() {
         scenario.calls[0].video.as_mut().unwrap().estimate = sim::Estimate::Transport;
         last(&run(&scenario), "main.video", "targetBitrate")
     };
-    assert_eq!(target("fixed:1Mbit/s"), 1e6 - 102.0 * 8.0 * 52.0, "102 packets of at most 1228 bytes");
+    assert_eq!(
+        target("fixed:1Mbit/s"),
+        1e6 - 102.0 * 8.0 * 52.0,
+        "102 packets of at most 1228 bytes"
+    );
     assert_eq!(target("fixed:3Mbit/s"), 2e6, "its ceiling");
 }
 
@@ -59,7 +63,8 @@ fn audio_tells_the_controller_of_the_path() {
         sim::run(&scenario, sim::Options { tap: Some(&mut count), ..Default::default() }).unwrap();
         (count.of_audio, count.of_video)
     };
-    let ((none, _), (audio, video)) = (reported(sim::Estimate::Video), reported(sim::Estimate::Transport));
+    let ((none, _), (audio, video)) =
+        (reported(sim::Estimate::Video), reported(sim::Estimate::Transport));
     assert_eq!(none, 0);
     assert!(audio >= 99 && video > 0, "{audio} packets of audio, {video} of video");
 }
@@ -103,7 +108,8 @@ fn an_overloaded_link_loses_and_queues() {
 #[test]
 fn retransmissions_repair_random_loss() {
     let lossy = run(&with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 60), 2));
-    let lost = last(&lossy, "main.video", "packetsLost") / last(&lossy, "main.video", "mediaPacketsSent");
+    let lost =
+        last(&lossy, "main.video", "packetsLost") / last(&lossy, "main.video", "mediaPacketsSent");
     assert!((0.012..0.028).contains(&lost), "{lost}");
     let decoded = last(&lossy, "main.video", "framesDecoded");
     assert!(decoded >= 1750.0, "{decoded} of 1800 frames");
@@ -125,12 +131,19 @@ fn freezes_and_key_frame_requests_are_events() {
     assert_eq!(count("freeze"), last(&lossy, "main.video", "freezeCount"));
     assert_eq!(count("keyFrameRequest"), last(&lossy, "main.video", "pliCount"));
     assert!(lossy.events.is_sorted_by_key(|event| event.at));
-    let frozen = lossy.events.iter().filter(|event| event.what == "freeze").map(|event| event.value);
-    assert!((frozen.sum::<f64>() - last(&lossy, "main.video", "totalFreezesDuration")).abs() < 1e-6);
+    let frozen =
+        lossy.events.iter().filter(|event| event.what == "freeze").map(|event| event.value);
+    assert!(
+        (frozen.sum::<f64>() - last(&lossy, "main.video", "totalFreezesDuration")).abs() < 1e-6
+    );
 }
 
 /// A voice alone over `rate` with 25 ms, and its delays.
-fn voice(audio: sim::codec::AudioConfig, rate: Bitrate, loss: u32) -> (sim::Recording, Vec<(Time, f64)>) {
+fn voice(
+    audio: sim::codec::AudioConfig,
+    rate: Bitrate,
+    loss: u32,
+) -> (sim::Recording, Vec<(Time, f64)>) {
     let mut scenario = with_loss(dumbbell("fixed:1Mbit/s", rate, 20), loss);
     (scenario.calls[0].video, scenario.calls[0].audio) = (None, Some(audio));
     let recording = run(&scenario);
@@ -219,7 +232,10 @@ fn random_elements_elsewhere_change_no_draw_of_a_call() {
     (other.from, other.to) = (net::HostId(2), net::HostId(3));
     beside.calls.push(other);
     let (alone, beside) = (run(&alone), run(&beside));
-    assert_eq!(format!("{:?}", alone.stream("main.video")), format!("{:?}", beside.stream("main.video")));
+    assert_eq!(
+        format!("{:?}", alone.stream("main.video")),
+        format!("{:?}", beside.stream("main.video"))
+    );
     assert!(last(&beside, "other.video", "packetsLost") > 0.0);
 }
 
@@ -235,7 +251,9 @@ fn a_cancelled_run_says_so() {
 fn protected(fec: sim::Fec, delay: Duration, percent: u32) -> sim::Scenario {
     let mut scenario = with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 120), percent);
     for host in &mut scenario.network.hosts {
-        let net::AccessConfig::Wired { up, .. } = &mut host.access else { panic!("a wired access") };
+        let net::AccessConfig::Wired { up, .. } = &mut host.access else {
+            panic!("a wired access")
+        };
         up.delay = net::Schedule::constant(delay);
     }
     scenario.calls[0].video.as_mut().unwrap().fec = fec;
@@ -266,7 +284,9 @@ fn parity_shortens_the_delay_of_frames_where_a_retransmission_is_far() {
         (0.5..1.0).contains(&recovered),
         "most losses are restored, which RTCP does not know: {recovered}"
     );
-    assert!(shown("fecPacketsRecovered") + shown("fecPacketsDiscarded") <= shown("fecPacketsReceived"));
+    assert!(
+        shown("fecPacketsRecovered") + shown("fecPacketsDiscarded") <= shown("fecPacketsReceived")
+    );
     assert!(plain.stream("main.video").unwrap().column("fecPacketsSent").is_none());
 }
 
@@ -294,7 +314,13 @@ struct Sizes {
 }
 
 impl sim::Tap for Sizes {
-    fn packet(&mut self, _: Time, host: net::HostId, packet: &net::Packet, content: sim::Content<'_>) {
+    fn packet(
+        &mut self,
+        _: Time,
+        host: net::HostId,
+        packet: &net::Packet,
+        content: sim::Content<'_>,
+    ) {
         let sim::Content::Rtp(rtp) = content else { return };
         let size = sim::wire::rtp_size(rtp);
         assert_eq!(packet.size, size + sim::wire::UDP_IPV4_OVERHEAD);
@@ -310,7 +336,8 @@ impl sim::Tap for Sizes {
 fn parity_is_no_longer_than_a_packet_may_be() {
     let mut sizes = Sizes::default();
     let scenario = protected(sim::Fec::Hybrid, Duration::from_millis(100), 5);
-    let recording = sim::run(&scenario, sim::Options { tap: Some(&mut sizes), cancel: None }).unwrap();
+    let recording =
+        sim::run(&scenario, sim::Options { tap: Some(&mut sizes), cancel: None }).unwrap();
     assert!((1150..=1200).contains(&sizes.largest), "{}", sizes.largest);
     assert_eq!(sizes.parity as f64, last(&recording, "main.video", "fecBytesSent"));
 }
@@ -324,8 +351,9 @@ fn a_call_of_voice_alone_comes_and_goes_without_loss() {
     let recording = run(&scenario);
     assert!(recording.stream("main.video").is_none());
     for stream in ["main.audio", "main.audio.back"] {
-        let [sent, received, lost, jitter] = ["packetsSent", "packetsReceived", "packetsLost", "jitter"]
-            .map(|column| last(&recording, stream, column));
+        let [sent, received, lost, jitter] =
+            ["packetsSent", "packetsReceived", "packetsLost", "jitter"]
+                .map(|column| last(&recording, stream, column));
         // Six thousand without pauses; in these each eighth.
         assert!((1_500.0..5_000.0).contains(&sent), "{sent} packets of {stream}");
         assert!(

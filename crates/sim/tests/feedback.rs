@@ -36,8 +36,15 @@ fn levels(recording: &Recording) -> &[f64] {
 struct Answers(u64);
 
 impl sim::Tap for Answers {
-    fn packet(&mut self, _: Time, host: net::HostId, packet: &net::Packet, content: sim::Content<'_>) {
-        let is_answer = packet.flow.src == net::HostId(1) && matches!(content, sim::Content::Rtcp(_));
+    fn packet(
+        &mut self,
+        _: Time,
+        host: net::HostId,
+        packet: &net::Packet,
+        content: sim::Content<'_>,
+    ) {
+        let is_answer =
+            packet.flow.src == net::HostId(1) && matches!(content, sim::Content::Rtcp(_));
         self.0 += u64::from(host == net::HostId(1) && is_answer);
     }
 }
@@ -46,13 +53,17 @@ impl sim::Tap for Answers {
 fn with_ideal_feedback_a_call_adapts_and_nothing_comes_back_over_the_network() {
     let mut answers = Answers::default();
     let scenario = bottleneck(true, 600, 120);
-    let recording = sim::run(&scenario, sim::Options { tap: Some(&mut answers), cancel: None }).unwrap();
+    let recording =
+        sim::run(&scenario, sim::Options { tap: Some(&mut answers), cancel: None }).unwrap();
     assert_eq!(answers.0, 0);
     let rate = late_rate(&recording, "main.video", "bytesReceived");
     assert!((0.3e6..0.6e6).contains(&rate), "{rate} of 600 kbit/s");
     let levels = levels(&recording);
     assert!(levels.contains(&5.0), "it climbs to 800 kbit/s, more than the line has");
-    assert!(levels.windows(2).filter(|pair| pair[1] < pair[0]).count() > 2, "and down again: {levels:?}");
+    assert!(
+        levels.windows(2).filter(|pair| pair[1] < pair[0]).count() > 2,
+        "and down again: {levels:?}"
+    );
     let rtt = last(&recording, "main.video", "roundTripTime");
     assert!((0.025..0.4).contains(&rtt), "the way there alone: {rtt}");
 }
@@ -61,7 +72,8 @@ fn with_ideal_feedback_a_call_adapts_and_nothing_comes_back_over_the_network() {
 fn over_the_network_the_same_call_hears_of_the_path_by_rtcp() {
     let mut answers = Answers::default();
     let scenario = bottleneck(false, 600, 120);
-    let recording = sim::run(&scenario, sim::Options { tap: Some(&mut answers), cancel: None }).unwrap();
+    let recording =
+        sim::run(&scenario, sim::Options { tap: Some(&mut answers), cancel: None }).unwrap();
     assert!(answers.0 >= 120, "a message a second at least: {}", answers.0);
     assert!(last(&recording, "main.video", "roundTripTime") > 0.05);
 }

@@ -1,4 +1,5 @@
-//! A run's memory does not grow with its length, apart from its samples: a counting allocator looks on.
+//! A run's memory does not grow with its length, apart from its samples: a counting allocator looks
+//! on.
 
 #![expect(
     unsafe_code,
@@ -24,7 +25,8 @@ fn count(change: i64) {
 
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of its own on the heap.
+// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of its
+// own on the heap.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed() as i64);
@@ -57,7 +59,8 @@ fn memory_is_flat_but_for_the_samples() {
     for profile in cc::profiles() {
         let (short_peak, short_samples) = bytes(&profile.name, 100);
         let (long_peak, long_samples) = bytes(&profile.name, 1000);
-        // A vector that grows holds up to twice what is in it, and half of that again while it moves.
+        // A vector that grows holds up to twice what is in it, and half of that again while it
+        // moves.
         let samples = 3 * (long_samples - short_samples);
         assert!(
             long_peak - short_peak <= samples,

@@ -29,20 +29,30 @@ fn a_relayed_call_passes_its_relay_and_keeps_its_marks() {
     scenario.calls[0].relay = Some(turn);
     scenario.calls[0].dscp = sim::Marks { audio: net::Dscp::EF, video: net::Dscp::AF41 };
     let mut passed = Passed::default();
-    let relayed = sim::run(&scenario, sim::Options { tap: Some(&mut passed), cancel: None }).unwrap();
+    let relayed =
+        sim::run(&scenario, sim::Options { tap: Some(&mut passed), cancel: None }).unwrap();
     let size = |id, from, to| {
         let on = |flow: net::Flow| (flow.src, flow.dst) == (from, to);
-        passed.0.iter().find(|(_, packet)| packet.id == id && on(packet.flow)).map(|(_, packet)| packet.size)
+        passed
+            .0
+            .iter()
+            .find(|(_, packet)| packet.id == id && on(packet.flow))
+            .map(|(_, packet)| packet.size)
     };
     for (host, packet) in &passed.0 {
         assert_eq!(packet.dscp, net::Dscp::AF41);
-        assert!([packet.flow.src, packet.flow.dst].contains(&turn), "{:?} is between the ends", packet.flow);
+        assert!(
+            [packet.flow.src, packet.flow.dst].contains(&turn),
+            "{:?} is between the ends",
+            packet.flow
+        );
         assert!([packet.flow.src, packet.flow.dst].contains(host));
     }
     // A packet's number is used again, so only the first of all is compared.
     let first = passed.0[0].1.id;
     assert_eq!(size(first, alice, turn).unwrap().get(), size(first, turn, bob).unwrap().get() + 4);
-    // The relay's own way up is 25 ms: a round trip longer by as much each way. The rates hardly know.
+    // The relay's own way up is 25 ms: a round trip longer by as much each way. The rates hardly
+    // know.
     let rtt = |recording: &Recording| {
         let points = &recording.stream("main.video").unwrap().points;
         let rtts = &points.iter().find(|points| points.name == "roundTripTime").unwrap().values;
@@ -61,8 +71,8 @@ fn a_relayed_call_passes_its_relay_and_keeps_its_marks() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the line and the call are like, a relay sends on all that reaches it and nothing else, at once, with the same
-    /// marks, 4 bytes longer to the caller and 4 shorter from it.
+    /// Whatever the line and the call are like, a relay sends on all that reaches it and nothing
+    /// else, at once, with the same marks, 4 bytes longer to the caller and 4 shorter from it.
     #[test]
     fn a_relay_sends_on_all_that_reaches_it(
         kbps in 50u64..5_000,

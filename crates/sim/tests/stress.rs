@@ -1,4 +1,5 @@
-//! What ends a call: silence, delay, and the circuit breakers of RFC 8083; and the marks on its packets.
+//! What ends a call: silence, delay, and the circuit breakers of RFC 8083; and the marks on its
+//! packets.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -26,8 +27,10 @@ fn dies(up: bool) -> Scenario {
 
 /// What ended the call: what, when in seconds, and how much.
 fn ends(recording: &Recording) -> Vec<(&str, u64, f64)> {
-    let events =
-        recording.events.iter().filter(|event| ["mediaTimeout", "circuitBreaker"].contains(&event.what));
+    let events = recording
+        .events
+        .iter()
+        .filter(|event| ["mediaTimeout", "circuitBreaker"].contains(&event.what));
     events.map(|event| (event.what, event.at.as_nanos() / 1_000_000_000, event.value)).collect()
 }
 
@@ -45,7 +48,9 @@ fn silence_ends_a_call_that_has_a_time_out() {
         scenario.calls[0].media_timeout = Some(Duration::from_secs(5));
         let recording = run(&scenario);
         // The end that hears nothing more: the last packets came at 20 s at most.
-        let [(what, second, value)] = ends(&recording)[..] else { panic!("{:?}", ends(&recording)) };
+        let [(what, second, value)] = ends(&recording)[..] else {
+            panic!("{:?}", ends(&recording))
+        };
         assert!(what == "mediaTimeout" && value == 5.0 && at.contains(&second), "{second} {value}");
         assert_eq!(
             sent(&recording, "main.video", 59),
@@ -58,7 +63,10 @@ fn silence_ends_a_call_that_has_a_time_out() {
 #[test]
 fn a_round_trip_that_takes_too_long_ends_a_call() {
     let mut scenario = dumbbell("gcc:libwebrtc", RATE, 60);
-    let steps = vec![(Time::ZERO, Duration::from_millis(10)), (Time::from_secs(20), Duration::from_secs(3))];
+    let steps = vec![
+        (Time::ZERO, Duration::from_millis(10)),
+        (Time::from_secs(20), Duration::from_secs(3)),
+    ];
     scenario.network.core_delay = Schedule::steps(steps).unwrap();
     assert_eq!(ends(&run(&scenario)), []);
     scenario.calls[0].media_timeout = Some(Duration::from_secs(5));
@@ -76,7 +84,9 @@ fn circuit_breakers_stop_a_sender_whose_media_or_reports_do_not_arrive() {
         let mut scenario = dies(up);
         scenario.calls[0].video.as_mut().unwrap().circuit_breaker = true;
         let recording = run(&scenario);
-        let [(what, second, value)] = ends(&recording)[..] else { panic!("{:?}", ends(&recording)) };
+        let [(what, second, value)] = ends(&recording)[..] else {
+            panic!("{:?}", ends(&recording))
+        };
         assert!(
             what == "circuitBreaker" && value == number && at.contains(&second),
             "{what} {second} {value}"

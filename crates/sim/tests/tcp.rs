@@ -6,7 +6,9 @@ mod common;
 
 use common::{last, line, tcp as flow};
 use net::{AccessConfig, HostConfig, LineConfig, LossConfig, NetworkConfig, Schedule};
-use sim::tcp::{MAX_SEGMENT, Stack, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
+use sim::tcp::{
+    MAX_SEGMENT, Stack, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
+};
 use sim::{Recording, Scenario};
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
 
@@ -19,7 +21,10 @@ fn network(rate: Option<Bitrate>, rtt: Duration, queue: &str) -> NetworkConfig {
         access: AccessConfig::Wired { up, down: LineConfig::default() },
     };
     NetworkConfig {
-        hosts: vec![host("alice", line(rate, rtt / 2, queue)), host("bob", line(None, rtt / 2, queue))],
+        hosts: vec![
+            host("alice", line(rate, rtt / 2, queue)),
+            host("bob", line(None, rtt / 2, queue)),
+        ],
         ..NetworkConfig::default()
     }
 }
@@ -50,11 +55,15 @@ fn a_lone_flow_fills_its_bottleneck() {
         for mbps in [1, 2, 10] {
             for rtt in [50, 100] {
                 let rate = Bitrate::from_mbps(mbps);
-                let network = network(Some(rate), Duration::from_millis(rtt), "droptail limit 300ms");
+                let network =
+                    network(Some(rate), Duration::from_millis(rtt), "droptail limit 300ms");
                 let recording = common::run(&scenario(network, 60, vec![flow("up", control)]));
                 let wire = goodput(&recording, "up.tcp", 10) * 1500.0 / MAX_SEGMENT.get() as f64;
                 let share = wire / rate.as_bps_f64();
-                assert!((0.94..=1.001).contains(&share), "{control} at {mbps} Mbit/s and {rtt} ms: {share}");
+                assert!(
+                    (0.94..=1.001).contains(&share),
+                    "{control} at {mbps} Mbit/s and {rtt} ms: {share}"
+                );
             }
         }
     }
@@ -64,26 +73,34 @@ fn a_lone_flow_fills_its_bottleneck() {
 fn two_flows_share_within_a_tenth() {
     for (mbps, queue) in [(1, "300ms"), (2, "100ms"), (2, "300ms"), (10, "100ms"), (10, "300ms")] {
         for start in [0, 1, 5] {
-            let later =
-                TcpConfig { start: Time::from_secs(start), ..flow("two", TcpCongestionControl::Cubic) };
+            let later = TcpConfig {
+                start: Time::from_secs(start),
+                ..flow("two", TcpCongestionControl::Cubic)
+            };
             let queue = format!("droptail limit {queue}");
-            let network = network(Some(Bitrate::from_mbps(mbps)), Duration::from_millis(50), &queue);
+            let network =
+                network(Some(Bitrate::from_mbps(mbps)), Duration::from_millis(50), &queue);
             let one = flow("one", TcpCongestionControl::Cubic);
             let recording = common::run(&scenario(network, 220, vec![one, later]));
             let [one, two] = ["one.tcp", "two.tcp"].map(|stream| goodput(&recording, stream, 20));
             let share = one / (one + two);
-            assert!((0.45..=0.55).contains(&share), "at {mbps} Mbit/s, {queue}, {start} s later: {share}");
+            assert!(
+                (0.45..=0.55).contains(&share),
+                "at {mbps} Mbit/s, {queue}, {start} s later: {share}"
+            );
         }
     }
 }
 
-/// Mathis, Semke, Mahdavi, Ott (CCR 27(3), 1997): rate = C · MSS / (RTT · √p), where C is 1.31 if losses are random and
-/// every segment counts.
+/// Mathis, Semke, Mahdavi, Ott (CCR 27(3), 1997): rate = C · MSS / (RTT · √p), where C is 1.31 if
+/// losses are random and every segment counts.
 #[test]
 fn newreno_obeys_the_square_root_law() {
     for p in [0.001, 0.002, 0.005] {
         let mut network = network(None, Duration::from_millis(100), "droptail limit 300ms");
-        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else { panic!("a wired access") };
+        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else {
+            panic!("a wired access")
+        };
         up.loss = LossConfig::Bernoulli(Schedule::constant(Ratio::from_f64(p)));
         let flow = flow("up", TcpCongestionControl::NewReno);
         let recording = common::run(&scenario(network, 4_000, vec![flow]));
@@ -93,11 +110,13 @@ fn newreno_obeys_the_square_root_law() {
     }
 }
 
-/// RFC 9438 § 4.2: between two losses the window is C (t − K)³ + W_max. W_max is read off the window at the loss (less by fast
-/// convergence, § 4.7, where that is below the one before), K off the window after the recovery; everything between is compared.
+/// RFC 9438 § 4.2: between two losses the window is C (t − K)³ + W_max. W_max is read off the
+/// window at the loss (less by fast convergence, § 4.7, where that is below the one before), K off
+/// the window after the recovery; everything between is compared.
 #[test]
 fn cubic_follows_its_curve_between_losses() {
-    let network = network(Some(Bitrate::from_mbps(20)), Duration::from_millis(100), "droptail limit 200ms");
+    let network =
+        network(Some(Bitrate::from_mbps(20)), Duration::from_millis(100), "droptail limit 200ms");
     let mut scenario = scenario(network, 120, vec![flow("up", TcpCongestionControl::Cubic)]);
     scenario.sample_interval = Duration::from_millis(100);
     let recording = common::run(&scenario);
@@ -105,7 +124,8 @@ fn cubic_follows_its_curve_between_losses() {
     let column = |name: &str| stream.column(name).unwrap();
     let (windows, losses) = (column("congestionWindow"), column("recoveries"));
     let segments = |index: usize| windows[index] / MAX_SEGMENT.get() as f64;
-    let found: Vec<usize> = (1..losses.len()).filter(|&index| losses[index] > losses[index - 1]).collect();
+    let found: Vec<usize> =
+        (1..losses.len()).filter(|&index| losses[index] > losses[index - 1]).collect();
     let (mut compared, mut plateau) = (0, 0.0);
     for pair in found.windows(2) {
         let largest = (pair[0] - 3..=pair[0]).map(segments).fold(0.0, f64::max);
@@ -117,7 +137,11 @@ fn cubic_follows_its_curve_between_losses() {
             let t = (index - first) as f64 * 0.1 - k;
             let curve = 0.4 * t * t * t + plateau;
             let ratio = segments(index) / curve;
-            assert!((0.98..=1.02).contains(&ratio), "{} s: {ratio} of the curve", index as f64 / 10.0);
+            assert!(
+                (0.98..=1.02).contains(&ratio),
+                "{} s: {ratio} of the curve",
+                index as f64 / 10.0
+            );
             compared += 1;
         }
     }
@@ -132,12 +156,14 @@ fn an_upload_says_when_it_was_complete() {
         ..flow("up", TcpCongestionControl::Cubic)
     };
     let cut = TcpConfig { name: "cut".into(), stop: Time::from_secs(6), ..upload.clone() };
-    let network = network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 300ms");
+    let network =
+        network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 300ms");
     let recording = common::run(&scenario(network, 60, vec![upload, cut]));
     let bytes = recording.stream("up.tcp").unwrap().column("bytesReceived").unwrap();
     assert_eq!(bytes.iter().copied().rfind(|bytes| !bytes.is_nan()), Some(1_000_000.0));
     assert!(bytes[119].is_nan(), "nothing is sampled of a flow that is complete");
-    let event = |stream: &str| recording.events.iter().find(|event| event.stream == stream).unwrap();
+    let event =
+        |stream: &str| recording.events.iter().find(|event| event.stream == stream).unwrap();
     // 1 MB takes 8.3 s at 1 Mbit/s with headers, and the other flow had up to a second of the line.
     let done = event("up.tcp");
     assert_eq!(done.what, "completed");
@@ -148,13 +174,15 @@ fn an_upload_says_when_it_was_complete() {
     assert!(not_done.value > 0.0 && not_done.value < 200_000.0, "{} bytes", not_done.value);
 }
 
-/// While the line stands still the time-out expires; what it made the sender do is taken back when the first transmissions
-/// arrive.
+/// While the line stands still the time-out expires; what it made the sender do is taken back when
+/// the first transmissions arrive.
 #[test]
 fn an_outage_costs_little_more_than_its_time() {
     for control in CONTROLS {
         let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
-        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else { panic!("a wired access") };
+        let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else {
+            panic!("a wired access")
+        };
         *up = line(Some(Bitrate::from_mbps(2)), Duration::from_millis(25), "pfifo limit 1000");
         let steps = [(0, 2), (20, 0), (21, 2)];
         let steps = steps.map(|(at, mbps)| (Time::from_secs(at), Bitrate::from_mbps(mbps)));
@@ -163,11 +191,18 @@ fn an_outage_costs_little_more_than_its_time() {
         let recording = common::run(&scenario(network, 40, vec![flow]));
         let shown = |column: &str| last(&recording, "up.tcp", column);
         assert!(shown("timeouts") >= 1.0, "{control}");
-        assert!(shown("retransmittedPacketsSent") <= 6.0, "{control}: {}", shown("retransmittedPacketsSent"));
+        assert!(
+            shown("retransmittedPacketsSent") <= 6.0,
+            "{control}: {}",
+            shown("retransmittedPacketsSent")
+        );
         assert!(shown("recoveries") <= 1.0, "{control}: {}", shown("recoveries"));
         let bytes = recording.stream("up.tcp").unwrap().column("bytesReceived").unwrap();
         let after = (bytes[79] - bytes[45]) * 8.0 / 17.0;
-        assert!(after > 0.93 * 2e6 * 1448.0 / 1500.0, "{control}: {after} bit/s from 2 s after it on");
+        assert!(
+            after > 0.93 * 2e6 * 1448.0 / 1500.0,
+            "{control}: {after} bit/s from 2 s after it on"
+        );
     }
 }
 
@@ -178,7 +213,9 @@ fn an_on_off_source_rests() {
     let mut flow = TcpConfig { application, ..flow("down", TcpCongestionControl::Cubic) };
     (flow.from, flow.to) = (flow.to, flow.from);
     let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
-    let AccessConfig::Wired { down, .. } = &mut network.hosts[0].access else { panic!("a wired access") };
+    let AccessConfig::Wired { down, .. } = &mut network.hosts[0].access else {
+        panic!("a wired access")
+    };
     *down = line(Some(Bitrate::from_mbps(2)), Duration::ZERO, "droptail limit 300ms");
     let recording = common::run(&scenario(network, 40, vec![flow]));
     let bytes = recording.stream("down.tcp").unwrap().column("bytesReceived").unwrap();
@@ -193,8 +230,11 @@ fn an_on_off_source_rests() {
 #[test]
 fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
     let run = |tsq: bool, gso: bool| {
-        let network =
-            network(Some(Bitrate::from_mbps(2)), Duration::from_millis(100), "droptail limit 300ms");
+        let network = network(
+            Some(Bitrate::from_mbps(2)),
+            Duration::from_millis(100),
+            "droptail limit 300ms",
+        );
         let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
         scenario.stacks = vec![Stack { tsq, gso }];
         common::run(&scenario)
@@ -206,7 +246,11 @@ fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
     let (off, on, bursts) = (run(false, false), run(true, false), run(true, true));
     assert!(queue(&off) > 50_000.0, "without: {} bytes wait", queue(&off));
     assert!(queue(&on) <= 4_500.0, "three packets at most: {}", queue(&on));
-    assert!(queue(&bursts) > queue(&on) && queue(&bursts) <= 9_000.0, "bursts of two: {}", queue(&bursts));
+    assert!(
+        queue(&bursts) > queue(&on) && queue(&bursts) <= 9_000.0,
+        "bursts of two: {}",
+        queue(&bursts)
+    );
     for recording in [&on, &bursts] {
         assert!(last(recording, "up.tcp", "retransmittedPacketsSent") == 0.0);
         let rate = goodput(recording, "up.tcp", 10) * 1500.0 / MAX_SEGMENT.get() as f64;
@@ -216,7 +260,8 @@ fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
 
 #[test]
 fn a_full_own_queue_tells_the_sender_at_once() {
-    let network = network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 3000B");
+    let network =
+        network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 3000B");
     let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
     scenario.stacks = vec![Stack { tsq: true, gso: true }];
     let recording = common::run(&scenario);
@@ -230,8 +275,9 @@ fn a_full_own_queue_tells_the_sender_at_once() {
     assert!(rate > 0.5e6, "two packets wait, where 4.2 are under way: {rate}");
 }
 
-/// Kilinc and Andersson 2014 § 4.1: pages of 100 kB, each read for 2 to 20 s. Over a path of 100 ms that nothing limits, each takes the
-/// round trips of slow start from the initial window, which is the window again after so long a rest (RFC 2861): 10, 20 and 40 segments.
+/// Kilinc and Andersson 2014 § 4.1: pages of 100 kB, each read for 2 to 20 s. Over a path of 100 ms
+/// that nothing limits, each takes the round trips of slow start from the initial window, which is
+/// the window again after so long a rest (RFC 2861): 10, 20 and 40 segments.
 #[test]
 fn pages_are_loaded_one_after_the_other() {
     let network = network(None, Duration::from_millis(100), "droptail limit 300ms");
@@ -250,6 +296,7 @@ fn pages_are_loaded_one_after_the_other() {
         // With the threshold left by the pages before, and a delayed acknowledgement.
         assert!((pair[1].1 - 0.3).abs() < 0.06, "{} s", pair[1].1);
     }
-    let completed: Vec<_> = recording.events.iter().filter(|event| event.what == "completed").collect();
+    let completed: Vec<_> =
+        recording.events.iter().filter(|event| event.what == "completed").collect();
     assert_eq!(completed.len(), 1, "the stream ends with the last page");
 }

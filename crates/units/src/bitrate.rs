@@ -4,8 +4,8 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 
-/// A rate in whole bit/s, decimal prefixes: `64kbit/s`, `1.5Mbit/s`. Zero means *never*: what divides
-/// by it is an `Option`.
+/// A rate in whole bit/s, decimal prefixes: `64kbit/s`, `1.5Mbit/s`. Zero means *never*: what
+/// divides by it is an `Option`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bitrate(u64);
 
@@ -32,7 +32,11 @@ impl Bitrate {
 
     /// An estimator's real number of bit/s, rounded; negative and not-a-number become zero.
     pub fn from_bps_f64(bps: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` saturates"
+        )]
         Self((bps + 0.5).floor() as u64)
     }
 
@@ -130,7 +134,8 @@ impl FromStr for Bitrate {
 
 impl fmt::Display for Bitrate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s"), (1, "bit/s")];
+        let units =
+            [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s"), (1, "bit/s")];
         parse::print(f, self.0, &units)
     }
 }

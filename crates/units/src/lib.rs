@@ -1,8 +1,10 @@
-//! The units of Weir: instants and spans of time, rates, sizes, ratios, power, distance, speed and frequency on the air, and seeded random streams.
+//! The units of Weir: instants and spans of time, rates, sizes, ratios, power, distance, speed and
+//! frequency on the air, and seeded random streams.
 //!
-//! Every quantity that crosses a function has a type from here, never a bare number. The list is closed
-//! and has no dependencies. Times are nanoseconds, rates are bit/s with decimal prefixes, sizes are
-//! bytes. All arithmetic on them is integral and saturating, so that a run is the same on every machine.
+//! Every quantity that crosses a function has a type from here, never a bare number. The list is
+//! closed and has no dependencies. Times are nanoseconds, rates are bit/s with decimal prefixes,
+//! sizes are bytes. All arithmetic on them is integral and saturating, so that a run is the same on
+//! every machine.
 //!
 //! ```
 //! use units::{Bitrate, Bytes, Duration, Time};

@@ -43,8 +43,9 @@ fn split(text: &str) -> Option<Number<'_>> {
     Some(Number { digits, decimals: u32::try_from(fraction.len()).ok()?, unit: unit.trim() })
 }
 
-/// Reads `text` as an exact multiple of the base unit. `scale` gives how many base units a unit has;
-/// a part finer than one base unit is an error, not rounded away. For units that are not Weir's own.
+/// Reads `text` as an exact multiple of the base unit. `scale` gives how many base units a unit
+/// has; a part finer than one base unit is an error, not rounded away. For units that are not
+/// Weir's own.
 ///
 /// # Errors
 /// When it is not a number with such a unit.
@@ -67,7 +68,8 @@ pub fn quantity(
 /// Prints `value` in the largest unit that needs no more than three decimals, so that it reads back
 /// exactly. `units` go from large to small; the last has a scale of 1.
 pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
-    let fits = |scale: u64| value >= scale && (u128::from(value) * 1000).is_multiple_of(u128::from(scale));
+    let fits =
+        |scale: u64| value >= scale && (u128::from(value) * 1000).is_multiple_of(u128::from(scale));
     let base = units[units.len() - 1];
     let (scale, name) = units.iter().copied().find(|&(scale, _)| fits(scale)).unwrap_or(base);
     let thousandths = u128::from(value) * 1000 / u128::from(scale);

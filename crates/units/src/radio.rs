@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::{Add, Neg, Sub};
 use std::str::FromStr;
 
-/// A ratio of powers in decibels, kept as whole thousandths; may be negative. Parses `3dB` and `-1.5dB`.
+/// A ratio of powers in decibels, kept as whole thousandths; may be negative. Parses `3dB` and
+/// `-1.5dB`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decibels(i32);
 
@@ -253,6 +254,10 @@ impl fmt::Display for Speed {
 
 impl fmt::Display for Frequency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        parse::print(f, self.0, &[(1_000_000_000, "GHz"), (1_000_000, "MHz"), (1_000, "kHz"), (1, "Hz")])
+        parse::print(
+            f,
+            self.0,
+            &[(1_000_000_000, "GHz"), (1_000_000, "MHz"), (1_000, "kHz"), (1, "Hz")],
+        )
     }
 }

@@ -21,7 +21,11 @@ impl Ratio {
 
     /// From a real number, clamped to 0…1; not-a-number becomes zero.
     pub fn from_f64(value: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0…1 before")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to 0…1 before"
+        )]
         Self((value.clamp(0.0, 1.0) * f64::from(PARTS) + 0.5).floor() as u32)
     }
 

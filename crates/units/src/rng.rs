@@ -1,5 +1,5 @@
-//! Seeded random streams: one per element, derived from (run seed, the element's name), so that a new
-//! random element changes no draw of another.
+//! Seeded random streams: one per element, derived from (run seed, the element's name), so that a
+//! new random element changes no draw of another.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,8 @@ pub struct Seed(pub u64);
 impl Seed {
     /// The random stream of the element called `name`. The same seed and name give the same draws.
     pub fn stream(self, name: &str) -> Stream {
-        // FNV-1a, 64 bit (IETF draft-eastlake-fnv, section 6.1.3: offset basis and prime), then SplitMix64 over both.
+        // FNV-1a, 64 bit (IETF draft-eastlake-fnv, section 6.1.3: offset basis and prime), then
+        // SplitMix64 over both.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -72,7 +73,8 @@ impl Stream {
         self.uniform() < probability
     }
 
-    /// Uniform in 0…bound−1 (Lemire's multiplication, bias below 2⁻³² for bounds below 2³²); 0 for a bound of 0.
+    /// Uniform in 0…bound−1 (Lemire's multiplication, bias below 2⁻³² for bounds below 2³²); 0 for
+    /// a bound of 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
@@ -100,8 +102,9 @@ impl Stream {
     }
 }
 
-/// The natural logarithm of a normal number in (0, 1], by the series of the inverse hyperbolic tangent:
-/// plain arithmetic only, hence the same bits on every machine (the platform's `ln` is not).
+/// The natural logarithm of a normal number in (0, 1], by the series of the inverse hyperbolic
+/// tangent: plain arithmetic only, hence the same bits on every machine (the platform's `ln` is
+/// not).
 fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
@@ -158,6 +161,9 @@ mod tests {
         let draws: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
         let mean = draws.iter().sum::<f64>() / 1e5;
         let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 1e5;
-        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.03, "mean {mean}, variance {variance}");
+        assert!(
+            mean.abs() < 0.02 && (variance - 1.0).abs() < 0.03,
+            "mean {mean}, variance {variance}"
+        );
     }
 }

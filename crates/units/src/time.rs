@@ -10,7 +10,8 @@ const UNITS: [(u64, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
-/// A span of time in whole nanoseconds, never negative. Prints and parses as `150ms`, `1.5s`, `33.333us`.
+/// A span of time in whole nanoseconds, never negative. Prints and parses as `150ms`, `1.5s`,
+/// `33.333us`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
@@ -46,8 +47,13 @@ macro_rules! nanoseconds {
                 Self(secs.saturating_mul(1_000_000_000))
             }
 
-            /// From an estimator's real number of seconds, rounded; negative and not-a-number become zero.
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+            /// From an estimator's real number of seconds, rounded; negative and not-a-number
+            /// become zero.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "`as` saturates"
+            )]
             pub fn from_secs_f64(secs: f64) -> Self {
                 Self((secs * 1e9 + 0.5).floor() as u64)
             }

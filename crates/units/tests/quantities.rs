@@ -1,4 +1,5 @@
-//! Every quantity prints in a form that reads back exactly, and nonsense is refused with a word on the mend.
+//! Every quantity prints in a form that reads back exactly, and nonsense is refused with a word on
+//! the mend.
 
 use proptest::prelude::*;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Ratio, Speed, Time};
@@ -59,7 +60,9 @@ fn reads_what_people_write() {
 
 #[test]
 fn refuses_nonsense() {
-    for text in ["", "s", "-1s", "1.2.3s", "1e3s", "5 parsecs", "0.1ns", "99999999999999999999999999s"] {
+    for text in
+        ["", "s", "-1s", "1.2.3s", "1e3s", "5 parsecs", "0.1ns", "99999999999999999999999999s"]
+    {
         assert!(text.parse::<Duration>().is_err(), "{text}");
     }
     for text in ["101%", "1.5", "-5%", "%"] {

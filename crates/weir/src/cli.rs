@@ -14,8 +14,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
-/// A laboratory for real-time congestion control: experiments on modelled networks, and the published
-/// claims that they test.
+/// A laboratory for real-time congestion control: experiments on modelled networks, and the
+/// published claims that they test.
 #[derive(Debug, Parser)]
 #[command(name = "weir", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -116,7 +116,8 @@ pub(crate) struct Running {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Keep every run in this store, a SQLite file, which is made if it is not there, and take from it what was run before
+    /// Keep every run in this store, a SQLite file, which is made if it is not there, and take from
+    /// it what was run before
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
     /// One JSON object a line
@@ -142,7 +143,8 @@ impl Chosen {
 
     /// What is to be changed in an experiment.
     pub(crate) fn overrides(&self) -> Vec<(String, String)> {
-        let number = |key: &str, value: Option<u64>| value.map(|value| (key.to_owned(), value.to_string()));
+        let number =
+            |key: &str, value: Option<u64>| value.map(|value| (key.to_owned(), value.to_string()));
         let seed_and_runs =
             number("seed", self.seed).into_iter().chain(number("runs", self.runs.map(u64::from)));
         self.set.iter().cloned().chain(seed_and_runs).collect()
@@ -188,8 +190,8 @@ pub(crate) struct Verify {
     /// Judge the runs in this store instead, each browser, the emulator and the simulator apart
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store", "with", "baseline", "report", "save_baseline"])]
     pub(crate) from: Option<PathBuf>,
-    /// Run the same experiments under this controller too, or under 'all'; or under their own, improved (+short-hold), or with
-    /// each of the 'improvements'; repeatable
+    /// Run the same experiments under this controller too, or under 'all'; or under their own,
+    /// improved (+short-hold), or with each of the 'improvements'; repeatable
     #[arg(long, value_name = "CONTROLLER|+IMPROVEMENT")]
     pub(crate) with: Vec<String>,
     /// A former output of 'verify --json' to compare with
@@ -210,7 +212,8 @@ Examples:
   weir report my-experiment.toml --runs 1 -o mine.html
   weir report --from runs.sqlite 1 2 3 -o stored.html")]
 pub(crate) struct Report {
-    /// Experiments by name (see 'weir list') or file; with --from, numbers of runs, all if there are none
+    /// Experiments by name (see 'weir list') or file; with --from, numbers of runs, all if there
+    /// are none
     #[arg(value_name = "NAME|FILE|RUN", required_unless_present = "from")]
     pub(crate) experiments: Vec<String>,
     /// Show runs of this store instead of simulating
@@ -307,7 +310,8 @@ pub(crate) struct RealTimeArgs {
     /// Listen on this Unix socket for changes while it runs (see 'weir control')
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,
-    /// Capture the packets of each host's interface into DIR/HOST.pcapng; of several runs each has a folder there
+    /// Capture the packets of each host's interface into DIR/HOST.pcapng; of several runs each has
+    /// a folder there
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
     /// Write what each program says into DIR/NAME.log; of several runs each has a folder there
@@ -341,8 +345,8 @@ pub(crate) struct Measure {
     /// An experiment's name (see 'weir list') or file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) experiment: String,
-    /// What every host calls with, or one: chromium, firefox, peer (native, under the call's controller), rtc or str0m (under
-    /// their own); repeatable
+    /// What every host calls with, or one: chromium, firefox, peer (native, under the call's
+    /// controller), rtc or str0m (under their own); repeatable
     #[arg(long, alias = "browser", value_name = "[HOST=]ENDPOINT")]
     pub(crate) endpoint: Vec<String>,
     #[command(flatten)]

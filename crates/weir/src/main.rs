@@ -38,7 +38,8 @@ fn main() -> ExitCode {
     result.unwrap_or_else(Failure::report)
 }
 
-/// A run that breaks off is reported with its seed by the runner; the default message would come on top.
+/// A run that breaks off is reported with its seed by the runner; the default message would come on
+/// top.
 fn quiet_runs() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

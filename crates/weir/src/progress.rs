@@ -8,7 +8,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often a line is printed where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// How far a command has come, on standard error: a bar on a terminal, a line now and then elsewhere.
+/// How far a command has come, on standard error: a bar on a terminal, a line now and then
+/// elsewhere.
 pub(crate) struct Progress {
     quiet: bool,
     /// What is counted: runs, seconds.
@@ -72,10 +73,13 @@ impl State {
     fn bar(&mut self, total: usize, unit: &str) -> &ProgressBar {
         let elapsed = self.started.elapsed();
         self.bar.get_or_insert_with(|| {
-            let bar =
-                ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(5));
-            let style =
-                ProgressStyle::with_template(&format!("{{bar:30}} {{pos}} of {{len}} {unit}, {{eta}} left"));
+            let bar = ProgressBar::with_draw_target(
+                Some(total as u64),
+                ProgressDrawTarget::stderr_with_hz(5),
+            );
+            let style = ProgressStyle::with_template(&format!(
+                "{{bar:30}} {{pos}} of {{len}} {unit}, {{eta}} left"
+            ));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.with_elapsed(elapsed)
         })

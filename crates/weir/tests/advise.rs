@@ -41,18 +41,36 @@ fn folder(more: &str) -> tempfile::TempDir {
 #[test]
 fn remedies_come_best_first_an_object_each_and_say_where_they_do_not_fit() {
     let folder = folder("");
-    let args =
-        ["advise", "home.toml", "--json", "--remedy", "queue", "--remedy", "wmm", "--remedy", "htb-priority"];
-    let output =
-        in_folder(folder.path(), &args).assert().success().stderr(is_empty()).get_output().stdout.clone();
+    let args = [
+        "advise",
+        "home.toml",
+        "--json",
+        "--remedy",
+        "queue",
+        "--remedy",
+        "wmm",
+        "--remedy",
+        "htb-priority",
+    ];
+    let output = in_folder(folder.path(), &args)
+        .assert()
+        .success()
+        .stderr(is_empty())
+        .get_output()
+        .stdout
+        .clone();
     let rows = json_lines(&output);
-    let (ranked, unfit): (Vec<&Value>, Vec<&Value>) = rows.iter().partition(|row| row["place"].is_u64());
+    let (ranked, unfit): (Vec<&Value>, Vec<&Value>) =
+        rows.iter().partition(|row| row["place"].is_u64());
     let places: Vec<u64> = ranked.iter().map(|row| row["place"].as_u64().unwrap()).collect();
     assert_eq!(places, (1..=10).collect::<Vec<u64>>(), "eight queues, a class, and what stands");
     let scores: Vec<f64> = ranked.iter().map(|row| row["score"].as_f64().unwrap()).collect();
     assert!(scores.is_sorted_by(|one, other| one >= other), "{scores:?}");
     let [wmm] = unfit[..] else { panic!("{unfit:?}") };
-    assert_eq!((&wmm["remedy"], &wmm["unfit"][0]), (&"wmm".into(), &"no Wi-Fi on the call's way".into()));
+    assert_eq!(
+        (&wmm["remedy"], &wmm["unfit"][0]),
+        (&"wmm".into(), &"no Wi-Fi on the call's way".into())
+    );
     let of = |name: &str| ranked.iter().find(|row| row["remedy"] == name).unwrap();
     let class = of("htb-priority");
     assert!(
@@ -62,7 +80,8 @@ fn remedies_come_best_first_an_object_each_and_say_where_they_do_not_fit() {
     );
     assert_eq!(class["set"]["call.main.dscp"], "{ audio = \"ef\", video = \"af41\" }");
     assert!(
-        class["call"]["quality"]["mean"].as_f64() > of("as it stands")["call"]["quality"]["mean"].as_f64()
+        class["call"]["quality"]["mean"].as_f64()
+            > of("as it stands")["call"]["quality"]["mean"].as_f64()
     );
     assert_eq!(of("as it stands")["others"]["kept"]["mean"], 1.0);
     assert!(
@@ -110,7 +129,10 @@ fn several_situations_are_judged_together_or_one_is_chosen() {
         .stdout(contains("2 situations"))
         .stderr(contains("note: home.toml who=nobody: no call with video; left out"));
     let one = [&args[..], &["--cell", "who=slow"]].concat();
-    in_folder(folder.path(), &one).assert().success().stdout(contains("who=slow").and(contains("tc qdisc")));
+    in_folder(folder.path(), &one)
+        .assert()
+        .success()
+        .stdout(contains("who=slow").and(contains("tc qdisc")));
 }
 
 #[test]
@@ -143,10 +165,23 @@ fn few_seeds_are_held_against_many() {
 
 #[test]
 fn the_ranking_of_the_built_in_uplink_agrees_with_ten_times_the_seeds() {
-    let args =
-        ["advise", "situations/adsl-upload", "--remedy", "queue", "--remedy", "class", "--check", "--json"];
-    let output =
-        weir(&args).assert().success().stderr(contains("5 seeds and 50 agree")).get_output().stdout.clone();
+    let args = [
+        "advise",
+        "situations/adsl-upload",
+        "--remedy",
+        "queue",
+        "--remedy",
+        "class",
+        "--check",
+        "--json",
+    ];
+    let output = weir(&args)
+        .assert()
+        .success()
+        .stderr(contains("5 seeds and 50 agree"))
+        .get_output()
+        .stdout
+        .clone();
     let ranked = json_lines(&output).iter().filter(|row| row["place"].is_u64()).count();
     assert_eq!(ranked, 13, "eight queues, four classes, and what stands");
 }
@@ -154,7 +189,8 @@ fn the_ranking_of_the_built_in_uplink_agrees_with_ten_times_the_seeds() {
 #[test]
 fn bad_input_is_one_line_and_exit_code_2() {
     let folder = folder("");
-    let axis = "[call.main.video]\nwidth = 640\n[[axis]]\nname = \"q\"\npoints = [{ label = \"a\" }]\n";
+    let axis =
+        "[call.main.video]\nwidth = 640\n[[axis]]\nname = \"q\"\npoints = [{ label = \"a\" }]\n";
     fs::write(folder.path().join("axis.toml"), HOME.replace("[axis_or_none]", axis)).unwrap();
     for (args, message) in [
         (
@@ -177,9 +213,16 @@ fn bad_input_is_one_line_and_exit_code_2() {
         (&["home.toml", "-o", "home.toml"], "it is also another file of this command"),
     ] {
         let args: Vec<&str> = std::iter::once("advise").chain(args.iter().copied()).collect();
-        in_folder(folder.path(), &args).assert().code(2).stdout(is_empty()).stderr(contains(message));
+        in_folder(folder.path(), &args)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(message));
     }
-    weir(&["advise", "--help"]).assert().success().stdout(contains("Usage").and(contains("weir advise")));
+    weir(&["advise", "--help"])
+        .assert()
+        .success()
+        .stdout(contains("Usage").and(contains("weir advise")));
 }
 
 #[test]
@@ -188,19 +231,27 @@ fn with_a_store_nothing_is_run_twice() {
     let args = ["advise", "home.toml", "--json", "--remedy", "sfq", "--store", "s.sqlite"];
     let advise = || in_folder(folder.path(), &args).assert().success();
     let first = advise().stderr(is_empty()).get_output().stdout.clone();
-    let second =
-        advise().stderr(contains("6 of the runs were in the store already")).get_output().stdout.clone();
+    let second = advise()
+        .stderr(contains("6 of the runs were in the store already"))
+        .get_output()
+        .stdout
+        .clone();
     assert_eq!(first, second);
     let run = ["run", "home.toml", "--runs", "3", "--store", "s.sqlite"];
     in_folder(folder.path(), &run)
         .assert()
         .success()
         .stderr(contains("2 of the runs were in the store already"));
-    let listed = in_folder(folder.path(), &["list", "--store", "s.sqlite", "--json"]).assert().success();
+    let listed =
+        in_folder(folder.path(), &["list", "--store", "s.sqlite", "--json"]).assert().success();
     let rows = json_lines(&listed.get_output().stdout);
     let names: Vec<&str> = rows.iter().map(|row| row["experiment"].as_str().unwrap()).collect();
     let (plain, alone, sfq) = ("home.toml", "home.toml, main alone", "home.toml, sfq");
-    assert_eq!(names, [plain, plain, alone, alone, sfq, sfq, plain, plain, plain], "the last are of 'run'");
+    assert_eq!(
+        names,
+        [plain, plain, alone, alone, sfq, sfq, plain, plain, plain],
+        "the last are of 'run'"
+    );
     let over = ["advise", "home.toml", "--store", "s.sqlite", "-o", "s.sqlite"];
     in_folder(folder.path(), &over).assert().code(2).stderr(contains("s.sqlite"));
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[test]
 fn crates_depend_on_each_other_as_drawn() {
     let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().expect("cargo metadata");
-    let names: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    let names: BTreeSet<&str> =
+        metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let edges: BTreeMap<&str, BTreeSet<&str>> = metadata
         .packages
         .iter()
@@ -20,7 +21,10 @@ fn crates_depend_on_each_other_as_drawn() {
         ("weir-net", vec!["weir-units"]),
         ("weir-sim", vec!["weir-cc", "weir-net", "weir-units"]),
         ("weir-emulator", vec!["weir-net", "weir-units"]),
-        ("weir-lab", vec!["weir-cc", "weir-emulator", "weir-net", "weir-peer", "weir-sim", "weir-units"]),
+        (
+            "weir-lab",
+            vec!["weir-cc", "weir-emulator", "weir-net", "weir-peer", "weir-sim", "weir-units"],
+        ),
         ("weir-peer", vec!["weir-cc", "weir-net", "weir-sim", "weir-units"]),
         ("weir", vec!["weir-lab"]),
     ]

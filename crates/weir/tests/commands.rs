@@ -54,16 +54,21 @@ fn list_names_experiments_with_their_claims() {
     assert!(row["claims"].as_array().unwrap().iter().any(|claim| claim["id"] == "C-8"));
     weir(&["list", "--controllers"]).assert().success().stdout(contains("gcc:carlucci-2017"));
     weir(&["list", "--controllers"]).assert().success().stdout(contains("gcc:…+short-hold: "));
-    let output = weir(&["list", "--controllers", "--json"]).assert().success().get_output().stdout.clone();
+    let output =
+        weir(&["list", "--controllers", "--json"]).assert().success().get_output().stdout.clone();
     let rows = json_lines(&output);
     let row = rows.iter().find(|row| row["name"] == "+aqm-alpha").unwrap();
     assert_eq!(
         (&row["published"]["decrease"], &row["libwebrtc"]["aimd.decrease"]),
         (&"0.95".into(), &"0.95".into())
     );
-    weir(&["list", "--remedies"]).assert().success().stdout(contains("fq_codel").and(contains("RFC 8290")));
-    let remedies =
-        json_lines(&weir(&["list", "--remedies", "--json"]).assert().success().get_output().stdout.clone());
+    weir(&["list", "--remedies"])
+        .assert()
+        .success()
+        .stdout(contains("fq_codel").and(contains("RFC 8290")));
+    let remedies = json_lines(
+        &weir(&["list", "--remedies", "--json"]).assert().success().get_output().stdout.clone(),
+    );
     assert!(remedies.iter().any(|remedy| remedy["name"] == "wmm" && remedy["kind"] == "wifi"));
     weir(&["list", "--metrics"]).assert().success().stdout(contains("queuing_delay_p95"));
 }
@@ -73,13 +78,21 @@ fn a_run_gives_one_object_a_run_and_the_same_whatever_the_threads() {
     let folder = folder();
     let run = |jobs: &str| {
         let args = ["run", "two.toml", "--json", "--seed", "7", "--jobs", jobs];
-        in_folder(folder.path(), &args).assert().success().stderr(is_empty()).get_output().stdout.clone()
+        in_folder(folder.path(), &args)
+            .assert()
+            .success()
+            .stderr(is_empty())
+            .get_output()
+            .stdout
+            .clone()
     };
     let one = run("1");
     assert_eq!(one, run("2"));
     let rows = json_lines(&one);
-    let keys: Vec<_> =
-        rows.iter().map(|row| (row["run"].as_u64().unwrap(), row["seed"].as_u64().unwrap())).collect();
+    let keys: Vec<_> = rows
+        .iter()
+        .map(|row| (row["run"].as_u64().unwrap(), row["seed"].as_u64().unwrap()))
+        .collect();
     assert_eq!(keys, [(0, 7), (1, 8), (0, 7), (1, 8)]);
     assert_eq!(rows[2]["cell"]["host.alice.up.rate"], "1Mbit/s");
     assert!(rows[0]["streams"]["main.video"]["received_rate"].as_f64().unwrap() > 0.0);
@@ -89,7 +102,9 @@ fn a_run_gives_one_object_a_run_and_the_same_whatever_the_threads() {
 fn a_table_shows_every_cell() {
     let folder = folder();
     in_folder(folder.path(), &["run", "two.toml", "--set", "runs=1"]).assert().success().stdout(
-        contains("host.alice.up.rate=500kbit/s").and(contains("main.video")).and(contains("1 run a cell")),
+        contains("host.alice.up.rate=500kbit/s")
+            .and(contains("main.video"))
+            .and(contains("1 run a cell")),
     );
 }
 
@@ -107,10 +122,16 @@ fn bad_input_is_one_line_and_exit_code_2() {
         (&["run", "two.toml", "--set", "call.*.controler=x"], "did you mean controller?"),
         (&["run", "."], "error: .: no experiment of this name, and '.' is a folder"),
         (&["verify", "C-99"], "error: there is no claim or paper 'C-99'"),
-        (&["verify", "C-4", "--baseline", "none.json"], "name a file that 'weir verify --json' wrote"),
+        (
+            &["verify", "C-4", "--baseline", "none.json"],
+            "name a file that 'weir verify --json' wrote",
+        ),
         (&["fit", "--source", "none.mp4"], "error: --source none.mp4: there is no such file"),
         (&["verify", "C-4", "--baseline", "two.toml"], "error: two.toml:2: not a verdict"),
-        (&["verify", "C-4", "--set", "call.main.controller=gcc:none"], "there is no controller 'gcc:none'"),
+        (
+            &["verify", "C-4", "--set", "call.main.controller=gcc:none"],
+            "there is no controller 'gcc:none'",
+        ),
     ] {
         let line_count = predicate::function(|text: &str| text.lines().count() == 1);
         in_folder(folder.path(), args)
@@ -127,10 +148,15 @@ fn bad_input_is_one_line_and_exit_code_2() {
 fn verify_prints_verdicts_and_compares_with_a_baseline() {
     let folder = folder();
     let short = ["--runs", "1", "--set", "duration=5s", "--quiet"];
-    let verify = |more: &[&str]| in_folder(folder.path(), &[&["verify", "C-5"], &short[..], more].concat());
+    let verify =
+        |more: &[&str]| in_folder(folder.path(), &[&["verify", "C-5"], &short[..], more].concat());
     verify(&[]).assert().success().stdout(contains("C-5").and(contains("reproduced")));
-    let output =
-        verify(&["--json", "--save-baseline", "old.json"]).assert().success().get_output().stdout.clone();
+    let output = verify(&["--json", "--save-baseline", "old.json"])
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     let rows = json_lines(&output);
     assert_eq!((rows.len(), &rows[0]["id"]), (1, &Value::from("C-5")));
     for key in ["status", "measured", "published", "check", "where", "values"] {
@@ -147,7 +173,10 @@ fn verify_prints_verdicts_and_compares_with_a_baseline() {
     verify(&["--baseline", "better.json"]).assert().code(1).stderr(starts_with("worse: C-5"));
     better["time_scale"] = 0.2.into();
     std::fs::write(folder.path().join("quick.json"), format!("{better}\n")).unwrap();
-    verify(&["--baseline", "quick.json"]).assert().code(2).stderr(contains("compare --quick with --quick"));
+    verify(&["--baseline", "quick.json"])
+        .assert()
+        .code(2)
+        .stderr(contains("compare --quick with --quick"));
 }
 
 #[test]
@@ -159,15 +188,19 @@ fn verify_puts_other_controllers_beside_the_papers() {
             &[&["verify", "--runs", "1", "--set", "duration=5s", "--quiet"], more].concat(),
         )
     };
-    let output = verify(&["C-5", "--json", "--with", "all"]).assert().success().get_output().stdout.clone();
+    let output =
+        verify(&["C-5", "--json", "--with", "all"]).assert().success().get_output().stdout.clone();
     let rows = json_lines(&output);
     let beside = rows[0]["beside"].as_array().unwrap();
     let names: Vec<&str> = beside.iter().filter_map(|other| other["controller"].as_str()).collect();
     let others = ["gcc:jansen-2016", "gcc:draft-02", "gcc:libwebrtc", "kilinc-andersson"];
     assert_eq!(names, others, "not the paper's own");
-    assert!(beside.iter().all(|other| other["holds"].is_boolean() && !other["values"][0].is_null()));
+    assert!(
+        beside.iter().all(|other| other["holds"].is_boolean() && !other["values"][0].is_null())
+    );
     // The threshold is what C-1 varies, and libwebrtc has no such setting.
-    let row = verify(&["C-1", "--with", "gcc:libwebrtc", "--with", "gcc:draft-02"]).assert().success();
+    let row =
+        verify(&["C-1", "--with", "gcc:libwebrtc", "--with", "gcc:draft-02"]).assert().success();
     row.stdout(contains("not run").and(contains("gcc:draft-02")));
     verify(&["C-5", "--with", "gcc:libwebrt"])
         .assert()
@@ -177,10 +210,18 @@ fn verify_puts_other_controllers_beside_the_papers() {
 
 #[test]
 fn verify_puts_improved_controllers_beside_the_papers() {
-    let verify = |more: &[&str]| weir(&[&["verify", "--runs", "1", "--set", "duration=5s"], more].concat());
-    let assert =
-        verify(&["C-5", "--json", "--quiet", "--with", "+short-hold", "--with", "+short-hold+aqm-loss"])
-            .assert();
+    let verify =
+        |more: &[&str]| weir(&[&["verify", "--runs", "1", "--set", "duration=5s"], more].concat());
+    let assert = verify(&[
+        "C-5",
+        "--json",
+        "--quiet",
+        "--with",
+        "+short-hold",
+        "--with",
+        "+short-hold+aqm-loss",
+    ])
+    .assert();
     let rows = json_lines(&assert.success().stderr(is_empty()).get_output().stdout);
     let beside = rows[0]["beside"].as_array().unwrap();
     let names: Vec<&str> = beside.iter().filter_map(|other| other["controller"].as_str()).collect();
@@ -189,11 +230,16 @@ fn verify_puts_improved_controllers_beside_the_papers() {
     // The paper's is the draft's profile, which has the pre-filter.
     let assert = verify(&["V-1", "--json", "--with", "improvements"]).assert().success();
     let assert = assert.stderr(
-        contains("note: V-1 not rerun with +outage-prefilter: gcc:draft-02 has outage-prefilter already")
-            .and(contains("note: V-1 not rerun with +packet-groups")),
+        contains(
+            "note: V-1 not rerun with +outage-prefilter: gcc:draft-02 has outage-prefilter already",
+        )
+        .and(contains("note: V-1 not rerun with +packet-groups")),
     );
     let rows = json_lines(&assert.get_output().stdout);
-    assert_eq!(rows[0]["beside"].as_array().unwrap().len(), lab::controllers::improvements().len() - 2);
+    assert_eq!(
+        rows[0]["beside"].as_array().unwrap().len(),
+        lab::controllers::improvements().len() - 2
+    );
     for (name, message) in [
         ("+shorthold", "--with: there is no improvement 'shorthold'; did you mean short-hold?"),
         ("+", "--with: there is no improvement ''"),
@@ -211,7 +257,9 @@ fn verify_puts_improved_controllers_beside_the_papers() {
 fn a_stores_runs_are_listed() {
     let folder = folder();
     in_folder(folder.path(), &["run", "two.toml", "-q", "--store", "s.sqlite"]).assert().success();
-    let list = |more: &[&str]| in_folder(folder.path(), &[&["list", "--store", "s.sqlite"], more].concat());
+    let list = |more: &[&str]| {
+        in_folder(folder.path(), &[&["list", "--store", "s.sqlite"], more].concat())
+    };
     list(&[]).assert().success().stdout(contains("host.alice.up.rate=500kbit/s"));
     let rows = json_lines(&list(&["--json"]).assert().success().get_output().stdout);
     assert_eq!(rows[0]["run"], 1);
@@ -233,23 +281,35 @@ fn a_measured_run_is_listed_with_its_browsers_and_the_mark_of_a_slow_machine() {
     ];
     let notes = notes.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     store.insert(&RunMeta { mode: Mode::Measured, notes, ..run.meta }, &recording, &[]).unwrap();
-    let list = |more: &[&str]| in_folder(folder.path(), &[&["list", "--store", "s.sqlite"], more].concat());
+    let list = |more: &[&str]| {
+        in_folder(folder.path(), &[&["list", "--store", "s.sqlite"], more].concat())
+    };
     list(&[]).assert().success().stdout(contains("CPU-limited, Chromium 156, Firefox 153"));
     let rows = json_lines(&list(&["--json"]).assert().success().get_output().stdout);
     assert_eq!(rows.last().unwrap()["notes"]["cpuLimited"], "the machine was 98 % busy");
 }
 
-/// A folder with a store of one experiment in its short form: simulated, and as if a browser had done the same.
+/// A folder with a store of one experiment in its short form: simulated, and as if a browser had
+/// done the same.
 fn folder_with_a_measured_call() -> tempfile::TempDir {
     use lab::store::{Filter, Mode, RunMeta, Store};
     let folder = folder();
-    let args =
-        ["run", "guerrero-viveros-2019/fig6-1", "--quick", "--runs", "1", "--store", "s.sqlite", "--quiet"];
+    let args = [
+        "run",
+        "guerrero-viveros-2019/fig6-1",
+        "--quick",
+        "--runs",
+        "1",
+        "--store",
+        "s.sqlite",
+        "--quiet",
+    ];
     in_folder(folder.path(), &args).assert().success();
     let mut store = Store::open(&folder.path().join("s.sqlite")).unwrap();
     let run = store.runs(&Filter::default()).unwrap().remove(0);
     let recording = store.recording(run.id).unwrap();
-    let notes = [("browser.pc1", "Chromium 156.0.8078.73"), ("cpuLimited", "the machine was 98 % busy")];
+    let notes =
+        [("browser.pc1", "Chromium 156.0.8078.73"), ("cpuLimited", "the machine was 98 % busy")];
     let notes = notes.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     store.insert(&RunMeta { mode: Mode::Measured, notes, ..run.meta }, &recording, &[]).unwrap();
     folder
@@ -258,8 +318,9 @@ fn folder_with_a_measured_call() -> tempfile::TempDir {
 #[test]
 fn stored_runs_are_judged_apart_by_who_made_them() {
     let folder = folder_with_a_measured_call();
-    let verify =
-        |more: &[&str]| in_folder(folder.path(), &[&["verify", "--from", "s.sqlite"], more].concat());
+    let verify = |more: &[&str]| {
+        in_folder(folder.path(), &[&["verify", "--from", "s.sqlite"], more].concat())
+    };
     let output = verify(&["--json"]).assert().success().get_output().stdout.clone();
     let who: Vec<Value> = json_lines(&output).iter().map(|row| row["who"].clone()).collect();
     assert!(
@@ -268,7 +329,10 @@ fn stored_runs_are_judged_apart_by_who_made_them() {
     );
     assert_eq!(json_lines(&output)[0]["time_scale"], 0.5);
     verify(&[]).assert().success().stdout(contains("CPU-limited in 1 cell; quick: schedule × 0.5"));
-    verify(&["C-5"]).assert().success().stdout(contains("there is no stored run of carlucci-2017/fig11"));
+    verify(&["C-5"])
+        .assert()
+        .success()
+        .stdout(contains("there is no stored run of carlucci-2017/fig11"));
     verify(&["--quick"]).assert().code(2);
 }
 
@@ -286,7 +350,9 @@ fn a_run_that_cannot_be_read_any_more_is_left_out() {
     ] {
         weir(args).success().stderr(contains("left out: run 3 cannot be read: "));
     }
-    weir(&["report", "--from", "s.sqlite", "3", "-o", "x.html"]).code(2).stderr(contains("run 3 cannot"));
+    weir(&["report", "--from", "s.sqlite", "3", "-o", "x.html"])
+        .code(2)
+        .stderr(contains("run 3 cannot"));
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(page.contains(", measured *") && page.contains("not enough processor time in run 2"));
     weir(&["export", "--from", "s.sqlite", "2", "--csv", "x.csv", "--stream", "main.video"])
@@ -300,13 +366,15 @@ fn a_run_that_cannot_be_read_any_more_is_left_out() {
 #[test]
 fn measured_runs_are_set_against_the_simulator() {
     let folder = folder_with_a_measured_call();
-    let compare =
-        |more: &[&str]| in_folder(folder.path(), &[&["compare", "s.sqlite", "--quiet"], more].concat());
+    let compare = |more: &[&str]| {
+        in_folder(folder.path(), &[&["compare", "s.sqlite", "--quiet"], more].concat())
+    };
     compare(&[])
         .assert()
         .success()
         .stdout(contains("fig6-1, schedule × 0.5").and(contains("Chromium 156, CPU-limited")));
-    let output = compare(&["--json", "-o", "side.html"]).assert().success().get_output().stdout.clone();
+    let output =
+        compare(&["--json", "-o", "side.html"]).assert().success().get_output().stdout.clone();
     let rows = json_lines(&output);
     let metrics: Vec<&str> = rows.iter().filter_map(|row| row["metric"].as_str()).collect();
     assert_eq!(metrics, ["received_rate", "loss", "rtt_p95"]);
@@ -372,7 +440,8 @@ fn doctor_says_what_is_there_and_how_to_get_the_rest() {
 fn runs_are_kept_exported_and_shown() {
     let folder = folder();
     let weir = |args: &[&str]| in_folder(folder.path(), args).assert();
-    weir(&["run", "two.toml", "--store", "runs.sqlite", "--pcap", "first.pcapng", "--quiet"]).success();
+    weir(&["run", "two.toml", "--store", "runs.sqlite", "--pcap", "first.pcapng", "--quiet"])
+        .success();
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     // The block type of a pcapng section header (draft-ietf-opsawg-pcapng, section 4.1).
     assert_eq!(read("first.pcapng")[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
@@ -383,7 +452,8 @@ fn runs_are_kept_exported_and_shown() {
         "{}",
         &csv[..80]
     );
-    weir(&["export", "--from", "runs.sqlite", "2", "--csv", "one.csv", "--stream", "main.video"]).success();
+    weir(&["export", "--from", "runs.sqlite", "2", "--csv", "one.csv", "--stream", "main.video"])
+        .success();
     assert!(String::from_utf8(read("one.csv")).unwrap().starts_with("time_s,bytesSent,"));
     weir(&["export", "--from", "runs.sqlite", "--parquet", "runs.parquet"]).success();
     assert_eq!(read("runs.parquet")[..4], *b"PAR1");
@@ -392,7 +462,9 @@ fn runs_are_kept_exported_and_shown() {
     assert!(page.contains("<svg") && page.contains("Two rates"));
     weir(&["report", "two.toml", "--runs", "1", "-o", "page.html"]).success();
     weir(&["export", "--from", "runs.sqlite", "9", "--csv", "x.csv"]).code(2).stderr(contains("9"));
-    weir(&["export", "--from", "none.sqlite", "--csv", "x.csv"]).code(2).stderr(contains("none.sqlite"));
+    weir(&["export", "--from", "none.sqlite", "--csv", "x.csv"])
+        .code(2)
+        .stderr(contains("none.sqlite"));
     weir(&["run", "two.toml", "--store", "two.toml"]).code(2).stderr(contains("two.toml"));
 }
 
@@ -432,12 +504,14 @@ fn a_pasted_script_of_tc_runs_as_it_stands_and_is_written_back() {
     let path = folder.path().join("gateway.toml");
     std::fs::write(&path, GATEWAY).unwrap();
     let rates = |set: &str| {
-        let output = weir(&["run", path.to_str().unwrap(), "--json", "--set", set]).assert().success();
+        let output =
+            weir(&["run", path.to_str().unwrap(), "--json", "--set", set]).assert().success();
         let value: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
         let rate = |stream: &str| value["streams"][stream]["received_rate"].as_f64().unwrap();
         (rate("main.video"), rate("upload.tcp"))
     };
-    let ((marked, beside), (unmarked, _)) = (rates("call.main.dscp=af41"), rates("call.main.dscp=be"));
+    let ((marked, beside), (unmarked, _)) =
+        (rates("call.main.dscp=af41"), rates("call.main.dscp=be"));
     assert!(marked > 450e3 && marked + beside < 1e6, "{marked} {beside}");
     assert!(unmarked < marked / 2.0, "unmarked it shares the class of the upload: {unmarked}");
     let written = weir(&["tc", path.to_str().unwrap(), "--dev", "ppp0"]).assert().success();
@@ -451,7 +525,12 @@ fn a_pasted_script_of_tc_runs_as_it_stands_and_is_written_back() {
         .assert()
         .code(2)
         .stderr(contains("no queue at bob.up; give a host's 'up' or 'down' a queue"));
-    std::fs::write(&path, GATEWAY.replace("rate 500kbit ceil 1mbit", "rate 500kbit ceil 2mbit")).unwrap();
+    std::fs::write(&path, GATEWAY.replace("rate 500kbit ceil 1mbit", "rate 500kbit ceil 2mbit"))
+        .unwrap();
     let message = "host.alice.up.queue: line 6: ceil 2Mbit of class 1:10 is above the ceil of its parent 1:1, 1Mbit; lower";
-    weir(&["run", path.to_str().unwrap()]).assert().code(2).stderr(contains(message)).stdout(is_empty());
+    weir(&["run", path.to_str().unwrap()])
+        .assert()
+        .code(2)
+        .stderr(contains(message))
+        .stdout(is_empty());
 }

@@ -1,6 +1,7 @@
 //! Conferences through a real forwarding unit: `weir measure` with Chromium and Janus.
 //!
-//! Needs root, /dev/net/tun, Chromium with its driver, ffmpeg and Janus; without them the tests are skipped, and say so.
+//! Needs root, /dev/net/tun, Chromium with its driver, ffmpeg and Janus; without them the tests are
+//! skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod common;
@@ -47,11 +48,15 @@ fn left() -> Vec<String> {
 }
 
 fn janus() -> Option<u32> {
-    let is_one = |command: &str| command.split('\0').next().is_some_and(|word| word.ends_with("janus"));
-    processes().find(|process| process.marked && is_one(&process.command)).map(|process| process.pid)
+    let is_one =
+        |command: &str| command.split('\0').next().is_some_and(|word| word.ends_with("janus"));
+    processes()
+        .find(|process| process.marked && is_one(&process.command))
+        .map(|process| process.pid)
 }
 
-/// Measures the conference, with these arguments besides, and sees that every stream comes through the unit.
+/// Measures the conference, with these arguments besides, and sees that every stream comes through
+/// the unit.
 fn confer(bench: &Bench, more: &[&str]) -> Value {
     let mut why = String::new();
     let args = [&["measure", "e.toml", "--json", "--quiet"], more].concat();
@@ -63,7 +68,8 @@ fn confer(bench: &Bench, more: &[&str]) -> Value {
         })
         .unwrap_or_else(|| panic!("no attempt of three gave a run: {why}"));
     assert!(run["notes"]["sfu.janus"].as_str().unwrap().starts_with("Janus "), "{}", run["notes"]);
-    let rate = |stream: &str, metric: &str| run["streams"][stream][metric].as_f64().unwrap_or(f64::NAN);
+    let rate =
+        |stream: &str, metric: &str| run["streams"][stream][metric].as_f64().unwrap_or(f64::NAN);
     for (up, down) in [("main-alice", "main-alice-bob"), ("main-bob", "main-bob-alice")] {
         for medium in ["video", "audio"] {
             let sent = rate(&format!("{up}.{medium}"), "sent_rate");
@@ -86,14 +92,22 @@ fn confer(bench: &Bench, more: &[&str]) -> Value {
 fn two_chromiums_publish_and_subscribe() {
     let Some(bench) = bench() else { return };
     let run = confer(&bench, &[]);
-    assert!(run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "), "{}", run["notes"]);
+    assert!(
+        run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "),
+        "{}",
+        run["notes"]
+    );
 }
 
 #[test]
 fn a_native_peer_and_chromium_publish_and_subscribe() {
     let Some(bench) = bench() else { return };
-    let controller =
-        ["--set", "conference.main.controller=gcc:libwebrtc", "--set", "conference.main.max_rate=500kbit/s"];
+    let controller = [
+        "--set",
+        "conference.main.controller=gcc:libwebrtc",
+        "--set",
+        "conference.main.max_rate=500kbit/s",
+    ];
     let run = confer(&bench, &[&["--endpoint", "bob=peer"][..], &controller].concat());
     assert_eq!(run["notes"]["endpoint.bob"], "peer, gcc:libwebrtc");
 }

@@ -1,4 +1,5 @@
-//! `weir emulate` as a user meets it: real programs behind the modelled network, and a machine that is left as it was.
+//! `weir emulate` as a user meets it: real programs behind the modelled network, and a machine that
+//! is left as it was.
 //!
 //! Needs root and /dev/net/tun; without them the tests are skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
@@ -47,7 +48,8 @@ impl Bench {
 
     /// Starts one that is to be disturbed, and waits until its hosts are there.
     fn start(&self, args: &[&str]) -> Child {
-        let mut child = self.emulate(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            self.emulate(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let up = wait_for(|| names(child.id()).len() == 2 && !sleepers().is_empty());
         if !up {
             child.kill().unwrap();
@@ -80,7 +82,8 @@ fn json_whatever(output: &Output) -> Value {
 #[test]
 fn a_file_runs_with_real_programs_and_leaves_records_logs_and_captures() {
     let Some(bench) = bench() else { return };
-    let args = ["e.toml", "--json", "--quiet", "--store", "s.sqlite", "--logs", "logs", "--pcap", "pcap"];
+    let args =
+        ["e.toml", "--json", "--quiet", "--store", "s.sqlite", "--logs", "logs", "--pcap", "pcap"];
     let run = json_whatever(&bench.emulate(&args).output().unwrap());
     let line = &run["lines"]["alice.up"];
     let rate = line["rate_out"].as_f64().unwrap();
@@ -101,9 +104,11 @@ fn a_file_runs_with_real_programs_and_leaves_records_logs_and_captures() {
 #[test]
 fn captures_are_read_by_tshark() {
     let Some(bench) = bench() else { return };
-    let command = ["--pcap", "pcap", "--quiet", "--", "ping", "-c", "3", "-i", "0.1", "-Q", "0xb8", "bob"];
-    let output =
-        bench.emulate(&[&["e.toml", "--set", "tcp.upload.start=3s"], &command[..]].concat()).output();
+    let command =
+        ["--pcap", "pcap", "--quiet", "--", "ping", "-c", "3", "-i", "0.1", "-Q", "0xb8", "bob"];
+    let output = bench
+        .emulate(&[&["e.toml", "--set", "tcp.upload.start=3s"], &command[..]].concat())
+        .output();
     assert!(output.unwrap().status.success());
     let path = bench.folder.path().join("pcap/bob.pcapng");
     let Ok(seen) = Command::new("tshark")
@@ -121,9 +126,12 @@ fn captures_are_read_by_tshark() {
 #[test]
 fn a_command_has_the_terminal_and_its_exit_code_is_the_run_s() {
     let Some(bench) = bench() else { return };
-    let script = "ping -c 1 -W 5 alice > /dev/null && ip -o addr show eth0 | grep -c 10.0.0.2/16; exit 7";
-    let output =
-        bench.emulate(&["e.toml", "--quiet", "--host", "bob", "--", "sh", "-c", script]).output().unwrap();
+    let script =
+        "ping -c 1 -W 5 alice > /dev/null && ip -o addr show eth0 | grep -c 10.0.0.2/16; exit 7";
+    let output = bench
+        .emulate(&["e.toml", "--quiet", "--host", "bob", "--", "sh", "-c", script])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().next(), Some("1"));
 }
@@ -133,13 +141,22 @@ fn the_queue_of_table_6_2_is_at_work() {
     let Some(bench) = bench() else { return };
     let median = |cell: &str| {
         let cell = format!("config={cell}");
-        let set =
-            ["--set", "duration=14s", "--set", "tcp.upload.start=0s", "--set", "tcp.upload.bytes=1500kB"];
+        let set = [
+            "--set",
+            "duration=14s",
+            "--set",
+            "tcp.upload.start=0s",
+            "--set",
+            "tcp.upload.bytes=1500kB",
+        ];
         // The RTT of a ping once the upload has filled the queue.
         let ping = "ping -c 12 -i 0.5 -q bob > /dev/null; sleep 1; ping -c 5 -i 0.5 bob | sed -n 's/.*time=\\([0-9.]*\\).*/\\1/p' | sort -n | sed -n 3p";
-        let args =
-            [&["janczukowicz-2017/adsl-ct", "--quiet", "--cell", &cell], &set[..], &["--", "sh", "-c", ping]]
-                .concat();
+        let args = [
+            &["janczukowicz-2017/adsl-ct", "--quiet", "--cell", &cell],
+            &set[..],
+            &["--", "sh", "-c", ping],
+        ]
+        .concat();
         let output = bench.emulate(&args).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines()
@@ -158,8 +175,16 @@ fn the_queue_of_table_6_2_is_at_work() {
 #[test]
 fn a_rate_is_changed_while_it_runs() {
     let Some(bench) = bench() else { return };
-    let set = ["--set", "tcp.upload.bytes=10MB", "--set", "duration=60s", "--run", "alice=exec sleep 86399"];
-    let child = bench.start(&[&["e.toml", "--quiet", "--json", "--control", "s"], &set[..]].concat());
+    let set = [
+        "--set",
+        "tcp.upload.bytes=10MB",
+        "--set",
+        "duration=60s",
+        "--run",
+        "alice=exec sleep 86399",
+    ];
+    let child =
+        bench.start(&[&["e.toml", "--quiet", "--json", "--control", "s"], &set[..]].concat());
     let control = |words: &[&str]| {
         let output = bench.weir(&["control", "s"]).args(words).output().unwrap();
         let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -167,7 +192,8 @@ fn a_rate_is_changed_while_it_runs() {
     };
     sleep(Duration::from_secs(1));
     assert_eq!(control(&["set", "alice.up", "rate", "200kbit/s"]).0, Some(0));
-    // When the run was asked, s, and what has left the line by then: the clock is the run's, as a busy machine may ask late.
+    // When the run was asked, s, and what has left the line by then: the clock is the run's, as a
+    // busy machine may ask late.
     let shown = || {
         let (_, text) = control(&["show"]);
         let after = |line: &str, word: &str| {
@@ -216,7 +242,8 @@ fn ctrl_c_leaves_nothing() {
 fn after_kill_9_the_next_run_repairs_the_machine() {
     let Some(bench) = bench() else { return };
     let grandchild = "bob=sleep 86399 & sleep 86399";
-    let mut child = bench.start(&["e.toml", "--quiet", "--set", "duration=60s", "--run", grandchild]);
+    let mut child =
+        bench.start(&["e.toml", "--quiet", "--set", "duration=60s", "--run", grandchild]);
     signal(child.id(), "KILL");
     child.wait().unwrap();
     let pid = child.id();
@@ -262,12 +289,17 @@ fn what_cannot_be_started_loses_nothing() {
         FILE.replace("ping = { to = \"bob\", interval = \"200ms\" }", "command = \"true\""),
     )
     .unwrap();
-    let output = bench.emulate(&[&["c.toml", "--quiet", "--json"], &set[..]].concat()).output().unwrap();
+    let output =
+        bench.emulate(&[&["c.toml", "--quiet", "--json"], &set[..]].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let run: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(run["lines"]["alice.up"]["rate_out"].as_f64().unwrap() > 100e3);
-    let failed =
-        run["programs"].as_array().unwrap().iter().find(|program| program["name"] == "probe").unwrap();
+    let failed = run["programs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|program| program["name"] == "probe")
+        .unwrap();
     assert!(
         failed["succeeded"] == false && failed["output"].to_string().contains("/no/such/program"),
         "{failed}"
@@ -288,16 +320,27 @@ fn iperf3_runs_from_the_file_also_over_ipv6_and_by_udp() {
     fs::write(bench.folder.path().join("i.toml"), format!("{head}{programs}")).unwrap();
     let run = json_whatever(&bench.emulate(&["i.toml", "--quiet", "--json"]).output().unwrap());
     let of = |name: &str| {
-        run["programs"].as_array().unwrap().iter().find(|program| program["name"] == name).unwrap().clone()
+        run["programs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|program| program["name"] == name)
+            .unwrap()
+            .clone()
     };
     let received = of("bulk")["output"]["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
     assert!((300e3..1e6).contains(&received), "{received}");
     assert!(of("media")["output"]["end"]["sum"]["packets"].as_u64().unwrap() > 20);
     // The bulk flow fills the queue, which may drop one.
-    assert!(of("six")["output"].to_string().contains("bytes from bob.ipv6 (fd77:"), "{}", of("six"));
+    assert!(
+        of("six")["output"].to_string().contains("bytes from bob.ipv6 (fd77:"),
+        "{}",
+        of("six")
+    );
 }
 
-/// A download to a laptop over a modelled cell, by iperf3 in the place of the file's flow: what is emulated is what is simulated.
+/// A download to a laptop over a modelled cell, by iperf3 in the place of the file's flow: what is
+/// emulated is what is simulated.
 const DOWNLOAD: &str = r#"
 [host.server]
 
@@ -314,7 +357,8 @@ start = "1s"
 stop = "5s"
 "#;
 
-/// Runs the download over that cell both ways: the simulated flow gets a rate within these, and iperf3 as much.
+/// Runs the download over that cell both ways: the simulated flow gets a rate within these, and
+/// iperf3 as much.
 fn carries_iperf3_as_the_flow(cell: &str, expected: Range<f64>) {
     let head = "title = \"A download\"\nduration = \"6s\"\nsample_interval = \"100ms\"\n";
     let Some(bench) = Bench::new(&format!("{head}{cell}{DOWNLOAD}"), &lacking()) else { return };
@@ -322,8 +366,10 @@ fn carries_iperf3_as_the_flow(cell: &str, expected: Range<f64>) {
         note("skipped: needs iperf3");
         return;
     }
-    let emulated = json_whatever(&bench.emulate(&["e.toml", "--json", "--quiet"]).output().unwrap());
-    let simulated = bench.weir(&["run", "e.toml", "--json", "--quiet", "--runs", "1"]).output().unwrap();
+    let emulated =
+        json_whatever(&bench.emulate(&["e.toml", "--json", "--quiet"]).output().unwrap());
+    let simulated =
+        bench.weir(&["run", "e.toml", "--json", "--quiet", "--runs", "1"]).output().unwrap();
     let simulated: Value = serde_json::from_slice(&simulated.stdout).unwrap();
     let flow = simulated["streams"]["download.tcp"]["received_rate"].as_f64().unwrap();
     assert!(expected.contains(&flow), "simulated: {flow}");
@@ -374,8 +420,9 @@ fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_wo
         command.args(["--mount", "sh", "-c", &script]).current_dir(folder);
         command
     };
-    let node =
-        |mode: &str| format!("mknod -m {mode} tun{mode} c 10 200; mount --bind tun{mode} /dev/net/tun");
+    let node = |mode: &str| {
+        format!("mknod -m {mode} tun{mode} c 10 200; mount --bind tun{mode} /dev/net/tun")
+    };
     let output = script(&node("666"), nobody).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains(" 0% packet loss"), "{text}{}", said(&output));
@@ -394,7 +441,9 @@ fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_wo
     signal(child.id(), "KILL");
     child.wait().unwrap();
     assert!(!sleepers().is_empty(), "a killed run cannot clean up");
-    assert!(script(&node("666"), nobody).output().unwrap().status.success() && sleepers().is_empty());
+    assert!(
+        script(&node("666"), nobody).output().unwrap().status.success() && sleepers().is_empty()
+    );
 }
 
 #[test]

@@ -27,7 +27,8 @@ fn a_dump_becomes_a_run_that_is_listed_reported_and_written_again() {
     weir(folder, &["list", "--store", "s.sqlite"]).success().stdout(listed);
     weir(folder, &["report", "--from", "s.sqlite", "1", "-o", "r.html"]).success();
     assert!(fs::read_to_string(folder.join("r.html")).unwrap().contains("call1.video"));
-    weir(folder, &["export", "--from", "s.sqlite", "1", "--webrtc-internals", "again.json"]).success();
+    weir(folder, &["export", "--from", "s.sqlite", "1", "--webrtc-internals", "again.json"])
+        .success();
     weir(folder, &["import", "again.json", "--store", "s.sqlite", "--name", "again"]).success();
     for (run, file) in [("1", "one.csv"), ("2", "two.csv")] {
         let args = ["export", "--from", "s.sqlite", run, "--csv", file, "--stream", "call1.video"];
@@ -43,7 +44,9 @@ fn what_is_no_dump_is_refused_in_a_line_and_leaves_no_store() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("x.json"), "{}").unwrap();
-    for (file, why) in [("x.json", "x.json: it is no dump"), ("none.json", "none.json: it cannot be read")] {
+    for (file, why) in
+        [("x.json", "x.json: it is no dump"), ("none.json", "none.json: it cannot be read")]
+    {
         weir(folder, &["import", file, "--store", "s.sqlite"]).code(2).stderr(contains(why));
     }
     assert!(!folder.join("s.sqlite").exists());
@@ -59,7 +62,10 @@ fn one_run_is_written_and_it_must_be_a_measured_one() {
     weir(folder, &["run", "two.toml", "-q", "--store", "s.sqlite"]).success();
     weir(folder, &["import", "d.gz", "--store", "s.sqlite"]).success();
     let export = |more: &[&str]| {
-        weir(folder, &[&["export", "--from", "s.sqlite", "--webrtc-internals", "o.json"], more].concat())
+        weir(
+            folder,
+            &[&["export", "--from", "s.sqlite", "--webrtc-internals", "o.json"], more].concat(),
+        )
     };
     export(&["1"]).code(2).stderr(contains("a simulated run has no statistics"));
     export(&[]).code(2).stderr(contains("writes one run"));

@@ -1,5 +1,6 @@
-//! The simulator's TCP against the kernel's: Linux's reno, cubic and bbr over the emulated link, ours over the same link simulated. The
-//! whole table is in docs/guides/tcp.md; this is its quick form.
+//! The simulator's TCP against the kernel's: Linux's reno, cubic and bbr over the emulated link,
+//! ours over the same link simulated. The whole table is in docs/guides/tcp.md; this is its quick
+//! form.
 //!
 //! Needs root and /dev/net/tun; without them it is skipped, and says so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
@@ -16,7 +17,8 @@ const CELLS: [[&str; 3]; 3] = [
     ["cubic", "1Mbit/s", "fq_codel"],
     ["bbr", "10Mbit/s", "droptail limit 1000ms"],
 ];
-/// Losses are few in so short a run, and a machine that stands still changes what TCP does; a difference of the rules is there every time.
+/// Losses are few in so short a run, and a machine that stands still changes what TCP does; a
+/// difference of the rules is there every time.
 const ATTEMPTS: usize = 5;
 const ROUND_TRIP: f64 = 0.05;
 
@@ -38,7 +40,8 @@ fn figures(run: &Value) -> Figures {
     }
 }
 
-/// What is not as it should be: goodput within 5 %, mean RTT within 15 %, loss within a factor of 1.5.
+/// What is not as it should be: goodput within 5 %, mean RTT within 15 %, loss within a factor of
+/// 1.5.
 fn differences(kernel: &Figures, ours: &Figures) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |what: &str, kernel: f64, ours: f64, factor: f64| {
@@ -58,14 +61,15 @@ fn runs(bench: &Bench) -> Vec<Value> {
         let axes = ["tcp.flow.congestion_control", "host.alice.up.rate", "host.alice.up.queue"];
         let set = ["--set", "duration=25s"];
         let mut command = bench.weir(
-            &[&["emulate", "emulation/kernel-tcp", "--compare", "--json", "--quiet"], &set[..]].concat(),
+            &[&["emulate", "emulation/kernel-tcp", "--compare", "--json", "--quiet"], &set[..]]
+                .concat(),
         );
-        // More jitter than the machine itself has: BBR keeps the highest rate that acknowledgements ever show, and so a longer queue
-        // where they come less evenly (docs/guides/tcp.md).
+        // More jitter than the machine itself has: BBR keeps the highest rate that acknowledgements
+        // ever show, and so a longer queue where they come less evenly (docs/guides/tcp.md).
         for host in ["alice", "bob"] {
-            command
-                .arg("--set")
-                .arg(format!("host.{host}.down.jitter={{ model = \"exponential\", mean = \"1ms\" }}"));
+            command.arg("--set").arg(format!(
+                "host.{host}.down.jitter={{ model = \"exponential\", mean = \"1ms\" }}"
+            ));
         }
         for (axis, value) in axes.iter().zip(cell) {
             command.arg("--cell").arg(format!("{axis}={value}"));
@@ -90,7 +94,9 @@ fn ours_does_as_the_kernel_s() {
             let (kernel, ours) = (figures(&runs[cell]), figures(&runs[cell]["simulated"]));
             let differs = differences(&kernel, &ours);
             eprintln!("attempt {attempt}, {:?}: {kernel:?}, {ours:?}", CELLS[cell]);
-            wrong.extend(differs.iter().map(|difference| format!("{:?}: {difference}", CELLS[cell])));
+            wrong.extend(
+                differs.iter().map(|difference| format!("{:?}: {difference}", CELLS[cell])),
+            );
             fair[cell] += usize::from(!differs.is_empty() && runs[cell]["keptUp"] == true);
             !differs.is_empty()
         });

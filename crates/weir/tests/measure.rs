@@ -1,6 +1,8 @@
-//! `weir measure` as a user meets it: real browsers that call each other across the modelled network.
+//! `weir measure` as a user meets it: real browsers that call each other across the modelled
+//! network.
 //!
-//! Needs root, /dev/net/tun, Chromium and Firefox with their drivers, and ffmpeg; without them the tests are skipped, and say so.
+//! Needs root, /dev/net/tun, Chromium and Firefox with their drivers, and ffmpeg; without them the
+//! tests are skipped, and say so.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod common;
@@ -53,7 +55,8 @@ fn doctor() -> Vec<String> {
     missing.map(|finding| finding["what"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A run as JSON. A machine that stands still while browsers start, as a new one does that has yet to read them from its disk, fails an attempt, not the test.
+/// A run as JSON. A machine that stands still while browsers start, as a new one does that has yet
+/// to read them from its disk, fails an attempt, not the test.
 fn json(command: impl Fn() -> Command) -> Value {
     let mut why = String::new();
     for _ in 0..3 {
@@ -74,30 +77,45 @@ fn browsers() -> Vec<String> {
 }
 
 fn mean(run: &Value, stream: &str, metric: &str) -> f64 {
-    run["streams"][stream][metric].as_f64().unwrap_or_else(|| panic!("no {metric} of {stream}: {run}"))
+    run["streams"][stream][metric]
+        .as_f64()
+        .unwrap_or_else(|| panic!("no {metric} of {stream}: {run}"))
 }
 
 #[test]
 fn a_chromium_call_beside_an_upload_is_measured_and_kept() {
     let Some(bench) = bench() else { return };
-    let run = json(|| bench.weir(&["measure", "e.toml", "--json", "--quiet", "--store", "runs.sqlite"]));
+    let run =
+        json(|| bench.weir(&["measure", "e.toml", "--json", "--quiet", "--store", "runs.sqlite"]));
     assert_eq!(run["mode"], "measured");
-    assert!(run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "), "{}", run["notes"]);
+    assert!(
+        run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "),
+        "{}",
+        run["notes"]
+    );
     let rate = mean(&run, "main.video", "received_rate");
     assert!((50e3..1e6).contains(&rate), "{rate}");
     assert!(mean(&run, "main.video", "rtt_median") > 0.05, "the path's round trip is 50 ms");
     assert!(mean(&run, "upload.tcp", "received_rate") > 50e3);
-    assert!(run["lines"]["alice.up"]["rate_out"].as_f64().unwrap() < 1e6, "the line is the model's");
+    assert!(
+        run["lines"]["alice.up"]["rate_out"].as_f64().unwrap() < 1e6,
+        "the line is the model's"
+    );
     assert!(browsers().is_empty(), "{:?}", browsers());
     // It is a run like any other to those that come after.
     let list = bench.weir(&["list", "--store", "runs.sqlite"]).output().unwrap();
     let list = String::from_utf8_lossy(&list.stdout).into_owned();
     assert!(list.contains("measured") && list.contains("Chromium"), "{list}");
-    let csv = ["export", "--from", "runs.sqlite", "1", "--csv", "main.csv", "--stream", "main.video"];
+    let csv =
+        ["export", "--from", "runs.sqlite", "1", "--csv", "main.csv", "--stream", "main.video"];
     assert!(bench.weir(&csv).status().unwrap().success());
     let table = fs::read_to_string(bench.folder.path().join("main.csv")).unwrap();
-    assert!(table.contains("targetBitrate") && table.contains("availableOutgoingBitrate"), "{table}");
-    let report = bench.weir(&["report", "--from", "runs.sqlite", "-o", "report.html"]).output().unwrap();
+    assert!(
+        table.contains("targetBitrate") && table.contains("availableOutgoingBitrate"),
+        "{table}"
+    );
+    let report =
+        bench.weir(&["report", "--from", "runs.sqlite", "-o", "report.html"]).output().unwrap();
     assert!(report.status.success(), "{}", said(&report));
 }
 
@@ -123,9 +141,15 @@ fn a_native_peer_and_chromium_call_each_other() {
             bench.weir(&args)
         });
         let notes = run["notes"].to_string();
-        assert!(notes.contains("peer, gcc:carlucci-2017") && notes.contains("Chromium "), "{notes}");
+        assert!(
+            notes.contains("peer, gcc:carlucci-2017") && notes.contains("Chromium "),
+            "{notes}"
+        );
         let rate = mean(&run, "main.video", "received_rate");
-        assert!((20e3..230e3).contains(&rate), "{sender}: the controller allows 200 kbit/s: {rate}");
+        assert!(
+            (20e3..230e3).contains(&rate),
+            "{sender}: the controller allows 200 kbit/s: {rate}"
+        );
         assert!(mean(&run, "main.video", "rtt_median") > 0.05, "the path's round trip is 50 ms");
     }
     assert!(browsers().is_empty(), "{:?}", browsers());
@@ -151,7 +175,11 @@ fn firefox_and_chromium_call_each_other() {
         "tcp.upload.stop=12s",
     ];
     let run = json(|| bench.weir(&args));
-    assert!(run["notes"]["browser.bob"].as_str().unwrap().starts_with("Firefox "), "{}", run["notes"]);
+    assert!(
+        run["notes"]["browser.bob"].as_str().unwrap().starts_with("Firefox "),
+        "{}",
+        run["notes"]
+    );
     for stream in ["main.video", "main.video.back"] {
         assert!(mean(&run, stream, "received_rate") > 20e3, "{stream}: {run}");
         assert!(mean(&run, stream, "fps_mean") > 1.0, "{stream}: {run}");
@@ -166,7 +194,10 @@ fn browsers_that_cannot_reach_each_other_end_the_run_with_a_clear_word() {
     let output = bench.weir(&args).output().unwrap();
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("'main' are not connected after 20s") && said.contains("alice is '"), "{said}");
+    assert!(
+        said.contains("'main' are not connected after 20s") && said.contains("alice is '"),
+        "{said}"
+    );
     assert!(browsers().is_empty(), "{:?}", browsers());
 }
 
@@ -198,7 +229,9 @@ fn a_browser_that_dies_ends_the_run_and_ctrl_c_leaves_nothing() {
 /// A run's Chromium, not one of its parts.
 fn chromium() -> Option<u32> {
     let is_one = |command: &str| command.contains("/chromium\0--") && !command.contains("--type=");
-    processes().find(|process| process.marked && is_one(&process.command)).map(|process| process.pid)
+    processes()
+        .find(|process| process.marked && is_one(&process.command))
+        .map(|process| process.pid)
 }
 
 #[test]

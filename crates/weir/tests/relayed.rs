@@ -1,10 +1,14 @@
-//! Calls with a media relay: simulated, and two Chromiums whose media passes a coturn on a host of its own.
+//! Calls with a media relay: simulated, and two Chromiums whose media passes a coturn on a host of
+//! its own.
 //!
-//! Those need root, /dev/net/tun, Chromium with its driver, ffmpeg and coturn; without them the tests are skipped, and say so.
+//! Those need root, /dev/net/tun, Chromium with its driver, ffmpeg and coturn; without them the
+//! tests are skipped, and say so.
 
 mod common;
 
-use common::{Bench, json_lines, lacking, missing, processes, run_of, said, signal, wait_for, weir};
+use common::{
+    Bench, json_lines, lacking, missing, processes, run_of, said, signal, wait_for, weir,
+};
 use std::process::Stdio;
 
 const FILE: &str = r#"
@@ -52,9 +56,11 @@ fn the_eligible_call_lives_and_the_other_starves() {
     };
     let rtt = |config, stream| metric(config, stream, "rtt_median");
     assert!(rtt("Specialised TURN", "eligible.video") < 0.1);
-    for (config, stream) in
-        [("Specialised TURN", "other.video"), ("Basic P2P", "eligible.video"), ("Basic P2P", "other.video")]
-    {
+    for (config, stream) in [
+        ("Specialised TURN", "other.video"),
+        ("Basic P2P", "eligible.video"),
+        ("Basic P2P", "other.video"),
+    ] {
         assert!(rtt(config, stream) > 0.5, "{config}, {stream}: {}", rtt(config, stream));
     }
     assert!(metric("Specialised TURN", "eligible.video", "received_rate") > 400e3);
@@ -103,5 +109,8 @@ fn a_relay_that_dies_ends_the_run_with_a_clear_word_and_ctrl_c_leaves_none() {
     assert_eq!(output.status.code(), Some(130), "{}", common::said(&output));
     assert!(relays().is_empty(), "{:?}", relays());
     let mut left = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
-    assert!(!left.any(|entry| entry.file_name().to_string_lossy().starts_with(&folder)), "{folder}…");
+    assert!(
+        !left.any(|entry| entry.file_name().to_string_lossy().starts_with(&folder)),
+        "{folder}…"
+    );
 }

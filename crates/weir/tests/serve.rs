@@ -60,15 +60,17 @@ fn a_broker_gives_a_relay_to_those_who_have_the_token() {
     let folder = broker();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (file, token) = (path("broker.toml"), path("token"));
-    let server = Running::start(&["serve", "--port", "0", "--broker", &file, "--token-file", &token]);
+    let server =
+        Running::start(&["serve", "--port", "0", "--broker", &file, "--token-file", &token]);
     let port: u16 = server.first.trim().strip_prefix("http://localhost:").unwrap().parse().unwrap();
     let ask = |token: &str| {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let body = r#"{"service":"meet","user":"alice","specialised":true}"#;
         let head = "POST /broker/v1/sessions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json";
         let length = body.len();
-        let request =
-            format!("{head}\r\nAuthorization: Bearer {token}\r\nContent-Length: {length}\r\n\r\n{body}");
+        let request = format!(
+            "{head}\r\nAuthorization: Bearer {token}\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -89,8 +91,10 @@ fn a_broker_that_others_could_ask_needs_a_token() {
     };
     let outside = ["--broker", "broker.toml", "--bind", "192.0.2.1:0"];
     serve(&outside).stderr(contains("--bind 192.0.2.1:0: others than this machine need a token"));
-    serve(&[&outside[..], &["--token-file", "short"]].concat()).stderr(contains("a token has 16 letters"));
-    serve(&[&outside[..], &["--token-file", "none"]].concat()).stderr(contains("none: No such file"));
+    serve(&[&outside[..], &["--token-file", "short"]].concat())
+        .stderr(contains("a token has 16 letters"));
+    serve(&[&outside[..], &["--token-file", "none"]].concat())
+        .stderr(contains("none: No such file"));
     serve(&["--bind", "192.0.2.1:0"]).stderr(contains("--broker"));
     serve(&["--broker", "none.toml"]).stderr(contains("none.toml: No such file"));
 }

@@ -18,7 +18,8 @@ fn weir(args: &[&str]) -> Command {
 
 /// A server on a port of its own, and that.
 fn server() -> (Running, String) {
-    let server = Running::start(&["upload", "server", "--listen", "[::]:0", "--json", "--interval", "20ms"]);
+    let server =
+        Running::start(&["upload", "server", "--listen", "[::]:0", "--json", "--interval", "20ms"]);
     let listening: Value = serde_json::from_str(&server.first).unwrap();
     let port = listening["address"].as_str().unwrap().rsplit(':').next().unwrap().to_owned();
     (server, port)
@@ -36,9 +37,14 @@ fn an_upload_arrives_whole_and_says_so() {
     let [.., sample, end] = &lines[..] else { panic!("{lines:?}") };
     assert_eq!((&end["event"], end["value"].is_f64()), (&"completed".into(), true));
     assert_eq!(sample["bytesAcknowledged"], 1_000_000);
-    for name in
-        ["at", "bytesSent", "packetsSent", "retransmittedPacketsSent", "congestionWindow", "bytesInFlight"]
-    {
+    for name in [
+        "at",
+        "bytesSent",
+        "packetsSent",
+        "retransmittedPacketsSent",
+        "congestionWindow",
+        "bytesInFlight",
+    ] {
         assert!(sample[name].is_u64(), "{name}: {sample}");
     }
     for name in ["smoothedRoundTripTime", "roundTripTime", "retransmissionTimeout"] {
@@ -64,8 +70,9 @@ fn an_upload_arrives_whole_and_says_so() {
 fn a_client_that_is_stopped_says_how_far_it_came() {
     let (server, port) = server();
     let on_and_off = ["--json", "--on", "1s", "--off", "1s"];
-    let client =
-        Running::start(&[&["upload", "client", "127.0.0.1", "--port", &port], &on_and_off[..]].concat());
+    let client = Running::start(
+        &[&["upload", "client", "127.0.0.1", "--port", &port], &on_and_off[..]].concat(),
+    );
     let (told, status) = client.stop("INT");
     assert!(told.lines().last().unwrap().contains("\"event\":\"ended\""), "{told}");
     assert!(status.success());
@@ -87,7 +94,10 @@ fn what_is_wrong_is_said_in_one_line() {
         .stderr(contains("cannot connect to 127.0.0.1"));
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    weir(&["upload", "server", "--listen", &address]).assert().code(2).stderr(contains("cannot listen on"));
+    weir(&["upload", "server", "--listen", &address])
+        .assert()
+        .code(2)
+        .stderr(contains("cannot listen on"));
     for wrong in [
         &["upload", "client", "::1", "--bytes", "0B"][..],
         &["upload", "client", "::1", "--on", "5s"],
@@ -105,8 +115,7 @@ fn what_is_wrong_is_said_in_one_line() {
 #[test]
 fn a_file_of_programs_alone_is_not_simulated() {
     let folder = tempfile::tempdir().unwrap();
-    let text =
-        "title = \"t\"\nduration = \"5s\"\n[host.a]\n[host.b]\n[program.p]\nhost = \"a\"\nping = \"b\"\n";
+    let text = "title = \"t\"\nduration = \"5s\"\n[host.a]\n[host.b]\n[program.p]\nhost = \"a\"\nping = \"b\"\n";
     std::fs::write(folder.path().join("p.toml"), text).unwrap();
     for args in [&["run", "p.toml"][..], &["report", "p.toml", "-o", "p.html"]] {
         let mut command = weir(args);

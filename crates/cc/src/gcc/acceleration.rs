@@ -1,9 +1,10 @@
-//! A multiplicative increase that becomes faster the longer it lasts (after Guerrero Viveros 2019 § 7.1, which asks for
-//! a faster multiplicative mode and leaves open which: the law is ours).
+//! A multiplicative increase that becomes faster the longer it lasts (after Guerrero Viveros 2019 §
+//! 7.1, which asks for a faster multiplicative mode and leaves open which: the law is ours).
 
 use units::Time;
 
-/// The rate at most doubles in a second. Chosen here: libwebrtc's probes, its fastest growth, go up by the same factor.
+/// The rate at most doubles in a second. Chosen here: libwebrtc's probes, its fastest growth, go up
+/// by the same factor.
 const MOST: f64 = 2.0;
 
 /// The exponent of the factor a second.

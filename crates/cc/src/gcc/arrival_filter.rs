@@ -1,5 +1,6 @@
-//! Second stage: the Kalman filter that takes m, the one-way queuing delay gradient, out of the measured
-//! variation (Carlucci 2017, eqs. 4–10; Jansen 2016, eqs. 5-4 to 5-7; Kilinc, Andersson, eqs. 3.10–3.20).
+//! Second stage: the Kalman filter that takes m, the one-way queuing delay gradient, out of the
+//! measured variation (Carlucci 2017, eqs. 4–10; Jansen 2016, eqs. 5-4 to 5-7; Kilinc, Andersson,
+//! eqs. 3.10–3.20).
 //!
 //! Units: d and m in ms a group, L in bytes, 1/C in ms a byte.
 
@@ -9,12 +10,13 @@ use units::Duration;
 
 /// P(0) (Carlucci 2017 § III-A).
 const INITIAL_ERROR: [f64; 2] = [100.0, 0.1];
-/// 1/C at the start, ms a byte (libwebrtc `remote_bitrate_estimator/overuse_estimator.cc`: 8/512); the paper leaves it free.
+/// 1/C at the start, ms a byte (libwebrtc `remote_bitrate_estimator/overuse_estimator.cc`: 8/512);
+/// the paper leaves it free.
 const INITIAL_SLOPE: f64 = 8.0 / 512.0;
 /// σ_n² at the start, ms² (the same file: 50).
 const INITIAL_NOISE: f64 = 50.0;
 /// Most groups among which the shortest interval is sought (the same file's header: 60).
-pub(crate) const MOST_GROUPS: usize = 60;
+pub(crate) const MAX_GROUPS: usize = 60;
 /// β is meant for this many groups a second (draft-02 § 5.3: 30).
 const GROUPS_PER_SECOND: f64 = 30.0;
 
@@ -24,7 +26,8 @@ pub(crate) struct FilterConfig {
     pub(crate) form: Filter,
     /// Q's diagonal: state noise variances of 1/C, (ms/byte)², and of m, ms².
     pub(crate) q: [f64; 2],
-    /// Whether Q too is fitted to the rate of groups (Kilinc, Andersson, eq. 3.20): times 30 over the highest rate.
+    /// Whether Q too is fitted to the rate of groups (Kilinc, Andersson, eq. 3.20): times 30 over
+    /// the highest rate.
     pub(crate) q_by_rate: bool,
     /// β, the weight of the past in the measurement noise variance.
     pub(crate) beta: f64,
@@ -88,7 +91,8 @@ impl ArrivalFilter {
         let ph = [p[0][0] * h[0] + p[0][1] * h[1], p[1][0] * h[0] + p[1][1] * h[1]];
         let spread = h[0] * ph[0] + h[1] * ph[1] + self.noise;
         let k = [ph[0] / spread, ph[1] / spread];
-        // P = (I − K H)(P + Q) (eq. 8); H (P + Q) is the transpose of (P + Q) Hᵀ, P being symmetric.
+        // P = (I − K H)(P + Q) (eq. 8); H (P + Q) is the transpose of (P + Q) Hᵀ, P being
+        // symmetric.
         for (row, gain) in k.into_iter().enumerate() {
             for (column, value) in ph.into_iter().enumerate() {
                 self.error[row][column] = p[row][column] - gain * value;
@@ -133,12 +137,13 @@ impl ArrivalFilter {
 struct Weight {
     beta: f64,
     /// Departure intervals of the last K groups, ms; none if β stays as it is.
-    intervals: [f64; MOST_GROUPS],
+    intervals: [f64; MAX_GROUPS],
     groups: usize,
     next: usize,
     /// Groups are sent a burst time apart; a shorter interval is that of their last packets, ms.
     least: f64,
-    /// The shortest interval and the weight that it gives, so that the power is taken only when it changes.
+    /// The shortest interval and the weight that it gives, so that the power is taken only when it
+    /// changes.
     newest: (f64, f64),
     /// 30 groups a second over the highest rate.
     share: f64,
@@ -148,8 +153,8 @@ impl Weight {
     fn new(config: &FilterConfig) -> Self {
         Self {
             beta: config.beta,
-            intervals: [f64::INFINITY; MOST_GROUPS],
-            groups: config.beta_groups.min(MOST_GROUPS),
+            intervals: [f64::INFINITY; MAX_GROUPS],
+            groups: config.beta_groups.min(MAX_GROUPS),
             next: 0,
             least: config.least_interval.as_millis_f64(),
             newest: (f64::NAN, config.beta),
@@ -203,14 +208,19 @@ mod tests {
     #[test]
     fn one_step_of_the_two_component_form_by_hand() {
         let mut filter = filter(&GccConfig::carlucci_2017());
-        // z = 10 − 100/64 = 8.4375; σ² = 47.5 + 0.05·z²; S = 100²·100 + 0.101 + σ² (q_11 is negligible).
+        // z = 10 − 100/64 = 8.4375; σ² = 47.5 + 0.05·z²; S = 100²·100 + 0.101 + σ² (q_11 is
+        // negligible).
         let m = filter.update(&variation(10.0, 100.0));
         let z = 8.4375;
         let noise = 47.5 + 0.05 * z * z;
         let spread = 1e4 * (100.0 + 1e-10) + 0.101 + noise;
         assert!((filter.noise() - noise).abs() < 1e-9);
         assert!((m - 0.101 / spread * z).abs() < 1e-15, "{m}");
-        assert!((filter.slope() - (8.0 / 512.0 + 1e4 / spread * z)).abs() < 1e-6, "{}", filter.slope());
+        assert!(
+            (filter.slope() - (8.0 / 512.0 + 1e4 / spread * z)).abs() < 1e-6,
+            "{}",
+            filter.slope()
+        );
     }
 
     #[test]
@@ -228,9 +238,11 @@ mod tests {
 
     #[test]
     fn beta_follows_the_highest_rate_of_groups() {
-        let mut weight = Weight::new(&GccConfig { beta_groups: 2, ..GccConfig::draft_02() }.filter());
+        let mut weight =
+            Weight::new(&GccConfig { beta_groups: 2, ..GccConfig::draft_02() }.filter());
         let mut at = |departure_ms: u64, delay: f64| {
-            let interval = Duration::from_millis(departure_ms) + Duration::from_millis(delay as u64);
+            let interval =
+                Duration::from_millis(departure_ms) + Duration::from_millis(delay as u64);
             weight.at(&Variation { interval, ..variation(delay, 0.0) })
         };
         // 30 groups a second give β, 100 give β^0.3, and 5 ms is the shortest interval.
@@ -246,14 +258,20 @@ mod tests {
         let config = FilterConfig { q_by_rate: true, ..GccConfig::draft_02().filter() };
         let p = |interval| {
             let mut filter = ArrivalFilter::new(&config);
-            filter.update(&Variation { interval: Duration::from_millis(interval), ..variation(0.0, 0.0) });
+            filter.update(&Variation {
+                interval: Duration::from_millis(interval),
+                ..variation(0.0, 0.0)
+            });
             (filter.error[1][1], filter.noise())
         };
         // At 10 groups a second P grows by 3 q before the step, at 30 by q: P(1 − P/(P + σ²)).
         for (interval, share) in [(100, 3.0), (20, 0.6)] {
             let (error, noise) = p(interval);
             let before = 0.1 + share * 1e-3;
-            assert!((error - before * noise / (before + noise)).abs() < 1e-12, "{interval} ms: {error}");
+            assert!(
+                (error - before * noise / (before + noise)).abs() < 1e-12,
+                "{interval} ms: {error}"
+            );
         }
     }
 

@@ -7,7 +7,8 @@ use units::{Bytes, Duration, Time};
 
 /// After a pause this long the next group has no predecessor (libwebrtc `delay_based_bwe.cc`: 2 s).
 const STREAM_TIMEOUT: Duration = Duration::from_secs(2);
-/// Bursts pushed together by an outage are joined up to this length (libwebrtc `inter_arrival_delta.cc`: 100 ms).
+/// Bursts pushed together by an outage are joined up to this length (libwebrtc
+/// `inter_arrival_delta.cc`: 100 ms).
 const LONGEST_BURST: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +83,8 @@ impl ArrivalGroups {
         Self { rule, current: None, previous: None }
     }
 
-    /// Takes in a packet. When it begins a new group, the one before is complete: returns what that and
-    /// its predecessor tell. A packet of an older group is passed over.
+    /// Takes in a packet. When it begins a new group, the one before is complete: returns what that
+    /// and its predecessor tell. A packet of an older group is passed over.
     pub(crate) fn on_packet(&mut self, packet: &ArrivedPacket) -> Option<Variation> {
         let Some(current) = &mut self.current else {
             self.current = Some(Group::of(packet));
@@ -109,7 +110,8 @@ impl ArrivalGroups {
     }
 
     fn variation(&self, previous: &Group, group: &Group) -> Variation {
-        // Of merged frames the last counts, as of bursts the last packet: its end is what the arrival is of.
+        // Of merged frames the last counts, as of bursts the last packet: its end is what the
+        // arrival is of.
         let departure = |group: &Group| match self.rule.grouping {
             Grouping::Frame => group.frame_departure,
             Grouping::Burst => group.last_departure,
@@ -131,18 +133,21 @@ impl GroupRule {
         let (oldest, newest) = group.rtp_timestamps;
         match self.grouping {
             Grouping::Frame if packet.rtp_timestamp < oldest => None,
-            Grouping::Frame => Some(packet.rtp_timestamp <= newest || self.pushed_together(group, packet)),
+            Grouping::Frame => {
+                Some(packet.rtp_timestamp <= newest || self.pushed_together(group, packet))
+            }
             Grouping::Burst if packet.sent < group.first_departure => None,
             Grouping::Burst => {
-                let sent_together = packet.sent.saturating_since(group.first_departure) < self.burst_time;
+                let sent_together =
+                    packet.sent.saturating_since(group.first_departure) < self.burst_time;
                 Some(sent_together || self.pushed_together(group, packet))
             }
         }
     }
 
-    /// The pre-filter: a packet that arrives within a burst time of the group although it was sent later, so
-    /// that its delay variation is negative, came out of the same outage (Guerrero Viveros 2019 § 2.2.2; Jansen 2016,
-    /// Fig. 6-1).
+    /// The pre-filter: a packet that arrives within a burst time of the group although it was sent
+    /// later, so that its delay variation is negative, came out of the same outage (Guerrero
+    /// Viveros 2019 § 2.2.2; Jansen 2016, Fig. 6-1).
     fn pushed_together(&self, group: &Group, packet: &ArrivedPacket) -> bool {
         let arrivals = packet.arrival - group.last_arrival;
         let departures = packet.sent - group.last_departure;
@@ -168,10 +173,18 @@ mod tests {
         }
     }
 
-    fn variations(grouping: Grouping, prefilter: bool, packets: &[ArrivedPacket]) -> Vec<(f64, f64)> {
+    fn variations(
+        grouping: Grouping,
+        prefilter: bool,
+        packets: &[ArrivedPacket],
+    ) -> Vec<(f64, f64)> {
         let burst_time = Duration::from_millis(5);
         let mut groups = ArrivalGroups::new(GroupRule { grouping, burst_time, prefilter });
-        packets.iter().filter_map(|packet| groups.on_packet(packet)).map(|v| (v.delay, v.size)).collect()
+        packets
+            .iter()
+            .filter_map(|packet| groups.on_packet(packet))
+            .map(|v| (v.delay, v.size))
+            .collect()
     }
 
     #[test]
@@ -189,8 +202,12 @@ mod tests {
 
     #[test]
     fn bursts_are_what_was_sent_within_five_milliseconds() {
-        let packets =
-            [packet(0, 25, 1, 100), packet(4, 30, 2, 100), packet(10, 41, 3, 100), packet(20, 52, 4, 100)];
+        let packets = [
+            packet(0, 25, 1, 100),
+            packet(4, 30, 2, 100),
+            packet(10, 41, 3, 100),
+            packet(20, 52, 4, 100),
+        ];
         // (41 − 30) − (10 − 4) = 5 ms.
         assert_eq!(variations(Grouping::Burst, true, &packets), [(5.0, -100.0)]);
     }
@@ -225,7 +242,8 @@ mod tests {
             packet(166, 191, 6, 100),
             packet(200, 225, 7, 100),
         ];
-        // Frames 3 and 4: (153 − 58) − (100 − 33) = 28 ms, and 5 comes 5 ms later, which is a group of its own.
+        // Frames 3 and 4: (153 − 58) − (100 − 33) = 28 ms, and 5 comes 5 ms later, which is a group
+        // of its own.
         let merged = variations(Grouping::Frame, true, &packets);
         assert_eq!(merged, [(0.0, 0.0), (28.0, 200.0), (-28.0, -200.0), (0.0, 0.0)]);
         let apart = variations(Grouping::Frame, false, &packets);
@@ -262,8 +280,12 @@ mod tests {
 
     #[test]
     fn packets_of_an_older_frame_are_passed_over() {
-        let packets =
-            [packet(33, 58, 2, 100), packet(0, 60, 1, 100), packet(66, 91, 3, 100), packet(99, 124, 4, 100)];
+        let packets = [
+            packet(33, 58, 2, 100),
+            packet(0, 60, 1, 100),
+            packet(66, 91, 3, 100),
+            packet(99, 124, 4, 100),
+        ];
         assert_eq!(variations(Grouping::Frame, false, &packets), [(0.0, 0.0)]);
     }
 }

@@ -1,5 +1,5 @@
-//! What the network told of its buffers (Janczukowicz 2017 § 7.5.1, § 7.5.2): where they are so short that the delay hardly
-//! varies before packets are lost, less loss is needed to react.
+//! What the network told of its buffers (Janczukowicz 2017 § 7.5.1, § 7.5.2): where they are so
+//! short that the delay hardly varies before packets are lost, less loss is needed to react.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,8 +17,8 @@ pub enum BufferHint {
 }
 
 impl BufferHint {
-    /// By what the thresholds of loss are multiplied at the rate `target`: the time in which the buffer drains at it over
-    /// `short`, at most 1.
+    /// By what the thresholds of loss are multiplied at the rate `target`: the time in which the
+    /// buffer drains at it over `short`, at most 1.
     pub(crate) fn sensitivity(self, target: Bitrate, short: Duration) -> f64 {
         let Self::Size(size) = self else { return 1.0 };
         match target.time_to_send(size) {
@@ -36,7 +36,9 @@ impl FromStr for BufferHint {
             "none" => Ok(Self::None),
             "path" => Ok(Self::Path),
             _ => match text.parse() {
-                Ok(Bytes::ZERO) => Err("a buffer of no size; write none, path or a size such as 16kB".into()),
+                Ok(Bytes::ZERO) => {
+                    Err("a buffer of no size; write none, path or a size such as 16kB".into())
+                }
                 Ok(size) => Ok(Self::Size(size)),
                 Err(_) => Err("it is none, path or a size such as 16kB".into()),
             },

@@ -1,6 +1,6 @@
 //! What values the constants of the published forms may have.
 
-use super::arrival_filter::MOST_GROUPS;
+use super::arrival_filter::MAX_GROUPS;
 use super::config::{GccConfig, Grouping, Side};
 use crate::registry::BuildError;
 use units::Duration;
@@ -47,20 +47,25 @@ impl GccConfig {
                 )));
             }
         }
-        if self.beta_groups > MOST_GROUPS {
+        if self.beta_groups > MAX_GROUPS {
             return Err(BuildError::Invalid(format!(
                 "setting filter.beta_groups = {}: it must be at most {}",
-                self.beta_groups, MOST_GROUPS
+                self.beta_groups, MAX_GROUPS
             )));
         }
         if self.hint_short == Duration::ZERO {
-            return Err(BuildError::Invalid("setting hint.short = 0ms: it must be longer".to_owned()));
+            return Err(BuildError::Invalid(
+                "setting hint.short = 0ms: it must be longer".to_owned(),
+            ));
         }
         if self.rate_window == Duration::ZERO {
-            return Err(BuildError::Invalid("setting rate_window = 0ms: it must be longer".to_owned()));
+            return Err(BuildError::Invalid(
+                "setting rate_window = 0ms: it must be longer".to_owned(),
+            ));
         }
         if self.side == Side::Sender && self.grouping == Grouping::Frame {
-            let reason = "side = sender needs grouping = burst: transport-wide feedback knows no frames";
+            let reason =
+                "side = sender needs grouping = burst: transport-wide feedback knows no frames";
             return Err(BuildError::Invalid(reason.to_owned()));
         }
         Ok(())

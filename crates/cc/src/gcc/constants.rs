@@ -82,12 +82,14 @@ pub(crate) fn improve(rest: &str, name: &str) -> Result<(), ImprovementError> {
     if rest.split('+').skip(1).any(|other| other == name) {
         return Err(ImprovementError::Already(format!("gcc:{rest} names {name} already")));
     }
-    let before = Constants::of(rest).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
+    let before =
+        Constants::of(rest).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
     let mut after = before.clone();
     after.improve(improvement)?;
     if after == before {
-        let reason =
-            format!("gcc:{rest} has {name} already: the constants that it sets are the profile's own");
+        let reason = format!(
+            "gcc:{rest} has {name} already: the constants that it sets are the profile's own"
+        );
         return Err(ImprovementError::Already(reason));
     }
     Ok(())

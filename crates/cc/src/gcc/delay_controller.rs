@@ -50,9 +50,9 @@ impl DelayController {
         if let Some(variation) = self.groups.on_packet(packet) {
             self.on_group(packet.arrival, &variation);
         }
-        let result = packet
-            .probe
-            .and_then(|cluster| self.meter.on_packet(cluster, packet.sent, packet.arrival, packet.size));
+        let result = packet.probe.and_then(|cluster| {
+            self.meter.on_packet(cluster, packet.sent, packet.arrival, packet.size)
+        });
         result.is_some_and(|rate| self.control.on_probe(rate))
     }
 

@@ -1,8 +1,10 @@
-//! How far the rate falls at over-use: by a fixed share, or by one that follows how far the threshold was exceeded (Jansen
-//! 2016 § 6.3, its reference [49], of which it gives no formula: this one is ours).
+//! How far the rate falls at over-use: by a fixed share, or by one that follows how far the
+//! threshold was exceeded (Jansen 2016 § 6.3, its reference [49], of which it gives no formula:
+//! this one is ours).
 
-/// The fall is at least this part of the fixed one, and at most that multiple: from 5 % to 30 % with α = 0.85. An excess
-/// just above zero is over-use too, and one far above the threshold is often a single late group.
+/// The fall is at least this part of the fixed one, and at most that multiple: from 5 % to 30 %
+/// with α = 0.85. An excess just above zero is over-use too, and one far above the threshold is
+/// often a single late group.
 const BOUNDS: (f64, f64) = (1.0 / 3.0, 2.0);
 
 /// α, and whether it follows the excess.

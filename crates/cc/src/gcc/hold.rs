@@ -15,8 +15,8 @@ impl LongestHold {
         Self { longest, since: None }
     }
 
-    /// Whether it has lasted long enough, where the machine of the papers says at `now` whether to hold. It stays so
-    /// until that machine leaves the state.
+    /// Whether it has lasted long enough, where the machine of the papers says at `now` whether to
+    /// hold. It stays so until that machine leaves the state.
     pub(crate) fn is_over(&mut self, now: Time, holds: bool) -> bool {
         if !holds {
             self.since = None;
@@ -35,7 +35,10 @@ mod tests {
     fn it_is_over_after_the_longest_until_the_state_is_left() {
         let mut hold = LongestHold::new(Duration::from_millis(500));
         let mut at = |ms, holds| hold.is_over(Time::from_millis(ms), holds);
-        assert_eq!([at(0, true), at(499, true), at(500, true), at(900, true)], [false, false, true, true]);
+        assert_eq!(
+            [at(0, true), at(499, true), at(500, true), at(900, true)],
+            [false, false, true, true]
+        );
         assert_eq!(
             [at(1000, false), at(1100, true), at(1599, true), at(1600, true)],
             [false, false, false, true]

@@ -1,10 +1,13 @@
-//! The improvements that the papers end with, each a name that is appended to a profile: `gcc:draft-02+short-hold`.
+//! The improvements that the papers end with, each a name that is appended to a profile:
+//! `gcc:draft-02+short-hold`.
 //!
-//! An improvement is the settings that it changes; what they do is in the stages. Adding one is an entry in [`ALL`].
+//! An improvement is the settings that it changes; what they do is in the stages. Adding one is an
+//! entry in [`ALL`].
 
 use std::fmt;
 
-/// The settings that an improvement changes in a form, (name, value), or why that form cannot have it.
+/// The settings that an improvement changes in a form, (name, value), or why that form cannot have
+/// it.
 pub type Changes = Result<&'static [(&'static str, &'static str)], &'static str>;
 
 /// A named improvement of Google Congestion Control.
@@ -128,7 +131,8 @@ mod tests {
 
     fn config(profile: &str, settings: &[(&str, &str)]) -> ControllerConfig {
         let rate = Bitrate::from_mbps(1);
-        let settings = settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let settings =
+            settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         let profile = profile.to_owned();
         ControllerConfig { profile, settings, start_rate: rate, min_rate: rate, max_rate: rate }
     }
@@ -145,7 +149,9 @@ mod tests {
                 let name = format!("{}+{}", profile.name, improvement.name);
                 match improve(&profile.name, improvement.name) {
                     Ok(improved) => assert_eq!(improved, name),
-                    Err(ImprovementError::Already(reason)) => assert!(reason.contains(improvement.name)),
+                    Err(ImprovementError::Already(reason)) => {
+                        assert!(reason.contains(improvement.name))
+                    }
                     Err(error) => panic!("{name}: {error}"),
                 }
                 assert!(build(&config(&name, &[])).is_ok(), "{name}");
@@ -158,8 +164,12 @@ mod tests {
     fn what_a_profile_is_already_follows_from_its_constants() {
         let already: Vec<(String, &str)> = profiles()
             .into_iter()
-            .flat_map(|profile| ALL.iter().map(move |improvement| (profile.name.clone(), improvement.name)))
-            .filter(|(profile, name)| matches!(improve(profile, name), Err(ImprovementError::Already(_))))
+            .flat_map(|profile| {
+                ALL.iter().map(move |improvement| (profile.name.clone(), improvement.name))
+            })
+            .filter(|(profile, name)| {
+                matches!(improve(profile, name), Err(ImprovementError::Already(_)))
+            })
             .collect();
         let expected = [
             ("gcc:draft-02", "packet-groups"),
@@ -180,7 +190,10 @@ mod tests {
         assert_eq!(setting(improved, &[], "loss.low"), "0.05");
         assert_eq!(setting(improved, &[("loss.low", "0.03")], "loss.low"), "0.03");
         assert_eq!(setting("gcc:libwebrtc+aqm-alpha", &[], "aimd.decrease"), "0.95");
-        assert_eq!(setting("gcc:carlucci-2017+fast-convergence", &[], "increase"), "multiplicative-additive");
+        assert_eq!(
+            setting("gcc:carlucci-2017+fast-convergence", &[], "increase"),
+            "multiplicative-additive"
+        );
         let both = improve("gcc:draft-02+short-hold", "aqm-loss");
         assert_eq!(both.unwrap(), "gcc:draft-02+short-hold+aqm-loss");
     }
@@ -188,7 +201,9 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_with_the_reason() {
         let error = |profile: &str| build(&config(profile, &[])).err().unwrap().to_string();
-        assert!(error("gcc:draft-02+fast").starts_with("no improvement 'fast'; there are short-hold,"));
+        assert!(
+            error("gcc:draft-02+fast").starts_with("no improvement 'fast'; there are short-hold,")
+        );
         assert!(error("gcc:draft-02+").starts_with("no improvement ''; there are"));
         assert!(error("gcc:draft-02+aqm-loss+aqm-loss").contains("aqm-loss is given twice"));
         assert!(error("gcc:none+aqm-loss").starts_with("no controller 'gcc:none'; there are"));

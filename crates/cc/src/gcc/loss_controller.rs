@@ -48,8 +48,9 @@ impl LossController {
         }
     }
 
-    /// A report said that this share was lost at the rate `target`: eq. 14. It rises once an interval at most, because
-    /// reports that a fall of A_r sent early are not a reason to rise sooner.
+    /// A report said that this share was lost at the rate `target`: eq. 14. It rises once an
+    /// interval at most, because reports that a fall of A_r sent early are not a reason to rise
+    /// sooner.
     pub(crate) fn on_report(&mut self, now: Time, fraction_lost: f64, target: Bitrate) {
         let sensitivity = self.hint.0.sensitivity(target, self.hint.1);
         self.fraction_lost = fraction_lost;
@@ -104,7 +105,11 @@ mod tests {
     const TARGET: Bitrate = Bitrate::from_mbps(1);
 
     fn controller(config: &GccConfig) -> LossController {
-        LossController::new(config, Bitrate::from_mbps(1), (Bitrate::from_kbps(10), Bitrate::from_mbps(10)))
+        LossController::new(
+            config,
+            Bitrate::from_mbps(1),
+            (Bitrate::from_kbps(10), Bitrate::from_mbps(10)),
+        )
     }
 
     #[test]

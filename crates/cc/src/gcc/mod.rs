@@ -10,8 +10,9 @@
 //! ```
 //!
 //! `delay_controller` is the receiver's row; with `side = sender` it runs at the sender, fed by
-//! transport-wide feedback. `probing` is the ramp-up at the start. The papers' ideas for improvement are `improvements`;
-//! the stages that are for them alone are `hold`, `acceleration`, `dynamic_alpha` and `buffer_hint`.
+//! transport-wide feedback. `probing` is the ramp-up at the start. The papers' ideas for
+//! improvement are `improvements`; the stages that are for them alone are `hold`, `acceleration`,
+//! `dynamic_alpha` and `buffer_hint`.
 //!
 //! Where the implementation differs from its sources, or fills in what they leave out:
 //!
@@ -84,7 +85,8 @@ pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers
     let at_receiver = gcc.side == Side::Receiver;
     Ok(Controllers {
         sender: Box::new(GccSender::new(&gcc, config.start_rate, bounds)),
-        receiver: at_receiver.then(|| Box::new(GccReceiver::new(&gcc, config.start_rate, bounds)) as _),
+        receiver: at_receiver
+            .then(|| Box::new(GccReceiver::new(&gcc, config.start_rate, bounds)) as _),
         transport_feedback: !at_receiver,
     })
 }

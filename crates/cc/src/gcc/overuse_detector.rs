@@ -5,11 +5,11 @@ use super::config::{Compare, GccConfig, Threshold};
 use super::dynamic_alpha::excess;
 use units::{Duration, Time};
 
-/// Elapsed time in an update of γ counts up to this (libwebrtc `overuse_detector.cc`: 100 ms), so that
-/// γ never passes |m|.
+/// Elapsed time in an update of γ counts up to this (libwebrtc `overuse_detector.cc`: 100 ms), so
+/// that γ never passes |m|.
 const LONGEST_STEP: Duration = Duration::from_millis(100);
 /// At most this many groups scale m (libwebrtc `overuse_estimator.cc`: 60).
-const MOST_DELTAS: u32 = 60;
+const MAX_DELTAS: u32 = 60;
 
 /// The state of the network as the detector sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +58,7 @@ impl OveruseDetector {
 
     /// Judges m of the group that was complete at `now`, `interval` after the one before.
     pub(crate) fn judge(&mut self, now: Time, interval: Duration, m: f64) -> Signal {
-        self.deltas = (self.deltas + 1).min(MOST_DELTAS);
+        self.deltas = (self.deltas + 1).min(MAX_DELTAS);
         let value = match self.compare {
             Compare::Gradient => m,
             Compare::Scaled => f64::from(self.deltas) * m,
@@ -152,8 +152,14 @@ mod tests {
         use Signal::Normal;
         let fixed = |ms, rising| GccConfig { threshold: Threshold::Static, ..config(ms, rising) };
         let values = [3.0, 3.1, 3.2, 3.1, 3.3];
-        assert_eq!(judged(&fixed(99, false), &values).0, [Normal, Normal, Normal, OVERUSE, OVERUSE]);
-        assert_eq!(judged(&fixed(10, true), &values).0, [Normal, OVERUSE, OVERUSE, Normal, OVERUSE]);
+        assert_eq!(
+            judged(&fixed(99, false), &values).0,
+            [Normal, Normal, Normal, OVERUSE, OVERUSE]
+        );
+        assert_eq!(
+            judged(&fixed(10, true), &values).0,
+            [Normal, OVERUSE, OVERUSE, Normal, OVERUSE]
+        );
     }
 
     #[test]
@@ -163,7 +169,11 @@ mod tests {
         assert_eq!(detector.judge(Time::ZERO, FRAME, 5.0), Signal::Overuse { excess: 1.5 });
         let mut scaled = OveruseDetector::new(&GccConfig { compare: Compare::Scaled, ..still });
         scaled.judge(Time::ZERO, FRAME, 0.0);
-        assert_eq!(scaled.judge(Time::ZERO, FRAME, 2.0), Signal::Overuse { excess: 1.0 }, "2 × 2 against 2");
+        assert_eq!(
+            scaled.judge(Time::ZERO, FRAME, 2.0),
+            Signal::Overuse { excess: 1.0 },
+            "2 × 2 against 2"
+        );
     }
 
     #[test]

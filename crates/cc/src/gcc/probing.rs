@@ -1,5 +1,6 @@
 //! Probe clusters at the start of a call: the ramp-up function that Jansen 2016 § 8-1-2 observed
-//! (webrtc bug 1327), with the constants of libwebrtc's `probe_controller.cc` and `probe_bitrate_estimator.cc`.
+//! (webrtc bug 1327), with the constants of libwebrtc's `probe_controller.cc` and
+//! `probe_bitrate_estimator.cc`.
 
 use crate::ProbeCluster;
 use units::{Bitrate, Bytes, Duration, Time};
@@ -34,8 +35,12 @@ impl ProbePlan {
 
     fn next(&mut self, rate: Bitrate) {
         let id = self.newest.map_or(1, |cluster| cluster.id + 1);
-        self.newest =
-            Some(ProbeCluster { id, rate: rate.min(HIGHEST), min_duration: LENGTH, min_packets: PACKETS });
+        self.newest = Some(ProbeCluster {
+            id,
+            rate: rate.min(HIGHEST),
+            min_duration: LENGTH,
+            min_packets: PACKETS,
+        });
         self.sent = None;
     }
 
@@ -59,13 +64,15 @@ impl ProbePlan {
         }
         if cluster.id == 1 {
             self.next(self.start * FIRST[1]);
-        } else if rate.as_bps_f64() >= SUCCESS * cluster.rate.as_bps_f64() && cluster.rate < HIGHEST {
+        } else if rate.as_bps_f64() >= SUCCESS * cluster.rate.as_bps_f64() && cluster.rate < HIGHEST
+        {
             self.next(rate * FURTHER);
         }
     }
 }
 
-/// Measures the rate at which a cluster got through: bytes over the longer of its send and its arrival time.
+/// Measures the rate at which a cluster got through: bytes over the longer of its send and its
+/// arrival time.
 #[derive(Default)]
 pub(crate) struct ProbeMeter {
     cluster: u32,
@@ -73,7 +80,8 @@ pub(crate) struct ProbeMeter {
     sent: (Time, Time),
     arrived: (Time, Time),
     bytes: Bytes,
-    /// Sizes at the ends: the last packet's counts for no send time, the first's for no arrival time.
+    /// Sizes at the ends: the last packet's counts for no send time, the first's for no arrival
+    /// time.
     ends: (Bytes, Bytes),
 }
 
@@ -106,7 +114,8 @@ impl ProbeMeter {
 
     fn rate(&self) -> Option<Bitrate> {
         let send = (self.bytes - self.ends.1).per(self.sent.1.saturating_since(self.sent.0))?;
-        let receive = (self.bytes - self.ends.0).per(self.arrived.1.saturating_since(self.arrived.0))?;
+        let receive =
+            (self.bytes - self.ends.0).per(self.arrived.1.saturating_since(self.arrived.0))?;
         Some(send.min(receive))
     }
 }
@@ -144,7 +153,12 @@ mod tests {
         let mut meter = ProbeMeter::default();
         let rates: Vec<_> = (0..5)
             .map(|k| {
-                meter.on_packet(1, Time::from_millis(4 * k), Time::from_millis(50 + 10 * k), Bytes::new(1000))
+                meter.on_packet(
+                    1,
+                    Time::from_millis(4 * k),
+                    Time::from_millis(50 + 10 * k),
+                    Bytes::new(1000),
+                )
             })
             .collect();
         assert_eq!(rates[..4], [None; 4]);

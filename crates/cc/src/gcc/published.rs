@@ -1,10 +1,10 @@
 //! The published profiles: their constants.
 //!
-//! Where a source is silent, the profile takes the value of draft-ietf-rmcat-gcc-02, by the same authors as
-//! Carlucci 2017; where that is silent too, libwebrtc's. Two values of Carlucci 2017 and Jansen 2016 are those of the
-//! browser that was measured, because the draft's describe something else: the pacing factor, and γ(0), whose
-//! 12.5 the browser compares with 60 m and not with m. What the papers end with as ideas is off in all of them
-//! (`improvements`).
+//! Where a source is silent, the profile takes the value of draft-ietf-rmcat-gcc-02, by the same
+//! authors as Carlucci 2017; where that is silent too, libwebrtc's. Two values of Carlucci 2017 and
+//! Jansen 2016 are those of the browser that was measured, because the draft's describe something
+//! else: the pacing factor, and γ(0), whose 12.5 the browser compares with 60 m and not with m.
+//! What the papers end with as ideas is off in all of them (`improvements`).
 
 use super::buffer_hint::BufferHint;
 use super::config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, Threshold};
@@ -80,9 +80,9 @@ impl GccConfig {
         }
     }
 
-    /// draft-ietf-rmcat-gcc-02, July 2016, as Guerrero Viveros 2019 § 2.2 describes it. Its thresholds (12.5 ms, from
-    /// 6 to 600) are those of libwebrtc, which compares scaled m with them; m itself, as § 5.4 is worded, stays
-    /// below them until the queue is full.
+    /// draft-ietf-rmcat-gcc-02, July 2016, as Guerrero Viveros 2019 § 2.2 describes it. Its
+    /// thresholds (12.5 ms, from 6 to 600) are those of libwebrtc, which compares scaled m with
+    /// them; m itself, as § 5.4 is worded, stays below them until the queue is full.
     pub(crate) fn draft_02() -> Self {
         Self {
             grouping: Grouping::Burst,

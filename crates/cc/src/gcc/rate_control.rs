@@ -1,5 +1,5 @@
-//! Fourth stage: the remote rate controller, a machine of three states (Carlucci 2017, eq. 13, Fig. 4;
-//! Jansen 2016, eqs. 5-1, 5-2, Fig. 5-2; draft-ietf-rmcat-gcc-02 § 5.5).
+//! Fourth stage: the remote rate controller, a machine of three states (Carlucci 2017, eq. 13, Fig.
+//! 4; Jansen 2016, eqs. 5-1, 5-2, Fig. 5-2; draft-ietf-rmcat-gcc-02 § 5.5).
 
 use super::acceleration::Acceleration;
 use super::config::{GccConfig, Increase};
@@ -11,9 +11,11 @@ use units::{Bitrate, Bytes, Duration, Time};
 
 /// Round-trip time before any is known (libwebrtc `aimd_rate_control.cc`: 200 ms).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// A pause between updates counts up to this, so that the rate does not leap after one (draft-02 § 5.5: 1 s).
+/// A pause between updates counts up to this, so that the rate does not leap after one (draft-02 §
+/// 5.5: 1 s).
 const LONGEST_STEP: Duration = Duration::from_secs(1);
-/// Weight of the newest packet in the average packet size; the papers do not say how it is averaged.
+/// Weight of the newest packet in the average packet size; the papers do not say how it is
+/// averaged.
 const SIZE_WEIGHT: f64 = 0.01;
 
 /// The states of Fig. 4.
@@ -91,7 +93,8 @@ impl RateControl {
 
     /// The detector gave a signal at `now`; `received` is R, once it is known.
     pub(crate) fn update(&mut self, now: Time, signal: Signal, received: Option<Bitrate>) {
-        let elapsed = self.last.map_or(Duration::ZERO, |last| now.saturating_since(last)).min(LONGEST_STEP);
+        let elapsed =
+            self.last.map_or(Duration::ZERO, |last| now.saturating_since(last)).min(LONGEST_STEP);
         self.last = Some(now);
         self.machine = self.machine.after(signal);
         let over = self.hold.is_over(now, self.machine == State::Hold);
@@ -103,7 +106,9 @@ impl RateControl {
                 self.raise(step, received);
             }
             (State::Hold, _, _) => self.hold(now, elapsed.as_secs_f64(), received),
-            (State::Decrease, Signal::Overuse { excess }, Some(received)) => self.lower(received, excess),
+            (State::Decrease, Signal::Overuse { excess }, Some(received)) => {
+                self.lower(received, excess)
+            }
             (State::Decrease, _, _) => self.acceleration.interrupt(),
         }
         self.rate = self.rate.clamp(self.bounds.0.as_bps_f64(), self.bounds.1.as_bps_f64());

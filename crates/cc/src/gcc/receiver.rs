@@ -34,7 +34,8 @@ impl crate::Receiver for GccReceiver {
         self.due.get_or_insert(packet.arrival + self.interval);
         let raised = self.delay.on_packet(packet, rtt);
         let rate = self.delay.rate().as_bps_f64();
-        let fallen = self.newest.is_some_and(|newest| rate < (1.0 - self.fall) * newest.as_bps_f64());
+        let fallen =
+            self.newest.is_some_and(|newest| rate < (1.0 - self.fall) * newest.as_bps_f64());
         self.now |= raised || fallen;
     }
 

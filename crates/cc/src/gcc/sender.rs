@@ -1,4 +1,5 @@
-//! The sender's half: the loss-based controller, the minimum of both, and what the sending engine is told.
+//! The sender's half: the loss-based controller, the minimum of both, and what the sending engine
+//! is told.
 
 use super::config::{GccConfig, Side};
 use super::delay_controller::DelayController;
@@ -25,9 +26,11 @@ impl GccSender {
     pub(crate) fn new(config: &GccConfig, start: Bitrate, bounds: (Bitrate, Bitrate)) -> Self {
         Self {
             loss: LossController::new(config, start, bounds),
-            delay: (config.side == Side::Sender).then(|| DelayController::new(config, start, bounds)),
+            delay: (config.side == Side::Sender)
+                .then(|| DelayController::new(config, start, bounds)),
             a_r: None,
-            plan: (config.probing == super::config::Probing::Initial).then(|| ProbePlan::new(start)),
+            plan: (config.probing == super::config::Probing::Initial)
+                .then(|| ProbePlan::new(start)),
             pacing_factor: config.pacing_factor,
             capped: config.loss_capped,
             bounds,
@@ -99,7 +102,11 @@ impl crate::Sender for GccSender {
     fn decision(&self) -> Decision {
         let target_rate = self.target();
         let pacing_rate = target_rate.scale(self.pacing_factor);
-        Decision { target_rate, pacing_rate, probe: self.plan.as_ref().and_then(ProbePlan::cluster) }
+        Decision {
+            target_rate,
+            pacing_rate,
+            probe: self.plan.as_ref().and_then(ProbePlan::cluster),
+        }
     }
 
     fn signals(&self, sink: &mut SignalSink<'_>) {

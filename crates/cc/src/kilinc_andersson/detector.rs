@@ -44,8 +44,11 @@ mod tests {
     use super::*;
 
     fn states(unconfirmed: Unconfirmed, estimates: &[f64]) -> Vec<bool> {
-        let config =
-            KilincAnderssonConfig { threshold: 1.0, unconfirmed, ..KilincAnderssonConfig::published() };
+        let config = KilincAnderssonConfig {
+            threshold: 1.0,
+            unconfirmed,
+            ..KilincAnderssonConfig::published()
+        };
         let mut detector = StateDetector::new(&config);
         let judged = estimates.iter().map(|&m| {
             detector.judge(m);
@@ -68,6 +71,9 @@ mod tests {
     fn above_the_threshold_a_state_holds_unless_set_otherwise() {
         let estimates = [2.0, 3.0, 2.5, 2.0, 1.0, 0.5];
         assert_eq!(states(Unconfirmed::Held, &estimates), [false, true, true, true, false, false]);
-        assert_eq!(states(Unconfirmed::UnderUsing, &estimates), [false, true, false, false, false, false]);
+        assert_eq!(
+            states(Unconfirmed::UnderUsing, &estimates),
+            [false, true, false, false, false, false]
+        );
     }
 }

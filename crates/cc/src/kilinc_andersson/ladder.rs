@@ -26,7 +26,8 @@ impl Ladder {
         self.place + 1
     }
 
-    /// Under over-use, or above the bound T_TFRC: a step down, and on until the bound is kept. Else, below the bound: a step up.
+    /// Under over-use, or above the bound T_TFRC: a step down, and on until the bound is kept.
+    /// Else, below the bound: a step up.
     pub(crate) fn step(&mut self, overusing: bool, bound: Option<Bitrate>) {
         let is_above = |rate: Bitrate| bound.is_some_and(|bound| rate > bound);
         if overusing || is_above(self.rate()) {

@@ -3,7 +3,7 @@
 use units::Time;
 
 /// The most later packets that a loss may wait for.
-pub(crate) const MOST_LATER: usize = 8;
+pub(crate) const MAX_LATER: usize = 8;
 
 /// A packet that came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,20 +21,21 @@ pub(crate) struct Gap {
     pub(crate) after: Arrival,
 }
 
-/// Finds gaps in the sequence numbers. A packet that is missing counts as lost once enough later ones have come.
+/// Finds gaps in the sequence numbers. A packet that is missing counts as lost once enough later
+/// ones have come.
 pub(crate) struct LossDetector {
     later: usize,
     /// Up to here it is known what came and what did not.
     settled: Option<Arrival>,
     /// What came beyond, rising; there is a gap before the first.
-    ahead: [Arrival; MOST_LATER],
+    ahead: [Arrival; MAX_LATER],
     count: usize,
 }
 
 impl LossDetector {
-    /// `later` is within 1 and [`MOST_LATER`].
+    /// `later` is within 1 and [`MAX_LATER`].
     pub(crate) fn new(later: usize) -> Self {
-        Self { later, settled: None, ahead: [Arrival::default(); MOST_LATER], count: 0 }
+        Self { later, settled: None, ahead: [Arrival::default(); MAX_LATER], count: 0 }
     }
 
     /// Takes in a packet and hands on the gaps that it makes certain.
@@ -43,9 +44,11 @@ impl LossDetector {
             self.settled = Some(packet);
             return;
         };
-        let place = self.ahead[..self.count].partition_point(|known| known.sequence < packet.sequence);
-        let known =
-            self.ahead[..self.count].get(place).is_some_and(|known| known.sequence == packet.sequence);
+        let place =
+            self.ahead[..self.count].partition_point(|known| known.sequence < packet.sequence);
+        let known = self.ahead[..self.count]
+            .get(place)
+            .is_some_and(|known| known.sequence == packet.sequence);
         if known || packet.sequence <= settled.sequence {
             return;
         }

@@ -1,5 +1,5 @@
-//! Loss events, the intervals between them, and the loss event rate p (eqs. 3.21–3.25; RFC 5348 §§ 5.2–5.4, without
-//! history discounting, which is optional there).
+//! Loss events, the intervals between them, and the loss event rate p (eqs. 3.21–3.25; RFC 5348 §§
+//! 5.2–5.4, without history discounting, which is optional there).
 
 use super::config::{Average, FirstInterval, KilincAnderssonConfig, Weights};
 use super::loss_detector::{Arrival, Gap};
@@ -11,8 +11,9 @@ const INTERVALS: usize = 8;
 const RFC_WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// Eq. 3.23.
 const PRINTED_WEIGHTS: [f64; INTERVALS] = [0.1, 0.1, 0.1, 0.1, 0.8, 0.6, 0.4, 0.2];
-/// Losses are told apart no finer than this, so that a round-trip time of nothing makes no event of each.
-const LEAST_RTT: Duration = Duration::from_millis(1);
+/// Losses are told apart no finer than this, so that a round-trip time of nothing makes no event of
+/// each.
+const MIN_RTT: Duration = Duration::from_millis(1);
 
 /// Groups losses into events and averages the intervals.
 pub(crate) struct LossHistory {
@@ -51,11 +52,12 @@ impl LossHistory {
         self.first.get_or_insert(sequence);
     }
 
-    /// Takes in lost packets. One that would have come within a round-trip time of the newest event's first belongs to that
-    /// event (RFC 5348 § 5.2); `synthetic` is the interval before the first event by the throughput equation, if it can be told.
+    /// Takes in lost packets. One that would have come within a round-trip time of the newest
+    /// event's first belongs to that event (RFC 5348 § 5.2); `synthetic` is the interval before the
+    /// first event by the throughput equation, if it can be told.
     pub(crate) fn on_lost(&mut self, gap: Gap, rtt: Duration, synthetic: impl Fn() -> Option<f64>) {
         let Gap { before, after } = gap;
-        let rtt = rtt.max(LEAST_RTT);
+        let rtt = rtt.max(MIN_RTT);
         let packets = u128::from(after.sequence - before.sequence);
         let span = u128::from(after.at.saturating_since(before.at).as_nanos());
         let mut sequence = before.sequence + 1;
@@ -104,7 +106,8 @@ impl LossHistory {
         let sum = match self.average {
             Average::Printed => closed.iter().sum(),
             Average::Rfc5348 => {
-                // I_0, the interval that is still open, takes the first weight and pushes the oldest out.
+                // I_0, the interval that is still open, takes the first weight and pushes the
+                // oldest out.
                 let open = (newest + 1).saturating_sub(event.sequence) as f64;
                 let with_open = open * weights[0] + weighed(closed, &weights[1..]);
                 with_open.max(weighed(closed, weights))
@@ -141,7 +144,8 @@ mod tests {
     }
 
     fn lose(history: &mut LossHistory, sequences: std::ops::RangeInclusive<u64>) {
-        let gap = Gap { before: arrival(sequences.start() - 1), after: arrival(sequences.end() + 1) };
+        let gap =
+            Gap { before: arrival(sequences.start() - 1), after: arrival(sequences.end() + 1) };
         history.on_lost(gap, RTT, || None);
     }
 
@@ -165,7 +169,11 @@ mod tests {
         lose(&mut history, 109..=109);
         assert_eq!((history.events(), history.closed[0]), (1, 100.0));
         lose(&mut history, 110..=110);
-        assert_eq!((history.events(), history.closed[0]), (2, 10.0), "a round trip after the first of it");
+        assert_eq!(
+            (history.events(), history.closed[0]),
+            (2, 10.0),
+            "a round trip after the first of it"
+        );
     }
 
     #[test]
@@ -196,7 +204,8 @@ mod tests {
     fn eight_intervals_are_weighed_as_in_rfc_5348() {
         let intervals = [80, 70, 60, 50, 40, 30, 20, 10];
         let (history, newest) = with_intervals(published(), &intervals);
-        // I_1 is the newest, 10: (10 + 20 + 30 + 40) + 0.8·50 + 0.6·60 + 0.4·70 + 0.2·80 = 220, over 6.
+        // I_1 is the newest, 10: (10 + 20 + 30 + 40) + 0.8·50 + 0.6·60 + 0.4·70 + 0.2·80 = 220,
+        // over 6.
         let p = history.rate(newest).as_f64();
         assert!((p - 6.0 / 220.0).abs() < 1e-9, "{p}");
         // With 99 packets since, the open interval of 100 is in and the oldest out:
@@ -212,7 +221,10 @@ mod tests {
     fn fewer_intervals_are_averaged_over_their_own_weights() {
         let (history, newest) = with_intervals(published(), &[100]);
         assert!((history.rate(newest).as_f64() - 0.01).abs() < 1e-9);
-        assert!((history.rate(newest + 399).as_f64() - 1.0 / 400.0).abs() < 1e-9, "the open interval alone");
+        assert!(
+            (history.rate(newest + 399).as_f64() - 1.0 / 400.0).abs() < 1e-9,
+            "the open interval alone"
+        );
         assert_eq!(published().rate(5), Ratio::ZERO);
     }
 
@@ -227,7 +239,8 @@ mod tests {
         };
         assert!((rate(Weights::Rfc5348, Average::Printed) - 6.0 / 360.0).abs() < 1e-9);
         assert!((rate(Weights::Printed, Average::Printed) - 2.4 / 360.0).abs() < 1e-9);
-        // 0.1·(100 + 10 + 20 + 30) + 0.8·40 + 0.6·50 + 0.4·60 + 0.2·70 = 116; without the open one 10 + 120 = 130.
+        // 0.1·(100 + 10 + 20 + 30) + 0.8·40 + 0.6·50 + 0.4·60 + 0.2·70 = 116; without the open one
+        // 10 + 120 = 130.
         assert!((rate(Weights::Printed, Average::Rfc5348) - 2.4 / 130.0).abs() < 1e-9);
     }
 

@@ -1,8 +1,9 @@
-//! The congestion avoidance of Kilinc and Andersson ("A Congestion Avoidance Mechanism for WebRTC Interactive Video
-//! Sessions in LTE Networks"): a bandwidth state from the delay of frames, a bound from the rate of loss events, and a
-//! ladder of six rates.
+//! The congestion avoidance of Kilinc and Andersson ("A Congestion Avoidance Mechanism for WebRTC
+//! Interactive Video Sessions in LTE Networks"): a bandwidth state from the delay of frames, a
+//! bound from the rate of loss events, and a ladder of six rates.
 //!
-//! Each stage of § 3.2 and § 3.3 is a file; the arrival-time model and its filter are GCC's, of which the paper is a variant:
+//! Each stage of § 3.2 and § 3.3 is a file; the arrival-time model and its filter are GCC's, of
+//! which the paper is a variant:
 //!
 //! ```text
 //! receiver   packets → gcc::arrival_group → gcc::arrival_filter → detector ─ state ──┐
@@ -25,7 +26,9 @@ mod receiver;
 mod sender;
 mod tfrc;
 
-pub use config::{Average, Equation, FirstInterval, KilincAnderssonConfig, Levels, Unconfirmed, Weights};
+pub use config::{
+    Average, Equation, FirstInterval, KilincAnderssonConfig, Levels, Unconfirmed, Weights,
+};
 
 use crate::Setting;
 use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
@@ -33,7 +36,8 @@ use receiver::StateReceiver;
 use sender::LadderSender;
 use units::Duration;
 
-/// Round-trip time assumed before any was measured (libwebrtc `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
+/// Round-trip time assumed before any was measured (libwebrtc
+/// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
 /// The profile of the family.

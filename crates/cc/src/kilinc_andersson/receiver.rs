@@ -14,12 +14,12 @@ use crate::gcc::receive_rate::ReceiveRate;
 use crate::{ArrivedPacket, BandwidthState, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Ratio, Time};
 
-/// The window of the received rate (RFC 5348 § 6.2: since the last feedback, or a round trip; here, as in GCC of that time,
-/// half a second, in which there are several frames).
+/// The window of the received rate (RFC 5348 § 6.2: since the last feedback, or a round trip; here,
+/// as in GCC of that time, half a second, in which there are several frames).
 const RATE_WINDOW: Duration = Duration::from_millis(500);
 
-/// Watches arrivals and tells the sender how it sees the path: at once when the state has changed, unless it has spoken just
-/// before; and every heartbeat.
+/// Watches arrivals and tells the sender how it sees the path: at once when the state has changed,
+/// unless it has spoken just before; and every heartbeat.
 pub(crate) struct StateReceiver {
     groups: ArrivalGroups,
     filter: ArrivalFilter,
@@ -80,7 +80,9 @@ impl StateReceiver {
         let arrival = Arrival { sequence: packet.sequence, at: packet.arrival };
         let target = Some(*most_received).filter(|&rate| rate > Bitrate::ZERO);
         losses.on_packet(arrival, |gap| {
-            history.on_lost(gap, rtt, || Some(tfrc::interval_for(*equation, size.mean()?, rtt, target?)));
+            history.on_lost(gap, rtt, || {
+                Some(tfrc::interval_for(*equation, size.mean()?, rtt, target?))
+            });
         });
         size.on_packet(packet.arrival, packet.size);
         self.received.on_packet(packet.arrival, packet.size);

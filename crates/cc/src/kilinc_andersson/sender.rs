@@ -54,18 +54,22 @@ impl LadderSender {
     fn on_rtt(&mut self, sample: Duration) {
         let smooth = |rtt: Duration| {
             let weight = self.rtt_weight;
-            Duration::from_secs_f64(weight * rtt.as_secs_f64() + (1.0 - weight) * sample.as_secs_f64())
+            Duration::from_secs_f64(
+                weight * rtt.as_secs_f64() + (1.0 - weight) * sample.as_secs_f64(),
+            )
         };
         self.rtt = Some(self.rtt.map_or(sample, smooth));
     }
 
     fn on_state(&mut self, now: Time, state: BandwidthState) {
-        // What is held back is not forgotten: over-use within a round trip is obeyed when that is over.
+        // What is held back is not forgotten: over-use within a round trip is obeyed when that is
+        // over.
         let overusing = state.overusing || (self.held.is_some() && self.state.overusing);
         self.state = BandwidthState { overusing, ..state };
         let rtt = self.rtt.unwrap_or(DEFAULT_RTT);
         let p = state.loss_event_rate.as_f64();
-        self.bound = self.size.mean().and_then(|size| tfrc::throughput(self.equation, size, rtt, p));
+        self.bound =
+            self.size.mean().and_then(|size| tfrc::throughput(self.equation, size, rtt, p));
         self.missing = Some(now + self.patience);
         self.held = self.ran.map(|ran| ran + rtt).filter(|&may| may > now);
         if self.held.is_none() {
@@ -80,7 +84,8 @@ impl LadderSender {
         self.ladder.step(self.state.overusing, self.bound);
     }
 
-    /// Messages are missing. Where there is no bound to halve, it is taken to have been twice the present rate.
+    /// Messages are missing. Where there is no bound to halve, it is taken to have been twice the
+    /// present rate.
     fn halve(&mut self) {
         let rate = self.ladder.rate();
         self.bound = Some(self.bound.map_or(rate, |bound| bound.scale(0.5)));
@@ -97,7 +102,9 @@ impl crate::Sender for LadderSender {
         match feedback {
             Feedback::Report { rtt: Some(rtt), .. } => self.on_rtt(rtt),
             Feedback::BandwidthState(state) => self.on_state(now, state),
-            Feedback::Report { rtt: None, .. } | Feedback::Packets { .. } | Feedback::Remb { .. } => {}
+            Feedback::Report { rtt: None, .. }
+            | Feedback::Packets { .. }
+            | Feedback::Remb { .. } => {}
         }
     }
 
@@ -113,7 +120,8 @@ impl crate::Sender for LadderSender {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.missing.map_or(self.held, |missing| Some(self.held.map_or(missing, |held| held.min(missing))))
+        self.missing
+            .map_or(self.held, |missing| Some(self.held.map_or(missing, |held| held.min(missing))))
     }
 
     fn decision(&self) -> Decision {
@@ -145,8 +153,16 @@ mod tests {
     fn sender() -> LadderSender {
         let bounds = (Bitrate::from_kbps(30), Bitrate::from_mbps(20));
         let mut sender = LadderSender::new(&KilincAnderssonConfig::published(), bounds);
-        sender.on_sent(&SentPacket { sequence: 0, sent: at(0), size: Bytes::new(1000), probe: None });
-        sender.on_feedback(at(0), Feedback::Report { fraction_lost: 0.0, expected: 1, rtt: Some(RTT) });
+        sender.on_sent(&SentPacket {
+            sequence: 0,
+            sent: at(0),
+            size: Bytes::new(1000),
+            probe: None,
+        });
+        sender.on_feedback(
+            at(0),
+            Feedback::Report { fraction_lost: 0.0, expected: 1, rtt: Some(RTT) },
+        );
         sender
     }
 
@@ -186,9 +202,14 @@ mod tests {
         for second in 1..6 {
             tell(&mut sender, 1000 * second, false, 0.0);
         }
-        // At 0.1 T_TFRC is 141.6 kbit/s, at 0.01 898.7: of the latter, 200 and what is below it are under it.
+        // At 0.1 T_TFRC is 141.6 kbit/s, at 0.01 898.7: of the latter, 200 and what is below it are
+        // under it.
         assert_eq!(tell(&mut sender, 6000, false, 0.01), 800);
-        assert_eq!(tell(&mut sender, 7000, false, 0.01), 1000, "a step up, as the bound is above 800");
+        assert_eq!(
+            tell(&mut sender, 7000, false, 0.01),
+            1000,
+            "a step up, as the bound is above 800"
+        );
         assert_eq!(tell(&mut sender, 8000, false, 0.01), 800);
         assert_eq!(tell(&mut sender, 9000, false, 0.1), 200);
         assert_eq!(tell(&mut sender, 10_000, false, 0.1), 200);

@@ -10,9 +10,14 @@ const LONGEST_INTERVAL: f64 = 1e8;
 /// Halvings of the range of intervals: to less than a thousandth of a packet.
 const HALVINGS: u32 = 40;
 
-/// The rate for packets of size `size` at the loss event rate p, with one packet acknowledged at a time (b = 1).
-/// `None`, without bound: p or the round-trip time is zero.
-pub(crate) fn throughput(equation: Equation, size: Bytes, rtt: Duration, p: f64) -> Option<Bitrate> {
+/// The rate for packets of size `size` at the loss event rate p, with one packet acknowledged at a
+/// time (b = 1). `None`, without bound: p or the round-trip time is zero.
+pub(crate) fn throughput(
+    equation: Equation,
+    size: Bytes,
+    rtt: Duration,
+    p: f64,
+) -> Option<Bitrate> {
     let r = rtt.as_secs_f64();
     let first = 2.0 * p / 3.0;
     let second = RTO * r * (3.0 * (3.0 * p / 8.0).sqrt()) * p * (1.0 + 32.0 * p * p);
@@ -51,10 +56,19 @@ mod tests {
 
     #[test]
     fn the_equation_by_hand() {
-        // p = 0.01: 0.1·√0.0066667 = 0.00816497; 0.4·3·√0.00375·0.01·1.0032 = 0.000737198; 8000/0.00890216.
-        assert!((kbps(Equation::Rfc5348, 0.01) - 898.66).abs() < 0.01, "{}", kbps(Equation::Rfc5348, 0.01));
+        // p = 0.01: 0.1·√0.0066667 = 0.00816497; 0.4·3·√0.00375·0.01·1.0032 = 0.000737198;
+        // 8000/0.00890216.
+        assert!(
+            (kbps(Equation::Rfc5348, 0.01) - 898.66).abs() < 0.01,
+            "{}",
+            kbps(Equation::Rfc5348, 0.01)
+        );
         // p = 0.1: 0.1·√0.0666667 = 0.0258199; 0.4·3·√0.0375·0.1·1.32 = 0.0306741; 8000/0.0564940.
-        assert!((kbps(Equation::Rfc5348, 0.1) - 141.61).abs() < 0.01, "{}", kbps(Equation::Rfc5348, 0.1));
+        assert!(
+            (kbps(Equation::Rfc5348, 0.1) - 141.61).abs() < 0.01,
+            "{}",
+            kbps(Equation::Rfc5348, 0.1)
+        );
         assert_eq!(throughput(Equation::Rfc5348, SIZE, RTT, 0.0), None);
         assert_eq!(throughput(Equation::Rfc5348, SIZE, Duration::ZERO, 0.1), None);
     }
@@ -62,7 +76,11 @@ mod tests {
     #[test]
     fn as_printed_the_root_covers_both() {
         // p = 0.01: 0.1·√(0.0066667 + 0.000737198) = 0.00860457; 8000/0.00860457.
-        assert!((kbps(Equation::Printed, 0.01) - 929.74).abs() < 0.01, "{}", kbps(Equation::Printed, 0.01));
+        assert!(
+            (kbps(Equation::Printed, 0.01) - 929.74).abs() < 0.01,
+            "{}",
+            kbps(Equation::Printed, 0.01)
+        );
     }
 
     #[test]
@@ -71,7 +89,10 @@ mod tests {
             let target = Bitrate::from_kbps(kbps);
             let interval = interval_for(Equation::Rfc5348, SIZE, RTT, target);
             let again = throughput(Equation::Rfc5348, SIZE, RTT, 1.0 / interval).unwrap();
-            assert!((again.as_bps_f64() / target.as_bps_f64() - 1.0).abs() < 0.001, "{target}: {again}");
+            assert!(
+                (again.as_bps_f64() / target.as_bps_f64() - 1.0).abs() < 0.001,
+                "{target}: {again}"
+            );
         }
     }
 }

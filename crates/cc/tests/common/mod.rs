@@ -1,5 +1,5 @@
-//! A bottleneck in a few lines, for controllers alone: a source that sends what the controller says, a
-//! queue of a given rate, feedback after a round trip.
+//! A bottleneck in a few lines, for controllers alone: a source that sends what the controller
+//! says, a queue of a given rate, feedback after a round trip.
 
 #![allow(
     dead_code,

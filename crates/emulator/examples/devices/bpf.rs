@@ -24,7 +24,8 @@ pub(crate) struct Attached {
     _link: OwnedFd,
 }
 
-/// Has the device with the number `index` give what it receives to `socket`; `mode` is one of `XDP_FLAGS_*_MODE`.
+/// Has the device with the number `index` give what it receives to `socket`; `mode` is one of
+/// `XDP_FLAGS_*_MODE`.
 pub(crate) fn attach(socket: &OwnedFd, index: u32, mode: u32) -> io::Result<Attached> {
     // Type of map, sizes of key and value, entries.
     let map = made(MAP_CREATE, &[SOCKET_MAP, 4, 4, 1])?;
@@ -49,8 +50,8 @@ pub(crate) fn attach(socket: &OwnedFd, index: u32, mode: u32) -> io::Result<Atta
     Ok(Attached { _map: map, _program: program, _link: link })
 }
 
-/// `return bpf_redirect_map(map, packet->rx_queue_index, XDP_PASS)`; loading the map's address is one instruction in
-/// two halves.
+/// `return bpf_redirect_map(map, packet->rx_queue_index, XDP_PASS)`; loading the map's address is
+/// one instruction in two halves.
 fn redirect(map: &OwnedFd) -> [u64; 6] {
     [
         instruction(0x61, 2, 1, 16, 0),
@@ -97,8 +98,10 @@ fn made<T>(command: i64, attributes: &T) -> io::Result<OwnedFd> {
 
 /// A call of `bpf`; the kernel takes as zero what `attributes` leaves out at the end.
 fn call<T>(command: i64, attributes: &T) -> io::Result<i32> {
-    // SAFETY: `attributes` is of the length given, and its pointers, for these commands, are to what lives meanwhile.
-    let result =
-        unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
+    // SAFETY: `attributes` is of the length given, and its pointers, for these commands, are to
+    // what lives meanwhile.
+    let result = unsafe {
+        libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>())
+    };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as i32) }
 }

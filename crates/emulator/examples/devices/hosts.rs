@@ -1,4 +1,5 @@
-//! The two hosts between which packets pass: a network namespace each, and a third for the forwarder's ends.
+//! The two hosts between which packets pass: a network namespace each, and a third for the
+//! forwarder's ends.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -9,7 +10,8 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// The namespaces of host 0 and host 1.
 pub(crate) const HOSTS: [&str; 2] = ["weirdev-a", "weirdev-b"];
-/// The namespace of whatever the forwarder holds of a pair of devices: nothing of ours is ever seen outside.
+/// The namespace of whatever the forwarder holds of a pair of devices: nothing of ours is ever seen
+/// outside.
 pub(crate) const MIDDLE: &str = "weirdev-f";
 /// What the one interface of a host is called.
 pub(crate) const DEVICE: &str = "w0";
@@ -20,7 +22,8 @@ pub(crate) const MACS: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
 
 /// The namespaces, removed with all that is in them when this is dropped, after a panic too.
 ///
-/// The names are the same every time, so a run that was killed leaves nothing that the next does not remove.
+/// The names are the same every time, so a run that was killed leaves nothing that the next does
+/// not remove.
 pub(crate) struct Hosts(());
 
 impl Hosts {
@@ -61,8 +64,12 @@ pub(crate) fn run(line: &str) -> io::Result<()> {
     Err(io::Error::other(format!("{line}: {}", message.trim())))
 }
 
-/// What `work` returns on a thread of its own that is in the namespace `name`; its sockets and devices stay there.
-pub(crate) fn inside<T: Send>(name: &str, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+/// What `work` returns on a thread of its own that is in the namespace `name`; its sockets and
+/// devices stay there.
+pub(crate) fn inside<T: Send>(
+    name: &str,
+    work: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
     let entered = || {
         enter(name)?;
         work()
@@ -73,9 +80,15 @@ pub(crate) fn inside<T: Send>(name: &str, work: impl FnOnce() -> io::Result<T> +
 
 /// Moves the calling thread into the namespace `name`.
 pub(crate) fn enter(name: &str) -> io::Result<()> {
-    let file =
-        rustix::fs::open(format!("/run/netns/{name}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(move_into_link_name_space(std::os::fd::AsFd::as_fd(&file), Some(LinkNameSpaceType::Network))?)
+    let file = rustix::fs::open(
+        format!("/run/netns/{name}"),
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    Ok(move_into_link_name_space(
+        std::os::fd::AsFd::as_fd(&file),
+        Some(LinkNameSpaceType::Network),
+    )?)
 }
 
 /// Gives host `n` its address, and its interface the state up.
@@ -86,12 +99,13 @@ pub(crate) fn configure(n: usize) -> io::Result<()> {
     run(&format!("ip -n {host} link set {DEVICE} mtu 1500 txqueuelen {QUEUE} up"))
 }
 
-/// How many packets wait for the forwarder at most. A lab's queues are in its model, so the one before it must not
-/// be what loses packets.
+/// How many packets wait for the forwarder at most. A lab's queues are in its model, so the one
+/// before it must not be what loses packets.
 const QUEUE: u32 = 4096;
 
-/// A pair of virtual Ethernet devices for each host: one end in the host, without any offload so that what comes out is
-/// what would be on a wire, and the other, named `f0` or `f1`, in the namespace of the forwarder.
+/// A pair of virtual Ethernet devices for each host: one end in the host, without any offload so
+/// that what comes out is what would be on a wire, and the other, named `f0` or `f1`, in the
+/// namespace of the forwarder.
 pub(crate) fn ethernet() -> io::Result<()> {
     for (n, host) in HOSTS.into_iter().enumerate() {
         run(&format!("ip -n {MIDDLE} link add f{n} type veth peer name {DEVICE} netns {host}"))?;
@@ -101,7 +115,9 @@ pub(crate) fn ethernet() -> io::Result<()> {
         run(&format!("ip netns exec {host} ethtool -K {DEVICE} {offloads}"))?;
         configure(n)?;
         let (other, mac) = (ADDRESSES[1 - n], MACS[1 - n]);
-        run(&format!("ip -n {host} neigh replace {other} lladdr {mac} dev {DEVICE} nud permanent"))?;
+        run(&format!(
+            "ip -n {host} neigh replace {other} lladdr {mac} dev {DEVICE} nud permanent"
+        ))?;
     }
     Ok(())
 }

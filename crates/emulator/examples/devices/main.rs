@@ -1,34 +1,37 @@
 //! Which kind of device should stand between the hosts and the thread that models the network?
 //!
-//! Forwards between two network namespaces, without a model, by each kind of device in turn, and prints for each what
-//! TCP and UDP get through it, how long a round trip takes and what the forwarder costs. As root, with `ip`,
-//! `iperf3` and `ethtool` installed:
+//! Forwards between two network namespaces, without a model, by each kind of device in turn, and
+//! prints for each what TCP and UDP get through it, how long a round trip takes and what the
+//! forwarder costs. As root, with `ip`, `iperf3` and `ethtool` installed:
 //!
 //! ```text
 //! cargo run --release -p weir-emulator --example devices [-- [--json] [--fifo] [--runs N] [KIND...]]
 //! ```
 //!
-//! Each kind is measured `N` times, twice if not told, in rounds, so that what else the machine does falls on all of
-//! them; a cell of the table has the numbers of all its runs. With `--fifo` the forwarder is a real-time thread. "cpu s/M"
-//! is the processor time of the forwarder for a million packets, and so also microseconds for one; it includes most of
-//! what the receiving host does with a packet, because the kernel does that within the write. "overtaken" is how often
-//! TCP saw packets out of order, and "spurious" how many of its retransmits were of segments that had not been lost:
-//! virtual Ethernet hands packets over by a queue for each processor, and a thread that moves to another processor
-//! overtakes itself. In the driver's mode of AF_XDP the queue between the ends is of 256 packets, and loses what is more.
+//! Each kind is measured `N` times, twice if not told, in rounds, so that what else the machine
+//! does falls on all of them; a cell of the table has the numbers of all its runs. With `--fifo`
+//! the forwarder is a real-time thread. "cpu s/M" is the processor time of the forwarder for a
+//! million packets, and so also microseconds for one; it includes most of what the receiving host
+//! does with a packet, because the kernel does that within the write. "overtaken" is how often TCP
+//! saw packets out of order, and "spurious" how many of its retransmits were of segments that had
+//! not been lost: virtual Ethernet hands packets over by a queue for each processor, and a thread
+//! that moves to another processor overtakes itself. In the driver's mode of AF_XDP the queue
+//! between the ends is of 256 packets, and loses what is more.
 //!
 //! The kinds:
 //!
 //! - `tun`: a TUN device, a system call for each packet read and each written.
 //! - `tun-napi`: what is written goes through NAPI (`IFF_NAPI`).
 //! - `tun-csum`: packets pass with their checksums not yet computed (`TUN_F_CSUM`).
-//! - `tun-vnet`: and TCP hands out up to 64 kB at once, which the forwarder divides (`TUN_F_TSO4`, `TUN_F_TSO6`).
+//! - `tun-vnet`: and TCP hands out up to 64 kB at once, which the forwarder divides (`TUN_F_TSO4`,
+//!   `TUN_F_TSO6`).
 //! - `tun-uring`: `tun`, with a system call for many reads or many writes.
 //! - `af-packet`: virtual Ethernet and raw sockets, `recvmmsg` and `sendmmsg`.
-//! - `af-xdp`, `af-xdp-skb`: virtual Ethernet and AF_XDP sockets in copy mode, with the program in the device's driver
-//!   and after it.
+//! - `af-xdp`, `af-xdp-skb`: virtual Ethernet and AF_XDP sockets in copy mode, with the program in
+//!   the device's driver and after it.
 //!
-//! The namespaces are named `weirdev-…`, and are removed at the end, after an error or a panic too. A run that was killed
-//! leaves them to the next to remove.
+//! The namespaces are named `weirdev-…`, and are removed at the end, after an error or a panic too.
+//! A run that was killed leaves them to the next to remove.
 
 #![expect(unsafe_code, reason = "ioctl, recvmmsg and raw sockets; each use says why it is sound")]
 
@@ -67,7 +70,12 @@ fn open(kind: &str) -> io::Result<Box<dyn Relay>> {
         "af-packet" => Box::new(packet::Packet::new()?),
         "af-xdp" => Box::new(xdp::Xdp::new(xdp::DRIVER)?),
         "af-xdp-skb" => Box::new(xdp::Xdp::new(xdp::GENERIC)?),
-        _ => return Err(io::Error::other(format!("no kind {kind}; there are {}", KINDS.join(", ")))),
+        _ => {
+            return Err(io::Error::other(format!(
+                "no kind {kind}; there are {}",
+                KINDS.join(", ")
+            )));
+        }
     })
 }
 

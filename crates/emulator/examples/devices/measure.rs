@@ -65,7 +65,8 @@ impl Measured {
     pub(crate) fn new(forwarder: &mut Forwarder<'_>) -> io::Result<Self> {
         let (rtt, _) = forwarder.during(round_trips)?;
         let ((tcp_gbps, retransmits), tcp) = forwarder.during(iperf)?;
-        let [spurious, overtaken] = inside(HOSTS[0], || counters(["TCPDSACKRecv", "TCPSACKReorder"]))?;
+        let [spurious, overtaken] =
+            inside(HOSTS[0], || counters(["TCPDSACKRecv", "TCPSACKReorder"]))?;
         let easy = datagrams(forwarder, Some(EASY))?;
         let flood = datagrams(forwarder, None)?;
         Ok(Self { tcp_gbps, retransmits, spurious, overtaken, tcp, flood, easy, rtt })
@@ -119,7 +120,8 @@ fn iperf() -> io::Result<(f64, u64)> {
     sleep(Duration::from_millis(300));
     let line = format!("timeout 30 iperf3 -c {} -t {TCP_SECONDS} -C cubic -J", ADDRESSES[1]);
     let output = command(HOSTS[0], &line).output()?;
-    // If packets stop passing, iperf3 waits for ever, is ended by `timeout`, and there is no report.
+    // If packets stop passing, iperf3 waits for ever, is ended by `timeout`, and there is no
+    // report.
     let report: Value = serde_json::from_slice(&output.stdout)?;
     if let Some(error) = report["error"].as_str() {
         return Err(io::Error::other(format!("iperf3: {error}")));
@@ -132,14 +134,17 @@ fn iperf() -> io::Result<(f64, u64)> {
 /// TCP's counters with these names, in the namespace of the calling thread, since that was made.
 fn counters<const N: usize>(names: [&str; N]) -> io::Result<[u64; N]> {
     let text = std::fs::read_to_string("/proc/thread-self/net/netstat")?;
-    let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:")).map(str::split_whitespace);
+    let mut lines =
+        text.lines().filter(|line| line.starts_with("TcpExt:")).map(str::split_whitespace);
     let (titles, values) = (lines.next(), lines.next());
     let pairs: Vec<_> = titles.into_iter().flatten().zip(values.into_iter().flatten()).collect();
-    let value = |name| pairs.iter().find(|pair| pair.0 == name).and_then(|pair| pair.1.parse().ok());
+    let value =
+        |name| pairs.iter().find(|pair| pair.0 == name).and_then(|pair| pair.1.parse().ok());
     Ok(names.map(|name| value(name).unwrap_or(0)))
 }
 
-/// A command to run in a namespace; `ip netns exec` becomes the command, so killing the one kills the other.
+/// A command to run in a namespace; `ip netns exec` becomes the command, so killing the one kills
+/// the other.
 fn command(namespace: &str, line: &str) -> Command {
     let mut command = Command::new("ip");
     command.args(["netns", "exec", namespace]).args(line.split_whitespace());
@@ -165,7 +170,9 @@ fn round_trips() -> io::Result<Vec<f64>> {
         let mut times = inside(HOSTS[0], || {
             let socket = socket(0)?;
             socket.connect((ADDRESSES[1], PORT))?;
-            (0..PINGS.0).filter_map(|_| round_trip(&socket).transpose()).collect::<io::Result<Vec<f64>>>()
+            (0..PINGS.0)
+                .filter_map(|_| round_trip(&socket).transpose())
+                .collect::<io::Result<Vec<f64>>>()
         })?;
         times.sort_by(f64::total_cmp);
         Ok(times)
@@ -215,8 +222,10 @@ fn datagrams(forwarder: &mut Forwarder<'_>, rate: Option<f64>) -> io::Result<Dat
         thread::scope(|scope| {
             let receiver = scope.spawn(|| receive(&socket, &stop));
             let stopping = Stopping(&stop);
-            let sent =
-                scope.spawn(|| send(rate)).join().unwrap_or_else(|_| Err(io::Error::other("sender")))?;
+            let sent = scope
+                .spawn(|| send(rate))
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("sender")))?;
             sleep(Duration::from_millis(200));
             drop(stopping);
             let received = receiver.join().unwrap_or_else(|_| Err(io::Error::other("receiver")))?;

@@ -16,7 +16,8 @@ pub(crate) struct Batch {
     messages: Vec<libc::mmsghdr>,
 }
 
-// SAFETY: the pointers in it are to its own vectors, which are on the heap and never change their length.
+// SAFETY: the pointers in it are to its own vectors, which are on the heap and never change their
+// length.
 unsafe impl Send for Batch {}
 
 impl Batch {
@@ -38,7 +39,8 @@ impl Batch {
         }
         debug_assert_eq!(self.data.len(), BATCH * ROOM);
         let (fd, messages) = (socket.as_raw_fd(), self.messages.as_mut_ptr());
-        // SAFETY: there are BATCH messages, each with one slice, which is the ROOM bytes of that packet.
+        // SAFETY: there are BATCH messages, each with one slice, which is the ROOM bytes of that
+        // packet.
         let count = unsafe { libc::recvmmsg(fd, messages, BATCH as u32, flags, null_mut()) };
         if count < 0 {
             return none_if_blocked(io::Error::last_os_error());
@@ -50,10 +52,16 @@ impl Batch {
     }
 
     /// Sends `count` packets, after the first `skip`, by `socket`; how many went.
-    pub(crate) fn send(&mut self, socket: BorrowedFd<'_>, skip: usize, count: usize) -> io::Result<usize> {
+    pub(crate) fn send(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        skip: usize,
+        count: usize,
+    ) -> io::Result<usize> {
         let messages = &mut self.messages[skip..skip + count];
         let (fd, length) = (socket.as_raw_fd(), messages.len() as u32);
-        // SAFETY: `messages` are `length` messages, each with one slice, at most the ROOM bytes of that packet.
+        // SAFETY: `messages` are `length` messages, each with one slice, at most the ROOM bytes of
+        // that packet.
         let sent = unsafe { libc::sendmmsg(fd, messages.as_mut_ptr(), length, 0) };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
     }

@@ -17,7 +17,8 @@ pub(crate) trait Relay: Send {
     /// What to wait on for each of the ends.
     fn ends(&self) -> io::Result<[OwnedFd; 2]>;
 
-    /// Takes up to [`BATCH`] packets that wait at the end `from` and puts them out of the other; never waits.
+    /// Takes up to [`BATCH`] packets that wait at the end `from` and puts them out of the other;
+    /// never waits.
     fn relay(&mut self, from: usize) -> io::Result<Moved>;
 }
 
@@ -60,7 +61,10 @@ pub(crate) struct Forwarder<'a> {
 
 impl Forwarder<'_> {
     /// What `work` returns while a thread forwards, and what that thread did meanwhile.
-    pub(crate) fn during<T>(&mut self, work: impl FnOnce() -> io::Result<T>) -> io::Result<(T, Usage)> {
+    pub(crate) fn during<T>(
+        &mut self,
+        work: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<(T, Usage)> {
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             let forwarder = scope.spawn(|| {

@@ -2,8 +2,9 @@
 
 use std::io::IoSlice;
 
-/// The length of `virtio_net_hdr`, which is before each packet of a device with `IFF_VNET_HDR`: flags, kind of
-/// segmentation, length of headers, length of a segment, where the checksum begins and where it goes.
+/// The length of `virtio_net_hdr`, which is before each packet of a device with `IFF_VNET_HDR`:
+/// flags, kind of segmentation, length of headers, length of a segment, where the checksum begins
+/// and where it goes.
 pub(crate) const HEADER: usize = 10;
 /// In the flags: the checksum is for the receiver of the header to complete.
 const NEEDS_CHECKSUM: u8 = 1;
@@ -16,7 +17,8 @@ const LAST: u8 = 0x09;
 /// The flag of TCP that only the first segment has, CWR.
 const FIRST: u8 = 0x80;
 
-/// Gives `put` each of the packets in `packet`, which begins with a `virtio_net_hdr`; each again does.
+/// Gives `put` each of the packets in `packet`, which begins with a `virtio_net_hdr`; each again
+/// does.
 ///
 /// The headers are written over from one segment to the next; the payload is never copied.
 pub(crate) fn split(packet: &mut [u8], mut put: impl FnMut(&[IoSlice<'_>])) {
@@ -40,8 +42,9 @@ pub(crate) fn split(packet: &mut [u8], mut put: impl FnMut(&[IoSlice<'_>])) {
     }
 }
 
-/// Writes into the headers what depends on the length of the payload: the lengths, the checksum of IPv4, and that part
-/// of TCP's checksum which is the sender's to write, over the addresses and the length.
+/// Writes into the headers what depends on the length of the payload: the lengths, the checksum of
+/// IPv4, and that part of TCP's checksum which is the sender's to write, over the addresses and the
+/// length.
 fn lengths(head: &mut [u8], tcp: usize, payload: usize) {
     let length = head.len() - tcp + payload;
     let addresses = if head[0] >> 4 == 4 {
@@ -112,6 +115,9 @@ mod tests {
             assert_eq!(usize::from(number(36)), 6 + packet.len() - 20);
             seen.push((packet.len(), number(4), number(26), packet[33]));
         });
-        assert_eq!(seen, [(1040, 0xffff, 0xffff, 0x90), (1040, 0, 999, 0x10), (540, 1, 1999, 0x19)]);
+        assert_eq!(
+            seen,
+            [(1040, 0xffff, 0xffff, 0x90), (1040, 0, 999, 0x10), (540, 1, 1999, 0x19)]
+        );
     }
 }

@@ -62,8 +62,11 @@ impl Tun {
 pub(crate) fn open(n: usize, ability: Ability) -> io::Result<File> {
     let file = inside(HOSTS[n], || {
         let nonblocking = libc::O_NONBLOCK;
-        let file =
-            OpenOptions::new().read(true).write(true).custom_flags(nonblocking).open("/dev/net/tun")?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(nonblocking)
+            .open("/dev/net/tun")?;
         attach(&file, ability)?;
         Ok(file)
     })?;
@@ -84,7 +87,9 @@ fn attach(file: &File, ability: Ability) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: TUNSETOFFLOAD takes its argument by value.
-    if unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, u64::from(ability.offload())) } < 0 {
+    if unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, u64::from(ability.offload())) }
+        < 0
+    {
         return Err(io::Error::last_os_error());
     }
     Ok(())

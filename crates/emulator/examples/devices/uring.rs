@@ -29,9 +29,15 @@ impl TunUring {
         Ok(Self { ring, files, buffer: vec![0; BATCH * ROOM] })
     }
 
-    /// Has the kernel do `entries`, and waits for all; `done` is given each one's number and result.
-    fn perform(&mut self, entries: &[squeue::Entry], mut done: impl FnMut(u64, i32)) -> io::Result<()> {
-        // SAFETY: the buffers that the entries name live until this returns, when the kernel is done with them.
+    /// Has the kernel do `entries`, and waits for all; `done` is given each one's number and
+    /// result.
+    fn perform(
+        &mut self,
+        entries: &[squeue::Entry],
+        mut done: impl FnMut(u64, i32),
+    ) -> io::Result<()> {
+        // SAFETY: the buffers that the entries name live until this returns, when the kernel is
+        // done with them.
         unsafe { self.ring.submission().push_multiple(entries) }.map_err(io::Error::other)?;
         self.ring.submit_and_wait(entries.len())?;
         for entry in self.ring.completion() {
@@ -69,7 +75,10 @@ impl TunUring {
         };
         let entries: Vec<_> = lengths.iter().map(packet).collect();
         let mut moved = Moved::default();
-        self.perform(&entries, |_, result| if result > 0 { moved.packets += 1 } else { moved.refused += 1 })?;
+        self.perform(
+            &entries,
+            |_, result| if result > 0 { moved.packets += 1 } else { moved.refused += 1 },
+        )?;
         Ok(moved)
     }
 }
@@ -83,7 +92,8 @@ impl Relay for TunUring {
         let mut total = Moved::default();
         for count in [FIRST, BATCH - FIRST] {
             let lengths = self.read(from, count)?;
-            let moved = if lengths.is_empty() { Moved::default() } else { self.write(1 - from, &lengths)? };
+            let moved =
+                if lengths.is_empty() { Moved::default() } else { self.write(1 - from, &lengths)? };
             total.packets += moved.packets;
             total.refused += moved.refused;
             if lengths.len() < count {

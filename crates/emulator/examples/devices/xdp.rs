@@ -1,12 +1,15 @@
-//! Pairs of virtual Ethernet devices, and AF_XDP sockets on the forwarder's ends of them, in copy mode: packets come and
-//! go by rings in memory that the kernel shares, and a system call is only to say that there is something to send.
+//! Pairs of virtual Ethernet devices, and AF_XDP sockets on the forwarder's ends of them, in copy
+//! mode: packets come and go by rings in memory that the kernel shares, and a system call is only
+//! to say that there is something to send.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::net::xdp::{SocketAddrXdp, SocketAddrXdpFlags, XdpRingOffset, XdpUmemReg, XdpUmemRegFlags};
+use rustix::net::xdp::{
+    SocketAddrXdp, SocketAddrXdpFlags, XdpRingOffset, XdpUmemReg, XdpUmemRegFlags,
+};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, sockopt};
 
 use crate::bpf::{Attached, attach};
@@ -76,7 +79,12 @@ struct Socket {
 impl Socket {
     /// A socket on the only queue of the device `name`.
     fn new(name: &str, mode: u32) -> io::Result<Self> {
-        let fd = rustix::net::socket_with(AddressFamily::XDP, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+        let fd = rustix::net::socket_with(
+            AddressFamily::XDP,
+            SocketType::RAW,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
         let memory = Memory::anonymous(2 * ENTRIES * ROOM)?;
         register(&fd, &memory)?;
         let offsets = sockopt::xdp_mmap_offsets(&fd)?;
@@ -180,14 +188,16 @@ impl Memory {
     /// The packet that `room` describes.
     fn packet(&self, room: libc::xdp_desc) -> &[u8] {
         let (at, length) = self.range(room);
-        // SAFETY: within the mapping, and the kernel leaves the room alone until it is back in the fill ring.
+        // SAFETY: within the mapping, and the kernel leaves the room alone until it is back in the
+        // fill ring.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(at), length) }
     }
 
     /// The room for the packet that `room` describes.
     fn packet_mut(&mut self, room: libc::xdp_desc) -> &mut [u8] {
         let (at, length) = self.range(room);
-        // SAFETY: within the mapping, and the kernel does not look before the room is in the ring for sending.
+        // SAFETY: within the mapping, and the kernel does not look before the room is in the ring
+        // for sending.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(at), length) }
     }
 
@@ -218,21 +228,25 @@ struct Ring<T> {
 impl<T: Copy> Ring<T> {
     /// The ring of `fd` that is mapped at `offset` and laid out as `at` says.
     fn new(fd: &OwnedFd, offset: u64, at: &XdpRingOffset) -> io::Result<Self> {
-        let (producer, consumer, entries) = (at.producer as usize, at.consumer as usize, at.desc as usize);
+        let (producer, consumer, entries) =
+            (at.producer as usize, at.consumer as usize, at.desc as usize);
         let memory = Memory::of(fd.as_fd(), entries + ENTRIES * size_of::<T>(), offset)?;
         Ok(Self { memory, producer, consumer, entries, of: std::marker::PhantomData })
     }
 
     /// How far one of the sides is.
     fn counter(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: `at` is where the kernel has this counter in the mapping, and both sides use it as an atomic.
+        // SAFETY: `at` is where the kernel has this counter in the mapping, and both sides use it
+        // as an atomic.
         unsafe { &*self.memory.base.as_ptr().add(at).cast() }
     }
 
     /// Where the entry number `count` is.
     fn entry(&self, count: u32) -> *mut T {
         // SAFETY: the mapping has room for ENTRIES of them.
-        unsafe { self.memory.base.as_ptr().add(self.entries).cast::<T>().add(count as usize % ENTRIES) }
+        unsafe {
+            self.memory.base.as_ptr().add(self.entries).cast::<T>().add(count as usize % ENTRIES)
+        }
     }
 
     /// Whether the consumer has taken all.
@@ -253,8 +267,8 @@ impl<T: Copy> Ring<T> {
         Some(entry)
     }
 
-    /// Puts an entry into a ring that the kernel empties. There are no more rooms for it than entries, so it is never
-    /// full.
+    /// Puts an entry into a ring that the kernel empties. There are no more rooms for it than
+    /// entries, so it is never full.
     fn put(&self, entry: T) {
         let count = self.counter(self.producer).load(Ordering::Relaxed);
         // SAFETY: the kernel does not read this entry before the producer is past it.

@@ -81,7 +81,8 @@ impl Killable {
         command.args(["cleanup::role", "--exact", "--nocapture"]).env(ROLE, "1");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let sleeper = lines.map_while(Result::ok).find_map(|line| line.strip_prefix("sleeps ")?.parse().ok());
+        let sleeper =
+            lines.map_while(Result::ok).find_map(|line| line.strip_prefix("sleeps ")?.parse().ok());
         Self { child, sleeper: sleeper.unwrap() }
     }
 

@@ -34,10 +34,17 @@ fn sixty_four_hosts_at_200_mbit_per_second() {
         assert_eq!((report.entered, report.delivered), (came as u64, came as u64));
         let late = &report.lateness;
         assert_eq!(late.count(), came as u64, "every packet has a deadline");
-        assert!(late.max() <= Duration::from_millis(1) || late.missed() > 0, "what is missed is counted");
+        assert!(
+            late.max() <= Duration::from_millis(1) || late.missed() > 0,
+            "what is missed is counted"
+        );
         let [half, most] = [0.5, 0.99].map(|share| late.quantile(share));
         let mut findings = Findings::default();
-        let line = format!("late by {half}, {most} at p99, {} at most; {} missed", late.max(), late.missed());
+        let line = format!(
+            "late by {half}, {most} at p99, {} at most; {} missed",
+            late.max(),
+            late.missed()
+        );
         findings.add(line, report.kept_up());
         findings
     });

@@ -69,7 +69,8 @@ fn a_run_is_changed_over_its_socket() {
         let came = [2, 1].map(|mbps| {
             assert_eq!(client.ask(format!("set alice.up rate {mbps}Mbit/s").as_bytes()), "ok");
             // Three times what the line takes; what waits is let out before the next.
-            let (_, arrivals) = through(&from, &to, &steady(Duration::from_millis(2), 500, 1_250), 0);
+            let (_, arrivals) =
+                through(&from, &to, &steady(Duration::from_millis(2), 500, 1_250), 0);
             assert_eq!(client.ask(b"set alice.up rate unlimited"), "ok");
             settle(50);
             // They are not of the next.
@@ -84,7 +85,8 @@ fn a_run_is_changed_over_its_socket() {
     attempts("the delay is changed", || {
         let [none, some] = [0, 10].map(|millis| {
             assert_eq!(client.ask(format!("set alice.up delay {millis}ms").as_bytes()), "ok");
-            let (sent, arrivals) = through(&from, &to, &steady(Duration::from_millis(1), 300, 200), 30);
+            let (sent, arrivals) =
+                through(&from, &to, &steady(Duration::from_millis(1), 300, 200), 30);
             median(&delays(&sent, &arrivals))
         });
         let added = some - none;
@@ -108,8 +110,13 @@ fn what_is_no_request_is_an_error_and_stops_nothing() {
     let controls = Controls::listen(&place.0, names(&config)).unwrap();
     let rig = Rig::start_with(&config, SEED, Some(controls), Blind);
     let mut client = Client::new(&place.0);
-    let wrong: [&[u8]; 5] =
-        [b"", b"\xff\xfe\x00\x01", b"set carol.up rate 1Mbit/s", b"set alice.up rate fast", b"drop"];
+    let wrong: [&[u8]; 5] = [
+        b"",
+        b"\xff\xfe\x00\x01",
+        b"set carol.up rate 1Mbit/s",
+        b"set alice.up rate fast",
+        b"drop",
+    ];
     for line in wrong {
         let answer = client.ask(line);
         assert!(answer.starts_with("error: "), "{answer}");

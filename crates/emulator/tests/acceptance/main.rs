@@ -22,12 +22,15 @@ mod timing;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-/// The turn of a test: one at a time, because two would disturb each other's times. `None` where hosts cannot be made.
+/// The turn of a test: one at a time, because two would disturb each other's times. `None` where
+/// hosts cannot be made.
 fn turn() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
     static ONCE: Once = Once::new();
     if let Some(reason) = common::missing() {
-        ONCE.call_once(|| skip(&format!("needs root, /dev/net/tun and network namespaces: {reason}")));
+        ONCE.call_once(|| {
+            skip(&format!("needs root, /dev/net/tun and network namespaces: {reason}"))
+        });
         return None;
     }
     Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))

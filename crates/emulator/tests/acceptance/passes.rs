@@ -7,7 +7,9 @@ use crate::{skip, turn};
 use emulator::Host;
 use net::{Dscp, Ecn, LineConfig, Protocol};
 use nix::sys::socket::{setsockopt, sockopt};
-use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover, set_ip_tos, set_ipv6_tclass};
+use rustix::net::sockopt::{
+    Ipv4PathMtuDiscovery, set_ip_mtu_discover, set_ip_tos, set_ipv6_tclass,
+};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
@@ -39,7 +41,10 @@ fn pings_come_back_over_both_families() {
     run(rig.host(1), "ping -6 -c 3 -i 0.1 -W 5 alice.ipv6");
     let (_, log) = rig.finish();
     for protocol in [1, 58] {
-        let seen = log.delivered.iter().filter(|seen| seen.packet.flow.protocol == Protocol::Other(protocol));
+        let seen = log
+            .delivered
+            .iter()
+            .filter(|seen| seen.packet.flow.protocol == Protocol::Other(protocol));
         assert_eq!(seen.count(), 6, "requests and answers of protocol {protocol}");
     }
 }
@@ -48,7 +53,8 @@ fn pings_come_back_over_both_families() {
 fn tcp_carries_data_both_ways_over_both_families() {
     let Some(_turn) = turn() else { return };
     let rig = Rig::start(&pairs(&[LineConfig::default()]), Blind);
-    let sent: Vec<u8> = (0..1_000_000u32).map(|nth| (nth.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let sent: Vec<u8> =
+        (0..1_000_000u32).map(|nth| (nth.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     for (at, name) in [("0.0.0.0", "bob"), ("::", "bob.ipv6")] {
         let listener = rig.host(1).within(move || TcpListener::bind((at, 80)).unwrap()).unwrap();
         assert!(rig.host(1).listens(80) && !rig.host(0).listens(80));
@@ -59,7 +65,8 @@ fn tcp_carries_data_both_ways_over_both_families() {
             peer.ip()
         });
         // The name is looked up on the host: elsewhere it is not known.
-        let mut stream = rig.host(0).within(move || TcpStream::connect((name, 80)).unwrap()).unwrap();
+        let mut stream =
+            rig.host(0).within(move || TcpStream::connect((name, 80)).unwrap()).unwrap();
         let mut back = Vec::new();
         std::thread::scope(|scope| {
             let mut writer = stream.try_clone().unwrap();
@@ -85,9 +92,11 @@ fn udp_carries_its_payload_and_its_class_over_both_families() {
         rig.host(host).within(move || UdpSocket::bind((at, PORT)).unwrap()).unwrap()
     };
     // The largest that one packet holds.
-    for (at, to, size) in
-        [("0.0.0.0", address(1), 1_472), ("::", id(1).address_v6().into(), 1_452), ("0.0.0.0", address(1), 0)]
-    {
+    for (at, to, size) in [
+        ("0.0.0.0", address(1), 1_472),
+        ("::", id(1).address_v6().into(), 1_452),
+        ("0.0.0.0", address(1), 0),
+    ] {
         let (from, receiver) = (bind(0, at), bind(1, at));
         if at == "::" {
             set_ipv6_tclass(&from, EF.into()).unwrap();
@@ -136,7 +145,8 @@ fn a_packets_class_mark_decides_its_htb_class() {
         for (tos, mbps) in [(EF, 3.0), (0, 1.0)] {
             // From when both classes have spent their bursts until the last packet is sent.
             let within = start + 200_000_000..start + 1_000_000_000;
-            let of_class = |arrival: &&Arrival| arrival.tos == Some(tos) && within.contains(&arrival.at);
+            let of_class =
+                |arrival: &&Arrival| arrival.tos == Some(tos) && within.contains(&arrival.at);
             let packets = arrivals.iter().filter(of_class).count();
             let rate = packets as f64 * 8_000.0 / 0.8 / 1e6;
             let line = format!("class {tos:#x}: {rate:.3} Mbit/s of {mbps}");
@@ -146,7 +156,8 @@ fn a_packets_class_mark_decides_its_htb_class() {
     });
 }
 
-/// Twice what the line takes: CoDel signals by marks, and a header with a wrong checksum would not pass bob's kernel.
+/// Twice what the line takes: CoDel signals by marks, and a header with a wrong checksum would not
+/// pass bob's kernel.
 #[test]
 fn a_packet_is_marked_where_the_queue_would_drop_it() {
     let Some(_turn) = turn() else { return };
@@ -198,7 +209,8 @@ fn strangers_addresses_and_a_dead_interface_stop_nothing() {
     let rig = Rig::start(&pairs(&[LineConfig::default()]), Blind);
     let to = rig.receiver(1);
     to.set_read_timeout(Some(std::time::Duration::from_secs(5))).unwrap();
-    let any = rig.host(0).within(|| [buffered("0.0.0.0", 0, None), buffered("::", 0, None)]).unwrap();
+    let any =
+        rig.host(0).within(|| [buffered("0.0.0.0", 0, None), buffered("::", 0, None)]).unwrap();
     any[0].set_broadcast(true).unwrap();
     for stranger in ["10.0.0.77", "10.0.200.1", "10.0.255.255"] {
         any[0].send_to(b"anyone there?", (stranger, PORT)).unwrap();
@@ -207,7 +219,8 @@ fn strangers_addresses_and_a_dead_interface_stop_nothing() {
     let bob = (address(1), PORT);
     run(rig.host(1), "ip link set eth0 down");
     any[0].send_to(b"nobody takes this", bob).unwrap();
-    // The loop has to meet it while the interface is down, also on a machine that stands still for a moment.
+    // The loop has to meet it while the interface is down, also on a machine that stands still for
+    // a moment.
     settle(500);
     run(rig.host(1), "ip link set eth0 up");
     any[0].send_to(b"hello", bob).unwrap();

@@ -7,9 +7,9 @@ use crate::common::traffic::{Burst, Receiver, delays, machine_is_late, send, thr
 use crate::timing::{HALF, MOST};
 use crate::turn;
 use net::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, Dropped, Events, Fading, Field, Filter,
-    Flow, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, QueueConfig,
-    RateControl, Schedule, Start, WifiConfig, WifiDevice, WifiStation,
+    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, Dropped, Events, Fading, Field,
+    Filter, Flow, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network, NetworkConfig,
+    Packet, QueueConfig, RateControl, Schedule, Start, WifiConfig, WifiDevice, WifiStation,
 };
 use rustix::net::sockopt::set_ip_tos;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Speed, Stream, Time};
@@ -29,7 +29,10 @@ impl Events for Delivered {
 }
 
 /// Packets through a new network in virtual time: when each came, and its place in the list.
-fn simulate(config: &NetworkConfig, packets: impl IntoIterator<Item = (Time, Packet)>) -> Vec<(Time, u64)> {
+fn simulate(
+    config: &NetworkConfig,
+    packets: impl IntoIterator<Item = (Time, Packet)>,
+) -> Vec<(Time, u64)> {
     let mut network = Network::new(config, SEED).unwrap();
     let mut delivered = Delivered::default();
     for (number, (at, packet)) in (0..).zip(packets) {
@@ -53,7 +56,8 @@ tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0x
 /// Each is sent about 6.4 Mbit/s.
 fn lines() -> Vec<(&'static str, LineConfig)> {
     let queues = ["bfifo limit 30000", "droptail limit 50ms", "codel", "fq_codel", "pie"];
-    let limited = |queue: &str| LineConfig { queue: queue.parse().unwrap(), ..line(Bitrate::from_mbps(5)) };
+    let limited =
+        |queue: &str| LineConfig { queue: queue.parse().unwrap(), ..line(Bitrate::from_mbps(5)) };
     let mut lines: Vec<_> = queues.into_iter().map(|queue| (queue, limited(queue))).collect();
     lines.push(("htb", LineConfig { queue: HTB.parse().unwrap(), ..LineConfig::default() }));
     let loss = LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(3)));
@@ -74,8 +78,8 @@ fn random_plan(stream: &mut Stream, packets: u64) -> Vec<Burst> {
         .collect()
 }
 
-/// With the times at which packets came to the loop, the model in virtual time does the same with each: what differs is how late
-/// the loop was.
+/// With the times at which packets came to the loop, the model in virtual time does the same with
+/// each: what differs is how late the loop was.
 #[test]
 fn the_same_entries_give_the_same_run() {
     let Some(_turn) = turn() else { return };
@@ -96,7 +100,8 @@ fn lte() -> NetworkConfig {
     let marked = Match { field: Field::Tos, value: EF.into(), mask: 0xfc };
     let filters = vec![Filter { prio: 1, ipv6: None, matches: vec![marked], class: 1 }];
     let default = BearerConfig { up, ..BearerConfig::default() };
-    let voice = BearerConfig { qci: 1, gbr: Some(Bitrate::from_kbps(64)), filters, ..default.clone() };
+    let voice =
+        BearerConfig { qci: 1, gbr: Some(Bitrate::from_kbps(64)), filters, ..default.clone() };
     config.lte = vec![LteConfig { bearers: vec![default, voice], ..LteConfig::default() }];
     config
 }
@@ -105,15 +110,25 @@ fn lte() -> NetworkConfig {
 fn wifi() -> NetworkConfig {
     let mut config = pairs(&[LineConfig::default()]);
     let buffer = Buffer::Shared { queue: "pfifo limit 20".parse().unwrap(), driver: 10 };
-    let device =
-        WifiDevice { rate: RateControl::Fixed(0), noise: Dbm::new(-64), buffer, ..WifiDevice::default() };
+    let device = WifiDevice {
+        rate: RateControl::Fixed(0),
+        noise: Dbm::new(-64),
+        buffer,
+        ..WifiDevice::default()
+    };
     let fading = Fading { deviation: Decibels::new(2), coherence: Duration::from_millis(50) };
-    let place = WifiStation { distance: Metres::new(10), walls: 2, fading, ..WifiStation::default() };
+    let place =
+        WifiStation { distance: Metres::new(10), walls: 2, fading, ..WifiStation::default() };
     config.hosts[0].access = AccessConfig::Wifi(WifiStation { device: device.clone(), ..place });
     let aggregation = Aggregation { ampdu_frames: 4, ..Aggregation::default() };
     let access = ChannelAccess::Edca;
-    config.wifi =
-        vec![WifiConfig { access, aggregation, retry_limit: Some(3), ap: device, ..WifiConfig::default() }];
+    config.wifi = vec![WifiConfig {
+        access,
+        aggregation,
+        retry_limit: Some(3),
+        ap: device,
+        ..WifiConfig::default()
+    }];
     config
 }
 
@@ -134,9 +149,17 @@ fn compare_entries(config: &NetworkConfig) -> Findings {
     let of_model = |&(_, place): &(Time, u64)| log.entered[usize::try_from(place).unwrap()].number;
     let (real, ours) = (numbers(&log.delivered), model.iter().map(of_model).collect::<Vec<_>>());
     let differs = real.iter().zip(&ours).position(|(real, ours)| real != ours);
-    assert_eq!((differs, real.len()), (None, ours.len()), "the same are delivered, in the same order");
+    assert_eq!(
+        (differs, real.len()),
+        (None, ours.len()),
+        "the same are delivered, in the same order"
+    );
     assert_eq!(log.entered.len() as u64, PACKETS, "every packet came to the loop");
-    assert_eq!((report.delivered, came), (model.len() as u64, model.len()), "and what it gave out arrived");
+    assert_eq!(
+        (report.delivered, came),
+        (model.len() as u64, model.len()),
+        "and what it gave out arrived"
+    );
     assert!(model.len() < log.entered.len(), "something is dropped");
 
     let late = log.delivered.iter().zip(&model).map(|(seen, (due, _))| {
@@ -155,7 +178,8 @@ fn compare_entries(config: &NetworkConfig) -> Findings {
     findings
 }
 
-/// Busy periods in which bursts come halfway between departures, so that some milliseconds do not decide what is dropped.
+/// Busy periods in which bursts come halfway between departures, so that some milliseconds do not
+/// decide what is dropped.
 fn clear_plan(rate: Bitrate) -> Vec<Burst> {
     let mut plan = Vec::new();
     let mut start = Duration::ZERO;
@@ -164,8 +188,8 @@ fn clear_plan(rate: Bitrate) -> Vec<Burst> {
         let mut at = start;
         for (nth, packets) in [20, 7, 12, 6, 9].into_iter().cycle().take(7).enumerate() {
             plan.push(Burst { at, socket: 0, packets, size });
-            at +=
-                each * 5 + if nth == 0 { Duration::from_nanos(each.as_nanos() / 2) } else { Duration::ZERO };
+            at += each * 5
+                + if nth == 0 { Duration::from_nanos(each.as_nanos() / 2) } else { Duration::ZERO };
         }
         // The queue is empty by then.
         start = at + each * 25;
@@ -201,7 +225,11 @@ fn the_same_schedule_gives_the_same_run() {
         assert!(model.len() < packets.len(), "something is dropped");
         let mut stream = SEED.stream("off");
         let put_off = planned(&plan, || Duration::from_micros(stream.below(4_000)));
-        assert_eq!(numbers(&simulate(&config, put_off)), numbers(&model), "four milliseconds decide nothing");
+        assert_eq!(
+            numbers(&simulate(&config, put_off)),
+            numbers(&model),
+            "four milliseconds decide nothing"
+        );
         attempts(queue, || compare_schedule(&config, &plan, &packets, &model));
     }
 }
@@ -213,7 +241,8 @@ fn compare_schedule(
     model: &[(Time, u64)],
 ) -> Findings {
     let rig = Rig::start(config, Blind);
-    let (sent, mut firsts) = through(&rig.sender(2, 3), &rig.receiver(3), &plan[..plan.len() / 2], 20);
+    let (sent, mut firsts) =
+        through(&rig.sender(2, 3), &rig.receiver(3), &plan[..plan.len() / 2], 20);
     // What the way to the loop and from it takes, without a limit.
     firsts.retain(|arrival| {
         let place = usize::try_from(arrival.number).unwrap();
@@ -234,15 +263,19 @@ fn compare_schedule(
         let (sent, _) = packets[usize::try_from(*number).unwrap()];
         at.saturating_since(sent).as_nanos() as f64 / 1e3
     });
-    let off: Vec<f64> =
-        delays(&sent, &arrivals).iter().zip(model).map(|(real, model)| real - least - model).collect();
+    let off: Vec<f64> = delays(&sent, &arrivals)
+        .iter()
+        .zip(model)
+        .map(|(real, model)| real - least - model)
+        .collect();
     let sizes: Vec<f64> = off.iter().map(|off| off.abs()).collect();
     // A few hundred packets: the exact test above judges one in a hundred.
     let (half, most) = (median(&off), quantile(&sizes, 0.9));
     let line = format!(
         "later than the model by {half:.1} µs in the median, off by {most:.1} at p90; {least:.1} and {machine:.1} more without"
     );
-    // A busy period is as late as the packet that begins it was taken in, so that few wake-ups decide the median too.
+    // A busy period is as late as the packet that begins it was taken in, so that few wake-ups
+    // decide the median too.
     findings.add(line, half.abs() <= HALF + machine && most <= MOST + machine);
     findings
 }

@@ -8,8 +8,9 @@ use crate::turn;
 use net::LineConfig;
 use units::{Bitrate, Bytes, Duration};
 
-/// What a packet may be off by in the median and in 99 of 100, µs. To the second comes what the machine itself is late by, measured
-/// in the same attempt: a virtual machine whose processors are taken away now and then has no better.
+/// What a packet may be off by in the median and in 99 of 100, µs. To the second comes what the
+/// machine itself is late by, measured in the same attempt: a virtual machine whose processors are
+/// taken away now and then has no better.
 pub(crate) const HALF: f64 = 30.0;
 pub(crate) const MOST: f64 = 80.0;
 
@@ -17,7 +18,8 @@ pub(crate) const MOST: f64 = 80.0;
 #[test]
 fn the_delay_is_what_is_set() {
     let Some(_turn) = turn() else { return };
-    let rig = Rig::start(&pairs(&[LineConfig::default(), delayed(Duration::from_millis(25))]), Blind);
+    let rig =
+        Rig::start(&pairs(&[LineConfig::default(), delayed(Duration::from_millis(25))]), Blind);
     let hosts = [[0, 1], [2, 3], [3, 2]];
     let ends = hosts.map(|[from, to]| (rig.sender(from, to), rig.receiver(to)));
     attempts("delay", || {
@@ -64,7 +66,8 @@ fn the_rate_is_what_is_set() {
         // A millisecond's at a time, where there are several.
         let at_once = usize::try_from(1_000_000 / each.as_nanos()).unwrap().max(1);
         let every = Duration::from_nanos(each.as_nanos() * at_once as u64 * 10 / 11);
-        let mut plan = steady(every, usize::try_from(1_200_000_000 / every.as_nanos()).unwrap(), SIZE);
+        let mut plan =
+            steady(every, usize::try_from(1_200_000_000 / every.as_nanos()).unwrap(), SIZE);
         plan.iter_mut().for_each(|burst| burst.packets = at_once);
         attempts(&format!("{kbps} kbit/s"), || {
             let (_, arrivals) = through(&from, &to, &plan, 250);
@@ -80,11 +83,13 @@ fn the_rate_is_what_is_set() {
 /// Between arrivals, ns, by the line through all.
 fn spacing(arrivals: &[Arrival]) -> f64 {
     let first = arrivals[0].at;
-    let points = arrivals.iter().enumerate().map(|(nth, arrival)| (nth as f64, (arrival.at - first) as f64));
+    let points =
+        arrivals.iter().enumerate().map(|(nth, arrival)| (nth as f64, (arrival.at - first) as f64));
     slope(&points.collect::<Vec<_>>())
 }
 
-/// Packets back to back leave as far apart as the rate has them, the first of them too: a token bucket would let them pass.
+/// Packets back to back leave as far apart as the rate has them, the first of them too: a token
+/// bucket would let them pass.
 #[test]
 fn a_burst_leaves_at_the_rate() {
     let Some(_turn) = turn() else { return };
@@ -97,14 +102,17 @@ fn a_burst_leaves_at_the_rate() {
         let each = Bitrate::from_mbps(mbps).time_to_send(Bytes::new(size as u64)).unwrap();
         for packets in [5, 20, 50] {
             let every = each * packets as u64 + Duration::from_millis(5);
-            let plan: Vec<Burst> =
-                (0..PROBES as u64).map(|nth| Burst { at: every * nth, socket: 0, packets, size }).collect();
+            let plan: Vec<Burst> = (0..PROBES as u64)
+                .map(|nth| Burst { at: every * nth, socket: 0, packets, size })
+                .collect();
             attempts(&format!("{packets} at {mbps} Mbit/s"), || {
-                let (_, arrivals) = through(&from, &to, &plan, 50 + (each * packets as u64).as_millis());
+                let (_, arrivals) =
+                    through(&from, &to, &plan, 50 + (each * packets as u64).as_millis());
                 assert_eq!(arrivals.len(), PROBES * packets, "nothing is lost");
                 let lasts = |probe: &[Arrival]| (probe[packets - 1].at - probe[0].at) as f64;
                 let lasts: Vec<f64> = arrivals.chunks(packets).map(lasts).collect();
-                let share = 100.0 * median(&lasts) / (each.as_nanos() * (packets as u64 - 1)) as f64;
+                let share =
+                    100.0 * median(&lasts) / (each.as_nanos() * (packets as u64 - 1)) as f64;
                 let mut findings = Findings::default();
                 findings.add(format!("{share:.2} % of the time"), (share - 100.0).abs() <= 2.0);
                 findings

@@ -31,14 +31,15 @@ impl fmt::Display for Findings {
     }
 }
 
-/// What the machine's own timers may be late by at the 99th percentile for an attempt to be a fair one, µs.
+/// What the machine's own timers may be late by at the 99th percentile for an attempt to be a fair
+/// one, µs.
 const FAIR: f64 = 300.0;
 
 /// Out of bounds in so many fair attempts is out of bounds.
 const ENOUGH: usize = 6;
 
-/// Measures until everything is within its bounds. Where the machine itself stood still in nearly every attempt, nothing can be said, and
-/// that is said.
+/// Measures until everything is within its bounds. Where the machine itself stood still in nearly
+/// every attempt, nothing can be said, and that is said.
 pub(crate) fn attempts(name: &str, mut measure: impl FnMut() -> Findings) {
     let mut fair = 0;
     for attempt in 1..=ATTEMPTS {
@@ -49,10 +50,15 @@ pub(crate) fn attempts(name: &str, mut measure: impl FnMut() -> Findings) {
             return;
         }
         fair += usize::from(before.max(machine_is_late()) <= FAIR);
-        assert!(fair < ENOUGH, "{name}, {fair} times out of bounds:\n{}", findings.wrong.join("\n"));
+        assert!(
+            fair < ENOUGH,
+            "{name}, {fair} times out of bounds:\n{}",
+            findings.wrong.join("\n")
+        );
         if attempt == ATTEMPTS {
             let wrong = findings.wrong.join("; ");
-            let line = format!("{name}: not judged, this machine's own timers are too late: {wrong}\n");
+            let line =
+                format!("{name}: not judged, this machine's own timers are too late: {wrong}\n");
             // Past the capture of the test's output.
             let _ = std::io::stderr().write_all(line.as_bytes());
         }

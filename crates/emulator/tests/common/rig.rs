@@ -3,7 +3,8 @@
 use super::traffic::{PORT, buffered};
 use emulator::{Clock, Controls, Emulator, Host, Observer, Report, Testbed, read_header};
 use net::{
-    AccessConfig, HostConfig, HostId, LineConfig, Network, NetworkConfig, Packet, RateConfig, Schedule,
+    AccessConfig, HostConfig, HostId, LineConfig, Network, NetworkConfig, Packet, RateConfig,
+    Schedule,
 };
 use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
@@ -21,7 +22,8 @@ pub(crate) fn delayed(delay: Duration) -> LineConfig {
     LineConfig { delay: Schedule::constant(delay), ..LineConfig::default() }
 }
 
-/// Pairs of hosts, each with such a line upwards. Pair n is the hosts 2n and 2n + 1; the first is alice and bob.
+/// Pairs of hosts, each with such a line upwards. Pair n is the hosts 2n and 2n + 1; the first is
+/// alice and bob.
 pub(crate) fn pairs(lines: &[LineConfig]) -> NetworkConfig {
     let host = |name: String, up: &LineConfig| HostConfig {
         name,
@@ -70,7 +72,8 @@ impl<O: Observer + Send + 'static> Rig<O> {
         let thread = std::thread::spawn(move || {
             tell.send(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
             let end = Time::from_secs(1_000);
-            let report = emulator.run(end, Duration::from_millis(100), &stopped, &mut observer).unwrap();
+            let report =
+                emulator.run(end, Duration::from_millis(100), &stopped, &mut observer).unwrap();
             (report, observer)
         });
         Self { bed, stop, thread: Some(thread), tid: told.recv().unwrap() }

@@ -5,7 +5,11 @@ pub(crate) fn quantile(samples: &[f64], share: f64) -> f64 {
     assert!(!samples.is_empty(), "no samples");
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
-    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "a share of a length")]
+    #[expect(
+        clippy::cast_sign_loss,
+        clippy::cast_possible_truncation,
+        reason = "a share of a length"
+    )]
     let place = ((sorted.len() - 1) as f64 * share).round() as usize;
     sorted[place]
 }
@@ -14,8 +18,9 @@ pub(crate) fn median(samples: &[f64]) -> f64 {
     quantile(samples, 0.5)
 }
 
-/// The 99th percentile of a hundred samples in a row, in the median over all such. A moment in which the machine stands still spoils the
-/// hundreds that it falls into; what is always so is in each.
+/// The 99th percentile of a hundred samples in a row, in the median over all such. A moment in
+/// which the machine stands still spoils the hundreds that it falls into; what is always so is in
+/// each.
 pub(crate) fn p99(samples: &[f64]) -> f64 {
     let parts = samples.chunks_exact(samples.len().clamp(1, 100));
     median(&parts.map(|part| quantile(part, 0.99)).collect::<Vec<_>>())

@@ -1,4 +1,5 @@
-//! UDP packets at planned times, and when they came: by the kernel's time stamps, so that the receiver's own delay does not count.
+//! UDP packets at planned times, and when they came: by the kernel's time stamps, so that the
+//! receiver's own delay does not count.
 
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmsg, sendmmsg, setsockopt, sockopt,
@@ -57,7 +58,8 @@ pub(crate) fn buffered(host: &str, port: u16, peer: Option<(IpAddr, u16)>) -> Ud
     socket
 }
 
-/// How late a thread that nothing holds up is at one deadline of a hundred, µs: what the machine itself does.
+/// How late a thread that nothing holds up is at one deadline of a hundred, µs: what the machine
+/// itself does.
 pub(crate) fn machine_is_late() -> f64 {
     let waits = std::thread::spawn(|| {
         let _ = emulator::real_time();
@@ -83,8 +85,8 @@ fn wait_until(at: u64) {
     }
 }
 
-/// Sends packets, numbered from 0 in their payloads. Returns the time just before each was handed to the kernel. Where that is
-/// allowed, other programs do not hold it up.
+/// Sends packets, numbered from 0 in their payloads. Returns the time just before each was handed
+/// to the kernel. Where that is allowed, other programs do not hold it up.
 pub(crate) fn send(sockets: &[UdpSocket], plan: &[Burst]) -> Vec<u64> {
     std::thread::scope(|scope| {
         let sender = scope.spawn(|| {
@@ -123,10 +125,12 @@ fn payloads(first: u64, burst: &Burst) -> Vec<Vec<u8>> {
 
 /// Sends these back to back.
 pub(crate) fn send_burst(socket: &UdpSocket, payloads: &[Vec<u8>]) {
-    let slices: Vec<[IoSlice<'_>; 1]> = payloads.iter().map(|payload| [IoSlice::new(payload)]).collect();
+    let slices: Vec<[IoSlice<'_>; 1]> =
+        payloads.iter().map(|payload| [IoSlice::new(payload)]).collect();
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(slices.len(), None);
     let peers = vec![None; slices.len()];
-    let sent = sendmmsg(socket.as_raw_fd(), &mut headers, &slices, &peers, [], MsgFlags::empty()).unwrap();
+    let sent =
+        sendmmsg(socket.as_raw_fd(), &mut headers, &slices, &peers, [], MsgFlags::empty()).unwrap();
     assert_eq!(sent.count(), payloads.len(), "all of a burst is sent");
 }
 
@@ -195,7 +199,9 @@ fn receive(socket: &UdpSocket, place: usize) -> Option<Arrival> {
     for control in message.cmsgs().unwrap() {
         match control {
             ControlMessageOwned::ScmTimestampns(time) => {
-                at = Some(time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs());
+                at = Some(
+                    time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs(),
+                );
             }
             ControlMessageOwned::Ipv4Tos(class) => tos = Some(class),
             ControlMessageOwned::Ipv6TClass(class) => tos = u8::try_from(class).ok(),
@@ -206,7 +212,8 @@ fn receive(socket: &UdpSocket, place: usize) -> Option<Arrival> {
     Some(Arrival { at: at.unwrap(), socket: place, number, tos })
 }
 
-/// Sends a plan through one socket and returns when its packets were sent, and what came of them to the other.
+/// Sends a plan through one socket and returns when its packets were sent, and what came of them to
+/// the other.
 pub(crate) fn through(
     from: &UdpSocket,
     to: &UdpSocket,

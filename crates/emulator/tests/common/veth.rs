@@ -11,9 +11,11 @@ const PREFIX: &str = "weir-veth-";
 pub(crate) struct Veth([String; 2]);
 
 impl Veth {
-    /// With what a script of tc makes of the first's eth0. A packet on the wire is one of at most 1500 bytes: offloads are off.
+    /// With what a script of tc makes of the first's eth0. A packet on the wire is one of at most
+    /// 1500 bytes: offloads are off.
     pub(crate) fn new(name: &str, script: &str) -> Self {
-        let veth = Self(["a", "b"].map(|host| format!("{PREFIX}{}-{name}-{host}", std::process::id())));
+        let veth =
+            Self(["a", "b"].map(|host| format!("{PREFIX}{}-{name}-{host}", std::process::id())));
         for host in &veth.0 {
             run(&format!("ip netns add {host}"));
         }
@@ -37,7 +39,8 @@ impl Veth {
         std::thread::scope(|scope| {
             let job = scope.spawn(move || {
                 let network = rustix::thread::LinkNameSpaceType::Network;
-                rustix::thread::move_into_link_name_space(namespace.as_fd(), Some(network)).unwrap();
+                rustix::thread::move_into_link_name_space(namespace.as_fd(), Some(network))
+                    .unwrap();
                 job()
             });
             job.join().unwrap()

@@ -24,7 +24,8 @@ impl Class {
         }
     }
 
-    /// The marks that a session of this class may use (RFC 8837 § 5, Table 1, interactive media of high priority).
+    /// The marks that a session of this class may use (RFC 8837 § 5, Table 1, interactive media of
+    /// high priority).
     #[must_use]
     pub fn marks(self) -> Marks {
         match self {

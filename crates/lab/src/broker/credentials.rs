@@ -1,5 +1,5 @@
-//! Credentials for a limited time, of which relay and broker share a secret and no list (TURN REST API,
-//! draft-uberti-behave-turn-rest-00 § 2.2).
+//! Credentials for a limited time, of which relay and broker share a secret and no list (TURN REST
+//! API, draft-uberti-behave-turn-rest-00 § 2.2).
 
 use super::is_name;
 use crate::secret::Secret;

@@ -14,12 +14,13 @@ const LIFETIME: Duration = Duration::from_secs(3_600);
 /// The longest that one may last: coturn itself takes any expiry.
 const MAX_LIFETIME: Duration = Duration::from_secs(86_400);
 /// The shortest shared secret, characters.
-pub(super) const LEAST_SECRET: usize = 16;
+pub(super) const MIN_SECRET: usize = 16;
 /// The longest file of a secret, bytes.
 const LONGEST_SECRET: u64 = 1_024;
 
 impl Config {
-    /// Reads a broker's file. The secrets are in files beside it or in the environment, never in itself.
+    /// Reads a broker's file. The secrets are in files beside it or in the environment, never in
+    /// itself.
     ///
     /// # Errors
     /// When it cannot be read or is wrong: where, and how to mend it.
@@ -77,16 +78,22 @@ fn config(node: &Node, secrets: &Secrets<'_>) -> Result<Config, Fault> {
         return Err(top.fault("lifetime", reason, "write a time from \"1s\" to \"86400s\""));
     }
     let relays = sections(&mut top, "relay")?;
-    let relays =
-        relays.into_iter().map(|(name, node)| relay(name, node, secrets)).collect::<Result<_, _>>()?;
+    let relays = relays
+        .into_iter()
+        .map(|(name, node)| relay(name, node, secrets))
+        .collect::<Result<_, _>>()?;
     let services = sections(&mut top, "service")?;
-    let services = services.into_iter().map(|(name, node)| service(name, node)).collect::<Result<_, _>>()?;
+    let services =
+        services.into_iter().map(|(name, node)| service(name, node)).collect::<Result<_, _>>()?;
     top.finish()?;
     Ok(Config { lifetime, relays, services })
 }
 
 /// The sections of a kind, of which there must be some.
-fn sections<'a>(top: &mut Reader<'a>, key: &'static str) -> Result<Vec<(&'a str, &'a Node)>, Fault> {
+fn sections<'a>(
+    top: &mut Reader<'a>,
+    key: &'static str,
+) -> Result<Vec<(&'a str, &'a Node)>, Fault> {
     let entries = top.entries(key)?;
     if (1..=MAX_RELAYS).contains(&entries.len()) {
         return Ok(entries);
@@ -105,7 +112,11 @@ fn relay(name: &str, node: &Node, secrets: &Secrets<'_>) -> Result<Relay, Fault>
         "basic" => Class::Basic,
         "specialised" => Class::Specialised,
         other => {
-            return Err(table.fault("class", format!("no class '{other}'"), "write basic or specialised"));
+            return Err(table.fault(
+                "class",
+                format!("no class '{other}'"),
+                "write basic or specialised",
+            ));
         }
     };
     let capacity = table.required("capacity")?;
@@ -156,7 +167,9 @@ fn urls(table: &mut Reader<'_>) -> Result<Vec<String>, Fault> {
         let url: String = read_value(item, &path)?;
         let rest = url.strip_prefix("turn:").or_else(|| url.strip_prefix("turns:"));
         match rest {
-            Some(rest) if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(url),
+            Some(rest) if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Ok(url)
+            }
             _ => Err(Fault::new(item.place, &path, format!("'{url}' is no TURN address"), mend)),
         }
     };
@@ -168,23 +181,25 @@ fn secret(table: &mut Reader<'_>, secrets: &Secrets<'_>) -> Result<Secret, Fault
     let file: Option<String> = table.optional("secret_file")?;
     let variable: Option<String> = table.optional("secret_env")?;
     let (key, word) = match (file, variable) {
-        (Some(file), None) => {
-            ("secret_file", (secrets.beside)(&file).map_err(|reason| table.fault("secret_file", reason, ""))?)
-        }
+        (Some(file), None) => (
+            "secret_file",
+            (secrets.beside)(&file).map_err(|reason| table.fault("secret_file", reason, ""))?,
+        ),
         (None, Some(name)) => {
-            let unset = || table.fault("secret_env", format!("the variable {name} is not set"), "set it");
+            let unset =
+                || table.fault("secret_env", format!("the variable {name} is not set"), "set it");
             ("secret_env", (secrets.variable)(&name).ok_or_else(unset)?)
         }
         (None, None) => return Err(table.fault("secret_file", "a relay without a secret", mend)),
         (Some(_), Some(_)) => return Err(table.fault("secret_env", "two secrets", mend)),
     };
     let word = word.trim();
-    if word.len() < LEAST_SECRET {
+    if word.len() < MIN_SECRET {
         let reason = format!("a secret of {} characters", word.len());
         return Err(table.fault(
             key,
             reason,
-            format!("make one of {LEAST_SECRET} or more, as 'openssl rand -hex 16' does"),
+            format!("make one of {MIN_SECRET} or more, as 'openssl rand -hex 16' does"),
         ));
     }
     Ok(Secret::new(word))
@@ -222,7 +237,10 @@ specialised = true
     fn a_file_says_which_relays_and_services_there_are() {
         let config = parse(GOOD).unwrap();
         let relay = &config.relays[0];
-        assert_eq!((relay.name.as_str(), relay.class, relay.capacity), ("paris", Class::Specialised, 2));
+        assert_eq!(
+            (relay.name.as_str(), relay.class, relay.capacity),
+            ("paris", Class::Specialised, 2)
+        );
         assert!(relay.secret.is("0123456789abcdef"), "without the end of the line");
         assert_eq!(relay.distance(Some("brittany")), Duration::from_millis(5));
         assert_eq!(relay.distance(Some("alsace")), relay.distance(None));
@@ -244,7 +262,11 @@ specialised = true
             (secret, "", "relay.paris.secret_file: a relay without a secret; write secret_file"),
             (secret, "secret_file = \"none\"", "relay.paris.secret_file: no such file"),
             (secret, "secret_file = \"short\"", "a secret of 4 characters; make one of 16 or more"),
-            (secret, "secret_env = \"ROME\"", "relay.paris.secret_env: the variable ROME is not set"),
+            (
+                secret,
+                "secret_env = \"ROME\"",
+                "relay.paris.secret_env: the variable ROME is not set",
+            ),
             (secret, "secret = \"0123456789abcdef\"", "a relay without a secret"),
             ("\"specialised\"", "\"special\"", "relay.paris.class: no class 'special'"),
             ("capacity = 2", "capacity = 0", "relay.paris.capacity: 0 sessions; write 1 to"),

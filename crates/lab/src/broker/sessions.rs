@@ -76,8 +76,12 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Name => "a user, service or region has 1 to 64 letters, digits and the signs . - _ @",
-            Self::Service => "this service has not subscribed; the operator adds it to the broker's file",
+            Self::Name => {
+                "a user, service or region has 1 to 64 letters, digits and the signs . - _ @"
+            }
+            Self::Service => {
+                "this service has not subscribed; the operator adds it to the broker's file"
+            }
             Self::Specialised => {
                 "this service has not subscribed to specialised sessions; ask for a basic one"
             }
@@ -131,8 +135,8 @@ impl Broker {
         state
     }
 
-    /// Gives a session the nearest relay of its class that has room; of two as near, the one with the smaller share of its
-    /// capacity in use.
+    /// Gives a session the nearest relay of its class that has room; of two as near, the one with
+    /// the smaller share of its capacity in use.
     ///
     /// # Errors
     /// When the request is refused.
@@ -152,7 +156,8 @@ impl Broker {
         // Whole seconds, as the credentials have them.
         let expiry = (now + self.config.lifetime).as_nanos().div_ceil(1_000_000_000);
         let id = random_word().map_err(|_| Refusal::Random)?;
-        let credentials = Credentials::new(&relay.secret, &request.user, expiry).ok_or(Refusal::Name)?;
+        let credentials =
+            Credentials::new(&relay.secret, &request.user, expiry).ok_or(Refusal::Name)?;
         let expires = Duration::from_secs(expiry);
         state.loads[place] += 1;
         state.sessions.insert(id.clone(), (place, expires));
@@ -187,7 +192,8 @@ impl Broker {
         first.map(|(place, _)| place).ok_or(Refusal::Full)
     }
 
-    /// Takes a session back; whether there was one. Its credentials hold until they expire: the relay has no list.
+    /// Takes a session back; whether there was one. Its credentials hold until they expire: the
+    /// relay has no list.
     pub fn close(&self, id: &str, now: Duration) -> bool {
         let mut state = self.state(now);
         let Some((relay, _)) = state.sessions.remove(id) else { return false };
@@ -263,7 +269,9 @@ mod tests {
         let session = open(NOW).unwrap();
         assert_eq!(open(NOW), Err(Refusal::Full));
         assert!(
-            !broker.close("none", NOW) && broker.close(&session.id, NOW) && !broker.close(&session.id, NOW)
+            !broker.close("none", NOW)
+                && broker.close(&session.id, NOW)
+                && !broker.close(&session.id, NOW)
         );
         let session = open(NOW).unwrap();
         assert_eq!(session.expires, NOW + Duration::from_secs(600));

@@ -115,14 +115,17 @@ impl Baseline {
         self.verdicts.iter().any(|former| former.id == id)
     }
 
-    /// Sees that these experiments have the schedules that they had: numbers of a short form are not those of the full one.
+    /// Sees that these experiments have the schedules that they had: numbers of a short form are
+    /// not those of the full one.
     ///
     /// # Errors
     /// The first claim whose experiment had another.
     pub fn check(&self, experiments: &[Experiment]) -> Result<(), BaselineError> {
         for former in self.verdicts.iter().filter(|former| former.status != Status::NotRun) {
             let now = experiments.iter().find(|experiment| experiment.name == former.experiment);
-            let Some(now) = now.filter(|now| (now.time_scale - former.time_scale).abs() > SAME_SCALE) else {
+            let Some(now) =
+                now.filter(|now| (now.time_scale - former.time_scale).abs() > SAME_SCALE)
+            else {
                 continue;
             };
             return Err(BaselineError(format!(
@@ -141,15 +144,20 @@ impl Baseline {
     pub fn regressions(&self, now: &[Verdict]) -> Vec<Regression> {
         let mut regressions = Vec::new();
         for verdict in now {
-            let Some(former) = self.verdicts.iter().find(|former| former.id == verdict.id) else { continue };
+            let Some(former) = self.verdicts.iter().find(|former| former.id == verdict.id) else {
+                continue;
+            };
             if former.status == Status::Reproduced && verdict.status != Status::Reproduced {
                 regressions.push(Regression::Claim { id: verdict.id.clone(), now: verdict.status });
             }
             for value in &verdict.values {
                 let same = |old: &&FormerValue| old.name == value.name && old.cell == value.cell;
                 if let Some(old) = former.values.iter().find(same).filter(|old| worse(old, value)) {
-                    let place =
-                        if value.cell.is_empty() { String::new() } else { format!(" ({})", value.cell) };
+                    let place = if value.cell.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" ({})", value.cell)
+                    };
                     regressions.push(Regression::Metric {
                         what: format!("{} {}, {}{place}", verdict.id, value.name, value.metric),
                         before: value.unit.show(old.mean.unwrap_or(f64::NAN)),

@@ -39,8 +39,9 @@ impl Catalogue {
         let mut claims = Vec::new();
         for file in files {
             let path = format!("claims/{}", file.path().display());
-            let text =
-                file.contents_utf8().ok_or_else(|| FileError::file(&path, "it is not text (UTF-8)", ""))?;
+            let text = file
+                .contents_utf8()
+                .ok_or_else(|| FileError::file(&path, "it is not text (UTF-8)", ""))?;
             claims.extend(read::read(text, &path)?);
         }
         Ok(Self { claims })
@@ -54,8 +55,8 @@ impl Catalogue {
         Ok(Self { claims: read::read(text, path)? })
     }
 
-    /// The claims with these ids, of these papers or with ids that begin so (`C` for `C-1`, `C-2`, …), in the order of the
-    /// catalogue; all if there are no words.
+    /// The claims with these ids, of these papers or with ids that begin so (`C` for `C-1`, `C-2`,
+    /// …), in the order of the catalogue; all if there are no words.
     ///
     /// # Errors
     /// When a word is none of these.
@@ -66,13 +67,15 @@ impl Catalogue {
         };
         for word in words {
             if !self.claims.iter().any(|claim| fits(claim, word)) {
-                let mut known: Vec<String> = self.claims.iter().map(|claim| claim.paper.clone()).collect();
+                let mut known: Vec<String> =
+                    self.claims.iter().map(|claim| claim.paper.clone()).collect();
                 known.dedup();
                 known.extend(self.claims.iter().map(|claim| claim.id.clone()));
                 return Err(UnknownClaim { word: word.clone(), known });
             }
         }
-        let chosen = |claim: &&Claim| words.is_empty() || words.iter().any(|word| fits(claim, word));
+        let chosen =
+            |claim: &&Claim| words.is_empty() || words.iter().any(|word| fits(claim, word));
         Ok(self.claims.iter().filter(chosen).collect())
     }
 

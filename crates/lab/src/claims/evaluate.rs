@@ -58,8 +58,9 @@ pub struct Verdict {
     pub runs: u32,
     /// The first seed.
     pub seed: u64,
-    /// By what the schedule was multiplied, where it is a short form (`--quick`): the windows of the claim were multiplied too, but not
-    /// the times that its check compares in seconds, such as how long a ramp takes.
+    /// By what the schedule was multiplied, where it is a short form (`--quick`): the windows of
+    /// the claim were multiplied too, but not the times that its check compares in seconds, such as
+    /// how long a ramp takes.
     #[serde(skip_serializing_if = "is_full")]
     pub time_scale: f64,
     /// Who made the runs, where they are stored ones: `Chromium 156`.
@@ -68,7 +69,8 @@ pub struct Verdict {
     /// The cells of which the machine limited a run, so that it says less of the network.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpu_limited: Vec<String>,
-    /// What explains a difference from what was published, where the claim failed and that is known.
+    /// What explains a difference from what was published, where the claim failed and that is
+    /// known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// What was measured, cell by cell.
@@ -129,7 +131,8 @@ pub fn schedule(scale: f64) -> String {
 }
 
 impl Verdict {
-    /// What the reader of the result must know of it: that the machine limited runs, that the schedule was shortened. Empty if nothing.
+    /// What the reader of the result must know of it: that the machine limited runs, that the
+    /// schedule was shortened. Empty if nothing.
     #[must_use]
     pub fn caveat(&self) -> String {
         let limited = match self.cpu_limited.len() {
@@ -137,7 +140,8 @@ impl Verdict {
             1 => Some("CPU-limited in 1 cell".to_owned()),
             cells => Some(format!("CPU-limited in {cells} cells")),
         };
-        let quick = (!is_full(&self.time_scale)).then(|| format!("quick: {}", schedule(self.time_scale)));
+        let quick =
+            (!is_full(&self.time_scale)).then(|| format!("quick: {}", schedule(self.time_scale)));
         limited.into_iter().chain(quick).collect::<Vec<_>>().join("; ")
     }
 
@@ -157,7 +161,12 @@ impl Verdict {
 pub(super) type CellValues = Vec<Vec<f64>>;
 
 impl Claim {
-    fn verdict(&self, experiment: Option<&Experiment>, status: Status, measured: String) -> Verdict {
+    fn verdict(
+        &self,
+        experiment: Option<&Experiment>,
+        status: Status,
+        measured: String,
+    ) -> Verdict {
         Verdict {
             id: self.id.clone(),
             status,
@@ -241,14 +250,17 @@ impl Claim {
         Ok((holds, self.show.clone().unwrap_or_else(all).show(&measured)))
     }
 
-    /// A cell as an expression sees it: parameters by axis, and the mean, least and greatest of each value.
+    /// A cell as an expression sees it: parameters by axis, and the mean, least and greatest of
+    /// each value.
     fn data(&self, cell: &Cell, values: &CellValues) -> Result<Vec<(String, Datum)>, String> {
         let mut data: Vec<(String, Datum)> = Vec::new();
         for (name, text) in &cell.params {
             data.push((name.clone(), parameter(text)));
         }
         for ((name, _), runs) in self.values.iter().zip(values) {
-            let of = |fold: fn(f64, f64) -> f64, from| Datum::Number(runs.iter().copied().fold(from, fold));
+            let of = |fold: fn(f64, f64) -> f64, from| {
+                Datum::Number(runs.iter().copied().fold(from, fold))
+            };
             data.push((name.clone(), Datum::Number(mean(runs))));
             data.push((format!("{name}_min"), of(f64::min, f64::INFINITY)));
             data.push((format!("{name}_max"), of(f64::max, f64::NEG_INFINITY)));
@@ -273,7 +285,8 @@ fn has_nan(value: &Value) -> bool {
     }
 }
 
-/// A quantity as a number (rates in bit/s, times in seconds, shares of one, sizes in bytes), anything else as text.
+/// A quantity as a number (rates in bit/s, times in seconds, shares of one, sizes in bytes),
+/// anything else as text.
 fn parameter(text: &str) -> Datum {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     let rate = || text.parse::<Bitrate>().ok().map(Bitrate::as_bps_f64);

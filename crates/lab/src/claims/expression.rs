@@ -1,4 +1,5 @@
-//! Expressions in the Common Expression Language (<https://cel.dev>), with the functions that claims need.
+//! Expressions in the Common Expression Language (<https://cel.dev>), with the functions that
+//! claims need.
 
 use crate::metrics::mean;
 use cel::extractors::Arguments;
@@ -27,12 +28,15 @@ impl Expression {
             .references()
             .variables()
             .into_iter()
-            .find(|name| *name != CELLS && !names.iter().any(|known| known == name) && !bound(text, name))
+            .find(|name| {
+                *name != CELLS && !names.iter().any(|known| known == name) && !bound(text, name)
+            })
             .map(|name| format!("'{text}' refers to '{name}', which is not measured above"));
         unknown.map_or(Ok(Self { text: text.to_owned(), program }), Err)
     }
 
-    /// Its value. What compares with not-a-number is itself not-a-number: nothing was measured there.
+    /// Its value. What compares with not-a-number is itself not-a-number: nothing was measured
+    /// there.
     pub(super) fn evaluate(&self, scope: &Scope) -> Result<Value, String> {
         let is_nan = |value: &Value| matches!(value, Value::Float(number) if number.is_nan());
         match self.program.execute(&scope.context) {
@@ -85,14 +89,21 @@ fn map(entries: Vec<(String, Datum)>) -> Value {
 }
 
 fn add_functions(context: &mut Context<'static, 'static>) -> Result<(), cel::DeclarationError> {
-    context.add_function("min", |args: Arguments| reduce("min", &args, |list| extreme(list, f64::min)))?;
-    context.add_function("max", |args: Arguments| reduce("max", &args, |list| extreme(list, f64::max)))?;
+    context.add_function("min", |args: Arguments| {
+        reduce("min", &args, |list| extreme(list, f64::min))
+    })?;
+    context.add_function("max", |args: Arguments| {
+        reduce("max", &args, |list| extreme(list, f64::max))
+    })?;
     context.add_function("mean", |args: Arguments| reduce("mean", &args, mean))?;
-    context.add_function("sum", |args: Arguments| reduce("sum", &args, |list| list.iter().sum()))?;
+    context
+        .add_function("sum", |args: Arguments| reduce("sum", &args, |list| list.iter().sum()))?;
     context.add_function("sqrt", |args: Arguments| reduce("sqrt", &args, |list| list[0].sqrt()))?;
     context.add_function("abs", |args: Arguments| reduce("abs", &args, |list| list[0].abs()))?;
-    context.add_function("increasing", |args: Arguments| ordered("increasing", &args, |a, b| a < b))?;
-    context.add_function("decreasing", |args: Arguments| ordered("decreasing", &args, |a, b| a > b))?;
+    context
+        .add_function("increasing", |args: Arguments| ordered("increasing", &args, |a, b| a < b))?;
+    context
+        .add_function("decreasing", |args: Arguments| ordered("decreasing", &args, |a, b| a > b))?;
     context.add_function("within", |args: Arguments| within(&args))
 }
 
@@ -134,7 +145,9 @@ fn within(args: &Arguments) -> Answer {
         return fault("the lists are not of the same length");
     }
     let share = number("within", share)?;
-    let near = |(measured, published): (&f64, &f64)| (measured - published).abs() <= share * published.abs();
+    let near = |(measured, published): (&f64, &f64)| {
+        (measured - published).abs() <= share * published.abs()
+    };
     Ok(Value::Bool(measured.iter().zip(&published).all(near)))
 }
 
@@ -162,7 +175,10 @@ mod tests {
 
     fn evaluate(text: &str) -> Result<Value, String> {
         let cell = |name: &str, loss: f64| {
-            vec![("name".to_owned(), Datum::Text(name.into())), ("loss".to_owned(), Datum::Number(loss))]
+            vec![
+                ("name".to_owned(), Datum::Text(name.into())),
+                ("loss".to_owned(), Datum::Number(loss)),
+            ]
         };
         let scope = Scope::new(vec![cell("a", 0.0), cell("b", 0.5), cell("c", f64::NAN)])?;
         Expression::parse(text, &[])?.evaluate(&scope)
@@ -172,8 +188,14 @@ mod tests {
     fn functions_do_what_they_say() {
         for (text, expected) in [
             ("min([3.0, 1.0, 2.0]) == 1.0 && max(3.0, 1.0) == 3.0", true),
-            ("mean([1.0, 2.0]) == 1.5 && sum([1, 2]) == 3.0 && sqrt(4.0) == 2.0 && abs(-1.5) == 1.5", true),
-            ("increasing([1.0, 2.0, 3.0]) && !increasing([1.0, 1.0]) && decreasing([2.0, 1.0])", true),
+            (
+                "mean([1.0, 2.0]) == 1.5 && sum([1, 2]) == 3.0 && sqrt(4.0) == 2.0 && abs(-1.5) == 1.5",
+                true,
+            ),
+            (
+                "increasing([1.0, 2.0, 3.0]) && !increasing([1.0, 1.0]) && decreasing([2.0, 1.0])",
+                true,
+            ),
             ("within([1.1, 2.0], [1.0, 2.0], 0.15)", true),
             ("within([1.2, 2.0], [1.0, 2.0], 0.15)", false),
             ("max(cells.filter(c, c.name != 'c').map(c, c.loss)) == 0.5", true),

@@ -1,6 +1,7 @@
 //! Published claims as data, and their verification.
 //!
-//! `claims/*.toml ─▶ Claim ─▶ the experiments they need ─▶ runs ─▶ metrics ─▶ mean over seeds by cell ─▶ CEL ─▶ verdict`
+//! `claims/*.toml ─▶ Claim ─▶ the experiments they need ─▶ runs ─▶ metrics ─▶ mean over seeds by
+//! cell ─▶ CEL ─▶ verdict`
 //!
 //! The format is described in `docs/guides/claims.md`.
 

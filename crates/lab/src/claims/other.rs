@@ -11,7 +11,8 @@ use std::str::FromStr;
 pub enum Other {
     /// Every call under this controller: `gcc:libwebrtc`.
     Controller(String),
-    /// Every call under its own controller with this improvement, or these: `+short-hold`, `+short-hold+aqm-loss`.
+    /// Every call under its own controller with this improvement, or these: `+short-hold`,
+    /// `+short-hold+aqm-loss`.
     Improvement(String),
 }
 
@@ -58,13 +59,16 @@ impl<'c> Plan<'c> {
         })
     }
 
-    /// The claims that an improvement leaves as they are, by the reason: that none of their controllers can have it, or need it.
+    /// The claims that an improvement leaves as they are, by the reason: that none of their
+    /// controllers can have it, or need it.
     #[must_use]
     pub fn not_improved(&self, other: &Other) -> Vec<(String, Vec<&'c str>)> {
         let Other::Improvement(names) = other else { return Vec::new() };
         let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
         for claim in &self.claims {
-            let Some(reason) = self.own(claim).and_then(|own| own.no_better_with(names)) else { continue };
+            let Some(reason) = self.own(claim).and_then(|own| own.no_better_with(names)) else {
+                continue;
+            };
             match by_reason.iter_mut().find(|(other, _)| *other == reason) {
                 Some((_, ids)) => ids.push(&claim.id),
                 None => by_reason.push((reason, vec![&claim.id])),

@@ -32,20 +32,31 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
     let values = table.entries("value")?;
     let values: Vec<(String, Request)> = values
         .into_iter()
-        .map(|(name, node)| Ok((name.to_owned(), Request::read(node, &format!("{id}.value.{name}"))?)))
+        .map(|(name, node)| {
+            Ok((name.to_owned(), Request::read(node, &format!("{id}.value.{name}"))?))
+        })
         .collect::<Result<_, Fault>>()?;
     let mut names: Vec<String> = Vec::new();
     let mut measured = Vec::new();
     for (name, node) in table.entries("measured")? {
-        measured.push((name.to_owned(), expression(node, &format!("{id}.measured.{name}"), &names)?));
+        measured
+            .push((name.to_owned(), expression(node, &format!("{id}.measured.{name}"), &names)?));
         names.push(name.to_owned());
     }
     let holds = match table.node("holds") {
         Some(node) => expression(node, &format!("{id}.holds"), &names)?,
-        None => return Err(table.fault("holds", "it is missing", "write the expression that must be true")),
+        None => {
+            return Err(table.fault(
+                "holds",
+                "it is missing",
+                "write the expression that must be true",
+            ));
+        }
     };
     let show = match table.optional::<String>("show")? {
-        Some(text) => Some(Template::parse(&text, &names).map_err(|reason| table.fault("show", reason, ""))?),
+        Some(text) => {
+            Some(Template::parse(&text, &names).map_err(|reason| table.fault("show", reason, ""))?)
+        }
         None => None,
     };
     let claim = Claim {

@@ -12,7 +12,8 @@ impl Claim {
     /// What the claim needs of one run, its windows multiplied as the experiment's schedule is.
     pub(crate) fn compute(&self, experiment: &Experiment, recording: &Recording) -> Computed {
         let known = experiment.streams();
-        let requests = self.values.iter().map(|(_, request)| request.rescaled(experiment.time_scale));
+        let requests =
+            self.values.iter().map(|(_, request)| request.rescaled(experiment.time_scale));
         let compute = |request: crate::metrics::Request| request.compute_among(recording, known);
         requests.map(|request| compute(request).map_err(|error| error.to_string())).collect()
     }
@@ -31,7 +32,11 @@ impl Claim {
         Verdict { runs: u32::try_from(runs).unwrap_or(u32::MAX), ..verdict }
     }
 
-    fn values_of(&self, cells: &[Cell], runs: &[Vec<&Computed>]) -> Result<Vec<CellValues>, String> {
+    fn values_of(
+        &self,
+        cells: &[Cell],
+        runs: &[Vec<&Computed>],
+    ) -> Result<Vec<CellValues>, String> {
         let missing: Vec<String> = cells
             .iter()
             .zip(runs)

@@ -1,7 +1,7 @@
 use cel::Value;
 
-/// How a claim's measured values are shown: text with `{name}`, `{name:%}`, `{name:ms}`, `{name:s}`,
-/// `{name:bit/s}` or `{name:.2}` in it. A list is shown item by item.
+/// How a claim's measured values are shown: text with `{name}`, `{name:%}`, `{name:ms}`,
+/// `{name:s}`, `{name:bit/s}` or `{name:.2}` in it. A list is shown item by item.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     parts: Vec<Part>,
@@ -79,7 +79,9 @@ impl Format {
                 let decimals = text.strip_prefix('.').and_then(|digits| digits.parse().ok());
                 let known = "write %, ms, s, bit/s or .2";
                 Self::Decimals(
-                    decimals.filter(|count| *count <= 9).ok_or(format!("no format '{text}': {known}"))?,
+                    decimals
+                        .filter(|count| *count <= 9)
+                        .ok_or(format!("no format '{text}': {known}"))?,
                 )
             }
         })
@@ -87,7 +89,9 @@ impl Format {
 
     fn show(self, value: &Value) -> String {
         match value {
-            Value::List(items) => items.iter().map(|item| self.show(item)).collect::<Vec<_>>().join(", "),
+            Value::List(items) => {
+                items.iter().map(|item| self.show(item)).collect::<Vec<_>>().join(", ")
+            }
             Value::Float(number) => self.number(*number),
             #[expect(clippy::cast_precision_loss, reason = "counts are small")]
             Value::Int(number) => self.number(*number as f64),
@@ -103,10 +107,14 @@ impl Format {
             return "never".to_owned();
         }
         match self {
-            Self::Plain => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+            Self::Plain => {
+                format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
             Self::Decimals(count) => format!("{value:.count$}"),
             // Enough digits that a small loss is not shown as none.
-            Self::Percent if value != 0.0 && value.abs() < 0.001 => format!("{:.3} %", value * 100.0),
+            Self::Percent if value != 0.0 && value.abs() < 0.001 => {
+                format!("{:.3} %", value * 100.0)
+            }
             Self::Percent => format!("{:.1} %", value * 100.0),
             Self::Milliseconds => format!("{:.1} ms", value * 1e3),
             Self::Seconds => format!("{value:.1} s"),
@@ -123,8 +131,10 @@ mod tests {
     #[test]
     fn values_are_shown_in_their_units() {
         let names = ["a".to_owned(), "list".to_owned()];
-        let values =
-            [("a".to_owned(), Value::Float(0.0123)), ("list".to_owned(), vec![1.5e6, 2e5, f64::NAN].into())];
+        let values = [
+            ("a".to_owned(), Value::Float(0.0123)),
+            ("list".to_owned(), vec![1.5e6, 2e5, f64::NAN].into()),
+        ];
         let show = |text: &str| Template::parse(text, &names).unwrap().show(&values);
         assert_eq!(
             show("loss {a:%}, {a:ms}, {a:s}, {a:.3}, {a}"),

@@ -38,8 +38,12 @@ fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
     let plan = Plan::new(catalogue.select(&[]).unwrap(), short);
     let cancel = AtomicBool::new(cancel);
     let jobs = NonZeroUsize::new(2).unwrap();
-    plan.run(Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE }, |_, _| (), |_, ()| {})
-        .0
+    plan.run(
+        Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE },
+        |_, _| (),
+        |_, ()| {},
+    )
+    .0
 }
 
 #[test]
@@ -47,11 +51,18 @@ fn the_claims_that_come_along_are_good_and_name_experiments_that_are_there() {
     let catalogue = Catalogue::embedded().unwrap();
     assert!(catalogue.claims.len() >= 20);
     for claim in &catalogue.claims {
-        assert!(crate::experiment::names().contains(&claim.experiment), "{}: {}", claim.id, claim.experiment);
+        assert!(
+            crate::experiment::names().contains(&claim.experiment),
+            "{}: {}",
+            claim.id,
+            claim.experiment
+        );
     }
     let ids = |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        catalogue.select(&words).map(|claims| claims.iter().map(|claim| claim.id.clone()).collect::<Vec<_>>())
+        catalogue
+            .select(&words)
+            .map(|claims| claims.iter().map(|claim| claim.id.clone()).collect::<Vec<_>>())
     };
     assert_eq!(ids(&["c-5", "V-1"]).unwrap(), ["C-5", "V-1"]);
     assert!(ids(&["carlucci-2017"]).unwrap().iter().all(|id| id.starts_with("C-")));
@@ -79,13 +90,18 @@ fn a_claim_ends_in_one_of_three_ways() {
         assert!(verdict.measured.contains(reason), "{}", verdict.measured);
     }
     let stopped = &verify(CLAIM, true)[0];
-    assert_eq!((stopped.status, stopped.measured.as_str()), (Status::NotRun, "stopped after 0 of 12 runs"));
+    assert_eq!(
+        (stopped.status, stopped.measured.as_str()),
+        (Status::NotRun, "stopped after 0 of 12 runs")
+    );
 }
 
 #[test]
 fn claims_that_share_an_experiment_run_it_once() {
-    let second =
-        CLAIM.replace("X-1", "X-2").replace("received_rate", "media_rate").replace(">= 0.0", "< 0.0");
+    let second = CLAIM
+        .replace("X-1", "X-2")
+        .replace("received_rate", "media_rate")
+        .replace(">= 0.0", "< 0.0");
     let both = format!("{CLAIM}{second}");
     let catalogue = catalogue(&both).unwrap();
     let plan = Plan::new(catalogue.select(&[]).unwrap(), Ok);
@@ -102,7 +118,10 @@ fn claims_that_share_an_experiment_run_it_once() {
 fn a_verdict_is_one_json_object_and_its_own_baseline() {
     let verdicts = verify(CLAIM, false);
     let line = serde_json::to_string(&verdicts[0]).unwrap();
-    assert!(line.starts_with("{\"id\":\"X-1\",\"status\":\"reproduced\",\"measured\":\"lowest "), "{line}");
+    assert!(
+        line.starts_with("{\"id\":\"X-1\",\"status\":\"reproduced\",\"measured\":\"lowest "),
+        "{line}"
+    );
     assert!(!line.contains('\n') && line.contains("\"where\":\"Fig. 11\""));
     let baseline = Baseline::parse(&line, "old.json").unwrap();
     assert_eq!(baseline.regressions(&verdicts), []);
@@ -111,7 +130,8 @@ fn a_verdict_is_one_json_object_and_its_own_baseline() {
     worse[0].values[3].mean *= 0.5;
     worse[0].values[4].mean *= 0.97;
     worse[0].values[5].mean *= 2.0;
-    let regressions: Vec<String> = baseline.regressions(&worse).iter().map(ToString::to_string).collect();
+    let regressions: Vec<String> =
+        baseline.regressions(&worse).iter().map(ToString::to_string).collect();
     assert_eq!(regressions.len(), 2, "{regressions:?}");
     assert_eq!(regressions[0], "X-1 was reproduced, now not reproduced");
     assert!(
@@ -176,8 +196,9 @@ fn another_controller_gets_the_same_experiment() {
 fn claims_under_an_improvement_are_those_that_it_changes() {
     let catalogue = catalogue(CLAIM).unwrap();
     let under = |experiment: &str, other: &str| {
-        let draft =
-            |own: Experiment| if experiment.is_empty() { Ok(own) } else { own.with_controller(experiment) };
+        let draft = |own: Experiment| {
+            if experiment.is_empty() { Ok(own) } else { own.with_controller(experiment) }
+        };
         let plan = Plan::new(catalogue.select(&[]).unwrap(), draft);
         let other: Other = other.parse().unwrap();
         let controllers: Vec<String> = plan
@@ -190,11 +211,15 @@ fn claims_under_an_improvement_are_those_that_it_changes() {
         (controllers, plan.not_improved(&other))
     };
     let (controllers, left_out) = under("", "+short-hold");
-    assert!(controllers.iter().all(|own| own == "gcc:carlucci-2017+short-hold") && !controllers.is_empty());
+    assert!(
+        controllers.iter().all(|own| own == "gcc:carlucci-2017+short-hold")
+            && !controllers.is_empty()
+    );
     assert_eq!(left_out, []);
     let (controllers, left_out) = under("gcc:draft-02", "+packet-groups");
     assert!(controllers.is_empty());
-    let reason = "gcc:draft-02 has packet-groups already: the constants that it sets are the profile's own";
+    let reason =
+        "gcc:draft-02 has packet-groups already: the constants that it sets are the profile's own";
     assert_eq!(left_out, [(reason.to_owned(), vec!["X-1"])]);
     let (controllers, _) = under("gcc:draft-02", "+packet-groups+aqm-loss");
     assert!(controllers.iter().all(|own| own == "gcc:draft-02+aqm-loss"), "one of two");

@@ -26,7 +26,8 @@ struct Verification<'p, 'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// Opens what the claims need. `change` may change an experiment, as `--runs` does. A claim whose experiment is wrong is not run.
+    /// Opens what the claims need. `change` may change an experiment, as `--runs` does. A claim
+    /// whose experiment is wrong is not run.
     pub fn new(
         claims: Vec<&'c Claim>,
         change: impl Fn(Experiment) -> Result<Experiment, crate::FileError>,
@@ -40,7 +41,8 @@ impl<'c> Plan<'c> {
     ) -> Self {
         let mut experiments: Vec<Experiment> = Vec::new();
         let mut place = |claim: &&Claim| {
-            let known = experiments.iter().position(|experiment| experiment.name == claim.experiment);
+            let known =
+                experiments.iter().position(|experiment| experiment.name == claim.experiment);
             if let Some(known) = known {
                 return Ok(known);
             }
@@ -61,17 +63,25 @@ impl<'c> Plan<'c> {
     /// The claims that an experiment of the plan tests.
     fn claims_of(&self, experiment: usize) -> impl Iterator<Item = &'c Claim> + '_ {
         let here = move |place: &Result<usize, String>| *place == Ok(experiment);
-        self.claims.iter().zip(&self.places).filter(move |(_, place)| here(place)).map(|(claim, _)| *claim)
+        self.claims
+            .iter()
+            .zip(&self.places)
+            .filter(move |(_, place)| here(place))
+            .map(|(claim, _)| *claim)
     }
 
     /// Computes what the claims need of one run.
     fn compute(&self, job: Job, recording: &Recording) -> Results {
         let experiment = &self.experiments[job.experiment];
-        Results(self.claims_of(job.experiment).map(|claim| claim.compute(experiment, recording)).collect())
+        Results(
+            self.claims_of(job.experiment)
+                .map(|claim| claim.compute(experiment, recording))
+                .collect(),
+        )
     }
 
-    /// Runs everything and judges. `each` may make something more of every recording, in the thread of the run; `observe` gets it,
-    /// in order, in the calling thread.
+    /// Runs everything and judges. `each` may make something more of every recording, in the thread
+    /// of the run; `observe` gets it, in order, in the calling thread.
     pub fn run<T: Send>(
         &self,
         runner: Runner<'_>,
@@ -79,7 +89,8 @@ impl<'c> Plan<'c> {
         mut observe: impl FnMut(Job, T),
     ) -> (Vec<Verdict>, Summary) {
         let mut verification = Verification::new(self);
-        let both = |job, recording: &Recording| (self.compute(job, recording), each(job, recording));
+        let both =
+            |job, recording: &Recording| (self.compute(job, recording), each(job, recording));
         let summary = runner.run(&self.experiments, both, |outcome: Outcome<_>| {
             let result = outcome.result.map(|(results, more)| {
                 observe(outcome.job, more);
@@ -118,8 +129,14 @@ impl<'p, 'c> Verification<'p, 'c> {
         self.plan.claims.iter().zip(&self.plan.places).map(&mut verdict).collect()
     }
 
-    /// The values of the claim at `place` among those of the experiment, or why they are not all there.
-    fn values(&self, experiment: usize, place: usize, count: usize) -> Result<Vec<CellValues>, String> {
+    /// The values of the claim at `place` among those of the experiment, or why they are not all
+    /// there.
+    fn values(
+        &self,
+        experiment: usize,
+        place: usize,
+        count: usize,
+    ) -> Result<Vec<CellValues>, String> {
         let wanted = self.plan.experiments[experiment].runs as usize;
         let cells = &self.runs[experiment];
         let done: usize = cells.iter().map(Vec::len).sum();
@@ -131,7 +148,11 @@ impl<'p, 'c> Verification<'p, 'c> {
 }
 
 /// The values of one claim over the runs of a cell: by value, then by run.
-fn cell_values(runs: &[Result<Results, String>], place: usize, count: usize) -> Result<CellValues, String> {
+fn cell_values(
+    runs: &[Result<Results, String>],
+    place: usize,
+    count: usize,
+) -> Result<CellValues, String> {
     let mut values = vec![Vec::with_capacity(runs.len()); count];
     for run in runs {
         let Results(claims) = run.as_ref().map_err(String::clone)?;

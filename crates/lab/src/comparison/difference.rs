@@ -1,4 +1,5 @@
-//! What was measured against what the simulator says of the same with the calls of today's Chromium.
+//! What was measured against what the simulator says of the same with the calls of today's
+//! Chromium.
 
 use super::{Comparison, Party};
 use crate::metrics::{StreamSummary, Unit, mean};
@@ -37,7 +38,8 @@ pub struct Difference {
 
 impl Difference {
     /// The headings of a table of differences.
-    pub const COLUMNS: [&str; 7] = ["cell", "who", "stream", "metric", "measured", "simulated", "difference"];
+    pub const COLUMNS: [&str; 7] =
+        ["cell", "who", "stream", "metric", "measured", "simulated", "difference"];
 
     /// Its row in such a table, for people.
     #[must_use]
@@ -53,7 +55,8 @@ impl Difference {
         ]
     }
 
-    /// The difference for people: a share of what was simulated, of shares themselves percentage points.
+    /// The difference for people: a share of what was simulated, of shares themselves percentage
+    /// points.
     #[must_use]
     pub fn shown(&self) -> String {
         if self.unit == Unit::Share {
@@ -73,8 +76,9 @@ impl Difference {
     }
 }
 
-/// The differences of every cell that both a measured party and its own simulation with the calls of today's Chromium have
-/// ([`Experiment::as_today`](crate::experiment::Experiment::as_today)). What cannot be simulated has none: [`Comparison::missing_simulations`] says why.
+/// The differences of every cell that both a measured party and its own simulation with the calls
+/// of today's Chromium have ([`Experiment::as_today`](crate::experiment::Experiment::as_today)).
+/// What cannot be simulated has none: [`Comparison::missing_simulations`] says why.
 #[must_use]
 pub fn differences(comparison: &Comparison<'_>) -> Vec<Difference> {
     let twins = comparison.parties.iter().filter(|party| party.is_measured()).filter_map(|party| {
@@ -87,7 +91,9 @@ pub fn differences(comparison: &Comparison<'_>) -> Vec<Difference> {
 fn between(real: &Party<'_>, simulator: &Party<'_>) -> Vec<Difference> {
     let mut all = Vec::new();
     for cell in real.experiment.cells() {
-        let Some(twin) = simulator.experiment.cells().iter().find(|twin| twin.params == cell.params) else {
+        let Some(twin) =
+            simulator.experiment.cells().iter().find(|twin| twin.params == cell.params)
+        else {
             continue;
         };
         let simulated = means(simulator.summaries(twin.index));
@@ -116,17 +122,23 @@ fn between(real: &Party<'_>, simulator: &Party<'_>) -> Vec<Difference> {
 }
 
 /// The means over the runs of a cell, a stream and a metric each.
-fn means<'a>(runs: impl Iterator<Item = &'a Vec<StreamSummary>>) -> Vec<(String, &'static str, Unit, f64)> {
+fn means<'a>(
+    runs: impl Iterator<Item = &'a Vec<StreamSummary>>,
+) -> Vec<(String, &'static str, Unit, f64)> {
     let mut all: Vec<(String, &'static str, Unit, Vec<f64>)> = Vec::new();
     for stream in runs.flatten() {
-        for (metric, unit, value) in stream.values.iter().filter(|(name, ..)| METRICS.contains(name)) {
+        for (metric, unit, value) in
+            stream.values.iter().filter(|(name, ..)| METRICS.contains(name))
+        {
             match all.iter_mut().find(|entry| entry.0 == stream.stream && entry.1 == *metric) {
                 Some(entry) => entry.3.push(*value),
                 None => all.push((stream.stream.clone(), *metric, *unit, vec![*value])),
             }
         }
     }
-    all.into_iter().map(|(stream, metric, unit, values)| (stream, metric, unit, mean(&values))).collect()
+    all.into_iter()
+        .map(|(stream, metric, unit, values)| (stream, metric, unit, mean(&values)))
+        .collect()
 }
 
 /// The differences as a table of the report.

@@ -1,6 +1,9 @@
-//! The same figure of several parties: over one another where each has one series, else below one another on the same axes.
+//! The same figure of several parties: over one another where each has one series, else below one
+//! another on the same axes.
 
-use crate::report::{At, Bar, Body, BoxStats, Figure, Group, Grouped, Line, Panel, Role, axis_range};
+use crate::report::{
+    At, Bar, Body, BoxStats, Figure, Group, Grouped, Line, Panel, Role, axis_range,
+};
 
 /// A figure's part with the name of the party that it is of.
 type Named<'a, T> = (&'a str, &'a T);
@@ -25,16 +28,21 @@ pub(super) fn figures(parties: &[(String, Vec<Figure>)]) -> Vec<Figure> {
 fn merge(drawn: &[Named<'_, Figure>]) -> Vec<Figure> {
     let Some((_, first)) = drawn.first() else { return Vec::new() };
     let body = match &first.body {
-        Body::Time { x_label, .. } => {
-            all(drawn, panels).map(|stacks| Body::Time { panels: stacked(&stacks), x_label: x_label.clone() })
-        }
+        Body::Time { x_label, .. } => all(drawn, panels)
+            .map(|stacks| Body::Time { panels: stacked(&stacks), x_label: x_label.clone() }),
         Body::Cdf { marks, x_label, log_x, .. } => all(drawn, only_line).map(|lines| Body::Cdf {
-            lines: lines.iter().enumerate().map(|(place, (who, line))| renamed(place, who, line)).collect(),
+            lines: lines
+                .iter()
+                .enumerate()
+                .map(|(place, (who, line))| renamed(place, who, line))
+                .collect(),
             marks: marks.clone(),
             x_label: x_label.clone(),
             log_x: *log_x,
         }),
-        Body::Bars(_) => all(drawn, bars).and_then(|bars| overlaid(&bars, |bar| bar.value)).map(Body::Bars),
+        Body::Bars(_) => {
+            all(drawn, bars).and_then(|bars| overlaid(&bars, |bar| bar.value)).map(Body::Bars)
+        }
         Body::Boxes(_) => {
             all(drawn, boxes).and_then(|boxes| overlaid(&boxes, |stats| stats.p50)).map(Body::Boxes)
         }
@@ -47,7 +55,10 @@ fn merge(drawn: &[Named<'_, Figure>]) -> Vec<Figure> {
 }
 
 /// The parts of all figures, if each has such a part.
-fn all<'a, T>(drawn: &[Named<'a, Figure>], pick: fn(&'a Body) -> Option<&'a T>) -> Option<Vec<Named<'a, T>>> {
+fn all<'a, T>(
+    drawn: &[Named<'a, Figure>],
+    pick: fn(&'a Body) -> Option<&'a T>,
+) -> Option<Vec<Named<'a, T>>> {
     drawn.iter().map(|(who, figure)| Some((*who, pick(&figure.body)?))).collect()
 }
 
@@ -75,13 +86,16 @@ fn renamed(place: usize, who: &str, line: &Line) -> Line {
     Line { name: who.to_owned(), role: Role::Series(place), ..line.clone() }
 }
 
-/// Panels over time. Those with one line each become one; of the others each party's stands below the one before, on the same axes.
+/// Panels over time. Those with one line each become one; of the others each party's stands below
+/// the one before, on the same axes.
 fn stacked(parties: &[Named<'_, Vec<Panel>>]) -> Vec<Panel> {
     let count = parties.iter().map(|(_, panels)| panels.len()).max().unwrap_or(0);
     (0..count)
         .flat_map(|place| {
-            let here: Vec<Named<'_, Panel>> =
-                parties.iter().filter_map(|(who, panels)| Some((*who, panels.get(place)?))).collect();
+            let here: Vec<Named<'_, Panel>> = parties
+                .iter()
+                .filter_map(|(who, panels)| Some((*who, panels.get(place)?)))
+                .collect();
             if here.iter().all(|(_, panel)| measured(panel).count() <= 1) {
                 vec![one(&here)]
             } else {
@@ -129,7 +143,10 @@ fn below(parties: &[Named<'_, Panel>]) -> Vec<Panel> {
 }
 
 /// Bars or boxes with an item a party, if each has one series. What was not measured is a gap.
-fn overlaid<T: Clone>(parties: &[Named<'_, Grouped<T>>], value: fn(&T) -> f64) -> Option<Grouped<T>> {
+fn overlaid<T: Clone>(
+    parties: &[Named<'_, Grouped<T>>],
+    value: fn(&T) -> f64,
+) -> Option<Grouped<T>> {
     let (_, first) = parties.first()?;
     if parties.iter().any(|(_, grouped)| grouped.series.len() != 1) {
         return None;
@@ -148,7 +165,10 @@ fn overlaid<T: Clone>(parties: &[Named<'_, Grouped<T>>], value: fn(&T) -> f64) -
         label: label.to_owned(),
         items: parties.iter().map(|(_, grouped)| item(label, grouped)).collect(),
     };
-    let series = parties.iter().enumerate().map(|(place, (who, _))| ((*who).to_owned(), Role::Series(place)));
+    let series = parties
+        .iter()
+        .enumerate()
+        .map(|(place, (who, _))| ((*who).to_owned(), Role::Series(place)));
     Some(Grouped {
         series: series.collect(),
         groups: labels.into_iter().map(group).collect(),
@@ -158,7 +178,8 @@ fn overlaid<T: Clone>(parties: &[Named<'_, Grouped<T>>], value: fn(&T) -> f64) -
 
 /// A figure a party, on the same vertical axis.
 fn apart(drawn: &[Named<'_, Figure>]) -> Vec<Figure> {
-    let range = drawn.iter().filter_map(|(_, figure)| extent(&figure.body)).flatten().collect::<Vec<_>>();
+    let range =
+        drawn.iter().filter_map(|(_, figure)| extent(&figure.body)).flatten().collect::<Vec<_>>();
     let range = (!range.is_empty()).then(|| axis_range(range.into_iter(), true));
     let figure = |(place, (who, figure)): (usize, &Named<'_, Figure>)| {
         let mut body = figure.body.clone();
@@ -167,7 +188,8 @@ fn apart(drawn: &[Named<'_, Figure>]) -> Vec<Figure> {
             Body::Boxes(boxes) => boxes.y_range = range.filter(|_| !boxes.log_y),
             Body::Time { .. } | Body::Cdf { .. } | Body::Scatter(_) | Body::Table(_) => {}
         }
-        let (id, title) = (format!("{}-{}", figure.id, place + 1), format!("{}: {who}", figure.title));
+        let (id, title) =
+            (format!("{}-{}", figure.id, place + 1), format!("{}: {who}", figure.title));
         Figure { id, title, body, ..(*figure).clone() }
     };
     drawn.iter().enumerate().map(figure).collect()
@@ -176,8 +198,10 @@ fn apart(drawn: &[Named<'_, Figure>]) -> Vec<Figure> {
 /// The values that bars or boxes reach, with what was published.
 fn extent(body: &Body) -> Option<Vec<f64>> {
     fn items<T>(grouped: &Grouped<T>, of: fn(&T) -> Vec<f64>) -> Vec<f64> {
-        let marks =
-            grouped.marks.iter().filter_map(|mark| if let At::Y(y) = mark.at { Some(y) } else { None });
+        let marks = grouped
+            .marks
+            .iter()
+            .filter_map(|mark| if let At::Y(y) = mark.at { Some(y) } else { None });
         let items = grouped.groups.iter().flat_map(|group| group.items.iter().flatten());
         items.flat_map(of).chain(marks).collect()
     }
@@ -186,9 +210,9 @@ fn extent(body: &Body) -> Option<Vec<f64>> {
             let (low, high) = bar.spread.unwrap_or((bar.value, bar.value));
             vec![bar.value, low, high, bar.published.unwrap_or(f64::NAN)]
         })),
-        Body::Boxes(boxes) => {
-            Some(items(boxes, |stats| vec![stats.p5, stats.p95, stats.published.unwrap_or(f64::NAN)]))
-        }
+        Body::Boxes(boxes) => Some(items(boxes, |stats| {
+            vec![stats.p5, stats.p95, stats.published.unwrap_or(f64::NAN)]
+        })),
         Body::Time { .. } | Body::Cdf { .. } | Body::Scatter(_) | Body::Table(_) => None,
     }
 }

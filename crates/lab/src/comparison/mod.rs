@@ -1,9 +1,11 @@
-//! Runs of the same experiment by several parties, side by side: real browsers, the emulator, the simulator under one controller
-//! and another.
+//! Runs of the same experiment by several parties, side by side: real browsers, the emulator, the
+//! simulator under one controller and another.
 //!
-//! `stored runs ─▶ parties (who made them) ─▶ facts of each run ─▶ verdicts | a section of the report | differences`
+//! `stored runs ─▶ parties (who made them) ─▶ facts of each run ─▶ verdicts | a section of the
+//! report | differences`
 //!
-//! Runs are compared where they are of the same experiment with the same schedule, full or shortened.
+//! Runs are compared where they are of the same experiment with the same schedule, full or
+//! shortened.
 
 mod difference;
 mod merge;
@@ -27,7 +29,8 @@ pub struct Comparison<'c> {
 }
 
 impl<'c> Comparison<'c> {
-    /// Who made these runs, by experiment and schedule. The facts of the runs are yet to be added: of those in [`Party::stored`].
+    /// Who made these runs, by experiment and schedule. The facts of the runs are yet to be added:
+    /// of those in [`Party::stored`].
     ///
     /// # Errors
     /// When a run's text is not an experiment of this version, or has no such cell.
@@ -54,9 +57,10 @@ impl<'c> Comparison<'c> {
         self.parties.first().map(|party| &party.experiment)
     }
 
-    /// The simulations that what was measured is to be seen beside and that are not in the store, each once: of every measured party's experiment as today's
-    /// Chromium makes it ([`Experiment::as_today`]), and under the file's own controllers, the paper's profile. Of a party of which nothing can be simulated:
-    /// why.
+    /// The simulations that what was measured is to be seen beside and that are not in the store,
+    /// each once: of every measured party's experiment as today's Chromium makes it
+    /// ([`Experiment::as_today`]), and under the file's own controllers, the paper's profile. Of a
+    /// party of which nothing can be simulated: why.
     #[must_use]
     pub fn missing_simulations(&self) -> Vec<Result<Party<'c>, ExperimentError>> {
         let mut missing: Vec<Result<Party<'c>, ExperimentError>> = Vec::new();
@@ -87,10 +91,13 @@ impl<'c> Comparison<'c> {
     pub fn verdicts(&self) -> Vec<Verdict> {
         let by_party: Vec<Vec<Verdict>> = self.parties.iter().map(Party::verdicts).collect();
         let count = by_party.iter().map(Vec::len).max().unwrap_or(0);
-        (0..count).flat_map(|place| by_party.iter().filter_map(move |all| all.get(place)).cloned()).collect()
+        (0..count)
+            .flat_map(|place| by_party.iter().filter_map(move |all| all.get(place)).cloned())
+            .collect()
     }
 
-    /// The experiment in the report: its claims party by party, its figures plot over plot, and the differences.
+    /// The experiment in the report: its claims party by party, its figures plot over plot, and the
+    /// differences.
     #[must_use]
     pub fn section(&self) -> Section {
         let Some(first) = self.parties.first() else { return Section::default() };

@@ -26,7 +26,8 @@ pub struct Party<'c> {
     pub mode: Mode,
     /// Whether they were made elsewhere, on a network that is not known.
     imported: bool,
-    /// The numbers in the store of its runs, each with its place in the experiment and whether the machine limited it.
+    /// The numbers in the store of its runs, each with its place in the experiment and whether the
+    /// machine limited it.
     pub stored: Vec<(i64, Job, bool)>,
     pub(super) claims: Vec<&'c Claim>,
     facts: Vec<Facts>,
@@ -42,7 +43,8 @@ pub struct Facts {
     summary: Vec<StreamSummary>,
 }
 
-/// The parties that made these runs, in the order of the store. Of simulations that are there twice the newest counts.
+/// The parties that made these runs, in the order of the store. Of simulations that are there twice
+/// the newest counts.
 pub(super) fn parties<'c>(
     runs: &[StoredRun],
     claims: &[&'c Claim],
@@ -53,9 +55,11 @@ pub(super) fn parties<'c>(
         let (experiment, job) = stored(run)?;
         let (name, essence) = (name(&run.meta, &experiment), experiment.essence());
         let entry = (run.id, job, run.meta.cpu_limited().is_some());
-        let alike =
-            |other: &str, party: &Party<'_>| other == name && compares(&party.experiment, &experiment);
-        let same = all.iter_mut().find(|(other, text, party)| *text == essence && alike(other, party));
+        let alike = |other: &str, party: &Party<'_>| {
+            other == name && compares(&party.experiment, &experiment)
+        };
+        let same =
+            all.iter_mut().find(|(other, text, party)| *text == essence && alike(other, party));
         if let Some((_, _, party)) = same {
             party.store(entry);
             continue;
@@ -70,7 +74,8 @@ pub(super) fn parties<'c>(
     Ok(all.into_iter().map(|(_, _, party)| party).collect())
 }
 
-/// Who made a run: its browsers with their first numbers and its native peers, or its mode and controllers.
+/// Who made a run: its browsers with their first numbers and its native peers, or its mode and
+/// controllers.
 fn name(meta: &RunMeta, experiment: &Experiment) -> String {
     match meta.mode {
         Mode::Measured => {
@@ -104,7 +109,8 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 impl<'c> Party<'c> {
     fn new(experiment: Experiment, who: String, meta: &RunMeta, claims: &[&'c Claim]) -> Self {
-        let claims = claims.iter().copied().filter(|claim| claim.experiment == experiment.name).collect();
+        let claims =
+            claims.iter().copied().filter(|claim| claim.experiment == experiment.name).collect();
         let (mode, imported) = (meta.mode, meta.note(IMPORTED).is_some());
         Self { experiment, who, mode, imported, stored: Vec::new(), claims, facts: Vec::new() }
     }
@@ -116,8 +122,9 @@ impl<'c> Party<'c> {
     }
 
     fn store(&mut self, entry: (i64, Job, bool)) {
-        let twin =
-            |other: &&mut (i64, Job, bool)| other.1.cell == entry.1.cell && other.1.seed == entry.1.seed;
+        let twin = |other: &&mut (i64, Job, bool)| {
+            other.1.cell == entry.1.cell && other.1.seed == entry.1.seed
+        };
         // A simulation repeats exactly; a real run never does.
         match self.stored.iter_mut().find(|other| self.mode == Mode::Simulated && twin(other)) {
             Some(old) => *old = entry,
@@ -125,7 +132,8 @@ impl<'c> Party<'c> {
         }
     }
 
-    /// Whether its runs can be held against simulations: real calls, which emulations leave out, on a network that is known.
+    /// Whether its runs can be held against simulations: real calls, which emulations leave out, on
+    /// a network that is known.
     pub(super) fn is_measured(&self) -> bool {
         self.mode == Mode::Measured && !self.imported
     }
@@ -135,7 +143,8 @@ impl<'c> Party<'c> {
         self.mode == Mode::Simulated && self.experiment.simulates(experiment)
     }
 
-    /// What measured runs are to be seen beside: the same experiment as today's Chromium makes it, and with the file's own controllers, the paper's profile.
+    /// What measured runs are to be seen beside: the same experiment as today's Chromium makes it,
+    /// and with the file's own controllers, the paper's profile.
     pub(super) fn simulations(&self) -> Result<[Self; 2], ExperimentError> {
         let own = self.experiment.clone().simulated()?;
         let (today, name) = (own.as_today()?, simulator(&own));
@@ -149,7 +158,11 @@ impl<'c> Party<'c> {
         Facts {
             job,
             limited,
-            computed: self.claims.iter().map(|claim| claim.compute(&self.experiment, recording)).collect(),
+            computed: self
+                .claims
+                .iter()
+                .map(|claim| claim.compute(&self.experiment, recording))
+                .collect(),
             pieces: Drawings::pieces(&self.experiment, job, recording),
             summary: summary(recording),
         }
@@ -179,7 +192,11 @@ impl<'c> Party<'c> {
         let limited = |cell: usize| self.is_limited(cell);
         let cells = self.experiment.cells().iter().filter(|cell| limited(cell.index));
         cells
-            .map(|cell| if cell.params.is_empty() { self.experiment.name.clone() } else { cell.label() })
+            .map(
+                |cell| {
+                    if cell.params.is_empty() { self.experiment.name.clone() } else { cell.label() }
+                },
+            )
             .collect()
     }
 

@@ -65,7 +65,13 @@ static QUICK: LazyLock<Experiment> = LazyLock::new(|| {
 });
 
 /// A run as a store has it, made by the simulator whatever its mode says.
-fn run(id: i64, experiment: &Experiment, cell: usize, mode: Mode, notes: &[(&str, &str)]) -> StoredRun {
+fn run(
+    id: i64,
+    experiment: &Experiment,
+    cell: usize,
+    mode: Mode,
+    notes: &[(&str, &str)],
+) -> StoredRun {
     let meta = RunMeta {
         experiment: experiment.name.clone(),
         cell: experiment.cells()[cell].params.clone(),
@@ -74,7 +80,10 @@ fn run(id: i64, experiment: &Experiment, cell: usize, mode: Mode, notes: &[(&str
         mode,
         file: experiment.text.clone(),
         version: "0.1.0".to_owned(),
-        notes: notes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        notes: notes
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
     };
     StoredRun { id, meta, duration: Duration::from_secs(60) }
 }
@@ -86,7 +95,8 @@ fn recording(experiment: &Experiment, job: Job) -> sim::Recording {
     sim::run(&experiment.cells()[job.cell].scenario(job.seed), sim::Options::default()).unwrap()
 }
 
-/// The comparison of these runs with the facts of all, and those of the simulations that were missing.
+/// The comparison of these runs with the facts of all, and those of the simulations that were
+/// missing.
 fn compare<'c>(runs: &[StoredRun], catalogue: &'c Catalogue) -> Comparison<'c> {
     let claims = catalogue.select(&[]).unwrap();
     let mut comparison = Comparison::of(runs, &claims).unwrap().remove(0);
@@ -137,7 +147,8 @@ fn runs_are_grouped_by_who_made_them_and_simulations_are_added() {
     let both = [run(1, &full, 0, Mode::Simulated, &[]), run(2, &QUICK, 0, Mode::Simulated, &[])];
     assert_eq!(Comparison::of(&both, &claims).unwrap().len(), 2, "two schedules are not compared");
     let seeds = QUICK.with_overrides(&[("runs".to_owned(), "3".to_owned())]).unwrap();
-    let wider = QUICK.with_overrides(&[("host.alice.up.delay".to_owned(), "50ms".to_owned())]).unwrap();
+    let wider =
+        QUICK.with_overrides(&[("host.alice.up.delay".to_owned(), "50ms".to_owned())]).unwrap();
     let runs: Vec<StoredRun> = [&*QUICK, &seeds, &wider]
         .into_iter()
         .zip(1..)
@@ -153,7 +164,8 @@ fn runs_are_grouped_by_who_made_them_and_simulations_are_added() {
 fn a_claim_is_judged_party_by_party_and_says_what_to_mind() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
     let limited = [CHROMIUM[0], ("cpuLimited", "12 of 30 frames a second were sent")];
-    let runs = [run(1, &QUICK, 0, Mode::Measured, &CHROMIUM), run(2, &QUICK, 1, Mode::Measured, &limited)];
+    let runs =
+        [run(1, &QUICK, 0, Mode::Measured, &CHROMIUM), run(2, &QUICK, 1, Mode::Measured, &limited)];
     let comparison = compare(&runs, &catalogue);
     let verdicts = comparison.verdicts();
     let all: Vec<_> =
@@ -164,7 +176,10 @@ fn a_claim_is_judged_party_by_party_and_says_what_to_mind() {
     assert_eq!(verdicts[0].cpu_limited, ["host.alice.up.rate=1Mbit/s"]);
     assert_eq!(verdicts[1].caveat(), "quick: schedule × 0.2");
     let json = serde_json::to_value(&verdicts[0]).unwrap();
-    assert_eq!((json["who"].as_str(), json["time_scale"].as_f64()), (Some("Chromium 156"), Some(0.2)));
+    assert_eq!(
+        (json["who"].as_str(), json["time_scale"].as_f64()),
+        (Some("Chromium 156"), Some(0.2))
+    );
 }
 
 #[test]
@@ -184,9 +199,14 @@ fn cells_without_runs_are_named() {
 fn figures_of_all_parties_share_their_axes() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
     let limited = [CHROMIUM[0], ("cpuLimited", "yes")];
-    let runs = [run(1, &QUICK, 0, Mode::Measured, &CHROMIUM), run(2, &QUICK, 1, Mode::Measured, &limited)];
+    let runs =
+        [run(1, &QUICK, 0, Mode::Measured, &CHROMIUM), run(2, &QUICK, 1, Mode::Measured, &limited)];
     let section = compare(&runs, &catalogue).section();
-    assert!(section.text.contains("* CPU-limited: in host.alice.up.rate=1Mbit/s"), "{}", section.text);
+    assert!(
+        section.text.contains("* CPU-limited: in host.alice.up.rate=1Mbit/s"),
+        "{}",
+        section.text
+    );
     assert_eq!(section.compared[0].findings.len(), 3);
     let kinds: Vec<usize> = section
         .figures
@@ -200,10 +220,14 @@ fn figures_of_all_parties_share_their_axes() {
     assert_eq!(kinds, [4, 4, 3], "three panels of two lines and one of three; three bars a group");
     let Body::Time { panels, .. } = &section.figures[0].body else { panic!("not over time") };
     assert!(
-        panels[0].y_range.is_some() && panels[..3].iter().all(|panel| panel.y_range == panels[0].y_range)
+        panels[0].y_range.is_some()
+            && panels[..3].iter().all(|panel| panel.y_range == panels[0].y_range)
     );
     let names: Vec<&str> = panels[3].lines.iter().map(|line| line.name.as_str()).collect();
-    assert_eq!(names, ["Chromium 156 *", "simulator, today's Chromium", "simulator, gcc:carlucci-2017"]);
+    assert_eq!(
+        names,
+        ["Chromium 156 *", "simulator, today's Chromium", "simulator, gcc:carlucci-2017"]
+    );
     assert_eq!(panels[3].lines[2].role, Role::Series(2));
 }
 
@@ -221,8 +245,14 @@ fn a_run_differs_from_its_own_simulation_by_nothing() {
     let of = |who: &str| all.iter().filter(|difference| difference.who == who).collect::<Vec<_>>();
     let same = of("Chromium 156");
     assert_eq!(same.len(), 6, "three metrics of two cells");
-    assert!(same.iter().all(|difference| difference.difference == 0.0 && difference.measured.is_finite()));
-    assert_eq!((same[0].shown(), same[1].metric, same[0].cpu_limited), ("+0.0 %".to_owned(), "loss", true));
+    assert!(
+        same.iter()
+            .all(|difference| difference.difference == 0.0 && difference.measured.is_finite())
+    );
+    assert_eq!(
+        (same[0].shown(), same[1].metric, same[0].cpu_limited),
+        ("+0.0 %".to_owned(), "loss", true)
+    );
     assert!(same[0].marked().ends_with("CPU-limited") && !same[3].cpu_limited);
     assert!(of("emulator").is_empty(), "an emulation leaves calls out");
 }
@@ -230,8 +260,9 @@ fn a_run_differs_from_its_own_simulation_by_nothing() {
 #[test]
 fn every_measured_party_is_held_against_its_own_simulation() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
-    let changed =
-        |key: &str, value: &str| QUICK.with_overrides(&[(key.to_owned(), value.to_owned())]).unwrap();
+    let changed = |key: &str, value: &str| {
+        QUICK.with_overrides(&[(key.to_owned(), value.to_owned())]).unwrap()
+    };
     let wider = changed("host.alice.up.delay", "50ms").as_today().unwrap();
     let firefox = changed("measure.endpoint", "firefox");
     let imported = [CHROMIUM[0], ("imported", "chrome://webrtc-internals")];

@@ -1,11 +1,13 @@
 use std::fmt;
 
-/// What is wrong with a file: where, and how to mend it. Prints as `file:line: key: what is wrong; the mend`.
+/// What is wrong with a file: where, and how to mend it. Prints as `file:line: key: what is wrong;
+/// the mend`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// The file, as it was named; empty if it has no name.
     pub path: String,
-    /// The line, from 1; `None` for a value that was set on the command line, or for the file as a whole.
+    /// The line, from 1; `None` for a value that was set on the command line, or for the file as a
+    /// whole.
     pub line: Option<usize>,
     /// The key, from the top of the file: `host.alice.up.rate`. Empty for the file as a whole.
     pub key: String,

@@ -1,5 +1,5 @@
-//! TOML documents whose every value knows its line, so that an error can name it. Experiment and claims files
-//! are read through here.
+//! TOML documents whose every value knows its line, so that an error can name it. Experiment and
+//! claims files are read through here.
 //!
 //! `text ─▶ node (a tree with lines) ─▶ reader (typed values, unknown keys refused)`
 

@@ -32,7 +32,11 @@ impl Value {
         }
     }
 
-    fn walk<'t>(&'t mut self, path: &mut Vec<&'t str>, change: &mut impl FnMut(&[&str], &mut Self)) {
+    fn walk<'t>(
+        &'t mut self,
+        path: &mut Vec<&'t str>,
+        change: &mut impl FnMut(&[&str], &mut Self),
+    ) {
         match self {
             Self::Table(table) => table.walk(path, change),
             Self::List(items) => items.iter_mut().for_each(|item| item.value.walk(path, change)),
@@ -72,7 +76,8 @@ impl Table {
         self.entries.retain(|(name, _)| keep(name));
     }
 
-    /// Shows every value that is neither list nor table to `change`, with the names on the way to it; lists have none.
+    /// Shows every value that is neither list nor table to `change`, with the names on the way to
+    /// it; lists have none.
     pub(crate) fn walk<'t>(
         &'t mut self,
         path: &mut Vec<&'t str>,
@@ -87,7 +92,8 @@ impl Table {
 
     /// Changes the table at `key`, if there is one.
     pub(crate) fn edit(&mut self, key: &str, change: impl FnOnce(&mut Self)) {
-        let value = self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
+        let value =
+            self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
         if let Some(Value::Table(inner)) = value {
             change(inner);
         }
@@ -102,7 +108,8 @@ impl Table {
         }
     }
 
-    /// Puts `node` at `path`; tables on the way that are missing are made. A `*` on the way is every key that is there.
+    /// Puts `node` at `path`; tables on the way that are missing are made. A `*` on the way is
+    /// every key that is there.
     pub(crate) fn set(&mut self, path: &KeyPath, node: &Node) -> Result<(), Fault> {
         self.set_at(path, 0, node)
     }
@@ -120,12 +127,20 @@ impl Table {
                 continue;
             }
             if self.get(&name).is_none() {
-                self.insert(&name, Node { value: Value::Table(Self::default()), place: node.place });
+                self.insert(
+                    &name,
+                    Node { value: Value::Table(Self::default()), place: node.place },
+                );
             }
             let next = self.entries.iter_mut().find(|(key, _)| *key == name).map(|(_, node)| node);
             let Some(Node { value: Value::Table(inner), .. }) = next else {
                 let reason = format!("{} is not a table", KeyPath::of(&path.parts()[..=depth]));
-                return Err(Fault::new(node.place, path.to_string(), reason, "see the keys of the file"));
+                return Err(Fault::new(
+                    node.place,
+                    path.to_string(),
+                    reason,
+                    "see the keys of the file",
+                ));
             };
             inner.set_at(path, depth + 1, node)?;
         }
@@ -135,7 +150,12 @@ impl Table {
     /// Takes over what is in `defaults` and not here, tables within tables too.
     pub(crate) fn merge_defaults(&mut self, defaults: &Self) {
         for (key, default) in defaults.iter() {
-            match self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value) {
+            match self
+                .entries
+                .iter_mut()
+                .find(|(name, _)| name == key)
+                .map(|(_, node)| &mut node.value)
+            {
                 None => self.insert(key, default.clone()),
                 Some(Value::Table(own)) => {
                     if let Value::Table(inner) = &default.value {
@@ -169,7 +189,8 @@ struct Lines {
 
 impl Lines {
     fn of(text: &str) -> Self {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let ends =
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self { starts: std::iter::once(0).chain(ends).collect() }
     }
 
@@ -180,41 +201,45 @@ impl Lines {
     fn table(&self, table: &DeTable<'_>) -> Result<Table, Fault> {
         let mut entries = Vec::with_capacity(table.len());
         for (key, value) in table {
-            // A table's own span is that of its header; a value's line is that of its key, which is what a reader looks for.
+            // A table's own span is that of its header; a value's line is that of its key, which is
+            // what a reader looks for.
             let place = Place::Line(self.at(key.span().start));
-            entries.push((key.get_ref().to_string(), self.node(value.get_ref(), place, key.get_ref())?));
+            entries.push((
+                key.get_ref().to_string(),
+                self.node(value.get_ref(), place, key.get_ref())?,
+            ));
         }
         Ok(Table { entries })
     }
 
     fn node(&self, value: &DeValue<'_>, place: Place, key: &str) -> Result<Node, Fault> {
         let fault = |reason: String, mend: &str| Fault::new(place, key, reason, mend);
-        let value =
-            match value {
-                DeValue::String(text) => Value::Text(text.to_string()),
-                DeValue::Integer(number) => Value::Integer(
-                    i64::from_str_radix(&number.as_str().replace('_', ""), number.radix())
-                        .map_err(|_| fault(format!("{number} is out of range"), "write a smaller number"))?,
-                ),
-                DeValue::Float(number) => {
-                    Value::Real(number.as_str().replace('_', "").parse().map_err(|_| {
-                        fault(format!("{number} is not a number"), "write a number such as 0.5")
-                    })?)
-                }
-                DeValue::Boolean(value) => Value::Bool(*value),
-                DeValue::Datetime(_) => {
-                    return Err(fault("a date".into(), "write times as texts such as \"25ms\""));
-                }
-                DeValue::Array(items) => Value::List(
-                    items
-                        .iter()
-                        .map(|item: &Spanned<_>| {
-                            self.node(item.get_ref(), Place::Line(self.at(item.span().start)), key)
-                        })
-                        .collect::<Result<_, _>>()?,
-                ),
-                DeValue::Table(table) => Value::Table(self.table(table)?),
-            };
+        let value = match value {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(number) => Value::Integer(
+                i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).map_err(
+                    |_| fault(format!("{number} is out of range"), "write a smaller number"),
+                )?,
+            ),
+            DeValue::Float(number) => {
+                Value::Real(number.as_str().replace('_', "").parse().map_err(|_| {
+                    fault(format!("{number} is not a number"), "write a number such as 0.5")
+                })?)
+            }
+            DeValue::Boolean(value) => Value::Bool(*value),
+            DeValue::Datetime(_) => {
+                return Err(fault("a date".into(), "write times as texts such as \"25ms\""));
+            }
+            DeValue::Array(items) => Value::List(
+                items
+                    .iter()
+                    .map(|item: &Spanned<_>| {
+                        self.node(item.get_ref(), Place::Line(self.at(item.span().start)), key)
+                    })
+                    .collect::<Result<_, _>>()?,
+            ),
+            DeValue::Table(table) => Value::Table(self.table(table)?),
+        };
         Ok(Node { value, place })
     }
 }
@@ -235,7 +260,9 @@ impl Node {
         self.place = place;
         match &mut self.value {
             Value::List(items) => items.iter_mut().for_each(|item| item.place_all(place)),
-            Value::Table(table) => table.entries.iter_mut().for_each(|(_, node)| node.place_all(place)),
+            Value::Table(table) => {
+                table.entries.iter_mut().for_each(|(_, node)| node.place_all(place))
+            }
             _ => {}
         }
     }

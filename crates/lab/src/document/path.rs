@@ -1,7 +1,7 @@
 use std::fmt;
 
-/// A path into a document: `host.alice.up.rate`, parts quoted where they hold dots. A part `*` stands
-/// for every key that is there.
+/// A path into a document: `host.alice.up.rate`, parts quoted where they hold dots. A part `*`
+/// stands for every key that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyPath(Vec<String>);
 

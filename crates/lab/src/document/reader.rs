@@ -24,7 +24,12 @@ impl<'a> Reader<'a> {
     pub(crate) fn new(node: &'a Node, key: &str) -> Result<Self, Fault> {
         let Value::Table(table) = &node.value else {
             let reason = format!("{} where a table belongs", node.value.what());
-            return Err(Fault::new(node.place, key, reason, "write { … }, or a section of its own"));
+            return Err(Fault::new(
+                node.place,
+                key,
+                reason,
+                "write { … }, or a section of its own",
+            ));
         };
         let prefix = if key.is_empty() { String::new() } else { format!("{key}.") };
         Ok(Self { table, prefix, place: node.place, known: Vec::new() })
@@ -72,7 +77,12 @@ impl<'a> Reader<'a> {
         let strangers = self.table.iter().filter(|(name, _)| !self.known.contains(name));
         match nearest(key, strangers.map(|(name, _)| name)) {
             Some(slip) => self.fault(slip, "there is no such key", format!("did you mean {key}?")),
-            None => Fault::new(self.place, self.path(key), "it is missing", format!("write {key} = {what}")),
+            None => Fault::new(
+                self.place,
+                self.path(key),
+                "it is missing",
+                format!("write {key} = {what}"),
+            ),
         }
     }
 
@@ -97,7 +107,12 @@ impl<'a> Reader<'a> {
     }
 
     /// An error about one of its keys, at the key's line.
-    pub(crate) fn fault(&self, key: &str, reason: impl Into<String>, mend: impl Into<String>) -> Fault {
+    pub(crate) fn fault(
+        &self,
+        key: &str,
+        reason: impl Into<String>,
+        mend: impl Into<String>,
+    ) -> Fault {
         let place = self.table.get(key).map_or(self.place, |node| node.place);
         Fault::new(place, self.path(key), reason, mend)
     }
@@ -134,7 +149,8 @@ pub fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// The mend for a word that is none of those known: the nearest, or all of them after `introduction`.
+/// The mend for a word that is none of those known: the nearest, or all of them after
+/// `introduction`.
 pub(crate) fn did_you_mean<'c>(
     word: &str,
     known: impl Iterator<Item = &'c str> + Clone,
@@ -181,12 +197,12 @@ impl FromNode for Ratio {
     const WHAT: &'static str = "a share such as \"5%\"";
     fn from_node(node: &Node) -> Option<Result<Self, String>> {
         match node.value {
-            Value::Real(number) => {
-                Some(number.to_string().parse().map_err(|error: units::ParseError| error.to_string()))
-            }
-            Value::Integer(number) => {
-                Some(number.to_string().parse().map_err(|error: units::ParseError| error.to_string()))
-            }
+            Value::Real(number) => Some(
+                number.to_string().parse().map_err(|error: units::ParseError| error.to_string()),
+            ),
+            Value::Integer(number) => Some(
+                number.to_string().parse().map_err(|error: units::ParseError| error.to_string()),
+            ),
             _ => quantity(node),
         }
     }
@@ -231,9 +247,10 @@ impl FromNode for u32 {
     const WHAT: &'static str = "a whole number";
     fn from_node(node: &Node) -> Option<Result<Self, String>> {
         match node.value {
-            Value::Integer(value) => {
-                Some(Self::try_from(value).map_err(|_| format!("{value} is not between 0 and {}", Self::MAX)))
-            }
+            Value::Integer(value) => Some(
+                Self::try_from(value)
+                    .map_err(|_| format!("{value} is not between 0 and {}", Self::MAX)),
+            ),
             _ => None,
         }
     }

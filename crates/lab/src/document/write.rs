@@ -1,7 +1,8 @@
 use super::{Table, Value};
 use std::fmt::Write;
 
-/// A document as TOML again, for the record of a run whose experiment was changed on the command line.
+/// A document as TOML again, for the record of a run whose experiment was changed on the command
+/// line.
 pub(crate) fn write(table: &Table) -> String {
     let mut out = String::new();
     section(table, "", &mut out);
@@ -34,7 +35,8 @@ fn inline(value: &Value) -> String {
             format!("[{}]", items.join(", "))
         }
         Value::Table(table) => {
-            let pairs = table.iter().map(|(name, node)| format!("{} = {}", key(name), inline(&node.value)));
+            let pairs =
+                table.iter().map(|(name, node)| format!("{} = {}", key(name), inline(&node.value)));
             format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
         }
     }
@@ -79,7 +81,10 @@ mod tests {
         let written = write(&table(text));
         assert_eq!(write(&table(&written)), written);
         assert!(written.contains("[host.alice.up]\nrate = \"1Mbit/s\"\n"), "{written}");
-        assert!(written.contains("[call.\"a b\".settings]\n\"threshold.initial\" = 5.0\n"), "{written}");
+        assert!(
+            written.contains("[call.\"a b\".settings]\n\"threshold.initial\" = 5.0\n"),
+            "{written}"
+        );
         assert!(
             written.starts_with(
                 "title = \"a \\\"b\\\" \\\\ \\u0001\\n\"\nx = [1, 2.5, { a = true, \"b.c\" = \"d\" }]\n"

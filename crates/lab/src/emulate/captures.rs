@@ -68,7 +68,10 @@ fn at(path: &Path, error: ExportError) -> ExportError {
     ExportError { path: Some(path.to_owned()), ..error }
 }
 
-fn write<W: Write>(packets: &Receiver<Seen>, mut files: Vec<Capture<W>>) -> Result<(), ExportError> {
+fn write<W: Write>(
+    packets: &Receiver<Seen>,
+    mut files: Vec<Capture<W>>,
+) -> Result<(), ExportError> {
     for seen in packets {
         files[usize::from(seen.host.0)].ip(seen.at, 0, seen.bytes)?;
     }

@@ -1,4 +1,5 @@
-//! Who takes part in an emulation beside its programs: the browsers of a measurement, which make the calls.
+//! Who takes part in an emulation beside its programs: the browsers of a measurement, which make
+//! the calls.
 
 use super::EmulationError;
 use emulator::Testbed;
@@ -17,8 +18,8 @@ pub(crate) trait Guests {
     /// Does what is due; called every few milliseconds. An error ends the run.
     fn turn(&mut self, now: Time) -> Result<(), EmulationError>;
 
-    /// They go, also when the run has broken off or they have not all arrived. The hosts are there until then. An error is one that
-    /// shows only now.
+    /// They go, also when the run has broken off or they have not all arrived. The hosts are there
+    /// until then. An error is one that shows only now.
     fn leave(&mut self) -> Result<(), EmulationError>;
 
     /// What was recorded of the calls of a run of this length; `None` if nobody makes them.

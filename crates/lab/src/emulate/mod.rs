@@ -1,4 +1,5 @@
-//! Emulation: a run in real time, with real programs on the hosts and the modelled network between them.
+//! Emulation: a run in real time, with real programs on the hosts and the modelled network between
+//! them.
 //!
 //! ```text
 //! cell ─▶ net::Network ───────────▶ emulator (a thread with real-time scheduling) ─▶ samples of the lines ─┐
@@ -84,10 +85,12 @@ impl From<EmulatorError> for EmulationError {
 const A_DAY: Duration = Duration::from_secs(86_400);
 
 impl Emulation<'_> {
-    /// Emulates a cell: its network, its programs, and its TCP flows as uploads. Calls are left out.
+    /// Emulates a cell: its network, its programs, and its TCP flows as uploads. Calls are left
+    /// out.
     ///
     /// # Errors
-    /// When the hosts cannot be made, a file cannot be written, or a program cannot be started; then nothing is left.
+    /// When the hosts cannot be made, a file cannot be written, or a program cannot be started;
+    /// then nothing is left.
     pub fn run(&self, cell: &Cell, seed: Seed) -> Result<Emulated, EmulationError> {
         self.run_with(cell, seed, &mut Nobody)
     }
@@ -100,14 +103,18 @@ impl Emulation<'_> {
         guests: &mut impl Guests,
     ) -> Result<Emulated, EmulationError> {
         let scenario = cell.scenario(seed);
-        let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
-        let foreground =
-            self.foreground.map(|on| host(&scenario.network, &on.host).map(|host| (host, on))).transpose()?;
-        let stage =
-            Stage::new(cell, &scenario, self.weir)?.and_background(&scenario.network, self.background)?;
-        let network =
-            Network::new(&scenario.network, seed).map_err(|error| EmulationError(error.to_string()))?;
-        let controls = self.control.map(|path| Controls::listen(path, names.clone())).transpose()?;
+        let names: Vec<String> =
+            scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
+        let foreground = self
+            .foreground
+            .map(|on| host(&scenario.network, &on.host).map(|host| (host, on)))
+            .transpose()?;
+        let stage = Stage::new(cell, &scenario, self.weir)?
+            .and_background(&scenario.network, self.background)?;
+        let network = Network::new(&scenario.network, seed)
+            .map_err(|error| EmulationError(error.to_string()))?;
+        let controls =
+            self.control.map(|path| Controls::listen(path, names.clone())).transpose()?;
         let mut testbed = Testbed::new(&names)?;
         let length = if foreground.is_some() { A_DAY } else { scenario.duration };
         let end = Time::ZERO + length;
@@ -130,7 +137,8 @@ impl Emulation<'_> {
         guests.begin(began);
         let stop = AtomicBool::new(false);
         let (report, ended) = std::thread::scope(|scope| {
-            let loop_ = scope.spawn(|| emulator.run(end, scenario.sample_interval, &stop, &mut recorder));
+            let loop_ =
+                scope.spawn(|| emulator.run(end, scenario.sample_interval, &stop, &mut recorder));
             // Also when what follows breaks off: the loop must not go on for ever.
             let stops = Stops(&stop);
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
@@ -138,7 +146,8 @@ impl Emulation<'_> {
             let gone = guests.leave();
             let ended = ended.and_then(|exit| gone.map(|()| exit));
             drop(stops);
-            let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
+            let report =
+                loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
             (report, ended)
         });
         let (programs, left) = cast.finish(&testbed, self.said);
@@ -161,7 +170,8 @@ impl Drop for Stops<'_> {
     }
 }
 
-/// Gives hosts what their TCP flows negotiate (Linux Documentation/networking/ip-sysctl.rst, tcp_ecn).
+/// Gives hosts what their TCP flows negotiate (Linux Documentation/networking/ip-sysctl.rst,
+/// tcp_ecn).
 fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError> {
     for host in scenario.tcp.iter().filter(|flow| flow.ecn).flat_map(|flow| [flow.from, flow.to]) {
         let set = || std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1");
@@ -185,7 +195,10 @@ fn host(network: &NetworkConfig, wanted: &str) -> Result<HostId, EmulationError>
     find_host(network, wanted).map_err(|(reason, mend)| EmulationError(format!("{reason}; {mend}")))
 }
 
-#[expect(clippy::disallowed_methods, reason = "captures of real packets and credentials have real times")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "captures of real packets and credentials have real times"
+)]
 pub(crate) fn since_1970() -> Duration {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))

@@ -1,4 +1,5 @@
-//! What a run leaves: the same records as a simulated one, how the loop did, and how the programs ended.
+//! What a run leaves: the same records as a simulated one, how the loop did, and how the programs
+//! ended.
 
 use super::EmulationError;
 use super::captures::Captures;
@@ -15,7 +16,8 @@ use units::{Duration, Time};
 
 /// How late one packet in a hundred may be.
 const PROGRAMS: Duration = Duration::from_millis(1);
-/// The same for browsers, which send, and whose controllers group packets, in bursts of 5 ms (draft-ietf-rmcat-gcc-02 § 4 and 5.2).
+/// The same for browsers, which send, and whose controllers group packets, in bursts of 5 ms
+/// (draft-ietf-rmcat-gcc-02 § 4 and 5.2).
 const BROWSERS: Duration = Duration::from_millis(5);
 
 /// A run that was emulated.
@@ -29,8 +31,8 @@ pub struct Emulated {
     pub programs: Vec<Ended>,
     /// How the command in the foreground ended.
     pub exit: Option<ExitStatus>,
-    /// Whether the machine kept up: packets were in time, and the browsers of a measurement had enough of the processor. What else was
-    /// recorded is the machine's, not the network's.
+    /// Whether the machine kept up: packets were in time, and the browsers of a measurement had
+    /// enough of the processor. What else was recorded is the machine's, not the network's.
     pub kept_up: bool,
     /// What a reader of the result should know, a sentence each.
     pub warnings: Vec<String>,
@@ -74,13 +76,19 @@ pub(super) fn records(
     let read = |client: &Ended| {
         let server = client.program.kind.server();
         let server = programs.iter().find(|other| {
-            server
-                .as_ref()
-                .is_some_and(|(host, kind)| other.program.host == *host && other.program.kind == *kind)
+            server.as_ref().is_some_and(|(host, kind)| {
+                other.program.host == *host && other.program.kind == *kind
+            })
         });
-        let text = |ended: Option<&Ended>| ended.map(|ended| ended.lines.join("\n")).unwrap_or_default();
-        transcript::read(&client.program, text(Some(client)).as_bytes(), text(server).as_bytes(), &grid)
-            .map_err(|error| EmulationError(format!("{}: {error}", client.program.name)))
+        let text =
+            |ended: Option<&Ended>| ended.map(|ended| ended.lines.join("\n")).unwrap_or_default();
+        transcript::read(
+            &client.program,
+            text(Some(client)).as_bytes(),
+            text(server).as_bytes(),
+            &grid,
+        )
+        .map_err(|error| EmulationError(format!("{}: {error}", client.program.name)))
     };
     uploads.map(read).collect()
 }
@@ -98,7 +106,10 @@ pub(super) fn gather(
     let mut warnings = Vec::new();
     if calls.is_none() && !scenario.calls.is_empty() {
         let names: Vec<&str> = scenario.calls.iter().map(|call| call.name.as_str()).collect();
-        warnings.push(format!("calls are left out, their ends are not real programs: {}", names.join(", ")));
+        warnings.push(format!(
+            "calls are left out, their ends are not real programs: {}",
+            names.join(", ")
+        ));
     }
     let in_time = report.kept_up_within(if calls.is_some() { BROWSERS } else { PROGRAMS });
     if !in_time {
@@ -124,7 +135,10 @@ pub(super) fn gather(
     warnings.extend(of_calls);
     let kept_up = in_time && !limited;
     let late = |share| report.lateness.quantile(share).as_millis_f64();
-    notes.push(("lateness".to_owned(), format!("median {:.3} ms, p99 {:.1} ms", late(0.5), late(0.99))));
+    notes.push((
+        "lateness".to_owned(),
+        format!("median {:.3} ms, p99 {:.1} ms", late(0.5), late(0.99)),
+    ));
     let mut events: Vec<Event> =
         events.into_iter().chain(uploads.iter().flat_map(|upload| upload.events.clone())).collect();
     events.sort_by_key(|event| event.at);
@@ -133,16 +147,24 @@ pub(super) fn gather(
     let (mut streams, more): (Vec<_>, Vec<_>) =
         calls.into_iter().partition(|stream: &StreamRecord| stream.kind != Kind::Stats);
     streams.extend(uploads.chain(lines).chain(more));
-    let recording =
-        Recording { interval: scenario.sample_interval, duration: report.duration, streams, events };
+    let recording = Recording {
+        interval: scenario.sample_interval,
+        duration: report.duration,
+        streams,
+        events,
+    };
     Emulated { recording, report, programs, exit, kept_up, warnings, notes }
 }
 
 fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<String> {
     let mut warnings = Vec::new();
     let names = scenario.network.hosts.iter().map(|host| host.name.as_str());
-    let small_queues: Vec<&str> =
-        names.clone().zip(&scenario.stacks).filter(|(_, stack)| stack.tsq).map(|(name, _)| name).collect();
+    let small_queues: Vec<&str> = names
+        .clone()
+        .zip(&scenario.stacks)
+        .filter(|(_, stack)| stack.tsq)
+        .map(|(name, _)| name)
+        .collect();
     if !small_queues.is_empty() {
         warnings.push(format!(
             "tsq is left out: the queue does not stand on the host itself: {}",
@@ -161,7 +183,8 @@ fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<St
         ));
     }
     for host in &recorder.refused {
-        let name = scenario.network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
+        let name =
+            scenario.network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
         warnings.push(format!(
             "{name} sent packets of more than {} bytes, which were refused: put its interface's MTU back",
             emulator::MTU

@@ -21,7 +21,8 @@ pub struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// Whether a person would read it: not what was written for a program, as uploads and `iperf3 --json` do.
+    /// Whether a person would read it: not what was written for a program, as uploads and `iperf3
+    /// --json` do.
     #[must_use]
     pub fn is_for_people(&self) -> bool {
         matches!(self.program.kind, ProgramKind::Ping { .. } | ProgramKind::Command(_))
@@ -51,7 +52,7 @@ pub struct Ended {
 }
 
 /// What is kept of a program's output, bytes: minutes of records at ten a second.
-const MOST_KEPT: usize = 64 << 20;
+const MAX_KEPT: usize = 64 << 20;
 /// A longer line is cut.
 const LONGEST_LINE: u64 = 1 << 20;
 
@@ -66,8 +67,13 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it on its host, in a process group of its own: Ctrl-C is the run's, which ends it in order.
-    pub(super) fn start(host: &Host, program: Program, argv: &[OsString]) -> Result<Self, EmulationError> {
+    /// Starts it on its host, in a process group of its own: Ctrl-C is the run's, which ends it in
+    /// order.
+    pub(super) fn start(
+        host: &Host,
+        program: Program,
+        argv: &[OsString],
+    ) -> Result<Self, EmulationError> {
         let mut command = command(argv)?;
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = host.spawn(command).map_err(|error| match argv.first() {
@@ -129,8 +135,8 @@ impl Process {
         self.told
     }
 
-    /// How it ended, and all that it wrote. Nothing of it runs any more, so its pipes end; one that something else holds is not
-    /// waited for.
+    /// How it ended, and all that it wrote. Nothing of it runs any more, so its pipes end; one that
+    /// something else holds is not waited for.
     pub(super) fn finish(mut self) -> Ended {
         let patience = std::time::Duration::from_millis(500);
         while let Ok(line) = self.output.recv_timeout(patience) {
@@ -162,14 +168,14 @@ fn lines(pipe: impl Read, mut say: impl FnMut(String) -> bool) {
         if !matches!(read, Ok(1..)) {
             return;
         }
-        let is_kept = kept <= MOST_KEPT;
+        let is_kept = kept <= MAX_KEPT;
         kept += line.len();
         let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
         // Beyond the most, it is still read, so that the program is not held up.
-        let text = if kept <= MOST_KEPT {
+        let text = if kept <= MAX_KEPT {
             text
         } else {
-            format!("… more than {} MB are left out", MOST_KEPT >> 20)
+            format!("… more than {} MB are left out", MAX_KEPT >> 20)
         };
         if is_kept && !say(text) {
             return;

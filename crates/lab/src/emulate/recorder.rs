@@ -21,7 +21,8 @@ impl Recorder {
     pub(super) fn new(hosts: &[String], end: Time, captures: Option<Captures>) -> Self {
         let lines = (0..).map(HostId).zip(hosts).flat_map(|(id, host)| {
             Direction::ALL.map(|direction| {
-                let sampler = Sampler::new(format!("{host}.{direction}"), Kind::Line, (Time::ZERO, end));
+                let sampler =
+                    Sampler::new(format!("{host}.{direction}"), Kind::Line, (Time::ZERO, end));
                 (id, direction, sampler)
             })
         });
@@ -43,7 +44,9 @@ impl Recorder {
 impl Observer for Recorder {
     fn sample(&mut self, at: Time, network: &Network) {
         for (host, direction, sampler) in &mut self.lines {
-            sampler.sample(at, |show| network.show(Place { host: *host, direction: *direction }, at, show));
+            sampler.sample(at, |show| {
+                network.show(Place { host: *host, direction: *direction }, at, show)
+            });
         }
     }
 

@@ -19,7 +19,8 @@ use units::Time;
 const TICK: Duration = Duration::from_millis(5);
 /// How long a server may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long those that know their end have for their last report, for which the network is still there.
+/// How long those that know their end have for their last report, for which the network is still
+/// there.
 const LAST_WORDS: units::Duration = units::Duration::from_secs(2);
 /// Ticks between two tellings of how far the run is.
 const TELL: u32 = 200;
@@ -33,8 +34,13 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// The programs of a cell, its flows as uploads where no program takes their place, and the servers that they need.
-    pub(super) fn new(cell: &Cell, scenario: &Scenario, weir: &Path) -> Result<Self, EmulationError> {
+    /// The programs of a cell, its flows as uploads where no program takes their place, and the
+    /// servers that they need.
+    pub(super) fn new(
+        cell: &Cell,
+        scenario: &Scenario,
+        weir: &Path,
+    ) -> Result<Self, EmulationError> {
         let replaced = |name: &str| cell.programs().iter().any(|program| program.name == name);
         let flows = scenario.tcp.iter().filter(|flow| !replaced(&flow.name)).map(|flow| {
             let name = &flow.name;
@@ -42,7 +48,8 @@ impl Stage {
             upload_of(flow).ok_or_else(|| EmulationError(refused()))
         });
         let flows = flows.collect::<Result<Vec<_>, _>>()?;
-        let programs: Vec<Program> = flows.into_iter().chain(cell.programs().iter().cloned()).collect();
+        let programs: Vec<Program> =
+            flows.into_iter().chain(cell.programs().iter().cloned()).collect();
         let servers = servers(&programs, &scenario.network);
         let programs = programs.into_iter().map(|program| {
             let argv = program.command(weir);
@@ -58,7 +65,8 @@ impl Stage {
         more: &[OnHost],
     ) -> Result<Self, EmulationError> {
         for (number, on) in (1..).zip(more) {
-            let words = on.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+            let words =
+                on.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
             let program = Program {
                 // A name that no program of a file can have.
                 name: format!("{}.run-{number}", on.host),
@@ -74,8 +82,13 @@ impl Stage {
     }
 
     /// Starts the servers and waits until they listen.
-    pub(super) fn servers(self, testbed: &Testbed, how: &Emulation<'_>) -> Result<Cast, EmulationError> {
-        let mut cast = Cast { running: Vec::new(), coming: self.programs.into(), missing: Vec::new() };
+    pub(super) fn servers(
+        self,
+        testbed: &Testbed,
+        how: &Emulation<'_>,
+    ) -> Result<Cast, EmulationError> {
+        let mut cast =
+            Cast { running: Vec::new(), coming: self.programs.into(), missing: Vec::new() };
         for server in self.servers {
             let argv = server.command(&self.weir);
             cast.running.push(Process::start(testbed.host(server.host), server, &argv)?);
@@ -127,8 +140,8 @@ impl Cast {
         }
     }
 
-    /// Starts and ends programs at their times, until the run is over or the command in the foreground has ended. Gives how
-    /// that ended.
+    /// Starts and ends programs at their times, until the run is over or the command in the
+    /// foreground has ended. Gives how that ended.
     pub(super) fn play(
         &mut self,
         testbed: &Testbed,
@@ -140,7 +153,9 @@ impl Cast {
     ) -> Result<Option<ExitStatus>, EmulationError> {
         let mut foreground = foreground
             .filter(|_| !over())
-            .map(|(host, on)| Ok::<_, EmulationError>(testbed.host(host).spawn(command(&on.command)?)?))
+            .map(|(host, on)| {
+                Ok::<_, EmulationError>(testbed.host(host).spawn(command(&on.command)?)?)
+            })
             .transpose()?;
         let mut tick = 0;
         while !over() && !self.is_done(clock.now(), end) {
@@ -192,8 +207,13 @@ impl Cast {
         }
     }
 
-    /// Ends what still runs. Gives how each ended and what it wrote, and how many processes could not be ended.
-    pub(super) fn finish(mut self, testbed: &Testbed, said: &dyn Fn(&Said<'_>)) -> (Vec<Ended>, usize) {
+    /// Ends what still runs. Gives how each ended and what it wrote, and how many processes could
+    /// not be ended.
+    pub(super) fn finish(
+        mut self,
+        testbed: &Testbed,
+        said: &dyn Fn(&Said<'_>),
+    ) -> (Vec<Ended>, usize) {
         for process in self.running.iter_mut().filter(|process| !process.is_told()) {
             process.tell_to_end();
         }
@@ -206,10 +226,17 @@ impl Cast {
 
 /// When a program is told to end. Clients and their servers have time for their last words.
 fn stops(program: &Program) -> Time {
-    if matches!(program.kind, ProgramKind::Command(_)) { program.stop } else { program.stop + LAST_WORDS }
+    if matches!(program.kind, ProgramKind::Command(_)) {
+        program.stop
+    } else {
+        program.stop + LAST_WORDS
+    }
 }
 
 /// Whether a program ends at its time by itself.
 fn knows_its_end(program: &Program) -> bool {
-    matches!(program.kind, ProgramKind::Ping { .. } | ProgramKind::Iperf3(_) | ProgramKind::Upload(_))
+    matches!(
+        program.kind,
+        ProgramKind::Ping { .. } | ProgramKind::Iperf3(_) | ProgramKind::Upload(_)
+    )
 }

@@ -8,9 +8,11 @@ use crate::document::{Fault, Place, Reader};
 pub(crate) struct Advise {
     /// Where it was written.
     place: Place,
-    /// The section of the call that is to live: of `[call]`, `[conference]` or `[users]`; the first with video if left out.
+    /// The section of the call that is to live: of `[call]`, `[conference]` or `[users]`; the first
+    /// with video if left out.
     pub(crate) call: Option<String>,
-    /// The lines whose queue is one's own; every line with a rate that the call passes if left out, none if empty.
+    /// The lines whose queue is one's own; every line with a rate that the call passes if left out,
+    /// none if empty.
     pub(crate) lines: Option<Vec<String>>,
     /// Whether marks stay on the packets as far as these lines.
     pub(crate) dscp: bool,
@@ -22,13 +24,26 @@ pub(crate) struct Advise {
 
 impl Default for Advise {
     fn default() -> Self {
-        Self { place: Place::Line(1), call: None, lines: None, dscp: true, radio: true, controller: true }
+        Self {
+            place: Place::Line(1),
+            call: None,
+            lines: None,
+            dscp: true,
+            radio: true,
+            controller: true,
+        }
     }
 }
 
 impl Advise {
     /// What is wrong with a key of it.
-    pub(crate) fn fault(&self, path: &str, key: &str, reason: String, mend: String) -> ExperimentError {
+    pub(crate) fn fault(
+        &self,
+        path: &str,
+        key: &str,
+        reason: String,
+        mend: String,
+    ) -> ExperimentError {
         Fault::new(self.place, format!("advise.{key}"), reason, mend).in_file(path)
     }
 

@@ -57,8 +57,8 @@ impl Codec {
 
 fn voice(mut audio: Reader<'_>) -> Result<AudioConfig, Fault> {
     let word = audio.or("codec", "opus".to_owned())?;
-    let codec =
-        Codec::named(&word).ok_or_else(|| audio.fault("codec", format!("no codec '{word}'"), CODECS))?;
+    let codec = Codec::named(&word)
+        .ok_or_else(|| audio.fault("codec", format!("no codec '{word}'"), CODECS))?;
     let usual = codec.in_spurts().spurts;
     let spurts = match switch(&mut audio, "spurts")? {
         None => codec.usual().spurts,
@@ -110,7 +110,9 @@ mod tests {
     use units::{Bytes, Seed};
 
     fn audio(words: &str) -> Result<AudioConfig, String> {
-        let call = format!("[call.main]\nfrom = \"alice\"\nto = \"bob\"\nvideo = false\naudio = {words}\n");
+        let call = format!(
+            "[call.main]\nfrom = \"alice\"\nto = \"bob\"\nvideo = false\naudio = {words}\n"
+        );
         let text = format!("title = \"t\"\nduration = \"9s\"\n[host.alice]\n[host.bob]\n{call}");
         let experiment = Experiment::parse(&text, "x.toml").map_err(|error| error.to_string())?;
         let scenario = experiment.cells()[0].scenario(Seed(1));
@@ -128,11 +130,18 @@ mod tests {
         }
         assert_eq!(audio("{ spurts = true }").unwrap(), AudioConfig::opus_in_spurts());
         assert_eq!(audio("{ codec = \"amr\", spurts = false }").unwrap().spurts, None);
-        let slow = audio("{ rate = \"32kbit/s\", spurts = { spurt = \"2s\", silence = \"2B\" } }").unwrap();
+        let slow = audio("{ rate = \"32kbit/s\", spurts = { spurt = \"2s\", silence = \"2B\" } }")
+            .unwrap();
         let spurts = slow.spurts.unwrap();
         assert_eq!((slow.codec, slow.rate), (AudioCodec::Opus, Bitrate::from_kbps(32)));
-        assert_eq!((spurts.spurt, spurts.pause), (Duration::from_secs(2), Duration::from_millis(1_587)));
-        assert_eq!((spurts.silence, spurts.silence_interval), (Bytes::new(2), Duration::from_millis(400)));
+        assert_eq!(
+            (spurts.spurt, spurts.pause),
+            (Duration::from_secs(2), Duration::from_millis(1_587))
+        );
+        assert_eq!(
+            (spurts.silence, spurts.silence_interval),
+            (Bytes::new(2), Duration::from_millis(400))
+        );
     }
 
     #[test]

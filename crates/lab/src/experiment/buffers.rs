@@ -1,7 +1,9 @@
 //! What a controller with `hint.buffer = path` is told: the smallest buffer on its call's path.
 
 use cc::ControllerConfig;
-use net::{AccessConfig, Buffer, Direction, HostId, LineConfig, NetworkConfig, QueueConfig, RateConfig};
+use net::{
+    AccessConfig, Buffer, Direction, HostId, LineConfig, NetworkConfig, QueueConfig, RateConfig,
+};
 use sim::{CallConfig, Scenario};
 use units::{Bitrate, Bytes, Time};
 
@@ -9,7 +11,8 @@ use units::{Bitrate, Bytes, Time};
 const HINT: &str = "hint.buffer";
 /// What a packet counts in a limit of packets: a full one of Ethernet's.
 const PACKET: Bytes = Bytes::new(1_500);
-/// What CAKE may take at the least where no limit is given (Linux `net/sched/sch_cake.c`, `cake_reconfigure`: 4 MiB).
+/// What CAKE may take at the least where no limit is given (Linux `net/sched/sch_cake.c`,
+/// `cake_reconfigure`: 4 MiB).
 const CAKE: Bytes = Bytes::new(4 << 20);
 
 /// Tells the controllers that want to know.
@@ -40,13 +43,16 @@ fn wants_to_know(controller: &ControllerConfig) -> bool {
     settings.iter().any(|setting| setting.name == HINT && setting.value == "path")
 }
 
-/// The ways of hosts that a call passes, those of a relay among them; of both directions, if it has two.
+/// The ways of hosts that a call passes, those of a relay among them; of both directions, if it has
+/// two.
 pub(crate) fn path(call: &CallConfig) -> impl Iterator<Item = (HostId, Direction)> + use<> {
     let ends = [(call.from, call.to), (call.to, call.from)];
     let relay = call.relay;
     ends.into_iter().take(if call.two_way { 2 } else { 1 }).flat_map(move |(from, to)| {
         let relayed = relay.map(|relay| [(relay, Direction::Down), (relay, Direction::Up)]);
-        [(from, Direction::Up), (to, Direction::Down)].into_iter().chain(relayed.into_iter().flatten())
+        [(from, Direction::Up), (to, Direction::Down)]
+            .into_iter()
+            .chain(relayed.into_iter().flatten())
     })
 }
 
@@ -126,7 +132,8 @@ pub(crate) fn of_queue(queue: &QueueConfig, rate: Option<Bitrate>) -> Option<Byt
         }
         QueueConfig::Unlimited => return None,
     };
-    // A rate of zero at first makes a limit in time nothing at all, which says nothing of the buffer.
+    // A rate of zero at first makes a limit in time nothing at all, which says nothing of the
+    // buffer.
     Some(limit).filter(|limit| *limit > Bytes::ZERO)
 }
 
@@ -155,7 +162,9 @@ mod tests {
 
     #[test]
     fn it_is_the_least_limit_of_what_the_call_passes() {
-        let up = |queue| format!("[host.a]\nup = {{ rate = \"1Mbit/s\", queue = \"{queue}\" }}\n[host.b]");
+        let up = |queue| {
+            format!("[host.a]\nup = {{ rate = \"1Mbit/s\", queue = \"{queue}\" }}\n[host.b]")
+        };
         for (queue, size) in [
             ("bfifo limit 16kB", "16kB"),
             ("pfifo limit 10", "15kB"),
@@ -169,7 +178,10 @@ mod tests {
         let both = "[host.a]\nup = { rate = \"1Mbit/s\", queue = \"pfifo limit 100\" }\ndown = { rate = \"1Mbit/s\", queue = \
                     \"pfifo limit 1\" }\n[host.b]\ndown = { rate = \"1Mbit/s\", queue = \"pfifo limit 50\" }";
         assert_eq!(improved(both), "75kB", "not what the call does not pass");
-        assert_eq!(told(both, "two_way = true\ncontroller = \"gcc:draft-02+buffer-hint\""), "1.5kB");
+        assert_eq!(
+            told(both, "two_way = true\ncontroller = \"gcc:draft-02+buffer-hint\""),
+            "1.5kB"
+        );
         assert_eq!(
             improved("[host.a]\nup = { queue = \"pfifo limit 9\" }\n[host.b]"),
             "none",
@@ -177,7 +189,8 @@ mod tests {
         );
         let wifi = "[wifi.home]\n[host.a]\nwifi = { cell = \"home\", distance = \"5m\" }\n[host.b]";
         assert_eq!(improved(wifi), "1.692MB", "1000 packets and 128 of the driver");
-        let lte = "[lte.city]\n[host.a]\nlte = { network = \"city\", distance = \"100m\" }\n[host.b]";
+        let lte =
+            "[lte.city]\n[host.a]\nlte = { network = \"city\", distance = \"100m\" }\n[host.b]";
         assert_eq!(improved(lte), "1.5MB");
     }
 
@@ -185,7 +198,8 @@ mod tests {
     fn only_who_wants_to_know_is_told() {
         let hosts = "[host.a]\nup = { rate = \"1Mbit/s\", queue = \"bfifo limit 16kB\" }\n[host.b]";
         assert_eq!(told(hosts, "controller = \"gcc:draft-02\""), "");
-        let given = "controller = \"gcc:libwebrtc+buffer-hint\"\nsettings = { \"hint.buffer\" = \"9kB\" }";
+        let given =
+            "controller = \"gcc:libwebrtc+buffer-hint\"\nsettings = { \"hint.buffer\" = \"9kB\" }";
         assert_eq!(told(hosts, given), "9kB");
         let set = "controller = \"gcc:libwebrtc\"\nsettings = { \"hint.buffer\" = \"path\" }";
         assert_eq!(told(hosts, set), "16kB");

@@ -12,12 +12,15 @@ use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
-/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`; `claims` of all papers start there.
+/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`; `claims` of all
+/// papers start there.
 const START_RATE: Bitrate = Bitrate::from_kbps(300);
-/// libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`: `kCongestionControllerMinBitrate`, `kDefaultMaxBitrate`.
+/// libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`: `kCongestionControllerMinBitrate`,
+/// `kDefaultMaxBitrate`.
 const MIN_RATE: Bitrate = Bitrate::from_kbps(5);
 const MAX_RATE: Bitrate = Bitrate::from_mbps(1_000);
-/// libwebrtc `video/config/encoder_stream_factory.cc`, `GetMaxDefaultVideoBitrateKbps`, for 720p and above.
+/// libwebrtc `video/config/encoder_stream_factory.cc`, `GetMaxDefaultVideoBitrateKbps`, for 720p
+/// and above.
 const MAX_VIDEO_RATE: Bitrate = Bitrate::from_kbps(2_500);
 /// draft-ietf-rmcat-gcc-02 § 4.
 const BURST_TIME: Duration = Duration::from_millis(5);
@@ -52,8 +55,8 @@ pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
     }
 }
 
-/// The calls of a document, those of conferences after the others, with what they leave out taken from `[defaults.call]`; and the path of
-/// each one's section.
+/// The calls of a document, those of conferences after the others, with what they leave out taken
+/// from `[defaults.call]`; and the path of each one's section.
 pub(super) fn read(
     top: &mut Reader<'_>,
     defaults: &Table,
@@ -199,7 +202,11 @@ impl Call<'_> {
             "fitted" => {}
             "rfc8593" => encoder.model = ModelParameters::rfc8593(),
             other => {
-                return Err(table.fault("model", format!("no model '{other}'"), "write fitted or rfc8593"));
+                return Err(table.fault(
+                    "model",
+                    format!("no model '{other}'"),
+                    "write fitted or rfc8593",
+                ));
             }
         }
         match table.optional::<String>("ladder")?.as_deref() {
@@ -220,7 +227,10 @@ impl Call<'_> {
         let Some(name) = table.optional::<String>("frames")? else { return Ok(None) };
         let fault = |reason: String| table.fault("frames", reason, "");
         let text = self.files.text(&name).map_err(fault)?;
-        FrameSizes::parse(&text).map(Arc::new).map(Some).map_err(|error| fault(format!("{name}: {error}")))
+        FrameSizes::parse(&text)
+            .map(Arc::new)
+            .map(Some)
+            .map_err(|error| fault(format!("{name}: {error}")))
     }
 }
 
@@ -232,7 +242,8 @@ pub(super) fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
         return Ok(Marks { audio: mark, video: mark });
     };
     let mut inner = Reader::new(node, &path)?;
-    let marks = Marks { audio: ends::dscp(&mut inner, "audio")?, video: ends::dscp(&mut inner, "video")? };
+    let marks =
+        Marks { audio: ends::dscp(&mut inner, "audio")?, video: ends::dscp(&mut inner, "video")? };
     inner.finish()?;
     Ok(marks)
 }
@@ -244,7 +255,10 @@ pub(super) enum Switch<'a> {
     Table(&'a Node),
 }
 
-pub(super) fn switch<'a>(table: &mut Reader<'a>, key: &'static str) -> Result<Option<Switch<'a>>, Fault> {
+pub(super) fn switch<'a>(
+    table: &mut Reader<'a>,
+    key: &'static str,
+) -> Result<Option<Switch<'a>>, Fault> {
     Ok(match table.node(key) {
         None => None,
         Some(Node { value: Value::Bool(false), .. }) => Some(Switch::None),
@@ -278,7 +292,11 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
         }
         Err(BuildError::Setting(SettingError::Unknown(name, known))) => {
             let mend = did_you_mean(&name, known.iter().copied(), "there are");
-            Err(table.fault("settings", format!("{} has no setting '{name}'", config.profile), mend))
+            Err(table.fault(
+                "settings",
+                format!("{} has no setting '{name}'", config.profile),
+                mend,
+            ))
         }
         Err(BuildError::Setting(error)) => Err(table.fault("settings", error.to_string(), "")),
         Err(BuildError::Invalid(reason)) => {
@@ -292,7 +310,9 @@ fn fec(table: &mut Reader<'_>) -> Result<Fec, Fault> {
     match table.or("fec", "off".to_owned())?.as_str() {
         "off" => Ok(Fec::Off),
         "hybrid" => Ok(Fec::Hybrid),
-        other => Err(table.fault("fec", format!("no error correction '{other}'"), "write hybrid or off")),
+        other => {
+            Err(table.fault("fec", format!("no error correction '{other}'"), "write hybrid or off"))
+        }
     }
 }
 
@@ -300,9 +320,11 @@ fn estimate(table: &mut Reader<'_>) -> Result<Estimate, Fault> {
     match table.or("estimate", "video".to_owned())?.as_str() {
         "video" => Ok(Estimate::Video),
         "transport" => Ok(Estimate::Transport),
-        other => {
-            Err(table.fault("estimate", format!("no estimate of '{other}'"), "write video or transport"))
-        }
+        other => Err(table.fault(
+            "estimate",
+            format!("no estimate of '{other}'"),
+            "write video or transport",
+        )),
     }
 }
 
@@ -310,7 +332,9 @@ fn ideal_feedback(table: &mut Reader<'_>) -> Result<bool, Fault> {
     match table.or("feedback", "rtcp".to_owned())?.as_str() {
         "rtcp" => Ok(false),
         "ideal" => Ok(true),
-        other => Err(table.fault("feedback", format!("no feedback '{other}'"), "write rtcp or ideal")),
+        other => {
+            Err(table.fault("feedback", format!("no feedback '{other}'"), "write rtcp or ideal"))
+        }
     }
 }
 
@@ -324,12 +348,17 @@ fn settings(table: &mut Reader<'_>) -> Result<Vec<(String, String)>, Fault> {
     Ok(settings)
 }
 
-fn flatten(name: &str, node: &Node, path: &str, settings: &mut Vec<(String, String)>) -> Result<(), Fault> {
+fn flatten(
+    name: &str,
+    node: &Node,
+    path: &str,
+    settings: &mut Vec<(String, String)>,
+) -> Result<(), Fault> {
     let text = match &node.value {
         Value::Table(table) => {
-            return table
-                .iter()
-                .try_for_each(|(key, inner)| flatten(&format!("{name}.{key}"), inner, path, settings));
+            return table.iter().try_for_each(|(key, inner)| {
+                flatten(&format!("{name}.{key}"), inner, path, settings)
+            });
         }
         Value::Text(text) => text.clone(),
         Value::Integer(number) => number.to_string(),
@@ -341,7 +370,12 @@ fn flatten(name: &str, node: &Node, path: &str, settings: &mut Vec<(String, Stri
     Ok(())
 }
 
-fn within(table: &mut Reader<'_>, key: &'static str, default: u32, most: u32) -> Result<u32, Fault> {
+fn within(
+    table: &mut Reader<'_>,
+    key: &'static str,
+    default: u32,
+    most: u32,
+) -> Result<u32, Fault> {
     let value = table.or(key, default)?;
     if (1..=most).contains(&value) {
         Ok(value)
@@ -351,7 +385,11 @@ fn within(table: &mut Reader<'_>, key: &'static str, default: u32, most: u32) ->
 }
 
 /// A packet more often than that is a slip of the pen, and would take for ever to simulate.
-pub(super) fn at_least_a_millisecond(table: &Reader<'_>, key: &str, interval: Duration) -> Result<(), Fault> {
+pub(super) fn at_least_a_millisecond(
+    table: &Reader<'_>,
+    key: &str,
+    interval: Duration,
+) -> Result<(), Fault> {
     if interval >= Duration::from_millis(1) {
         return Ok(());
     }

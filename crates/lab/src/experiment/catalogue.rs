@@ -36,7 +36,9 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     for c in name.chars() {
         let last = parts.len() - 1;
         match c.to_digit(10) {
-            Some(digit) => parts[last].1 = parts[last].1.saturating_mul(10).saturating_add(digit.into()),
+            Some(digit) => {
+                parts[last].1 = parts[last].1.saturating_mul(10).saturating_add(digit.into())
+            }
             None if parts[last].1 > 0 => parts.push((c.to_string(), 0)),
             None => parts[last].0.push(c),
         }

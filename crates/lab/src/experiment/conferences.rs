@@ -1,6 +1,6 @@
-//! `[conference.NAME]`: a call of several parties, made into calls of two. In a mesh every pair has a call of both ways,
-//! `NAME-alice-bob`; through a Selective Forwarding Unit every party publishes in `NAME-alice`, and `NAME-alice-bob` is that stream as bob gets it
-//! (Jansen 2016, chapter 3).
+//! `[conference.NAME]`: a call of several parties, made into calls of two. In a mesh every pair has
+//! a call of both ways, `NAME-alice-bob`; through a Selective Forwarding Unit every party publishes
+//! in `NAME-alice`, and `NAME-alice-bob` is that stream as bob gets it (Jansen 2016, chapter 3).
 
 use super::ends::{find_host, positive};
 use super::hosts::check_name;
@@ -9,7 +9,8 @@ use net::NetworkConfig;
 use sim::Sfu;
 use units::Bitrate;
 
-/// What a videoroom of Janus asks for where nobody set its bitrate, 256 × 1024 bit/s (July 2016: `plugins/janus_videoroom.c`).
+/// What a videoroom of Janus asks for where nobody set its bitrate, 256 × 1024 bit/s (July 2016:
+/// `plugins/janus_videoroom.c`).
 const ROOM_BITRATE: Bitrate = Bitrate::from_bps(256 * 1024);
 /// The keys that are the conference's own; the others are its calls'.
 const KEYS: [&str; 4] = ["parties", "topology", "sfu", "bitrate"];
@@ -49,7 +50,12 @@ struct Conference<'a> {
 }
 
 impl<'a> Conference<'a> {
-    fn read(name: &'a str, path: String, node: &'a Node, network: &NetworkConfig) -> Result<Self, Fault> {
+    fn read(
+        name: &'a str,
+        path: String,
+        node: &'a Node,
+        network: &NetworkConfig,
+    ) -> Result<Self, Fault> {
         let mut table = Reader::new(node, &path)?;
         let parties = parties(&mut table, network)?;
         let unit = match table.required::<String>("topology")?.as_str() {
@@ -73,7 +79,9 @@ impl<'a> Conference<'a> {
                 return Err(table.fault(key, "the topology says who calls whom", "leave it out"));
             }
         }
-        let Value::Table(mut keys) = node.value.clone() else { unreachable!("the reader is of a table") };
+        let Value::Table(mut keys) = node.value.clone() else {
+            unreachable!("the reader is of a table")
+        };
         keys.retain(|key| !KEYS.contains(&key));
         Ok(Self { name, path, keys, place: node.place, parties, unit })
     }
@@ -111,7 +119,14 @@ impl<'a> Conference<'a> {
         format!("{}-{party}-{other}", self.name)
     }
 
-    fn section(&self, name: String, from: &str, to: &str, two_way: bool, sfu: Option<Sfu>) -> Section {
+    fn section(
+        &self,
+        name: String,
+        from: &str,
+        to: &str,
+        two_way: bool,
+        sfu: Option<Sfu>,
+    ) -> Section {
         let mut keys = self.keys.clone();
         let values = [
             ("from", Value::Text(from.to_owned())),
@@ -136,7 +151,11 @@ fn parties(table: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<String
     for (index, party) in parties.iter().enumerate() {
         find_host(network, party).map_err(|(reason, mend)| table.fault("parties", reason, mend))?;
         if parties[..index].contains(party) {
-            return Err(table.fault("parties", format!("'{party}' is there twice"), "name each host once"));
+            return Err(table.fault(
+                "parties",
+                format!("'{party}' is there twice"),
+                "name each host once",
+            ));
         }
     }
     if parties.len() < 2 {
@@ -183,7 +202,8 @@ mod tests {
     /// Name, caller and callee of each call.
     fn calls(scenario: &Scenario) -> Vec<String> {
         let host = |id: net::HostId| scenario.network.hosts[usize::from(id.0)].name.clone();
-        let line = |call: &CallConfig| format!("{} {}>{}", call.name, host(call.from), host(call.to));
+        let line =
+            |call: &CallConfig| format!("{} {}>{}", call.name, host(call.from), host(call.to));
         scenario.calls.iter().map(line).collect()
     }
 
@@ -192,9 +212,18 @@ mod tests {
         let scenario = scenario(
             "[conference.main]\nparties = [\"alice\", \"bob\", \"carol\"]\ntopology = \"mesh\"\naudio = true\n",
         );
-        let wanted = ["main-alice-bob alice>bob", "main-alice-carol alice>carol", "main-bob-carol bob>carol"];
+        let wanted = [
+            "main-alice-bob alice>bob",
+            "main-alice-carol alice>carol",
+            "main-bob-carol bob>carol",
+        ];
         assert_eq!(calls(&scenario), wanted);
-        assert!(scenario.calls.iter().all(|call| call.two_way && call.sfu.is_none() && call.audio.is_some()));
+        assert!(
+            scenario
+                .calls
+                .iter()
+                .all(|call| call.two_way && call.sfu.is_none() && call.audio.is_some())
+        );
     }
 
     #[test]
@@ -217,11 +246,13 @@ mod tests {
         assert_eq!(forwarded.sfu, Some(Sfu::Forward { call: "main-alice".into() }));
         assert!(scenario.calls.iter().all(|call| !call.two_way && call.dscp.video.0 == 34));
         assert_eq!(forwarded.start, units::Time::from_secs(5));
-        assert_eq!((published.unit(), forwarded.unit()), (Some(published.to), Some(forwarded.from)));
+        assert_eq!(
+            (published.unit(), forwarded.unit()),
+            (Some(published.to), Some(forwarded.from))
+        );
     }
 
-    const THREE: &str =
-        "[conference.main]\nparties = [\"alice\", \"bob\", \"carol\"]\ntopology = \"mesh\"\nstop = \"60s\"\n";
+    const THREE: &str = "[conference.main]\nparties = [\"alice\", \"bob\", \"carol\"]\ntopology = \"mesh\"\nstop = \"60s\"\n";
 
     #[test]
     fn the_number_of_parties_varies_and_the_rest_follows() {
@@ -244,7 +275,9 @@ mod tests {
                 .map_err(|error| error.to_string())
         };
         set("conference.main.start", "1s").unwrap();
-        assert!(set("conference.man.start", "1s").unwrap_err().contains("there is no conference 'man'"));
+        assert!(
+            set("conference.man.start", "1s").unwrap_err().contains("there is no conference 'man'")
+        );
     }
 
     #[test]
@@ -259,7 +292,11 @@ mod tests {
             ),
             ("\"bob\", \"carol\"", "\"alice\"", "'alice' is there twice; name each host once"),
             (", \"bob\", \"carol\"", "", "nobody to talk to; write two hosts or more"),
-            ("\"mesh\"", "\"ring\"", "conference.main.topology: no topology 'ring'; write mesh or sfu"),
+            (
+                "\"mesh\"",
+                "\"ring\"",
+                "conference.main.topology: no topology 'ring'; write mesh or sfu",
+            ),
             ("topology = \"mesh\"\n", "", "conference.main.topology: it is missing"),
             ("\"mesh\"", "\"sfu\"", "conference.main.sfu: it is missing"),
             (

@@ -67,7 +67,10 @@ impl Default for Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.into_iter().find(|(_, endpoint)| endpoint == self).map_or("", |(name, _)| name);
+        let name = Self::ALL
+            .into_iter()
+            .find(|(_, endpoint)| endpoint == self)
+            .map_or("", |(name, _)| name);
         f.pad(name)
     }
 }

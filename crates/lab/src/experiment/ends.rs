@@ -37,7 +37,11 @@ pub(super) fn hosts(
 ) -> Result<(HostId, HostId), Fault> {
     let (from, to) = (host(table, network, "from")?, host(table, network, "to")?);
     if from == to {
-        return Err(table.fault("to", format!("a {what} from a host to itself"), "name another host"));
+        return Err(table.fault(
+            "to",
+            format!("a {what} from a host to itself"),
+            "name another host",
+        ));
     }
     Ok((from, to))
 }
@@ -61,7 +65,11 @@ pub(crate) fn find_host(network: &NetworkConfig, wanted: &str) -> Result<HostId,
 }
 
 /// The times under `start` and `stop`; the whole run if they are left out.
-pub(super) fn times(table: &mut Reader<'_>, duration: Duration, what: &str) -> Result<(Time, Time), Fault> {
+pub(super) fn times(
+    table: &mut Reader<'_>,
+    duration: Duration,
+    what: &str,
+) -> Result<(Time, Time), Fault> {
     let end = Time::ZERO + duration;
     let start = table.or("start", Time::ZERO)?;
     let stop = table.or("stop", end)?;
@@ -85,7 +93,9 @@ pub(super) fn dscp(table: &mut Reader<'_>, key: &'static str) -> Result<Dscp, Fa
     let dscp = match table.node(key).map(|node| &node.value) {
         None => Some(Dscp::DEFAULT),
         Some(Value::Text(name)) => Dscp::named(name),
-        Some(Value::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number < 64).map(Dscp),
+        Some(Value::Integer(number)) => {
+            u8::try_from(*number).ok().filter(|number| *number < 64).map(Dscp)
+        }
         Some(_) => None,
     };
     let mend = "write 0 to 63, or a name such as \"ef\", \"af41\", \"cs1\" or \"be\"";

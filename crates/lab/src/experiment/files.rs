@@ -3,10 +3,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The largest trace or list of frame sizes that is read: a day of an LTE trace has about this size.
+/// The largest trace or list of frame sizes that is read: a day of an LTE trace has about this
+/// size.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Where the files that an experiment names are found, and those that were read already: a grid reads each once.
+/// Where the files that an experiment names are found, and those that were read already: a grid
+/// reads each once.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     place: Place,
@@ -42,16 +44,18 @@ impl Files {
         let text: Arc<str> = match &self.place {
             Place::Disk(folder) => read_text(&folder.join(name), MAX_BYTES)?.into(),
             Place::Embedded(folder) => {
-                let file = folder.get_file(folder.path().join(name)).and_then(|file| file.contents_utf8());
-                file.ok_or_else(|| format!("there is no file '{name}' beside the experiment"))?.into()
+                let file =
+                    folder.get_file(folder.path().join(name)).and_then(|file| file.contents_utf8());
+                file.ok_or_else(|| format!("there is no file '{name}' beside the experiment"))?
+                    .into()
             }
         };
         self.seen().insert(name.to_owned(), Arc::clone(&text));
         Ok(text)
     }
 
-    /// The path of the file of this name, whether or not it is there: one beside the experiment, or below the folder in which the
-    /// program runs if the experiment is embedded.
+    /// The path of the file of this name, whether or not it is there: one beside the experiment, or
+    /// below the folder in which the program runs if the experiment is embedded.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         match &self.place {
             Place::Disk(folder) => folder.join(name),

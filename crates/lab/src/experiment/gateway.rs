@@ -16,7 +16,8 @@ pub struct GatewayQueue {
 }
 
 impl Cell {
-    /// The queues of its lines as lines of tc for the device `dev`, without those that have no limit.
+    /// The queues of its lines as lines of tc for the device `dev`, without those that have no
+    /// limit.
     #[must_use]
     pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
         let wired = self.scenario.network.hosts.iter().filter_map(|host| match &host.access {

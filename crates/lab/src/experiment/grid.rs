@@ -42,11 +42,17 @@ pub(crate) fn axes(top: &mut Reader<'_>) -> Result<Vec<Axis>, Fault> {
 
 /// `"host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]`.
 fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
-    let fault = |place, reason: String, mend: &str| Fault::new(place, format!("grid.'{key}'"), reason, mend);
+    let fault = |place, reason: String, mend: &str| {
+        Fault::new(place, format!("grid.'{key}'"), reason, mend)
+    };
     let path = KeyPath::parse(key).map_err(|reason| fault(node.place, reason, ""))?;
     check_path(&path, node.place)?;
     let Value::List(values) = &node.value else {
-        return Err(fault(node.place, format!("{} where a list belongs", node.value.what()), "write [ … ]"));
+        return Err(fault(
+            node.place,
+            format!("{} where a list belongs", node.value.what()),
+            "write [ … ]",
+        ));
     };
     if values.is_empty() {
         let mend = "list the values that it shall have, or leave the key out";
@@ -60,7 +66,8 @@ fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
         let set = vec![(path.clone(), value.clone())];
         Ok(Point { label, set, calls: None, tcp: None, programs: None, place: value.place })
     });
-    let axis = Axis { name: key.to_owned(), points: points.collect::<Result<_, _>>()?, place: node.place };
+    let axis =
+        Axis { name: key.to_owned(), points: points.collect::<Result<_, _>>()?, place: node.place };
     axis.check()?;
     Ok(axis)
 }
@@ -86,8 +93,8 @@ fn point(node: &Node) -> Result<Point, Fault> {
     let label = table.required("label")?;
     let mut set = Vec::new();
     for (key, value) in table.entries("set")? {
-        let path =
-            KeyPath::parse(key).map_err(|reason| Fault::new(value.place, "axis.points.set", reason, ""))?;
+        let path = KeyPath::parse(key)
+            .map_err(|reason| Fault::new(value.place, "axis.points.set", reason, ""))?;
         check_path(&path, value.place)?;
         set.push((path, value.clone()));
     }
@@ -119,15 +126,19 @@ pub(crate) fn check_path(path: &KeyPath, place: Place) -> Result<(), Fault> {
     Err(Fault::new(place, path.to_string(), "this cannot be varied", mend))
 }
 
-/// Makes room for a value from outside: what the grid varies at its path is no longer varied. An axis with points cannot be
-/// taken apart: then why not, and the mend.
+/// Makes room for a value from outside: what the grid varies at its path is no longer varied. An
+/// axis with points cannot be taken apart: then why not, and the mend.
 pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), (String, String)> {
     let meets = |key: &str| KeyPath::parse(key).is_ok_and(|key| key.meets(path));
     document.edit("grid", |grid| grid.retain(|key| !meets(key)));
-    let Some(Value::List(axes)) = document.get("axis").map(|node| &node.value) else { return Ok(()) };
+    let Some(Value::List(axes)) = document.get("axis").map(|node| &node.value) else {
+        return Ok(());
+    };
     for axis in axes {
         let Value::Table(axis) = &axis.value else { continue };
-        let Some(Value::List(points)) = axis.get("points").map(|node| &node.value) else { continue };
+        let Some(Value::List(points)) = axis.get("points").map(|node| &node.value) else {
+            continue;
+        };
         let sets = points.iter().any(|point| match &point.value {
             Value::Table(point) => match point.get("set").map(|node| &node.value) {
                 Some(Value::Table(set)) => set.iter().any(|(key, _)| meets(key)),
@@ -137,7 +148,10 @@ pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), 
         });
         if sets {
             let reason = format!("{path}: an axis of the experiment sets this in every cell");
-            return Err((reason, "copy the experiment to a file and change its [[axis]]".to_owned()));
+            return Err((
+                reason,
+                "copy the experiment to a file and change its [[axis]]".to_owned(),
+            ));
         }
     }
     Ok(())
@@ -173,8 +187,14 @@ pub(crate) fn combinations(axes: &[Axis], most: usize) -> Result<Vec<Vec<&Point>
     Ok(all)
 }
 
-/// Takes the sections of a kind, calls, flows or programs, that a point does not name out of the document.
-pub(crate) fn keep(document: &mut Table, kind: &str, only: &[String], point: &Point) -> Result<(), Fault> {
+/// Takes the sections of a kind, calls, flows or programs, that a point does not name out of the
+/// document.
+pub(crate) fn keep(
+    document: &mut Table,
+    kind: &str,
+    only: &[String],
+    point: &Point,
+) -> Result<(), Fault> {
     let Some(Node { value: Value::Table(sections), place }) = document.get(kind).cloned() else {
         return Ok(());
     };

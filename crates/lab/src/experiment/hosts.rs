@@ -4,8 +4,8 @@ use super::schedule::read_schedule;
 use super::wifi;
 use crate::document::{Fault, Node, Place, Reader, Value, read};
 use net::{
-    AccessConfig, Direction, HostConfig, JitterConfig, LineConfig, LossConfig, LteConfig, NetworkConfig,
-    QueueConfig, RateConfig, Schedule, Trace, WifiConfig,
+    AccessConfig, Direction, HostConfig, JitterConfig, LineConfig, LossConfig, LteConfig,
+    NetworkConfig, QueueConfig, RateConfig, Schedule, Trace, WifiConfig,
 };
 use sim::tcp::Stack;
 use std::sync::Arc;
@@ -14,8 +14,12 @@ use units::{Bitrate, Duration, Ratio};
 /// The most hosts: a mesh of this size has four million paths.
 pub(super) const MAX_HOSTS: usize = 2_000;
 
-/// The hosts of a document, in the order of the file: what joins them, and their TCP stacks. Their cells too.
-pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(NetworkConfig, Vec<Stack>), Fault> {
+/// The hosts of a document, in the order of the file: what joins them, and their TCP stacks. Their
+/// cells too.
+pub(super) fn read_hosts(
+    top: &mut Reader<'_>,
+    files: &Files,
+) -> Result<(NetworkConfig, Vec<Stack>), Fault> {
     let core_delay = match top.node("core_delay") {
         Some(node) => read_schedule(node, "core_delay")?,
         None => Schedule::constant(Duration::ZERO),
@@ -30,9 +34,11 @@ pub(super) fn read_hosts(top: &mut Reader<'_>, files: &Files) -> Result<(Network
         ));
     }
     let names: Vec<&str> = entries.iter().map(|(name, _)| *name).collect();
-    let cells = Cells { wifi: wifi::read_cells(top)?, lte: lte::read_networks(top, &names, files)? };
+    let cells =
+        Cells { wifi: wifi::read_cells(top)?, lte: lte::read_networks(top, &names, files)? };
     let hosts = entries.into_iter().map(|(name, node)| host(name, node, &cells, files));
-    let (hosts, stacks): (Vec<_>, Vec<_>) = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    let (hosts, stacks): (Vec<_>, Vec<_>) =
+        hosts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
     wifi::check_used(&cells.wifi, &hosts)?;
     lte::check_used(&cells.lte, &hosts)?;
     let wifi = cells.wifi.into_iter().map(|(cell, _)| cell).collect();
@@ -46,7 +52,12 @@ struct Cells {
     lte: Vec<(LteConfig, Place)>,
 }
 
-fn host(name: &str, node: &Node, cells: &Cells, files: &Files) -> Result<(HostConfig, Stack), Fault> {
+fn host(
+    name: &str,
+    node: &Node,
+    cells: &Cells,
+    files: &Files,
+) -> Result<(HostConfig, Stack), Fault> {
     let path = format!("host.{name}");
     check_name(node.place, &path, name)?;
     let mut table = Reader::new(node, &path)?;
@@ -67,7 +78,11 @@ fn access(table: &mut Reader<'_>, cells: &Cells, files: &Files) -> Result<Access
     for (key, by, given) in [("wifi", "Wi-Fi", wifi), ("lte", "LTE", lte)] {
         if given.is_some() && (up.is_some() || down.is_some()) {
             let mend = format!("leave out up and down, or {key}");
-            return Err(table.fault(key, format!("a host has one access: by {by}, or by lines"), mend));
+            return Err(table.fault(
+                key,
+                format!("a host has one access: by {by}, or by lines"),
+                mend,
+            ));
         }
     }
     match (wifi, lte) {
@@ -76,10 +91,18 @@ fn access(table: &mut Reader<'_>, cells: &Cells, files: &Files) -> Result<Access
             return Err(table.fault("lte", "a host has one access: by LTE, or by Wi-Fi", mend));
         }
         (Some(node), None) => {
-            return Ok(AccessConfig::Wifi(wifi::read_station(node, &table.path("wifi"), &cells.wifi)?));
+            return Ok(AccessConfig::Wifi(wifi::read_station(
+                node,
+                &table.path("wifi"),
+                &cells.wifi,
+            )?));
         }
         (None, Some(node)) => {
-            return Ok(AccessConfig::Lte(lte::read_terminal(node, &table.path("lte"), &cells.lte)?));
+            return Ok(AccessConfig::Lte(lte::read_terminal(
+                node,
+                &table.path("lte"),
+                &cells.lte,
+            )?));
         }
         (None, None) => {}
     }
@@ -115,8 +138,9 @@ fn line(node: &Node, path: &str, files: &Files) -> Result<LineConfig, Fault> {
         config.jitter = jitter(node, &table.path("jitter"))?;
     }
     if let Some(words) = table.optional::<String>("queue")? {
-        config.queue =
-            words.parse::<QueueConfig>().map_err(|error| table.fault("queue", error.to_string(), ""))?;
+        config.queue = words
+            .parse::<QueueConfig>()
+            .map_err(|error| table.fault("queue", error.to_string(), ""))?;
     }
     table.finish()?;
     Ok(config)

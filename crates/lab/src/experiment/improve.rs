@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 pub(super) const KEY: &str = "improvement";
 
 impl Experiment {
-    /// The experiment with these improvements (`short-hold`, `short-hold+aqm-loss`) appended to the controller of every call, where
-    /// they change something in it; its text says `improvement = "short-hold"`.
+    /// The experiment with these improvements (`short-hold`, `short-hold+aqm-loss`) appended to the
+    /// controller of every call, where they change something in it; its text says `improvement =
+    /// "short-hold"`.
     ///
     /// # Errors
     /// When there is no such improvement, or no call's controller is any other with them.
@@ -19,8 +20,8 @@ impl Experiment {
         self.edited(|document| document.insert(KEY, node))
     }
 
-    /// What its key `improvement` would be with this one more, if calls have their controllers from the top of the file: by that key, or by
-    /// `today`.
+    /// What its key `improvement` would be with this one more, if calls have their controllers from
+    /// the top of the file: by that key, or by `today`.
     pub(crate) fn improvement_with(&self, name: &str) -> Option<String> {
         match (
             self.document.get(KEY).map(|node| &node.value),
@@ -32,7 +33,8 @@ impl Experiment {
         }
     }
 
-    /// Why none of its controllers can have these improvements, or why none would be any other with them; `None`, if one can.
+    /// Why none of its controllers can have these improvements, or why none would be any other with
+    /// them; `None`, if one can.
     #[must_use]
     pub fn no_better_with(&self, names: &str) -> Option<String> {
         let mut reasons: Vec<String> = Vec::new();
@@ -43,24 +45,32 @@ impl Experiment {
                 Err(reason) => reasons.push(reason),
             }
         }
-        Some(if reasons.is_empty() { "no call has a controller".to_owned() } else { reasons.join("; ") })
+        Some(if reasons.is_empty() {
+            "no call has a controller".to_owned()
+        } else {
+            reasons.join("; ")
+        })
     }
 }
 
 /// Improves the controllers of the cells, those that can be.
 pub(super) fn apply(cells: &mut [Cell], names: &str, place: Place) -> Result<(), Fault> {
-    if let Some(unknown) = names.split('+').find_map(|name| crate::controllers::check_improvement(name).err())
+    if let Some(unknown) =
+        names.split('+').find_map(|name| crate::controllers::check_improvement(name).err())
     {
         return Err(Fault::new(place, KEY, unknown, ""));
     }
     let (mut improved, mut reason) = (false, "no call has a controller".to_owned());
     let calls = cells.iter_mut().flat_map(|cell| &mut cell.scenario.calls);
-    for controller in calls.filter_map(|call| call.video.as_mut()).map(|video| &mut video.controller) {
+    for controller in
+        calls.filter_map(|call| call.video.as_mut()).map(|video| &mut video.controller)
+    {
         match crate::controllers::improved(&controller.profile, names) {
             Ok(profile) => {
                 controller.profile = profile;
                 improved = true;
-                cc::build(controller).map_err(|error| Fault::new(place, KEY, error.to_string(), ""))?;
+                cc::build(controller)
+                    .map_err(|error| Fault::new(place, KEY, error.to_string(), ""))?;
             }
             Err(why) => reason = why,
         }
@@ -127,12 +137,15 @@ video = false
         let error = |names| experiment.with_improvement(names).unwrap_err().to_string();
         assert!(error("shorthold").contains("did you mean short-hold?"), "{}", error("shorthold"));
         let fixed = TEXT.split("[grid]").next().unwrap().replace("settings =", "# ");
-        let fixed = Experiment::parse(&fixed.replace("gcc:draft-02", "kilinc-andersson"), "x.toml").unwrap();
+        let fixed = Experiment::parse(&fixed.replace("gcc:draft-02", "kilinc-andersson"), "x.toml")
+            .unwrap();
         let reason = fixed.no_better_with("short-hold").unwrap();
         let both = "short-hold is not for fixed:1Mbit/s: improvements are of gcc alone; short-hold is not for kilinc-andersson: \
                     improvements are of gcc alone";
         assert_eq!(reason, both);
-        assert!(fixed.with_improvement("short-hold").unwrap_err().to_string().contains("is not for"));
+        assert!(
+            fixed.with_improvement("short-hold").unwrap_err().to_string().contains("is not for")
+        );
         assert_eq!(experiment.no_better_with("packet-groups"), None, "jansen-2016 is in a cell");
     }
 }

@@ -1,4 +1,5 @@
-//! `[measure]`: what browsers and native peers do when the experiment is measured. A simulation leaves it out.
+//! `[measure]`: what browsers and native peers do when the experiment is measured. A simulation
+//! leaves it out.
 
 use super::endpoint::Endpoint;
 use super::ends::find_host;
@@ -9,7 +10,8 @@ use sim::codec::SourceSize;
 use std::path::PathBuf;
 use units::Duration;
 
-/// The largest source that a call has by itself: what two cores encode and decode without becoming the bottleneck.
+/// The largest source that a call has by itself: what two cores encode and decode without becoming
+/// the bottleneck.
 const MAX_SOURCE: SourceSize = SourceSize { width: 1280, height: 720, fps: 30 };
 /// The largest source that may be asked for: the page's constraints end there too.
 pub(crate) const MAX_SIZE: u32 = 4_096;
@@ -17,7 +19,8 @@ pub(crate) const MAX_FRAME_RATE: u32 = 120;
 /// Browsers answer `getStats` from a cache that is 50 ms old at most; oftener is of no use.
 const MIN_STATS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The keys for all hosts and for single ones; and what they were called in files of old, which stores hold.
+/// The keys for all hosts and for single ones; and what they were called in files of old, which
+/// stores hold.
 const KEYS: [(&str, &str); 2] = [("endpoint", "endpoints"), ("browser", "browsers")];
 
 /// How the calls of a cell are measured.
@@ -47,11 +50,15 @@ impl Measure {
     /// What the host of this name calls with.
     #[must_use]
     pub fn endpoint_of(&self, host: &str) -> Endpoint {
-        self.endpoints.iter().find(|(name, _)| name == host).map_or(self.endpoint, |(_, endpoint)| *endpoint)
+        self.endpoints
+            .iter()
+            .find(|(name, _)| name == host)
+            .map_or(self.endpoint, |(_, endpoint)| *endpoint)
     }
 
-    /// The source of a call whose video is modelled with `modelled`: that size, made to fit into 1280×720 at 30 frames a second
-    /// with its shape kept, where `[measure]` does not say otherwise.
+    /// The source of a call whose video is modelled with `modelled`: that size, made to fit into
+    /// 1280×720 at 30 frames a second with its shape kept, where `[measure]` does not say
+    /// otherwise.
     #[must_use]
     pub fn source(&self, modelled: SourceSize) -> SourceSize {
         let SourceSize { width, height, fps } = modelled;
@@ -96,7 +103,9 @@ pub(super) fn read(
     };
     let Some(node) = top.node("measure") else { return Ok(empty) };
     let mut table = Reader::new(node, "measure")?;
-    let file = |table: &mut Reader<'_>, key| Ok(table.optional::<String>(key)?.map(|name| files.path(&name)));
+    let file = |table: &mut Reader<'_>, key| {
+        Ok(table.optional::<String>(key)?.map(|name| files.path(&name)))
+    };
     let stats_interval = table.or("stats_interval", sample_interval)?;
     if stats_interval < MIN_STATS_INTERVAL {
         let reason = format!("{stats_interval} is below {MIN_STATS_INTERVAL}");
@@ -122,19 +131,31 @@ pub(super) fn read(
 }
 
 fn endpoint(table: &mut Reader<'_>) -> Result<Endpoint, Fault> {
-    let key = KEYS.map(|(one, _)| one).into_iter().find(|key| table.node(key).is_some()).unwrap_or(KEYS[0].0);
+    let key = KEYS
+        .map(|(one, _)| one)
+        .into_iter()
+        .find(|key| table.node(key).is_some())
+        .unwrap_or(KEYS[0].0);
     let Some(word) = table.optional::<String>(key)? else { return Ok(Endpoint::default()) };
     word.parse().map_err(|reason: String| table.fault(key, reason, mend(&word)))
 }
 
 /// `[measure.endpoints]`: a host a key.
-fn endpoints(table: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<(String, Endpoint)>, Fault> {
-    let key = KEYS.map(|(_, all)| all).into_iter().find(|key| table.node(key).is_some()).unwrap_or(KEYS[0].1);
+fn endpoints(
+    table: &mut Reader<'_>,
+    network: &NetworkConfig,
+) -> Result<Vec<(String, Endpoint)>, Fault> {
+    let key = KEYS
+        .map(|(_, all)| all)
+        .into_iter()
+        .find(|key| table.node(key).is_some())
+        .unwrap_or(KEYS[0].1);
     let path = table.path(key);
     let one = |(host, node)| {
         let path = format!("{path}.{host}");
         let word: String = read_value(node, &path)?;
-        let fault = |(reason, mend): (String, String)| Fault::new(node.place, path.clone(), reason, mend);
+        let fault =
+            |(reason, mend): (String, String)| Fault::new(node.place, path.clone(), reason, mend);
         find_host(network, host).map_err(fault)?;
         Ok((host.to_owned(), word.parse().map_err(|reason| fault((reason, mend(&word))))?))
     };
@@ -158,7 +179,9 @@ fn within(table: &mut Reader<'_>, key: &'static str, most: u32) -> Result<Option
 /// A side of the source. Its colours are sampled at half the size (4:2:0), so it is even.
 fn even(table: &mut Reader<'_>, key: &'static str) -> Result<Option<u32>, Fault> {
     match within(table, key, MAX_SIZE)? {
-        Some(odd) if odd % 2 == 1 => Err(table.fault(key, format!("{odd} is odd"), "write an even number")),
+        Some(odd) if odd % 2 == 1 => {
+            Err(table.fault(key, format!("{odd} is odd"), "write an even number"))
+        }
         value => Ok(value),
     }
 }
@@ -214,13 +237,15 @@ to = "bob"
     fn an_axis_may_vary_what_is_measured() {
         let text = format!("{TEXT}[grid]\n\"measure.endpoint\" = [\"chromium\", \"peer\"]\n");
         let experiment = Experiment::parse(&text, "x.toml").unwrap();
-        let endpoints: Vec<_> = experiment.cells().iter().map(|cell| cell.measure().endpoint).collect();
+        let endpoints: Vec<_> =
+            experiment.cells().iter().map(|cell| cell.measure().endpoint).collect();
         assert_eq!(endpoints, [CHROMIUM, Endpoint::Native(Native::Peer)]);
     }
 
     #[test]
     fn files_of_old_say_browser() {
-        let measure = parse("[measure]\nbrowser = \"firefox\"\nbrowsers = { bob = \"chromium\" }\n").unwrap();
+        let measure =
+            parse("[measure]\nbrowser = \"firefox\"\nbrowsers = { bob = \"chromium\" }\n").unwrap();
         assert_eq!(measure.endpoint_of("alice"), Endpoint::Browser(Browser::Firefox));
         assert_eq!(measure.endpoint_of("bob"), CHROMIUM);
     }
@@ -244,7 +269,10 @@ to = "bob"
     #[test]
     fn mistakes_are_named_with_their_mend() {
         for (line, part) in [
-            ("endpoint = \"firefx\"", "measure.endpoint: no endpoint 'firefx'; did you mean firefox?"),
+            (
+                "endpoint = \"firefx\"",
+                "measure.endpoint: no endpoint 'firefx'; did you mean firefox?",
+            ),
             ("endpoints = { bop = \"firefox\" }", "measure.endpoints.bop: there is no host 'bop'"),
             (
                 "endpoints = { bob = \"lynx\" }",

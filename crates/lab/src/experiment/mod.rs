@@ -1,9 +1,10 @@
 //! Experiment files: TOML in, scenarios out.
 //!
-//! `text ─▶ document (lines) ─▶ overrides (--set) ─▶ grid: cells ─▶ hosts, calls ─▶ sim::Scenario, programs`
+//! `text ─▶ document (lines) ─▶ overrides (--set) ─▶ grid: cells ─▶ hosts, calls ─▶ sim::Scenario,
+//! programs`
 //!
-//! Everything is checked here, once; an error names the file, the line and the key, and how to mend it. The
-//! format is described in `docs/guides/experiments.md`.
+//! Everything is checked here, once; an error names the file, the line and the key, and how to mend
+//! it. The format is described in `docs/guides/experiments.md`.
 
 mod advise;
 mod audio;
@@ -114,7 +115,8 @@ impl Cell {
         Scenario { seed, ..self.scenario.clone() }
     }
 
-    /// The programs that run on its hosts when its network is emulated, in the order of the file, each with its port.
+    /// The programs that run on its hosts when its network is emulated, in the order of the file,
+    /// each with its port.
     #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
@@ -140,13 +142,15 @@ impl Cell {
     /// Its parameters in a line: `host.alice.up.rate=1Mbit/s, flows=2`; empty without a grid.
     #[must_use]
     pub fn label(&self) -> String {
-        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let params: Vec<String> =
+            self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         params.join(", ")
     }
 }
 
 impl Experiment {
-    /// Reads an experiment from its text. `path` is used in messages and to find the files that it names.
+    /// Reads an experiment from its text. `path` is used in messages and to find the files that it
+    /// names.
     ///
     /// # Errors
     /// When the text is not an experiment, or a file that it names cannot be read.
@@ -165,9 +169,14 @@ impl Experiment {
         let path = Path::new(name_or_path);
         let text = files::read_text(path, document::MAX_BYTES as u64).map_err(|reason| {
             let slip = document::nearest(name_or_path, names().iter().map(String::as_str));
-            let mend =
-                slip.map_or("see 'weir list' for names".to_owned(), |near| format!("did you mean {near}?"));
-            ExperimentError::file(name_or_path, format!("no experiment of this name, and {reason}"), mend)
+            let mend = slip.map_or("see 'weir list' for names".to_owned(), |near| {
+                format!("did you mean {near}?")
+            });
+            ExperimentError::file(
+                name_or_path,
+                format!("no experiment of this name, and {reason}"),
+                mend,
+            )
         })?;
         Self::parse(&text, name_or_path)
     }
@@ -190,21 +199,32 @@ impl Experiment {
         }
     }
 
-    fn build(document: Table, text: &str, path: &str, name: &str, files: Files) -> Result<Self, Fault> {
+    fn build(
+        document: Table,
+        text: &str,
+        path: &str,
+        name: &str,
+        files: Files,
+    ) -> Result<Self, Fault> {
         let node = Node { value: Value::Table(document), place: document::Place::Line(1) };
         let mut top = Reader::new(&node, "")?;
         let title = top.required("title")?;
         let (source, about) = (top.or("source", String::new())?, top.or("about", String::new())?);
         let runs = top.or("runs", 1)?;
         if runs == 0 || runs > MAX_RUNS {
-            return Err(top.fault("runs", format!("{runs} runs"), format!("write 1 to {MAX_RUNS}")));
+            return Err(top.fault(
+                "runs",
+                format!("{runs} runs"),
+                format!("write 1 to {MAX_RUNS}"),
+            ));
         }
         let seed = Seed(top.or("seed", 1)?);
         let time_scale = quick::factor(&mut top, "time_scale")?.unwrap_or(1.0);
         let today = top.or("today", false)?;
         let advise = Advise::read(&mut top)?;
         let improvement = top.optional::<String>(improve::KEY)?;
-        let improvement = improvement.map(|names| (names, top.node(improve::KEY).map(|node| node.place)));
+        let improvement =
+            improvement.map(|names| (names, top.node(improve::KEY).map(|node| node.place)));
         let axes = grid::axes(&mut top)?;
         let figures = crate::figures::read(&mut top, &axes)?;
         for key in scenario::KEYS {
@@ -216,7 +236,8 @@ impl Experiment {
         top.finish()?;
         let Value::Table(document) = node.value else { unreachable!("made of a table above") };
         let points = grid::combinations(&axes, MAX_CELLS)?;
-        let cell = |(index, points): (usize, &Vec<&Point>)| cell(&document, index, &axes, points, &files);
+        let cell =
+            |(index, points): (usize, &Vec<&Point>)| cell(&document, index, &axes, points, &files);
         let mut cells = points.iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>()?;
         if today {
             cells.iter_mut().for_each(today::make);
@@ -225,7 +246,8 @@ impl Experiment {
             improve::apply(&mut cells, &names, place.unwrap_or(document::Place::Line(1)))?;
         }
         cells.iter_mut().for_each(|cell| buffers::tell(&mut cell.scenario));
-        let mut streams: Vec<String> = cells.iter().flat_map(|cell| cell.scenario.stream_names()).collect();
+        let mut streams: Vec<String> =
+            cells.iter().flat_map(|cell| cell.scenario.stream_names()).collect();
         streams.sort_unstable();
         streams.dedup();
         let (name, path, text) = (name.to_owned(), path.to_owned(), text.to_owned());
@@ -248,31 +270,36 @@ impl Experiment {
         })
     }
 
-    /// The experiment with values changed, as by `--set host.alice.up.rate=1Mbit/s`. The value is TOML, or
-    /// a plain text; a part `*` of the path is every key that is there: `call.*.controller`. What the grid varies at the
-    /// same path is no longer varied.
+    /// The experiment with values changed, as by `--set host.alice.up.rate=1Mbit/s`. The value is
+    /// TOML, or a plain text; a part `*` of the path is every key that is there:
+    /// `call.*.controller`. What the grid varies at the same path is no longer varied.
     ///
     /// # Errors
     /// When a path or a value is wrong.
     pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, ExperimentError> {
         let mut document = self.document.clone();
         for (key, value) in overrides {
-            let path = KeyPath::parse(key).map_err(|reason| ExperimentError::file("--set", reason, ""))?;
+            let path =
+                KeyPath::parse(key).map_err(|reason| ExperimentError::file("--set", reason, ""))?;
             grid::override_axes(&mut document, &path)
                 .and_then(|()| known_name(&document, &path))
                 .map_err(|(reason, mend)| ExperimentError::file("--set", reason, mend))?;
-            document.set(&path, &document::parse_value(value)).map_err(|fault| fault.in_file(&self.path))?;
+            document
+                .set(&path, &document::parse_value(value))
+                .map_err(|fault| fault.in_file(&self.path))?;
         }
-        let text = if overrides.is_empty() { self.text.clone() } else { document::write(&document) };
+        let text =
+            if overrides.is_empty() { self.text.clone() } else { document::write(&document) };
         Self::build(document, &text, &self.path, &self.name, self.files.clone())
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The experiment with every call under another controller, with the settings that the file gives, and not improved.
+    /// The experiment with every call under another controller, with the settings that the file
+    /// gives, and not improved.
     ///
     /// # Errors
-    /// When there is no such controller, it has not the settings that the file gives, or an axis varies the
-    /// controller itself.
+    /// When there is no such controller, it has not the settings that the file gives, or an axis
+    /// varies the controller itself.
     pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
         let node = document::parse_value(&format!("\"{profile}\""));
         let change = |call: &mut Table| call.insert("controller", node.clone());
@@ -285,18 +312,26 @@ impl Experiment {
             document.edit("users", |groups| groups.edit_all(|group| group.edit("call", change)));
         })?;
         if changed.controllers().any(|controller| controller != profile) {
-            return Err(ExperimentError::file(&self.path, "an axis varies the controller itself", ""));
+            return Err(ExperimentError::file(
+                &self.path,
+                "an axis varies the controller itself",
+                "",
+            ));
         }
         Ok(changed)
     }
 
-    /// One cell as an experiment of its own, without axes and figures, its strategy written out. Its name is that of the whole.
+    /// One cell as an experiment of its own, without axes and figures, its strategy written out.
+    /// Its name is that of the whole.
     ///
     /// # Errors
     /// None that the experiment itself has not.
     pub(crate) fn only(&self, cell: usize) -> Result<Self, ExperimentError> {
         let alone = || {
-            let node = Node { value: Value::Table(self.document.clone()), place: document::Place::Line(1) };
+            let node = Node {
+                value: Value::Table(self.document.clone()),
+                place: document::Place::Line(1),
+            };
             let axes = grid::axes(&mut Reader::new(&node, "")?)?;
             let points = grid::combinations(&axes, MAX_CELLS)?;
             let mut document = at(&self.document, &points[cell])?;
@@ -320,8 +355,8 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// Its text without what changes no run: by it, runs of the same thing are known although their files had other words, figures or
-    /// numbers of runs.
+    /// Its text without what changes no run: by it, runs of the same thing are known although their
+    /// files had other words, figures or numbers of runs.
     #[must_use]
     pub(crate) fn essence(&self) -> String {
         let words = ["title", "source", "about", "runs", "seed", "figure", "quick", "advise"];
@@ -330,11 +365,13 @@ impl Experiment {
         document::write(&document)
     }
 
-    /// Whether a simulation of the other is one of this: cell by cell the same network with the same calls and flows.
+    /// Whether a simulation of the other is one of this: cell by cell the same network with the
+    /// same calls and flows.
     #[must_use]
     pub(crate) fn simulates(&self, other: &Self) -> bool {
         let same = |(one, other): (&Cell, &Cell)| {
-            one.params == other.params && format!("{:?}", one.scenario) == format!("{:?}", other.scenario)
+            one.params == other.params
+                && format!("{:?}", one.scenario) == format!("{:?}", other.scenario)
         };
         self.cells.len() == other.cells.len() && self.cells.iter().zip(&other.cells).all(same)
     }
@@ -352,9 +389,13 @@ impl Experiment {
     pub fn simulated(self) -> Result<Self, ExperimentError> {
         let idle = |cell: &&Cell| cell.scenario.calls.is_empty() && cell.scenario.tcp.is_empty();
         let Some(cell) = self.cells.iter().find(idle) else { return Ok(self) };
-        let of =
-            if cell.params.is_empty() { String::new() } else { format!(" in the cell {}", cell.label()) };
-        let reason = format!("nothing to simulate{of}: no call and no TCP flow, and programs really run");
+        let of = if cell.params.is_empty() {
+            String::new()
+        } else {
+            format!(" in the cell {}", cell.label())
+        };
+        let reason =
+            format!("nothing to simulate{of}: no call and no TCP flow, and programs really run");
         Err(ExperimentError::file(&self.path, reason, "run it with 'weir emulate'"))
     }
 
@@ -377,14 +418,21 @@ impl Experiment {
     }
 }
 
-/// Refuses a path to a host, a cell, an LTE network, a call, a flow or a program that is not there: it would be a new one.
+/// Refuses a path to a host, a cell, an LTE network, a call, a flow or a program that is not there:
+/// it would be a new one.
 fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [kind @ ("host" | "wifi" | "lte" | "call" | "conference" | "tcp" | "program" | "users"), name, _, ..] =
-        path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
+    let [
+        kind @ ("host" | "wifi" | "lte" | "call" | "conference" | "tcp" | "program" | "users"),
+        name,
+        _,
+        ..,
+    ] = path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
     };
-    let Some(Value::Table(table)) = document.get(kind).map(|node| &node.value) else { return Ok(()) };
+    let Some(Value::Table(table)) = document.get(kind).map(|node| &node.value) else {
+        return Ok(());
+    };
     if name == "*" || table.get(name).is_some() {
         return Ok(());
     }
@@ -397,7 +445,10 @@ fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> 
         kind => kind,
     };
     let whats = if kind == "users" { "groups of users".to_owned() } else { format!("{what}s") };
-    Err((format!("{path}: there is no {what} '{name}'"), format!("the {whats} are {}", names.join(", "))))
+    Err((
+        format!("{path}: there is no {what} '{name}'"),
+        format!("the {whats} are {}", names.join(", ")),
+    ))
 }
 
 fn cell(
@@ -408,7 +459,8 @@ fn cell(
     files: &Files,
 ) -> Result<Cell, Fault> {
     let document = at(document, points)?;
-    let params = axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
+    let params =
+        axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
     let scenario::Read { scenario, origins, programs, measure } = scenario::read(document, files)?;
     Ok(Cell { index, params: params.collect(), scenario, origins, programs, measure })
 }
@@ -422,7 +474,9 @@ fn at(document: &Table, points: &[&Point]) -> Result<Table, Fault> {
         }
     }
     for point in points {
-        for (kind, only) in [("call", &point.calls), ("tcp", &point.tcp), ("program", &point.programs)] {
+        for (kind, only) in
+            [("call", &point.calls), ("tcp", &point.tcp), ("program", &point.programs)]
+        {
             if let Some(only) = only {
                 grid::keep(&mut document, kind, only, point)?;
             }

@@ -1,10 +1,11 @@
-//! Which section of the file made what: `[users.city]` makes `[host.city001]`, `[call.city001]` and `[tcp.city001-web]`, a conference makes calls,
-//! and a section of TCP flows makes several.
+//! Which section of the file made what: `[users.city]` makes `[host.city001]`, `[call.city001]` and
+//! `[tcp.city001-web]`, a conference makes calls, and a section of TCP flows makes several.
 
 use crate::document::Fault;
 use std::collections::BTreeMap;
 
-/// Sections that are not in the file, by their path, and the path of what made them: `call.city001`, of `users.city.call`.
+/// Sections that are not in the file, by their path, and the path of what made them:
+/// `call.city001`, of `users.city.call`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expanded(BTreeMap<String, String>);
 
@@ -28,7 +29,8 @@ impl Expanded {
     }
 }
 
-/// The paths of the sections that made the calls, the flows and the hosts of a scenario, by their places in it.
+/// The paths of the sections that made the calls, the flows and the hosts of a scenario, by their
+/// places in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Origins {
     pub(crate) calls: Vec<String>,
@@ -38,7 +40,12 @@ pub(crate) struct Origins {
 
 impl Origins {
     /// From the paths that were read.
-    pub(super) fn new(expanded: &Expanded, calls: &[String], tcp: &[String], hosts: &[String]) -> Self {
+    pub(super) fn new(
+        expanded: &Expanded,
+        calls: &[String],
+        tcp: &[String],
+        hosts: &[String],
+    ) -> Self {
         let of = |paths: &[String]| paths.iter().map(|path| expanded.origin(path)).collect();
         Self { calls: of(calls), tcp: of(tcp), hosts: of(hosts) }
     }

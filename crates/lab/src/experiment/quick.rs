@@ -1,4 +1,5 @@
-//! The short form of an experiment: its schedule in 60 s, as an edit of its document, so that what is stored is what was run.
+//! The short form of an experiment: its schedule in 60 s, as an edit of its document, so that what
+//! is stored is what was run.
 
 use super::{Experiment, ExperimentError, grid, known_name};
 use crate::document::{self, Fault, KeyPath, Node, Place, Reader, Table, Value};
@@ -47,15 +48,18 @@ pub(super) fn factor(table: &mut Reader<'_>, key: &'static str) -> Result<Option
 }
 
 impl Experiment {
-    /// The short form: every time of the schedule multiplied so that the longest cell takes 60 s, or as `[quick]` in the file
-    /// says. The schedule is the run's length, the starts and stops of calls, TCP flows and programs, the lifetimes of users, what flows send in all,
-    /// when rates, delays and losses change, and the windows of the figures; delays, intervals, rates and queues stay. An
-    /// experiment of at most 60 s, or one that says `time_scale` itself, is its own short form.
+    /// The short form: every time of the schedule multiplied so that the longest cell takes 60 s,
+    /// or as `[quick]` in the file says. The schedule is the run's length, the starts and stops of
+    /// calls, TCP flows and programs, the lifetimes of users, what flows send in all, when rates,
+    /// delays and losses change, and the windows of the figures; delays, intervals, rates and
+    /// queues stay. An experiment of at most 60 s, or one that says `time_scale` itself, is its own
+    /// short form.
     ///
     /// # Errors
     /// When what is shortened is not an experiment any more, as when two calls would start at once.
     pub fn quick(&self) -> Result<Self, ExperimentError> {
-        let longest = self.cells.iter().map(|cell| cell.scenario.duration).max().unwrap_or_default();
+        let longest =
+            self.cells.iter().map(|cell| cell.scenario.duration).max().unwrap_or_default();
         if longest <= LENGTH || self.time_scale < 1.0 {
             return Ok(self.clone());
         }
@@ -70,7 +74,10 @@ impl Experiment {
                     shorten(value, scale);
                 }
             });
-            document.insert("time_scale", Node { value: Value::Real(scale), place: Place::CommandLine });
+            document.insert(
+                "time_scale",
+                Node { value: Value::Real(scale), place: Place::CommandLine },
+            );
             for (path, node) in &quick.set {
                 grid::override_axes(&mut document, path)
                     .map_err(|(reason, mend)| Fault::new(node.place, "quick.set", reason, mend))?;
@@ -88,7 +95,11 @@ fn is_schedule(path: &[&str]) -> bool {
     let varied = |key: &str, rest: &[&str]| {
         KeyPath::parse(key).is_ok_and(|key| {
             is_schedule(
-                &key.parts().iter().map(String::as_str).chain(rest.iter().copied()).collect::<Vec<_>>(),
+                &key.parts()
+                    .iter()
+                    .map(String::as_str)
+                    .chain(rest.iter().copied())
+                    .collect::<Vec<_>>(),
             )
         })
     };
@@ -115,14 +126,17 @@ fn is_sent(key: &str) -> bool {
     matches!(key, "bytes" | "on" | "off" | "reading")
 }
 
-/// Multiplies a time, a size or a number of seconds. What is none of these stays: the file's reader answers it.
+/// Multiplies a time, a size or a number of seconds. What is none of these stays: the file's reader
+/// answers it.
 fn shorten(value: &mut Value, scale: f64) {
     match value {
         Value::Text(text) => {
             let time = text.parse().ok().map(|time: Duration| scaled_nanos(time.as_nanos(), scale));
             let size = || text.parse().ok().map(|size: Bytes| scaled(size.get(), scale).max(1));
             let time = time.map(|nanos| Duration::from_nanos(nanos).to_string());
-            if let Some(shorter) = time.or_else(|| size().map(|bytes| Bytes::new(bytes).to_string())) {
+            if let Some(shorter) =
+                time.or_else(|| size().map(|bytes| Bytes::new(bytes).to_string()))
+            {
                 *text = shorter;
             }
         }
@@ -220,7 +234,8 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
 
     #[test]
     fn a_file_says_how_its_short_form_differs() {
-        let more = "[quick]\nscale = 0.5\nset = { duration = \"60s\", 'call.main.stop' = \"55s\" }\n";
+        let more =
+            "[quick]\nscale = 0.5\nset = { duration = \"60s\", 'call.main.stop' = \"55s\" }\n";
         let quick = Experiment::parse(&format!("{LONG}{more}"), "x.toml").unwrap().quick().unwrap();
         let scenario = quick.cells()[1].scenario(units::Seed(1));
         assert_eq!((scenario.duration, quick.time_scale), (Duration::from_secs(60), 0.5));
@@ -233,8 +248,11 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
 
     #[test]
     fn what_is_short_is_its_own_short_form() {
-        let short =
-            LONG.replace("300s", "60s").replace("100s", "10s").replace("200s", "20s").replace("50s", "5s");
+        let short = LONG
+            .replace("300s", "60s")
+            .replace("100s", "10s")
+            .replace("200s", "20s")
+            .replace("50s", "5s");
         assert_eq!(quick_text(&short), short);
         assert_eq!(quick_text(&quick_text(LONG)), quick_text(LONG));
     }
@@ -249,7 +267,11 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
             };
             assert_eq!(params(&quick), params(&full), "{name}");
             for cell in quick.cells() {
-                assert!(cell.scenario(units::Seed(1)).duration <= LENGTH, "{name}: {}", cell.label());
+                assert!(
+                    cell.scenario(units::Seed(1)).duration <= LENGTH,
+                    "{name}: {}",
+                    cell.label()
+                );
             }
             let again = Experiment::parse(&quick.text, name).unwrap();
             assert_eq!(format!("{:?}", again.cells()), format!("{:?}", quick.cells()), "{name}");
@@ -260,15 +282,20 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
     #[test]
     fn mistakes_in_quick_are_named_with_their_mend() {
         for (line, part) in [
-            ("[quick]\nscale = 0", "quick.scale: the schedule times 0; write a number above 0 and at most 1"),
+            (
+                "[quick]\nscale = 0",
+                "quick.scale: the schedule times 0; write a number above 0 and at most 1",
+            ),
             ("[quick]\nscal = 0.5", "did you mean scale?"),
             ("[quick]\nset = { runs = 1 }", "this cannot be varied"),
             ("[quick]\nset = { 'call.mane.stop' = \"9s\" }", "there is no call 'mane'"),
         ] {
-            let error = Experiment::parse(&format!("{LONG}{line}\n"), "x.toml").unwrap_err().to_string();
+            let error =
+                Experiment::parse(&format!("{LONG}{line}\n"), "x.toml").unwrap_err().to_string();
             assert!(error.starts_with("x.toml:") && error.contains(part), "{error}");
         }
-        let error = Experiment::parse(&LONG.replacen("duration", "time_scale = 2\nduration", 1), "x.toml");
+        let error =
+            Experiment::parse(&LONG.replacen("duration", "time_scale = 2\nduration", 1), "x.toml");
         assert!(error.unwrap_err().to_string().contains("time_scale: the schedule times 2"));
     }
 }

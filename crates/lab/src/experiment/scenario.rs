@@ -59,9 +59,11 @@ fn read_expanded(document: Table, expanded: &Expanded, files: &Files) -> Result<
         let mend = "add [call.main] or [tcp.upload] with from = \"…\" and to = \"…\"";
         return Err(top.fault("call", "there is no call and no TCP flow: nobody would send", mend));
     }
-    let hosts: Vec<String> = network.hosts.iter().map(|host| format!("host.{}", host.name)).collect();
+    let hosts: Vec<String> =
+        network.hosts.iter().map(|host| format!("host.{}", host.name)).collect();
     let origins = Origins::new(expanded, &call_paths, &tcp_paths, &hosts);
-    let scenario = Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp };
+    let scenario =
+        Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp };
     Ok(Read { scenario, origins, programs, measure })
 }
 
@@ -72,10 +74,15 @@ fn times(top: &mut Reader<'_>) -> Result<(Duration, Duration), Fault> {
         return Err(top.fault("duration", "a run of no length", "write a time such as \"300s\""));
     }
     if interval == Duration::ZERO {
-        return Err(top.fault("sample_interval", "samples without end", "write a time such as \"500ms\""));
+        return Err(top.fault(
+            "sample_interval",
+            "samples without end",
+            "write a time such as \"500ms\"",
+        ));
     }
     if interval > duration {
-        let reason = format!("{interval} is longer than the run of {duration}: there would be no sample");
+        let reason =
+            format!("{interval} is longer than the run of {duration}: there would be no sample");
         return Err(top.fault("sample_interval", reason, "write a shorter one"));
     }
     if duration.as_nanos() / interval.as_nanos() > MAX_SAMPLES {

@@ -7,7 +7,10 @@ const MAX_STEPS: u64 = 1_000_000;
 const BEGIN: &str = "begin with { at = \"0s\", value = … }";
 
 /// What a value is over time: a constant, or a list of steps and ramps that begins at 0 s.
-pub(crate) fn read_schedule<T: FromNode + Ramped>(node: &Node, key: &str) -> Result<Schedule<T>, Fault> {
+pub(crate) fn read_schedule<T: FromNode + Ramped>(
+    node: &Node,
+    key: &str,
+) -> Result<Schedule<T>, Fault> {
     let Value::List(items) = &node.value else { return Ok(Schedule::constant(read(node, key)?)) };
     let mut over_time = OverTime { schedule: None, end: Time::ZERO };
     for item in items {
@@ -45,7 +48,8 @@ impl<T: FromNode + Ramped> OverTime<T> {
     }
 
     fn step(&mut self, at: Time, value: T) -> Option<Schedule<T>> {
-        let mut steps = self.schedule.as_ref().map_or_else(Vec::new, |schedule| schedule.as_steps().to_vec());
+        let mut steps =
+            self.schedule.as_ref().map_or_else(Vec::new, |schedule| schedule.as_steps().to_vec());
         steps.push((at, value));
         self.end = at;
         Schedule::steps(steps)
@@ -69,7 +73,11 @@ impl<T: FromNode + Ramped> OverTime<T> {
             }
         }
         if over.as_nanos() / every.as_nanos() > MAX_STEPS {
-            return Err(table.fault("every", format!("more than {MAX_STEPS} steps"), "write a longer time"));
+            return Err(table.fault(
+                "every",
+                format!("more than {MAX_STEPS} steps"),
+                "write a longer time",
+            ));
         }
         let Some(before) = self.schedule.clone() else {
             return Err(table.fault("ramp_to", "a ramp needs a value to start from", BEGIN));

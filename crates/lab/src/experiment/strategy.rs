@@ -1,8 +1,11 @@
-//! `[strategy]`: how an operator helps calls on its gateways without being part of them. It becomes queues, relays and marks, as if somebody had written these,
-//! so that they are read and checked as any other.
+//! `[strategy]`: how an operator helps calls on its gateways without being part of them. It becomes
+//! queues, relays and marks, as if somebody had written these, so that they are read and checked as
+//! any other.
 //!
-//! Janczukowicz 2017 § 4.3 and § 4.4 have the three strategies, § 7.6 which queues go with each: *neutral*, one that keeps delays low for every packet; *ott*, a class for those
-//! calls of a service that are marked and pass an eligible relay; *enterprise*, a class for those that the policy in an enterprise's browsers marks.
+//! Janczukowicz 2017 § 4.3 and § 4.4 have the three strategies, § 7.6 which queues go with each:
+//! *neutral*, one that keeps delays low for every packet; *ott*, a class for those calls of a
+//! service that are marked and pass an eligible relay; *enterprise*, a class for those that the
+//! policy in an enterprise's browsers marks.
 
 mod class;
 mod line;
@@ -33,12 +36,16 @@ pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
     Ok(document)
 }
 
-/// Takes calls that a point of an axis leaves out off the list of those that are eligible: there they are not unknown, but absent.
+/// Takes calls that a point of an axis leaves out off the list of those that are eligible: there
+/// they are not unknown, but absent.
 pub(super) fn forget(document: &mut Table, is_left_out: impl Fn(&str) -> bool) {
-    let Some(Node { value: Value::Table(mut strategy), place }) = document.get("strategy").cloned() else {
+    let Some(Node { value: Value::Table(mut strategy), place }) = document.get("strategy").cloned()
+    else {
         return;
     };
-    let Some(Node { value: Value::List(calls), place: at }) = strategy.get("calls").cloned() else { return };
+    let Some(Node { value: Value::List(calls), place: at }) = strategy.get("calls").cloned() else {
+        return;
+    };
     let stays = |node: &Node| !matches!(&node.value, Value::Text(name) if is_left_out(name));
     let calls = calls.into_iter().filter(stays).collect();
     strategy.insert("calls", Node { value: Value::List(calls), place: at });
@@ -76,7 +83,9 @@ impl Strategy {
         let lines = line::read(table, document)?;
         let queue = match table.optional::<String>("queue")? {
             Some(words) => Some(
-                words.parse::<QueueConfig>().map_err(|error| table.fault("queue", error.to_string(), ""))?,
+                words
+                    .parse::<QueueConfig>()
+                    .map_err(|error| table.fault("queue", error.to_string(), ""))?,
             ),
             None => None,
         };
@@ -92,7 +101,11 @@ impl Strategy {
         }
         if kind != Kind::None && lines.is_empty() {
             let mend = "give a host's up or down a rate, and a queue that packets wait in";
-            return Err(table.fault("lines", "no wired line has a rate: there is no gateway", mend));
+            return Err(table.fault(
+                "lines",
+                "no wired line has a rate: there is no gateway",
+                mend,
+            ));
         }
         let queues = lines.into_iter().map(|line| {
             let words = match kind {
@@ -108,7 +121,13 @@ impl Strategy {
         });
         let queues = queues.collect::<Result<_, Fault>>()?;
         let relay = relay.map(|(name, _)| name);
-        Ok(Self { kind, place: table.place(), queues, eligible: eligible.unwrap_or_default(), relay })
+        Ok(Self {
+            kind,
+            place: table.place(),
+            queues,
+            eligible: eligible.unwrap_or_default(),
+            relay,
+        })
     }
 
     fn write(&self, document: &mut Table) -> Result<(), Fault> {
@@ -151,7 +170,8 @@ impl Strategy {
     /// The marks of an eligible call: its own, and those of the class where it has none.
     fn marks(&self, document: &Table, kind: &str, name: &str) -> Result<Node, Fault> {
         let path = format!("{kind}.{name}");
-        let Some(mut node) = inner(document, kind).and_then(|calls| calls.get(name)).cloned() else {
+        let Some(mut node) = inner(document, kind).and_then(|calls| calls.get(name)).cloned()
+        else {
             return Ok(self.node(Value::Table(Table::default())));
         };
         if let (Value::Table(call), Some(defaults)) = (&mut node.value, inner(document, "defaults"))
@@ -164,8 +184,10 @@ impl Strategy {
         let mut marks = Table::default();
         for (medium, mark) in [("audio", own.audio), ("video", own.video)] {
             if !tree::MARKS.contains(&mark) {
-                let reason =
-                    format!("{medium} has mark {}, which the strategy's class does not take", mark.0);
+                let reason = format!(
+                    "{medium} has mark {}, which the strategy's class does not take",
+                    mark.0
+                );
                 return Err(table.fault("dscp", reason, "write ef or af41, or leave it out"));
             }
             marks.insert(medium, self.node(Value::Integer(mark.0.into())));
@@ -179,7 +201,10 @@ impl Strategy {
 }
 
 /// The sections under `calls`, if it is there.
-fn eligible(table: &mut Reader<'_>, document: &Table) -> Result<Option<Vec<(&'static str, String)>>, Fault> {
+fn eligible(
+    table: &mut Reader<'_>,
+    document: &Table,
+) -> Result<Option<Vec<(&'static str, String)>>, Fault> {
     let Some(wanted) = table.optional::<Vec<String>>("calls")? else { return Ok(None) };
     let known: Vec<_> = sections(document).collect();
     for pattern in wanted.iter().filter(|pattern| *pattern != "*") {
@@ -208,7 +233,8 @@ fn relay(table: &mut Reader<'_>, document: &Table) -> Result<Option<(String, Hos
     }
 }
 
-/// Which packets of this line pass the relay: on a client's line up they go to it. The relay's own lines see the other end of the same leg.
+/// Which packets of this line pass the relay: on a client's line up they go to it. The relay's own
+/// lines see the other end of the same leg.
 fn passing((name, host): &(String, HostId), line: &GatewayLine) -> Eligible {
     let is_own = line.host == *name;
     match (line.way, is_own) {

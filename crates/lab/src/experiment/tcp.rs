@@ -6,13 +6,14 @@ use sim::tcp::{MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, Tcp
 use std::collections::BTreeSet;
 use units::{Bytes, Duration};
 
-/// Half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB), the rest of which is for bookkeeping
-/// (`tcp_adv_win_scale`): where auto-tuning ends.
+/// Half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB), the rest of which is for
+/// bookkeeping (`tcp_adv_win_scale`): where auto-tuning ends.
 const RECEIVE_WINDOW: Bytes = Bytes::new(3 << 20);
 /// The most flows of a section.
 const MAX_FLOWS: u32 = 1_000;
 
-/// The TCP flows of a document, in the order of the file, with what they leave out taken from `[defaults.tcp]`; and the path of each one's section.
+/// The TCP flows of a document, in the order of the file, with what they leave out taken from
+/// `[defaults.tcp]`; and the path of each one's section.
 pub(super) fn read(
     top: &mut Reader<'_>,
     defaults: &Table,
@@ -59,7 +60,11 @@ fn section(
     let (ecn, dscp) = (table.or("ecn", false)?, ends::dscp(&mut table, "dscp")?);
     let count = table.or("flows", 1)?;
     if !(1..=MAX_FLOWS).contains(&count) {
-        return Err(table.fault("flows", format!("{count} flows"), format!("write 1 to {MAX_FLOWS}")));
+        return Err(table.fault(
+            "flows",
+            format!("{count} flows"),
+            format!("write 1 to {MAX_FLOWS}"),
+        ));
     }
     table.finish()?;
     let called = |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
@@ -95,7 +100,11 @@ fn application(table: &mut Reader<'_>) -> Result<TcpApplication, Fault> {
     ends::positive(table, "pages", count > 0)?;
     if source != TcpSource::Endless {
         let mend = "write pages, or bytes, or on and off";
-        return Err(table.fault("pages", "pages are neither of a size in all nor on and off", mend));
+        return Err(table.fault(
+            "pages",
+            "pages are neither of a size in all nor on and off",
+            mend,
+        ));
     }
     let size = match size {
         Some(size) => size,
@@ -112,7 +121,11 @@ fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault
     let Some(items) = table.items("reading")? else { return Ok(None) };
     let [least, most] = items else {
         let reason = format!("{} times", items.len());
-        return Err(table.fault("reading", reason, "write the least and the most, [\"2s\", \"20s\"]"));
+        return Err(table.fault(
+            "reading",
+            reason,
+            "write the least and the most, [\"2s\", \"20s\"]",
+        ));
     };
     let (least, most): (Duration, Duration) = (read_value(least, &path)?, read_value(most, &path)?);
     if least > most {
@@ -125,7 +138,8 @@ fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault
 /// What is sent: `bytes`, `on` with `off`, or neither.
 pub(super) fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
     let bytes: Option<Bytes> = table.optional("bytes")?;
-    let (on, off): (Option<Duration>, Option<Duration>) = (table.optional("on")?, table.optional("off")?);
+    let (on, off): (Option<Duration>, Option<Duration>) =
+        (table.optional("on")?, table.optional("off")?);
     for (key, zero) in [
         ("bytes", bytes == Some(Bytes::ZERO)),
         ("on", on == Some(Duration::ZERO)),
@@ -152,7 +166,9 @@ pub(super) fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
 }
 
 fn congestion_control(table: &mut Reader<'_>) -> Result<TcpCongestionControl, Fault> {
-    let Some(word) = table.optional::<String>("congestion_control")? else { return Ok(Default::default()) };
+    let Some(word) = table.optional::<String>("congestion_control")? else {
+        return Ok(Default::default());
+    };
     word.parse().map_err(|reason: String| {
         let names = TcpCongestionControl::ALL.into_iter().map(|(name, _)| name);
         table.fault("congestion_control", reason, did_you_mean(&word, names, "there are"))

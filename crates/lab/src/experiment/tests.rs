@@ -49,7 +49,10 @@ fn a_grid_is_every_combination_and_the_last_axis_varies_fastest() {
     assert_eq!(labels[0], "host.alice.up.queue=droptail limit 150ms, host.alice.up.rate=500kbit/s");
     assert_eq!(labels[1], "host.alice.up.queue=droptail limit 150ms, host.alice.up.rate=1Mbit/s");
     assert_eq!(labels[11], "host.alice.up.queue=droptail limit 700ms, host.alice.up.rate=2Mbit/s");
-    assert_eq!(experiment.seeds().map(|seed| seed.0).collect::<Vec<_>>(), (1..=10).collect::<Vec<_>>());
+    assert_eq!(
+        experiment.seeds().map(|seed| seed.0).collect::<Vec<_>>(),
+        (1..=10).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -63,7 +66,8 @@ fn a_point_of_an_axis_may_say_which_calls_take_place() {
 #[test]
 fn settings_of_a_point_reach_the_controller() {
     let experiment = Experiment::open("carlucci-2017/fig6").unwrap();
-    let settings = |cell: &Cell| cell.scenario(Seed(1)).calls[0].video.clone().unwrap().controller.settings;
+    let settings =
+        |cell: &Cell| cell.scenario(Seed(1)).calls[0].video.clone().unwrap().controller.settings;
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
         settings(&experiment.cells()[0]),
@@ -81,9 +85,13 @@ fn overrides_reach_every_cell_and_every_call() {
         experiment.with_overrides(&pairs)
     };
     let changed =
-        set(&[("call.*.controller", "gcc:jansen-2016"), ("duration", "100s"), ("runs", "3")]).unwrap();
+        set(&[("call.*.controller", "gcc:jansen-2016"), ("duration", "100s"), ("runs", "3")])
+            .unwrap();
     let scenario = changed.cells()[0].scenario(Seed(9));
-    assert_eq!((scenario.duration, scenario.seed, changed.runs), (Duration::from_secs(100), Seed(9), 3));
+    assert_eq!(
+        (scenario.duration, scenario.seed, changed.runs),
+        (Duration::from_secs(100), Seed(9), 3)
+    );
     assert_eq!(scenario.calls.len(), 4);
     assert!(
         scenario
@@ -112,7 +120,10 @@ fn overrides_reach_every_cell_and_every_call() {
         refused("a..b", "1"),
         "--set: 'a..b' is not a path to a value: write one such as host.alice.up.rate"
     );
-    assert_eq!(refused("title.a", "1"), "--set: title.a: title is not a table; see the keys of the file");
+    assert_eq!(
+        refused("title.a", "1"),
+        "--set: title.a: title is not a table; see the keys of the file"
+    );
     assert_eq!(
         refused("host.alcie.up.rate", "1Mbit/s"),
         "--set: host.alcie.up.rate: there is no host 'alcie'; the hosts are alice, bob"
@@ -129,7 +140,8 @@ fn an_override_ends_what_the_grid_varies_at_its_place() {
     assert!(changed.cells().iter().all(|cell| !cell.label().contains("rate")));
     let changed = set("carlucci-2017/fig11", "call.main.video.fps", "25").unwrap();
     assert_eq!(changed.cells().len(), 12);
-    let error = set("carlucci-2017/fig14", "host.alice.up.rate", "3Mbit/s").unwrap_err().to_string();
+    let error =
+        set("carlucci-2017/fig14", "host.alice.up.rate", "3Mbit/s").unwrap_err().to_string();
     assert!(
         error.contains("host.alice.up.rate: an axis of the experiment sets this in every cell"),
         "{error}"
@@ -143,7 +155,10 @@ fn what_a_call_leaves_out_is_taken_from_the_defaults() {
     );
     let call = parse(&text).unwrap().cells()[0].scenario(Seed(1)).calls[0].clone();
     let source = call.video.unwrap().encoder.source;
-    assert_eq!((call.start, source.fps, source.width, source.height), (Time::from_secs(5), 50, 640, 720));
+    assert_eq!(
+        (call.start, source.fps, source.width, source.height),
+        (Time::from_secs(5), 50, 640, 720)
+    );
 }
 
 #[test]
@@ -155,14 +170,18 @@ fn ramps_end_where_they_say() {
         );
         let node = crate::document::parse(&list).unwrap();
         let mut table = Reader::new(&node, "").unwrap();
-        let schedule = schedule::read_schedule::<Duration>(table.node("delay").unwrap(), "delay").unwrap();
+        let schedule =
+            schedule::read_schedule::<Duration>(table.node("delay").unwrap(), "delay").unwrap();
         schedule
             .as_steps()
             .iter()
             .map(|(at, value)| format!("{at} {}", value.as_micros()))
             .collect::<Vec<_>>()
     };
-    assert_eq!(ramp("linear", "0ms", "8ms"), ["0s 0", "10s 2000", "10.5s 4000", "11s 6000", "11.5s 8000"]);
+    assert_eq!(
+        ramp("linear", "0ms", "8ms"),
+        ["0s 0", "10s 2000", "10.5s 4000", "11s 6000", "11.5s 8000"]
+    );
     let exponential = ramp("exponential", "0ms", "1023ms");
     assert_eq!((exponential.len(), exponential.last().unwrap().as_str()), (5, "11.5s 1023000"));
 }
@@ -176,7 +195,8 @@ fn a_rate_may_pass_through_zero() {
 #[test]
 fn error_correction_is_off_unless_asked_for() {
     let fec = |line: &str| {
-        let experiment = parse(&GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"))).unwrap();
+        let experiment =
+            parse(&GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"))).unwrap();
         let scenario = experiment.cells()[0].scenario(units::Seed(1));
         scenario.calls[0].video.as_ref().unwrap().fec
     };
@@ -192,7 +212,9 @@ fn feedback_crosses_the_network_unless_it_is_ideal() {
         let scenario = parse(&call(line)).unwrap().cells()[0].scenario(units::Seed(1));
         scenario.calls[0].video.as_ref().unwrap().ideal_feedback
     };
-    assert!(!is_ideal("") && !is_ideal("\nfeedback = \"rtcp\"") && is_ideal("\nfeedback = \"ideal\""));
+    assert!(
+        !is_ideal("") && !is_ideal("\nfeedback = \"rtcp\"") && is_ideal("\nfeedback = \"ideal\"")
+    );
     let error = parse(&call("\nfeedback = \"none\"")).unwrap_err().to_string();
     assert!(error.contains("no feedback 'none'; write rtcp or ideal"), "{error}");
 }
@@ -229,7 +251,10 @@ fn errors_name_the_line_the_key_and_the_mend() {
         message("to = \"bob\"", "to = \"bob\"\nvideo = { fps = 0 }"),
         message("to = \"bob\"", "to = \"bob\"\nvideo = { codec = \"av1\" }"),
         message("to = \"bob\"", "to = \"bob\"\nvideo = { codec = \"csv\" }"),
-        message("to = \"bob\"", "to = \"bob\"\nvideo = { min_rate = \"3Mbit/s\", max_rate = \"2Mbit/s\" }"),
+        message(
+            "to = \"bob\"",
+            "to = \"bob\"\nvideo = { min_rate = \"3Mbit/s\", max_rate = \"2Mbit/s\" }",
+        ),
         message("to = \"bob\"", "to = \"bob\"\nburst_time = \"0s\""),
         message("to = \"bob\"", "to = \"bob\"\ndscp = 64"),
         message("to = \"bob\"", "to = \"bob\"\nfec = \"ulpfec\""),
@@ -264,7 +289,8 @@ fn a_broken_trace_is_refused_by_its_line() {
 fn a_name_that_is_none_is_answered_with_the_nearest() {
     let error = Experiment::open("carlucci-2017/fig12x").unwrap_err().to_string();
     assert!(
-        error.contains("no experiment of this name") && error.contains("did you mean carlucci-2017/fig1"),
+        error.contains("no experiment of this name")
+            && error.contains("did you mean carlucci-2017/fig1"),
         "{error}"
     );
 }
@@ -284,7 +310,8 @@ fn tcp_flows_take_defaults_and_may_be_several() {
         "{GOOD}{UPLOAD}\n[defaults.tcp]\nstart = \"5s\"\necn = true\n[tcp.back]\nfrom = \"bob\"\nto = \"alice\"\n"
     );
     let experiment =
-        parse(&text.replace("[host.bob]", "[host.bob]\nup = { rate = \"1Mbit/s\" }\ntsq = true")).unwrap();
+        parse(&text.replace("[host.bob]", "[host.bob]\nup = { rate = \"1Mbit/s\" }\ntsq = true"))
+            .unwrap();
     let scenario = experiment.cells()[0].scenario(Seed(1));
     let names: Vec<&str> = scenario.tcp.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["upload-1", "upload-2", "upload-3", "back"]);

@@ -1,4 +1,5 @@
-//! An experiment with its calls as today's Chromium makes them: what a measured run is held against.
+//! An experiment with its calls as today's Chromium makes them: what a measured run is held
+//! against.
 
 use super::{Cell, Endpoint, Experiment, ExperimentError, Measure, Native, calls};
 use crate::document::{Node, Place, Value};
@@ -8,17 +9,21 @@ use units::{Bitrate, Duration};
 
 /// The controller of today's Chromium.
 pub const TODAY: &str = "gcc:libwebrtc";
-/// Its audio: Opus of one channel in packets of 20 ms (libwebrtc `modules/audio_coding/codecs/opus/audio_encoder_opus.cc`, `kOpusBitrateFbBps`).
+/// Its audio: Opus of one channel in packets of 20 ms (libwebrtc
+/// `modules/audio_coding/codecs/opus/audio_encoder_opus.cc`, `kOpusBitrateFbBps`).
 const AUDIO_RATE: Bitrate = Bitrate::from_kbps(32);
 /// Between two transport-wide feedback packets of Janus 1.1 (`janus --help`, `--twcc-period`).
 const JANUS_FEEDBACK_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Experiment {
-    /// The experiment with every call of every cell as today's Chromium makes it, whatever the file and its axes say of it: its controller with its own
-    /// rates and intervals, its audio, one estimate for all that it sends, the source that a measurement sends ([`Measure::source`](super::Measure::source)),
-    /// parity packets when many are lost (it negotiates ULPFEC), the picture in the steps of today's libwebrtc, and its bitrate adjuster, and no improvement. Whether there is audio and video, the codec, the most that the video takes
-    /// and whether its size adapts are as in the file. A call that a native peer makes under the file's controller stays what it is. Its text says
-    /// `today = true`.
+    /// The experiment with every call of every cell as today's Chromium makes it, whatever the file
+    /// and its axes say of it: its controller with its own rates and intervals, its audio, one
+    /// estimate for all that it sends, the source that a measurement sends
+    /// ([`Measure::source`](super::Measure::source)), parity packets when many are lost (it
+    /// negotiates ULPFEC), the picture in the steps of today's libwebrtc, and its bitrate adjuster,
+    /// and no improvement. Whether there is audio and video, the codec, the most that the video
+    /// takes and whether its size adapts are as in the file. A call that a native peer makes under
+    /// the file's controller stays what it is. Its text says `today = true`.
     ///
     /// # Errors
     /// None that the experiment itself has not.
@@ -39,14 +44,19 @@ pub(crate) fn is_as_filed(experiment: &Experiment) -> bool {
 /// Makes the calls of a cell those of today's Chromium.
 pub(super) fn make(cell: &mut Cell) {
     let Cell { scenario, measure, .. } = cell;
-    let kept: Vec<bool> = scenario.calls.iter().map(|call| is_filed(call, scenario, measure)).collect();
+    let kept: Vec<bool> =
+        scenario.calls.iter().map(|call| is_filed(call, scenario, measure)).collect();
     for (call, _) in scenario.calls.iter_mut().zip(kept).filter(|(_, kept)| !kept) {
         call.media_timeout = None;
-        call.audio = call.audio.as_ref().map(|_| AudioConfig { rate: AUDIO_RATE, ..AudioConfig::opus() });
+        call.audio =
+            call.audio.as_ref().map(|_| AudioConfig { rate: AUDIO_RATE, ..AudioConfig::opus() });
         call.video = call.video.take().map(|video| {
             let encoder = encoder(video.encoder, measure);
-            let mut video =
-                VideoConfig { fec: Fec::Hybrid, estimate: Estimate::Transport, ..calls::usual(encoder) };
+            let mut video = VideoConfig {
+                fec: Fec::Hybrid,
+                estimate: Estimate::Transport,
+                ..calls::usual(encoder)
+            };
             if let Some(Sfu::Publish { .. }) = call.sfu {
                 video.feedback_interval = JANUS_FEEDBACK_INTERVAL;
             }
@@ -55,12 +65,15 @@ pub(super) fn make(cell: &mut Cell) {
     }
 }
 
-/// Whether a native peer makes the call as the file says: one that sends, or one whose REMB governs what a browser sends.
+/// Whether a native peer makes the call as the file says: one that sends, or one whose REMB governs
+/// what a browser sends.
 fn is_filed(call: &CallConfig, scenario: &Scenario, measure: &Measure) -> bool {
     let is_peer = |host| measure.endpoint_of(scenario.name(host)) == Endpoint::Native(Native::Peer);
     let answers = || {
         let built = call.video.as_ref().and_then(|video| cc::build(&video.controller).ok());
-        built.and_then(|controllers| controllers.receiver).is_some_and(|receiver| receiver.speaks_remb())
+        built
+            .and_then(|controllers| controllers.receiver)
+            .is_some_and(|receiver| receiver.speaks_remb())
     };
     let all_sent = is_peer(call.from) && (!call.two_way || is_peer(call.to));
     all_sent || (is_peer(call.to) && !call.two_way && answers())
@@ -94,9 +107,16 @@ mod tests {
         for call in &scenario.calls {
             let video = call.video.as_ref().unwrap();
             assert_eq!((video.controller.profile.as_str(), video.fec), (TODAY, Fec::Hybrid));
-            assert_eq!(video.encoder.source, experiment.cells()[0].measure().source(video.encoder.source));
+            assert_eq!(
+                video.encoder.source,
+                experiment.cells()[0].measure().source(video.encoder.source)
+            );
             assert_eq!(video.encoder.ladder.steps, LadderSteps::Alternating);
-            assert_eq!(video.encoder.max_rate, Bitrate::from_kbps(2_500), "the file's cap is the page's too");
+            assert_eq!(
+                video.encoder.max_rate,
+                Bitrate::from_kbps(2_500),
+                "the file's cap is the page's too"
+            );
         }
     }
 
@@ -122,7 +142,9 @@ mod tests {
         ] {
             assert!(today(own).simulates(&plain), "{own}");
         }
-        for kept in ["audio = true", "video = { max_rate = \"1Mbit/s\" }", "video = { ladder = \"none\" }"] {
+        for kept in
+            ["audio = true", "video = { max_rate = \"1Mbit/s\" }", "video = { ladder = \"none\" }"]
+        {
             assert!(!today(kept).simulates(&plain), "{kept}");
         }
     }
@@ -130,12 +152,16 @@ mod tests {
     #[test]
     fn what_a_native_peer_makes_stays_as_filed() {
         let filed = |profile: &str, endpoints: &str| {
-            let lines = format!("controller = \"{profile}\"\n[measure]\nendpoints = {{ {endpoints} }}");
+            let lines =
+                format!("controller = \"{profile}\"\n[measure]\nendpoints = {{ {endpoints} }}");
             today(&lines).controllers().all(|controller| controller == profile)
         };
         assert!(filed("gcc:draft-02", "a = \"peer\""));
         assert!(filed("gcc:carlucci-2017", "b = \"peer\""), "its REMB governs the browser");
-        assert!(!filed("fixed:1Mbit/s", "b = \"peer\""), "and one without a receiving half does not");
+        assert!(
+            !filed("fixed:1Mbit/s", "b = \"peer\""),
+            "and one without a receiving half does not"
+        );
         assert!(!filed("gcc:carlucci-2017", "a = \"str0m\""), "its own estimator");
         assert!(filed("kilinc-andersson", "a = \"peer\", b = \"peer\""));
     }
@@ -175,7 +201,10 @@ mod tests {
                     .map(|host| cell.measure.endpoint_of(&host.name))
                     .any(|of| of == Endpoint::Native(Native::Peer))
             });
-            assert!(has_peers || today.controllers().all(|controller| controller == TODAY), "{name}");
+            assert!(
+                has_peers || today.controllers().all(|controller| controller == TODAY),
+                "{name}"
+            );
         }
     }
 }

@@ -1,7 +1,9 @@
-//! `[users.NAME]`: many users who come one after the other, made out of one description. They become sections of their own, as if somebody had
-//! written `[host.NAME001]`, `[call.NAME001]` and `[tcp.NAME001-web]`, and so on, so that these are read and checked as any other.
+//! `[users.NAME]`: many users who come one after the other, made out of one description. They
+//! become sections of their own, as if somebody had written `[host.NAME001]`, `[call.NAME001]` and
+//! `[tcp.NAME001-web]`, and so on, so that these are read and checked as any other.
 //!
-//! Kilinc and Andersson 2014 § 4.1 load a cell so: a number of users a second, who stay a minute each, starting from none.
+//! Kilinc and Andersson 2014 § 4.1 load a cell so: a number of users a second, who stay a minute
+//! each, starting from none.
 
 use super::hosts::{MAX_HOSTS, check_name};
 use super::origins::Expanded;
@@ -19,7 +21,8 @@ pub(super) fn expand(mut document: Table) -> Result<(Table, Expanded), Fault> {
     let mut expanded = Expanded::default();
     let Some(node) = document.get("users").cloned() else { return Ok((document, expanded)) };
     // What is wrong with it is said where it is read.
-    let Some(Ok(duration)) = document.get("duration").map(|node| read_value::<Duration>(node, "duration"))
+    let Some(Ok(duration)) =
+        document.get("duration").map(|node| read_value::<Duration>(node, "duration"))
     else {
         return Ok((document, expanded));
     };
@@ -66,7 +69,8 @@ impl<'a> Group<'a> {
         document: &Table,
         duration: Duration,
     ) -> Result<Self, Fault> {
-        let (present, lifetime): (u32, Duration) = (table.required("present")?, table.required("lifetime")?);
+        let (present, lifetime): (u32, Duration) =
+            (table.required("present")?, table.required("lifetime")?);
         for (key, is) in [("present", present > 0), ("lifetime", lifetime > Duration::ZERO)] {
             super::ends::positive(&table, key, is)?;
         }
@@ -74,8 +78,9 @@ impl<'a> Group<'a> {
         let hosts = entries(document, "host").count() as u64;
         if hosts.saturating_add(count) > MAX_HOSTS as u64 {
             let reason = format!("{count} users in the run, and {hosts} other hosts");
-            let mend =
-                format!("write fewer, or a longer lifetime or a shorter run: the most hosts are {MAX_HOSTS}");
+            let mend = format!(
+                "write fewer, or a longer lifetime or a shorter run: the most hosts are {MAX_HOSTS}"
+            );
             return Err(table.fault("present", reason, mend));
         }
         let peer: String = table.required("peer")?;
@@ -110,7 +115,8 @@ impl<'a> Group<'a> {
     /// Adds their sections.
     fn write(&self, document: &mut Table, expanded: &mut Expanded) -> Result<(), Fault> {
         let digits = self.count.to_string().len().max(DIGITS);
-        let all = (1..=self.count).map(|number| (number, format!("{}{number:0digits$}", self.name)));
+        let all =
+            (1..=self.count).map(|number| (number, format!("{}{number:0digits$}", self.name)));
         let users: Vec<_> = all.collect();
         let hosts = users.iter().map(|(_, user)| (user.clone(), self.host.clone()));
         let mut add = |kind, key, sections| self.add(document, expanded, (kind, key), sections);
@@ -177,7 +183,9 @@ impl<'a> Group<'a> {
             document.insert(kind, self.node(Value::Table(Table::default())));
         }
         document.edit(kind, |table| {
-            table.extend(sections.into_iter().map(|(name, keys)| (name, self.node(Value::Table(keys)))));
+            table.extend(
+                sections.into_iter().map(|(name, keys)| (name, self.node(Value::Table(keys)))),
+            );
         });
         Ok(())
     }
@@ -196,7 +204,11 @@ fn entries<'a>(
 }
 
 /// The table under a key, which has none of the keys that the section itself says.
-fn section<'a>(table: &mut Reader<'a>, key: &'static str, more: &[&str]) -> Result<Option<&'a Table>, Fault> {
+fn section<'a>(
+    table: &mut Reader<'a>,
+    key: &'static str,
+    more: &[&str],
+) -> Result<Option<&'a Table>, Fault> {
     let Some(node) = table.node(key) else { return Ok(None) };
     let path = table.path(key);
     let Value::Table(keys) = &node.value else {
@@ -213,7 +225,8 @@ fn section<'a>(table: &mut Reader<'a>, key: &'static str, more: &[&str]) -> Resu
     }
 }
 
-/// When the user with this number, from 0, comes: one each lifetime/present, which keeps that many there once the first leave.
+/// When the user with this number, from 0, comes: one each lifetime/present, which keeps that many
+/// there once the first leave.
 fn arrival(number: u64, lifetime: Duration, present: u32) -> Duration {
     let nanos = u128::from(lifetime.as_nanos()) * u128::from(number) / u128::from(present);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

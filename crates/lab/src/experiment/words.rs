@@ -1,4 +1,5 @@
-//! Values of what is on the air: one of a few words, a small whole number, a quantity in a range, a queue that only orders and drops.
+//! Values of what is on the air: one of a few words, a small whole number, a quantity in a range, a
+//! queue that only orders and drops.
 
 use crate::document::{Fault, FromNode, Reader};
 use net::QueueConfig;
@@ -60,12 +61,21 @@ pub(super) fn in_range<T: PartialOrd + Display>(
 }
 
 /// A discipline that makes do without a rate of its own: on the air there is none that holds.
-pub(super) fn queue(table: &mut Reader<'_>, key: &'static str) -> Result<Option<QueueConfig>, Fault> {
+pub(super) fn queue(
+    table: &mut Reader<'_>,
+    key: &'static str,
+) -> Result<Option<QueueConfig>, Fault> {
     let Some(words) = table.optional::<String>(key)? else { return Ok(None) };
-    let queue = words.parse::<QueueConfig>().map_err(|error| table.fault(key, error.to_string(), ""))?;
+    let queue =
+        words.parse::<QueueConfig>().map_err(|error| table.fault(key, error.to_string(), ""))?;
     if queue.shapes() {
-        let reason = "a queue that sends at a rate of its own: the channel says when a packet can go";
-        return Err(table.fault(key, reason, "write one that only orders and drops, such as fq_codel"));
+        let reason =
+            "a queue that sends at a rate of its own: the channel says when a packet can go";
+        return Err(table.fault(
+            key,
+            reason,
+            "write one that only orders and drops, such as fq_codel",
+        ));
     }
     if let QueueConfig::DropTail(_) = queue {
         let reason = "a limit in time needs a line with a rate";

@@ -12,7 +12,8 @@ use units::Time;
 pub enum Layout {
     /// The long table: a row a value.
     Long,
-    /// The samples of one stream: `time_s` and a column a quantity, a row a sample; empty where there is no value.
+    /// The samples of one stream: `time_s` and a column a quantity, a row a sample; empty where
+    /// there is no value.
     Wide {
         /// The stream's name.
         stream: String,
@@ -62,7 +63,8 @@ impl<W: Write> CsvTable<W> {
     pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
         let mut writer = csv::Writer::from_writer(writer);
         let cells = keys.iter().map(|key| format!("cell.{key}"));
-        let head = ["run", "experiment", "mode", "cpu_limited"].map(String::from).into_iter().chain(cells);
+        let head =
+            ["run", "experiment", "mode", "cpu_limited"].map(String::from).into_iter().chain(cells);
         let tail = ["seed", "stream", "record", "time_s", "name", "value"].map(String::from);
         writer.write_record(head.chain(tail))?;
         Ok(Self { writer, keys })
@@ -99,10 +101,15 @@ impl<W: Write> CsvTable<W> {
 fn wide<W: Write>(recording: &Recording, writer: W, name: &str) -> Result<(), ExportError> {
     let stream = recording.stream(name).ok_or_else(|| {
         let names: Vec<_> = recording.streams.iter().map(|stream| stream.name.as_str()).collect();
-        ExportError::new(format!("the run has no stream \"{name}\""), format!("it has {}", names.join(", ")))
+        ExportError::new(
+            format!("the run has no stream \"{name}\""),
+            format!("it has {}", names.join(", ")),
+        )
     })?;
     let mut writer = csv::Writer::from_writer(writer);
-    writer.write_record(["time_s"].into_iter().chain(stream.columns.iter().map(|column| column.name)))?;
+    writer.write_record(
+        ["time_s"].into_iter().chain(stream.columns.iter().map(|column| column.name)),
+    )?;
     let samples = stream.columns.iter().map(|column| column.values.len()).max().unwrap_or(0);
     for index in 0..samples {
         let value = |column: &sim::recording::Column| {
@@ -159,10 +166,14 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([0.0, -2.5, 62_500.0, 1e16, 1e-9].map(number), ["0", "-2.5", "62500", "1e16", "1e-9"]);
+        assert_eq!(
+            [0.0, -2.5, 62_500.0, 1e16, 1e-9].map(number),
+            ["0", "-2.5", "62500", "1e16", "1e-9"]
+        );
         assert_eq!(number(f64::NAN), "");
         assert_eq!(
-            ["500ms", "12s", "1.000000007s"].map(|text| seconds(Time::ZERO + text.parse().unwrap())),
+            ["500ms", "12s", "1.000000007s"]
+                .map(|text| seconds(Time::ZERO + text.parse().unwrap())),
             ["0.5", "12", "1.000000007"]
         );
     }

@@ -28,7 +28,8 @@ impl ExportError {
 
 impl fmt::Display for ExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.as_ref().map(|path| format!("{}: ", path.display())).unwrap_or_default();
+        let path =
+            self.path.as_ref().map(|path| format!("{}: ", path.display())).unwrap_or_default();
         let mend = if self.mend.is_empty() { String::new() } else { format!("; {}", self.mend) };
         f.write_str(&format!("{path}{}{mend}", self.reason).replace(['\n', '\r'], " "))
     }
@@ -39,18 +40,24 @@ impl std::error::Error for ExportError {}
 impl From<io::Error> for ExportError {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind::{
-            NotADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+            NotADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem,
+            StorageFull,
         };
         match error.kind() {
             StorageFull | QuotaExceeded => {
                 Self::new("the disk is full", "free some space, or name a file on another disk")
             }
-            NotFound | NotADirectory => Self::new("there is no such folder", "make it, or name another file"),
+            NotFound | NotADirectory => {
+                Self::new("there is no such folder", "make it, or name another file")
+            }
             PermissionDenied | ReadOnlyFilesystem => Self::new(
                 "it cannot be written",
                 "make the file and its folder writable, or name another file",
             ),
-            _ => Self::new(format!("writing failed: {error}"), "check the disk, or name another file"),
+            _ => Self::new(
+                format!("writing failed: {error}"),
+                "check the disk, or name another file",
+            ),
         }
     }
 }
@@ -61,8 +68,9 @@ impl From<String> for ExportError {
     }
 }
 
-/// Writes the file `path` with `write`, under a temporary name beside it that becomes `path` at the end: after an error
-/// the file is what it was, or is not there. A pipe or a device (`/dev/stdout`) is written to as it is.
+/// Writes the file `path` with `write`, under a temporary name beside it that becomes `path` at the
+/// end: after an error the file is what it was, or is not there. A pipe or a device (`/dev/stdout`)
+/// is written to as it is.
 ///
 /// # Errors
 /// What `write` met; or that the file cannot be made, written or put in its place.
@@ -108,7 +116,9 @@ enum Draft {
 impl Draft {
     fn open(path: &Path) -> Result<Self, ExportError> {
         let old = match fs::metadata(path) {
-            Ok(old) if old.is_dir() => return Err(ExportError::new("it is a folder", "name a file in it")),
+            Ok(old) if old.is_dir() => {
+                return Err(ExportError::new("it is a folder", "name a file in it"));
+            }
             Ok(old) if !old.is_file() => {
                 return Ok(Self::AsItIs(fs::OpenOptions::new().write(true).open(path)?));
             }

@@ -1,7 +1,9 @@
-//! The long table as Apache Parquet, compressed with Zstandard, which pandas, Polars, R, DuckDB and Spark read.
+//! The long table as Apache Parquet, compressed with Zstandard, which pandas, Polars, R, DuckDB and
+//! Spark read.
 //!
-//! The file's key-value metadata say what is in it: `weir.experiment`, `weir.seed`, `weir.mode`, `weir.version` (each
-//! value once, separated by commas) and `weir.file` (the experiment's TOML as run, where all runs share it).
+//! The file's key-value metadata say what is in it: `weir.experiment`, `weir.seed`, `weir.mode`,
+//! `weir.version` (each value once, separated by commas) and `weir.file` (the experiment's TOML as
+//! run, where all runs share it).
 
 use super::file::ExportError;
 use super::table::{Row, parameter, parameters, rows};
@@ -18,7 +20,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Rows of a row group at most, so that a writer or a reader holds some tens of megabytes; a run has its own groups.
+/// Rows of a row group at most, so that a writer or a reader holds some tens of megabytes; a run
+/// has its own groups.
 const GROUP: usize = 1 << 18;
 
 impl From<ParquetError> for ExportError {
@@ -64,7 +67,8 @@ impl<W: Write + Send> ParquetTable<W> {
             .set_created_by(format!("weir {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .build();
-        let writer = SerializedFileWriter::new(writer, Arc::new(schema(&keys)?), Arc::new(properties))?;
+        let writer =
+            SerializedFileWriter::new(writer, Arc::new(schema(&keys)?), Arc::new(properties))?;
         Ok(Self { writer, keys, about: BTreeMap::new() })
     }
 
@@ -110,7 +114,8 @@ impl<W: Write + Send> ParquetTable<W> {
     pub fn finish(mut self) -> Result<W, ExportError> {
         for (key, values) in &self.about {
             if *key != "weir.file" || values.len() == 1 {
-                self.writer.append_key_value_metadata(KeyValue::new((*key).to_owned(), values.join(",")));
+                self.writer
+                    .append_key_value_metadata(KeyValue::new((*key).to_owned(), values.join(",")));
             }
         }
         Ok(self.writer.into_inner()?)
@@ -123,8 +128,9 @@ fn schema(keys: &[String]) -> Result<Type, ParquetError> {
         let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
         Ok::<_, ParquetError>(Arc::new(column.with_repetition(repetition).build()?))
     };
-    let text =
-        |name: &str, repetition| column(name, Physical::BYTE_ARRAY, Some(LogicalType::String), repetition);
+    let text = |name: &str, repetition| {
+        column(name, Physical::BYTE_ARRAY, Some(LogicalType::String), repetition)
+    };
     let needed = Repetition::REQUIRED;
     let mut all = vec![
         column("run", Physical::INT64, None, needed)?,
@@ -151,7 +157,12 @@ struct Columns<'a, W: Write> {
 }
 
 impl<W: Write + Send> Columns<'_, W> {
-    fn add(&mut self, run: &StoredRun, keys: &[String], rows: &[Row<'_>]) -> Result<(), ParquetError> {
+    fn add(
+        &mut self,
+        run: &StoredRun,
+        keys: &[String],
+        rows: &[Row<'_>],
+    ) -> Result<(), ParquetError> {
         self.integer(run.id)?;
         self.same(&run.meta.experiment)?;
         self.same(run.meta.mode.as_str())?;
@@ -182,7 +193,11 @@ impl<W: Write + Send> Columns<'_, W> {
         self.column::<Int64Type>(&vec![value; self.rows], None)
     }
 
-    fn real(&mut self, rows: &[Row<'_>], value: impl Fn(&Row<'_>) -> f64) -> Result<(), ParquetError> {
+    fn real(
+        &mut self,
+        rows: &[Row<'_>],
+        value: impl Fn(&Row<'_>) -> f64,
+    ) -> Result<(), ParquetError> {
         self.column::<DoubleType>(&rows.iter().map(value).collect::<Vec<_>>(), None)
     }
 

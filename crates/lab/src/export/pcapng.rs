@@ -1,4 +1,5 @@
-//! Captures that Wireshark opens: every packet at both hosts' interfaces, with real IP, UDP, RTP, RTCP and TCP.
+//! Captures that Wireshark opens: every packet at both hosts' interfaces, with real IP, UDP, RTP,
+//! RTCP and TCP.
 //!
 //! Host number n has the address 10.0.0.(n+1). Payload is zeros: frames have sizes, not pictures.
 
@@ -45,7 +46,8 @@ impl<W: Write> Capture<W> {
                 InterfaceDescriptionOption::IfName(Cow::Owned(host.clone())),
                 InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
             ];
-            let interface = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options };
+            let interface =
+                InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options };
             writer.write_pcapng_block(interface).map_err(failed)?;
         }
         Ok(Self { writer, error: None })
@@ -70,8 +72,12 @@ impl<W: Write> Capture<W> {
         content: Content<'_>,
     ) -> Result<(), ExportError> {
         let bytes = match content {
-            Content::Rtp(rtp) => media(packet, &encode_rtp(rtp).map_err(|error| error.to_string())?),
-            Content::Rtcp(rtcp) => media(packet, &encode_rtcp(rtcp).map_err(|error| error.to_string())?),
+            Content::Rtp(rtp) => {
+                media(packet, &encode_rtp(rtp).map_err(|error| error.to_string())?)
+            }
+            Content::Rtcp(rtcp) => {
+                media(packet, &encode_rtcp(rtcp).map_err(|error| error.to_string())?)
+            }
             Content::Tcp(tcp) => segment(packet, tcp),
         }?;
         self.ip(at, u32::from(host.0), bytes)
@@ -129,13 +135,17 @@ fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
 fn segment(packet: &Packet, segment: &Segment) -> Result<Vec<u8>, String> {
     let builder = PacketBuilder::ip(ip_header(packet, etherparse::IpNumber::TCP)?)
         .tcp_header(tcp::header(packet.flow, segment)?);
-    let payload = vec![0; usize::try_from(segment.payload.get()).map_err(|error| error.to_string())?];
+    let payload =
+        vec![0; usize::try_from(segment.payload.get()).map_err(|error| error.to_string())?];
     let mut bytes = Vec::with_capacity(builder.size(payload.len()));
     builder.write(&mut bytes, &payload).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 
-fn ip_header(packet: &Packet, protocol: etherparse::IpNumber) -> Result<etherparse::IpHeaders, String> {
+fn ip_header(
+    packet: &Packet,
+    protocol: etherparse::IpNumber,
+) -> Result<etherparse::IpHeaders, String> {
     let [src, dst] = [packet.flow.src, packet.flow.dst].map(|host| host.address().octets());
     let mut header = etherparse::Ipv4Header::new(0, TIME_TO_LIVE, protocol, src, dst)
         .map_err(|error| error.to_string())?;

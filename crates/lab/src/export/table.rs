@@ -15,9 +15,13 @@ pub(super) struct Row<'a> {
     pub(super) value: f64,
 }
 
-/// All rows of a run: stream by stream its samples and points, quantity by quantity in order of time; then the events.
+/// All rows of a run: stream by stream its samples and points, quantity by quantity in order of
+/// time; then the events.
 pub(super) fn rows(recording: &Recording) -> impl Iterator<Item = Row<'_>> {
-    let values = recording.streams.iter().flat_map(|stream| samples(recording, stream).chain(points(stream)));
+    let values = recording
+        .streams
+        .iter()
+        .flat_map(|stream| samples(recording, stream).chain(points(stream)));
     let events = recording.events.iter().map(|event| Row {
         stream: &event.stream,
         record: "event",
@@ -28,7 +32,10 @@ pub(super) fn rows(recording: &Recording) -> impl Iterator<Item = Row<'_>> {
     values.filter(|row| !row.value.is_nan()).chain(events)
 }
 
-fn samples<'a>(recording: &'a Recording, stream: &'a StreamRecord) -> impl Iterator<Item = Row<'a>> {
+fn samples<'a>(
+    recording: &'a Recording,
+    stream: &'a StreamRecord,
+) -> impl Iterator<Item = Row<'a>> {
     stream.columns.iter().flat_map(move |column| {
         column.values.iter().enumerate().map(move |(index, value)| Row {
             stream: &stream.name,
@@ -52,8 +59,8 @@ fn points(stream: &StreamRecord) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The grid's parameters that appear in any of the runs, each once, in the order in which they are met: the `cell.KEY`
-/// columns of a table of these runs.
+/// The grid's parameters that appear in any of the runs, each once, in the order in which they are
+/// met: the `cell.KEY` columns of a table of these runs.
 pub fn parameters<'a>(runs: impl IntoIterator<Item = &'a RunMeta>) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for (key, _) in runs.into_iter().flat_map(|run| &run.cell) {

@@ -1,11 +1,13 @@
-//! TCP headers in their wire form, by the crate `etherparse`; here is only which of our fields goes where.
+//! TCP headers in their wire form, by the crate `etherparse`; here is only which of our fields goes
+//! where.
 
 use etherparse::{TcpHeader, TcpOptionElement};
 use net::Flow;
 use sim::tcp::{MAX_SEGMENT, Phase, Segment};
 use units::Time;
 
-/// Shift of the window (RFC 7323 § 2), large enough for any receive window that an experiment may set to be told nearly.
+/// Shift of the window (RFC 7323 § 2), large enough for any receive window that an experiment may
+/// set to be told nearly.
 const WINDOW_SCALE: u8 = 10;
 /// What fits an Ethernet frame beside headers without options (RFC 6691).
 const MSS_OPTION: u16 = MAX_SEGMENT.get() as u16 + 12;
@@ -17,7 +19,8 @@ const MSS_OPTION: u16 = MAX_SEGMENT.get() as u16 + 12;
 pub fn header(flow: Flow, segment: &Segment) -> Result<TcpHeader, String> {
     let opening = segment.phase != Phase::Established;
     let sequence = if opening { 0 } else { low32(segment.sequence + 1) };
-    let mut header = TcpHeader::new(flow.src_port, flow.dst_port, sequence, window(segment, opening));
+    let mut header =
+        TcpHeader::new(flow.src_port, flow.dst_port, sequence, window(segment, opening));
     header.syn = opening;
     header.ack = segment.phase != Phase::Syn;
     if header.ack {
@@ -32,17 +35,24 @@ pub fn header(flow: Flow, segment: &Segment) -> Result<TcpHeader, String> {
 
 fn options(segment: &Segment, opening: bool) -> Vec<TcpOptionElement> {
     use TcpOptionElement::{
-        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
-        WindowScale,
+        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
+        Timestamp, WindowScale,
     };
     let echo = segment.echo.map_or(0, milliseconds);
     let stamps = Timestamp(milliseconds(segment.timestamp), echo);
     if opening {
         let mss = MaximumSegmentSize(MSS_OPTION);
-        return vec![mss, SelectiveAcknowledgementPermitted, stamps, Noop, WindowScale(WINDOW_SCALE)];
+        return vec![
+            mss,
+            SelectiveAcknowledgementPermitted,
+            stamps,
+            Noop,
+            WindowScale(WINDOW_SCALE),
+        ];
     }
     let mut options = vec![Noop, Noop, stamps];
-    let mut blocks = segment.sack.iter().flatten().map(|&(from, upto)| (low32(from + 1), low32(upto + 1)));
+    let mut blocks =
+        segment.sack.iter().flatten().map(|&(from, upto)| (low32(from + 1), low32(upto + 1)));
     if let Some(first) = blocks.next() {
         let others = [blocks.next(), blocks.next(), blocks.next()];
         options.extend([Noop, Noop, SelectiveAcknowledgement(first, others)]);

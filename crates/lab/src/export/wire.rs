@@ -1,5 +1,6 @@
-//! RTP and RTCP in their wire form, by the crates `rtc-rtp` and `rtc-rtcp`; here is only which of our
-//! fields goes where. Values that the simulation keeps unwrapped are cut to their width on the wire.
+//! RTP and RTCP in their wire form, by the crates `rtc-rtp` and `rtc-rtcp`; here is only which of
+//! our fields goes where. Values that the simulation keeps unwrapped are cut to their width on the
+//! wire.
 
 use bytes::{Bytes, BytesMut};
 use rtc_rtcp::extended_report::ExtendedReport;
@@ -14,13 +15,15 @@ use rtc_rtcp::receiver_report::ReceiverReport;
 use rtc_rtcp::reception_report::ReceptionReport;
 use rtc_rtcp::sender_report::SenderReport;
 use rtc_rtcp::transport_feedbacks::transport_layer_cc::{
-    PacketStatusChunk, RecvDelta, RunLengthChunk, StatusChunkTypeTcc, StatusVectorChunk, SymbolSizeTypeTcc,
-    SymbolTypeTcc, TransportLayerCc,
+    PacketStatusChunk, RecvDelta, RunLengthChunk, StatusChunkTypeTcc, StatusVectorChunk,
+    SymbolSizeTypeTcc, SymbolTypeTcc, TransportLayerCc,
 };
 use rtc_rtcp::transport_feedbacks::transport_layer_nack::{NackPair, TransportLayerNack};
 use rtc_shared::marshal::Marshal;
 use sim::payload::{FecGroup, ReportBlock, Rtcp, Rtp, TransportFeedback};
-use sim::wire::feedback::{Chunk, DELTA_NANOS, REFERENCE_DELTAS, Status, chunks, deltas, reference_ticks};
+use sim::wire::feedback::{
+    Chunk, DELTA_NANOS, REFERENCE_DELTAS, Status, chunks, deltas, reference_ticks,
+};
 use std::fmt;
 use units::{Duration, Time};
 
@@ -49,8 +52,8 @@ fn error(error: &rtc_shared::error::Error) -> WireError {
     WireError(format!("not a packet of the RTP family: {error}"))
 }
 
-/// An RTP packet's bytes; the payload is zeros, after the original sequence number in a retransmission and the FEC header
-/// of parity.
+/// An RTP packet's bytes; the payload is zeros, after the original sequence number in a
+/// retransmission and the FEC header of parity.
 ///
 /// # Errors
 /// When the packet does not fit the format.
@@ -86,8 +89,8 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, WireError> {
     rtc_rtp::packet::Packet { header, payload: payload.freeze() }.marshal().map_err(|e| error(&e))
 }
 
-/// The FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). What it says of whom it protects
-/// is true; the recovery fields are parity, and zeros like it.
+/// The FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). What it says
+/// of whom it protects is true; the recovery fields are parity, and zeros like it.
 fn fec_header(group: FecGroup, protected: u64, out: &mut BytesMut) {
     let size = usize::try_from(sim::wire::fec_header_size(group).get()).unwrap_or(usize::MAX);
     let long = size > SHORT_FEC_HEADER;
@@ -120,7 +123,8 @@ pub fn decode_rtcp(bytes: &[u8]) -> Result<Vec<Box<dyn Packet>>, WireError> {
 fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
     let mut parts: Vec<Box<dyn Packet>> = Vec::new();
     let (sender_ssrc, media_ssrc) = (packet.ssrc, packet.media_ssrc);
-    let reports: Vec<ReceptionReport> = packet.report.as_ref().map(report_block).into_iter().collect();
+    let reports: Vec<ReceptionReport> =
+        packet.report.as_ref().map(report_block).into_iter().collect();
     if let Some(report) = &packet.sender_report {
         parts.push(Box::new(SenderReport {
             ssrc: sender_ssrc,
@@ -139,7 +143,8 @@ fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
         extended.push(Box::new(ReceiverReferenceTimeReportBlock { ntp_timestamp: ntp(reference) }));
     }
     if let Some((last, delay)) = packet.dlrr {
-        let report = DLRRReport { ssrc: media_ssrc, last_rr: ntp_middle(last), dlrr: ntp_short(delay) };
+        let report =
+            DLRRReport { ssrc: media_ssrc, last_rr: ntp_middle(last), dlrr: ntp_short(delay) };
         extended.push(Box::new(DLRRReportBlock { reports: vec![report] }));
     }
     if !extended.is_empty() {
@@ -199,7 +204,8 @@ fn transport_feedback(packet: &Rtcp, feedback: &TransportFeedback) -> TransportL
         media_ssrc: packet.media_ssrc,
         base_sequence_number: low16(feedback.base_sequence),
         packet_status_count: low16(feedback.arrivals.len() as u64),
-        reference_time: low32((reference_ticks(feedback) / REFERENCE_DELTAS).cast_unsigned()) & 0xff_ffff,
+        reference_time: low32((reference_ticks(feedback) / REFERENCE_DELTAS).cast_unsigned())
+            & 0xff_ffff,
         fb_pkt_count: feedback.count,
         packet_chunks: chunks(feedback).map(chunk).collect(),
         recv_deltas: deltas(feedback).flatten().map(recv_delta).collect(),

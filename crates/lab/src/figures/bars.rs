@@ -1,4 +1,5 @@
-//! Bars and boxes over the grid: a group a value of one axis, in it an item a value of another, or a metric.
+//! Bars and boxes over the grid: a group a value of one axis, in it an item a value of another, or
+//! a metric.
 
 use super::Piece;
 use super::spec::{CellFilter, marks, unit};
@@ -57,10 +58,12 @@ impl Bars {
         let values = table.items("values")?.unwrap_or_default();
         if values.is_empty() {
             let example = if boxes { "queuing_delay" } else { "utilization" };
-            let mend = format!("write values = [{{ metric = \"{example}\", stream = \"main.video\" }}]");
+            let mend =
+                format!("write values = [{{ metric = \"{example}\", stream = \"main.video\" }}]");
             return Err(table.fault("values", "there are none", mend));
         }
-        let values = values.iter().map(|node| value(node, &path, boxes)).collect::<Result<Vec<_>, _>>()?;
+        let values =
+            values.iter().map(|node| value(node, &path, boxes)).collect::<Result<Vec<_>, _>>()?;
         let bars = Self {
             shape,
             label: table.required("label")?,
@@ -75,7 +78,11 @@ impl Bars {
         };
         if bars.values.len() > 1 && (bars.series.is_some() || bars.split.is_some()) {
             let reason = "several values are the items of a group already";
-            return Err(table.fault("series", reason, "leave series and split out, or show one value"));
+            return Err(table.fault(
+                "series",
+                reason,
+                "leave series and split out, or show one value",
+            ));
         }
         Ok(bars)
     }
@@ -90,10 +97,16 @@ impl Bars {
         &self.series
     }
 
-    pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
-        let scaled = |request: &Request| Ok(request.compute_among(recording, known)? * self.unit.scale);
+    pub(super) fn piece(
+        &self,
+        recording: &Recording,
+        known: &[String],
+    ) -> Result<Piece, MetricError> {
+        let scaled =
+            |request: &Request| Ok(request.compute_among(recording, known)? * self.unit.scale);
         let numbers = |value: &ValueSpec| value.requests.iter().map(scaled).collect();
-        let all: Vec<Vec<f64>> = self.values.iter().map(numbers).collect::<Result<_, MetricError>>()?;
+        let all: Vec<Vec<f64>> =
+            self.values.iter().map(numbers).collect::<Result<_, MetricError>>()?;
         if self.shape == Shape::Boxes {
             let stats = |numbers: Vec<f64>| <[f64; 5]>::try_from(numbers).unwrap_or([f64::NAN; 5]);
             return Ok(Piece::Boxes(all.into_iter().map(stats).collect()));
@@ -135,8 +148,9 @@ impl Bars {
 
     /// In which group a cell's value stands, and as which item.
     fn names(&self, cell: &Cell, value: &ValueSpec) -> (String, String) {
-        let of =
-            |axis: &str| cell.params.iter().find(|(name, _)| name == axis).map(|(_, value)| value.clone());
+        let of = |axis: &str| {
+            cell.params.iter().find(|(name, _)| name == axis).map(|(_, value)| value.clone())
+        };
         let first = || cell.params.first().map(|(_, value)| value.clone());
         let group = self.group.as_deref().map_or_else(first, of).unwrap_or_default();
         if let Some((group, item)) = self.split.as_deref().and_then(|at| group.split_once(at)) {
@@ -171,7 +185,11 @@ impl Bars {
 
     fn grouped<T>(&self, (series, groups): (Vec<String>, Vec<Group<T>>)) -> Grouped<T> {
         Grouped {
-            series: series.into_iter().enumerate().map(|(place, name)| (name, Role::Series(place))).collect(),
+            series: series
+                .into_iter()
+                .enumerate()
+                .map(|(place, name)| (name, Role::Series(place)))
+                .collect(),
             groups,
             x_label: self.x_label.clone(),
             y_label: self.unit.label(&self.label),
@@ -187,7 +205,8 @@ fn value(node: &Node, path: &str, boxes: bool) -> Result<ValueSpec, Fault> {
     let mut table = Reader::new(node, path)?;
     let name = table.or("name", String::new())?;
     let published = table.items("published")?.unwrap_or_default();
-    let published = published.iter().map(|node| crate::document::read(node, &format!("{path}.published")));
+    let published =
+        published.iter().map(|node| crate::document::read(node, &format!("{path}.published")));
     let published = published.collect::<Result<_, _>>()?;
     let requests = if boxes { &PERCENTILES[..] } else { &[""][..] };
     let requests = requests.iter().map(|statistic| Request::read_table(&mut table, statistic));

@@ -1,4 +1,5 @@
-//! Cumulative distributions of a quantity's samples, or of a metric's values for each stream, over all runs, a line a cell.
+//! Cumulative distributions of a quantity's samples, or of a metric's values for each stream, over
+//! all runs, a line a cell.
 
 use super::Piece;
 use super::spec::{CellFilter, marks, unit};
@@ -56,7 +57,11 @@ impl Cdf {
         Ok(Self { label, unit, log, request, of, marks })
     }
 
-    pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
+    pub(super) fn piece(
+        &self,
+        recording: &Recording,
+        known: &[String],
+    ) -> Result<Piece, MetricError> {
         if self.request.is_absent(recording, known) {
             return Ok(Piece::None);
         }
@@ -67,14 +72,20 @@ impl Cdf {
         Ok(Piece::Samples(samples.into_iter().map(|value| value * self.unit.scale).collect()))
     }
 
-    pub(super) fn draw(&self, experiment: &Experiment, filter: &CellFilter, runs: &[Vec<&Piece>]) -> Body {
+    pub(super) fn draw(
+        &self,
+        experiment: &Experiment,
+        filter: &CellFilter,
+        runs: &[Vec<&Piece>],
+    ) -> Body {
         let shown = experiment.cells().iter().zip(runs).filter(|(cell, _)| filter.fits(cell));
         let lines = shown.enumerate().map(|(place, (cell, pieces))| {
             let samples = pieces.iter().filter_map(|piece| match piece {
                 Piece::Samples(samples) => Some(samples.as_slice()),
                 _ => None,
             });
-            let name = cell.params.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
+            let name =
+                cell.params.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
             Line::cdf(&name, Role::Series(place), &samples.collect::<Vec<_>>().concat())
         });
         Body::Cdf {

@@ -15,9 +15,11 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Reads a metric, and its `unit`; its name stands under `name`, and is the metric's own if it is left out.
+    /// Reads a metric, and its `unit`; its name stands under `name`, and is the metric's own if it
+    /// is left out.
     pub(super) fn read(table: &mut Reader<'_>, name: &'static str) -> Result<Self, Fault> {
-        let (name, unit): (Option<String>, Option<String>) = (table.optional(name)?, table.optional("unit")?);
+        let (name, unit): (Option<String>, Option<String>) =
+            (table.optional(name)?, table.optional("unit")?);
         let request = Request::read_table(table, "")?;
         let scale = unit.map(|text| scale(table, &text, &request)).transpose()?;
         let name = name.unwrap_or_else(|| request.metric.replace('_', " "));
@@ -40,8 +42,11 @@ fn scale(table: &Reader<'_>, text: &str, request: &Request) -> Result<Scale, Fau
         return Ok(unit.into());
     }
     let names: Vec<&str> = fitting.iter().copied().filter(|name| !name.is_empty()).collect();
-    let mend =
-        if names.is_empty() { "leave it out".to_owned() } else { format!("write {}", names.join(" or ")) };
+    let mend = if names.is_empty() {
+        "leave it out".to_owned()
+    } else {
+        format!("write {}", names.join(" or "))
+    };
     Err(table.fault("unit", format!("{} is not in {text}", request.metric), mend))
 }
 

@@ -2,8 +2,9 @@
 //!
 //! `[[figure]] ─▶ Figure ─▶ a piece a run (in the run's thread) ─▶ drawing ─▶ report::Figure`
 //!
-//! A piece is small: a plot over time keeps the series of one run, bars a number a run. An experiment without figures
-//! gets the usual ones. The format is described in `docs/guides/experiments.md`.
+//! A piece is small: a plot over time keeps the series of one run, bars a number a run. An
+//! experiment without figures gets the usual ones. The format is described in
+//! `docs/guides/experiments.md`.
 
 mod bars;
 mod cdf;

@@ -19,7 +19,8 @@ pub(super) struct Named<'a> {
     pub(super) index: usize,
     /// The value of the group's axis; the experiment's title if it has no axes.
     pub(super) group: &'a str,
-    /// The values of the series' axis and of every other axis that varies among the cells that are shown.
+    /// The values of the series' axis and of every other axis that varies among the cells that are
+    /// shown.
     pub(super) rest: Vec<&'a str>,
 }
 
@@ -46,8 +47,13 @@ impl Naming {
     }
 
     /// The cells that a figure shows, each with a name of its own.
-    pub(super) fn names<'a>(&self, experiment: &'a Experiment, filter: &CellFilter) -> Vec<Named<'a>> {
-        let cells: Vec<&Cell> = experiment.cells().iter().filter(|cell| filter.fits(cell)).collect();
+    pub(super) fn names<'a>(
+        &self,
+        experiment: &'a Experiment,
+        filter: &CellFilter,
+    ) -> Vec<Named<'a>> {
+        let cells: Vec<&Cell> =
+            experiment.cells().iter().filter(|cell| filter.fits(cell)).collect();
         let group = self.group_axis(&cells);
         let rest = self.other_axes(&cells, group);
         let named = |cell: &&'a Cell| Named {
@@ -60,7 +66,8 @@ impl Naming {
 
     /// The axes by which cells are named, for a heading.
     pub(super) fn axes(&self, experiment: &Experiment, filter: &CellFilter) -> Vec<String> {
-        let cells: Vec<&Cell> = experiment.cells().iter().filter(|cell| filter.fits(cell)).collect();
+        let cells: Vec<&Cell> =
+            experiment.cells().iter().filter(|cell| filter.fits(cell)).collect();
         let group = self.group_axis(&cells);
         group.into_iter().chain(self.other_axes(&cells, group)).map(str::to_owned).collect()
     }
@@ -77,9 +84,12 @@ impl Naming {
             let mut values = cells.iter().map(|cell| value(cell, axis));
             values.next().is_some_and(|first| values.any(|other| other != first))
         };
-        let all =
-            cells.first().into_iter().flat_map(|cell| cell.params.iter().map(|(axis, _)| axis.as_str()));
-        let others = all.filter(|axis| Some(*axis) != group && Some(*axis) != series).filter(varies);
+        let all = cells
+            .first()
+            .into_iter()
+            .flat_map(|cell| cell.params.iter().map(|(axis, _)| axis.as_str()));
+        let others =
+            all.filter(|axis| Some(*axis) != group && Some(*axis) != series).filter(varies);
         series.into_iter().chain(others).collect()
     }
 }

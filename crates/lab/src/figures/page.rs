@@ -12,7 +12,7 @@ use sim::Recording;
 use sim::recording::Kind;
 
 /// The most cells of an experiment without figures of its own that are shown.
-const MOST_USUAL: usize = 4;
+const MAX_USUAL: usize = 4;
 
 /// The figures of an experiment while its runs come in.
 #[derive(Debug)]
@@ -34,11 +34,15 @@ impl<'e> Drawings<'e> {
         let known = experiment.streams();
         let cell = &experiment.cells()[job.cell];
         let piece = |figure: &Figure| {
-            if figure.cells.fits(cell) { figure.piece(job, recording, known) } else { Ok(Piece::None) }
+            if figure.cells.fits(cell) {
+                figure.piece(job, recording, known)
+            } else {
+                Ok(Piece::None)
+            }
         };
         let pieces = if !experiment.figures.is_empty() {
             experiment.figures.iter().map(piece).collect()
-        } else if job.run == 0 && job.cell < MOST_USUAL {
+        } else if job.run == 0 && job.cell < MAX_USUAL {
             vec![usual(recording).panels(recording, known).map(Piece::Panels)]
         } else {
             vec![Ok(Piece::None)]
@@ -61,17 +65,27 @@ impl<'e> Drawings<'e> {
             title: experiment.title.clone(),
             caption: String::new(),
             cells: CellFilter::default(),
-            body: Body::Time(TimePlot { run: 0, series: None, reference: None, panels: Vec::new() }),
+            body: Body::Time(TimePlot {
+                run: 0,
+                series: None,
+                reference: None,
+                panels: Vec::new(),
+            }),
         }];
         let specs = if experiment.figures.is_empty() { &usual[..] } else { &experiment.figures };
         for (place, figure) in specs.iter().enumerate() {
             match self.of(place) {
                 Ok(runs) => self.draw(place, figure, &runs, &mut figures),
-                Err(error) => faults.push(format!("The figure '{}' cannot be drawn: {error}.", figure.title)),
+                Err(error) => {
+                    faults.push(format!("The figure '{}' cannot be drawn: {error}.", figure.title))
+                }
             }
         }
-        let source =
-            if experiment.source.is_empty() { String::new() } else { format!("{}.", experiment.source) };
+        let source = if experiment.source.is_empty() {
+            String::new()
+        } else {
+            format!("{}.", experiment.source)
+        };
         let runs = match experiment.runs {
             1 => "One run a cell".to_owned(),
             runs => format!("{runs} runs a cell"),
@@ -100,7 +114,13 @@ impl<'e> Drawings<'e> {
         Ok(cells)
     }
 
-    fn draw(&self, place: usize, figure: &Figure, runs: &[Vec<&Piece>], out: &mut Vec<report::Figure>) {
+    fn draw(
+        &self,
+        place: usize,
+        figure: &Figure,
+        runs: &[Vec<&Piece>],
+        out: &mut Vec<report::Figure>,
+    ) {
         let id = format!("{}-{}", self.experiment.name, place + 1);
         let (title, caption) = (figure.title.clone(), figure.caption.clone());
         match &figure.body {
@@ -163,7 +183,8 @@ fn panels_of<'a>(pieces: &[&'a Piece]) -> Option<&'a Vec<Panel>> {
     })
 }
 
-/// The panels of several cells over one another, each cell a colour; lines are called after their cells.
+/// The panels of several cells over one another, each cell a colour; lines are called after their
+/// cells.
 fn superpose<'a>(
     cells: impl Iterator<Item = (&'a str, &'a Vec<Panel>)>,
     reference: Option<&str>,
@@ -190,9 +211,16 @@ fn superpose<'a>(
 }
 
 impl Figure {
-    fn piece(&self, job: Job, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
+    fn piece(
+        &self,
+        job: Job,
+        recording: &Recording,
+        known: &[String],
+    ) -> Result<Piece, MetricError> {
         match &self.body {
-            Body::Time(plot) if plot.run == job.run => Ok(Piece::Panels(plot.panels(recording, known)?)),
+            Body::Time(plot) if plot.run == job.run => {
+                Ok(Piece::Panels(plot.panels(recording, known)?))
+            }
             Body::Time(_) => Ok(Piece::None),
             Body::Bars(bars) => bars.piece(recording, known),
             Body::Cdf(cdf) => cdf.piece(recording, known),
@@ -202,7 +230,8 @@ impl Figure {
     }
 }
 
-/// Rates, loss and round-trip times of every video stream and TCP flow, for experiments that say nothing of figures.
+/// Rates, loss and round-trip times of every video stream and TCP flow, for experiments that say
+/// nothing of figures.
 fn usual(recording: &Recording) -> TimePlot {
     let panel = |label: &str, unit: &str, value: &str, kinds: &[Kind]| PanelSpec {
         label: label.to_owned(),
@@ -246,7 +275,8 @@ impl From<Status> for report::Status {
     }
 }
 
-/// The report of a verification: the claims, then an experiment a section. `facts` say what the numbers rest on.
+/// The report of a verification: the claims, then an experiment a section. `facts` say what the
+/// numbers rest on.
 #[must_use]
 pub fn report(
     title: &str,

@@ -29,12 +29,14 @@ struct Axis {
 impl Axis {
     fn read(table: &mut Reader<'_>, key: &'static str) -> Result<Self, Fault> {
         let Some(node) = table.node(key) else {
-            let mend =
-                format!("write {key} = {{ metric = \"rtt_p95\", stream = \"main.video\", label = \"RTT\" }}");
+            let mend = format!(
+                "write {key} = {{ metric = \"rtt_p95\", stream = \"main.video\", label = \"RTT\" }}"
+            );
             return Err(table.fault(key, "it is missing", mend));
         };
         let mut inner = Reader::new(node, &table.path(key))?;
-        let axis = Self { measured: Measured::read(&mut inner, "label")?, log: inner.or("log", false)? };
+        let axis =
+            Self { measured: Measured::read(&mut inner, "label")?, log: inner.or("log", false)? };
         inner.finish()?;
         Ok(axis)
     }
@@ -62,7 +64,8 @@ impl Scatter {
             naming: Naming::read(table, "relative")?,
             marks: marks(table)?,
         };
-        let level = |axis: &Axis| matches!(axis.measured.request.unit(), Unit::Dbm | Unit::Decibels);
+        let level =
+            |axis: &Axis| matches!(axis.measured.request.unit(), Unit::Dbm | Unit::Decibels);
         if scatter.naming.reference.is_some() && (level(&scatter.x) || level(&scatter.y)) {
             let reason = "decibels have no shares";
             return Err(table.fault("relative", reason, "leave it out"));
@@ -70,12 +73,21 @@ impl Scatter {
         Ok(scatter)
     }
 
-    pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
+    pub(super) fn piece(
+        &self,
+        recording: &Recording,
+        known: &[String],
+    ) -> Result<Piece, MetricError> {
         measured::piece([&self.x, &self.y].into_iter().map(|axis| &axis.measured), recording, known)
     }
 
     /// Draws what the runs of each cell gave.
-    pub(super) fn draw(&self, experiment: &Experiment, filter: &CellFilter, runs: &[Vec<&Piece>]) -> Body {
+    pub(super) fn draw(
+        &self,
+        experiment: &Experiment,
+        filter: &CellFilter,
+        runs: &[Vec<&Piece>],
+    ) -> Body {
         let named = self.naming.names(experiment, filter);
         let reference = self.naming.reference.as_deref();
         Body::Scatter(report::Scatter {
@@ -87,13 +99,15 @@ impl Scatter {
     }
 
     fn point(&self, named: &Named<'_>, all: &[Named<'_>], runs: &[Vec<&Piece>]) -> Point {
-        let of = |point: &Named<'_>| [0, 1].map(|place| measured::estimate(&runs[point.index], place));
+        let of =
+            |point: &Named<'_>| [0, 1].map(|place| measured::estimate(&runs[point.index], place));
         let own = of(named);
         let [x, y] = match &self.naming.reference {
             None => own,
             Some(reference) => {
                 let whole = all.iter().find(|other| other.is_of(reference, named)).map(of);
-                let whole = whole.map_or([f64::NAN; 2], |whole| whole.map(|estimate| estimate.mean));
+                let whole =
+                    whole.map_or([f64::NAN; 2], |whole| whole.map(|estimate| estimate.mean));
                 [share(own[0], whole[0]), share(own[1], whole[1])]
             }
         };

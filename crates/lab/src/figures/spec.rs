@@ -43,12 +43,15 @@ struct Wanted {
 impl CellFilter {
     pub(super) fn fits(&self, cell: &Cell) -> bool {
         let fits = |wanted: &Wanted| {
-            cell.params.iter().any(|(axis, value)| *axis == wanted.axis && wanted.values.contains(value))
+            cell.params
+                .iter()
+                .any(|(axis, value)| *axis == wanted.axis && wanted.values.contains(value))
         };
         self.0.iter().all(fits)
     }
 
-    /// Refuses a value that its axis does not have. An axis that is not there, as when it was overridden, fits no cell.
+    /// Refuses a value that its axis does not have. An axis that is not there, as when it was
+    /// overridden, fits no cell.
     fn check(&self, axes: &[Axis]) -> Result<(), Fault> {
         for wanted in &self.0 {
             let Some(axis) = axes.iter().find(|axis| axis.name == wanted.axis) else { continue };
@@ -58,7 +61,12 @@ impl CellFilter {
             {
                 let mend = did_you_mean(missing, labels, "there are");
                 let reason = format!("there is no '{missing}'");
-                return Err(Fault::new(wanted.place, format!("figure.cell.'{}'", wanted.axis), reason, mend));
+                return Err(Fault::new(
+                    wanted.place,
+                    format!("figure.cell.'{}'", wanted.axis),
+                    reason,
+                    mend,
+                ));
             }
         }
         Ok(())
@@ -66,9 +74,15 @@ impl CellFilter {
 }
 
 impl Figure {
-    /// What it names that is not there, and the mend: an axis, or a value of one. `axis` gives the values of an axis.
-    pub(crate) fn missing<'a>(&self, axis: impl Fn(&str) -> Vec<&'a str>) -> Option<(String, String)> {
-        let of = |key: &str, what: &str| format!("figure '{}': {key} = '{what}' is not there", self.title);
+    /// What it names that is not there, and the mend: an axis, or a value of one. `axis` gives the
+    /// values of an axis.
+    pub(crate) fn missing<'a>(
+        &self,
+        axis: impl Fn(&str) -> Vec<&'a str>,
+    ) -> Option<(String, String)> {
+        let of = |key: &str, what: &str| {
+            format!("figure '{}': {key} = '{what}' is not there", self.title)
+        };
         for (key, name) in self.axes() {
             if let Some(name) = name
                 && axis(name).is_empty()
@@ -100,7 +114,8 @@ impl Figure {
         }
     }
 
-    /// The value with which others are compared, with its key, and the key of the axis that it is a value of.
+    /// The value with which others are compared, with its key, and the key of the axis that it is a
+    /// value of.
     fn reference(&self) -> Option<(&'static str, &str, &'static str)> {
         let (key, reference, axis) = match &self.body {
             Body::Time(plot) => ("reference", &plot.reference, "series"),
@@ -164,8 +179,8 @@ pub(super) fn unit(table: &mut Reader<'_>) -> Result<Unit, Fault> {
     text.parse().map_err(|reason: String| table.fault("unit", reason, ""))
 }
 
-/// The marks under `marks`: `{ y = 0.9, label = "90 %" }`, in the figure's unit; `x` for vertical ones, `from` and `to` for a
-/// part of the width. Published values unless `reference = true`.
+/// The marks under `marks`: `{ y = 0.9, label = "90 %" }`, in the figure's unit; `x` for vertical
+/// ones, `from` and `to` for a part of the width. Published values unless `reference = true`.
 pub(super) fn marks(table: &mut Reader<'_>) -> Result<Vec<Mark>, Fault> {
     let path = table.path("marks");
     table.items("marks")?.unwrap_or_default().iter().map(|node| mark(node, &path)).collect()
@@ -181,7 +196,8 @@ fn mark(node: &Node, path: &str) -> Result<Mark, Fault> {
         (None, Some(y), Some(from), Some(to)) => At::YBetween { y, from, to },
         _ => return Err(table.fault("y", "a mark needs x, or y, or y with from and to", "")),
     };
-    let kind = if table.or("reference", false)? { MarkKind::Reference } else { MarkKind::Published };
+    let kind =
+        if table.or("reference", false)? { MarkKind::Reference } else { MarkKind::Published };
     let label = table.or("label", String::new())?;
     table.finish()?;
     Ok(Mark { at, label, kind })

@@ -1,4 +1,5 @@
-//! A table over the grid: a row a cell, a column a metric, and how each row stands against one of them.
+//! A table over the grid: a row a cell, a column a metric, and how each row stands against one of
+//! them.
 
 use super::Piece;
 use super::measured::{self, Measured};
@@ -23,7 +24,8 @@ impl Table {
         let path = table.path("values");
         let values = table.items("values")?.unwrap_or_default();
         if values.is_empty() {
-            let mend = "write values = [{ name = \"loss\", metric = \"loss\", stream = \"main.video\" }]";
+            let mend =
+                "write values = [{ name = \"loss\", metric = \"loss\", stream = \"main.video\" }]";
             return Err(table.fault("values", "there are none", mend));
         }
         Ok(Self {
@@ -36,12 +38,21 @@ impl Table {
         })
     }
 
-    pub(super) fn piece(&self, recording: &Recording, known: &[String]) -> Result<Piece, MetricError> {
+    pub(super) fn piece(
+        &self,
+        recording: &Recording,
+        known: &[String],
+    ) -> Result<Piece, MetricError> {
         measured::piece(self.values.iter(), recording, known)
     }
 
     /// Draws what the runs of each cell gave.
-    pub(super) fn draw(&self, experiment: &Experiment, filter: &CellFilter, runs: &[Vec<&Piece>]) -> Body {
+    pub(super) fn draw(
+        &self,
+        experiment: &Experiment,
+        filter: &CellFilter,
+        runs: &[Vec<&Piece>],
+    ) -> Body {
         let named = self.naming.names(experiment, filter);
         let label = || self.naming.axes(experiment, filter).join(", ");
         Body::Table(report::Table {
@@ -53,7 +64,8 @@ impl Table {
     }
 
     fn row(&self, named: &Named<'_>, all: &[Named<'_>], pieces: &[&Piece]) -> Row {
-        let cells = (0..self.values.len()).map(|place| Cell::Value(measured::estimate(pieces, place)));
+        let cells =
+            (0..self.values.len()).map(|place| Cell::Value(measured::estimate(pieces, place)));
         let of = |reference: &String| all.iter().position(|other| other.is_of(reference, named));
         Row {
             label: std::iter::once(named.group)

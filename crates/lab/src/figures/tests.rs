@@ -45,7 +45,8 @@ fn section(figures: &str) -> Section {
         progress: &|_, _| {},
         keeper: &NOWHERE,
     };
-    let each = |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
+    let each =
+        |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
     runner.run(&experiments, each, |outcome: Outcome<_>| drawings.add(outcome.result.unwrap()));
     drawings.section()
 }
@@ -71,10 +72,16 @@ fn a_figure_shows_the_cells_that_it_names() {
         }
     };
     assert_eq!(bars("{ \"host.alice.up.rate\" = \"1Mbit/s\" }"), ["1Mbit/s"]);
-    assert_eq!(bars("{ \"host.alice.up.rate\" = [\"1Mbit/s\", \"500kbit/s\"] }"), ["500kbit/s", "1Mbit/s"]);
+    assert_eq!(
+        bars("{ \"host.alice.up.rate\" = [\"1Mbit/s\", \"500kbit/s\"] }"),
+        ["500kbit/s", "1Mbit/s"]
+    );
     let body = "kind = \"bars\"\ntitle = \"t\"\nlabel = \"u\"\nvalues = [{ metric = \"loss\", stream = \"main.video\" }]\n";
     let error = message(&format!("{body}cell = {{ \"host.alice.up.rate\" = \"1Mbits\" }}"));
-    assert!(error.contains("there is no '1Mbits'") && error.contains("did you mean 1Mbit/s?"), "{error}");
+    assert!(
+        error.contains("there is no '1Mbits'") && error.contains("did you mean 1Mbit/s?"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -99,9 +106,19 @@ panels = [
         panic!("{:?}", section.figures)
     };
     assert_eq!(title, "Rate: host.alice.up.queue=droptail limit 350ms, host.alice.up.rate=1Mbit/s");
-    assert_eq!((panels[0].y_label.as_str(), panels[1].y_label.as_str()), ("rate (kbit/s)", "RTT (ms)"));
-    assert_eq!(panels[0].lines[0].points[0], (0.5, 1000.0), "the first sample, in the panel's unit");
-    assert_eq!((panels[0].lines[0].role, panels[0].lines[1].role), (Role::Reference, Role::Series(0)));
+    assert_eq!(
+        (panels[0].y_label.as_str(), panels[1].y_label.as_str()),
+        ("rate (kbit/s)", "RTT (ms)")
+    );
+    assert_eq!(
+        panels[0].lines[0].points[0],
+        (0.5, 1000.0),
+        "the first sample, in the panel's unit"
+    );
+    assert_eq!(
+        (panels[0].lines[0].role, panels[0].lines[1].role),
+        (Role::Reference, Role::Series(0))
+    );
     assert_eq!(panels[0].marks[0].at, At::YBetween { y: 860.0, from: 0.0, to: 5.0 });
     assert!(panels[1].lines[0].points.iter().all(|(_, rtt)| *rtt >= 25.0), "milliseconds");
     assert_eq!(section.text, "A paper, Fig. 1.\n\nWhy it is so.\n\n2 runs a cell, seeds from 1.");
@@ -159,8 +176,14 @@ values = [
         stats.p5 <= stats.p25 && stats.p25 <= stats.p50 && stats.p75 <= stats.p95 && boxes.log_y,
         "{stats:?}"
     );
-    assert_eq!(two.series.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["sent", "received"]);
-    assert_eq!(two.groups.iter().filter(|group| group.items.iter().all(Option::is_some)).count(), 2);
+    assert_eq!(
+        two.series.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["sent", "received"]
+    );
+    assert_eq!(
+        two.groups.iter().filter(|group| group.items.iter().all(Option::is_some)).count(),
+        2
+    );
 }
 
 #[test]
@@ -224,7 +247,9 @@ fn a_figure_of_what_is_not_there_is_said_to_be_missing() {
     );
     assert!(section.figures.is_empty());
     assert!(
-        section.text.contains("The figure 'None' cannot be drawn: rtt_mean: there is no 'mian.video'"),
+        section
+            .text
+            .contains("The figure 'None' cannot be drawn: rtt_mean: there is no 'mian.video'"),
         "{}",
         section.text
     );
@@ -271,13 +296,18 @@ fn cells_are_superposed_in_one_figure_beside_their_reference() {
     let [Figure { body: Body::Time { panels, .. }, .. }] = &section.figures[..] else {
         panic!("{section:?}")
     };
-    let lines: Vec<_> = panels[0].lines.iter().map(|line| (line.name.as_str(), line.role)).collect();
+    let lines: Vec<_> =
+        panels[0].lines.iter().map(|line| (line.name.as_str(), line.role)).collect();
     assert_eq!(lines, [("500kbit/s", Role::Series(0)), ("1Mbit/s", Role::Reference)]);
     let of = |more: &str| message(&format!("{time}{more}"));
-    assert!(of("series = \"nosuch\"").contains("figure 't': series = 'nosuch' is not there; name an axis"));
+    assert!(
+        of("series = \"nosuch\"")
+            .contains("figure 't': series = 'nosuch' is not there; name an axis")
+    );
     let slip = of(&format!("{axis}reference = \"1Mbits\""));
     assert!(
-        slip.contains("reference = '1Mbits' is not there") && slip.contains("did you mean 1Mbit/s?"),
+        slip.contains("reference = '1Mbits' is not there")
+            && slip.contains("did you mean 1Mbit/s?"),
         "{slip}"
     );
     assert!(of("reference = \"1Mbit/s\"").contains("name the axis that it is a value of"));

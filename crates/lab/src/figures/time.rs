@@ -1,4 +1,5 @@
-//! Panels over time, of one run of a cell: the papers' rate, fraction lost, RTT and delay variation.
+//! Panels over time, of one run of a cell: the papers' rate, fraction lost, RTT and delay
+//! variation.
 
 use super::spec::{marks, unit};
 use super::unit::Unit;
@@ -58,7 +59,11 @@ impl TimePlot {
     }
 
     /// `known`: the streams of the experiment; a line of one that this run lacks is left out.
-    pub(super) fn panels(&self, recording: &Recording, known: &[String]) -> Result<Vec<Panel>, MetricError> {
+    pub(super) fn panels(
+        &self,
+        recording: &Recording,
+        known: &[String],
+    ) -> Result<Vec<Panel>, MetricError> {
         self.panels.iter().map(|panel| panel.draw(recording, known)).collect()
     }
 }
@@ -86,8 +91,9 @@ fn line(node: &Node, path: &str) -> Result<LineSpec, Fault> {
 impl PanelSpec {
     fn draw(&self, recording: &Recording, known: &[String]) -> Result<Panel, MetricError> {
         let mut lines = Vec::new();
-        let absent =
-            |spec: &&LineSpec| recording.stream(&spec.stream).is_none() && known.contains(&spec.stream);
+        let absent = |spec: &&LineSpec| {
+            recording.stream(&spec.stream).is_none() && known.contains(&spec.stream)
+        };
         for spec in self.lines.iter().filter(|spec| !absent(spec)) {
             // References have no colour of their own.
             let place = lines.iter().filter(|line: &&Line| line.role != Role::Reference).count();
@@ -111,7 +117,9 @@ impl LineSpec {
             .ok_or_else(|| MetricError(format!("there is no stream '{}'", self.stream)))?;
         let mut points = self.points(recording, stream)?;
         // A line begins and ends with its stream.
-        points.truncate(points.iter().rposition(|(_, value)| value.is_finite()).map_or(0, |last| last + 1));
+        points.truncate(
+            points.iter().rposition(|(_, value)| value.is_finite()).map_or(0, |last| last + 1),
+        );
         let style = match (self.dots, self.reference) {
             (true, _) => LineStyle::Dots,
             // The capacity changes in steps.
@@ -127,7 +135,11 @@ impl LineSpec {
     }
 
     /// A rate if it is called so, else points of this name, else a column.
-    fn points(&self, recording: &Recording, stream: &StreamRecord) -> Result<Vec<(f64, f64)>, MetricError> {
+    fn points(
+        &self,
+        recording: &Recording,
+        stream: &StreamRecord,
+    ) -> Result<Vec<(f64, f64)>, MetricError> {
         let sampled = |values: &[f64]| {
             let time = |index| recording.sample_time(index).as_secs_f64();
             values.iter().enumerate().map(|(index, value)| (time(index), *value)).collect()
@@ -136,7 +148,9 @@ impl LineSpec {
             "sent_rate" => Ok(sampled(&rate_series(recording, stream, true)?)),
             "received_rate" => Ok(sampled(&rate_series(recording, stream, false)?)),
             name => match stream.points(name) {
-                Some(points) => Ok(points.iter().map(|(at, value)| (at.as_secs_f64(), *value)).collect()),
+                Some(points) => {
+                    Ok(points.iter().map(|(at, value)| (at.as_secs_f64(), *value)).collect())
+                }
                 None => Ok(sampled(crate::metrics::column(stream, name)?)),
             },
         }

@@ -6,9 +6,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The generated scenes: name, and an ffmpeg filter graph of 1280×720 at 30 frames/s. A head before a still,
-/// textured background; and a detailed picture under a moving, zooming camera. Both with a camera's noise, and without
-/// anything that ffmpeg would draw by lot: the same version gives the same fit.
+/// The generated scenes: name, and an ffmpeg filter graph of 1280×720 at 30 frames/s. A head before
+/// a still, textured background; and a detailed picture under a moving, zooming camera. Both with a
+/// camera's noise, and without anything that ffmpeg would draw by lot: the same version gives the
+/// same fit.
 pub(crate) const SCENES: [(&str, &str); 2] = [
     (
         "head",
@@ -32,18 +33,20 @@ pub(super) struct Encoding {
     /// The codec's name in the files written.
     pub(super) name: &'static str,
     options: &'static str,
-    /// ffmpeg's option for the quantiser, and its values where WebRTC scales up, scales down and stops: for libvpx on
-    /// its outer scale of 0…63 (tables `q_trans` of `vp8/encoder/onyx_if.c`, `quantizer_to_qindex` of
-    /// `vp9/encoder/vp9_quantize.c`).
+    /// ffmpeg's option for the quantiser, and its values where WebRTC scales up, scales down and
+    /// stops: for libvpx on its outer scale of 0…63 (tables `q_trans` of `vp8/encoder/onyx_if.c`,
+    /// `quantizer_to_qindex` of `vp9/encoder/vp9_quantize.c`).
     pub(super) quantisers: [u32; 3],
     /// Milliseconds of rate in ffmpeg's `-bufsize`.
     buffer_ms: u32,
 }
 
-/// As libwebrtc sets its encoders (`libvpx_vp8_encoder.cc`, `libvpx_vp9_encoder.cc`): one pass, no lag, constant bit rate, buffer of
-/// 600 ms optimal (ffmpeg passes 5/6 of `-bufsize` for it), quantisers 2…56. x264 stands for OpenH264, with its
-/// options for no latency. The quantisers held: VP8 29, 94, 106 of 127; VP9 96, 184, 224 of 255; H.264 24, 37, 51
-/// (thresholds of `quality_scaler.cc`, see `sim::codec::LadderConfig`; the highest are `kDefaultQpMax` 56 and H.264's last).
+/// As libwebrtc sets its encoders (`libvpx_vp8_encoder.cc`, `libvpx_vp9_encoder.cc`): one pass, no
+/// lag, constant bit rate, buffer of 600 ms optimal (ffmpeg passes 5/6 of `-bufsize` for it),
+/// quantisers 2…56. x264 stands for OpenH264, with its options for no latency. The quantisers held:
+/// VP8 29, 94, 106 of 127; VP9 96, 184, 224 of 255; H.264 24, 37, 51 (thresholds of
+/// `quality_scaler.cc`, see `sim::codec::LadderConfig`; the highest are `kDefaultQpMax` 56 and
+/// H.264's last).
 pub(super) const ENCODINGS: [Encoding; 3] = [
     Encoding {
         name: "vp8",
@@ -130,22 +133,28 @@ impl Workshop {
     pub(super) fn version(&self) -> Result<String, FitError> {
         self.run("ffprobe", &["-version"])?;
         let output = self.run("ffmpeg", &["-version"])?;
-        Ok(probe::version(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(|| "unknown".to_owned()))
+        Ok(probe::version(&String::from_utf8_lossy(&output.stdout))
+            .unwrap_or_else(|| "unknown".to_owned()))
     }
 
     /// Writes `NAME.y4m` for each generated scene, or for the user's file; gives the file names.
     ///
     /// # Errors
     /// ffmpeg fails.
-    pub(super) fn scenes(&self, source: Option<&Path>, seconds: u32) -> Result<Vec<String>, FitError> {
+    pub(super) fn scenes(
+        &self,
+        source: Option<&Path>,
+        seconds: u32,
+    ) -> Result<Vec<String>, FitError> {
         let inputs: Vec<(&str, [String; 2])> = match source {
             Some(path) => {
-                let path = std::path::absolute(path).map_err(|error| FitError::file(path, &error))?;
+                let path =
+                    std::path::absolute(path).map_err(|error| FitError::file(path, &error))?;
                 vec![("source", ["-i".to_owned(), path.display().to_string()])]
             }
-            None => {
-                SCENES.map(|(name, graph)| (name, ["-filter_complex".to_owned(), generated(graph)])).into()
-            }
+            None => SCENES
+                .map(|(name, graph)| (name, ["-filter_complex".to_owned(), generated(graph)]))
+                .into(),
         };
         let seconds = seconds.to_string();
         let mut names = Vec::new();
@@ -197,14 +206,18 @@ impl Workshop {
 
     /// ffmpeg on one thread, behind everything else that runs.
     fn ffmpeg(&self, arguments: &[&str]) -> Result<(), FitError> {
-        const FIRST: &str = "-n 10 ffmpeg -hide_banner -nostdin -loglevel error -y -filter_threads 1";
+        const FIRST: &str =
+            "-n 10 ffmpeg -hide_banner -nostdin -loglevel error -y -filter_threads 1";
         let first: Vec<&str> = FIRST.split_whitespace().collect();
         self.run("nice", &[first.as_slice(), arguments].concat()).map(|_| ())
     }
 
     fn run(&self, program: &'static str, arguments: &[&str]) -> Result<Output, FitError> {
-        let output =
-            Command::new(program).args(arguments).current_dir(&self.folder).stdin(Stdio::null()).output();
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .output();
         let output = output.map_err(|error| FitError::start(program, &error))?;
         if output.status.success() {
             Ok(output)
@@ -226,11 +239,15 @@ fn generated(graph: &str) -> String {
     graph.split_whitespace().collect()
 }
 
-/// The commands, for the record: the scenes, then each encoder at 1 Mbit/s and with its first quantiser held.
+/// The commands, for the record: the scenes, then each encoder at 1 Mbit/s and with its first
+/// quantiser held.
 pub(super) fn commands(source: Option<&Path>, key_every: u32) -> Vec<String> {
     let scenes = match source {
         Some(path) => {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
             vec![format!("ffmpeg -i {name} -t SECONDS -pix_fmt yuv420p SCENE.y4m")]
         }
         None => SCENES
@@ -244,9 +261,14 @@ pub(super) fn commands(source: Option<&Path>, key_every: u32) -> Vec<String> {
             .collect(),
     };
     let drives = |encoding: &Encoding| {
-        [Drive::Rate { kbps: 1000, key_every }, Drive::Quantiser(encoding.quantisers[0])].map(|drive| {
-            format!("ffmpeg -threads 1 -i SCENE.y4m -s SIZE {} encoded.mkv", encoding.arguments(drive))
-        })
+        [Drive::Rate { kbps: 1000, key_every }, Drive::Quantiser(encoding.quantisers[0])].map(
+            |drive| {
+                format!(
+                    "ffmpeg -threads 1 -i SCENE.y4m -s SIZE {} encoded.mkv",
+                    encoding.arguments(drive)
+                )
+            },
+        )
     };
     scenes.into_iter().chain(ENCODINGS.iter().flat_map(drives)).collect()
 }
@@ -270,7 +292,10 @@ mod tests {
             assert!(vp8.contains(part), "{part} in {vp8}");
         }
         let h264 = ENCODINGS[2].arguments(drive);
-        assert!(h264.contains("-maxrate 1000k -bufsize 600k") && !h264.contains("-minrate"), "{h264}");
+        assert!(
+            h264.contains("-maxrate 1000k -bufsize 600k") && !h264.contains("-minrate"),
+            "{h264}"
+        );
         assert!(ENCODINGS[2].arguments(Drive::Quantiser(37)).contains("-qp 37"));
         assert!(ENCODINGS[1].arguments(Drive::Quantiser(46)).contains("-qmin 46 -qmax 46"));
     }

@@ -57,7 +57,8 @@ impl FitError {
     }
 
     pub(super) fn failed(program: &'static str, stderr: &str) -> Self {
-        let message = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        let message =
+            stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
         Self::Failed { program, message: message.trim().to_owned() }
     }
 
@@ -81,10 +82,15 @@ impl fmt::Display for FitError {
                 )
             }
             Self::Failed { program, message } if message.contains("Unknown encoder") => {
-                write!(f, "{program}: {message}: install an ffmpeg with libvpx and libx264, as Debian's is")
+                write!(
+                    f,
+                    "{program}: {message}: install an ffmpeg with libvpx and libx264, as Debian's is"
+                )
             }
             Self::Failed { program, message } => write!(f, "{program} failed: {message}"),
-            Self::Output { program, text } => write!(f, "{program} printed what can't be read: {text}"),
+            Self::Output { program, text } => {
+                write!(f, "{program} printed what can't be read: {text}")
+            }
             Self::File { path, reason } => write!(f, "{}: {reason}", path.display()),
             Self::Unusable { codec } => write!(
                 f,
@@ -103,8 +109,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named_with_its_mend() {
-        let missing = FitError::start("ffmpeg", &io::Error::from(io::ErrorKind::NotFound)).to_string();
-        assert!(missing.starts_with("ffmpeg can't be started") && missing.contains("apt-get install ffmpeg"));
+        let missing =
+            FitError::start("ffmpeg", &io::Error::from(io::ErrorKind::NotFound)).to_string();
+        assert!(
+            missing.starts_with("ffmpeg can't be started")
+                && missing.contains("apt-get install ffmpeg")
+        );
         let failed = FitError::failed("ffmpeg", "noise\nUnknown encoder 'libx264'\n\n").to_string();
         assert!(failed.contains("'libx264'") && failed.contains("libvpx and libx264"), "{failed}");
         assert_eq!(FitError::failed("ffprobe", "").to_string(), "ffprobe failed: it said nothing");

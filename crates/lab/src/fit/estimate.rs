@@ -17,22 +17,26 @@ pub struct Estimate {
     pub size_noise: f64,
     /// The correlation of the deviation between one frame and the next.
     pub correlation: f64,
-    /// K_B/B_0: the median size of a key frame over the mean of the frames at steady state after it.
+    /// K_B/B_0: the median size of a key frame over the mean of the frames at steady state after
+    /// it.
     pub key_frame_ratio: f64,
-    /// The time constant of paying back what was sent beyond the rate, in frames; `None` if it was not paid back.
+    /// The time constant of paying back what was sent beyond the rate, in frames; `None` if it was
+    /// not paid back.
     pub payback_frames: Option<f64>,
 }
 
 /// Fewer frames at steady state than this say nothing.
 const MIN_STEADY: usize = 20;
 
-/// Estimates from frames with key frames among them, the first of which starts. Steady state begins `settle` frames
-/// after each. `None` if no stretch between key frames is long enough.
+/// Estimates from frames with key frames among them, the first of which starts. Steady state begins
+/// `settle` frames after each. `None` if no stretch between key frames is long enough.
 pub fn estimate(frames: &[EncodedFrame], settle: usize) -> Option<Estimate> {
     let stretches: Vec<Stretch> =
         stretches(frames).into_iter().filter_map(|frames| Stretch::new(frames, settle)).collect();
-    let absolute = mean(stretches.iter().flat_map(|stretch| stretch.deviations.iter().map(|x| x.abs())))?;
-    let squares: f64 = stretches.iter().flat_map(|stretch| &stretch.deviations).map(|x| x * x).sum();
+    let absolute =
+        mean(stretches.iter().flat_map(|stretch| stretch.deviations.iter().map(|x| x.abs())))?;
+    let squares: f64 =
+        stretches.iter().flat_map(|stretch| &stretch.deviations).map(|x| x * x).sum();
     let products: f64 = stretches
         .iter()
         .flat_map(|stretch| stretch.deviations.windows(2))
@@ -63,7 +67,8 @@ struct Stretch {
 impl Stretch {
     fn new(frames: &[EncodedFrame], settle: usize) -> Option<Self> {
         let steady = frames.get(settle..).filter(|steady| steady.len() >= MIN_STEADY)?;
-        let usual = mean(steady.iter().map(|frame| frame.size as f64)).filter(|usual| *usual > 0.0)?;
+        let usual =
+            mean(steady.iter().map(|frame| frame.size as f64)).filter(|usual| *usual > 0.0)?;
         Some(Self {
             key_ratio: frames[0].size as f64 / usual,
             deviations: steady.iter().map(|frame| frame.size as f64 / usual - 1.0).collect(),
@@ -71,16 +76,18 @@ impl Stretch {
     }
 }
 
-/// The time constant, in frames, of paying back the debt D = Σ (B/B_0 − 1), with the mean size as B_0.
+/// The time constant, in frames, of paying back the debt D = Σ (B/B_0 − 1), with the mean size as
+/// B_0.
 ///
-/// In the model, a frame's deviation is x_n = e_n − g·D_n, where e_n is correlated by φ from frame to frame, and K = 1/g. Hence
-/// x_n = α·x_{n−1} − c·D_n + line, by least squares, with α = φ(1 − g) and c = g(1 − φ); so φ solves
-/// φ² − (1 + α − c)φ + α = 0. Without φ, an alternating noise would look like a fast payback, and a slow drift like
-/// none; the straight line takes up the debt at the start and what the encoder takes for its mean, which are not known.
-/// `None` if nothing is paid back.
+/// In the model, a frame's deviation is x_n = e_n − g·D_n, where e_n is correlated by φ from frame
+/// to frame, and K = 1/g. Hence x_n = α·x_{n−1} − c·D_n + line, by least squares, with α = φ(1 − g)
+/// and c = g(1 − φ); so φ solves φ² − (1 + α − c)φ + α = 0. Without φ, an alternating noise would
+/// look like a fast payback, and a slow drift like none; the straight line takes up the debt at the
+/// start and what the encoder takes for its mean, which are not known. `None` if nothing is paid
+/// back.
 ///
-/// As every autoregression with a trend it errs towards the short: over 360 frames with three key frames, on the model
-/// itself, by a fifth to a third in the median.
+/// As every autoregression with a trend it errs towards the short: over 360 frames with three key
+/// frames, on the model itself, by a fifth to a third in the median.
 fn payback(frames: &[EncodedFrame]) -> Option<f64> {
     let share = mean(frames.iter().map(|frame| frame.size as f64))?;
     let mut debt = 0.0;
@@ -134,8 +141,9 @@ mod tests {
     use super::*;
     use units::Seed;
 
-    /// Frames of 4,000 bytes with Laplace noise of the given scale, correlation by a moving average, a key frame of
-    /// eight times that size every 300 frames, and a K-th of the debt taken off each frame.
+    /// Frames of 4,000 bytes with Laplace noise of the given scale, correlation by a moving
+    /// average, a key frame of eight times that size every 300 frames, and a K-th of the debt taken
+    /// off each frame.
     fn synthetic(scale: f64, correlated: bool, payback: f64) -> Vec<EncodedFrame> {
         let mut random = Seed(11).stream("frames");
         let (mut debt, mut previous) = (0.0, 0.0);
@@ -169,8 +177,10 @@ mod tests {
 
     #[test]
     fn a_key_frame_that_is_never_paid_back_has_no_time_constant() {
-        let frame =
-            |index: u64| EncodedFrame { size: if index == 0 { 9_000 } else { 1_000 }, key: index == 0 };
+        let frame = |index: u64| EncodedFrame {
+            size: if index == 0 { 9_000 } else { 1_000 },
+            key: index == 0,
+        };
         let estimate = estimate(&(0..300).map(frame).collect::<Vec<_>>(), 45).unwrap();
         assert_eq!((estimate.key_frame_ratio, estimate.payback_frames), (9.0, None));
         assert_eq!((estimate.size_noise, estimate.correlation), (0.0, 0.0));

@@ -1,9 +1,11 @@
-//! Fits the parameters of the video model (`sim::codec`, RFC 8593 § 5) from real encodes in real-time mode.
+//! Fits the parameters of the video model (`sim::codec`, RFC 8593 § 5) from real encodes in
+//! real-time mode.
 //!
-//! `scenes ─▶ ffmpeg: constant bit rate, and quantiser held ─▶ ffprobe: frame sizes ─▶ estimate ─▶ files`
+//! `scenes ─▶ ffmpeg: constant bit rate, and quantiser held ─▶ ffprobe: frame sizes ─▶ estimate ─▶
+//! files`
 //!
-//! Not fitted, as ffmpeg can't change the rate of a running encoder: the reaction lag τ_v, which stays RFC 8593's; and the
-//! interval noise, which is the camera's and not the encoder's.
+//! Not fitted, as ffmpeg can't change the rate of a running encoder: the reaction lag τ_v, which
+//! stays RFC 8593's; and the interval noise, which is the camera's and not the encoder's.
 
 mod encode;
 mod error;
@@ -21,14 +23,16 @@ use estimate::median;
 use report::Held;
 use std::path::PathBuf;
 
-/// A run whose mean rate is further off its target than this says how the encoder is at its limits, not how it
-/// steers: it is left out of the fit.
-const MOST_OFF_TARGET: f64 = 0.1;
-/// Steady state begins this long after a key frame: more would leave too few frames of the four seconds between
-/// two; a time constant of libvpx's rate control, 1.2 s, leaves a third of the debt.
+/// A run whose mean rate is further off its target than this says how the encoder is at its limits,
+/// not how it steers: it is left out of the fit.
+const MAX_OFF_TARGET: f64 = 0.1;
+/// Steady state begins this long after a key frame: more would leave too few frames of the four
+/// seconds between two; a time constant of libvpx's rate control, 1.2 s, leaves a third of the
+/// debt.
 const SETTLE_SECONDS: f64 = 1.5;
-/// The time constant of libvpx's rate control: a debt of the optimal buffer, 600 ms, halves the frame
-/// (`vp9_ratectrl.c`, `vp9_calc_pframe_target_size_one_pass_cbr`; libwebrtc `libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`).
+/// The time constant of libvpx's rate control: a debt of the optimal buffer, 600 ms, halves the
+/// frame (`vp9_ratectrl.c`, `vp9_calc_pframe_target_size_one_pass_cbr`; libwebrtc
+/// `libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`).
 const LIBVPX_PAYBACK_MS: f64 = 1_200.0;
 
 /// What to encode.
@@ -45,7 +49,8 @@ pub struct FitOptions {
 }
 
 impl Default for FitOptions {
-    /// Two generated scenes, 640×360 and 1280×720, 300 kbit/s, 1 and 2 Mbit/s, 12 s each: about three minutes of one core.
+    /// Two generated scenes, 640×360 and 1280×720, 300 kbit/s, 1 and 2 Mbit/s, 12 s each: about
+    /// three minutes of one core.
     fn default() -> Self {
         Self {
             source: None,
@@ -70,7 +75,8 @@ pub fn run(
     progress(0, 0, "scenes");
     let scenes = workshop.scenes(options.source.as_deref(), options.seconds)?;
     let mut bench = Bench { options, workshop, scenes, done: 0, progress };
-    let codecs = ENCODINGS.iter().map(|encoding| bench.codec(encoding)).collect::<Result<_, _>>()?;
+    let codecs =
+        ENCODINGS.iter().map(|encoding| bench.codec(encoding)).collect::<Result<_, _>>()?;
     Ok(FitReport {
         ffmpeg,
         commands: encode::commands(options.source.as_deref(), options.key_every()),
@@ -80,8 +86,9 @@ pub fn run(
 
 impl FitOptions {
     fn check(&self) -> Result<(), FitError> {
-        let even =
-            |(width, height): &(u32, u32)| *width > 0 && *height > 0 && width % 2 == 0 && height % 2 == 0;
+        let even = |(width, height): &(u32, u32)| {
+            *width > 0 && *height > 0 && width % 2 == 0 && height % 2 == 0
+        };
         if self.seconds < 8 {
             Err(FitError::option("seconds", "give at least 8, for two key frames at steady state"))
         } else if self.sizes.is_empty() || !self.sizes.iter().all(even) {
@@ -137,7 +144,11 @@ impl Bench<'_> {
         let frames = self.encode(encoding, scene, size, drive)?;
         let bytes: u64 = frames.iter().map(|frame| frame.size).sum();
         let share = f64::from(kbps) * 1000.0 / 8.0 / fps;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some tens of frames")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "some tens of frames"
+        )]
         let settle = (SETTLE_SECONDS * fps) as usize;
         Ok(estimate(&frames, settle).map(|estimate| RunEstimate {
             scene: scene.trim_end_matches(".y4m").to_owned(),
@@ -188,8 +199,9 @@ impl Bench<'_> {
 /// The medians over the runs that kept to their targets, and over those with the quantiser held.
 fn fit(encoding: &Encoding, runs: Vec<RunEstimate>, held: Vec<Held>) -> Option<CodecFit> {
     let usable: Vec<&RunEstimate> =
-        runs.iter().filter(|run| (run.over_target - 1.0).abs() <= MOST_OFF_TARGET).collect();
-    let over = |value: fn(&RunEstimate) -> f64| median(usable.iter().map(|run| value(run)).collect());
+        runs.iter().filter(|run| (run.over_target - 1.0).abs() <= MAX_OFF_TARGET).collect();
+    let over =
+        |value: fn(&RunEstimate) -> f64| median(usable.iter().map(|run| value(run)).collect());
     let [up, down, floor] = encoding.quantisers.map(|quantiser| median_bits(&held, quantiser));
     let payback = over(|run| run.payback_ms.unwrap_or(f64::INFINITY))?;
     Some(CodecFit {
@@ -199,7 +211,8 @@ fn fit(encoding: &Encoding, runs: Vec<RunEstimate>, held: Vec<Held>) -> Option<C
         key_frame_ratio: over(|run| run.estimate.key_frame_ratio)?,
         payback_ms: if payback.is_finite() { payback } else { LIBVPX_PAYBACK_MS },
         payback_fitted: payback.is_finite(),
-        // A coarser quantiser can cost more where prediction gets worse; the encoder would not go there.
+        // A coarser quantiser can cost more where prediction gets worse; the encoder would not go
+        // there.
         floor_bits_per_pixel: floor?.min(down?),
         down_bits_per_pixel: down?,
         up_bits_per_pixel: up?,
@@ -210,7 +223,12 @@ fn fit(encoding: &Encoding, runs: Vec<RunEstimate>, held: Vec<Held>) -> Option<C
 }
 
 fn median_bits(held: &[Held], quantiser: u32) -> Option<f64> {
-    median(held.iter().filter(|held| held.quantiser == quantiser).map(|held| held.bits_per_pixel).collect())
+    median(
+        held.iter()
+            .filter(|held| held.quantiser == quantiser)
+            .map(|held| held.bits_per_pixel)
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -219,7 +237,8 @@ mod tests {
     use sim::codec::{Codec, Encoder, EncoderConfig, LadderConfig, ModelParameters, SourceSize};
     use units::{Bitrate, Seed, Time};
 
-    /// What the model sends at 2 Mbit/s, 640×360 and 30 frames/s, with a key frame every eight seconds.
+    /// What the model sends at 2 Mbit/s, 640×360 and 30 frames/s, with a key frame every eight
+    /// seconds.
     fn modelled(codec: Codec) -> Vec<EncodedFrame> {
         let rate = Bitrate::from_mbps(2);
         let source = SourceSize { width: 640, height: 360, fps: 30 };
@@ -232,7 +251,8 @@ mod tests {
                 encoder.request_key_frame();
             }
             let frame = encoder.capture(encoder.next_capture());
-            frames.extend(frame.map(|frame| EncodedFrame { size: frame.size.get(), key: frame.key }));
+            frames
+                .extend(frame.map(|frame| EncodedFrame { size: frame.size.get(), key: frame.key }));
         }
         frames
     }
@@ -242,7 +262,8 @@ mod tests {
         for codec in [Codec::Vp8, Codec::Vp9, Codec::H264] {
             let model = ModelParameters::fitted(codec);
             let again = estimate(&modelled(codec), 120).unwrap();
-            let near = |value: f64, expected: f64, share: f64| (value / expected - 1.0).abs() < share;
+            let near =
+                |value: f64, expected: f64, share: f64| (value / expected - 1.0).abs() < share;
             assert!(near(again.size_noise, model.size_noise, 0.06), "{codec}: {again:?}");
             assert!((again.correlation - model.correlation).abs() < 0.06, "{codec}: {again:?}");
             // The frames that a key frame is compared with still pay for it.
@@ -257,8 +278,13 @@ mod tests {
         let refused = |options: FitOptions| options.check().unwrap_err().to_string();
         let good = FitOptions::default();
         assert!(good.check().is_ok());
-        assert!(refused(FitOptions { seconds: 7, ..good.clone() }).starts_with("seconds: give at least 8"));
-        assert!(refused(FitOptions { sizes: vec![(641, 360)], ..good.clone() }).starts_with("sizes: "));
+        assert!(
+            refused(FitOptions { seconds: 7, ..good.clone() })
+                .starts_with("seconds: give at least 8")
+        );
+        assert!(
+            refused(FitOptions { sizes: vec![(641, 360)], ..good.clone() }).starts_with("sizes: ")
+        );
         assert!(refused(FitOptions { sizes: Vec::new(), ..good.clone() }).starts_with("sizes: "));
         assert!(refused(FitOptions { rates_kbps: vec![0], ..good }).starts_with("rates: "));
     }
@@ -271,7 +297,12 @@ mod tests {
             kbps: 300,
             over_target,
             payback_ms: None,
-            estimate: Estimate { size_noise, correlation: 0.1, key_frame_ratio: 4.0, payback_frames: None },
+            estimate: Estimate {
+                size_noise,
+                correlation: 0.1,
+                key_frame_ratio: 4.0,
+                payback_frames: None,
+            },
         };
         let held = |(quantiser, bits_per_pixel)| Held {
             scene: "head".to_owned(),
@@ -280,12 +311,16 @@ mod tests {
             bits_per_pixel,
         };
         let runs = vec![run(1.0, 0.1), run(1.5, 0.9), run(0.95, 0.2)];
-        let fit = fit(&ENCODINGS[0], runs, [(24, 0.1), (52, 0.02), (56, 0.03)].map(held).into()).unwrap();
+        let fit =
+            fit(&ENCODINGS[0], runs, [(24, 0.1), (52, 0.02), (56, 0.03)].map(held).into()).unwrap();
         assert_eq!((fit.used, fit.payback_fitted, fit.payback_ms), (2, false, 1_200.0));
         assert!((fit.size_noise - 0.15).abs() < 1e-9);
         assert_eq!(fit.floor_bits_per_pixel, 0.02, "not above the next finer quantiser");
-        let report =
-            FitReport { ffmpeg: "1".to_owned(), commands: vec!["ffmpeg".to_owned()], codecs: vec![fit] };
+        let report = FitReport {
+            ffmpeg: "1".to_owned(),
+            commands: vec!["ffmpeg".to_owned()],
+            codecs: vec![fit],
+        };
         assert!(report.toml().contains("\n[vp8]\nsize_noise = 0.1500\n"), "{}", report.toml());
         assert!(
             report.rust().contains("const VP8: Fit = Fit {\n    size_noise: 0.1500,\n"),

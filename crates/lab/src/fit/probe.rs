@@ -2,13 +2,15 @@
 
 use super::estimate::EncodedFrame;
 
-/// The rows of `ffprobe -show_entries packet=size,flags -of csv=p=0`: a size and flags, `K` first for a key frame.
+/// The rows of `ffprobe -show_entries packet=size,flags -of csv=p=0`: a size and flags, `K` first
+/// for a key frame.
 ///
 /// # Errors
 /// The row that is not of this form.
 pub(super) fn packets(text: &str) -> Result<Vec<EncodedFrame>, String> {
     let rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
-    rows.map(|(index, row)| packet(row).ok_or_else(|| format!("line {}: {row:?}", index + 1))).collect()
+    rows.map(|(index, row)| packet(row).ok_or_else(|| format!("line {}: {row:?}", index + 1)))
+        .collect()
 }
 
 fn packet(row: &str) -> Option<EncodedFrame> {
@@ -18,12 +20,19 @@ fn packet(row: &str) -> Option<EncodedFrame> {
 
 /// The version in the first line of `ffmpeg -version`.
 pub(super) fn version(text: &str) -> Option<String> {
-    text.lines().next()?.strip_prefix("ffmpeg version ")?.split_whitespace().next().map(str::to_owned)
+    text.lines()
+        .next()?
+        .strip_prefix("ffmpeg version ")?
+        .split_whitespace()
+        .next()
+        .map(str::to_owned)
 }
 
-/// Frames a second from the first line of a YUV4MPEG2 file (`F30:1`), rounded to a whole number, at least 1.
+/// Frames a second from the first line of a YUV4MPEG2 file (`F30:1`), rounded to a whole number, at
+/// least 1.
 pub(super) fn y4m_frame_rate(header: &str) -> Option<u32> {
-    let rate = header.strip_prefix("YUV4MPEG2 ")?.split(' ').find_map(|word| word.strip_prefix('F'))?;
+    let rate =
+        header.strip_prefix("YUV4MPEG2 ")?.split(' ').find_map(|word| word.strip_prefix('F'))?;
     let (frames, seconds) = rate.trim().split_once(':')?;
     let (frames, seconds): (u32, u32) = (frames.parse().ok()?, seconds.parse().ok()?);
     frames.checked_add(seconds / 2)?.checked_div(seconds).map(|rate| rate.max(1))
@@ -48,8 +57,7 @@ mod tests {
 
     #[test]
     fn version_and_frame_rate_are_found() {
-        let text =
-            "ffmpeg version 5.1.9-0+deb12u1 Copyright (c) 2000-2024 the FFmpeg developers\nbuilt with gcc";
+        let text = "ffmpeg version 5.1.9-0+deb12u1 Copyright (c) 2000-2024 the FFmpeg developers\nbuilt with gcc";
         assert_eq!(version(text).as_deref(), Some("5.1.9-0+deb12u1"));
         assert_eq!(version("avconv version 12"), None);
         assert_eq!(y4m_frame_rate("YUV4MPEG2 W640 H360 F30:1 Ip A1:1 C420jpeg"), Some(30));

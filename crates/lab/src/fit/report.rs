@@ -76,7 +76,9 @@ impl FitReport {
     /// # Errors
     /// A file can't be written; the folder must hold the crate's source.
     pub fn write(&self, sim: &Path) -> Result<(), FitError> {
-        for (name, text) in [("data/codecs.toml", self.toml()), ("src/codec/fitted.rs", self.rust())] {
+        for (name, text) in
+            [("data/codecs.toml", self.toml()), ("src/codec/fitted.rs", self.rust())]
+        {
             let path = sim.join(name);
             std::fs::write(&path, text).map_err(|error| FitError::file(&path, &error))?;
         }
@@ -85,7 +87,8 @@ impl FitReport {
 
     /// Everything, in TOML.
     pub fn toml(&self) -> String {
-        let mut text = String::from("# Fitted from real encodes; written by lab::fit. Do not edit.\n");
+        let mut text =
+            String::from("# Fitted from real encodes; written by lab::fit. Do not edit.\n");
         let _ = writeln!(text, "ffmpeg = {:?}\ncommands = [", self.ffmpeg);
         for command in &self.commands {
             let _ = writeln!(text, "  '''{command}''',");
@@ -160,7 +163,11 @@ impl fmt::Display for RunEstimate {
             "scene = {:?}, size = \"{}x{}\", kbps = {}",
             self.scene, self.size.0, self.size.1, self.kbps
         )?;
-        write!(f, ", over_target = {:.3}, size_noise = {:.4}", self.over_target, self.estimate.size_noise)?;
+        write!(
+            f,
+            ", over_target = {:.3}, size_noise = {:.4}",
+            self.over_target, self.estimate.size_noise
+        )?;
         write!(f, ", correlation = {:.4}", self.estimate.correlation)?;
         write!(f, ", key_frame_ratio = {:.3}", self.estimate.key_frame_ratio)?;
         self.payback_ms.map_or(Ok(()), |payback| write!(f, ", payback_ms = {payback:.0}"))
@@ -169,7 +176,10 @@ impl fmt::Display for RunEstimate {
 
 impl fmt::Display for FitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "codec  runs  noise  corr.   key/frame  payback   bits a pixel: floor  down    up")?;
+        writeln!(
+            f,
+            "codec  runs  noise  corr.   key/frame  payback   bits a pixel: floor  down    up"
+        )?;
         for codec in &self.codecs {
             writeln!(
                 f,

@@ -3,11 +3,15 @@
 use crate::experiment::{Endpoint, Native};
 use sim::CallConfig;
 
-/// Whether who sends knows what the receiver's half of the call's controller says, if an end has that controller: all senders obey
-/// REMB, what else there is only the other half of the same.
-pub(super) fn understood(call: &CallConfig, endpoints: [Option<Endpoint>; 2]) -> Result<(), String> {
+/// Whether who sends knows what the receiver's half of the call's controller says, if an end has
+/// that controller: all senders obey REMB, what else there is only the other half of the same.
+pub(super) fn understood(
+    call: &CallConfig,
+    endpoints: [Option<Endpoint>; 2],
+) -> Result<(), String> {
     const PEER: Option<Endpoint> = Some(Endpoint::Native(Native::Peer));
-    let Some(video) = call.video.as_ref().filter(|_| endpoints.contains(&PEER) && endpoints != [PEER; 2])
+    let Some(video) =
+        call.video.as_ref().filter(|_| endpoints.contains(&PEER) && endpoints != [PEER; 2])
     else {
         return Ok(());
     };
@@ -53,7 +57,10 @@ controller = "CONTROLLER"
             Plan::new(cell, &cell.scenario(Seed(1))).map(drop)
         };
         let error = plan("kilinc-andersson", "bob = \"peer\"").unwrap_err();
-        assert!(error.starts_with("call.main: what the receiver's half of kilinc-andersson says"), "{error}");
+        assert!(
+            error.starts_with("call.main: what the receiver's half of kilinc-andersson says"),
+            "{error}"
+        );
         assert!(plan("kilinc-andersson", "alice = \"peer\"\nbob = \"str0m\"").is_err());
         for understood in ["alice = \"peer\"\nbob = \"peer\"", "bob = \"chromium\""] {
             assert_eq!(plan("kilinc-andersson", understood), Ok(()));

@@ -4,12 +4,13 @@ use emulator::{EmulatorError, Owner};
 use std::fs;
 use std::path::Path;
 
-/// Removes what processes that are gone have left of this kind in a folder; gives the beginning of the names of what this process makes
-/// of it.
+/// Removes what processes that are gone have left of this kind in a folder; gives the beginning of
+/// the names of what this process makes of it.
 pub(super) fn replaced(folder: &Path, kind: &str) -> Result<String, EmulatorError> {
     let own = Owner::this()?;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().and_then(|name| maker(name, kind)).is_none_or(Owner::is_alive) {
+        if entry.file_name().to_str().and_then(|name| maker(name, kind)).is_none_or(Owner::is_alive)
+        {
             continue;
         }
         // What cannot be removed, another user's for one, is left to its owner.
@@ -40,7 +41,8 @@ mod tests {
             "kind-812-a".to_owned(),
         ];
         // A number that is used again, and one above the kernel's largest, 2^22.
-        let dead = [format!("kind-{}-0-a.wav", std::process::id()), format!("kind-{}-0-b", u32::MAX)];
+        let dead =
+            [format!("kind-{}-0-a.wav", std::process::id()), format!("kind-{}-0-b", u32::MAX)];
         for name in kept.iter().chain(&dead[..1]) {
             fs::write(folder.path().join(name), "").unwrap();
         }

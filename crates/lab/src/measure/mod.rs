@@ -1,4 +1,5 @@
-//! Measurement: a run in real time with real browsers and native peers on the hosts and the modelled network between them.
+//! Measurement: a run in real time with real browsers and native peers on the hosts and the
+//! modelled network between them.
 //!
 //! ```text
 //! cell ─▶ Plan ─▶ media (ffmpeg, cached) ─▶ Party: signalling server and browsers in the hosts' namespaces
@@ -40,11 +41,12 @@ pub struct Measurement<'a> {
 }
 
 impl Measurement<'_> {
-    /// Measures a cell: its network, its programs, its TCP flows as uploads, and its calls between browsers.
+    /// Measures a cell: its network, its programs, its TCP flows as uploads, and its calls between
+    /// browsers.
     ///
     /// # Errors
-    /// When picture and sound cannot be made, a browser cannot be started, ends or never connects, or for the reasons that
-    /// [`Emulation::run`] has; then nothing is left.
+    /// When picture and sound cannot be made, a browser cannot be started, ends or never connects,
+    /// or for the reasons that [`Emulation::run`] has; then nothing is left.
     pub fn run(
         &self,
         emulation: &Emulation<'_>,

@@ -6,10 +6,11 @@ use crate::signalling::{Measured, PageEvent, Seat};
 use sim::recording::Event;
 use units::{Duration, Time};
 
-/// How long browsers may take until they are connected: on an idle machine it is under a second on a short path, and each
-/// round trip counts about six times (ICE, DTLS).
+/// How long browsers may take until they are connected: on an idle machine it is under a second on
+/// a short path, and each round trip counts about six times (ICE, DTLS).
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A page that says nothing for so long hangs: it reports every sampling interval, and a starved one is a second late.
+/// A page that says nothing for so long hangs: it reports every sampling interval, and a starved
+/// one is a second late.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// A call under way.
@@ -158,7 +159,10 @@ impl Ongoing {
             PageEvent::Failed(_) | PageEvent::Left if over => end.gone = true,
             PageEvent::Bye => end.gone = true,
             PageEvent::Failed(text) => {
-                return Err(format!("the end of {host} in '{}' failed: {text}", self.call.config.name));
+                return Err(format!(
+                    "the end of {host} in '{}' failed: {text}",
+                    self.call.config.name
+                ));
             }
             PageEvent::Left => {
                 return Err(format!("the end of {host} in '{}' is gone", self.call.config.name));
@@ -189,7 +193,11 @@ impl Ongoing {
             self.tells_statistics(*place) && now.saturating_since(self.ends[*place].heard) > SILENCE
         };
         let place = (0..self.ends.len()).find(hangs)?;
-        Some(format!("the end of {} in '{}' has told nothing for {SILENCE}", self.hosts[place], self.name()))
+        Some(format!(
+            "the end of {} in '{}' has told nothing for {SILENCE}",
+            self.hosts[place],
+            self.name()
+        ))
     }
 
     fn unconnected(&self, when: &str) -> String {

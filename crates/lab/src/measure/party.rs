@@ -1,4 +1,5 @@
-//! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up, watched.
+//! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up,
+//! watched.
 
 use super::browser::{Browser, Launch};
 use super::machine::{self, MachineSampler};
@@ -22,7 +23,8 @@ use std::thread::{scope, sleep};
 use std::time::Duration as Span;
 use units::{Duration, Time};
 
-/// How long pages may take until they have picture and sound, in ticks; on an idle machine it is a second.
+/// How long pages may take until they have picture and sound, in ticks; on an idle machine it is a
+/// second.
 const PATIENCE: u32 = 2_000;
 /// How long they may take for their last statistics, in ticks.
 const GOODBYE: u32 = 150;
@@ -71,8 +73,13 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Opens the calls' rooms and seats the native peers; gives the page of every other seat, with its host.
-    fn rooms(&mut self, server: &Server, testbed: &Testbed) -> Result<Vec<(HostId, String)>, EmulationError> {
+    /// Opens the calls' rooms and seats the native peers; gives the page of every other seat, with
+    /// its host.
+    fn rooms(
+        &mut self,
+        server: &Server,
+        testbed: &Testbed,
+    ) -> Result<Vec<(HostId, String)>, EmulationError> {
         let mut pages = Vec::new();
         for (index, call) in self.plan.calls.clone().into_iter().enumerate() {
             let named = |error: String| EmulationError(format!("{}: {error}", call.config.name));
@@ -108,8 +115,9 @@ impl<'a> Party<'a> {
     ) -> Result<(), EmulationError> {
         let launch = |station: &Station, media: Option<&Media>| {
             let host = testbed.host(station.host);
-            let named =
-                |error: super::browser::BrowserError| EmulationError(format!("{}: {error}", station.name));
+            let named = |error: super::browser::BrowserError| {
+                EmulationError(format!("{}: {error}", station.name))
+            };
             let mut browser =
                 Browser::launch(Launch { kind: station.browser, host, media, ipv6: false, cancel })
                     .map_err(named)?;
@@ -124,7 +132,10 @@ impl<'a> Party<'a> {
                 .map(|(station, media)| scope.spawn(move || launch(station, media.as_ref())))
                 .collect();
             let broke = || EmulationError("a browser's thread broke off".to_owned());
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(broke()))).collect()
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|_| Err(broke())))
+                .collect()
         });
         // Those that came are kept before an error is told, so that they are sent home.
         let mut failed = None;
@@ -198,13 +209,15 @@ impl Guests for Party<'_> {
         let mut listeners = Vec::new();
         for station in &self.plan.stations {
             let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-            let failed =
-                |error| EmulationError(format!("{}: cannot serve the call page: {error}", station.name));
+            let failed = |error| {
+                EmulationError(format!("{}: cannot serve the call page: {error}", station.name))
+            };
             let listener = testbed.host(station.host).within(listen)?.map_err(failed)?;
             ports.push((station.host, listener.local_addr().map_err(failed)?.port()));
             listeners.push(listener);
         }
-        let film = self.media.iter().flatten().find_map(|media| media.webm.as_deref()).map(Path::to_owned);
+        let film =
+            self.media.iter().flatten().find_map(|media| media.webm.as_deref()).map(Path::to_owned);
         let server = Server::start(listeners, Options { film, ..Options::default() })
             .map_err(|error| EmulationError(format!("cannot serve the call page: {error}")))?;
         self.relays = Relays::start(testbed, &mut self.plan.calls, self.scenario.duration, cancel)?;
@@ -212,7 +225,8 @@ impl Guests for Party<'_> {
         let pages = self.rooms(&server, testbed)?;
         self.server = Some(server);
         let port = |host| ports.iter().find(|(at, _)| *at == host).map_or(0, |(_, port)| *port);
-        let pages: Vec<_> = pages.into_iter().map(|(host, path)| (host, port(host), path)).collect();
+        let pages: Vec<_> =
+            pages.into_iter().map(|(host, path)| (host, port(host), path)).collect();
         self.launch(testbed, &pages, cancel)?;
         self.wait(cancel)
     }
@@ -271,7 +285,8 @@ impl Guests for Party<'_> {
     }
 
     fn records(&mut self, duration: Duration) -> Option<Records> {
-        let mut records = Records { warnings: std::mem::take(&mut self.plan.warnings), ..Records::default() };
+        let mut records =
+            Records { warnings: std::mem::take(&mut self.plan.warnings), ..Records::default() };
         for (call, planned) in self.calls.iter_mut().zip(&self.plan.calls) {
             let collected = call.finish();
             records.streams.extend(collected.streams);

@@ -1,4 +1,5 @@
-//! Who does what in a measured run: the browsers of the hosts, and what the pages of each call are told.
+//! Who does what in a measured run: the browsers of the hosts, and what the pages of each call are
+//! told.
 
 use super::answers::understood;
 use super::media::MediaSpec;
@@ -47,8 +48,9 @@ impl Plan {
         for config in &scenario.calls {
             let ends = [config.from, config.to];
             // A forwarding unit has none.
-            let endpoints = ends
-                .map(|host| (config.unit() != Some(host)).then(|| measure.endpoint_of(scenario.name(host))));
+            let endpoints = ends.map(|host| {
+                (config.unit() != Some(host)).then(|| measure.endpoint_of(scenario.name(host)))
+            });
             let settings = [0, 1].map(|end| {
                 let (host, sends) = (ends[end], end == 0 || config.two_way);
                 let Some(endpoint) = endpoints[end] else { return CallSettings::default() };
@@ -88,19 +90,26 @@ impl Plan {
     /// The film is one for all Firefoxes: the largest that any of them needs.
     fn share_film(&mut self) {
         let films = self.stations.iter().filter(|station| station.browser == Browser::Firefox);
-        let Some(film) =
-            films.filter_map(|station| station.media.clone()).reduce(|one, other| larger(one, &other))
+        let Some(film) = films
+            .filter_map(|station| station.media.clone())
+            .reduce(|one, other| larger(one, &other))
         else {
             return;
         };
-        for station in self.stations.iter_mut().filter(|station| station.browser == Browser::Firefox) {
+        for station in
+            self.stations.iter_mut().filter(|station| station.browser == Browser::Firefox)
+        {
             station.media = station.media.take().map(|_| film.clone());
         }
     }
 
     /// Frames a second that are to be sent at the most.
     pub(super) fn frame_rate(&self) -> f64 {
-        let videos = self.calls.iter().flat_map(|call| &call.settings).filter_map(|page| page.video.as_ref());
+        let videos = self
+            .calls
+            .iter()
+            .flat_map(|call| &call.settings)
+            .filter_map(|page| page.video.as_ref());
         videos.map(|video| f64::from(video.frame_rate)).fold(0.0, f64::max)
     }
 
@@ -110,7 +119,10 @@ impl Plan {
             let reason = "feedback crosses the network: it is ideal in simulations only";
             self.warnings.push(format!("{}: {reason}", call.name));
         }
-        if call.audio.is_some() && call.dscp.audio != call.dscp.video && endpoints.iter().any(is_native) {
+        if call.audio.is_some()
+            && call.dscp.audio != call.dscp.video
+            && endpoints.iter().any(is_native)
+        {
             let reason = "a native peer marks audio as it marks video";
             self.warnings.push(format!("{}: {reason}", call.name));
         }
@@ -169,11 +181,16 @@ fn settings(call: &CallConfig, sends: bool, endpoint: Endpoint, measure: &Measur
         video,
         audio_priority: priority(Medium::Audio, call.dscp.audio).unwrap_or_default(),
         // Firefox's camera cannot be fed from a file.
-        source: if endpoint == Endpoint::Browser(Browser::Firefox) { Source::Film } else { Source::Devices },
+        source: if endpoint == Endpoint::Browser(Browser::Firefox) {
+            Source::Film
+        } else {
+            Source::Devices
+        },
         ice_servers: Vec::new(),
         relay: false,
         render: measure.render,
-        stats_interval: u32::try_from(measure.stats_interval.as_millis_f64() as u64).unwrap_or(u32::MAX),
+        stats_interval: u32::try_from(measure.stats_interval.as_millis_f64() as u64)
+            .unwrap_or(u32::MAX),
     }
 }
 
@@ -184,7 +201,8 @@ enum Medium {
     Video,
 }
 
-/// The priority that makes a browser mark packets so (RFC 8837 § 5, as Chromium 156 does it); why not, if none does.
+/// The priority that makes a browser mark packets so (RFC 8837 § 5, as Chromium 156 does it); why
+/// not, if none does.
 fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
     const AF42: Dscp = Dscp(36);
     const CS1: Dscp = Dscp(8);
@@ -259,7 +277,10 @@ video = { width = 640, height = 360 }
         let video = caller.video.as_ref().unwrap();
         assert_eq!((video.width, video.height, video.frame_rate), (1280, 720, 30));
         assert_eq!((video.codec.as_deref(), video.max_bitrate), (Some("vp9"), Some(2_000_000)));
-        assert_eq!((caller.audio_priority, video.priority), (Some(Priority::High), Some(Priority::High)));
+        assert_eq!(
+            (caller.audio_priority, video.priority),
+            (Some(Priority::High), Some(Priority::High))
+        );
         assert!(caller.sends && !callee.sends && caller.audio && !caller.render);
         let [one, other] = &calls[1].settings;
         assert!(one.sends && other.sends && !one.audio);
@@ -291,6 +312,9 @@ video = { width = 640, height = 360 }
         let experiment = Experiment::parse(&text, "x.toml").unwrap();
         let cell = &experiment.cells()[0];
         let warnings = Plan::new(cell, &cell.scenario(Seed(1))).unwrap().warnings;
-        assert!(warnings.iter().any(|warning| warning.starts_with("main: feedback crosses")), "{warnings:?}");
+        assert!(
+            warnings.iter().any(|warning| warning.starts_with("main: feedback crosses")),
+            "{warnings:?}"
+        );
     }
 }

@@ -15,7 +15,8 @@ use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a server may take until it answers, in looks of [`PAUSE`]; on an idle machine it is a tenth of a second.
+/// How long a server may take until it answers, in looks of [`PAUSE`]; on an idle machine it is a
+/// tenth of a second.
 const PATIENCE: u32 = 1_000;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -53,8 +54,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts the program on the host, with a folder of its own that nobody else can read; `configure` fills that and gives the arguments.
-    /// The secret is left out of what it writes.
+    /// Starts the program on the host, with a folder of its own that nobody else can read;
+    /// `configure` fills that and gives the arguments. The secret is left out of what it writes.
     pub(super) fn start(
         program: ServerProgram,
         host: &Host,
@@ -68,7 +69,8 @@ impl Server {
             .ok_or_else(|| failed(format!("there is no {}; {}", program.name, program.mend)))?;
         let prefix = leftovers::replaced(&std::env::temp_dir(), program.folder)?;
         let folder = tempfile::Builder::new().prefix(&prefix).tempdir();
-        let folder = folder.map_err(|error| failed(format!("no folder for {}: {error}", program.name)))?;
+        let folder =
+            folder.map_err(|error| failed(format!("no folder for {}: {error}", program.name)))?;
         let mut command = Command::new(file);
         command.args(configure(folder.path()).map_err(failed)?).current_dir(folder.path());
         // A group of its own: Ctrl-C is ours.
@@ -116,7 +118,10 @@ impl Server {
             [] => String::new(),
             lines => format!("; it wrote last:\n  {}", lines.join("\n  ")),
         };
-        EmulationError(format!("{}: {}, {}: {what}{said}", self.host, self.program.role, self.program.name))
+        EmulationError(format!(
+            "{}: {}, {}: {what}{said}",
+            self.host, self.program.role, self.program.name
+        ))
     }
 
     /// What it has written.

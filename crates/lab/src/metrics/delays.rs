@@ -9,9 +9,12 @@ pub(super) fn rtt(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
 pub(super) fn queuing(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
     let mut all = Vec::new();
     for stream in &input.streams {
-        let least = stream.points("roundTripTime").unwrap_or_default().iter().map(|(_, value)| *value);
+        let least =
+            stream.points("roundTripTime").unwrap_or_default().iter().map(|(_, value)| *value);
         let least = least.fold(f64::INFINITY, f64::min);
-        all.extend(input.points_of(stream, "roundTripTime")?.into_iter().map(|value| value - least));
+        all.extend(
+            input.points_of(stream, "roundTripTime")?.into_iter().map(|value| value - least),
+        );
     }
     Ok(all)
 }

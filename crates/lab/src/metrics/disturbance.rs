@@ -14,7 +14,8 @@ const READ_EVERY: f64 = 2.0;
 pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
     // A call ends as a whole, whichever of its streams is asked for.
     let call = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    let of_stream = |name: &str| input.streams.iter().any(|stream| call(&stream.name) == call(name));
+    let of_stream =
+        |name: &str| input.streams.iter().any(|stream| call(&stream.name) == call(name));
     let ends = input.recording.events.iter().filter(|event| {
         ["mediaTimeout", "circuitBreaker", "connectionFailed"].contains(&event.what)
             && of_stream(&event.stream)
@@ -24,8 +25,8 @@ pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(ends.count() as f64)
 }
 
-/// Not-a-number while the transfer is not complete in the window, or without a level before it; infinite if the rate does not come back in
-/// the window.
+/// Not-a-number while the transfer is not complete in the window, or without a level before it;
+/// infinite if the rate does not come back in the window.
 pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
     let (call, flow) = match input.streams[..] {
         [call, flow] if flow.kind == Kind::Tcp && call.kind != Kind::Tcp => (call, flow),
@@ -50,7 +51,9 @@ pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
 fn end_of(input: &Input<'_>, flow: &StreamRecord) -> Option<Time> {
     let mut events = input.recording.events.iter().filter(|event| event.stream == flow.name);
     let done = events.find(|event| event.what == "completed").map(|event| event.at);
-    done.or_else(|| (flow.active.1 < Time::ZERO + input.recording.duration).then_some(flow.active.1))
+    done.or_else(|| {
+        (flow.active.1 < Time::ZERO + input.recording.duration).then_some(flow.active.1)
+    })
 }
 
 /// How many samples cover so many seconds.

@@ -8,7 +8,8 @@ const CONFIDENCE: f64 = 0.95;
 /// The mean of a metric over runs, with how sure it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The mean of the runs that have a finite value. Without any it is infinite if some run never got there, else not-a-number.
+    /// The mean of the runs that have a finite value. Without any it is infinite if some run never
+    /// got there, else not-a-number.
     pub mean: f64,
     /// Half the width of the mean's 95 % confidence interval, of two finite values or more.
     pub half_width: Option<f64>,
@@ -57,9 +58,9 @@ impl Estimate {
     }
 }
 
-/// Half the width of the interval in which the mean of the population lies with this confidence, a share: t · s / √n, where t is the
-/// quantile of Student's distribution with n − 1 degrees of freedom that leaves half of the rest above it. `None` of fewer than two
-/// values.
+/// Half the width of the interval in which the mean of the population lies with this confidence, a
+/// share: t · s / √n, where t is the quantile of Student's distribution with n − 1 degrees of
+/// freedom that leaves half of the rest above it. `None` of fewer than two values.
 pub(crate) fn half_width(values: &[f64], confidence: f64) -> Option<f64> {
     let degrees = values.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
     let student = StudentsT::new(0.0, 1.0, degrees as f64).ok()?;
@@ -73,7 +74,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_students() {
-        // t at 97.5 %: 12.706 with one degree of freedom, 2.262 with nine (NIST/SEMATECH e-Handbook 1.3.6.7.2).
+        // t at 97.5 %: 12.706 with one degree of freedom, 2.262 with nine (NIST/SEMATECH e-Handbook
+        // 1.3.6.7.2).
         let two = Estimate::of(&[1.0, 3.0]);
         assert!((two.half_width.unwrap() - 12.706).abs() < 1e-3 && two.mean == 2.0, "{two:?}");
         let ten: Vec<f64> = (0..10).map(f64::from).collect();

@@ -3,10 +3,14 @@ use super::{MetricError, jain_index, mean, rates};
 
 /// Of the streams that are active at a sample, at each sample.
 pub(super) fn instantaneous(input: &Input<'_>) -> Result<f64, MetricError> {
-    let each: Vec<Vec<f64>> =
-        input.streams.iter().map(|stream| rates::series(input, stream, false)).collect::<Result<_, _>>()?;
+    let each: Vec<Vec<f64>> = input
+        .streams
+        .iter()
+        .map(|stream| rates::series(input, stream, false))
+        .collect::<Result<_, _>>()?;
     let at = |index: usize| {
-        let active: Vec<f64> = each.iter().map(|rates| rates[index]).filter(|rate| !rate.is_nan()).collect();
+        let active: Vec<f64> =
+            each.iter().map(|rates| rates[index]).filter(|rate| !rate.is_nan()).collect();
         Some(jain_index(&active)).filter(|index| !index.is_nan())
     };
     let indices: Vec<f64> = (0..input.samples().len()).filter_map(at).collect();

@@ -44,7 +44,8 @@ impl<'a> Input<'a> {
         Self { recording, streams: vec![stream], line: None, from: Time::ZERO, to, level: 1.0 }
     }
 
-    /// How much a counter of `stream` grew in the window. Before its first sample a counter is zero.
+    /// How much a counter of `stream` grew in the window. Before its first sample a counter is
+    /// zero.
     pub(super) fn growth(&self, stream: &StreamRecord, name: &str) -> Result<f64, MetricError> {
         let values = column(stream, name)?;
         Ok(newest(values, self.index(self.to)) - newest(values, self.index(self.from)))
@@ -55,8 +56,8 @@ impl<'a> Input<'a> {
         self.growth(stream, name).unwrap_or(0.0)
     }
 
-    /// The part of the window after the last sample in which a counter of `stream` grew; all of it if it never did, none
-    /// if there is no such counter.
+    /// The part of the window after the last sample in which a counter of `stream` grew; all of it
+    /// if it never did, none if there is no such counter.
     pub(super) fn since_last_step(&self, stream: &'a StreamRecord, name: &str) -> Self {
         let values = stream.column(name).unwrap_or_default();
         let range = self.samples();
@@ -66,15 +67,21 @@ impl<'a> Input<'a> {
         Self { streams: vec![stream], line: self.line, from, ..*self }
     }
 
-    /// How much a counter grew in each sampling interval of the window; not-a-number where the stream was not active. Between two
-    /// samples that lie further apart, as where a browser did not answer in time, it is taken to have grown steadily.
-    pub(super) fn steps(&self, stream: &StreamRecord, names: &[&str]) -> Result<Vec<f64>, MetricError> {
+    /// How much a counter grew in each sampling interval of the window; not-a-number where the
+    /// stream was not active. Between two samples that lie further apart, as where a browser did
+    /// not answer in time, it is taken to have grown steadily.
+    pub(super) fn steps(
+        &self,
+        stream: &StreamRecord,
+        names: &[&str],
+    ) -> Result<Vec<f64>, MetricError> {
         let present: Vec<&[f64]> = names.iter().filter_map(|name| stream.column(name)).collect();
         if present.is_empty() {
             column(stream, names[0])?;
         }
-        let total =
-            |index: usize| present.iter().map(|values| values.get(index).copied().unwrap_or(f64::NAN)).sum();
+        let total = |index: usize| {
+            present.iter().map(|values| values.get(index).copied().unwrap_or(f64::NAN)).sum()
+        };
         let count = present.iter().map(|values| values.len()).max().unwrap_or(0);
         let totals: Vec<f64> = (0..count).map(total).collect();
         let grown = steps_of(&totals);
@@ -94,7 +101,11 @@ impl<'a> Input<'a> {
     }
 
     /// The points of a stream in the window.
-    pub(super) fn points_of(&self, stream: &StreamRecord, name: &str) -> Result<Vec<f64>, MetricError> {
+    pub(super) fn points_of(
+        &self,
+        stream: &StreamRecord,
+        name: &str,
+    ) -> Result<Vec<f64>, MetricError> {
         let points = stream.points(name).ok_or_else(|| missing(stream, name))?;
         let within = points.iter().filter(|(at, _)| *at > self.from && *at <= self.to);
         Ok(within.map(|(_, value)| *value).collect())
@@ -107,7 +118,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// How much a counter, which is zero before its first sample, grew until each sample: across a gap in equal steps.
+/// How much a counter, which is zero before its first sample, grew until each sample: across a gap
+/// in equal steps.
 fn steps_of(totals: &[f64]) -> Vec<f64> {
     let mut steps = vec![f64::NAN; totals.len()];
     let mut last: Option<(usize, f64)> = None;
@@ -122,7 +134,12 @@ fn steps_of(totals: &[f64]) -> Vec<f64> {
 
 /// The newest value among the first `count` samples; zero if there is none.
 fn newest(values: &[f64], count: usize) -> f64 {
-    values[..count.min(values.len())].iter().rev().find(|value| !value.is_nan()).copied().unwrap_or(0.0)
+    values[..count.min(values.len())]
+        .iter()
+        .rev()
+        .find(|value| !value.is_nan())
+        .copied()
+        .unwrap_or(0.0)
 }
 
 /// A column of a stream.

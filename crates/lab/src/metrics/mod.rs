@@ -1,8 +1,8 @@
 //! Metrics, as the papers computed them: pure functions over a [`Recording`], found by name.
 //!
-//! A metric is either a number of its own (`utilization`, `jain`), or a statistic of a quantity's samples
-//! (`rtt_p95` is the statistic `p95` of the quantity `rtt`). To add one: a function, and a line in
-//! `SCALARS` or `QUANTITIES`.
+//! A metric is either a number of its own (`utilization`, `jain`), or a statistic of a quantity's
+//! samples (`rtt_p95` is the statistic `p95` of the quantity `rtt`). To add one: a function, and a
+//! line in `SCALARS` or `QUANTITIES`.
 
 mod delays;
 mod disturbance;
@@ -263,7 +263,9 @@ impl fmt::Debug for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scalar(scalar) => f.write_str(scalar.name),
-            Self::Statistic(quantity, statistic) => write!(f, "{}_{}", quantity.name, statistic.name()),
+            Self::Statistic(quantity, statistic) => {
+                write!(f, "{}_{}", quantity.name, statistic.name())
+            }
         }
     }
 }

@@ -2,11 +2,12 @@ use super::MetricError;
 use super::input::Input;
 use units::Duration;
 
-/// How long a receiver is silent before what it was sent is taken for lost: well above any round trip and queue here. Ours.
+/// How long a receiver is silent before what it was sent is taken for lost: well above any round
+/// trip and queue here. Ours.
 pub(crate) const SILENCE: Duration = Duration::from_secs(2);
 
-/// A retransmission that is lost is not counted, nor one that is sent. A receiver sees a loss by the packet after it; what
-/// was sent since nothing came any more counts as lost too.
+/// A retransmission that is lost is not counted, nor one that is sent. A receiver sees a loss by
+/// the packet after it; what was sent since nothing came any more counts as lost too.
 pub(super) fn loss(input: &Input<'_>) -> Result<f64, MetricError> {
     let (mut lost, mut sent) = (0.0, 0.0);
     for stream in &input.streams {

@@ -19,7 +19,8 @@ pub(super) enum Radio {
 }
 
 impl Radio {
-    /// Of what the line is one way; `None`: it is wired. With either its `rate` is that of the newest transmission, no capacity.
+    /// Of what the line is one way; `None`: it is wired. With either its `rate` is that of the
+    /// newest transmission, no capacity.
     pub(super) fn of(line: &StreamRecord) -> Option<Self> {
         match (line.column(AIRTIME), line.column(RESOURCE_BLOCKS)) {
             (Some(_), _) => Some(Self::Wifi),

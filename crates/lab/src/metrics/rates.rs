@@ -10,7 +10,7 @@ const RECEIVED: [&str; 2] = ["bytesReceived", "headerBytesReceived"];
 const SETTLED_WITHIN: f64 = 0.1;
 const SETTLED_FOR: f64 = 5.0;
 /// A rise must last this many seconds to tell its time constant.
-const LEAST_RISE: f64 = 3.0;
+const MIN_RISE: f64 = 3.0;
 
 pub(super) fn sent(input: &Input<'_>) -> Result<f64, MetricError> {
     rate(input, &SENT)
@@ -49,7 +49,11 @@ fn rate(input: &Input<'_>, names: &[&str]) -> Result<f64, MetricError> {
 }
 
 /// The rate of a stream by sampling interval; not-a-number while it is not active.
-pub(super) fn series(input: &Input<'_>, stream: &StreamRecord, sent: bool) -> Result<Vec<f64>, MetricError> {
+pub(super) fn series(
+    input: &Input<'_>,
+    stream: &StreamRecord,
+    sent: bool,
+) -> Result<Vec<f64>, MetricError> {
     let seconds = input.recording.interval.as_secs_f64();
     let steps = input.steps(stream, if sent { &SENT } else { &RECEIVED })?;
     Ok(steps.into_iter().map(|bytes| bytes * 8.0 / seconds).collect())
@@ -69,10 +73,14 @@ pub(crate) fn whole(
 
 /// The streams' rates by sampling interval, summed; without the intervals in which none is active.
 fn total(input: &Input<'_>, names: &[&str; 2]) -> Result<Vec<f64>, MetricError> {
-    let each: Vec<Vec<f64>> =
-        input.streams.iter().map(|stream| series(input, stream, names == &SENT)).collect::<Result<_, _>>()?;
+    let each: Vec<Vec<f64>> = input
+        .streams
+        .iter()
+        .map(|stream| series(input, stream, names == &SENT))
+        .collect::<Result<_, _>>()?;
     let sum = |index: usize| {
-        let active: Vec<f64> = each.iter().map(|rates| rates[index]).filter(|rate| !rate.is_nan()).collect();
+        let active: Vec<f64> =
+            each.iter().map(|rates| rates[index]).filter(|rate| !rate.is_nan()).collect();
         (!active.is_empty()).then(|| active.iter().sum())
     };
     Ok(input.samples().enumerate().filter_map(|(index, _)| sum(index)).collect())
@@ -81,7 +89,9 @@ fn total(input: &Input<'_>, names: &[&str; 2]) -> Result<Vec<f64>, MetricError> 
 pub(super) fn utilization(input: &Input<'_>) -> Result<f64, MetricError> {
     let capacity = capacity(input)?;
     if capacity.is_infinite() {
-        return Err(MetricError("the line has no rate of its own to compare with; give it one".into()));
+        return Err(MetricError(
+            "the line has no rate of its own to compare with; give it one".into(),
+        ));
     }
     Ok(received(input)? / capacity)
 }
@@ -91,8 +101,10 @@ pub(super) fn utilization(input: &Input<'_>) -> Result<f64, MetricError> {
 fn capacity(input: &Input<'_>) -> Result<f64, MetricError> {
     let line = input.line()?;
     if let Some(radio) = Radio::of(line) {
-        let reason =
-            format!("is one way of {}: its rate is that of a transmission, not its capacity", radio.name());
+        let reason = format!(
+            "is one way of {}: its rate is that of a transmission, not its capacity",
+            radio.name()
+        );
         return Err(MetricError(format!("{} {reason}; ask for {}", line.name, radio.usage())));
     }
     let rates = column(line, "rate")?;
@@ -126,7 +138,7 @@ pub(super) fn tau(input: &Input<'_>) -> Result<f64, MetricError> {
         let values = column(stream, "availableOutgoingBitrate")?;
         let end = input.samples().end.min(values.len());
         for rise in rises(&values[input.samples().start.min(end)..end]) {
-            if rise.len() as f64 * step < LEAST_RISE {
+            if rise.len() as f64 * step < MIN_RISE {
                 continue;
             }
             let logs: Vec<f64> = rise.iter().map(|rate| libm::log(*rate)).collect();
@@ -143,7 +155,8 @@ pub(super) fn tau(input: &Input<'_>) -> Result<f64, MetricError> {
 
 /// The spans over which the values do not fall, each up to its last rise.
 fn rises(values: &[f64]) -> Vec<&[f64]> {
-    let falls = |pair: &[f64]| pair[1] < pair[0] || pair[0].is_nan() || pair[1].is_nan() || pair[0] <= 0.0;
+    let falls =
+        |pair: &[f64]| pair[1] < pair[0] || pair[0].is_nan() || pair[1].is_nan() || pair[0] <= 0.0;
     let mut spans = Vec::new();
     let mut start = 0;
     for index in 1..=values.len() {

@@ -49,18 +49,22 @@ impl Reduce {
             Some("min") => Ok(Some(Self::Min)),
             Some("max") => Ok(Some(Self::Max)),
             Some("sum") => Ok(Some(Self::Sum)),
-            Some(other) => match PERCENTILES.into_iter().find(|percent| other == format!("p{percent}")) {
-                Some(percent) => Ok(Some(Self::Percentile(percent))),
-                None => {
-                    let percentiles = PERCENTILES.map(|percent| format!("p{percent}")).join(", ");
-                    let mend = format!("write mean, min, max, sum, or one of {percentiles}");
-                    Err(table.fault("reduce", format!("no '{other}'"), mend))
+            Some(other) => {
+                match PERCENTILES.into_iter().find(|percent| other == format!("p{percent}")) {
+                    Some(percent) => Ok(Some(Self::Percentile(percent))),
+                    None => {
+                        let percentiles =
+                            PERCENTILES.map(|percent| format!("p{percent}")).join(", ");
+                        let mend = format!("write mean, min, max, sum, or one of {percentiles}");
+                        Err(table.fault("reduce", format!("no '{other}'"), mend))
+                    }
                 }
-            },
+            }
         }
     }
 
-    /// Of no values it is not-a-number, as is a mean or a sum of which one is; the others pass over such.
+    /// Of no values it is not-a-number, as is a mean or a sum of which one is; the others pass over
+    /// such.
     fn of(self, mut values: Vec<f64>) -> f64 {
         if !matches!(self, Self::Mean | Self::Sum) {
             values.retain(|value| !value.is_nan());
@@ -119,7 +123,8 @@ impl Request {
         Self { from: Some(from), to: Some(to), ..self }
     }
 
-    /// The same in a run whose schedule is that of the experiment times `scale`: its window is multiplied likewise.
+    /// The same in a run whose schedule is that of the experiment times `scale`: its window is
+    /// multiplied likewise.
     #[must_use]
     pub fn rescaled(&self, scale: f64) -> Self {
         let at = |at: Option<Time>| at.map(|at| crate::experiment::rescaled(at, scale));
@@ -134,7 +139,8 @@ impl Request {
         Ok(request)
     }
 
-    /// Reads the keys of a table that may have others. With a statistic, `metric` names a quantity: `rtt`.
+    /// Reads the keys of a table that may have others. With a statistic, `metric` names a quantity:
+    /// `rtt`.
     pub(crate) fn read_table(table: &mut Reader<'_>, statistic: &str) -> Result<Self, Fault> {
         let written: String = table.required("metric")?;
         let metric = if statistic.is_empty() { written } else { format!("{written}_{statistic}") };
@@ -143,7 +149,11 @@ impl Request {
         let stream: Option<String> = table.optional("stream")?;
         let streams: Option<Vec<String>> = table.optional("streams")?;
         if stream.is_some() && streams.is_some() {
-            return Err(table.fault("streams", "stream and streams exclude each other", "write one of them"));
+            return Err(table.fault(
+                "streams",
+                "stream and streams exclude each other",
+                "write one of them",
+            ));
         }
         let (from, to) = (table.optional("from")?, table.optional::<Time>("to")?);
         if to.is_some_and(|to| to <= from.unwrap_or(Time::ZERO)) {
@@ -174,7 +184,8 @@ impl Request {
         self.rule.better()
     }
 
-    /// The metric of one run; not-a-number where there is nothing to compute it of, as when a rate is never reached.
+    /// The metric of one run; not-a-number where there is nothing to compute it of, as when a rate
+    /// is never reached.
     ///
     /// # Errors
     /// When the run has no such stream, or the stream no such record.
@@ -182,11 +193,16 @@ impl Request {
         self.compute_inner(recording).map_err(|error| self.in_context(&error))
     }
 
-    /// As [`compute`](Self::compute), but not-a-number where the run lacks a stream that others of its experiment have: `known`.
+    /// As [`compute`](Self::compute), but not-a-number where the run lacks a stream that others of
+    /// its experiment have: `known`.
     ///
     /// # Errors
     /// As for [`compute`](Self::compute).
-    pub fn compute_among(&self, recording: &Recording, known: &[String]) -> Result<f64, MetricError> {
+    pub fn compute_among(
+        &self,
+        recording: &Recording,
+        known: &[String],
+    ) -> Result<f64, MetricError> {
         if self.is_absent(recording, known) { Ok(f64::NAN) } else { self.compute(recording) }
     }
 
@@ -265,7 +281,8 @@ impl Request {
     fn streams<'a>(&self, recording: &'a Recording) -> Result<Vec<&'a StreamRecord>, MetricError> {
         let mut found: Vec<&StreamRecord> = Vec::new();
         for pattern in &self.streams {
-            let fits = |stream: &&StreamRecord| stream.kind.is_flow() && matches(pattern, &stream.name);
+            let fits =
+                |stream: &&StreamRecord| stream.kind.is_flow() && matches(pattern, &stream.name);
             let fitting: Vec<_> = recording.streams.iter().filter(fits).collect();
             if fitting.is_empty() {
                 find_stream(recording, pattern, Kind::Video)?;
@@ -306,7 +323,9 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
-            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(tail, &rest[at..]))
+            (0..=rest.len())
+                .filter(|at| rest.is_char_boundary(*at))
+                .any(|at| matches(tail, &rest[at..]))
         }),
     }
 }

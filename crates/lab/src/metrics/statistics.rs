@@ -78,13 +78,17 @@ pub fn deviation(samples: &[f64]) -> f64 {
     if samples.len() == 1 { 0.0 } else { (squares / (samples.len() as f64 - 1.0)).sqrt() }
 }
 
-/// The percentile of ascending samples by linear interpolation between the two nearest (type 7 of Hyndman and
-/// Fan 1996, the default of R and NumPy); not-a-number of nothing.
+/// The percentile of ascending samples by linear interpolation between the two nearest (type 7 of
+/// Hyndman and Fan 1996, the default of R and NumPy); not-a-number of nothing.
 #[must_use]
 pub fn percentile(ascending: &[f64], percent: f64) -> f64 {
     let Some(last) = ascending.len().checked_sub(1) else { return f64::NAN };
     let place = percent.clamp(0.0, 100.0) / 100.0 * last as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the list's length")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within the list's length"
+    )]
     let below = place as usize;
     let above = (below + 1).min(last);
     ascending[below] + (ascending[above] - ascending[below]) * (place - below as f64)

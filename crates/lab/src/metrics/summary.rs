@@ -50,11 +50,13 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
         .collect()
 }
 
-/// From so many streams on that differ in a number alone, as those of `[users]` do, they are shown as one.
+/// From so many streams on that differ in a number alone, as those of `[users]` do, they are shown
+/// as one.
 const MANY: usize = 10;
 
-/// The same for a person to read: of many streams that differ in a number alone, `user001.video` and so on, one whose values are their means, over
-/// those that have one: `user*.video × 42`. It stands in the place of the first.
+/// The same for a person to read: of many streams that differ in a number alone, `user001.video`
+/// and so on, one whose values are their means, over those that have one: `user*.video × 42`. It
+/// stands in the place of the first.
 #[must_use]
 pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
     let mut groups: BTreeMap<String, Vec<StreamSummary>> = BTreeMap::new();
@@ -79,10 +81,12 @@ pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
 fn one_of(name: &str, streams: &[StreamSummary]) -> StreamSummary {
     let of = |(place, &(metric, unit, _)): (usize, &(&'static str, Unit, f64))| {
         let values = streams.iter().filter_map(|stream| stream.values.get(place));
-        let values: Vec<f64> = values.map(|(.., value)| *value).filter(|value| value.is_finite()).collect();
+        let values: Vec<f64> =
+            values.map(|(.., value)| *value).filter(|value| value.is_finite()).collect();
         (metric, unit, mean(&values))
     };
-    let values = streams.first().into_iter().flat_map(|first| first.values.iter().enumerate().map(of));
+    let values =
+        streams.first().into_iter().flat_map(|first| first.values.iter().enumerate().map(of));
     StreamSummary { values: values.collect(), stream: format!("{name} × {}", streams.len()) }
 }
 
@@ -94,8 +98,8 @@ fn without_number(name: &str) -> String {
     format!("{}*{rest}", &name[..start])
 }
 
-/// What is said of every line that carried something and has a limit or dropped something: the rate that came out, how long packets waited at the samples, and
-/// the share of packets dropped.
+/// What is said of every line that carried something and has a limit or dropped something: the rate
+/// that came out, how long packets waited at the samples, and the share of packets dropped.
 #[must_use]
 pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
     let lines = recording.streams.iter().filter(|stream| stream.kind == Kind::Line);
@@ -103,12 +107,15 @@ pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
 }
 
 fn of_line(line: &StreamRecord, recording: &Recording) -> Option<StreamSummary> {
-    let total = |counter| line.column(counter)?.iter().rev().copied().find(|value| value.is_finite());
-    let (packets, bytes, dropped) = (total("packetsIn")?, total("bytesOut")?, total("packetsDropped")?);
+    let total =
+        |counter| line.column(counter)?.iter().rev().copied().find(|value| value.is_finite());
+    let (packets, bytes, dropped) =
+        (total("packetsIn")?, total("bytesOut")?, total("packetsDropped")?);
     let delays: Vec<f64> =
         line.column("queueDelay")?.iter().copied().filter(|delay| delay.is_finite()).collect();
     let is_limited = line.column("rate")?.iter().any(|rate| rate.is_finite());
-    let is_used = packets > 0.0 && (is_limited || dropped > 0.0 || delays.iter().any(|delay| *delay > 0.0));
+    let is_used =
+        packets > 0.0 && (is_limited || dropped > 0.0 || delays.iter().any(|delay| *delay > 0.0));
     let values = vec![
         ("rate_out", Unit::BitsPerSecond, bytes * 8.0 / recording.duration.as_secs_f64()),
         ("queue_delay_mean", Unit::Seconds, Statistic::Mean.of(delays.clone())),

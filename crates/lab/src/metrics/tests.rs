@@ -9,16 +9,26 @@ fn secs(seconds: u64) -> Time {
     Time::from_secs(seconds)
 }
 
-fn video(name: &str, columns: &[(&'static str, &[f64])], points: &[(&'static str, &[f64])]) -> StreamRecord {
+fn video(
+    name: &str,
+    columns: &[(&'static str, &[f64])],
+    points: &[(&'static str, &[f64])],
+) -> StreamRecord {
     let point = |(index, value): (usize, &f64)| (secs(index as u64 + 1), *value);
     StreamRecord {
         name: name.to_owned(),
         kind: Kind::Video,
         active: (Time::ZERO, secs(columns.first().map_or(4, |(_, values)| values.len()) as u64)),
-        columns: columns.iter().map(|(name, values)| Column { name, values: values.to_vec() }).collect(),
+        columns: columns
+            .iter()
+            .map(|(name, values)| Column { name, values: values.to_vec() })
+            .collect(),
         points: points
             .iter()
-            .map(|(name, values)| Points { name, values: values.iter().enumerate().map(point).collect() })
+            .map(|(name, values)| Points {
+                name,
+                values: values.iter().enumerate().map(point).collect(),
+            })
             .collect(),
     }
 }
@@ -52,7 +62,10 @@ fn percentiles_are_those_of_type_7() {
     assert_eq!((percentile(&samples, 0.0), percentile(&samples, 100.0)), (1.0, 4.0));
     assert_eq!(percentile(&[7.0], 95.0), 7.0);
     assert!(percentile(&[], 50.0).is_nan());
-    assert!((deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]) - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+    assert!(
+        (deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]) - (32.0f64 / 7.0).sqrt()).abs()
+            < 1e-12
+    );
 }
 
 #[test]
@@ -91,8 +104,10 @@ fn loss_leaves_retransmissions_and_parity_out() {
         ("retransmittedPacketsSent", &[0.0, 5.0, 5.0, 5.0]),
         ("packetsLost", &[0.0, 5.0, 5.0, 6.0]),
     ];
-    let run = recording(vec![video("m.video", &counters, &[("fractionLost", &[0.0, 0.5, 0.0, 0.1])])]);
-    let request = |from, to| Request::new("loss", &["m.video"], None).unwrap().between(secs(from), secs(to));
+    let run =
+        recording(vec![video("m.video", &counters, &[("fractionLost", &[0.0, 0.5, 0.0, 0.1])])]);
+    let request =
+        |from, to| Request::new("loss", &["m.video"], None).unwrap().between(secs(from), secs(to));
     assert_eq!(request(0, 4).compute(&run), Ok(6.0 / 40.0));
     assert_eq!(request(1, 2).compute(&run), Ok(0.5));
     assert_eq!(request(2, 3).compute(&run), Ok(0.0));
@@ -102,7 +117,11 @@ fn loss_leaves_retransmissions_and_parity_out() {
         ("packetsLost", &[1.0, 1.0, 1.0, 1.0]),
     ];
     let dead = recording(vec![video("m.video", &dead, &[])]);
-    assert_eq!(request(0, 4).compute(&dead), Ok(31.0 / 40.0), "what was sent after the last arrival is lost");
+    assert_eq!(
+        request(0, 4).compute(&dead),
+        Ok(31.0 / 40.0),
+        "what was sent after the last arrival is lost"
+    );
     assert_eq!(request(1, 4).compute(&dead), Ok(1.0));
     let peak = Request::new("loss_peak", &["m.video"], None).unwrap();
     assert_eq!(peak.compute(&run), Ok(0.5));
@@ -139,7 +158,10 @@ fn a_voice_has_delays_as_a_video_has() {
     let value = |metric, stream| of(metric, stream).compute(&run).unwrap();
     assert_eq!(value("frame_delay_mean", "m.audio"), 0.03);
     assert_eq!(value("frame_delay_max", "m.audio"), 0.06);
-    assert_eq!(of("frame_delay_median", "m.audio").between(secs(1), secs(4)).compute(&run), Ok(0.03));
+    assert_eq!(
+        of("frame_delay_median", "m.audio").between(secs(1), secs(4)).compute(&run),
+        Ok(0.03)
+    );
     assert_eq!(value("frame_delay_max", "m.*"), 0.4, "of both, if both are named");
     assert_eq!(value("frame_delay_max", "*.video"), 0.4);
     // A browser tells of none.
@@ -169,7 +191,8 @@ fn fairness_is_that_of_the_streams_that_are_active() {
 
 #[test]
 fn a_rate_converges_when_it_comes_near_its_later_mean_and_stays() {
-    let rates = [1.0, 2.0, 4.0, 8.0, 9.5, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0];
+    let rates =
+        [1.0, 2.0, 4.0, 8.0, 9.5, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0];
     let total: Vec<f64> = rates
         .iter()
         .scan(0.0, |sum, rate| {
@@ -181,20 +204,29 @@ fn a_rate_converges_when_it_comes_near_its_later_mean_and_stays() {
         video("m.video", &[("bytesSent", &total), ("bytesReceived", &total)], &[]),
         line("a.up", &[]),
     ]);
-    assert_eq!(compute("convergence_time", &run, None), 4.0, "the fifth second is the first near 10");
+    assert_eq!(
+        compute("convergence_time", &run, None),
+        4.0,
+        "the fifth second is the first near 10"
+    );
     assert_eq!(compute("ramp_time", &run, None), 5.0, "90 % of 10 within the fifth second");
     assert_eq!(compute("ramp_time", &run, Some((3, 15))), 2.0);
 }
 
 #[test]
 fn the_time_constant_of_a_rise_is_found_again() {
-    let rise = |from: f64, count: usize| (0..count).map(move |step| from * libm::exp(step as f64 / 20.0));
+    let rise =
+        |from: f64, count: usize| (0..count).map(move |step| from * libm::exp(step as f64 / 20.0));
     let rates: Vec<f64> = rise(100.0, 30).chain(rise(50.0, 25)).chain(rise(80.0, 2)).collect();
-    let run =
-        recording(vec![video("m.video", &[("availableOutgoingBitrate", &rates)], &[]), line("a.up", &[])]);
+    let run = recording(vec![
+        video("m.video", &[("availableOutgoingBitrate", &rates)], &[]),
+        line("a.up", &[]),
+    ]);
     assert!((compute("tau", &run, None) - 20.0).abs() < 1e-9);
-    let flat =
-        recording(vec![video("m.video", &[("availableOutgoingBitrate", &[5.0; 9])], &[]), line("a.up", &[])]);
+    let flat = recording(vec![
+        video("m.video", &[("availableOutgoingBitrate", &[5.0; 9])], &[]),
+        line("a.up", &[]),
+    ]);
     assert!(compute("tau", &flat, None).is_nan());
 }
 
@@ -206,8 +238,11 @@ fn counters_are_taken_over_the_window_and_the_streams() {
         ("freezeCount", counts),
         ("framesPerSecond", &[30.0, 10.0, 20.0, 20.0]),
     ];
-    let run =
-        recording(vec![video("x.video", &columns, &[]), video("y.video", &columns, &[]), line("a.up", &[])]);
+    let run = recording(vec![
+        video("x.video", &columns, &[]),
+        video("y.video", &columns, &[]),
+        line("a.up", &[]),
+    ]);
     assert_eq!(compute("overuse_count", &run, None), 6.0);
     assert_eq!(compute("freeze_count", &run, Some((2, 4))), 4.0);
     assert_eq!(compute("fps_mean", &run, None), 20.0);
@@ -216,9 +251,13 @@ fn counters_are_taken_over_the_window_and_the_streams() {
 #[test]
 fn what_is_not_there_is_named() {
     let run = recording(vec![video("main.video", &[], &[]), line("a.up", &[])]);
-    let error =
-        |metric, stream, line| Request::new(metric, &[stream], line).unwrap().compute(&run).unwrap_err().0;
-    assert_eq!(error("loss", "mian.video", None), "loss: there is no 'mian.video'; there are main.video");
+    let error = |metric, stream, line| {
+        Request::new(metric, &[stream], line).unwrap().compute(&run).unwrap_err().0
+    };
+    assert_eq!(
+        error("loss", "mian.video", None),
+        "loss: there is no 'mian.video'; there are main.video"
+    );
     assert_eq!(error("loss", "main.video", None), "loss: main.video has no packetsLost");
     assert_eq!(
         error("utilization", "main.video", Some("b.up")),
@@ -241,7 +280,8 @@ fn one_way_of_a_wifi_station_by_hand() {
         ("queueDelay", &[0.0, 0.0, 0.0, 0.0]),
     ];
     let run = recording(vec![line("a.up", &columns), line("b.up", &[("rate", &[1e6; 4])])]);
-    let of = |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
+    let of =
+        |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
     assert_eq!(of("signal_strength_mean", "a.up").unwrap(), -42.25);
     assert_eq!(of("phy_rate_mean", "a.up").unwrap(), 325e6 / 3.0);
     assert_eq!(of("airtime", "a.up").unwrap(), 0.75 / 4.0);
@@ -272,10 +312,15 @@ fn one_way_of_an_lte_terminal_by_hand() {
         ("queueDelay", &[0.0; 4]),
     ];
     let run = recording(vec![line("a.down", &columns), line("b.up", &[("rate", &[1e6; 4])])]);
-    let of = |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
+    let of =
+        |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
     assert_eq!(of("signal_strength_mean", "a.down").unwrap(), -91.0);
     assert_eq!(of("phy_rate_mean", "a.down").unwrap(), 6e6);
-    assert_eq!(of("sinr_mean", "a.down").unwrap(), 12.5, "there is none before the first transport block");
+    assert_eq!(
+        of("sinr_mean", "a.down").unwrap(),
+        12.5,
+        "there is none before the first transport block"
+    );
     assert_eq!(of("cqi_max", "a.down").unwrap(), 12.0);
     // Four seconds of a thousand subframes.
     assert_eq!(of("resource_blocks", "a.down").unwrap(), 10.0);
@@ -294,15 +339,26 @@ fn names_are_unique_and_found() {
     let all = all();
     for metric in &all {
         assert!(find(&metric.name).is_some(), "{}", metric.name);
-        assert_eq!(all.iter().filter(|other| other.name == metric.name).count(), 1, "{}", metric.name);
+        assert_eq!(
+            all.iter().filter(|other| other.name == metric.name).count(),
+            1,
+            "{}",
+            metric.name
+        );
     }
 }
 
 #[test]
 fn a_summary_has_every_stream_and_is_not_a_number_where_nothing_was_recorded() {
-    let run = recording(vec![video("m.video", &[("bytesSent", &[100.0, 200.0])], &[]), line("a.up", &[])]);
+    let run = recording(vec![
+        video("m.video", &[("bytesSent", &[100.0, 200.0])], &[]),
+        line("a.up", &[]),
+    ]);
     let summary = summary(&run);
-    assert_eq!((summary.len(), summary[0].stream.as_str(), summary[0].values.len()), (1, "m.video", 9));
+    assert_eq!(
+        (summary.len(), summary[0].stream.as_str(), summary[0].values.len()),
+        (1, "m.video", 9)
+    );
     assert_eq!(summary[0].values[0], ("sent_rate", Unit::BitsPerSecond, 800.0));
     assert!(summary[0].values[1].2.is_nan());
 }
@@ -340,8 +396,18 @@ fn tcp_flows_by_hand() {
         )
     };
     let mut run = recording(vec![
-        flow("a.tcp", &[10.0, 20.0, 40.0, 40.0], &[0.0, 0.0, 5.0, 5.0], &[100.0, 200.0, 300.0, 300.0]),
-        flow("b.tcp", &[10.0, 20.0, 20.0, 20.0], &[0.0, 5.0, 5.0, 5.0], &[100.0, 100.0, 100.0, 100.0]),
+        flow(
+            "a.tcp",
+            &[10.0, 20.0, 40.0, 40.0],
+            &[0.0, 0.0, 5.0, 5.0],
+            &[100.0, 200.0, 300.0, 300.0],
+        ),
+        flow(
+            "b.tcp",
+            &[10.0, 20.0, 20.0, 20.0],
+            &[0.0, 5.0, 5.0, 5.0],
+            &[100.0, 100.0, 100.0, 100.0],
+        ),
         video("m.video", &[("bytesReceived", &[100.0, 200.0, 300.0, 400.0])], &[]),
     ]);
     let of = |metric: &str, streams: &[&str], run: &Recording| {
@@ -368,7 +434,8 @@ fn tcp_flows_by_hand() {
     assert_eq!(error, "retransmissions: m.video is not a TCP flow");
 }
 
-/// A call of 40 s at 100 B/s, which falls to 20 B/s while a flow from 10 to 20 s is open, and is back at `back`.
+/// A call of 40 s at 100 B/s, which falls to 20 B/s while a flow from 10 to 20 s is open, and is
+/// back at `back`.
 fn disturbed(back: usize) -> Recording {
     let rate = |second: usize| if (10..back).contains(&second) { 20.0 } else { 100.0 };
     let mut bytes = 0.0;
@@ -390,7 +457,8 @@ fn disturbed(back: usize) -> Recording {
         what,
         value,
     };
-    run.events = vec![event(20, "up.tcp", "completed", 10.0), event(30, "m.video", "mediaTimeout", 5.0)];
+    run.events =
+        vec![event(20, "up.tcp", "completed", 10.0), event(30, "m.video", "mediaTimeout", 5.0)];
     run
 }
 
@@ -433,7 +501,8 @@ fn across_a_sample_that_is_missing_a_counter_grows_steadily() {
     let nan = f64::NAN;
     let counter = [nan, 100.0, 200.0, nan, nan, 500.0, nan];
     let run = recording(vec![video("x.video", &[("bytesReceived", &counter)], &[])]);
-    let rates = Request::new("received_rate_max", &["x.video"], None).unwrap().samples(&run).unwrap();
+    let rates =
+        Request::new("received_rate_max", &["x.video"], None).unwrap().samples(&run).unwrap();
     assert_eq!(rates, [800.0; 5]);
     assert_eq!(compute_of("received_rate", &run), 500.0 * 8.0 / 7.0);
 }
@@ -444,10 +513,13 @@ fn compute_of(metric: &str, run: &Recording) -> f64 {
 
 #[test]
 fn statistics_objects_are_no_streams_of_metrics() {
-    let object =
-        StreamRecord { kind: Kind::Stats, ..video("x.video", &[("bytesReceived", &[1.0, 2.0])], &[]) };
+    let object = StreamRecord {
+        kind: Kind::Stats,
+        ..video("x.video", &[("bytesReceived", &[1.0, 2.0])], &[])
+    };
     let run = recording(vec![object, video("y.video", &[], &[])]);
-    let error = Request::new("received_rate", &["x.video"], None).unwrap().compute(&run).unwrap_err();
+    let error =
+        Request::new("received_rate", &["x.video"], None).unwrap().compute(&run).unwrap_err();
     assert_eq!(error.to_string(), "received_rate: there is no 'x.video'; there are y.video");
     let run = recording(vec![run.streams[0].clone()]);
     assert!(summary(&run).is_empty() && lines(&run).is_empty());
@@ -457,14 +529,19 @@ fn statistics_objects_are_no_streams_of_metrics() {
 fn streams_are_reduced_to_a_percentile_of_those_that_have_a_value() {
     let delays: [&[f64]; 6] = [&[0.1], &[0.2], &[0.3], &[0.4], &[], &[0.9]];
     let streams = delays.iter().enumerate().map(|(number, delays)| {
-        video(&format!("city{number}.video"), &[("bytesSent", &[0.0; 4])], &[("frameDelay", delays)])
+        video(
+            &format!("city{number}.video"),
+            &[("bytesSent", &[0.0; 4])],
+            &[("frameDelay", delays)],
+        )
     });
     let mut recording = recording(streams.collect());
     // All but the last have gone before the end.
     recording.duration = Duration::from_secs(5);
     recording.streams[5].active.1 = secs(5);
     let of = |more: &str| {
-        let text = format!("{{ metric = \"frame_delay_mean\", streams = [\"city*.video\"], {more} }}");
+        let text =
+            format!("{{ metric = \"frame_delay_mean\", streams = [\"city*.video\"], {more} }}");
         let node = crate::document::parse_value(&text);
         Request::read(&node, "value").unwrap_or_else(|fault| panic!("{}", fault.in_file("x.toml")))
     };

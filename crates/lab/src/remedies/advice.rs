@@ -22,7 +22,8 @@ pub struct Group {
 pub type NotSituation = (String, String);
 
 impl Group {
-    /// The situations of these experiments, in which `cell` chooses by axis and value; and the cells that are none.
+    /// The situations of these experiments, in which `cell` chooses by axis and value; and the
+    /// cells that are none.
     ///
     /// # Errors
     /// When `[advise]` names something that is not there.
@@ -79,8 +80,9 @@ impl Advice {
     /// # Errors
     /// When the call cannot be had alone, as when the file needs what is beside it.
     pub fn new(group: Group, remedies: Vec<Remedy>) -> Result<Self, ExperimentError> {
-        let settle =
-            |remedy: &Remedy| group.situations.iter().map(|situation| remedy.apply(situation)).collect();
+        let settle = |remedy: &Remedy| {
+            group.situations.iter().map(|situation| remedy.apply(situation)).collect()
+        };
         let settled: Vec<Vec<Result<Settled, Unfit>>> = remedies.iter().map(settle).collect();
         let (mut variants, mut experiments) = (Vec::new(), Vec::new());
         for (place, situation) in group.situations.iter().enumerate() {
@@ -93,7 +95,11 @@ impl Advice {
             let name = situation.name();
             add(Variant::Plain, name.clone(), situation.experiment.clone());
             if !situation.beside.is_empty() {
-                add(Variant::Alone, format!("{name}, {} alone", situation.call.name), situation.alone()?);
+                add(
+                    Variant::Alone,
+                    format!("{name}, {} alone", situation.call.name),
+                    situation.alone()?,
+                );
             }
             for (remedy, by_situation) in settled.iter().enumerate() {
                 if let Ok(settled) = &by_situation[place] {
@@ -102,8 +108,17 @@ impl Advice {
                 }
             }
         }
-        let judged = experiments.iter().map(|experiment| vec![None; experiment.runs as usize]).collect();
-        Ok(Self { group, remedies, settled, variants, experiments, judged, broken: BTreeMap::new() })
+        let judged =
+            experiments.iter().map(|experiment| vec![None; experiment.runs as usize]).collect();
+        Ok(Self {
+            group,
+            remedies,
+            settled,
+            variants,
+            experiments,
+            judged,
+            broken: BTreeMap::new(),
+        })
     }
 
     /// How many runs it takes.
@@ -112,8 +127,9 @@ impl Advice {
         self.experiments.iter().map(|experiment| experiment.runs as usize).sum()
     }
 
-    /// Runs everything. Runs that break off are told to `failed`. A remedy of which one does is left out, and so is a situation of which one
-    /// does as it stands or with the call alone, for there is nothing to compare with.
+    /// Runs everything. Runs that break off are told to `failed`. A remedy of which one does is
+    /// left out, and so is a situation of which one does as it stands or with the call alone, for
+    /// there is nothing to compare with.
     ///
     /// # Errors
     /// When a run cannot be judged.
@@ -122,20 +138,26 @@ impl Advice {
         runner: Runner<'_>,
         mut failed: impl FnMut(Job, &str),
     ) -> Result<Summary, MetricError> {
-        let (situations, variants, judged) = (&self.group.situations, &self.variants, &mut self.judged);
+        let (situations, variants, judged) =
+            (&self.group.situations, &self.variants, &mut self.judged);
         let (mut fault, mut broken) = (None, Vec::new());
-        let judge =
-            |job: Job, recording: &_| Judgement::of(&situations[variants[job.experiment].0], recording);
-        let summary = runner.run(&self.experiments, judge, |Outcome { job, result }| match result {
-            Ok(Ok(judgement)) => judged[job.experiment][job.run as usize] = Some(judgement),
-            Ok(Err(error)) => fault = Some(error),
-            Err(failure) => {
-                failed(job, &failure.to_string());
-                broken.push((job, failure.to_string()));
-            }
-        });
+        let judge = |job: Job, recording: &_| {
+            Judgement::of(&situations[variants[job.experiment].0], recording)
+        };
+        let summary =
+            runner.run(&self.experiments, judge, |Outcome { job, result }| match result {
+                Ok(Ok(judgement)) => judged[job.experiment][job.run as usize] = Some(judgement),
+                Ok(Err(error)) => fault = Some(error),
+                Err(failure) => {
+                    failed(job, &failure.to_string());
+                    broken.push((job, failure.to_string()));
+                }
+            });
         for (job, reason) in broken {
-            self.break_off(job.experiment, format!("its run of seed {} gave nothing: {reason}", job.seed));
+            self.break_off(
+                job.experiment,
+                format!("its run of seed {} gave nothing: {reason}", job.seed),
+            );
         }
         fault.map_or(Ok(summary), Err)
     }
@@ -164,18 +186,24 @@ impl Advice {
     /// The situations of which what stands, and the call alone, can be compared with.
     fn whole(&self) -> impl Iterator<Item = usize> + Clone {
         let breaks = move |place: usize| move |variant: &usize| matches!(self.variants[*variant], (of, Variant::Plain | Variant::Alone) if of == place);
-        (0..self.group.situations.len()).filter(move |place| !self.broken.keys().any(breaks(*place)))
+        (0..self.group.situations.len())
+            .filter(move |place| !self.broken.keys().any(breaks(*place)))
     }
 
-    /// How one remedy did, or what stands already (`None`), over the first `runs` runs of each situation; `weight` is that of the call against what is
-    /// beside it. `None` where it can be applied nowhere. Where it cannot be applied in some situations, these count as they stand.
+    /// How one remedy did, or what stands already (`None`), over the first `runs` runs of each
+    /// situation; `weight` is that of the call against what is beside it. `None` where it can be
+    /// applied nowhere. Where it cannot be applied in some situations, these count as they stand.
     #[must_use]
     pub fn standing(&self, remedy: Option<usize>, runs: usize, weight: f64) -> Option<Standing> {
-        if remedy.is_some_and(|remedy| self.whole().all(|place| self.settled[remedy][place].is_err())) {
+        if remedy
+            .is_some_and(|remedy| self.whole().all(|place| self.settled[remedy][place].is_err()))
+        {
             return None;
         }
         let broke = |variant: &usize| self.variants[*variant].1;
-        if remedy.is_some_and(|remedy| self.broken.keys().map(broke).any(|of| of == Variant::With(remedy))) {
+        if remedy.is_some_and(|remedy| {
+            self.broken.keys().map(broke).any(|of| of == Variant::With(remedy))
+        }) {
             return None;
         }
         let each: Vec<(&str, Standing)> = self
@@ -209,9 +237,16 @@ impl Advice {
         Some(&self.judged[place])
     }
 
-    fn in_situation(&self, place: usize, remedy: Option<usize>, runs: usize, weight: f64) -> Standing {
+    fn in_situation(
+        &self,
+        place: usize,
+        remedy: Option<usize>,
+        runs: usize,
+        weight: f64,
+    ) -> Standing {
         let plain = self.runs_of(place, Variant::Plain).unwrap_or_default();
-        let with = remedy.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
+        let with =
+            remedy.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
         let alone = self.runs_of(place, Variant::Alone).unwrap_or(plain);
         let compared: Vec<Compared<'_>> = with
             .iter()
@@ -219,7 +254,11 @@ impl Advice {
             .zip(alone)
             .take(runs)
             .filter_map(|((with, without), alone)| {
-                Some(Compared { with: with.as_ref()?, without: without.as_ref()?, alone: alone.as_ref()? })
+                Some(Compared {
+                    with: with.as_ref()?,
+                    without: without.as_ref()?,
+                    alone: alone.as_ref()?,
+                })
             })
             .collect();
         of_runs(&compared, weight)
@@ -235,7 +274,11 @@ fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
     recoveries.retain(|time| !time.is_nan());
     let sections = runs.first().map_or(0, |run| run.with.beside.len());
     Standing {
-        scores: quality.iter().zip(&kept).map(|(quality, kept)| score(*quality, *kept, weight)).collect(),
+        scores: quality
+            .iter()
+            .zip(&kept)
+            .map(|(quality, kept)| score(*quality, *kept, weight))
+            .collect(),
         quality: Estimate::of(&quality),
         kept: Estimate::of(&kept),
         goodput: estimate(&|of| of.call.goodput),
@@ -257,7 +300,8 @@ fn mean_of(standings: &[&Standing]) -> Standing {
     if let [one] = standings {
         return (*one).clone();
     }
-    let of = |value: fn(&Standing) -> &Estimate| mean_estimate(standings.iter().map(|one| value(one)));
+    let of =
+        |value: fn(&Standing) -> &Estimate| mean_estimate(standings.iter().map(|one| value(one)));
     Standing {
         scores: standings.iter().map(|one| one.score()).collect(),
         quality: of(|one| &one.quality),
@@ -274,8 +318,8 @@ fn mean_of(standings: &[&Standing]) -> Standing {
     }
 }
 
-/// The mean of independent means, of those that there are: its interval is the root of the sum of their squares, over how many they are.
-/// Infinite if none is finite and some never came.
+/// The mean of independent means, of those that there are: its interval is the root of the sum of
+/// their squares, over how many they are. Infinite if none is finite and some never came.
 fn mean_estimate<'e>(each: impl Iterator<Item = &'e Estimate>) -> Estimate {
     let there: Vec<&Estimate> = each.filter(|one| !one.mean.is_nan()).collect();
     let means = finite(there.iter().map(|one| one.mean));

@@ -16,21 +16,22 @@ pub struct Judgement {
     pub call: Call,
     /// What was beside it, in the order of [`Situation::beside`].
     pub beside: Vec<Others>,
-    /// From the end of the traffic beside it until the call was back at 80 % of its rate (metric `recovery_time`), seconds; infinite
-    /// if it never was, not-a-number where nothing ended.
+    /// From the end of the traffic beside it until the call was back at 80 % of its rate (metric
+    /// `recovery_time`), seconds; infinite if it never was, not-a-number where nothing ended.
     pub recovery_time: f64,
-    /// Jain's index of the video and TCP rates, at each sample while two or more are there; not-a-number if there never are.
+    /// Jain's index of the video and TCP rates, at each sample while two or more are there;
+    /// not-a-number if there never are.
     pub jain: f64,
 }
 
 /// The calls of a section, together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its videos and the time that they
-    /// are planned to last.
+    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its
+    /// videos and the time that they are planned to last.
     pub goodput: f64,
-    /// 95th percentile of the time from capture to decodable (metric `frame_delay_p95`), seconds, of the video that fares worst;
-    /// infinite if a video had no frame.
+    /// 95th percentile of the time from capture to decodable (metric `frame_delay_p95`), seconds,
+    /// of the video that fares worst; infinite if a video had no frame.
     pub frame_delay_p95: f64,
     /// The share of the time in which the picture stood.
     pub freeze_share: f64,
@@ -46,10 +47,11 @@ pub struct Call {
 pub struct Others {
     /// What is measured of it.
     pub measure: Measure,
-    /// What is shown, by its measure: bit/s received of a call or a flow without end, seconds else; infinite if it was not
-    /// complete, or nothing came.
+    /// What is shown, by its measure: bit/s received of a call or a flow without end, seconds else;
+    /// infinite if it was not complete, or nothing came.
     pub shown: f64,
-    /// How well it went, the more the better: bit/s, pages a second, or of a voice the share that is of use.
+    /// How well it went, the more the better: bit/s, pages a second, or of a voice the share that
+    /// is of use.
     pub speed: f64,
 }
 
@@ -64,7 +66,8 @@ impl Judgement {
         for other in &situation.beside {
             // Not there when the call is alone.
             let names = names(situation, &other.section, other.measure);
-            if names.iter().any(|name| !recording.streams.iter().any(|stream| stream.name == *name)) {
+            if names.iter().any(|name| !recording.streams.iter().any(|stream| stream.name == *name))
+            {
                 continue;
             }
             beside.push(match other.measure {
@@ -93,7 +96,11 @@ fn names(situation: &Situation, section: &Section, measure: Measure) -> Vec<Stri
     if measure.is_call() {
         return situation.calls(section).flat_map(media).collect();
     }
-    section.members.iter().map(|place| format!("{}.tcp", situation.scenario.tcp[*place].name)).collect()
+    section
+        .members
+        .iter()
+        .map(|place| format!("{}.tcp", situation.scenario.tcp[*place].name))
+        .collect()
 }
 
 fn metric(name: &str, streams: &[&str]) -> Result<Request, MetricError> {
@@ -101,7 +108,11 @@ fn metric(name: &str, streams: &[&str]) -> Result<Request, MetricError> {
 }
 
 /// The calls of a section.
-fn call(situation: &Situation, section: &Section, recording: &Recording) -> Result<Call, MetricError> {
+fn call(
+    situation: &Situation,
+    section: &Section,
+    recording: &Recording,
+) -> Result<Call, MetricError> {
     let mut videos = Vec::new();
     for config in situation.calls(section) {
         let Some(encoded) = &config.video else { continue };
@@ -134,9 +145,14 @@ fn video(
     Ok(Call { goodput, frame_delay_p95, freeze_share, wanted_rate, useful_rate })
 }
 
-/// The voices of a section, each over the time that it is planned to last. What is of use of a voice is what arrives of its packets,
-/// times what their delay leaves ([`delay_factor`]): its rate is the codec's.
-fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Result<Others, MetricError> {
+/// The voices of a section, each over the time that it is planned to last. What is of use of a
+/// voice is what arrives of its packets, times what their delay leaves ([`delay_factor`]): its rate
+/// is the codec's.
+fn voices(
+    situation: &Situation,
+    section: &Section,
+    recording: &Recording,
+) -> Result<Others, MetricError> {
     let (mut delays, mut shares) = (Vec::new(), Vec::new());
     for config in situation.calls(section) {
         for name in media(config) {
@@ -145,7 +161,9 @@ fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Re
                 shares.push(0.0);
                 continue;
             };
-            let of = |name_of| metric(name_of, &[&name])?.between(config.start, until).compute(recording);
+            let of = |name_of| {
+                metric(name_of, &[&name])?.between(config.start, until).compute(recording)
+            };
             let (delay, loss) = (of("frame_delay_p95")?, of("loss")?);
             delays.push(if heard < 1.0 { f64::INFINITY } else { delay });
             shares.push(heard * (1.0 - loss) * delay_factor(delay));
@@ -158,8 +176,9 @@ fn voices(situation: &Situation, section: &Section, recording: &Recording) -> Re
     })
 }
 
-/// Until when a voice was heard, and what share that is of its planned time: all of it, unless nothing came for longer before its end than a
-/// picture may stand there ([`SILENCE`]). `None` if nothing came at all.
+/// Until when a voice was heard, and what share that is of its planned time: all of it, unless
+/// nothing came for longer before its end than a picture may stand there ([`SILENCE`]). `None` if
+/// nothing came at all.
 fn heard(config: &CallConfig, name: &str, recording: &Recording) -> Option<(Time, f64)> {
     let stream = recording.streams.iter().find(|stream| stream.name == name)?;
     let (last, _) = *stream.points("frameDelay")?.last()?;
@@ -197,13 +216,20 @@ fn flows(
             let wait = if shown.is_finite() { shown.max(waited) } else { waited };
             Others { measure, shown, speed: 1.0 / wait }
         }
-        Measure::Call | Measure::Voice | Measure::Rate => Others { measure, shown: rate, speed: rate },
+        Measure::Call | Measure::Voice | Measure::Rate => {
+            Others { measure, shown: rate, speed: rate }
+        }
     })
 }
 
-/// How long a reader waited for a page, seconds, with the one that was still on its way at the end, which the pages that came do
-/// not tell of: the time that the session was there, less the mean time of reading those, over one page more.
-fn page_wait(situation: &Situation, section: &Section, recording: &Recording) -> Result<f64, MetricError> {
+/// How long a reader waited for a page, seconds, with the one that was still on its way at the end,
+/// which the pages that came do not tell of: the time that the session was there, less the mean
+/// time of reading those, over one page more.
+fn page_wait(
+    situation: &Situation,
+    section: &Section,
+    recording: &Recording,
+) -> Result<f64, MetricError> {
     let mut waits = Vec::with_capacity(section.members.len());
     for flow in section.members.iter().map(|place| &situation.scenario.tcp[*place]) {
         let TcpApplication::Pages(pages) = flow.application else { continue };
@@ -226,13 +252,16 @@ fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, Me
         let names = names(situation, &beside.section, beside.measure);
         let streams = recording.streams.iter().filter(|stream| names.contains(&stream.name));
         // The traffic is over when the last of them is.
-        let Some(flow) = streams.max_by_key(|stream| stream.active.1).map(|stream| &stream.name) else {
+        let Some(flow) = streams.max_by_key(|stream| stream.active.1).map(|stream| &stream.name)
+        else {
             continue;
         };
         for config in situation.calls(&situation.call).filter(|call| call.video.is_some()) {
             let (from, to) = (config.start, config.stop);
             for video in media(config) {
-                let time = metric("recovery_time", &[&video, flow])?.between(from, to).compute(recording)?;
+                let time = metric("recovery_time", &[&video, flow])?
+                    .between(from, to)
+                    .compute(recording)?;
                 longest = longest.max(time);
             }
         }
@@ -244,10 +273,13 @@ fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, Me
 fn jain(recording: &Recording) -> Result<f64, MetricError> {
     let counts = |stream: &&StreamRecord| matches!(stream.kind, Kind::Video | Kind::Tcp);
     let streams: Vec<&StreamRecord> = recording.streams.iter().filter(counts).collect();
-    let (mut starts, mut ends): (Vec<Time>, Vec<Time>) = streams.iter().map(|stream| stream.active).unzip();
+    let (mut starts, mut ends): (Vec<Time>, Vec<Time>) =
+        streams.iter().map(|stream| stream.active).unzip();
     starts.sort_unstable();
     ends.sort_unstable();
-    let (Some(from), Some(to)) = (starts.get(1), ends.len().checked_sub(2).map(|place| ends[place])) else {
+    let (Some(from), Some(to)) =
+        (starts.get(1), ends.len().checked_sub(2).map(|place| ends[place]))
+    else {
         return Ok(f64::NAN);
     };
     if to <= *from {

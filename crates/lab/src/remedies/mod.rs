@@ -1,4 +1,5 @@
-//! What can be done for a call, and what it costs whom: the papers' remedies, put to the test where they are needed.
+//! What can be done for a call, and what it costs whom: the papers' remedies, put to the test where
+//! they are needed.
 //!
 //! ```text
 //! Experiment ─▶ Situation (a cell: whose call, which lines, cells and networks are one's own)
@@ -6,8 +7,8 @@
 //!                                     └─▶ runs ─▶ Judgement ─▶ Standing (scores over seeds and situations) ─▶ ranks
 //! ```
 //!
-//! A remedy is an entry of [`catalogue`], in the file of its kind. It only edits the experiment, so what was judged
-//! can be run, kept and changed like any other.
+//! A remedy is an entry of [`catalogue`], in the file of its kind. It only edits the experiment, so
+//! what was judged can be run, kept and changed like any other.
 
 mod advice;
 mod catalogue;

@@ -8,8 +8,8 @@ use super::situation::{Beside, Measure};
 use crate::experiment::GatewayQueue;
 use crate::metrics::{Better, Estimate, Unit};
 use crate::report::{
-    At, Body, Cell, Cells, Column, Dimension, Figure, Mark, MarkKind, Point, Row, Scatter, Section, Table,
-    TextTable,
+    At, Body, Cell, Cells, Column, Dimension, Figure, Mark, MarkKind, Point, Row, Scatter, Section,
+    Table, TextTable,
 };
 use std::fmt::Write as _;
 
@@ -47,7 +47,11 @@ impl Measure {
 impl Beside {
     /// What is shown of it: a rate or a time goes by the name alone, a voice's time is its delay.
     fn heading(&self) -> String {
-        if self.measure == Measure::Voice { format!("{} delay", self.name) } else { self.name.clone() }
+        if self.measure == Measure::Voice {
+            format!("{} delay", self.name)
+        } else {
+            self.name.clone()
+        }
     }
 }
 
@@ -75,10 +79,13 @@ impl Advice {
     #[must_use]
     pub fn applied(&self, remedy: Option<usize>) -> usize {
         let situations = self.group.situations.len();
-        remedy.map_or(situations, |remedy| self.settled[remedy].iter().filter(|one| one.is_ok()).count())
+        remedy.map_or(situations, |remedy| {
+            self.settled[remedy].iter().filter(|one| one.is_ok()).count()
+        })
     }
 
-    /// The remedies that cannot be applied, by reason; of several situations with how many of them: `wmm (in 3)`.
+    /// The remedies that cannot be applied, by reason; of several situations with how many of them:
+    /// `wmm (in 3)`.
     #[must_use]
     pub fn unfit(&self) -> Vec<(Vec<String>, &Unfit)> {
         let mut reasons: Vec<(Vec<String>, &Unfit)> = Vec::new();
@@ -104,7 +111,8 @@ impl Advice {
         reasons
     }
 
-    /// Whether the network does not carry the call even alone: less than half of its rate is of use then.
+    /// Whether the network does not carry the call even alone: less than half of its rate is of use
+    /// then.
     #[must_use]
     pub fn is_poor_alone(&self) -> bool {
         let alone = self.alone();
@@ -117,14 +125,16 @@ impl Advice {
     pub fn heading(&self) -> String {
         match &self.group.situations[..] {
             [one] => {
-                let cell = if one.label.is_empty() { String::new() } else { format!(", {}", one.label) };
+                let cell =
+                    if one.label.is_empty() { String::new() } else { format!(", {}", one.label) };
                 format!("{}{cell}: {} ({})", self.group.name, one.experiment.title, one.summary())
             }
             many => format!("{}: {} situations", self.group.name, many.len()),
         }
     }
 
-    /// The remedies in rows, best first: of one situation its own values, of several the changes against what stands.
+    /// The remedies in rows, best first: of one situation its own values, of several the changes
+    /// against what stands.
     #[must_use]
     pub fn table(&self, ranks: &[Rank]) -> Table {
         let columns = self.columns(ranks);
@@ -175,9 +185,11 @@ impl Advice {
             columns.push(value("frame delay p95", Seconds, Lower, |one| one.frame_delay_p95));
             columns.push(value("frozen", Share, Lower, |one| one.freeze_share));
         } else {
-            columns.push(value("goodput, change", Share, Higher, |one| change(&one.goodput_change)));
             columns
-                .push(value("frame delay p95, change", Share, Lower, |one| change(&one.frame_delay_change)));
+                .push(value("goodput, change", Share, Higher, |one| change(&one.goodput_change)));
+            columns.push(value("frame delay p95, change", Share, Lower, |one| {
+                change(&one.frame_delay_change)
+            }));
             columns.push(value("frozen, change", Share, Lower, |one| one.freeze_change));
         }
         // Nothing to recover from where nothing beside the call ends.
@@ -236,14 +248,25 @@ impl Advice {
             let (with, without) = (&best.standing, &plain.standing);
             let share = |estimate: &Estimate| format!("{:.0} %", 100.0 * estimate.mean);
             let (now, before) = (share(&with.quality), share(&without.quality));
-            let _ = write!(text, " The call comes to {now} of what it has alone, instead of {before}");
+            let _ =
+                write!(text, " The call comes to {now} of what it has alone, instead of {before}");
             if let [one] = &self.group.situations[..] {
-                for ((beside, now), before) in one.beside.iter().zip(&with.beside).zip(&without.beside) {
+                for ((beside, now), before) in
+                    one.beside.iter().zip(&with.beside).zip(&without.beside)
+                {
                     let show = |estimate: &Estimate| {
                         let value = beside.measure.unit().show(estimate.mean);
-                        estimate.incomplete().map_or(value.clone(), |words| format!("{value} ({words})"))
+                        estimate
+                            .incomplete()
+                            .map_or(value.clone(), |words| format!("{value} ({words})"))
                     };
-                    let _ = write!(text, "; {}: {} instead of {}", beside.heading(), show(now), show(before));
+                    let _ = write!(
+                        text,
+                        "; {}: {} instead of {}",
+                        beside.heading(),
+                        show(now),
+                        show(before)
+                    );
                 }
             } else {
                 let _ = write!(text, "; the others keep {} of their speed", share(&with.kept));
@@ -269,7 +292,8 @@ impl Advice {
         text
     }
 
-    /// What to type for a remedy of the only situation: the lines of tc of each of its queues for the device `dev`.
+    /// What to type for a remedy of the only situation: the lines of tc of each of its queues for
+    /// the device `dev`.
     #[must_use]
     pub fn tc(&self, remedy: Option<usize>, dev: &str) -> Vec<GatewayQueue> {
         let Some(settled) = self.settled_once(remedy) else { return Vec::new() };
@@ -311,10 +335,12 @@ impl Advice {
         ];
         let best = ranks.first().and_then(|rank| rank.remedy);
         let queues = self.tc(best, dev).into_iter().map(|queue| vec![queue.line, queue.tc]);
-        let others = self.other_edits(best).into_iter().map(|(key, value)| vec![key.clone(), value.clone()]);
+        let others =
+            self.other_edits(best).into_iter().map(|(key, value)| vec![key.clone(), value.clone()]);
         let rows: Vec<Vec<String>> = queues.chain(others).collect();
         let table = (!rows.is_empty()).then(|| TextTable {
-            caption: "The best: what is typed at each line, and what else changes in the file".to_owned(),
+            caption: "The best: what is typed at each line, and what else changes in the file"
+                .to_owned(),
             columns: vec!["where".to_owned(), "what".to_owned()],
             rows,
         });

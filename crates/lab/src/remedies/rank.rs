@@ -33,8 +33,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Whether they agree: on the best, and on all pairs that few tell apart but for as many as chance may have told wrongly. Seeds that tell
-    /// nothing apart agree with nothing.
+    /// Whether they agree: on the best, and on all pairs that few tell apart but for as many as
+    /// chance may have told wrongly. Seeds that tell nothing apart agree with nothing.
     #[must_use]
     pub fn holds(&self) -> bool {
         let by_chance = (1.0 - CONFIDENCE) * self.told_apart as f64;
@@ -42,22 +42,25 @@ impl Agreement {
     }
 }
 
-/// How sure it is that two scores differ. Some twenty remedies are two hundred pairs: at the usual 95 % chance would part ten.
+/// How sure it is that two scores differ. Some twenty remedies are two hundred pairs: at the usual
+/// 95 % chance would part ten.
 const CONFIDENCE: f64 = 0.99;
 
-/// Whether the first score is higher than the second beyond chance: a paired t-test over what both share, seeds, cells or
-/// experiments.
+/// Whether the first score is higher than the second beyond chance: a paired t-test over what both
+/// share, seeds, cells or experiments.
 fn is_higher(one: &[f64], other: &[f64]) -> bool {
     let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
     half_width(&differences, CONFIDENCE).is_some_and(|half| mean(&differences) > half)
 }
 
 impl Advice {
-    /// The remedies that can be applied, and what stands already, the best first; over the first `runs` runs of each situation.
+    /// The remedies that can be applied, and what stands already, the best first; over the first
+    /// `runs` runs of each situation.
     #[must_use]
     pub fn ranks(&self, runs: usize, weight: f64) -> Vec<Rank> {
         let all = std::iter::once(None).chain((0..self.remedies.len()).map(Some));
-        let standings = all.filter_map(|remedy| Some((remedy, self.standing(remedy, runs, weight)?)));
+        let standings =
+            all.filter_map(|remedy| Some((remedy, self.standing(remedy, runs, weight)?)));
         ranked(standings.collect())
     }
 
@@ -81,7 +84,9 @@ fn ranked(mut standings: Vec<(Option<usize>, Standing)>) -> Vec<Rank> {
 
 fn agreement(few: &[Rank], many: &[Rank]) -> Agreement {
     let of = |rank: &Rank| {
-        many.iter().find(|other| other.remedy == rank.remedy).map_or(f64::NAN, |rank| rank.standing.score())
+        many.iter()
+            .find(|other| other.remedy == rank.remedy)
+            .map_or(f64::NAN, |rank| rank.standing.score())
     };
     let pairs: Vec<(&Rank, f64)> = few.iter().map(|rank| (rank, of(rank))).collect();
     let (mut concordant, mut ties, mut count) = (0.0, [0.0, 0.0], 0.0);
@@ -126,8 +131,10 @@ mod tests {
             (Some(2), standing(&[0.5, 0.41, 0.3])),
         ];
         let ranks = ranked(standings);
-        let places: Vec<_> = ranks.iter().map(|rank| (rank.remedy, rank.place, rank.as_good)).collect();
-        let expected = [(Some(1), 1, true), (Some(0), 2, true), (Some(2), 3, false), (None, 4, false)];
+        let places: Vec<_> =
+            ranks.iter().map(|rank| (rank.remedy, rank.place, rank.as_good)).collect();
+        let expected =
+            [(Some(1), 1, true), (Some(0), 2, true), (Some(2), 3, false), (None, 4, false)];
         assert_eq!(places, expected);
     }
 
@@ -138,7 +145,8 @@ mod tests {
             (Some(0), standing(&[0.9, 0.9])),
             (Some(1), standing(&[0.5, 0.5])),
         ]);
-        let same = Agreement { tau: 1.0, told_apart: 3, turned: 0, same_best: true, same_first: true };
+        let same =
+            Agreement { tau: 1.0, told_apart: 3, turned: 0, same_best: true, same_first: true };
         assert_eq!(agreement(&few, &few), same);
         let many = ranked(vec![
             (None, standing(&[0.1, 0.1])),

@@ -117,8 +117,9 @@ impl Situation {
         }
         let lines = lines(&experiment, &scenario, &call)?;
         let shared = |of: fn(&AccessConfig) -> Option<usize>| {
-            let mut found: Vec<usize> =
-                ways(&scenario, &call).filter_map(|(host, _)| of(access(&scenario, host))).collect();
+            let mut found: Vec<usize> = ways(&scenario, &call)
+                .filter_map(|(host, _)| of(access(&scenario, host)))
+                .collect();
             found.sort_unstable();
             found.dedup();
             found
@@ -132,7 +133,8 @@ impl Situation {
             _ => None,
         });
         let wifi = wifi.into_iter().map(|cell| scenario.network.wifi[cell].name.clone()).collect();
-        let lte = lte.into_iter().map(|network| scenario.network.lte[network].name.clone()).collect();
+        let lte =
+            lte.into_iter().map(|network| scenario.network.lte[network].name.clone()).collect();
         let advise = experiment.advise.clone();
         Ok(Some(Self { experiment, label, call, beside, lines, wifi, lte, advise, scenario }))
     }
@@ -153,13 +155,18 @@ impl Situation {
             });
             document.edit(kind, |sections| sections.retain(|section| section == name));
             if kind == "users" {
-                document.edit(kind, |groups| groups.edit(name, |group| group.retain(|key| key != "web")));
+                document.edit(kind, |groups| {
+                    groups.edit(name, |group| group.retain(|key| key != "web"))
+                });
             }
         })
     }
 
     /// The calls of a section.
-    pub(crate) fn calls<'a>(&'a self, section: &'a Section) -> impl Iterator<Item = &'a CallConfig> + 'a {
+    pub(crate) fn calls<'a>(
+        &'a self,
+        section: &'a Section,
+    ) -> impl Iterator<Item = &'a CallConfig> + 'a {
         section.members.iter().map(|place| &self.scenario.calls[*place])
     }
 
@@ -229,7 +236,8 @@ fn name_of(path: &str) -> &str {
     path.split('.').nth(1).unwrap_or_default()
 }
 
-/// The name of a section, with its kind if it is several times among the names of all: `call.room` beside `conference.room`.
+/// The name of a section, with its kind if it is several times among the names of all: `call.room`
+/// beside `conference.room`.
 fn told_apart(section: &Section, names: &[String]) -> String {
     let name = name_of(&section.path);
     match names.iter().filter(|other| *other == name).count() {
@@ -271,7 +279,10 @@ fn judged(
     match sections.iter().find(|section| section.name == *wanted) {
         None => {
             let names = sections.iter().map(|section| section.name.as_str());
-            Err(error(format!("there is no call '{wanted}'"), did_you_mean(wanted, names, "the calls are")))
+            Err(error(
+                format!("there is no call '{wanted}'"),
+                did_you_mean(wanted, names, "the calls are"),
+            ))
         }
         Some(section) if !has_video(scenario, section) => {
             let mend = "name a call with video, whose frames tell how it fares".to_owned();
@@ -282,17 +293,25 @@ fn judged(
 }
 
 /// The ways of hosts that a section's calls pass.
-fn ways<'s>(scenario: &'s Scenario, section: &'s Section) -> impl Iterator<Item = (HostId, Direction)> + 's {
+fn ways<'s>(
+    scenario: &'s Scenario,
+    section: &'s Section,
+) -> impl Iterator<Item = (HostId, Direction)> + 's {
     section.members.iter().flat_map(|place| path_of(&scenario.calls[*place]))
 }
 
 /// The lines of one's own that the call passes, each once.
-fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result<Vec<Line>, ExperimentError> {
+fn lines(
+    experiment: &Experiment,
+    scenario: &Scenario,
+    call: &Section,
+) -> Result<Vec<Line>, ExperimentError> {
     let mut found: Vec<Line> = Vec::new();
     let origins = experiment.cells()[0].origins();
     for (host, direction) in ways(scenario, call) {
         let ((AccessConfig::Wired { up: line, .. }, Direction::Up)
-        | (AccessConfig::Wired { down: line, .. }, Direction::Down)) = (access(scenario, host), direction)
+        | (AccessConfig::Wired { down: line, .. }, Direction::Down)) =
+            (access(scenario, host), direction)
         else {
             continue;
         };
@@ -305,7 +324,8 @@ fn lines(experiment: &Experiment, scenario: &Scenario, call: &Section) -> Result
             RateConfig::Trace(_) => None,
         };
         let origin = &origins.hosts[usize::from(host.0)];
-        let (name, path) = (format!("{}.{direction}", name_of(origin)), format!("{origin}.{direction}"));
+        let (name, path) =
+            (format!("{}.{direction}", name_of(origin)), format!("{origin}.{direction}"));
         if !found.iter().any(|line| line.path == path) {
             found.push(Line { name, path, rate, host, direction, queue: line.queue.clone() });
         }

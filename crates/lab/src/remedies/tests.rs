@@ -64,7 +64,12 @@ fn the_situations_are_what_their_titles_say() {
         let it = situation(name, &[]);
         let lines: Vec<&str> = it.lines.iter().map(|line| line.name.as_str()).collect();
         let beside: Vec<Measure> = it.beside.iter().map(|beside| beside.measure).collect();
-        format!("{name}: {}; lines {lines:?}, wifi {:?}, lte {:?}, {beside:?}", it.summary(), it.wifi, it.lte)
+        format!(
+            "{name}: {}; lines {lines:?}, wifi {:?}, lte {:?}, {beside:?}",
+            it.summary(),
+            it.wifi,
+            it.lte
+        )
     });
     insta::assert_snapshot!(shown.join("\n"));
 }
@@ -77,8 +82,13 @@ fn in_every_situation_each_remedy_applies_or_says_why_not() {
         for remedy in remedies() {
             match remedy.apply(&it) {
                 Ok(settled) => {
-                    assert!(!settled.experiment.simulates(&it.experiment), "{name}: {}", remedy.name);
-                    let set: Vec<&str> = settled.set.iter().map(|(path, _)| path.as_str()).collect();
+                    assert!(
+                        !settled.experiment.simulates(&it.experiment),
+                        "{name}: {}",
+                        remedy.name
+                    );
+                    let set: Vec<&str> =
+                        settled.set.iter().map(|(path, _)| path.as_str()).collect();
                     shown += &format!("{name}: {}: {}\n", remedy.name, set.join(", "));
                 }
                 Err(unfit) => shown += &format!("{name}: {}: not, {unfit}\n", remedy.name),
@@ -99,7 +109,12 @@ fn the_lines_of_tc_mean_the_queue_that_was_judged() {
                 queues.into_iter().filter(|queue| settled.lines.contains(&queue.line)).collect();
             assert_eq!(own.len(), settled.lines.len());
             for queue in own {
-                assert!(queue.tc.lines().all(|line| line.starts_with("tc ") && line.contains("dev ppp0")));
+                assert!(
+                    queue
+                        .tc
+                        .lines()
+                        .all(|line| line.starts_with("tc ") && line.contains("dev ppp0"))
+                );
                 let read: QueueConfig = queue.tc.parse().unwrap();
                 assert_eq!(read.script("ppp0"), queue.tc);
             }
@@ -132,7 +147,12 @@ fn what_is_not_ones_own_is_not_touched_and_said_so() {
             "bearer-codel",
             "the base station is not one's own",
         ),
-        (&[("advise.dscp", "false")], "situations/lte-tcp", "dedicated-bearer", "no DSCP on the way"),
+        (
+            &[("advise.dscp", "false")],
+            "situations/lte-tcp",
+            "dedicated-bearer",
+            "no DSCP on the way",
+        ),
         (&[], adsl, "htb-relayed", "no media relay on the call's way"),
         (&[], adsl, "htb-one-call", "there is no other call"),
         (&[], adsl, "today", "the call has that controller"),
@@ -169,7 +189,8 @@ fn slips_in_advise_are_named_with_their_mend() {
         (("call.main.video", "false"), ""),
     ] {
         let experiment = Experiment::open("situations/adsl-upload").unwrap();
-        let experiment = experiment.with_overrides(&[(set.0.to_owned(), set.1.to_owned())]).unwrap();
+        let experiment =
+            experiment.with_overrides(&[(set.0.to_owned(), set.1.to_owned())]).unwrap();
         match Situation::of(&experiment, 0) {
             Err(error) => assert!(error.to_string().contains(part), "{error}"),
             Ok(found) => assert!(part.is_empty() && found.is_none(), "{set:?}"),
@@ -230,10 +251,21 @@ fn the_table_and_the_picture_have_every_remedy_and_the_words_the_best() {
     assert_eq!((table.rows.len(), advice.scatter(&ranks).points.len()), (3, 2));
     assert_eq!(table.rows[2].cells, Cells::Inapplicable("no Wi-Fi on the call's way".to_owned()));
     assert!(table.rows[0].label.ends_with("fq_codel"), "{:?}", table.rows[0]);
-    let heads = |table: &Table| table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
+    let heads =
+        |table: &Table| table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
     assert_eq!(
         heads(&table),
-        ["kind", "score", "call", "goodput", "frame delay p95", "frozen", "upload", "others keep", "Jain"]
+        [
+            "kind",
+            "score",
+            "call",
+            "goodput",
+            "frame delay p95",
+            "frozen",
+            "upload",
+            "others keep",
+            "Jain"
+        ]
     );
     // Only where something ends the call recovers from it.
     let whole = self::advice("situations/adsl-upload", &[("runs", "1")], &["sfq"]);
@@ -262,9 +294,15 @@ fn many_situations_count_as_their_experiments() {
     let advice = Advice::new(group, wmm).unwrap();
     // Two of the three cells of wifi/download have no WMM yet; the wired ones never can.
     assert_eq!(advice.applied(Some(0)), 2);
-    let reasons: BTreeSet<String> =
-        advice.settled[0].iter().filter_map(|one| one.as_ref().err()).map(ToString::to_string).collect();
-    assert_eq!(reasons.into_iter().collect::<Vec<_>>(), ["it is so already", "no Wi-Fi on the call's way"]);
+    let reasons: BTreeSet<String> = advice.settled[0]
+        .iter()
+        .filter_map(|one| one.as_ref().err())
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        reasons.into_iter().collect::<Vec<_>>(),
+        ["it is so already", "no Wi-Fi on the call's way"]
+    );
 }
 
 /// A file of one's own: a home on 1 Mbit/s with these lines besides.
@@ -299,16 +337,24 @@ const VOICE: &str = "[call.main]\n[call.voice]\nvideo = false\naudio = true\nsta
 #[test]
 fn a_voice_gains_by_what_takes_its_delay_away() {
     let it = first(&own(VOICE));
-    let settled =
-        remedies().into_iter().find(|remedy| remedy.name == "fq_codel").unwrap().apply(&it).unwrap();
+    let settled = remedies()
+        .into_iter()
+        .find(|remedy| remedy.name == "fq_codel")
+        .unwrap()
+        .apply(&it)
+        .unwrap();
     let [plain, fair] = [&it.experiment, &settled.experiment].map(|experiment| {
-        let recording = sim::run(&experiment.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
+        let recording =
+            sim::run(&experiment.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
         let voice = Judgement::of(&it, &recording).unwrap().beside[0];
         let loss = Request::new("loss", &["voice.audio"], None).unwrap();
         (voice, loss.compute(&recording).unwrap())
     });
     for (voice, loss) in [plain, fair] {
-        assert_eq!((voice.measure, voice.speed), (Measure::Voice, (1.0 - loss) * delay_factor(voice.shown)));
+        assert_eq!(
+            (voice.measure, voice.speed),
+            (Measure::Voice, (1.0 - loss) * delay_factor(voice.shown))
+        );
     }
     // Nearly all of it arrives either way, but about a second late or at once.
     assert!(plain.1 < 0.1 && fair.1 < 0.1, "{plain:?} {fair:?}");
@@ -319,7 +365,8 @@ fn a_voice_gains_by_what_takes_its_delay_away() {
 #[test]
 fn a_voice_of_which_nothing_came_is_of_no_use() {
     // It begins one packet before the end, and its way takes 20 ms.
-    let late = own(VOICE).with_overrides(&[("call.voice.start".to_owned(), "39.99s".to_owned())]).unwrap();
+    let late =
+        own(VOICE).with_overrides(&[("call.voice.start".to_owned(), "39.99s".to_owned())]).unwrap();
     let it = first(&late);
     let recording = sim::run(&late.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
     let voice = Judgement::of(&it, &recording).unwrap().beside[0];
@@ -340,10 +387,14 @@ fn who_was_starved_is_freed_tenfold_at_most() {
 #[test]
 fn a_network_that_does_not_carry_the_call_is_called_so() {
     let slow = own("[call.main]\n[tcp.upload]\nfrom = \"home\"\nto = \"net\"");
-    let slow = slow.with_overrides(&[("host.home.up.rate".to_owned(), "60kbit/s".to_owned())]).unwrap();
+    let slow =
+        slow.with_overrides(&[("host.home.up.rate".to_owned(), "60kbit/s".to_owned())]).unwrap();
     let (advice, ranks) = ranks_of(&slow, &["fq_codel"]);
     let words = advice.verdict(&ranks);
-    assert!(advice.is_poor_alone() && words.contains("does not carry the call well even alone"), "{words}");
+    assert!(
+        advice.is_poor_alone() && words.contains("does not carry the call well even alone"),
+        "{words}"
+    );
     assert!(ranks.iter().all(|rank| rank.standing.quality.mean < 1.0), "{ranks:?}");
 }
 
@@ -359,8 +410,11 @@ fn one_seed_tells_nothing_apart() {
 
 #[test]
 fn a_strategy_of_the_file_is_written_out_before_it_is_changed() {
-    let calls = "[call.main]\n[call.other]\n[strategy]\ncalls = [\"other\"]\nrelay = \"turn\"\nkind = ";
-    for (kind, remedy) in [("neutral", "codel"), ("enterprise", "fq_codel"), ("ott", "htb-one-call")] {
+    let calls =
+        "[call.main]\n[call.other]\n[strategy]\ncalls = [\"other\"]\nrelay = \"turn\"\nkind = ";
+    for (kind, remedy) in
+        [("neutral", "codel"), ("enterprise", "fq_codel"), ("ott", "htb-one-call")]
+    {
         let it = first(&own(&format!("{calls}\"{kind}\"")));
         let set = applied(&it, remedy).unwrap();
         assert!(set.iter().any(|(path, _)| path == "host.home.up.queue"), "{kind}: {set:?}");
@@ -392,8 +446,11 @@ fn what_a_section_made_is_its_own_whatever_others_are_called() {
     let text = "[conference.a]\nparties = [\"home\", \"net\"]\ntopology = \"mesh\"\n[conference.a-home]\nparties = [\"home\", \"turn\"]\ntopology = \"mesh\"\n\
                 [tcp.upload]\nfrom = \"home\"\nto = \"net\"\nflows = 2\n[tcp.upload-3]\nfrom = \"home\"\nto = \"net\"\nbytes = \"1MB\"";
     let it = first(&own(text));
-    let beside: Vec<(&str, Measure, usize)> =
-        it.beside.iter().map(|one| (one.name.as_str(), one.measure, one.section.members.len())).collect();
+    let beside: Vec<(&str, Measure, usize)> = it
+        .beside
+        .iter()
+        .map(|one| (one.name.as_str(), one.measure, one.section.members.len()))
+        .collect();
     assert_eq!(
         beside,
         [
@@ -407,7 +464,10 @@ fn what_a_section_made_is_its_own_whatever_others_are_called() {
 #[test]
 fn a_relays_own_lines_are_on_the_way() {
     let relayed = own("[call.main]\nrelay = \"turn\"");
-    let line = ("host.turn.up".to_owned(), "{ rate = \"2Mbit/s\", queue = \"pfifo limit 100\" }".to_owned());
+    let line = (
+        "host.turn.up".to_owned(),
+        "{ rate = \"2Mbit/s\", queue = \"pfifo limit 100\" }".to_owned(),
+    );
     let it = first(&relayed.with_overrides(&[line]).unwrap());
     let lines: Vec<&str> = it.lines.iter().map(|line| line.name.as_str()).collect();
     assert_eq!(lines, ["home.up", "turn.up"]);
@@ -423,9 +483,15 @@ fn a_relays_own_lines_are_on_the_way() {
 fn marks_that_a_class_does_not_take_are_said_and_missing_ones_filled_in() {
     let reason = applied(&first(&own("[call.main]\ndscp = \"cs5\"")), "htb-priority").unwrap_err();
     assert_eq!(reason, "'main' has mark 40, and the class takes EF and AF41");
-    let half = applied(&first(&own("[call.main]\naudio = true\ndscp = { audio = \"ef\" }")), "htb-priority")
-        .unwrap();
-    assert_eq!(half[1], ("call.main.dscp".to_owned(), "{ audio = \"ef\", video = \"af41\" }".to_owned()));
+    let half = applied(
+        &first(&own("[call.main]\naudio = true\ndscp = { audio = \"ef\" }")),
+        "htb-priority",
+    )
+    .unwrap();
+    assert_eq!(
+        half[1],
+        ("call.main.dscp".to_owned(), "{ audio = \"ef\", video = \"af41\" }".to_owned())
+    );
 }
 
 #[test]
@@ -458,11 +524,17 @@ fn a_run_that_breaks_off_takes_its_remedy_alone() {
     advice.break_off(2, "its run of seed 2 gave nothing: no memory".to_owned());
     assert_eq!(names(&advice), ["as it stands", "pie"].into());
     let words = advice.verdict(&advice.ranks(2, 0.5));
-    assert!(words.contains(" Left out: codel, its run of seed 2 gave nothing: no memory."), "{words}");
+    assert!(
+        words.contains(" Left out: codel, its run of seed 2 gave nothing: no memory."),
+        "{words}"
+    );
     assert!(advice.unfit().is_empty() && advice.is_ranked());
     advice.break_off(1, "its run of seed 1 gave nothing: no memory".to_owned());
     assert!(!advice.is_ranked());
-    assert_eq!(advice.left_out()[0], "situations/adsl-upload, its run of seed 1 gave nothing: no memory");
+    assert_eq!(
+        advice.left_out()[0],
+        "situations/adsl-upload, its run of seed 1 gave nothing: no memory"
+    );
 }
 
 #[test]
@@ -488,15 +560,16 @@ fn a_voice_that_was_given_up_is_heard_for_a_part_of_its_time() {
         "[{ at = \"0s\", value = \"0%\" }, { at = \"10s\", value = \"100%\" }]".to_owned(),
     )];
     let voices = [own(&text), own(&text).with_overrides(&dead).unwrap()].map(|experiment| {
-        let recording = sim::run(&experiment.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
+        let recording =
+            sim::run(&experiment.cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
         Judgement::of(&it, &recording).unwrap().beside[0]
     });
     assert!(voices[0].shown.is_finite() && voices[1].shown.is_infinite(), "{voices:?}");
     // 10 s of 40 s.
     assert!(voices[1].speed <= 0.25 && voices[1].speed > 0.0, "{voices:?}");
     // Whether the sender gave it up too or sent on: what never came counts once.
-    let patient =
-        own(VOICE).with_overrides(&[("call.voice.start".to_owned(), "0s".to_owned()), dead[0].clone()]);
+    let patient = own(VOICE)
+        .with_overrides(&[("call.voice.start".to_owned(), "0s".to_owned()), dead[0].clone()]);
     let recording =
         sim::run(&patient.unwrap().cells()[0].scenario(Seed(1)), sim::Options::default()).unwrap();
     let sent_on = Judgement::of(&it, &recording).unwrap().beside[0];
@@ -509,8 +582,12 @@ fn sections_of_one_name_are_told_apart() {
                 [tcp.room]\nfrom = \"home\"\nto = \"net\"";
     let it = first(&own(text));
     let beside: Vec<&str> = it.beside.iter().map(|beside| beside.name.as_str()).collect();
-    assert_eq!((it.call.name.as_str(), &beside[..]), ("call.room", &["conference.room", "room"][..]));
-    let named = |call: &str| own(text).with_overrides(&[("advise.call".to_owned(), call.to_owned())]);
+    assert_eq!(
+        (it.call.name.as_str(), &beside[..]),
+        ("call.room", &["conference.room", "room"][..])
+    );
+    let named =
+        |call: &str| own(text).with_overrides(&[("advise.call".to_owned(), call.to_owned())]);
     assert_eq!(first(&named("conference.room").unwrap()).call.name, "conference.room");
     let ambiguous = Situation::of(&named("room").unwrap(), 0).unwrap_err().to_string();
     assert!(ambiguous.contains("the calls are call.room, conference.room"), "{ambiguous}");

@@ -1,4 +1,5 @@
-//! A figure in words and as a table of numbers, for those who cannot see it and for those who want the values.
+//! A figure in words and as a table of numbers, for those who cannot see it and for those who want
+//! the values.
 
 use super::model::{At, Bar, Body, BoxStats, Figure, Grouped, Line, Mark, Panel, TextTable};
 use super::plot::si;
@@ -38,7 +39,9 @@ fn count(n: usize, noun: &str) -> String {
 fn panel(panel: &Panel) -> String {
     let lines: Vec<String> = panel.lines.iter().map(range).collect();
     let heading = [panel.title.as_str(), panel.y_label.as_str()].join(" ");
-    format!("{}: {}. {}", heading.trim(), lines.join("; "), marked(&panel.marks)).trim_end().to_owned()
+    format!("{}: {}. {}", heading.trim(), lines.join("; "), marked(&panel.marks))
+        .trim_end()
+        .to_owned()
 }
 
 fn range(line: &Line) -> String {
@@ -62,7 +65,9 @@ fn marked(marks: &[Mark]) -> String {
     let texts: Vec<String> = marks
         .iter()
         .map(|mark| match mark.at {
-            At::Y(v) | At::X(v) | At::YBetween { y: v, .. } => format!("{} at {}", mark.text(), number(v)),
+            At::Y(v) | At::X(v) | At::YBetween { y: v, .. } => {
+                format!("{} at {}", mark.text(), number(v))
+            }
         })
         .collect();
     if texts.is_empty() { String::new() } else { format!("Marked: {}.", texts.join("; ")) }
@@ -92,7 +97,11 @@ pub(super) fn numbers(figure: &Figure) -> Option<TextTable> {
     }
 }
 
-fn grouped_table<T>(grouped: &Grouped<T>, names: &[&str], cells: fn(&T) -> Vec<Option<f64>>) -> TextTable {
+fn grouped_table<T>(
+    grouped: &Grouped<T>,
+    names: &[&str],
+    cells: fn(&T) -> Vec<Option<f64>>,
+) -> TextTable {
     let mut rows: Vec<(Vec<String>, Vec<Option<f64>>)> = Vec::new();
     for group in &grouped.groups {
         for (item, (name, _)) in group.items.iter().zip(&grouped.series) {
@@ -104,12 +113,14 @@ fn grouped_table<T>(grouped: &Grouped<T>, names: &[&str], cells: fn(&T) -> Vec<O
         .filter(|i| rows.iter().any(|(_, cells)| cells.get(*i).is_some_and(Option::is_some)))
         .collect();
     let heads = used.iter().filter_map(|i| names.get(*i)).map(|name| (*name).to_owned());
-    let columns = [grouped.x_label.clone(), String::from("series")].into_iter().chain(heads).collect();
+    let columns =
+        [grouped.x_label.clone(), String::from("series")].into_iter().chain(heads).collect();
     let rows = rows
         .into_iter()
         .map(|(mut row, cells)| {
             row.extend(
-                used.iter().map(|i| cells.get(*i).copied().flatten().map_or_else(String::new, number)),
+                used.iter()
+                    .map(|i| cells.get(*i).copied().flatten().map_or_else(String::new, number)),
             );
             row
         })

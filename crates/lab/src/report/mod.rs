@@ -1,12 +1,13 @@
-//! A report: one HTML page that stands alone. Styles, script and plots (SVG) are in the page, so it opens from disk,
-//! prints, and never touches a network. The same [`Report`] gives the same bytes.
+//! A report: one HTML page that stands alone. Styles, script and plots (SVG) are in the page, so it
+//! opens from disk, prints, and never touches a network. The same [`Report`] gives the same bytes.
 //!
 //! ```text
 //! Report ──► page (maud) ──► claims table, tables, verdict
 //!               └──► plot (plotters, SVG) ──► axis, thin, xy | grouped | scatter, labels
 //! ```
 //!
-//! The module knows nothing of experiments or controllers: what made the numbers fills in the structs of [`model`].
+//! The module knows nothing of experiments or controllers: what made the numbers fills in the
+//! structs of [`model`].
 
 mod anchor;
 mod claims;

@@ -174,10 +174,11 @@ pub struct Panel {
     pub lines: Vec<Line>,
     /// Published values and other references.
     pub marks: Vec<Mark>,
-    /// Fixed range of the vertical axis; values outside are drawn at its edge. `None` fits the data.
+    /// Fixed range of the vertical axis; values outside are drawn at its edge. `None` fits the
+    /// data.
     pub y_range: Option<(f64, f64)>,
-    /// Logarithmic vertical axis. Values that are not positive, and those more than six decades below the greatest,
-    /// are drawn at the axis' floor, whose tick then reads `≤`.
+    /// Logarithmic vertical axis. Values that are not positive, and those more than six decades
+    /// below the greatest, are drawn at the axis' floor, whose tick then reads `≤`.
     pub log_y: bool,
 }
 
@@ -220,7 +221,8 @@ pub enum LineStyle {
     Dots,
 }
 
-/// What a series stands for, which decides its colour. Colours: Okabe and Ito, *Color Universal Design* (2008).
+/// What a series stands for, which decides its colour. Colours: Okabe and Ito, *Color Universal
+/// Design* (2008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The n-th thing measured. Six colours, then again from the first.
@@ -243,7 +245,8 @@ pub(super) const PUBLISHED: &str = "published";
 pub struct Mark {
     /// Where.
     pub at: At,
-    /// The value with its unit, or a name; drawn as `published 86 %` if the kind is [`MarkKind::Published`].
+    /// The value with its unit, or a name; drawn as `published 86 %` if the kind is
+    /// [`MarkKind::Published`].
     pub label: String,
     /// Whose value it is.
     pub kind: MarkKind,
@@ -334,7 +337,8 @@ pub struct Bar {
     pub published: Option<f64>,
 }
 
-/// The percentiles that a box with whiskers shows: whiskers at 5 and 95, box from 25 to 75, line at the median.
+/// The percentiles that a box with whiskers shows: whiskers at 5 and 95, box from 25 to 75, line at
+/// the median.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoxStats {
     /// 5th percentile.

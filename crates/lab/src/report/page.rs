@@ -84,7 +84,12 @@ fn figure_count(section: &Section) -> String {
     }
 }
 
-fn section(part: &Section, index: usize, anchors: &Anchors, number: &mut usize) -> Result<Markup, PlotError> {
+fn section(
+    part: &Section,
+    index: usize,
+    anchors: &Anchors,
+    number: &mut usize,
+) -> Result<Markup, PlotError> {
     let mut figures = Vec::with_capacity(part.figures.len());
     for (i, shown) in part.figures.iter().enumerate() {
         *number += 1;

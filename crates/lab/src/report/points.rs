@@ -1,4 +1,5 @@
-//! What stands beside a plot of points: their names, if numbers stand for them in the plot, and those that have no place.
+//! What stands beside a plot of points: their names, if numbers stand for them in the plot, and
+//! those that have no place.
 
 use super::model::{Dimension, Point, Scale, Scatter, TextTable};
 use crate::metrics::Estimate;
@@ -6,8 +7,12 @@ use maud::{Markup, html};
 
 /// The names behind the numbers in the plot, and the points that are not drawn.
 pub(super) fn key(scatter: &Scatter) -> Markup {
-    let away: Vec<String> =
-        scatter.points.iter().filter(|point| !point.is_drawn()).map(|point| absent(point, scatter)).collect();
+    let away: Vec<String> = scatter
+        .points
+        .iter()
+        .filter(|point| !point.is_drawn())
+        .map(|point| absent(point, scatter))
+        .collect();
     html! {
         @if scatter.is_numbered() {
             ol.key { @for point in &scatter.points { li { (point.full_name()) } } }
@@ -34,7 +39,12 @@ pub(super) fn words(scatter: &Scatter) -> String {
         format!("{}: {}, {}", point.full_name(), x.number(point.x.mean), y.number(point.y.mean))
     };
     let points: Vec<String> = scatter.points.iter().map(place).collect();
-    format!("{} over {}. {}.", y.label(&scatter.y.label), x.label(&scatter.x.label), points.join("; "))
+    format!(
+        "{} over {}. {}.",
+        y.label(&scatter.y.label),
+        x.label(&scatter.x.label),
+        points.join("; ")
+    )
 }
 
 /// The points as a table.

@@ -1,4 +1,5 @@
-//! Tables of values: means with their intervals, and how each stands against the row that it is compared with.
+//! Tables of values: means with their intervals, and how each stands against the row that it is
+//! compared with.
 
 use super::model::{Cell, Cells, Column, Row, Scale, Table};
 use super::verdict::{self, Verdict};
@@ -6,8 +7,12 @@ use crate::metrics::Estimate;
 use maud::{Markup, html};
 
 pub(super) fn table(table: &Table) -> Markup {
-    let columns: Vec<(&Column, Scale)> =
-        table.columns.iter().enumerate().map(|(i, column)| (column, table.scale(i, column))).collect();
+    let columns: Vec<(&Column, Scale)> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(i, column)| (column, table.scale(i, column)))
+        .collect();
     html! {
         div.scroll {
             table.data.values {
@@ -78,7 +83,8 @@ fn value(estimate: &Estimate, scale: Scale) -> Markup {
 
 fn difference(Verdict { text, is_better }: &Verdict) -> Markup {
     let Some(is_better) = *is_better else { return html! { span.change { (text) } } };
-    let (class, sign, word) = if is_better { ("better", "▲", "better") } else { ("worse", "▼", "worse") };
+    let (class, sign, word) =
+        if is_better { ("better", "▲", "better") } else { ("worse", "▼", "worse") };
     html! {
         span class={ "change " (class) } {
             span aria-hidden="true" { (sign) } " " (text)
@@ -90,16 +96,20 @@ fn difference(Verdict { text, is_better }: &Verdict) -> Markup {
 /// How to read it.
 fn notes(table: &Table) -> Vec<String> {
     let columns = 0..table.columns.len();
-    let has_intervals =
-        columns.clone().any(|column| table.values(column).any(|estimate| estimate.half_width.is_some()));
+    let has_intervals = columns
+        .clone()
+        .any(|column| table.values(column).any(|estimate| estimate.half_width.is_some()));
     let compared =
         table.rows.iter().enumerate().any(|(i, row)| row.reference.is_some_and(|other| other != i));
     let mut notes = Vec::new();
     if has_intervals {
-        notes.push("Means of the runs ± half the width of their 95 % confidence intervals.".to_owned());
+        notes.push(
+            "Means of the runs ± half the width of their 95 % confidence intervals.".to_owned(),
+        );
     }
     if compared && !table.reference.is_empty() {
-        let unmarked = if has_intervals { "; what the intervals may explain is not marked" } else { "" };
+        let unmarked =
+            if has_intervals { "; what the intervals may explain is not marked" } else { "" };
         notes.push(format!("▲ better, ▼ worse than {}{unmarked}.", table.reference));
     }
     notes

@@ -3,8 +3,8 @@
 mod values;
 
 use super::{
-    At, Bar, Body, BoxStats, ClaimRow, Compared, Figure, Finding, Group, Grouped, Line, LineStyle, Mark,
-    MarkKind, Panel, Report, Role, Section, Status, TextTable, html,
+    At, Bar, Body, BoxStats, ClaimRow, Compared, Figure, Finding, Group, Grouped, Line, LineStyle,
+    Mark, MarkKind, Panel, Report, Role, Section, Status, TextTable, html,
 };
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeSet;
@@ -26,17 +26,28 @@ fn line(points: Vec<(f64, f64)>, style: LineStyle) -> Line {
 }
 
 fn time(lines: Vec<Line>, log_y: bool) -> Body {
-    let panel =
-        Panel { title: "Rate".to_owned(), y_label: "bit/s".to_owned(), lines, log_y, ..Panel::default() };
+    let panel = Panel {
+        title: "Rate".to_owned(),
+        y_label: "bit/s".to_owned(),
+        lines,
+        log_y,
+        ..Panel::default()
+    };
     Body::Time { panels: vec![panel.clone(), panel], x_label: "time (s)".to_owned() }
 }
 
 fn figure(id: &str, body: Body) -> Figure {
-    Figure { id: id.to_owned(), title: format!("Title of {id}"), caption: "Caption".to_owned(), body }
+    Figure {
+        id: id.to_owned(),
+        title: format!("Title of {id}"),
+        caption: "Caption".to_owned(),
+        body,
+    }
 }
 
 fn of_figures(figures: Vec<Figure>) -> Report {
-    let section = Section { id: "s".to_owned(), title: "Section".to_owned(), figures, ..Section::default() };
+    let section =
+        Section { id: "s".to_owned(), title: "Section".to_owned(), figures, ..Section::default() };
     Report { title: "Report".to_owned(), sections: vec![section], ..Report::default() }
 }
 
@@ -53,7 +64,10 @@ fn claim(id: &str, paper: &str, status: Status) -> ClaimRow {
 
 fn bars(items: Vec<Option<Bar>>) -> Grouped<Bar> {
     Grouped {
-        series: vec![("1 Mbit/s".to_owned(), Role::Series(0)), ("2 Mbit/s".to_owned(), Role::Series(1))],
+        series: vec![
+            ("1 Mbit/s".to_owned(), Role::Series(0)),
+            ("2 Mbit/s".to_owned(), Role::Series(1)),
+        ],
         groups: vec![Group { label: "150".to_owned(), items }],
         x_label: "T_q (ms)".to_owned(),
         y_label: "Utilisation".to_owned(),
@@ -68,16 +82,27 @@ fn the_page_has_verdict_claims_contents_and_figures() {
         claim("V-1", "Guerrero", Status::NotReproduced),
         claim("C-2", "Carlucci", Status::NotRun),
     ];
-    let mut report =
-        of_figures(vec![figure("f", time(vec![line(vec![(0.0, 1.0), (1.0, 2.0)], LineStyle::Line)], false))]);
+    let mut report = of_figures(vec![figure(
+        "f",
+        time(vec![line(vec![(0.0, 1.0), (1.0, 2.0)], LineStyle::Line)], false),
+    )]);
     report.claims = claims;
-    report.sections.push(Section { id: "t".to_owned(), title: "Second".to_owned(), ..Section::default() });
+    report.sections.push(Section {
+        id: "t".to_owned(),
+        title: "Second".to_owned(),
+        ..Section::default()
+    });
     let page = Html::parse_document(&html(&report).unwrap());
     assert!(page.errors.is_empty(), "{:?}", page.errors);
-    assert_eq!(text(select(&page, ".verdict")[0]), "1 of 3 claims reproduced; 1 not reproduced, 1 not run.");
+    assert_eq!(
+        text(select(&page, ".verdict")[0]),
+        "1 of 3 claims reproduced; 1 not reproduced, 1 not run."
+    );
     let rows = select(&page, "table.claims tr[data-status]");
-    let ids: Vec<String> =
-        rows.iter().map(|r| text(r.select(&Selector::parse("th").unwrap()).next().unwrap())).collect();
+    let ids: Vec<String> = rows
+        .iter()
+        .map(|r| text(r.select(&Selector::parse("th").unwrap()).next().unwrap()))
+        .collect();
     assert_eq!(ids, ["C-1", "C-2", "V-1"], "brought together by paper");
     let states: Vec<String> = select(&page, ".status").into_iter().map(text).collect();
     assert_eq!(states, ["✓ reproduced", "– not run", "✗ not reproduced"]);
@@ -86,7 +111,11 @@ fn the_page_has_verdict_claims_contents_and_figures() {
         select(&page, "figure figcaption b").into_iter().map(text).collect::<Vec<_>>(),
         ["Figure 1. Title of f."]
     );
-    assert_eq!(select(&page, "#filter[hidden]").len(), 1, "without the script there is no dead filter");
+    assert_eq!(
+        select(&page, "#filter[hidden]").len(),
+        1,
+        "without the script there is no dead filter"
+    );
 }
 
 #[test]
@@ -94,7 +123,9 @@ fn every_link_and_label_has_a_target_and_names_are_unique() {
     let figures = ["f", "f", "ü/<>", ""].map(|id| figure(id, Body::Bars(bars(vec![]))));
     let mut report = of_figures(figures.to_vec());
     report.claims = vec![claim("C-1", "p", Status::NotRun)];
-    report.claims.push(ClaimRow { anchor: Some("nowhere".to_owned()), ..claim("C-2", "p", Status::NotRun) });
+    report
+        .claims
+        .push(ClaimRow { anchor: Some("nowhere".to_owned()), ..claim("C-2", "p", Status::NotRun) });
     report.sections.extend(report.sections.clone());
     let page = Html::parse_document(&html(&report).unwrap());
     let ids: Vec<&str> = select(&page, "[id]").iter().filter_map(|e| e.attr("id")).collect();
@@ -167,7 +198,8 @@ fn hostile_names_stay_text() {
         anchor: Some(h()),
     };
     let finding = Finding { who: h(), status: Status::NotReproduced, measured: h(), caveat: h() };
-    let compared = Compared { id: h(), source: h(), published: h(), check: h(), findings: vec![finding] };
+    let compared =
+        Compared { id: h(), source: h(), published: h(), check: h(), findings: vec![finding] };
     let report = Report {
         title: h(),
         subtitle: h(),
@@ -187,7 +219,8 @@ fn hostile_names_stay_text() {
     assert_eq!(select(&page, "script").len(), 1, "only the filter");
     assert!(select(&page, "[onload]").is_empty());
     assert!(!text(select(&page, "script")[0]).contains("alert"));
-    let texts: Vec<String> = select(&page, "svg text").iter().map(|t| t.text().collect::<String>()).collect();
+    let texts: Vec<String> =
+        select(&page, "svg text").iter().map(|t| t.text().collect::<String>()).collect();
     assert!(texts.iter().any(|t| t.trim().contains(HOSTILE)), "as written: {texts:?}");
 }
 
@@ -206,7 +239,11 @@ fn the_same_report_is_the_same_bytes() {
         ),
         figure(
             "b",
-            Body::Bars(bars(vec![Some(Bar { value: 0.9, spread: Some((0.8, 1.0)), published: Some(0.91) })])),
+            Body::Bars(bars(vec![Some(Bar {
+                value: 0.9,
+                spread: Some((0.8, 1.0)),
+                published: Some(0.91),
+            })])),
         ),
     ]);
     assert_eq!(html(&report).unwrap(), html(&report.clone()).unwrap());
@@ -216,7 +253,10 @@ fn the_same_report_is_the_same_bytes() {
 fn an_empty_report_is_a_page() {
     let page = Html::parse_document(&html(&Report::default()).unwrap());
     assert!(page.errors.is_empty(), "{:?}", page.errors);
-    assert!(select(&page, "script, table, nav, figure, .verdict").is_empty(), "nothing is said of no claims");
+    assert!(
+        select(&page, "script, table, nav, figure, .verdict").is_empty(),
+        "nothing is said of no claims"
+    );
     let empty = [
         Body::Time { panels: vec![], x_label: String::new() },
         time(vec![], false),
@@ -237,7 +277,9 @@ fn an_empty_report_is_a_page() {
 
 #[test]
 fn a_series_without_numbers_draws_no_line() {
-    for (style, log) in [(LineStyle::Line, false), (LineStyle::Step, true), (LineStyle::Dots, false)] {
+    for (style, log) in
+        [(LineStyle::Line, false), (LineStyle::Step, true), (LineStyle::Dots, false)]
+    {
         let series = line(vec![(0.0, f64::NAN), (1.0, f64::INFINITY), (f64::NAN, 1.0)], style);
         let (_, page) = drawn(time(vec![series], log));
         let drawn = select(&page, "svg polyline.s0, svg circle.f0");
@@ -248,8 +290,15 @@ fn a_series_without_numbers_draws_no_line() {
 
 #[test]
 fn a_gap_breaks_the_line_and_a_lone_sample_is_a_dot() {
-    let points =
-        vec![(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 2.0), (4.0, f64::NAN), (5.0, 1.0), (6.0, 1.0)];
+    let points = vec![
+        (0.0, 1.0),
+        (1.0, 2.0),
+        (2.0, f64::NAN),
+        (3.0, 2.0),
+        (4.0, f64::NAN),
+        (5.0, 1.0),
+        (6.0, 1.0),
+    ];
     let (_, page) = drawn(time(vec![line(points, LineStyle::Line)], false));
     // In each of two panels: the legend's sign and two stretches; one dot.
     assert_eq!(select(&page, "svg polyline.s0").len(), 2 * 3);
@@ -261,26 +310,32 @@ fn a_gap_breaks_the_line_and_a_lone_sample_is_a_dot() {
 #[test]
 fn everything_drawn_lies_on_the_canvas() {
     let huge = vec![(0.0, f64::MAX), (1e300, -f64::MAX), (1.1e300, 0.0), (1.2e300, 5e-324)];
-    let stats = BoxStats { p5: 0.0, p25: 0.0, p50: 3.0, p75: 1e12, p95: f64::MAX, published: Some(-1.0) };
+    let stats =
+        BoxStats { p5: 0.0, p25: 0.0, p50: 3.0, p75: 1e12, p95: f64::MAX, published: Some(-1.0) };
     let boxes = Grouped {
         series: vec![("a".to_owned(), Role::Series(7))],
         groups: vec![Group { label: "g".to_owned(), items: vec![Some(stats), Some(stats), None] }],
         log_y: true,
         ..Grouped::default()
     };
-    let mut bodies = vec![Body::Boxes(Grouped { log_y: false, ..boxes.clone() }), Body::Boxes(boxes)];
+    let mut bodies =
+        vec![Body::Boxes(Grouped { log_y: false, ..boxes.clone() }), Body::Boxes(boxes)];
     for style in [LineStyle::Line, LineStyle::Step, LineStyle::Dots] {
         bodies.extend([true, false].map(|log| time(vec![line(huge.clone(), style)], log)));
     }
     for body in bodies {
         let (_, page) = drawn(body);
         let svg = select(&page, "svg")[0];
-        let size: Vec<f64> = svg.attr("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
+        let size: Vec<f64> =
+            svg.attr("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
         for path in select(&page, "svg polyline") {
             for point in path.attr("points").unwrap().split_whitespace() {
                 let (x, y) = point.split_once(',').unwrap();
                 let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
-                assert!((0.0..=size[2]).contains(&x) && (0.0..=size[3]).contains(&y), "{point} {size:?}");
+                assert!(
+                    (0.0..=size[2]).contains(&x) && (0.0..=size[3]).contains(&y),
+                    "{point} {size:?}"
+                );
             }
         }
     }
@@ -338,10 +393,12 @@ fn lying_bars_keep_their_long_names() {
 #[test]
 fn a_full_report_stays_small() {
     let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8);
-    let series =
-        |k: u32| line((0..3000).map(|i| (f64::from(i) / 10.0, noise(i + k))).collect(), LineStyle::Line);
+    let series = |k: u32| {
+        line((0..3000).map(|i| (f64::from(i) / 10.0, noise(i + k))).collect(), LineStyle::Line)
+    };
     let panel = |k| Panel { lines: vec![series(k), series(k + 1)], ..Panel::default() };
-    let body = || Body::Time { panels: (0..3).map(panel).collect(), x_label: "time (s)".to_owned() };
+    let body =
+        || Body::Time { panels: (0..3).map(panel).collect(), x_label: "time (s)".to_owned() };
     let figures = (0..60).map(|i| figure(&format!("f{i}"), body())).collect();
     let size = html(&of_figures(figures)).unwrap().len();
     assert!(size < 5_000_000, "{size} bytes");

@@ -33,8 +33,12 @@ fn cell(row: &[String], index: usize) -> &str {
 
 /// Every cell that is not empty begins with a digit, and there is one.
 fn is_numeric(table: &TextTable, column: usize) -> bool {
-    let mut cells =
-        table.rows.iter().map(|row| cell(row, column)).filter(|c| !c.is_empty() && *c != "–").peekable();
+    let mut cells = table
+        .rows
+        .iter()
+        .map(|row| cell(row, column))
+        .filter(|c| !c.is_empty() && *c != "–")
+        .peekable();
     cells.peek().is_some() && cells.all(number_like)
 }
 

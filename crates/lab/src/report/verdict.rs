@@ -6,20 +6,33 @@ use crate::metrics::{Better, Estimate, Unit};
 /// From so many times on a growth is told in times, not in per cent.
 const TIMES: f64 = 10.0;
 
-/// A difference in words, none where there is no number, and whether it is for the better; `None` if that cannot be said.
+/// A difference in words, none where there is no number, and whether it is for the better; `None`
+/// if that cannot be said.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Verdict {
     pub(super) text: String,
     pub(super) is_better: Option<bool>,
 }
 
-/// How a cell stands against the row that its row is compared with; `None` if there is nothing to compare.
-pub(super) fn of(table: &Table, row: usize, column: usize, of: &Column, scale: Scale) -> Option<Verdict> {
+/// How a cell stands against the row that its row is compared with; `None` if there is nothing to
+/// compare.
+pub(super) fn of(
+    table: &Table,
+    row: usize,
+    column: usize,
+    of: &Column,
+    scale: Scale,
+) -> Option<Verdict> {
     let reference = table.rows.get(row)?.reference.filter(|reference| *reference != row)?;
     against(table.value(row, column)?, table.value(reference, column)?, of, scale)
 }
 
-fn against(value: &Estimate, reference: &Estimate, column: &Column, scale: Scale) -> Option<Verdict> {
+fn against(
+    value: &Estimate,
+    reference: &Estimate,
+    column: &Column,
+    scale: Scale,
+) -> Option<Verdict> {
     if value.mean.is_nan() || reference.mean.is_nan() {
         return None;
     }
@@ -54,14 +67,17 @@ fn uncertainty(value: &Estimate, reference: &Estimate) -> f64 {
     libm::hypot(half(value), half(reference))
 }
 
-/// The difference as a share of the reference; of shares in percentage points, of decibels in decibels.
+/// The difference as a share of the reference; of shares in percentage points, of decibels in
+/// decibels.
 fn words(value: f64, reference: f64, unit: Unit, scale: Scale) -> String {
     let difference = value - reference;
     match unit {
         Unit::Share => format!("{} points", signed(difference * 100.0)),
         Unit::Dbm | Unit::Decibels => format!("{} dB", signed(difference)),
         _ if reference == 0.0 => scale.difference(difference),
-        _ if value / reference >= TIMES => format!("× {}", signed(value / reference).trim_start_matches('+')),
+        _ if value / reference >= TIMES => {
+            format!("× {}", signed(value / reference).trim_start_matches('+'))
+        }
         _ => percent(difference / reference.abs() * 100.0),
     }
 }

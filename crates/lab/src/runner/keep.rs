@@ -10,8 +10,8 @@ use sim::Recording;
 use std::path::Path;
 use units::Seed;
 
-/// Puts a run, which was made in this way, into a store, with the usual metrics of its streams and notes on it; gives its
-/// number there. Notes are (name, value), named as in `docs/STORE.md`.
+/// Puts a run, which was made in this way, into a store, with the usual metrics of its streams and
+/// notes on it; gives its number there. Notes are (name, value), named as in `docs/STORE.md`.
 ///
 /// # Errors
 /// When it cannot be written; then nothing of it is.
@@ -28,7 +28,12 @@ pub fn keep(
 }
 
 /// What a run of an experiment is a run of.
-pub(super) fn meta(experiment: &Experiment, job: Job, mode: Mode, notes: &[(String, String)]) -> RunMeta {
+pub(super) fn meta(
+    experiment: &Experiment,
+    job: Job,
+    mode: Mode,
+    notes: &[(String, String)],
+) -> RunMeta {
     RunMeta {
         experiment: experiment.name.clone(),
         cell: experiment.cells()[job.cell].params.clone(),
@@ -41,11 +46,16 @@ pub(super) fn meta(experiment: &Experiment, job: Job, mode: Mode, notes: &[(Stri
     }
 }
 
-/// Puts a run that was made of a dump into a store, as one of the experiment `name`; gives its number there.
+/// Puts a run that was made of a dump into a store, as one of the experiment `name`; gives its
+/// number there.
 ///
 /// # Errors
 /// As [`keep`].
-pub fn keep_imported(store: &mut Store, name: &str, imported: &Imported) -> Result<i64, StoreError> {
+pub fn keep_imported(
+    store: &mut Store,
+    name: &str,
+    imported: &Imported,
+) -> Result<i64, StoreError> {
     let meta = RunMeta {
         experiment: name.to_owned(),
         cell: Vec::new(),
@@ -64,7 +74,8 @@ fn usual_metrics(recording: &Recording) -> Vec<(String, String, f64)> {
     let mut metrics = Vec::new();
     for stream in summary(recording) {
         let values = stream.values.into_iter();
-        metrics.extend(values.map(|(name, _, value)| (stream.stream.clone(), name.to_owned(), value)));
+        metrics
+            .extend(values.map(|(name, _, value)| (stream.stream.clone(), name.to_owned(), value)));
     }
     metrics
 }

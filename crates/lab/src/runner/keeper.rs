@@ -77,7 +77,8 @@ impl Keeper {
         self.shelf.is_some().then(|| digest(scenario))
     }
 
-    /// The run with this digest, if it was made before. When it cannot be read, nothing new is begun: `cancel` is set.
+    /// The run with this digest, if it was made before. When it cannot be read, nothing new is
+    /// begun: `cancel` is set.
     pub(super) fn find(
         &self,
         experiment: &Experiment,
@@ -114,7 +115,8 @@ impl Keeper {
         }
     }
 
-    /// Keeps a run that was made in this way, with notes on it. When that fails, as when the disk is full, nothing new is begun: `cancel` is set. Gives its number there.
+    /// Keeps a run that was made in this way, with notes on it. When that fails, as when the disk
+    /// is full, nothing new is begun: `cancel` is set. Gives its number there.
     pub fn keep(
         &self,
         experiment: &Experiment,
@@ -141,19 +143,24 @@ impl Keeper {
     #[must_use]
     pub fn finish(self) -> Kept {
         let Some(shelf) = self.shelf else { return Kept::default() };
-        let Shelf { kept, found, fault, .. } = shelf.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Shelf { kept, found, fault, .. } =
+            shelf.into_inner().unwrap_or_else(PoisonError::into_inner);
         Kept { kept, found, fault }
     }
 }
 
 impl Shelf {
-    /// The recording of these runs, which are one; and whether one of them is the one that is wanted.
+    /// The recording of these runs, which are one; and whether one of them is the one that is
+    /// wanted.
     fn read(&self, ids: &[i64], wanted: &RunMeta) -> Result<Found, StoreError> {
-        let metas =
-            ids.iter().map(|id| Ok(self.store.run(*id)?.meta)).collect::<Result<Vec<_>, StoreError>>()?;
+        let metas = ids
+            .iter()
+            .map(|id| Ok(self.store.run(*id)?.meta))
+            .collect::<Result<Vec<_>, StoreError>>()?;
         // Of another version it would be another run, if it were not the same model.
-        let is_kept =
-            metas.into_iter().any(|meta| RunMeta { version: wanted.version.clone(), ..meta } == *wanted);
+        let is_kept = metas
+            .into_iter()
+            .any(|meta| RunMeta { version: wanted.version.clone(), ..meta } == *wanted);
         Ok(Found { recording: self.store.recording(ids[0])?, is_kept })
     }
 
@@ -167,8 +174,8 @@ fn note(digest: &str) -> (String, String) {
     (DIGEST.to_owned(), digest.to_owned())
 }
 
-/// A number for a scenario and the model that simulates it: all of the scenario, its seed and the content of files that it names among it,
-/// and the source of the model.
+/// A number for a scenario and the model that simulates it: all of the scenario, its seed and the
+/// content of files that it names among it, and the source of the model.
 fn digest(scenario: &Scenario) -> String {
     /// Takes text in without keeping it.
     struct Into<'h>(&'h mut SipHasher24);
@@ -179,7 +186,8 @@ fn digest(scenario: &Scenario) -> String {
         }
     }
     let mut hasher = SipHasher24::new();
-    let written = fmt::write(&mut Into(&mut hasher), format_args!("{} {scenario:?}", env!("WEIR_MODEL")));
+    let written =
+        fmt::write(&mut Into(&mut hasher), format_args!("{} {scenario:?}", env!("WEIR_MODEL")));
     debug_assert!(written.is_ok(), "no part of it refuses");
     format!("{:032x}", hasher.finish128().as_u128())
 }

@@ -1,5 +1,6 @@
-//! Runs experiments: every cell with every seed, on all cores. What comes out is in the order of (experiment, cell,
-//! run), whatever the number of threads, so a result does not depend on the machine.
+//! Runs experiments: every cell with every seed, on all cores. What comes out is in the order of
+//! (experiment, cell, run), whatever the number of threads, so a result does not depend on the
+//! machine.
 
 mod keep;
 mod keeper;
@@ -47,7 +48,9 @@ impl fmt::Display for RunFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(reason) => f.write_str(reason),
-            Self::Panicked(reason) => write!(f, "it broke off, which is a fault of the program: {reason}"),
+            Self::Panicked(reason) => {
+                write!(f, "it broke off, which is a fault of the program: {reason}")
+            }
         }
     }
 }
@@ -114,8 +117,9 @@ pub fn all_cores() -> NonZeroUsize {
 }
 
 impl Runner<'_> {
-    /// Runs all experiments. `each` makes something of a recording, in the thread of the run; `sink` gets the outcomes in
-    /// order, in the calling thread, as soon as all before are there and the run is kept.
+    /// Runs all experiments. `each` makes something of a recording, in the thread of the run;
+    /// `sink` gets the outcomes in order, in the calling thread, as soon as all before are there
+    /// and the run is kept.
     pub fn run<T: Send>(
         &self,
         experiments: &[Experiment],
@@ -143,8 +147,9 @@ impl Runner<'_> {
         let attempt = || {
             let scenario = experiment.cells()[job.cell].scenario(job.seed);
             let digest = self.keeper.digest(&scenario);
-            let found =
-                digest.as_ref().and_then(|digest| self.keeper.find(experiment, job, digest, self.cancel));
+            let found = digest
+                .as_ref()
+                .and_then(|digest| self.keeper.find(experiment, job, digest, self.cancel));
             let (recording, is_kept) = match found {
                 Some(Found { recording, is_kept }) => (recording, is_kept),
                 None => {
@@ -153,7 +158,10 @@ impl Runner<'_> {
                 }
             };
             let made = each(job, &recording);
-            Ok::<_, sim::RunError>((made, digest.filter(|_| !is_kept).map(|digest| (digest, recording))))
+            Ok::<_, sim::RunError>((
+                made,
+                digest.filter(|_| !is_kept).map(|digest| (digest, recording)),
+            ))
         };
         let (result, fresh) = match catch_unwind(AssertUnwindSafe(attempt)) {
             Ok(Ok((value, fresh))) => (Ok(value), fresh),
@@ -200,7 +208,11 @@ impl Runner<'_> {
 
     /// The index of the next job; past the end when cancelled.
     fn take(&self, next: &AtomicUsize) -> usize {
-        if self.cancel.load(Ordering::Relaxed) { usize::MAX } else { next.fetch_add(1, Ordering::Relaxed) }
+        if self.cancel.load(Ordering::Relaxed) {
+            usize::MAX
+        } else {
+            next.fetch_add(1, Ordering::Relaxed)
+        }
     }
 
     fn collect<T>(
@@ -239,7 +251,12 @@ fn jobs(experiments: &[Experiment]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for (experiment, of) in experiments.iter().enumerate() {
         for cell in 0..of.cells().len() {
-            jobs.extend((0..).zip(of.seeds()).map(|(run, seed)| Job { experiment, cell, run, seed }));
+            jobs.extend((0..).zip(of.seeds()).map(|(run, seed)| Job {
+                experiment,
+                cell,
+                run,
+                seed,
+            }));
         }
     }
     jobs
@@ -248,5 +265,6 @@ fn jobs(experiments: &[Experiment]) -> Vec<Job> {
 /// What a panic said.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without words".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without words".to_owned())
 }

@@ -23,7 +23,12 @@ controller = "gcc:carlucci-2017"
 "#;
 
 fn runner(jobs: usize, cancel: &AtomicBool) -> Runner<'_> {
-    Runner { jobs: NonZeroUsize::new(jobs).unwrap(), cancel, progress: &|_, _| {}, keeper: &NOWHERE }
+    Runner {
+        jobs: NonZeroUsize::new(jobs).unwrap(),
+        cancel,
+        progress: &|_, _| {},
+        keeper: &NOWHERE,
+    }
 }
 
 /// Everything that came out, in words.
@@ -114,8 +119,8 @@ fn what_was_run_before_is_taken_from_the_store() {
     let (again, made) = kept(&experiment, &one, 2);
     assert_eq!(counts(&made), (0, 6));
     assert!(first == again, "to the bit");
-    // Words change nothing, a parameter does; of more seeds only the new ones are run. What is wanted under another name or of another file
-    // is there under that too.
+    // Words change nothing, a parameter does; of more seeds only the new ones are run. What is
+    // wanted under another name or of another file is there under that too.
     let words = TEXT.replace("Two hosts", "Others").replace("runs = 3", "runs = 4");
     let words = Experiment::parse(&words, "y.toml").unwrap();
     assert_eq!(counts(&kept(&words, &one, 2).1), (8, 6));
@@ -123,11 +128,18 @@ fn what_was_run_before_is_taken_from_the_store() {
     let listed = |name: &str| {
         let filter = Filter { experiment: Some(name.to_owned()), ..Filter::default() };
         let runs = Store::open(&one).unwrap().runs(&filter).unwrap();
-        runs.into_iter().map(|run| (run.meta.cell[0].1.clone(), run.meta.seed.0)).collect::<Vec<_>>()
+        runs.into_iter()
+            .map(|run| (run.meta.cell[0].1.clone(), run.meta.seed.0))
+            .collect::<Vec<_>>()
     };
     assert_eq!((listed("x.toml").len(), listed("y.toml").len()), (6, 8));
-    assert_eq!(listed("y.toml")[..2], [("500kbit/s".to_owned(), 1), ("500kbit/s".to_owned(), 2)], "in order");
-    let slower = Experiment::parse(&TEXT.replace("delay = \"25ms\"", "delay = \"26ms\""), "x.toml").unwrap();
+    assert_eq!(
+        listed("y.toml")[..2],
+        [("500kbit/s".to_owned(), 1), ("500kbit/s".to_owned(), 2)],
+        "in order"
+    );
+    let slower =
+        Experiment::parse(&TEXT.replace("delay = \"25ms\"", "delay = \"26ms\""), "x.toml").unwrap();
     assert_eq!(counts(&kept(&slower, &one, 2).1), (6, 0));
     // What was killed half-way goes on where it was, and what is missing is run again.
     let mut store = Store::open(&one).unwrap();
@@ -168,13 +180,19 @@ fn a_damaged_store_is_said_and_nothing_of_it_is_taken_for_a_run() {
     kept(&experiment, &path, 2);
     let store = rusqlite::Connection::open(&path).unwrap();
     store
-        .execute("UPDATE series SET data = x'00' WHERE stream IN (SELECT id FROM stream WHERE run = 1)", [])
+        .execute(
+            "UPDATE series SET data = x'00' WHERE stream IN (SELECT id FROM stream WHERE run = 1)",
+            [],
+        )
         .unwrap();
     drop(store);
     let (cancel, keeper) = (AtomicBool::new(false), Keeper::open(Some(&path)).unwrap());
     let runner = Runner { keeper: &keeper, ..runner(1, &cancel) };
-    let summary =
-        runner.run(&[experiment], |_, _| (), |outcome| assert!(outcome.result.is_ok(), "none is at fault"));
+    let summary = runner.run(
+        &[experiment],
+        |_, _| (),
+        |outcome| assert!(outcome.result.is_ok(), "none is at fault"),
+    );
     assert!(summary.cancelled && summary.failed == 0, "{summary:?}");
     let fault = keeper.finish().fault.unwrap().to_string();
     assert!(fault.contains("s.sqlite") && fault.contains("damaged"), "{fault}");

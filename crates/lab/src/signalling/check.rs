@@ -6,12 +6,16 @@ use axum::http::{HeaderMap, header};
 
 /// The host that a browser believes to be talking to, if it is this machine.
 ///
-/// A page of elsewhere whose name is made to resolve to the loopback (DNS rebinding) says its own name here.
+/// A page of elsewhere whose name is made to resolve to the loopback (DNS rebinding) says its own
+/// name here.
 pub(super) fn local_host(headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (host, further) = (hosts.next()?, hosts.next());
     let authority: Authority = host.to_str().ok()?.parse().ok()?;
-    let local = matches!(authority.host().to_ascii_lowercase().as_str(), "localhost" | "127.0.0.1" | "[::1]");
+    let local = matches!(
+        authority.host().to_ascii_lowercase().as_str(),
+        "localhost" | "127.0.0.1" | "[::1]"
+    );
     (local && further.is_none() && !authority.as_str().contains('@')).then_some(authority)
 }
 
@@ -41,8 +45,15 @@ mod tests {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "[::1]"] {
             assert!(local_host(&with(header::HOST, host)).is_some(), "{host}");
         }
-        let others =
-            ["", "example.org", "localhost.example.org", "127.0.0.2", "10.0.0.1", "a@localhost", "[::2]"];
+        let others = [
+            "",
+            "example.org",
+            "localhost.example.org",
+            "127.0.0.2",
+            "10.0.0.1",
+            "a@localhost",
+            "[::2]",
+        ];
         for host in others {
             assert!(local_host(&with(header::HOST, host)).is_none(), "{host}");
         }
@@ -56,8 +67,13 @@ mod tests {
     fn only_pages_of_this_server_may_open_a_web_socket() {
         let host: Authority = "localhost:8080".parse().unwrap();
         assert!(same_origin(&with(header::ORIGIN, "http://localhost:8080"), &host));
-        let others =
-            ["null", "http://localhost", "https://localhost:8080", "http://localhost:8081", "http://a.b"];
+        let others = [
+            "null",
+            "http://localhost",
+            "https://localhost:8080",
+            "http://localhost:8081",
+            "http://a.b",
+        ];
         for origin in others {
             assert!(!same_origin(&with(header::ORIGIN, origin), &host), "{origin}");
         }

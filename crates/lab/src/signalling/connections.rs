@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// How long the head of a request may take from when it could come, and so how long a connection is kept that nobody uses.
+/// How long the head of a request may take from when it could come, and so how long a connection is
+/// kept that nobody uses.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves who connects. Those for whom there is no place wait, unaccepted, until one is free.

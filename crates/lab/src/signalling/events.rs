@@ -1,4 +1,5 @@
-//! What the pages of a measured call tell its run: a queue of bounded length, and beside it what must not be lost when that is full.
+//! What the pages of a measured call tell its run: a queue of bounded length, and beside it what
+//! must not be lost when that is full.
 
 use super::message::{PageEvent, Seat};
 use std::sync::Arc;
@@ -6,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// The most events that wait for the run: at two statistics a second for each page, two minutes of them.
+/// The most events that wait for the run: at two statistics a second for each page, two minutes of
+/// them.
 const MAX_EVENTS: usize = 512;
 
 /// What a seat's page did when the queue was full.
@@ -31,7 +33,10 @@ pub(super) struct Events {
 pub(super) fn events() -> (Teller, Events) {
     let (sender, receiver) = sync_channel(MAX_EVENTS);
     let unqueued: Arc<[Unqueued; 2]> = Arc::default();
-    (Teller { queue: sender, unqueued: Arc::clone(&unqueued) }, Events { queue: receiver, unqueued })
+    (
+        Teller { queue: sender, unqueued: Arc::clone(&unqueued) },
+        Events { queue: receiver, unqueued },
+    )
 }
 
 impl Teller {

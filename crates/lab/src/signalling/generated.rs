@@ -1,8 +1,8 @@
 //! The page's types, made of the server's.
 
 use super::message::{
-    CallSettings, FromPage, IceCandidate, IceServer, Priority, Reason, Seat, Source, StatsReport, ToPage,
-    VideoSettings,
+    CallSettings, FromPage, IceCandidate, IceServer, Priority, Reason, Seat, Source, StatsReport,
+    ToPage, VideoSettings,
 };
 use std::path::Path;
 use ts_rs::{Config, TS};
@@ -31,7 +31,10 @@ fn all() -> String {
         declared::<IceCandidate>(&config),
         declared::<StatsReport>(&config),
     ];
-    format!("// Made of crates/lab/src/signalling/message.rs; renew with\n// {RENEW}\n\n{}", parts.join("\n"))
+    format!(
+        "// Made of crates/lab/src/signalling/message.rs; renew with\n// {RENEW}\n\n{}",
+        parts.join("\n")
+    )
 }
 
 #[test]

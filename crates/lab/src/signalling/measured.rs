@@ -16,7 +16,11 @@ pub struct Measured {
 }
 
 impl Measured {
-    pub(super) fn new(hall: Arc<Hall>, room: &str, settings: [CallSettings; 2]) -> Result<Self, RoomError> {
+    pub(super) fn new(
+        hall: Arc<Hall>,
+        room: &str,
+        settings: [CallSettings; 2],
+    ) -> Result<Self, RoomError> {
         let key = || random_word().map_err(|error| RoomError::Random(error.to_string()));
         let keys = [key()?, key()?];
         let (teller, events) = events();
@@ -24,8 +28,9 @@ impl Measured {
         Ok(Self { hall, room: room.to_owned(), keys, events })
     }
 
-    /// The page for one seat: path, query and fragment of its address on any of the server's listeners. The fragment is
-    /// the seat's key, which no server is told by an address (RFC 3986, section 3.5) and which belongs in no log.
+    /// The page for one seat: path, query and fragment of its address on any of the server's
+    /// listeners. The fragment is the seat's key, which no server is told by an address (RFC 3986,
+    /// section 3.5) and which belongs in no log.
     #[must_use]
     pub fn path(&self, seat: Seat) -> String {
         let word = match seat {
@@ -35,7 +40,8 @@ impl Measured {
         format!("/call?room={}&seat={word}#{}", self.room, self.keys[seat.index()])
     }
 
-    /// Takes a seat within this process, for an end that is no page: a native peer, or a leg of a forwarding unit.
+    /// Takes a seat within this process, for an end that is no page: a native peer, or a leg of a
+    /// forwarding unit.
     ///
     /// # Errors
     /// When somebody sits there, or the call is over.
@@ -49,8 +55,9 @@ impl Measured {
         self.events.next(patience)
     }
 
-    /// Lets the caller make its offer, once both pages are ready. Statistics come at `epoch` (milliseconds since 1970,
-    /// by the machine's clock) and every `stats_interval` after it; of those that are past none are made up for.
+    /// Lets the caller make its offer, once both pages are ready. Statistics come at `epoch`
+    /// (milliseconds since 1970, by the machine's clock) and every `stats_interval` after it; of
+    /// those that are past none are made up for.
     pub fn start(&self, epoch: f64) {
         self.hall.announce(&self.room, &ToPage::Start { epoch });
     }

@@ -1,4 +1,5 @@
-//! What the call page and its server say to each other, and what a measured call's page is told to do.
+//! What the call page and its server say to each other, and what a measured call's page is told to
+//! do.
 //!
 //! The page's types (`web/src/generated/messages.ts`) are made of these by a test.
 
@@ -18,7 +19,8 @@ pub struct CallSettings {
     pub audio: bool,
     /// The video that it sends; none if left out.
     pub video: Option<VideoSettings>,
-    /// The priority of audio packets, by which the browser marks them (`RTCRtpEncodingParameters.networkPriority`, RFC 8837).
+    /// The priority of audio packets, by which the browser marks them
+    /// (`RTCRtpEncodingParameters.networkPriority`, RFC 8837).
     pub audio_priority: Option<Priority>,
     /// Where sound and picture come from.
     pub source: Source,
@@ -26,7 +28,8 @@ pub struct CallSettings {
     pub ice_servers: Vec<IceServer>,
     /// Whether only relayed candidates are used (`iceTransportPolicy: "relay"`).
     pub relay: bool,
-    /// Whether the pictures are shown; a page that does not show them leaves more of the machine to the call.
+    /// Whether the pictures are shown; a page that does not show them leaves more of the machine to
+    /// the call.
     pub render: bool,
     /// Milliseconds between two calls of `getStats`; 0: none are sent to the server.
     pub stats_interval: u32,
@@ -42,9 +45,11 @@ pub struct VideoSettings {
     pub height: u32,
     /// Frames a second.
     pub frame_rate: u32,
-    /// The codec that is preferred, `vp8`, `vp9`, `h264` or `av1`; the browser's own order if left out.
+    /// The codec that is preferred, `vp8`, `vp9`, `h264` or `av1`; the browser's own order if left
+    /// out.
     pub codec: Option<String>,
-    /// The most that is sent, bit/s (`RTCRtpEncodingParameters.maxBitrate`); the browser's own if left out.
+    /// The most that is sent, bit/s (`RTCRtpEncodingParameters.maxBitrate`); the browser's own if
+    /// left out.
     #[ts(type = "number | null")]
     pub max_bitrate: Option<u64>,
     /// The priority of its packets.
@@ -148,7 +153,8 @@ impl Seat {
     }
 }
 
-/// What a page says. There is no `Debug`: session descriptions and candidates hold credentials, and belong in no log.
+/// What a page says. There is no `Debug`: session descriptions and candidates hold credentials, and
+/// belong in no log.
 #[derive(Deserialize, TS)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum FromPage {
@@ -206,7 +212,8 @@ pub(crate) enum ToPage {
     Candidate { candidate: IceCandidate },
     /// The other end has hung up.
     Bye,
-    /// In a measured call: the caller makes its offer; statistics are due at `epoch` and every interval after.
+    /// In a measured call: the caller makes its offer; statistics are due at `epoch` and every
+    /// interval after.
     Start {
         /// Milliseconds since 1970.
         epoch: f64,
@@ -255,11 +262,13 @@ pub enum PageEvent {
     ConnectionState(String),
     /// Statistics.
     Stats(StatsReport),
-    /// Something worth keeping: an ICE server that does not answer, a setting that this browser lacks.
+    /// Something worth keeping: an ICE server that does not answer, a setting that this browser
+    /// lacks.
     Log(String),
     /// Something failed, which ends the call: what, for people.
     Failed(String),
-    /// It has hung up after [`Measured::stop`](super::Measured::stop); all of its statistics were told before.
+    /// It has hung up after [`Measured::stop`](super::Measured::stop); all of its statistics were
+    /// told before.
     Bye,
     /// The page is gone.
     Left,

@@ -5,8 +5,9 @@
 //!                                  └─▶ Measured (PageEvent) ─▶ the runner   statistics, states, failures
 //! ```
 //!
-//! A room has two seats. People enter any free one; the seats of a measured call need their keys. The server takes
-//! listeners that are bound already, so that one in each namespace can lead to the same rooms.
+//! A room has two seats. People enter any free one; the seats of a measured call need their keys.
+//! The server takes listeners that are bound already, so that one in each namespace can lead to the
+//! same rooms.
 
 mod check;
 mod connections;
@@ -23,7 +24,9 @@ mod socket;
 mod tests;
 
 pub use measured::Measured;
-pub use message::{CallSettings, IceServer, PageEvent, Priority, Seat, Source, StatsReport, VideoSettings};
+pub use message::{
+    CallSettings, IceServer, PageEvent, Priority, Seat, Source, StatsReport, VideoSettings,
+};
 pub(crate) use message::{FromPage, IceCandidate, ToPage};
 pub(crate) use room::Place;
 pub use room::RoomError;

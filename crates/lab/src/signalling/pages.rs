@@ -33,7 +33,11 @@ struct Shared {
     connections: Arc<Semaphore>,
 }
 
-pub(super) fn router(hall: Arc<Hall>, film: Option<&std::path::Path>, broker: Option<&Arc<Api>>) -> Router {
+pub(super) fn router(
+    hall: Arc<Hall>,
+    film: Option<&std::path::Path>,
+    broker: Option<&Arc<Api>>,
+) -> Router {
     let mut router = Router::new().route("/ws/{room}", any(open));
     for &(path, kind, content) in ASSETS {
         router = router.route(path, get(async move || ([(header::CONTENT_TYPE, kind)], content)));
@@ -60,7 +64,8 @@ pub(super) fn guarded(router: Router) -> Router {
     router.layer(middleware::from_fn(guard))
 }
 
-/// Lets in only who calls the server by a name of this machine, and says in every answer what its pages may do.
+/// Lets in only who calls the server by a name of this machine, and says in every answer what its
+/// pages may do.
 async fn guard(request: Request, next: Next) -> Response {
     let Some(host) = local_host(request.headers()) else {
         let words = "This server is for this machine: call it localhost, 127.0.0.1 or [::1].\n";
@@ -104,7 +109,8 @@ async fn open(
     upgrade: WebSocketUpgrade,
 ) -> Response {
     if !local_host(&headers).is_some_and(|host| same_origin(&headers, &host)) {
-        return (StatusCode::FORBIDDEN, "Only this server's own pages may connect.\n").into_response();
+        return (StatusCode::FORBIDDEN, "Only this server's own pages may connect.\n")
+            .into_response();
     }
     let Ok(connection) = shared.connections.try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "There are too many pages.\n").into_response();

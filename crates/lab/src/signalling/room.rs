@@ -85,7 +85,8 @@ impl Room {
         self.plan.is_none() && self.seats.iter().all(Option::is_none)
     }
 
-    /// Sends to whoever sits there. A page that does not read loses its seat, and with it its connection.
+    /// Sends to whoever sits there. A page that does not read loses its seat, and with it its
+    /// connection.
     fn send(&mut self, seat: usize, message: ToPage) {
         if let Some(visitor) = &self.seats[seat]
             && visitor.page.try_send(message).is_err()
@@ -96,7 +97,10 @@ impl Room {
 
     fn tell(&self, seat: Seat, event: PageEvent) -> Result<(), Refusal> {
         let Some(plan) = &self.plan else {
-            return Err(Refusal::new(Reason::BadMessage, "only the pages of a measured call send this"));
+            return Err(Refusal::new(
+                Reason::BadMessage,
+                "only the pages of a measured call send this",
+            ));
         };
         if plan.teller.tell(seat, event) {
             return Ok(());
@@ -130,7 +134,8 @@ impl Hall {
         self.rooms().get(room).is_some_and(|room| room.plan.is_some())
     }
 
-    /// Takes a seat: the one that is named and whose key is shown, or else any free one of a room for people.
+    /// Takes a seat: the one that is named and whose key is shown, or else any free one of a room
+    /// for people.
     pub(super) fn enter(
         self: &Arc<Self>,
         name: &str,
@@ -149,7 +154,10 @@ impl Hall {
         room.send(seat.index(), ToPage::Welcome { peer, settings });
         room.send(other.index(), ToPage::PeerJoined);
         drop(rooms);
-        (self.log)(&format!("room {name}: joined, {} there", if peer { "two are" } else { "one is" }));
+        (self.log)(&format!(
+            "room {name}: joined, {} there",
+            if peer { "two are" } else { "one is" }
+        ));
         Ok(Place { hall: Arc::clone(self), room: name.to_owned(), seat, number, notes: 0, inbox })
     }
 
@@ -193,7 +201,8 @@ fn choose(
     if !room_name(name) {
         return Err(Refusal(Reason::RoomName, format!("A room cannot be called so: {NAMES}.")));
     }
-    let full = || Refusal::new(Reason::RoomFull, "Two are in this room already. Take another room.");
+    let full =
+        || Refusal::new(Reason::RoomFull, "Two are in this room already. Take another room.");
     let no_key = || Refusal::new(Reason::NoKey, "This room is kept for a measured call.");
     match (rooms.get(name), seat) {
         (Some(Room { plan: Some(plan), seats }), Some(seat)) => match key {
@@ -207,7 +216,9 @@ fn choose(
             _ => Err(no_key()),
         },
         (Some(Room { plan: Some(_), .. }), None) => Err(no_key()),
-        (_, Some(_)) => Err(Refusal::new(Reason::NoKey, "There is no such measured call any more.")),
+        (_, Some(_)) => {
+            Err(Refusal::new(Reason::NoKey, "There is no such measured call any more."))
+        }
         (Some(room), None) => {
             Seat::ALL.into_iter().find(|seat| room.seats[seat.index()].is_none()).ok_or_else(full)
         }
@@ -253,7 +264,9 @@ impl Place {
             }
             FromPage::Offer { sdp } => return relay(room, ToPage::Offer { sdp }),
             FromPage::Answer { sdp } => return relay(room, ToPage::Answer { sdp }),
-            FromPage::Candidate { candidate } => return relay(room, ToPage::Candidate { candidate }),
+            FromPage::Candidate { candidate } => {
+                return relay(room, ToPage::Candidate { candidate });
+            }
             FromPage::Bye if room.plan.is_none() => return relay(room, ToPage::Bye),
             FromPage::Bye => PageEvent::Bye,
             FromPage::Ready => PageEvent::Ready,

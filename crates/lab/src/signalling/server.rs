@@ -37,16 +37,20 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves on these listeners. They are bound already, each in the namespace that it is for; only pages that call
-    /// the server localhost, 127.0.0.1 or `[::1]` are let in, so bind those.
+    /// Serves on these listeners. They are bound already, each in the namespace that it is for;
+    /// only pages that call the server localhost, 127.0.0.1 or `[::1]` are let in, so bind those.
     ///
     /// # Errors
     /// When the system gives no thread, or a listener cannot be used.
     pub fn start(listeners: Vec<TcpListener>, options: Options) -> io::Result<Self> {
-        let runtime =
-            Builder::new_multi_thread().worker_threads(1).thread_name("signalling").enable_all().build()?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("signalling")
+            .enable_all()
+            .build()?;
         let hall = Arc::new(Hall::new(options.log.unwrap_or_else(|| Arc::new(|_| ()))));
-        let router = pages::router(Arc::clone(&hall), options.film.as_deref(), options.broker.as_ref());
+        let router =
+            pages::router(Arc::clone(&hall), options.film.as_deref(), options.broker.as_ref());
         let server = Self { hall, router, runtime: Some(runtime) };
         listeners.into_iter().try_for_each(|listener| server.add_listener(listener))?;
         Ok(server)
@@ -63,14 +67,17 @@ impl Server {
     /// Serves the broker alone on one more, which may be bound to more than the loopback.
     ///
     /// # Errors
-    /// When it cannot be used, or is bound to more than the loopback and the broker asks for no token.
+    /// When it cannot be used, or is bound to more than the loopback and the broker asks for no
+    /// token.
     pub fn add_broker(&self, listener: TcpListener, broker: &Arc<Api>) -> io::Result<()> {
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && !broker.has_token() {
-            let reason = format!("{address} is open to others: the broker answers there with a token only");
+            let reason =
+                format!("{address} is open to others: the broker answers there with a token only");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }
-        // Without a token only this machine is to ask, which a page of elsewhere could do through its browser (DNS rebinding).
+        // Without a token only this machine is to ask, which a page of elsewhere could do through
+        // its browser (DNS rebinding).
         let router = broker.alone();
         self.listen(listener, if broker.has_token() { router } else { pages::guarded(router) })
     }
@@ -80,7 +87,8 @@ impl Server {
         listener.set_nonblocking(true)?;
         let inside = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?.tap_io(|stream| {
-            // Without it small messages wait for acknowledgements; that they then do is no reason to refuse a page.
+            // Without it small messages wait for acknowledgements; that they then do is no reason
+            // to refuse a page.
             let _ = stream.set_nodelay(true);
         });
         drop(inside);

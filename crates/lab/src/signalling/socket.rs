@@ -11,7 +11,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 /// How long a page may take for its first message, and for taking a message in.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks whether a page is still there: of one whose connection broke without a word, its seat is free after two.
+/// Between two looks whether a page is still there: of one whose connection broke without a word,
+/// its seat is free after two.
 pub(super) const PULSE: Duration = Duration::from_secs(15);
 /// How long the page may take to answer that the connection is closed.
 const LINGER: Duration = Duration::from_secs(2);
@@ -35,7 +36,8 @@ pub(super) async fn serve(mut socket: WebSocket, hall: Arc<Hall>, room: &str) {
     }
     // It may be gone already.
     let _ = timeout(PATIENCE, socket.send(Message::Close(None))).await;
-    // A connection that is closed before all that came is read is reset, and the page may never read why.
+    // A connection that is closed before all that came is read is reset, and the page may never
+    // read why.
     let _ = timeout(LINGER, async { while let Some(Ok(_)) = socket.recv().await {} }).await;
 }
 
@@ -52,14 +54,22 @@ async fn enter(
         return match understood(heard)? {
             Heard::Gone => Ok(None),
             Heard::Nothing => continue,
-            Heard::Message(FromPage::Hello { seat, key }) => hall.enter(room, seat, key.as_deref()).map(Some),
-            Heard::Message(_) => Err(Refusal::new(Reason::BadMessage, "the first message is hello")),
+            Heard::Message(FromPage::Hello { seat, key }) => {
+                hall.enter(room, seat, key.as_deref()).map(Some)
+            }
+            Heard::Message(_) => {
+                Err(Refusal::new(Reason::BadMessage, "the first message is hello"))
+            }
         };
     }
 }
 
 /// Passes messages both ways.
-async fn stay(socket: &mut WebSocket, allowance: &mut Allowance, mut place: Place) -> Result<(), Refusal> {
+async fn stay(
+    socket: &mut WebSocket,
+    allowance: &mut Allowance,
+    mut place: Place,
+) -> Result<(), Refusal> {
     let mut pulse = interval_at(Instant::now() + PULSE, PULSE);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut is_there = true;

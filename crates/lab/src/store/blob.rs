@@ -1,13 +1,16 @@
-//! Series as blobs: 8-byte little-endian words, compressed as one Zstandard frame (RFC 8878) with its checksum.
+//! Series as blobs: 8-byte little-endian words, compressed as one Zstandard frame (RFC 8878) with
+//! its checksum.
 //!
-//! Zstandard, because it is the fastest of the common compressors at this ratio, reads everywhere (Python, R, DuckDB,
-//! the command line), checks its own content, and the Parquet export needs it anyway.
+//! Zstandard, because it is the fastest of the common compressors at this ratio, reads everywhere
+//! (Python, R, DuckDB, the command line), checks its own content, and the Parquet export needs it
+//! anyway.
 
 use std::io::Read;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
-/// Zstandard's fastest regular level; on recorded columns higher ones cost several times more for some per cent.
+/// Zstandard's fastest regular level; on recorded columns higher ones cost several times more for
+/// some per cent.
 const LEVEL: i32 = 1;
 
 /// Compresses series, one after the other.
@@ -20,7 +23,10 @@ impl Packer {
         Ok(Self(compressor))
     }
 
-    pub(super) fn pack(&mut self, words: impl Iterator<Item = [u8; 8]>) -> std::io::Result<Vec<u8>> {
+    pub(super) fn pack(
+        &mut self,
+        words: impl Iterator<Item = [u8; 8]>,
+    ) -> std::io::Result<Vec<u8>> {
         self.0.compress(&words.flatten().collect::<Vec<u8>>())
     }
 }
@@ -29,7 +35,8 @@ impl Packer {
 pub(super) fn unpack(blob: &[u8], count: usize) -> Result<Vec<[u8; 8]>, String> {
     let wrong = || format!("a series does not hold its {count} values");
     let size = count.checked_mul(8).ok_or_else(wrong)? as u64;
-    let decoder = zstd::stream::read::Decoder::with_buffer(blob).map_err(|error| error.to_string())?;
+    let decoder =
+        zstd::stream::read::Decoder::with_buffer(blob).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     // One byte more than is promised, to see an excess; never more, whatever the frame expands to.
     decoder.take(size.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| wrong())?;

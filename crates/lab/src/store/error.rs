@@ -67,7 +67,9 @@ impl fmt::Display for StoreError {
             Fault::NotADatabase => {
                 format!("{path}: it is not a store but a file of another kind; name another file")
             }
-            Fault::Foreign => format!("{path}: it is the database of another program; name another file"),
+            Fault::Foreign => {
+                format!("{path}: it is the database of another program; name another file")
+            }
             Fault::Newer { found, known } => format!(
                 "{path}: a newer version of Weir wrote it (schema {found}, this one knows up to {known}); \
                  use that version, or name another file"
@@ -83,9 +85,13 @@ impl fmt::Display for StoreError {
                 "{path}: it cannot be written; make the file and its folder writable, or name another file"
             ),
             Fault::Busy => {
-                format!("{path}: another process keeps it locked; wait for it to end, or name another file")
+                format!(
+                    "{path}: another process keeps it locked; wait for it to end, or name another file"
+                )
             }
-            Fault::NoSuchRun(id) => format!("{path}: it has no run {id}; 'weir list --store' shows its runs"),
+            Fault::NoSuchRun(id) => {
+                format!("{path}: it has no run {id}; 'weir list --store' shows its runs")
+            }
             Fault::Unkeepable(why) => {
                 format!("{path}: the run cannot be kept: {why}; nothing of it was stored")
             }
@@ -106,15 +112,20 @@ impl From<rusqlite::Error> for Fault {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase,
             Some(ErrorCode::DiskFull) => Self::Full,
-            // Writing begins with a journal beside the file: a folder that refuses it is a file that cannot be written.
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => Self::ReadOnly,
+            // Writing begins with a journal beside the file: a folder that refuses it is a file
+            // that cannot be written.
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                Self::ReadOnly
+            }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::TooBig) => Self::Unkeepable(text),
             Some(
-                ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory | ErrorCode::FileLockingProtocolFailed,
+                ErrorCode::SystemIoFailure
+                | ErrorCode::OutOfMemory
+                | ErrorCode::FileLockingProtocolFailed,
             ) => Self::System(text),
-            // What is left does not happen with the schema as this program makes it: a table that is not there, a
-            // value of another type, a row that breaks a constraint.
+            // What is left does not happen with the schema as this program makes it: a table that
+            // is not there, a value of another type, a row that breaks a constraint.
             _ => Self::Damaged(text),
         }
     }

@@ -1,10 +1,10 @@
-//! The store: every run with its records and metrics, in one SQLite file. `docs/STORE.md` describes the tables for
-//! those who read it with other tools.
+//! The store: every run with its records and metrics, in one SQLite file. `docs/STORE.md` describes
+//! the tables for those who read it with other tools.
 //!
-//! A run is one transaction, so a process that is killed loses at most the run that it was writing. SQLite's rollback
-//! journal rather than its write-ahead log: between two runs the one file is all there is to copy, it can be read
-//! where it cannot be written, and it works on network file systems. Nothing in it tells when it was made: the same
-//! runs give the same rows.
+//! A run is one transaction, so a process that is killed loses at most the run that it was writing.
+//! SQLite's rollback journal rather than its write-ahead log: between two runs the one file is all
+//! there is to copy, it can be read where it cannot be written, and it works on network file
+//! systems. Nothing in it tells when it was made: the same runs give the same rows.
 //!
 //! ```no_run
 //! use lab::store::{Filter, Store};
@@ -31,7 +31,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::{Duration, Seed};
 
-/// How long a writer waits for another one. A run takes milliseconds to write, so this many of them may queue.
+/// How long a writer waits for another one. A run takes milliseconds to write, so this many of them
+/// may queue.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// How a run was made (DESIGN: one model, three ways to run it).
@@ -94,8 +95,8 @@ pub struct RunMeta {
     pub file: String,
     /// The version of Weir that made it.
     pub version: String,
-    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was limited by its machine, the digest of a
-    /// simulated one. `docs/STORE.md` lists the names.
+    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was
+    /// limited by its machine, the digest of a simulated one. `docs/STORE.md` lists the names.
     pub notes: Vec<(String, String)>,
 }
 
@@ -106,7 +107,8 @@ impl RunMeta {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// What the calls were made with: its browsers with their first numbers (`Chromium 156`), and its native peers.
+    /// What the calls were made with: its browsers with their first numbers (`Chromium 156`), and
+    /// its native peers.
     pub fn endpoints(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().filter_map(|(name, value)| {
             let (kind, _) = name.split_once('.')?;
@@ -152,7 +154,8 @@ pub struct Metric {
 pub struct Filter {
     /// The run with this number.
     pub id: Option<i64>,
-    /// The experiment of this name, or all of a paper's: `carlucci-2017` for `carlucci-2017/fig11` and its like.
+    /// The experiment of this name, or all of a paper's: `carlucci-2017` for `carlucci-2017/fig11`
+    /// and its like.
     pub experiment: Option<String>,
     /// This seed.
     pub seed: Option<Seed>,
@@ -172,8 +175,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in the file `path`, and brings its schema up to date. A file that cannot be written is opened
-    /// for reading.
+    /// Opens the store in the file `path`, and brings its schema up to date. A file that cannot be
+    /// written is opened for reading.
     ///
     /// # Errors
     /// When there is no such file, or it is not a store, damaged, or of a newer version of Weir.
@@ -196,9 +199,11 @@ impl Store {
         }
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
-        // `:memory:` and `file:…` mean something else to SQLite than to the user; beginning with a dot they do not.
+        // `:memory:` and `file:…` mean something else to SQLite than to the user; beginning with a
+        // dot they do not.
         let plain = Path::new(".").join(path);
-        let connection = Connection::open_with_flags(plain, flags).map_err(|_| wrong(unopenable(path)))?;
+        let connection =
+            Connection::open_with_flags(plain, flags).map_err(|_| wrong(unopenable(path)))?;
         let mut store = Self { connection, path: path.to_owned() };
         store.prepare(create).map_err(|fault| store.error(fault))?;
         Ok(store)
@@ -210,7 +215,8 @@ impl Store {
         // On disk before a run counts as stored, also when the power fails.
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         self.connection.pragma_update(None, "foreign_keys", true)?;
-        // The file may be somebody else's: its views may not call functions with effects (sqlite.org/security.html).
+        // The file may be somebody else's: its views may not call functions with effects
+        // (sqlite.org/security.html).
         self.connection.pragma_update(None, "trusted_schema", false)?;
         self.connection.pragma_update(None, "cell_size_check", true)?;
         schema::bring_up(&mut self.connection, schema::STEPS, create)
@@ -222,9 +228,10 @@ impl Store {
         &self.path
     }
 
-    /// Stores a run: all of it, or nothing if there is an error. `metrics` are (stream, metric, value), with an empty
-    /// stream for a metric of the whole run. Gives the run's number. A simulated run with a [`DIGEST`] that is there already, under the
-    /// same experiment, cell and index, is not stored again.
+    /// Stores a run: all of it, or nothing if there is an error. `metrics` are (stream, metric,
+    /// value), with an empty stream for a metric of the whole run. Gives the run's number. A
+    /// simulated run with a [`DIGEST`] that is there already, under the same experiment, cell and
+    /// index, is not stored again.
     ///
     /// # Errors
     /// When the disk is full, the file cannot be written, or another process keeps it locked.
@@ -279,7 +286,8 @@ impl Store {
         write::delete(&mut self.connection, id).map_err(|fault| StoreError::new(&self.path, fault))
     }
 
-    /// Reads the whole file and checks it: the tree of pages, the indices, the references, and every series.
+    /// Reads the whole file and checks it: the tree of pages, the indices, the references, and
+    /// every series.
     ///
     /// # Errors
     /// The first damage that it finds.

@@ -1,12 +1,13 @@
-//! Names of quantities are static strings in a recording. Those that come out of a file are kept once each for as
-//! long as the program lives.
+//! Names of quantities are static strings in a recording. Those that come out of a file are kept
+//! once each for as long as the program lives.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// The longest name that is accepted, in bytes; the recorded ones have under 40.
 const LONGEST: usize = 256;
-/// How many names are accepted, so that a made-up file cannot fill the memory; a run has about a hundred.
+/// How many names are accepted, so that a made-up file cannot fill the memory; a run has about a
+/// hundred.
 const MOST: usize = 65_536;
 
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());

@@ -40,7 +40,8 @@ pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Vec<Store
     )?;
     let Filter { id, experiment, seed, mode, version, cell } = filter;
     let seed = seed.map(|seed| seed.to_string());
-    let mut rows = statement.query(params![id, experiment, seed, mode.map(super::Mode::as_str), version])?;
+    let mut rows =
+        statement.query(params![id, experiment, seed, mode.map(super::Mode::as_str), version])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
         let run = run(&connection, row)?;
@@ -74,8 +75,8 @@ pub(super) fn pairs(
     table: &str,
     run: i64,
 ) -> rusqlite::Result<Vec<(String, String)>> {
-    let mut statement =
-        connection.prepare(&format!("SELECT name, value FROM {table} WHERE run = ?1 ORDER BY position"))?;
+    let mut statement = connection
+        .prepare(&format!("SELECT name, value FROM {table} WHERE run = ?1 ORDER BY position"))?;
     statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
@@ -83,7 +84,8 @@ pub(super) fn pairs(
 pub(super) fn recording(connection: &Connection, run: i64) -> Result<Recording, Fault> {
     let connection = connection.unchecked_transaction()?;
     let times = "SELECT interval_ns, duration_ns FROM run WHERE id = ?1";
-    let times = connection.query_row(times, [run], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let times =
+        connection.query_row(times, [run], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let (interval, length): (i64, i64) = times.ok_or(Fault::NoSuchRun(run))?;
     if interval <= 0 || length < 0 {
         return Err(damaged(format!("the sampling interval or the length of run {run}")));
@@ -94,8 +96,9 @@ pub(super) fn recording(connection: &Connection, run: i64) -> Result<Recording, 
 }
 
 fn streams(connection: &Connection, run: i64) -> Result<Vec<StreamRecord>, Fault> {
-    let mut statement = connection
-        .prepare("SELECT id, name, kind, began_ns, ended_ns FROM stream WHERE run = ?1 ORDER BY position")?;
+    let mut statement = connection.prepare(
+        "SELECT id, name, kind, began_ns, ended_ns FROM stream WHERE run = ?1 ORDER BY position",
+    )?;
     let mut rows = statement.query([run])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
@@ -116,13 +119,15 @@ fn streams(connection: &Connection, run: i64) -> Result<Vec<StreamRecord>, Fault
 
 /// The series of one stream.
 fn series(connection: &Connection, id: i64, stream: &mut StreamRecord) -> Result<(), Fault> {
-    let mut statement = connection
-        .prepare("SELECT shape, name, count, times, data FROM series WHERE stream = ?1 ORDER BY position")?;
+    let mut statement = connection.prepare(
+        "SELECT shape, name, count, times, data FROM series WHERE stream = ?1 ORDER BY position",
+    )?;
     let mut rows = statement.query([id])?;
     while let Some(row) = rows.next()? {
         let shape: String = row.get(0)?;
         let name = keep(&row.get::<_, String>(1)?).map_err(damaged)?;
-        let count = usize::try_from(row.get::<_, i64>(2)?).map_err(|_| damaged("a count below zero"))?;
+        let count =
+            usize::try_from(row.get::<_, i64>(2)?).map_err(|_| damaged("a count below zero"))?;
         let place = |what| damaged(format!("{name} of {}: {what}", stream.name));
         let values = unpack(&row.get::<_, Vec<u8>>(4)?, count).map_err(place)?;
         let values = values.into_iter().map(f64::from_le_bytes);
@@ -130,7 +135,8 @@ fn series(connection: &Connection, id: i64, stream: &mut StreamRecord) -> Result
             ("column", None) => stream.columns.push(Column { name, values: values.collect() }),
             ("points", Some(times)) => {
                 let times = unpack(&times, count).map_err(place)?;
-                let times = times.into_iter().map(|word| Time::from_nanos(u64::from_le_bytes(word)));
+                let times =
+                    times.into_iter().map(|word| Time::from_nanos(u64::from_le_bytes(word)));
                 stream.points.push(Points { name, values: times.zip(values).collect() });
             }
             _ => return Err(place(format!("the shape \"{shape}\""))),
@@ -158,9 +164,10 @@ pub(super) fn metrics(connection: &Connection, run: i64) -> Result<Vec<Metric>, 
     if connection.query_row(there, [run], |row| row.get::<_, i64>(0))? == 0 {
         return Err(Fault::NoSuchRun(run));
     }
-    let mut statement =
-        connection.prepare("SELECT stream, name, value FROM metric WHERE run = ?1 ORDER BY position")?;
-    let metric = |row: &Row<'_>| Ok(Metric { stream: row.get(0)?, name: row.get(1)?, value: real(row, 2)? });
+    let mut statement = connection
+        .prepare("SELECT stream, name, value FROM metric WHERE run = ?1 ORDER BY position")?;
+    let metric =
+        |row: &Row<'_>| Ok(Metric { stream: row.get(0)?, name: row.get(1)?, value: real(row, 2)? });
     Ok(statement.query_map([run], metric)?.collect::<Result<_, _>>()?)
 }
 
@@ -170,7 +177,10 @@ pub(super) fn check(connection: &Connection) -> Result<(), Fault> {
     if word != "ok" {
         return Err(damaged(word));
     }
-    let broken =
-        connection.query_row("PRAGMA foreign_key_check", [], |row| row.get::<_, String>(0)).optional()?;
-    broken.map_or(Ok(()), |table| Err(damaged(format!("a row of {table} without what it belongs to"))))
+    let broken = connection
+        .query_row("PRAGMA foreign_key_check", [], |row| row.get::<_, String>(0))
+        .optional()?;
+    broken.map_or(Ok(()), |table| {
+        Err(damaged(format!("a row of {table} without what it belongs to")))
+    })
 }

@@ -9,7 +9,8 @@ use sim::Recording;
 use sim::recording::{Event, StreamRecord};
 use units::Time;
 
-/// Times as SQLite's signed integers; beyond 292 years the bits are kept and the number is negative.
+/// Times as SQLite's signed integers; beyond 292 years the bits are kept and the number is
+/// negative.
 fn nanos(time: Time) -> i64 {
     time.as_nanos().cast_signed()
 }
@@ -54,10 +55,13 @@ fn twin(transaction: &Transaction<'_>, meta: &RunMeta) -> Result<Option<i64>, Fa
         "SELECT run.id FROM run JOIN file ON file.id = run.file
           WHERE file.text = ?1 AND experiment = ?2 AND seed = ?3 AND run_index = ?4 AND mode = ?5",
     )?;
-    let key = params![meta.file, meta.experiment, meta.seed.to_string(), meta.index, meta.mode.as_str()];
-    let ids = statement.query_map(key, |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+    let key =
+        params![meta.file, meta.experiment, meta.seed.to_string(), meta.index, meta.mode.as_str()];
+    let ids =
+        statement.query_map(key, |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
     for id in ids {
-        if pairs(transaction, "parameter", id)? == meta.cell && pairs(transaction, "note", id)? == meta.notes
+        if pairs(transaction, "parameter", id)? == meta.cell
+            && pairs(transaction, "note", id)? == meta.notes
         {
             return Ok(Some(id));
         }
@@ -94,12 +98,22 @@ fn pack(stream: &StreamRecord) -> Result<Vec<Series>, Fault> {
         let times = Some(times.map_err(|error| packing(&error))?);
         let data = packer.pack(points.values.iter().map(|(_, value)| value.to_le_bytes()));
         let data = data.map_err(|error| packing(&error))?;
-        all.push(Series { shape: "points", name: points.name, count: points.values.len(), times, data });
+        all.push(Series {
+            shape: "points",
+            name: points.name,
+            count: points.values.len(),
+            times,
+            data,
+        });
     }
     Ok(all)
 }
 
-fn insert_run(transaction: &Transaction<'_>, meta: &RunMeta, recording: &Recording) -> Result<i64, Fault> {
+fn insert_run(
+    transaction: &Transaction<'_>,
+    meta: &RunMeta,
+    recording: &Recording,
+) -> Result<i64, Fault> {
     transaction.execute("INSERT OR IGNORE INTO file (text) VALUES (?1)", [&meta.file])?;
     transaction.execute(
         "INSERT INTO run (experiment, seed, run_index, mode, version, file, interval_ns, duration_ns)
@@ -128,7 +142,8 @@ fn insert_pairs(
     run: i64,
     pairs: &[(String, String)],
 ) -> Result<(), Fault> {
-    let mut statement = transaction.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2, ?3, ?4)"))?;
+    let mut statement =
+        transaction.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2, ?3, ?4)"))?;
     for (position, (name, value)) in pairs.iter().enumerate() {
         statement.execute(params![run, integer(position), name, value])?;
     }
@@ -154,10 +169,19 @@ fn insert_stream(
         ],
     )?;
     let id = transaction.last_insert_rowid();
-    let mut statement = transaction.prepare("INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+    let mut statement =
+        transaction.prepare("INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     for (position, series) in series.iter().enumerate() {
         let Series { shape, name, count, times, data } = series;
-        statement.execute(params![id, integer(position), shape, name, integer(*count), times, data])?;
+        statement.execute(params![
+            id,
+            integer(position),
+            shape,
+            name,
+            integer(*count),
+            times,
+            data
+        ])?;
     }
     Ok(())
 }

@@ -50,8 +50,8 @@ pub struct Outcome {
 /// The longest answer of a server.
 const MAX_ANSWER: usize = 256;
 
-/// Uploads. `tell` is told when it is connected, how it comes along, and how it ended; an error of it ends the upload, as
-/// does `stop`.
+/// Uploads. `tell` is told when it is connected, how it comes along, and how it ended; an error of
+/// it ends the upload, as does `stop`.
 ///
 /// # Errors
 /// When there is no connection, it breaks, or the server refuses it.
@@ -61,7 +61,8 @@ pub fn upload(
     tell: &mut dyn FnMut(&Line) -> io::Result<()>,
 ) -> Result<Outcome, UploadError> {
     let called = now();
-    let deadline = client.duration.map_or(u64::MAX, |duration| called.saturating_add(duration.as_nanos()));
+    let deadline =
+        client.duration.map_or(u64::MAX, |duration| called.saturating_add(duration.as_nanos()));
     let Some(connection) = connect(client, deadline, stop)? else {
         tell(&end(client, now(), None)).map_err(UploadError::Output)?;
         let time = Duration::from_nanos(now().saturating_sub(called));
@@ -113,15 +114,19 @@ impl UnderWay<'_> {
                 let seconds = Some(Value::Seconds(time.as_secs_f64()));
                 *line = Line::Event(EventLine::new(at, "completed", seconds));
             }
-            (Err(Stop::Broken(_, io::ErrorKind::TimedOut)), Line::Event(event)) => event.event = "timedOut",
+            (Err(Stop::Broken(_, io::ErrorKind::TimedOut)), Line::Event(event)) => {
+                event.event = "timedOut"
+            }
             _ => {}
         }
         tell(&last).map_err(UploadError::Output)?;
         match result {
             Ok(ending) => {
                 if ending == Ending::CutOff {
-                    // What is not sent yet is not sent any more, as when a simulated flow is cut off.
-                    let _ = socket2::SockRef::from(&self.stream).set_linger(Some(std::time::Duration::ZERO));
+                    // What is not sent yet is not sent any more, as when a simulated flow is cut
+                    // off.
+                    let _ = socket2::SockRef::from(&self.stream)
+                        .set_linger(Some(std::time::Duration::ZERO));
                 }
                 Ok(Outcome { ending, time, newest })
             }
@@ -234,7 +239,8 @@ impl UnderWay<'_> {
             return Ok(None);
         };
         let answer = String::from_utf8_lossy(&self.answer[..end]).into_owned();
-        let confirmed = answer.strip_prefix("received ").and_then(|count| count.parse::<u64>().ok());
+        let confirmed =
+            answer.strip_prefix("received ").and_then(|count| count.parse::<u64>().ok());
         match confirmed {
             Some(count) if self.closed && count == self.written => Ok(Some(Ending::Completed)),
             Some(count) => broken(format!("the server received {count} of {} bytes", self.written)),

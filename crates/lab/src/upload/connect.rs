@@ -15,8 +15,8 @@ use units::Duration;
 const START_TIME: Duration = Duration::from_secs(2);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How much may be written and not yet sent, so that what is counted and what stops is what is on the way, not what waits in the socket
-/// (`TCP_NOTSENT_LOWAT`).
+/// How much may be written and not yet sent, so that what is counted and what stops is what is on
+/// the way, not what waits in the socket (`TCP_NOTSENT_LOWAT`).
 const MAX_UNSENT: u32 = 128 << 10;
 
 /// A connection, and when it was begun.
@@ -25,7 +25,8 @@ pub(super) struct Connection {
     pub(super) begun: u64,
 }
 
-/// Connects; tries again for two seconds if nobody listens yet. `None` when told to stop, or past `deadline`, before that.
+/// Connects; tries again for two seconds if nobody listens yet. `None` when told to stop, or past
+/// `deadline`, before that.
 pub(super) fn connect(
     client: &Client,
     deadline: u64,
@@ -65,13 +66,15 @@ fn addresses(server: &str, port: u16) -> Result<Vec<SocketAddr>, UploadError> {
         Ok(_) => "it has no address".to_owned(),
         Err(error) => error.to_string(),
     };
-    Err(UploadError::Input(format!("'{server}' is not a host: {reason}; write an address or a name")))
+    Err(UploadError::Input(format!(
+        "'{server}' is not a host: {reason}; write an address or a name"
+    )))
 }
 
 fn prepare(client: &Client, address: SocketAddr) -> Result<Socket, UploadError> {
     let broken = |error: io::Error| UploadError::Broken(format!("no socket to {address}: {error}"));
-    let socket =
-        Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP)).map_err(broken)?;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))
+        .map_err(broken)?;
     if let Some(name) = &client.congestion_control {
         set_congestion_control(&socket, name)?;
     }

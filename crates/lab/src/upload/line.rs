@@ -109,9 +109,10 @@ pub struct ReceiverSample {
 pub struct EventLine {
     /// CLOCK_MONOTONIC in ns.
     pub at: u64,
-    /// `listening` of a server; `connected`; at the end `completed` (of a client the seconds since it began to connect, of a server the bytes),
-    /// `incomplete` or `timedOut` (the bytes acknowledged, of a server those received), `ended` (likewise, of what has no end);
-    /// `stopped` of a server (the clients that it served).
+    /// `listening` of a server; `connected`; at the end `completed` (of a client the seconds since
+    /// it began to connect, of a server the bytes), `incomplete` or `timedOut` (the bytes
+    /// acknowledged, of a server those received), `ended` (likewise, of what has no end); `stopped`
+    /// of a server (the clients that it served).
     pub event: &'static str,
     /// Its own address and port.
     #[serde(skip_serializing_if = "Option::is_none")]

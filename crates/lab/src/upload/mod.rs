@@ -1,9 +1,10 @@
-//! Uploads over real TCP sockets: the client writes, the server reads to the end of the stream and confirms what it received, so that the
-//! time of an upload is that of its last byte's arrival. Both tell how they come along in lines of JSON, of which [`transcript`] makes the
-//! same columns as a simulated flow has.
+//! Uploads over real TCP sockets: the client writes, the server reads to the end of the stream and
+//! confirms what it received, so that the time of an upload is that of its last byte's arrival.
+//! Both tell how they come along in lines of JSON, of which [`transcript`] makes the same columns
+//! as a simulated flow has.
 //!
-//! The protocol: the client sends its bytes and closes its direction; the server answers `received N` and a line feed, or `refused: ` and
-//! why.
+//! The protocol: the client sends its bytes and closes its direction; the server answers `received
+//! N` and a line feed, or `refused: ` and why.
 
 mod client;
 mod connect;
@@ -26,9 +27,11 @@ use units::Duration;
 
 /// Where a server listens if it is told nothing else.
 pub const PORT: u16 = 5601;
-/// How often clients and servers that an emulation starts tell how they come along; at most so old are the values of a sample.
+/// How often clients and servers that an emulation starts tell how they come along; at most so old
+/// are the values of a sample.
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
-/// The most clients that a server serves at a time; each has a descriptor, of which a process usually has 1024.
+/// The most clients that a server serves at a time; each has a descriptor, of which a process
+/// usually has 1024.
 pub const MAX_CLIENTS: usize = 1_000;
 
 /// What is read or written at once.

@@ -26,8 +26,9 @@ const STACK: usize = 256 << 10;
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
 const ASKED_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Serves up to [`MAX_CLIENTS`] uploads at a time until `stop`; gives the number of those that it served. `tell` is told where it
-/// listens, how each client comes along, and how each ended; an error of it ends the server.
+/// Serves up to [`MAX_CLIENTS`] uploads at a time until `stop`; gives the number of those that it
+/// served. `tell` is told where it listens, how each client comes along, and how each ended; an
+/// error of it ends the server.
 ///
 /// # Errors
 /// When it cannot listen there, or `tell` fails.
@@ -59,7 +60,9 @@ pub fn serve(
     if let Some(error) = hall.fault.into_inner().unwrap_or(None) {
         return Err(UploadError::Output(error));
     }
-    accepted.map_err(|error| UploadError::Broken(format!("no more clients can be accepted: {error}")))?;
+    accepted.map_err(|error| {
+        UploadError::Broken(format!("no more clients can be accepted: {error}"))
+    })?;
     Ok(served)
 }
 
@@ -120,7 +123,11 @@ impl Hall<'_> {
         }
     }
 
-    fn accept<'s>(&'s self, listener: &TcpListener, scope: &'s std::thread::Scope<'s, '_>) -> io::Result<()> {
+    fn accept<'s>(
+        &'s self,
+        listener: &TcpListener,
+        scope: &'s std::thread::Scope<'s, '_>,
+    ) -> io::Result<()> {
         while !self.over() {
             let until = now() + PATIENCE.as_nanos();
             if wait(listener, PollFlags::IN, until)?.is_empty() {
@@ -128,7 +135,8 @@ impl Hall<'_> {
             }
             match listener.accept() {
                 Ok((stream, peer)) => self.welcome(stream, plain(peer), scope),
-                Err(error) if again(&error) || error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) if again(&error) || error.kind() == io::ErrorKind::ConnectionAborted => {
+                }
                 Err(error) if is_shortage(&error) => {
                     std::thread::sleep(std::time::Duration::from_nanos(PATIENCE.as_nanos()));
                 }
@@ -139,7 +147,12 @@ impl Hall<'_> {
     }
 
     /// Gives a client a thread, or refuses it.
-    fn welcome<'s>(&'s self, stream: TcpStream, peer: SocketAddr, scope: &'s std::thread::Scope<'s, '_>) {
+    fn welcome<'s>(
+        &'s self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        scope: &'s std::thread::Scope<'s, '_>,
+    ) {
         if self.present.load(Ordering::Relaxed) >= MAX_CLIENTS {
             refuse(&stream, &format!("{MAX_CLIENTS} clients are there already"));
             return;
@@ -164,7 +177,9 @@ impl Hall<'_> {
 /// Whether the machine is short of something that may come back.
 fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
-    error.raw_os_error().is_some_and(|code| shortages.iter().any(|known| known.raw_os_error() == code))
+    error
+        .raw_os_error()
+        .is_some_and(|code| shortages.iter().any(|known| known.raw_os_error() == code))
 }
 
 fn refuse(mut stream: &TcpStream, reason: &str) {
@@ -189,7 +204,8 @@ impl Guest<'_> {
         };
         self.tell(&stream);
         let peer = Some(self.peer.clone());
-        let line = EventLine { peer, ..EventLine::new(now(), event, Some(Value::Count(self.bytes))) };
+        let line =
+            EventLine { peer, ..EventLine::new(now(), event, Some(Value::Count(self.bytes))) };
         self.hall.say(&Line::Event(line));
     }
 
@@ -212,7 +228,9 @@ impl Guest<'_> {
             match stream.read(&mut buffer) {
                 Ok(0) => {
                     // It is short and the first that is sent: it fits.
-                    return stream.write_all(format!("received {}\n", self.bytes).as_bytes()).map(|()| true);
+                    return stream
+                        .write_all(format!("received {}\n", self.bytes).as_bytes())
+                        .map(|()| true);
                 }
                 Ok(count) => self.bytes += count as u64,
                 Err(error) if again(&error) => {}

@@ -8,7 +8,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-/// Waits until one of `events` is there, or something is wrong with the socket, but not longer than to `until` (as [`now`]).
+/// Waits until one of `events` is there, or something is wrong with the socket, but not longer than
+/// to `until` (as [`now`]).
 pub(super) fn wait(socket: &impl AsFd, events: PollFlags, until: u64) -> io::Result<PollFlags> {
     let left = until.saturating_sub(now());
     let timeout = Timespec {

@@ -28,7 +28,8 @@ fn event(line: &Line) -> Option<&EventLine> {
 /// What the client and the server tell while `work` runs against a server.
 fn beside_a_server<T>(work: impl FnOnce(u16) -> T) -> (T, Vec<Line>) {
     let (stop, lines) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    let server = Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_millis(10) };
+    let server =
+        Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_millis(10) };
     let tell = |line: &Line| {
         lines.lock().unwrap().push(line.clone());
         Ok(())
@@ -99,9 +100,14 @@ fn a_pause_is_kept() {
     let ((_, told), _) = beside_a_server(|port| run(&Client { duration, ..client(port, source) }));
     let sent: Vec<u64> = told
         .iter()
-        .filter_map(|line| if let Line::Sender(sample) = line { Some(sample.bytes_sent) } else { None })
+        .filter_map(
+            |line| if let Line::Sender(sample) = line { Some(sample.bytes_sent) } else { None },
+        )
         .collect();
-    assert!(sent[sent.len() - 1] > 0 && sent[sent.len() - 1] == sent[sent.len() * 3 / 4], "{sent:?}");
+    assert!(
+        sent[sent.len() - 1] > 0 && sent[sent.len() - 1] == sent[sent.len() * 3 / 4],
+        "{sent:?}"
+    );
 }
 
 #[test]
@@ -166,13 +172,16 @@ fn what_cannot_be_had_is_named() {
     );
     let nowhere = Client { server: "no such host".into(), ..base };
     assert!(matches!(run(&nowhere).0, Err(UploadError::Input(_))));
-    assert!(dscp("64").is_err() && dscp("ef").unwrap() == Dscp::EF && dscp("8").unwrap() == Dscp(8));
+    assert!(
+        dscp("64").is_err() && dscp("ef").unwrap() == Dscp::EF && dscp("8").unwrap() == Dscp(8)
+    );
 }
 
 #[test]
 fn a_reader_that_has_gone_ends_both() {
     let gone = |_: &Line| Err(io::Error::from(io::ErrorKind::BrokenPipe));
-    let server = Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_secs(1) };
+    let server =
+        Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_secs(1) };
     let never = AtomicBool::new(false);
     assert!(matches!(serve(&server, &never, &gone), Err(UploadError::Output(_))));
     let (result, _) = beside_a_server(|port| {
@@ -203,13 +212,20 @@ fn what_is_told_becomes_the_columns_of_a_simulated_flow() {
         stop: units::Time::from_secs(30),
         kind: crate::experiment::ProgramKind::Upload(upload),
     };
-    let grid =
-        transcript::Grid { start, interval: Duration::from_secs(10), duration: Duration::from_secs(30) };
+    let grid = transcript::Grid {
+        start,
+        interval: Duration::from_secs(10),
+        duration: Duration::from_secs(30),
+    };
     let (told, served) = (json(&told), json(&served));
     let made = transcript::read(&program, told.as_bytes(), served.as_bytes(), &grid).unwrap();
     let first = |name: &str| made.record.column(name).unwrap()[0];
     assert_eq!((first("bytesAcknowledged"), first("bytesReceived")), (2e6, 2e6));
-    assert!(first("bytesSent") >= 2e6 && first("packetsReceived") > 0.0 && first("congestionWindow") > 0.0);
+    assert!(
+        first("bytesSent") >= 2e6
+            && first("packetsReceived") > 0.0
+            && first("congestionWindow") > 0.0
+    );
     assert_eq!((made.skipped, made.events.len(), made.events[0].what), (0, 1, "completed"));
     assert!((made.events[0].value - result.unwrap().time.as_secs_f64()).abs() < 1e-6);
 }

@@ -17,7 +17,8 @@ const NAMES: [&str; 8] = [
     "controller.state",
 ];
 
-/// The run with the given index of an experiment with two cells; seeds from the top of their range downwards.
+/// The run with the given index of an experiment with two cells; seeds from the top of their range
+/// downwards.
 pub(crate) fn meta(index: u32) -> RunMeta {
     let rate = if index.is_multiple_of(2) { "500kbit/s" } else { "1Mbit/s" };
     let cell = [("host.alice.up.rate", rate), ("call.main.controller", "gcc:draft-02")];
@@ -52,7 +53,10 @@ pub(crate) fn recording(index: u32, samples: u32, columns: usize) -> Recording {
     Recording {
         interval,
         duration,
-        streams: vec![stream("call1.video", Kind::Video, columns), stream("alice.up", Kind::Line, 1)],
+        streams: vec![
+            stream("call1.video", Kind::Video, columns),
+            stream("alice.up", Kind::Line, 1),
+        ],
         events: vec![
             event(Time::from_nanos(2_000_000_001), "call1.video", "keyFrameRequest", 0.0),
             event(Time::from_secs(3), "alice.up", "rate", f64::NAN),

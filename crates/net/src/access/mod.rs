@@ -6,8 +6,8 @@ mod wifi;
 mod wired;
 
 pub use lte::{
-    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig, LteTerminal,
-    RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig,
+    LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };
 pub(crate) use lte::{Cellular, Terminal};
 pub use wifi::{
@@ -102,7 +102,12 @@ impl Shared {
     }
 
     /// Shows the truth about one direction of a host.
-    pub(crate) fn show(&self, host: HostId, direction: Direction, sink: &mut dyn FnMut(&'static str, f64)) {
+    pub(crate) fn show(
+        &self,
+        host: HostId,
+        direction: Direction,
+        sink: &mut dyn FnMut(&'static str, f64),
+    ) {
         each!(self, shared => shared.show(host, direction, sink));
     }
 

@@ -35,7 +35,8 @@ impl Passage {
         Accounting { entered: self.entered, left: self.left, dropped, held }
     }
 
-    /// Shows the truth, by name, with the rate at which it is sent: rates in bit/s, times in seconds, sizes in bytes.
+    /// Shows the truth, by name, with the rate at which it is sent: rates in bit/s, times in
+    /// seconds, sizes in bytes.
     pub(crate) fn show(&self, rate: Bitrate, sink: &mut dyn FnMut(&'static str, f64)) {
         let Accounting { entered, left, dropped, held } = self.accounting();
         sink("rate", rate.as_bps_f64());

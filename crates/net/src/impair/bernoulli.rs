@@ -11,7 +11,8 @@ pub(crate) struct Bernoulli {
 
 impl Bernoulli {
     pub(crate) fn loses(&mut self, now: Time) -> bool {
-        // A draw at every packet, also at a probability of zero, so that a schedule shifts no later draw.
+        // A draw at every packet, also at a probability of zero, so that a schedule shifts no later
+        // draw.
         let draw = self.random.uniform();
         draw < self.probability.at(now).as_f64()
     }

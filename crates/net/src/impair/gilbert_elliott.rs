@@ -2,9 +2,9 @@
 
 use units::{Ratio, Stream};
 
-/// Two states, good and bad, each with its own loss, that may change at each packet (Gilbert 1960, Elliott 1963).
-/// A packet meets the state after the change; tc netem (`loss_gilb_ell`) decides by the state before it, which shifts
-/// the same sequence of states by one packet.
+/// Two states, good and bad, each with its own loss, that may change at each packet (Gilbert 1960,
+/// Elliott 1963). A packet meets the state after the change; tc netem (`loss_gilb_ell`) decides by
+/// the state before it, which shifts the same sequence of states by one packet.
 pub(crate) struct GilbertElliott {
     pub(crate) p: Ratio,
     pub(crate) r: Ratio,

@@ -32,7 +32,8 @@ impl Jitter {
     }
 
     pub(crate) fn draw(&mut self) -> Duration {
-        let scaled = |span: Duration, factor: f64| Duration::from_secs_f64(span.as_secs_f64() * factor);
+        let scaled =
+            |span: Duration, factor: f64| Duration::from_secs_f64(span.as_secs_f64() * factor);
         match self.config {
             JitterConfig::None => Duration::ZERO,
             JitterConfig::Uniform(most) => scaled(most, self.random.uniform()),

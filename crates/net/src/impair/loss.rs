@@ -13,8 +13,8 @@ pub enum LossConfig {
     None,
     /// Each packet with this probability, independently.
     Bernoulli(Schedule<Ratio>),
-    /// Two states, good and bad, that change at each packet (Elliott 1963), in the words of tc netem:
-    /// `loss gemodel p r 1-h 1-k`.
+    /// Two states, good and bad, that change at each packet (Elliott 1963), in the words of tc
+    /// netem: `loss gemodel p r 1-h 1-k`.
     GilbertElliott {
         /// Probability of leaving the good state.
         p: Ratio,
@@ -42,7 +42,14 @@ impl Loss {
                 Self::Bernoulli(Bernoulli { probability: probability.clone(), random })
             }
             &LossConfig::GilbertElliott { p, r, bad_loss, good_loss } => {
-                Self::GilbertElliott(GilbertElliott { p, r, bad_loss, good_loss, bad: false, random })
+                Self::GilbertElliott(GilbertElliott {
+                    p,
+                    r,
+                    bad_loss,
+                    good_loss,
+                    bad: false,
+                    random,
+                })
             }
         }
     }

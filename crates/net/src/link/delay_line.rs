@@ -1,4 +1,5 @@
-//! Propagation: packets that have left the server and have not arrived. They count against no queue.
+//! Propagation: packets that have left the server and have not arrived. They count against no
+//! queue.
 
 use crate::packet::Packet;
 use std::collections::VecDeque;
@@ -59,7 +60,8 @@ mod tests {
         line.push(Time::ZERO, Duration::from_millis(100), packet(1));
         line.push(Time::from_millis(10), Duration::ZERO, packet(2));
         assert_eq!(line.pop(Time::from_millis(50)), None);
-        let out: Vec<u64> = std::iter::from_fn(|| line.pop(Time::from_millis(100))).map(|p| p.id).collect();
+        let out: Vec<u64> =
+            std::iter::from_fn(|| line.pop(Time::from_millis(100))).map(|p| p.id).collect();
         assert_eq!(out, [1, 2]);
     }
 }

@@ -5,23 +5,26 @@ use crate::packet::Packet;
 use crate::trace::OPPORTUNITY;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// Sends one packet at a time, at the rate in force. A change of rate in the middle of a packet holds for
-/// its remaining bits; at a rate of zero they wait.
+/// Sends one packet at a time, at the rate in force. A change of rate in the middle of a packet
+/// holds for its remaining bits; at a rate of zero they wait.
 pub(crate) struct Server {
     rate: RateConfig,
     busy: Option<Busy>,
-    /// When the last packet had been sent, and what the line could have sent beyond it by then, in 10⁻⁹ bit: of an
-    /// opportunity of a trace the rest, which small packets share; otherwise less than a nanosecond's worth, without
-    /// which the rounding of each packet's end would slow the line. Lost if nothing follows at once.
+    /// When the last packet had been sent, and what the line could have sent beyond it by then, in
+    /// 10⁻⁹ bit: of an opportunity of a trace the rest, which small packets share; otherwise less
+    /// than a nanosecond's worth, without which the rounding of each packet's end would slow the
+    /// line. Lost if nothing follows at once.
     spare: (Time, u128),
 }
 
 struct Busy {
     packet: Packet,
-    /// What was left to send then, in 10⁻⁹ bit: bit/s times nanoseconds, so that nothing is rounded away.
+    /// What was left to send then, in 10⁻⁹ bit: bit/s times nanoseconds, so that nothing is rounded
+    /// away.
     left: u128,
     since: Time,
-    /// What comes first: its end, a change of the rate, or an opportunity. `None`: the rate is zero for ever.
+    /// What comes first: its end, a change of the rate, or an opportunity. `None`: the rate is zero
+    /// for ever.
     plan: Option<Plan>,
 }
 
@@ -51,7 +54,8 @@ impl Server {
         self.busy.as_ref().map_or(Bytes::ZERO, |busy| busy.packet.size)
     }
 
-    /// The rate in force; `None` if there is no limit. Of a trace's opportunities, the mean over the second around `now`.
+    /// The rate in force; `None` if there is no limit. Of a trace's opportunities, the mean over
+    /// the second around `now`.
     pub(crate) fn rate(&self, now: Time) -> Option<Bitrate> {
         match &self.rate {
             RateConfig::Unlimited => None,
@@ -80,8 +84,8 @@ impl Server {
         self.busy = Some(Busy { packet, left, since: now, plan });
     }
 
-    /// From now on this limits the line, also what is left of the packet that is being sent. Of an opportunity of a trace
-    /// that has not come, nothing has been sent.
+    /// From now on this limits the line, also what is left of the packet that is being sent. Of an
+    /// opportunity of a trace that has not come, nothing has been sent.
     pub(crate) fn set_rate(&mut self, now: Time, rate: RateConfig) {
         let old = std::mem::replace(&mut self.rate, rate);
         let Some(busy) = &mut self.busy else { return };
@@ -100,7 +104,8 @@ impl Server {
         }
     }
 
-    /// Nothing follows the packet that has been sent: what the line could have sent besides is lost.
+    /// Nothing follows the packet that has been sent: what the line could have sent besides is
+    /// lost.
     pub(crate) fn rest(&mut self) {
         self.spare.1 = 0;
     }
@@ -132,11 +137,14 @@ impl Server {
     fn plan(&self, now: Time, left: u128) -> Option<Plan> {
         let plan = match &self.rate {
             RateConfig::Unlimited => Some(Plan { at: now, sends: left }),
-            RateConfig::Scheduled(schedule) => until(now, left, schedule.at(now), schedule.next_change(now)),
+            RateConfig::Scheduled(schedule) => {
+                until(now, left, schedule.at(now), schedule.next_change(now))
+            }
             RateConfig::Trace(trace) => {
                 let (at, opportunities) = trace.next_change(now);
                 if trace.is_opportunities() {
-                    let sends = u128::from(opportunities) * u128::from(OPPORTUNITY.bits()) * 1_000_000_000;
+                    let sends =
+                        u128::from(opportunities) * u128::from(OPPORTUNITY.bits()) * 1_000_000_000;
                     Some(Plan { at, sends })
                 } else {
                     until(now, left, trace.rate_at(now), Some(at))
@@ -188,7 +196,10 @@ mod tests {
         assert_eq!(time_for(10, rate), Some(Duration::from_nanos(4)));
         assert_eq!(time_for(9, rate), Some(Duration::from_nanos(3)));
         assert_eq!(time_for(3u128 << 64, rate), Some(Duration::MAX));
-        assert_eq!(time_for(1u128 << 65, Bitrate::from_bps(4)), Some(Duration::from_nanos(1 << 63)));
+        assert_eq!(
+            time_for(1u128 << 65, Bitrate::from_bps(4)),
+            Some(Duration::from_nanos(1 << 63))
+        );
         assert_eq!(time_for(9, Bitrate::ZERO), None);
         assert_eq!(time_for(1u128 << 65, Bitrate::ZERO), None);
     }

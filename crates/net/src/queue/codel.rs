@@ -1,4 +1,5 @@
-//! CoDel: drops at the head while packets have waited longer than a target for an interval (RFC 8289; tc-codel).
+//! CoDel: drops at the head while packets have waited longer than a target for an interval (RFC
+//! 8289; tc-codel).
 //!
 //! | where it differs | RFC 8289 | here |
 //! |---|---|---|
@@ -13,11 +14,11 @@ use crate::queue::tc::QueueConfigError;
 use std::fmt;
 use units::{Bytes, Duration, Time};
 
-/// Not more than one packet of this size waits: no drop (RFC 8289 § 5.4, MAXPACKET; Linux: the device's MTU and its
-/// Ethernet header).
+/// Not more than one packet of this size waits: no drop (RFC 8289 § 5.4, MAXPACKET; Linux: the
+/// device's MTU and its Ethernet header).
 const MAX_PACKET: Bytes = Bytes::new(1514);
-/// So many intervals after the last dropping state its rate is still remembered (RFC 8289 § 5.6; Linux
-/// `codel_dequeue`).
+/// So many intervals after the last dropping state its rate is still remembered (RFC 8289 § 5.6;
+/// Linux `codel_dequeue`).
 const MEMORY: u64 = 16;
 
 /// The control law's parameters.
@@ -70,7 +71,11 @@ impl CodelConfig {
 
 impl CodelParameters {
     /// Reads a parameter, if it is one of CoDel's.
-    pub(super) fn read(&mut self, key: &str, words: &mut Words<'_>) -> Result<bool, QueueConfigError> {
+    pub(super) fn read(
+        &mut self,
+        key: &str,
+        words: &mut Words<'_>,
+    ) -> Result<bool, QueueConfigError> {
         match key {
             "target" => self.target = words.time(key)?,
             "interval" => self.interval = words.time(key)?,
@@ -118,8 +123,8 @@ impl Codel {
         }
     }
 
-    /// Takes the next packet that shall leave (RFC 8289 § 5.5); `backlog` is what waits behind the packet in question, here and
-    /// wherever else the line is shared, and is kept up to date.
+    /// Takes the next packet that shall leave (RFC 8289 § 5.5); `backlog` is what waits behind the
+    /// packet in question, here and wherever else the line is shared, and is kept up to date.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -162,7 +167,8 @@ impl Codel {
         next.packet
     }
 
-    /// Takes the packet at the head, and judges whether it may be dropped (RFC 8289 § 5.6, `dodequeue`).
+    /// Takes the packet at the head, and judges whether it may be dropped (RFC 8289 § 5.6,
+    /// `dodequeue`).
     fn look(&mut self, now: Time, queue: &mut Fifo, backlog: &mut Bytes) -> Looked {
         let Some((came, packet)) = queue.pop() else {
             self.first_above = None;
@@ -253,8 +259,8 @@ mod tests {
         Time::from_millis(ms)
     }
 
-    /// A queue that never empties: a packet comes every millisecond, and one leaves that has waited for `sojourn` ms. Returns
-    /// when packets were dropped, and how many were marked.
+    /// A queue that never empties: a packet comes every millisecond, and one leaves that has waited
+    /// for `sojourn` ms. Returns when packets were dropped, and how many were marked.
     fn drops(ecn: bool, sojourn: u64, until: u64) -> (Vec<u64>, usize) {
         let mut config = CodelConfig::default();
         config.parameters.ecn = ecn;
@@ -268,7 +274,10 @@ mod tests {
         for now in 0..until {
             let mut dropped = Vec::new();
             queue.enqueue(ms(now), packet, &mut dropped);
-            while queue.oldest().is_some_and(|came| came + Duration::from_millis(sojourn) <= ms(now)) {
+            while queue
+                .oldest()
+                .is_some_and(|came| came + Duration::from_millis(sojourn) <= ms(now))
+            {
                 if let Some((packet, _)) = queue.dequeue(ms(now), &mut dropped) {
                     marked += usize::from(packet.ecn == Ecn::Ce);
                 }
@@ -278,8 +287,8 @@ mod tests {
         (at, marked)
     }
 
-    /// RFC 8289 § 5.6: the first drop comes an interval after the sojourn time first was above the target, the others after
-    /// interval / √count.
+    /// RFC 8289 § 5.6: the first drop comes an interval after the sojourn time first was above the
+    /// target, the others after interval / √count.
     #[test]
     fn it_drops_by_the_control_law() {
         let (at, _) = drops(false, 20, 400);

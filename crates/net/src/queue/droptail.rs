@@ -1,7 +1,7 @@
 //! Droptail: first in, first out, and what does not fit is dropped on arrival (tc-pfifo, tc-bfifo).
 //!
-//! The packet that the line is sending has left the queue and does not count, as with Linux's bfifo under tbf
-//! (net/sched/sch_fifo.c, sch_tbf.c).
+//! The packet that the line is sending has left the queue and does not count, as with Linux's bfifo
+//! under tbf (net/sched/sch_fifo.c, sch_tbf.c).
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|
@@ -41,7 +41,9 @@ impl DropTail {
                 Limit::Packets(most) => (self.queue.packets.len() as u64) < most,
                 Limit::Bytes(most) => self.queue.bytes + packet.size <= most,
                 // q_M = T_q · C (Carlucci 2017 § V).
-                Limit::Time(longest) => self.queue.bytes + packet.size <= self.rate.bytes_in(longest),
+                Limit::Time(longest) => {
+                    self.queue.bytes + packet.size <= self.rate.bytes_in(longest)
+                }
                 Limit::Unlimited => true,
             }
     }
@@ -65,7 +67,8 @@ impl QueueDiscipline for DropTail {
         matches!(self.limit, Limit::Time(_))
     }
 
-    /// A rate of zero keeps the last limit: the queue does not shrink because the line stands still.
+    /// A rate of zero keeps the last limit: the queue does not shrink because the line stands
+    /// still.
     fn set_rate(&mut self, rate: Bitrate) {
         if rate > Bitrate::ZERO {
             self.rate = rate;

@@ -1,8 +1,9 @@
-//! DualPI2: two queues, one for L4S with marks and little delay and one for the rest, coupled so that both get their share (RFC 9332,
-//! Appendix A; tc-dualpi2, Linux `net/sched/sch_dualpi2.c`).
+//! DualPI2: two queues, one for L4S with marks and little delay and one for the rest, coupled so
+//! that both get their share (RFC 9332, Appendix A; tc-dualpi2, Linux `net/sched/sch_dualpi2.c`).
 //!
-//! One base probability follows the delay. The classic queue (C) drops or marks with its square, the L4S queue (L) marks with a multiple
-//! of it: the square undoes the square root in the rate of Reno and CUBIC.
+//! One base probability follows the delay. The classic queue (C) drops or marks with its square,
+//! the L4S queue (L) marks with a multiple of it: the square undoes the square root in the rate of
+//! Reno and CUBIC.
 //!
 //! | where it differs | RFC 9332 Appendix A | here |
 //! |---|---|---|
@@ -25,17 +26,17 @@ use std::collections::VecDeque;
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
 
-/// The unit of the weights' head start; with fewer bytes than twice that in both queues nothing is dropped or marked at random (Linux:
-/// the device's MTU and its Ethernet header).
+/// The unit of the weights' head start; with fewer bytes than twice that in both queues nothing is
+/// dropped or marked at random (Linux: the device's MTU and its Ethernet header).
 const MTU: u64 = 1500;
 /// tc's unit of alpha and beta: 256ths of a hertz.
 const PARTS: f64 = 256.0;
 /// The most of them (Linux: ALPHA_BETA_MAX).
-const MOST_PARTS: f64 = 2_147_483_647.0;
+const MAX_PARTS: f64 = 2_147_483_647.0;
 /// More often than this is a slip of the pen, and would take for ever to simulate.
-const LEAST_UPDATE: Duration = Duration::from_millis(1);
+const MIN_UPDATE: Duration = Duration::from_millis(1);
 /// tc keeps times in 32 bits of microseconds.
-const MOST_TIME: Duration = Duration::from_micros(u32::MAX as u64);
+const MAX_TIME: Duration = Duration::from_micros(u32::MAX as u64);
 /// How the largest round-trip time follows from the typical one (tc-dualpi2: `max_rtt`).
 const TYPICAL_TO_MAX: u64 = 6;
 
@@ -67,9 +68,11 @@ pub struct DualPi2Config {
     pub coupling_factor: u8,
     /// Where L4S is marked for its own delay (Linux: 1 ms).
     pub step_thresh: StepThreshold,
-    /// L4S packets that met fewer than so many others in their queue are spared by the step (Linux: 0).
+    /// L4S packets that met fewer than so many others in their queue are spared by the step (Linux:
+    /// 0).
     pub min_qlen_step: u64,
-    /// Drops L4S too when its marks saturate (RFC 9332 § 4.2.3; Linux: yes); else the queue grows up to its limit.
+    /// Drops L4S too when its marks saturate (RFC 9332 § 4.2.3; Linux: yes); else the queue grows
+    /// up to its limit.
     pub drop_on_overload: bool,
     /// Drops and marks at random when a packet comes, not when it goes (Linux: no).
     pub drop_enqueue: bool,
@@ -136,8 +139,8 @@ impl DualPi2Config {
                 config.fit(typical.unwrap_or(longest / TYPICAL_TO_MAX), longest, &words)?;
             }
         }
-        if config.tupdate < LEAST_UPDATE {
-            return Err(words.wrong(&format!("'tupdate' is {LEAST_UPDATE} or more")));
+        if config.tupdate < MIN_UPDATE {
+            return Err(words.wrong(&format!("'tupdate' is {MIN_UPDATE} or more")));
         }
         Ok(config)
     }
@@ -167,26 +170,33 @@ impl DualPi2Config {
 
 fn time(words: &mut Words<'_>, key: &str) -> Result<Duration, QueueConfigError> {
     let time = words.time(key)?;
-    if time > MOST_TIME { Err(words.wrong(&format!("'{key}' is {MOST_TIME} at most"))) } else { Ok(time) }
+    if time > MAX_TIME {
+        Err(words.wrong(&format!("'{key}' is {MAX_TIME} at most")))
+    } else {
+        Ok(time)
+    }
 }
 
 fn gain(words: &mut Words<'_>, key: &str) -> Result<u32, QueueConfigError> {
     let hertz = words.value(key)?;
-    parts(hertz)
-        .ok_or_else(|| words.wrong(&format!("'{key}' is 1/256 to {} Hz", (MOST_PARTS / PARTS).floor())))
+    parts(hertz).ok_or_else(|| {
+        words.wrong(&format!("'{key}' is 1/256 to {} Hz", (MAX_PARTS / PARTS).floor()))
+    })
 }
 
 /// Hertz in tc's unit; `None` outside of what Linux takes.
 fn parts(hertz: f64) -> Option<u32> {
     let parts = (hertz * PARTS + 0.5).floor();
-    (1.0..=MOST_PARTS).contains(&parts).then_some(parts as u32)
+    (1.0..=MAX_PARTS).contains(&parts).then_some(parts as u32)
 }
 
 fn threshold(words: &mut Words<'_>, key: &str) -> Result<StepThreshold, QueueConfigError> {
     let word: String = words.value(key)?;
     let units = ["packets", "packet", "pkts", "pkt", "p"];
     let threshold = match units.iter().find_map(|unit| word.strip_suffix(unit)) {
-        Some(number) => number.parse().ok().filter(|&packets| packets > 0).map(StepThreshold::Packets),
+        Some(number) => {
+            number.parse().ok().filter(|&packets| packets > 0).map(StepThreshold::Packets)
+        }
         None => words.time_in(&word).filter(|&time| time > Duration::ZERO).map(StepThreshold::Time),
     };
     threshold.ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{key}'")))
@@ -194,7 +204,8 @@ fn threshold(words: &mut Words<'_>, key: &str) -> Result<StepThreshold, QueueCon
 
 fn percent(words: &mut Words<'_>, key: &str) -> Result<u8, QueueConfigError> {
     let word: String = words.value(key)?;
-    let percent = word.strip_suffix('%').unwrap_or(&word).parse().ok().filter(|&percent| percent <= 100);
+    let percent =
+        word.strip_suffix('%').unwrap_or(&word).parse().ok().filter(|&percent| percent <= 100);
     percent.ok_or_else(|| words.wrong(&format!("'{key}' is 0% to 100%, a whole number")))
 }
 
@@ -224,7 +235,10 @@ impl fmt::Display for DualPi2Config {
         let overload = if self.drop_on_overload { "drop_on_overload" } else { "overflow" };
         let place = if self.drop_enqueue { "drop_enqueue" } else { "drop_dequeue" };
         let ect = if self.any_ect { "any_ect" } else { "l4s_ect" };
-        write!(f, " step_thresh {step_thresh} min_qlen_step {min_qlen_step} {overload} {place} {ect}")?;
+        write!(
+            f,
+            " step_thresh {step_thresh} min_qlen_step {min_qlen_step} {overload} {place} {ect}"
+        )?;
         write!(f, " classic_protection {}%", self.classic_protection)
     }
 }
@@ -250,8 +264,10 @@ pub(crate) struct DualPi2 {
 
 impl DualPi2 {
     pub(crate) fn new(config: &DualPi2Config, random: Stream) -> Self {
-        // Without drops L4S cannot be told more than by marking everything, so the classic queue is not told more either.
-        let most = if config.drop_on_overload { 1.0 } else { 1.0 / f64::from(config.coupling_factor) };
+        // Without drops L4S cannot be told more than by marking everything, so the classic queue is
+        // not told more either.
+        let most =
+            if config.drop_on_overload { 1.0 } else { 1.0 / f64::from(config.coupling_factor) };
         Self {
             config: *config,
             random,
@@ -267,7 +283,8 @@ impl DualPi2 {
     }
 
     fn is_low(&self, packet: &Packet) -> bool {
-        matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) || (self.config.any_ect && packet.ecn == Ecn::Ect0)
+        matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce)
+            || (self.config.any_ect && packet.ecn == Ecn::Ect0)
     }
 
     /// How long the packet that has waited longest waits: the longer of the two heads' delays.
@@ -279,9 +296,10 @@ impl DualPi2 {
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             if self.is_at_rest() {
-                // Each update would leave the probability where it is; the last one counts for the delay it saw.
-                let missed =
-                    now.saturating_since(self.next_update).as_nanos() / self.config.tupdate.as_nanos();
+                // Each update would leave the probability where it is; the last one counts for the
+                // delay it saw.
+                let missed = now.saturating_since(self.next_update).as_nanos()
+                    / self.config.tupdate.as_nanos();
                 self.next_update += self.config.tupdate * missed;
             }
             self.update(self.next_update);
@@ -289,7 +307,8 @@ impl DualPi2 {
         }
     }
 
-    /// Whether nothing changes before the next packet comes or goes: empty at zero, or waiting ever longer at the most.
+    /// Whether nothing changes before the next packet comes or goes: empty at zero, or waiting ever
+    /// longer at the most.
     fn is_at_rest(&self) -> bool {
         let delay = self.delay(self.next_update);
         if self.packets() == 0 {
@@ -302,7 +321,8 @@ impl DualPi2 {
     /// RFC 9332 Appendix A, `dualpi2_update`; Linux `calculate_probability`.
     fn update(&mut self, now: Time) {
         let delay = self.delay(now);
-        let (alpha, beta) = (f64::from(self.config.alpha) / PARTS, f64::from(self.config.beta) / PARTS);
+        let (alpha, beta) =
+            (f64::from(self.config.alpha) / PARTS, f64::from(self.config.beta) / PARTS);
         let seconds = delay.as_secs_f64();
         let change = alpha * (seconds - self.config.target.as_secs_f64())
             + beta * (seconds - self.old_delay.as_secs_f64());
@@ -310,7 +330,8 @@ impl DualPi2 {
         self.old_delay = delay;
     }
 
-    /// Marks the packet if its lot says so; returns whether it is to be dropped (RFC 9332 Appendix A, `dualpi2_dequeue`; Linux `must_drop`).
+    /// Marks the packet if its lot says so; returns whether it is to be dropped (RFC 9332 Appendix
+    /// A, `dualpi2_dequeue`; Linux `must_drop`).
     fn drops_or_marks(&mut self, packet: &mut Packet, low: bool) -> bool {
         if self.bytes().get() < 2 * MTU {
             return false;
@@ -324,7 +345,8 @@ impl DualPi2 {
             }
             return false;
         }
-        // Marks of L4S say nothing more when every packet has one: both queues are told by drops, whatever their ECN field says.
+        // Marks of L4S say nothing more when every packet has one: both queues are told by drops,
+        // whatever their ECN field says.
         let hit = self.random.chance(probability) && self.random.chance(probability);
         if hit && (overload || !mark(packet)) {
             return true;
@@ -378,7 +400,8 @@ impl QueueDiscipline for DualPi2 {
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)> {
         self.catch_up(now);
         let gone = loop {
-            let (none_low, none_classic) = (self.low.packets.is_empty(), self.classic.packets.is_empty());
+            let (none_low, none_classic) =
+                (self.low.packets.is_empty(), self.classic.packets.is_empty());
             let low = !none_low && (none_classic || self.credit <= 0);
             let queue = if low { &mut self.low } else { &mut self.classic };
             let Some((came, mut packet)) = queue.pop() else { break None };
@@ -403,7 +426,8 @@ impl QueueDiscipline for DualPi2 {
     }
 
     fn oldest(&self) -> Option<Time> {
-        let heads = [&self.low, &self.classic].map(|queue| queue.packets.front().map(|&(came, _)| came));
+        let heads =
+            [&self.low, &self.classic].map(|queue| queue.packets.front().map(|&(came, _)| came));
         heads.into_iter().flatten().min()
     }
 
@@ -435,7 +459,8 @@ mod tests {
         Time::from_millis(ms)
     }
 
-    /// Judges packets at a base probability, with enough of a queue behind them: the shares dropped and marked.
+    /// Judges packets at a base probability, with enough of a queue behind them: the shares dropped
+    /// and marked.
     fn lots(words: &str, probability: f64, ecn: Ecn, draws: u32) -> (f64, f64) {
         let mut queue = queue(words);
         for _ in 0..3 {
@@ -455,8 +480,8 @@ mod tests {
         (f64::from(dropped) / f64::from(draws), f64::from(marked) / f64::from(draws))
     }
 
-    /// A line of a packet a millisecond, into which `load` of its rate is sent: the mean sojourn time of the last half, and the
-    /// share dropped over it.
+    /// A line of a packet a millisecond, into which `load` of its rate is sent: the mean sojourn
+    /// time of the last half, and the share dropped over it.
     fn run(words: &str, ecn: Ecn, load: f64, seconds: u64) -> (Duration, f64) {
         let mut queue = queue(words);
         let (mut drops, mut sojourns, mut owed, mut sent) = (Vec::new(), Vec::new(), 0.0, 0);
@@ -482,9 +507,10 @@ mod tests {
 
     #[test]
     fn the_ecn_field_chooses_the_queue() {
-        for (words, low) in
-            [("dualpi2", [false, false, true, true]), ("dualpi2 any_ect", [false, true, true, true])]
-        {
+        for (words, low) in [
+            ("dualpi2", [false, false, true, true]),
+            ("dualpi2 any_ect", [false, true, true, true]),
+        ] {
             let queue = queue(words);
             let fields = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
             assert_eq!(fields.map(|ecn| queue.is_low(&packet(ecn))), low, "{words}");
@@ -501,9 +527,15 @@ mod tests {
                 assert!((coupled / (k * base) - 1.0).abs() < 0.02, "{coupled} at {base}");
                 let expected = (coupled / k) * (coupled / k);
                 let (dropped, marked) = lots(words, base, Ecn::NotEct, 400_000);
-                assert!(marked == 0.0 && (dropped / expected - 1.0).abs() < 0.1, "{dropped}, not {expected}");
+                assert!(
+                    marked == 0.0 && (dropped / expected - 1.0).abs() < 0.1,
+                    "{dropped}, not {expected}"
+                );
                 let (dropped, marked) = lots(words, base, Ecn::Ect0, 400_000);
-                assert!(dropped == 0.0 && (marked / expected - 1.0).abs() < 0.1, "{marked}, not {expected}");
+                assert!(
+                    dropped == 0.0 && (marked / expected - 1.0).abs() < 0.1,
+                    "{marked}, not {expected}"
+                );
             }
         }
     }
@@ -540,7 +572,8 @@ mod tests {
         assert!(drops.iter().all(|&(_, reason)| reason == DropReason::QueueFull));
     }
 
-    /// Sends four L4S packets at once and takes one after `wait`, the others a microsecond later each: who is marked.
+    /// Sends four L4S packets at once and takes one after `wait`, the others a microsecond later
+    /// each: who is marked.
     fn stepped(words: &str, wait: Duration) -> Vec<bool> {
         let mut queue = queue(words);
         let mut drops = Vec::new();
@@ -564,7 +597,10 @@ mod tests {
         // The first leaves three behind.
         assert_eq!(stepped("dualpi2 step_thresh 2p", Duration::ZERO), [true, false, false, false]);
         // Only the last two met two others.
-        assert_eq!(stepped("dualpi2 min_qlen_step 2", Duration::from_millis(3)), [false, false, true, true]);
+        assert_eq!(
+            stepped("dualpi2 min_qlen_step 2", Duration::from_millis(3)),
+            [false, false, true, true]
+        );
         let mut queue = queue("dualpi2");
         for _ in 0..4 {
             queue.enqueue(Time::ZERO, packet(Ecn::Ect0), &mut Vec::new());
@@ -573,7 +609,8 @@ mod tests {
         assert_eq!(classic.ecn, Ecn::Ect0, "the step is for L4S");
     }
 
-    /// Of the packets that leave two queues that never empty, the share of the classic one, and how many of L4S go first.
+    /// Of the packets that leave two queues that never empty, the share of the classic one, and how
+    /// many of L4S go first.
     fn shares(words: &str) -> (f64, usize) {
         let mut queue = queue(words);
         let mut drops = Vec::new();
@@ -585,10 +622,12 @@ mod tests {
             while queue.classic.packets.len() < 5 {
                 queue.enqueue(Time::ZERO, packet(Ecn::NotEct), &mut drops);
             }
-            classic
-                .extend(queue.dequeue(Time::ZERO, &mut drops).map(|(packet, _)| packet.ecn == Ecn::NotEct));
+            classic.extend(
+                queue.dequeue(Time::ZERO, &mut drops).map(|(packet, _)| packet.ecn == Ecn::NotEct),
+            );
         }
-        let share = classic.iter().filter(|&&classic| classic).count() as f64 / classic.len() as f64;
+        let share =
+            classic.iter().filter(|&&classic| classic).count() as f64 / classic.len() as f64;
         (share, classic.iter().take_while(|&&classic| !classic).count())
     }
 
@@ -629,7 +668,10 @@ mod tests {
             let before = queue.probability;
             for now in span {
                 queue.enqueue(ms(now), packet(Ecn::Ect0), &mut drops);
-                while queue.oldest().is_some_and(|came| came + Duration::from_millis(delay) <= ms(now)) {
+                while queue
+                    .oldest()
+                    .is_some_and(|came| came + Duration::from_millis(delay) <= ms(now))
+                {
                     queue.dequeue(ms(now), &mut drops);
                 }
             }
@@ -700,7 +742,8 @@ mod tests {
 
     #[test]
     fn drops_come_where_they_are_asked_for() {
-        for (words, at_enqueue) in [("dualpi2 drop_enqueue", true), ("dualpi2 drop_dequeue", false)] {
+        for (words, at_enqueue) in [("dualpi2 drop_enqueue", true), ("dualpi2 drop_dequeue", false)]
+        {
             let mut queue = queue(words);
             let (mut early, mut late) = (Vec::new(), Vec::new());
             for now in 0..5_000 {
@@ -723,7 +766,8 @@ mod tests {
         }
     }
 
-    /// RFC 9332 § A.1: the defaults are those of 100 ms and 15 ms, but for T_update, which Linux rounds up.
+    /// RFC 9332 § A.1: the defaults are those of 100 ms and 15 ms, but for T_update, which Linux
+    /// rounds up.
     #[test]
     fn round_trip_times_give_the_gains() {
         let words = |text: &str| text.parse::<QueueConfig>().unwrap().to_string();

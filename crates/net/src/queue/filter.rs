@@ -1,4 +1,5 @@
-//! Filters: which class a packet belongs to, by address, port, protocol and DSCP (tc-u32, tc-flower, tc-matchall).
+//! Filters: which class a packet belongs to, by address, port, protocol and DSCP (tc-u32,
+//! tc-flower, tc-matchall).
 
 use super::tc::QueueConfigError;
 use super::tc_units::Units;
@@ -95,7 +96,8 @@ impl Field {
 impl Filter {
     /// Whether it is this packet's.
     pub(crate) fn fits(&self, packet: &Packet) -> bool {
-        self.ipv6.is_none_or(|ipv6| ipv6 == packet.ipv6) && self.matches.iter().all(|one| one.fits(packet))
+        self.ipv6.is_none_or(|ipv6| ipv6 == packet.ipv6)
+            && self.matches.iter().all(|one| one.fits(packet))
     }
 }
 
@@ -121,7 +123,12 @@ impl fmt::Display for Filter {
             };
             match field {
                 Field::Src | Field::Dst => {
-                    write!(f, " match {ip} {word} {}/{}", Ipv4Addr::from_bits(value), mask.leading_ones())?;
+                    write!(
+                        f,
+                        " match {ip} {word} {}/{}",
+                        Ipv4Addr::from_bits(value),
+                        mask.leading_ones()
+                    )?;
                 }
                 Field::Tos => write!(f, " match {ip} {word} {value:#04x} {mask:#04x}")?,
                 _ => write!(f, " match {ip} {word} {value} {mask:#x}")?,
@@ -132,12 +139,14 @@ impl fmt::Display for Filter {
 }
 
 const U32: &str = "u32 match ip dsfield 0xb8 0xfc match ip protocol 17 0xff match ip sport|dport PORT 0xffff match ip src|dst ADDRESS/LENGTH flowid CLASS";
-const FLOWER: &str =
-    "flower ip_tos 0xb8/0xfc ip_proto udp src_ip|dst_ip ADDRESS/LENGTH src_port|dst_port PORT classid CLASS";
+const FLOWER: &str = "flower ip_tos 0xb8/0xfc ip_proto udp src_ip|dst_ip ADDRESS/LENGTH src_port|dst_port PORT classid CLASS";
 const MATCHALL: &str = "matchall classid CLASS";
 
 /// What a filter's own words say: its matches, and the class as it is written.
-pub(super) fn read<'a>(words: &'a [&'a str], ipv6: bool) -> Result<(Vec<Match>, &'a str), QueueConfigError> {
+pub(super) fn read<'a>(
+    words: &'a [&'a str],
+    ipv6: bool,
+) -> Result<(Vec<Match>, &'a str), QueueConfigError> {
     let [kind, ..] = words else {
         return Err(QueueConfigError::new(format!("a filter needs a classifier; write '{U32}'")));
     };
@@ -169,7 +178,11 @@ pub(super) fn read<'a>(words: &'a [&'a str], ipv6: bool) -> Result<(Vec<Match>, 
 
 type Reading = for<'a> fn(&mut Words<'a>, &'a str, bool) -> Result<Option<Match>, QueueConfigError>;
 
-fn u32_match<'a>(words: &mut Words<'a>, key: &'a str, ipv6: bool) -> Result<Option<Match>, QueueConfigError> {
+fn u32_match<'a>(
+    words: &mut Words<'a>,
+    key: &'a str,
+    ipv6: bool,
+) -> Result<Option<Match>, QueueConfigError> {
     if key != "match" {
         return Err(words.unknown(key));
     }
@@ -222,8 +235,13 @@ fn flower_match<'a>(
     };
     let whole = Match { field, value: 0, mask: 0 }.words().1;
     // A byte of DSCP and ECN may be hexadecimal without saying so.
-    let number =
-        |word| if field == Field::Tos { integer(word).or_else(|| hexadecimal(word)) } else { integer(word) };
+    let number = |word| {
+        if field == Field::Tos {
+            integer(word).or_else(|| hexadecimal(word))
+        } else {
+            integer(word)
+        }
+    };
     let (value, mask) = match (named, word.split_once('/')) {
         (Some(value), _) => (Some(value), Some(whole)),
         (None, Some((value, mask))) => (number(value), hexadecimal(mask)),
@@ -244,10 +262,16 @@ fn checked(words: &Words<'_>, name: &str, one: Match) -> Result<Match, QueueConf
 }
 
 /// An address and how many of its bits count: `10.0.0.1/32`.
-fn address(words: &mut Words<'_>, name: &str, field: Field, ipv6: bool) -> Result<Match, QueueConfigError> {
+fn address(
+    words: &mut Words<'_>,
+    name: &str,
+    field: Field,
+    ipv6: bool,
+) -> Result<Match, QueueConfigError> {
     let word = words.word(name)?;
     if ipv6 {
-        return Err(words.wrong(&format!("'{word}': hosts have IPv4 addresses here; leave this filter out")));
+        return Err(words
+            .wrong(&format!("'{word}': hosts have IPv4 addresses here; leave this filter out")));
     }
     let (text, length) = match word.split_once('/') {
         Some((text, length)) => (text, length.parse().ok()),
@@ -271,7 +295,11 @@ fn number(
 
 /// Decimal, or hexadecimal after `0x`.
 fn integer(word: &str) -> Option<u32> {
-    if word.starts_with("0x") || word.starts_with("0X") { hexadecimal(word) } else { word.parse().ok() }
+    if word.starts_with("0x") || word.starts_with("0X") {
+        hexadecimal(word)
+    } else {
+        word.parse().ok()
+    }
 }
 
 /// As tc reads masks: with or without `0x`.
@@ -288,9 +316,14 @@ mod tests {
     #[test]
     fn a_filter_of_one_ip_version_leaves_the_other_alone() {
         let tos = Match { field: Field::Tos, value: 0xb8, mask: 0xfc };
-        let filter =
-            |ipv6, matches: &[Match], class| Filter { prio: 1, ipv6, matches: matches.to_vec(), class };
-        let filters = [filter(Some(false), &[tos], 4), filter(Some(true), &[tos], 6), filter(None, &[], 1)];
+        let filter = |ipv6, matches: &[Match], class| Filter {
+            prio: 1,
+            ipv6,
+            matches: matches.to_vec(),
+            class,
+        };
+        let filters =
+            [filter(Some(false), &[tos], 4), filter(Some(true), &[tos], 6), filter(None, &[], 1)];
         let class = |ipv6, dscp| classify(&filters, &Packet { ipv6, dscp, ..Packet::default() });
         assert_eq!([class(false, Dscp::EF), class(true, Dscp::EF)], [Some(4), Some(6)]);
         assert_eq!([class(false, Dscp::DEFAULT), class(true, Dscp::DEFAULT)], [Some(1), Some(1)]);

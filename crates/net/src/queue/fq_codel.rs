@@ -16,7 +16,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
 
-/// At most so many packets are dropped at once from the longest queue (RFC 8290 § 5.2.2; tc-fq_codel `drop_batch`).
+/// At most so many packets are dropped at once from the longest queue (RFC 8290 § 5.2.2;
+/// tc-fq_codel `drop_batch`).
 const DROP_BATCH: usize = 64;
 /// The most queues (Linux: 65536).
 const MAX_FLOWS: u32 = 65_536;
@@ -57,7 +58,8 @@ impl FqCodelConfig {
                         return Err(words.wrong(&format!("'flows' is {MAX_FLOWS} at most")));
                     }
                 }
-                // Neither matters while a queue holds fewer bytes than the one and drops no more than the other.
+                // Neither matters while a queue holds fewer bytes than the one and drops no more
+                // than the other.
                 "memory_limit" => drop(words.bytes(key)?),
                 "drop_batch" => drop(words.positive::<u32>(key)?),
                 "quantum" => config.quantum = words.bytes(key)?,
@@ -118,7 +120,8 @@ impl FqCodel {
     /// Drops half of the longest queue, from its head (RFC 8290 § 4.1.3).
     fn drop_from_the_longest(&mut self, drops: &mut impl Drops) {
         let listed = self.new.iter().chain(&self.old).copied();
-        let Some(longest) = listed.max_by_key(|&place| self.flows[place as usize].queue.bytes) else {
+        let Some(longest) = listed.max_by_key(|&place| self.flows[place as usize].queue.bytes)
+        else {
             return;
         };
         let queue = &mut self.flows[longest as usize].queue;
@@ -177,7 +180,8 @@ impl QueueDiscipline for FqCodel {
                 flow.credits -= packet.size.get().cast_signed();
                 return Some((packet, sojourn));
             }
-            // A new queue that empties goes through the old ones once, so that it cannot be new again at once.
+            // A new queue that empties goes through the old ones once, so that it cannot be new
+            // again at once.
             if is_new {
                 self.new.pop_front();
             } else {
@@ -265,7 +269,8 @@ mod tests {
     fn codel_works_on_each_flow_alone() {
         let mut queue = queue(&FqCodelConfig::default());
         let mut drops = Vec::new();
-        // 2 packets of flow 1 come for one that leaves; flow 2 sends a packet in 10 ms, which leaves at once.
+        // 2 packets of flow 1 come for one that leaves; flow 2 sends a packet in 10 ms, which
+        // leaves at once.
         for now in 0..1_000 {
             let at = Time::from_millis(now);
             queue.enqueue(at, packet(1, 1_000), &mut drops);

@@ -3,8 +3,9 @@
 use crate::packet::{Flow, Protocol};
 use units::Stream;
 
-/// A hash of the 5-tuple, salted by the run's seed so that no pattern of addresses is always unlucky. Linux and RFC 8290
-/// § 4.1.1 take Jenkins's; here it is SplitMix64's finaliser (Steele, Lea, Flood 2014).
+/// A hash of the 5-tuple, salted by the run's seed so that no pattern of addresses is always
+/// unlucky. Linux and RFC 8290 § 4.1.1 take Jenkins's; here it is SplitMix64's finaliser (Steele,
+/// Lea, Flood 2014).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowHash {
     salt: u64,
@@ -18,7 +19,8 @@ impl FlowHash {
     /// The hash of a part of a flow's addresses.
     pub(super) fn of(&self, flow: &Flow, key: Key) -> u64 {
         let (source, destination) = (u64::from(flow.src.0) << 16, u64::from(flow.dst.0));
-        // The kinds of key are told apart above the addresses, so that a source never counts as a destination.
+        // The kinds of key are told apart above the addresses, so that a source never counts as a
+        // destination.
         match key {
             Key::Nothing => 0,
             Key::Source => mix(self.salt ^ (1 << 32 | source)),

@@ -60,7 +60,8 @@ pub(crate) trait QueueDiscipline {
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops);
     /// Gives the next packet and how long it waited.
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)>;
-    /// When a packet can next be had; `None`: when one comes. At once, of what does not hold packets back.
+    /// When a packet can next be had; `None`: when one comes. At once, of what does not hold
+    /// packets back.
     fn next_ready(&self, now: Time) -> Option<Time> {
         (self.packets() > 0).then_some(now)
     }
@@ -70,7 +71,8 @@ pub(crate) trait QueueDiscipline {
     }
     /// The line's rate is from now on this.
     fn set_rate(&mut self, _: Bitrate) {}
-    /// The size of the next packet, where that is known without taking it and nothing holds it back.
+    /// The size of the next packet, where that is known without taking it and nothing holds it
+    /// back.
     fn head(&self) -> Option<Bytes> {
         None
     }
@@ -82,7 +84,8 @@ pub(crate) trait QueueDiscipline {
     fn bytes(&self) -> Bytes;
 }
 
-/// Marks a packet that can carry a mark as having met congestion (RFC 3168 § 5); returns whether it could.
+/// Marks a packet that can carry a mark as having met congestion (RFC 3168 § 5); returns whether it
+/// could.
 fn mark(packet: &mut Packet) -> bool {
     let capable = packet.ecn != Ecn::NotEct;
     if capable {
@@ -158,7 +161,9 @@ impl Queue {
             QueueConfig::Pie(config) => Self::Pie(Box::new(Pie::new(config, streams.own()))),
             QueueConfig::Red(config) => Self::Red(Box::new(Red::new(config, streams.own()))),
             QueueConfig::Sfq(config) => Self::Sfq(Box::new(Sfq::new(config, streams.own()))),
-            QueueConfig::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, streams.own()))),
+            QueueConfig::DualPi2(config) => {
+                Self::DualPi2(Box::new(DualPi2::new(config, streams.own())))
+            }
             QueueConfig::Cake(config) => Self::Cake(Box::new(Cake::new(config, streams.own()))),
             QueueConfig::Tbf(config) => Self::Tbf(Box::new(Tbf::new(config, streams))),
             QueueConfig::Htb(config) => Self::Htb(Box::new(Htb::new(config, streams))),
@@ -169,7 +174,11 @@ impl Queue {
         each!(self, queue => queue.enqueue(now, packet, drops));
     }
 
-    pub(crate) fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)> {
+    pub(crate) fn dequeue(
+        &mut self,
+        now: Time,
+        drops: &mut impl Drops,
+    ) -> Option<(Packet, Duration)> {
         each!(self, queue => queue.dequeue(now, drops))
     }
 

@@ -1,7 +1,8 @@
 //! PIE: drops arriving packets with a probability that follows the delay (RFC 8033; tc-pie).
 //!
-//! The delay is that of the newest packet to leave, as in Linux without `dq_rate_estimator` (`net/sched/sch_pie.c`). The probability is
-//! brought up to date when a packet comes or goes, for every `tupdate` that has passed: between packets nothing else changes.
+//! The delay is that of the newest packet to leave, as in Linux without `dq_rate_estimator`
+//! (`net/sched/sch_pie.c`). The probability is brought up to date when a packet comes or goes, for
+//! every `tupdate` that has passed: between packets nothing else changes.
 
 use super::fifo::Fifo;
 use super::tc::QueueConfigError;
@@ -12,24 +13,26 @@ use crate::packet::{DropReason, Packet};
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
 
-/// MEAN_PKTSIZE's place is taken by the MTU: fewer bytes than twice that are never dropped from (RFC 8033 § 4.1; Linux).
+/// MEAN_PKTSIZE's place is taken by the MTU: fewer bytes than twice that are never dropped from
+/// (RFC 8033 § 4.1; Linux).
 const MTU: u64 = 1500;
-/// Weights of the deviation from the target and of the trend, per second (RFC 8033 § 4.2: 0.125 and 1.25; tc: alpha 2, beta 20, in
-/// sixteenths).
+/// Weights of the deviation from the target and of the trend, per second (RFC 8033 § 4.2: 0.125 and
+/// 1.25; tc: alpha 2, beta 20, in sixteenths).
 const SIXTEENTH: f64 = 1.0 / 16.0;
 /// More often than this is a slip of the pen, and would take for ever to simulate.
-const LEAST_UPDATE: Duration = Duration::from_millis(1);
+const MIN_UPDATE: Duration = Duration::from_millis(1);
 /// MAX_BURST (RFC 8033 § 4.3).
 const MAX_BURST: Duration = Duration::from_millis(150);
 /// De-randomisation: no drop below, always one above (RFC 8033 § 5.4).
-const LEAST_ACCUMULATED: f64 = 0.85;
-const MOST_ACCUMULATED: f64 = 8.5;
+const MIN_ACCUMULATED: f64 = 0.85;
+const MAX_ACCUMULATED: f64 = 8.5;
 /// A delay beyond this raises the probability at once (RFC 8033 § 4.2, § 5.5).
 const LONG_DELAY: f64 = 0.25;
 const RAISE: f64 = 0.02;
 /// Up to this probability packets are marked instead (RFC 8033 § 5.1: MAX_ECNTH).
-const MOST_MARKED: f64 = 0.1;
-/// What is left of the probability after an update without delay (RFC 8033 § 4.2: 0.98; Linux: 1 − 1/64).
+const MAX_MARKED: f64 = 0.1;
+/// What is left of the probability after an update without delay (RFC 8033 § 4.2: 0.98; Linux: 1 −
+/// 1/64).
 const DECAY: f64 = 1.0 - 1.0 / 64.0;
 
 /// PIE's parameters.
@@ -66,8 +69,7 @@ impl Default for PieConfig {
     }
 }
 
-pub(super) const USAGE: &str =
-    "pie limit PACKETS target TIME tupdate TIME alpha NUMBER beta NUMBER ecn|noecn bytemode|nobytemode";
+pub(super) const USAGE: &str = "pie limit PACKETS target TIME tupdate TIME alpha NUMBER beta NUMBER ecn|noecn bytemode|nobytemode";
 
 impl PieConfig {
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
@@ -78,8 +80,8 @@ impl PieConfig {
                 "target" => config.target = words.time(key)?,
                 "tupdate" => {
                     config.tupdate = words.time(key)?;
-                    if config.tupdate < LEAST_UPDATE {
-                        return Err(words.wrong(&format!("'tupdate' is {LEAST_UPDATE} or more")));
+                    if config.tupdate < MIN_UPDATE {
+                        return Err(words.wrong(&format!("'tupdate' is {MIN_UPDATE} or more")));
                     }
                 }
                 "alpha" => config.alpha = words.value(key)?,
@@ -145,8 +147,8 @@ impl Pie {
             if self.probability == 0.0 && self.delay == 0.0 && self.old_delay == 0.0 {
                 // Nothing changes before the next packet.
                 self.burst = MAX_BURST;
-                let missed =
-                    now.saturating_since(self.next_update).as_nanos() / self.config.tupdate.as_nanos();
+                let missed = now.saturating_since(self.next_update).as_nanos()
+                    / self.config.tupdate.as_nanos();
                 self.next_update += self.config.tupdate * (missed + 1);
                 return;
             }
@@ -185,16 +187,20 @@ impl Pie {
     fn drops_early(&mut self, packet: &Packet) -> bool {
         let target = self.config.target.as_secs_f64();
         let small = self.queue.bytes.get() < 2 * MTU;
-        if self.burst > Duration::ZERO || (self.delay < target / 2.0 && self.probability < 0.2) || small {
+        if self.burst > Duration::ZERO
+            || (self.delay < target / 2.0 && self.probability < 0.2)
+            || small
+        {
             return false;
         }
-        let size = if self.config.bytemode { packet.size.get().min(MTU) as f64 / MTU as f64 } else { 1.0 };
+        let size =
+            if self.config.bytemode { packet.size.get().min(MTU) as f64 / MTU as f64 } else { 1.0 };
         let probability = self.probability * size;
         self.accumulated = if probability == 0.0 { 0.0 } else { self.accumulated + probability };
-        if self.accumulated < LEAST_ACCUMULATED {
+        if self.accumulated < MIN_ACCUMULATED {
             return false;
         }
-        if self.accumulated >= MOST_ACCUMULATED || self.random.chance(probability) {
+        if self.accumulated >= MAX_ACCUMULATED || self.random.chance(probability) {
             self.accumulated = 0.0;
             return true;
         }
@@ -202,8 +208,8 @@ impl Pie {
     }
 }
 
-/// How much smaller the steps are where the probability is small (RFC 8033 § 5.2; Linux: halved below 10 %, quartered with each
-/// power of ten below).
+/// How much smaller the steps are where the probability is small (RFC 8033 § 5.2; Linux: halved
+/// below 10 %, quartered with each power of ten below).
 fn scale(probability: f64) -> f64 {
     if probability >= 0.1 {
         return 1.0;
@@ -222,7 +228,7 @@ impl QueueDiscipline for Pie {
         if self.queue.packets.len() as u64 >= self.config.limit {
             drops.drop(packet, DropReason::QueueFull);
         } else if self.drops_early(&packet)
-            && !(self.config.ecn && self.probability <= MOST_MARKED && mark(&mut packet))
+            && !(self.config.ecn && self.probability <= MAX_MARKED && mark(&mut packet))
         {
             drops.drop(packet, DropReason::Aqm);
         } else {
@@ -235,7 +241,10 @@ impl QueueDiscipline for Pie {
         let (came, packet) = self.queue.pop()?;
         let sojourn = now.saturating_since(came);
         self.delay = if self.queue.packets.is_empty() { 0.0 } else { sojourn.as_secs_f64() };
-        let since = self.last_dequeue.replace(now).map_or(Duration::ZERO, |last| now.saturating_since(last));
+        let since = self
+            .last_dequeue
+            .replace(now)
+            .map_or(Duration::ZERO, |last| now.saturating_since(last));
         self.burst = self.burst.saturating_sub(since);
         Some((packet, sojourn))
     }
@@ -258,7 +267,8 @@ mod tests {
     use super::*;
     use units::Seed;
 
-    /// A line of a packet a millisecond, into which `load` of its rate is sent: the mean sojourn time of the last half, and the share dropped.
+    /// A line of a packet a millisecond, into which `load` of its rate is sent: the mean sojourn
+    /// time of the last half, and the share dropped.
     fn run(config: &PieConfig, load: f64, seconds: u64) -> (Duration, f64) {
         let mut pie = Pie::new(config, Seed(1).stream("queue"));
         let (mut drops, mut sojourns, mut owed, mut sent) = (Vec::new(), Vec::new(), 0.0, 0);
@@ -268,7 +278,11 @@ mod tests {
             while owed >= 1.0 {
                 owed -= 1.0;
                 sent += 1;
-                pie.enqueue(now, Packet { size: Bytes::new(1_500), ..Packet::default() }, &mut drops);
+                pie.enqueue(
+                    now,
+                    Packet { size: Bytes::new(1_500), ..Packet::default() },
+                    &mut drops,
+                );
             }
             if let Some((_, sojourn)) = pie.dequeue(now, &mut drops)
                 && ms > seconds * 500
@@ -294,7 +308,11 @@ mod tests {
         let mut pie = Pie::new(&PieConfig::default(), Seed(1).stream("queue"));
         let mut drops = Vec::new();
         for _ in 0..100 {
-            pie.enqueue(Time::ZERO, Packet { size: Bytes::new(1_500), ..Packet::default() }, &mut drops);
+            pie.enqueue(
+                Time::ZERO,
+                Packet { size: Bytes::new(1_500), ..Packet::default() },
+                &mut drops,
+            );
         }
         for ms in 0..100 {
             pie.dequeue(Time::from_millis(ms), &mut drops);

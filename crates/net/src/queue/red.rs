@@ -1,5 +1,6 @@
-//! RED: drops arriving packets with a probability that follows the averaged queue (Floyd, Jacobson, IEEE/ACM Transactions on Networking
-//! 1(4), 1993), and Adaptive RED, which sets that probability itself (Floyd, Gummadi, Shenker 2001); after Linux `include/net/red.h` and tc-red.
+//! RED: drops arriving packets with a probability that follows the averaged queue (Floyd, Jacobson,
+//! IEEE/ACM Transactions on Networking 1(4), 1993), and Adaptive RED, which sets that probability
+//! itself (Floyd, Gummadi, Shenker 2001); after Linux `include/net/red.h` and tc-red.
 
 use super::fifo::Fifo;
 use super::tc::QueueConfigError;
@@ -10,12 +11,14 @@ use crate::packet::{DropReason, Packet};
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, Ratio, Stream, Time};
 
-/// Adaptive RED looks at the average so often (Floyd, Gummadi, Shenker 2001 § 4; Linux `red_adaptative_timer`).
+/// Adaptive RED looks at the average so often (Floyd, Gummadi, Shenker 2001 § 4; Linux
+/// `red_adaptative_timer`).
 const ADAPT_EVERY: Duration = Duration::from_millis(500);
 /// It keeps the average between these shares of the way from min to max (ibid.).
 const AIM: (f64, f64) = (0.4, 0.6);
-/// It changes the probability by at most this, and a quarter of it, upwards; by this factor downwards (ibid.).
-const MOST_STEP: f64 = 0.01;
+/// It changes the probability by at most this, and a quarter of it, upwards; by this factor
+/// downwards (ibid.).
+const MAX_STEP: f64 = 0.01;
 const STEP_SHARE: f64 = 0.25;
 const FALL: f64 = 0.9;
 /// It keeps the probability between these (ibid.).
@@ -44,7 +47,8 @@ pub struct RedConfig {
     pub harddrop: bool,
     /// Sets the probability itself.
     pub adaptive: bool,
-    /// 2 to the minus this is the weight of a packet in the average: follows from min, burst and avpkt as tc computes it.
+    /// 2 to the minus this is the weight of a packet in the average: follows from min, burst and
+    /// avpkt as tc computes it.
     weight_log: u32,
 }
 
@@ -83,9 +87,9 @@ impl RedConfig {
         let burst = burst.unwrap_or(usual.max(1));
         let Some(weight_log) = weight_log(min, burst, avpkt) else {
             let least = min.get() / avpkt.get() + 1;
-            return Err(
-                words.wrong(&format!("a burst of {burst} does not go with min: from {least} packets on"))
-            );
+            return Err(words.wrong(&format!(
+                "a burst of {burst} does not go with min: from {least} packets on"
+            )));
         };
         Ok(Self {
             limit,
@@ -215,7 +219,7 @@ impl Red {
             self.next_adaptation += ADAPT_EVERY;
             let place = (self.average - min) / (max - min);
             if place > AIM.1 && self.most <= BOUNDS.1 {
-                self.most += (self.most * STEP_SHARE).min(MOST_STEP);
+                self.most += (self.most * STEP_SHARE).min(MAX_STEP);
             } else if place < AIM.0 && self.most >= BOUNDS.0 {
                 self.most *= FALL;
             }
@@ -277,14 +281,16 @@ mod tests {
         }
     }
 
-    /// The manual page's example (tc-red(8)): 26 = 55 + 1 − 30 packets, and (1 − (31/32)⁵⁵) · 32 = 26.4, where a sixteenth gives 15.5.
+    /// The manual page's example (tc-red(8)): 26 = 55 + 1 − 30 packets, and (1 − (31/32)⁵⁵) · 32 =
+    /// 26.4, where a sixteenth gives 15.5.
     #[test]
     fn the_weight_is_tcs() {
         assert_eq!(weight_log(Bytes::new(30_000), 55, Bytes::new(1_000)), Some(5));
         assert_eq!(weight_log(Bytes::new(30_000), 20, Bytes::new(1_000)), None);
     }
 
-    /// An average held half way between min and max: the share dropped is half of the probability at max, evenly spread.
+    /// An average held half way between min and max: the share dropped is half of the probability
+    /// at max, evenly spread.
     #[test]
     fn the_share_dropped_follows_the_average() {
         let mut red = red("red limit 400kB min 30kB max 90kB avpkt 1kB burst 55 probability 0.1");
@@ -336,7 +342,10 @@ mod tests {
             }
         }
         let mean = late.iter().sum::<f64>() / late.len() as f64;
-        assert!((48_000.0..72_000.0).contains(&mean), "between 0.4 and 0.6 of the way, and a bit: {mean}");
+        assert!(
+            (48_000.0..72_000.0).contains(&mean),
+            "between 0.4 and 0.6 of the way, and a bit: {mean}"
+        );
         assert!(red.most > 0.08, "{}", red.most);
     }
 }

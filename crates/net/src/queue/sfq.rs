@@ -1,5 +1,5 @@
-//! Stochastic fairness queueing: flows hashed into queues that are served in turn (McKenney, INFOCOM 1990; tc-sfq, Linux
-//! `net/sched/sch_sfq.c`).
+//! Stochastic fairness queueing: flows hashed into queues that are served in turn (McKenney,
+//! INFOCOM 1990; tc-sfq, Linux `net/sched/sch_sfq.c`).
 
 use super::fifo::Fifo;
 use super::hash::FlowHash;
@@ -28,11 +28,18 @@ pub struct SfqConfig {
 
 impl Default for SfqConfig {
     fn default() -> Self {
-        Self { limit: 127, depth: 127, divisor: 1024, quantum: Bytes::new(1514), perturb: Duration::ZERO }
+        Self {
+            limit: 127,
+            depth: 127,
+            divisor: 1024,
+            quantum: Bytes::new(1514),
+            perturb: Duration::ZERO,
+        }
     }
 }
 
-pub(super) const USAGE: &str = "sfq limit PACKETS depth PACKETS divisor NUMBER quantum BYTES perturb SECONDS";
+pub(super) const USAGE: &str =
+    "sfq limit PACKETS depth PACKETS divisor NUMBER quantum BYTES perturb SECONDS";
 
 impl SfqConfig {
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
@@ -138,8 +145,11 @@ impl Sfq {
 
     /// Drops the newest packet of the longest queue (Linux `sfq_drop`).
     fn drop_from_the_longest(&mut self, drops: &mut impl Drops) {
-        let longest =
-            self.active.iter().copied().max_by_key(|&place| self.queues[place as usize].queue.packets.len());
+        let longest = self
+            .active
+            .iter()
+            .copied()
+            .max_by_key(|&place| self.queues[place as usize].queue.packets.len());
         let Some(longest) = longest else { return };
         let queue = &mut self.queues[longest as usize].queue;
         let Some((_, packet)) = queue.packets.pop_back() else { return };
@@ -193,7 +203,10 @@ impl QueueDiscipline for Sfq {
     }
 
     fn oldest(&self) -> Option<Time> {
-        let heads = self.active.iter().filter_map(|&place| self.queues[place as usize].queue.packets.front());
+        let heads = self
+            .active
+            .iter()
+            .filter_map(|&place| self.queues[place as usize].queue.packets.front());
         heads.map(|&(came, _)| came).min()
     }
 
@@ -222,7 +235,8 @@ mod tests {
 
     #[test]
     fn flows_take_turns_and_the_longest_loses() {
-        let mut queue = Sfq::new(&SfqConfig { limit: 10, ..SfqConfig::default() }, Seed(1).stream("queue"));
+        let mut queue =
+            Sfq::new(&SfqConfig { limit: 10, ..SfqConfig::default() }, Seed(1).stream("queue"));
         let mut drops = Vec::new();
         for flow in [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3] {
             queue.enqueue(Time::ZERO, packet(flow, 1_500), &mut drops);
@@ -238,19 +252,22 @@ mod tests {
 
     #[test]
     fn hashing_anew_keeps_every_packet_and_the_order_of_a_flow() {
-        let config = SfqConfig { perturb: Duration::from_secs(1), divisor: 2, ..SfqConfig::default() };
+        let config =
+            SfqConfig { perturb: Duration::from_secs(1), divisor: 2, ..SfqConfig::default() };
         let mut queue = Sfq::new(&config, Seed(1).stream("queue"));
         let mut drops = Vec::new();
         for id in 0..100 {
             let numbered = Packet { id, ..packet((id % 5) as u16, 1_000) };
             queue.enqueue(Time::from_millis(id * 30), numbered, &mut drops);
         }
-        let left: Vec<Packet> = std::iter::from_fn(|| queue.dequeue(Time::from_secs(9), &mut drops))
-            .map(|(packet, _)| packet)
-            .collect();
+        let left: Vec<Packet> =
+            std::iter::from_fn(|| queue.dequeue(Time::from_secs(9), &mut drops))
+                .map(|(packet, _)| packet)
+                .collect();
         assert_eq!((left.len(), drops.len()), (100, 0));
         for flow in 0..5 {
-            let ids = left.iter().filter(|packet| packet.flow.src_port == flow).map(|packet| packet.id);
+            let ids =
+                left.iter().filter(|packet| packet.flow.src_port == flow).map(|packet| packet.id);
             assert!(ids.is_sorted());
         }
     }

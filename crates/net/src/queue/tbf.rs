@@ -1,7 +1,7 @@
 //! Token bucket filter: a rate and a burst (tc-tbf; Linux `net/sched/sch_tbf.c`).
 //!
-//! Tokens are time: a packet costs what it takes at the rate, and the bucket holds what a burst takes. Sizes are those of IP packets,
-//! without a link's header.
+//! Tokens are time: a packet costs what it takes at the rate, and the bucket holds what a burst
+//! takes. Sizes are those of IP packets, without a link's header.
 
 use super::tc::{QueueConfig, QueueConfigError};
 use super::tc_units::Printed;
@@ -27,7 +27,8 @@ pub struct TbfConfig {
     pub child: Option<QueueConfig>,
 }
 
-pub(super) const USAGE: &str = "tbf rate RATE burst BYTES limit BYTES|latency TIME [peakrate RATE mtu BYTES]";
+pub(super) const USAGE: &str =
+    "tbf rate RATE burst BYTES limit BYTES|latency TIME [peakrate RATE mtu BYTES]";
 
 impl TbfConfig {
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
@@ -69,7 +70,13 @@ impl TbfConfig {
 impl fmt::Display for TbfConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rate, burst, limit, peak, .. } = self;
-        write!(f, "tbf rate {} burst {} limit {}", Printed(*rate), Printed(*burst), Printed(*limit))?;
+        write!(
+            f,
+            "tbf rate {} burst {} limit {}",
+            Printed(*rate),
+            Printed(*burst),
+            Printed(*limit)
+        )?;
         match peak {
             Some((rate, mtu)) => write!(f, " peakrate {} mtu {}", Printed(*rate), Printed(*mtu)),
             None => Ok(()),
@@ -114,7 +121,8 @@ pub(crate) struct Tbf {
     /// Above it no packet ever passes.
     largest: Bytes,
     checkpoint: Time,
-    /// The packet that is next, where the child cannot say its size without giving it: when it came, and it.
+    /// The packet that is next, where the child cannot say its size without giving it: when it
+    /// came, and it.
     next: Option<(Time, Packet)>,
 }
 
@@ -206,7 +214,11 @@ mod tests {
         let mut queue = Queue::new(&config, &Streams::new(Seed(1), "queue"));
         let mut drops = Vec::new();
         for &size in sizes {
-            queue.enqueue(Time::ZERO, Packet { size: Bytes::new(size), ..Packet::default() }, &mut drops);
+            queue.enqueue(
+                Time::ZERO,
+                Packet { size: Bytes::new(size), ..Packet::default() },
+                &mut drops,
+            );
         }
         let (mut now, mut left) = (Time::ZERO, Vec::new());
         while let Some(at) = queue.next_ready(now) {
@@ -235,7 +247,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_dropped() {
-        assert_eq!(leaves("tbf rate 1Mbit burst 1500 limit 2000", &[1_000, 1_501, 1_000, 1_000]).1, 2);
+        assert_eq!(
+            leaves("tbf rate 1Mbit burst 1500 limit 2000", &[1_000, 1_501, 1_000, 1_000]).1,
+            2
+        );
         let config = "tbf rate 1Mbit burst 1000 latency 16ms".parse::<QueueConfig>().unwrap();
         assert_eq!(
             config.to_string(),

@@ -1,4 +1,5 @@
-//! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of `tc` lines.
+//! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of
+//! `tc` lines.
 
 use super::cake::{self, CakeConfig};
 use super::codel::{self, CodelConfig};
@@ -16,9 +17,9 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Duration};
 
-/// A discipline and its parameters. Reads and prints tc's words; `droptail` is Weir's word for a FIFO
-/// whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`). What has classes or a child is a script
-/// of `tc` lines.
+/// A discipline and its parameters. Reads and prints tc's words; `droptail` is Weir's word for a
+/// FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`).
+/// What has classes or a child is a script of `tc` lines.
 ///
 /// ```
 /// use net::QueueConfig;
@@ -105,8 +106,8 @@ impl fmt::Display for QueueConfig {
     }
 }
 
-/// Linux's limits where none is given: the device's txqueuelen, in packets or in packets of its MTU and Ethernet header
-/// (`net/sched/sch_fifo.c`).
+/// Linux's limits where none is given: the device's txqueuelen, in packets or in packets of its MTU
+/// and Ethernet header (`net/sched/sch_fifo.c`).
 const TXQUEUELEN: u64 = 1_000;
 const FRAME: u64 = 1_514;
 
@@ -128,10 +129,14 @@ impl QueueConfig {
     /// Whether it holds packets back by itself, whatever the line could send.
     #[must_use]
     pub const fn shapes(&self) -> bool {
-        matches!(self, Self::Tbf(_) | Self::Htb(_) | Self::Cake(CakeConfig { bandwidth: Some(_), .. }))
+        matches!(
+            self,
+            Self::Tbf(_) | Self::Htb(_) | Self::Cake(CakeConfig { bandwidth: Some(_), .. })
+        )
     }
 
-    /// The lines of tc that make this queue of a device. `droptail` in time and `unlimited`, which tc does not have, stand as they are.
+    /// The lines of tc that make this queue of a device. `droptail` in time and `unlimited`, which
+    /// tc does not have, stand as they are.
     #[must_use]
     pub fn script(&self, dev: &str) -> String {
         script::write(self, dev)
@@ -203,13 +208,16 @@ impl QueueConfig {
         }
         let config = match limit.strip_suffix('p') {
             Some(packets) => packets.parse().ok().map(Self::Pfifo),
-            None => limit.parse().map(Self::DropTail).or_else(|_| limit.parse().map(Self::Bfifo)).ok(),
+            None => {
+                limit.parse().map(Self::DropTail).or_else(|_| limit.parse().map(Self::Bfifo)).ok()
+            }
         };
         match config {
             None => Err(words.wrong(&format!("'{limit}' is not a value of 'limit'"))),
             Some(Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)) => {
-                Err(words
-                    .wrong("a limit of 0 would drop everything; leave the queue out for one without limit"))
+                Err(words.wrong(
+                    "a limit of 0 would drop everything; leave the queue out for one without limit",
+                ))
             }
             Some(Self::Bfifo(bytes)) => words.bounded("limit", bytes).map(Self::Bfifo),
             Some(config) => Ok(config),
@@ -277,7 +285,9 @@ mod tests {
         );
         assert!(error("droptail limit 30ms 5").starts_with("droptail: no parameter '5'"));
         assert!(error("").starts_with("no queue is named"));
-        assert!(error("red min 3kB").starts_with("red: 'limit' is missing; write 'red limit BYTES"));
+        assert!(
+            error("red min 3kB").starts_with("red: 'limit' is missing; write 'red limit BYTES")
+        );
         assert!(
             error("red limit 9kB min 5kB max 4kB")
                 .starts_with("red: min 5kB, max 4kB and limit 9kB must rise")
@@ -288,13 +298,22 @@ mod tests {
         );
         assert!(error("pie tupdate 1us").starts_with("pie: 'tupdate' is 1ms or more"));
         assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));
-        assert!(error("fq_codel quantum 18446744073709551615").starts_with("fq_codel: 'quantum' is 1 to"));
+        assert!(
+            error("fq_codel quantum 18446744073709551615")
+                .starts_with("fq_codel: 'quantum' is 1 to")
+        );
         assert!(error("sfq divisor 1000").starts_with("sfq: 'divisor' is a power of two"));
         assert!(error("dualpi2 tupdate 1us").starts_with("dualpi2: 'tupdate' is 1ms or more"));
-        assert!(error("dualpi2 alpha 0.001").starts_with("dualpi2: 'alpha' is 1/256 to 8388607 Hz"));
-        assert!(error("dualpi2 step_thresh 0p").starts_with("dualpi2: '0p' is not a value of 'step_thresh'"));
         assert!(
-            error("dualpi2 classic_protection 101%").starts_with("dualpi2: 'classic_protection' is 0% to")
+            error("dualpi2 alpha 0.001").starts_with("dualpi2: 'alpha' is 1/256 to 8388607 Hz")
+        );
+        assert!(
+            error("dualpi2 step_thresh 0p")
+                .starts_with("dualpi2: '0p' is not a value of 'step_thresh'")
+        );
+        assert!(
+            error("dualpi2 classic_protection 101%")
+                .starts_with("dualpi2: 'classic_protection' is 0% to")
         );
         assert!(
             error("dualpi2 max_rtt 5ms typical_rtt 9ms")
@@ -302,9 +321,13 @@ mod tests {
         );
         assert!(error("dualpi2 split_gso").starts_with("dualpi2: no parameter 'split_gso'"));
         assert!(error("cake ingress").starts_with("cake: 'ingress' is not modelled; leave it out"));
-        assert!(error("tbf rate 1Mbit limit 3000").starts_with("tbf: 'rate' and 'burst' are both needed"));
         assert!(
-            error("tbf rate 1Mbit burst 3000").starts_with("tbf: one of 'limit' and 'latency' is needed")
+            error("tbf rate 1Mbit limit 3000")
+                .starts_with("tbf: 'rate' and 'burst' are both needed")
+        );
+        assert!(
+            error("tbf rate 1Mbit burst 3000")
+                .starts_with("tbf: one of 'limit' and 'latency' is needed")
         );
         let usage = "; write 'codel limit PACKETS target TIME interval TIME ecn|noecn'";
         assert_eq!(error("codel limit"), format!("codel: 'limit' needs a value{usage}"));

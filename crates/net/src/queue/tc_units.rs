@@ -1,7 +1,8 @@
 //! Quantities in tc's words, and in Weir's.
 //!
-//! A pasted tc script means what tc means: `125kb` are 128,000 bytes and `30kbps` are 240 kbit/s (tc(8), PARAMETERS). A
-//! queue named in an experiment file has the file's units: `125kB` are 125,000 bytes. What is printed here means the same to both.
+//! A pasted tc script means what tc means: `125kb` are 128,000 bytes and `30kbps` are 240 kbit/s
+//! (tc(8), PARAMETERS). A queue named in an experiment file has the file's units: `125kB` are
+//! 125,000 bytes. What is printed here means the same to both.
 
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, quantity};
@@ -45,7 +46,8 @@ pub(super) fn rate(word: &str, units: Units) -> Option<Bitrate> {
             None if unit.is_empty() => (unit, 8),
             None => (unit.strip_suffix("bit")?, 8),
         };
-        let (prefix, base) = prefix.strip_suffix('i').map_or((prefix, 1_000u64), |prefix| (prefix, 1_024));
+        let (prefix, base) =
+            prefix.strip_suffix('i').map_or((prefix, 1_000u64), |prefix| (prefix, 1_024));
         Some(scale * base.pow(power(prefix)?))
     })?;
     Some(Bitrate::from_bps(eighths / 8))
@@ -55,7 +57,8 @@ pub(super) fn size(word: &str, units: Units) -> Option<Bytes> {
     if units == Units::Weir {
         return word.parse().map(Bytes::new).or_else(|_| word.parse()).ok();
     }
-    // In thousandths of an eighth of a byte: for sizes in bits, and for decimals that tc rounds off.
+    // In thousandths of an eighth of a byte: for sizes in bits, and for decimals that tc rounds
+    // off.
     let thousandths = tc(word, |unit| {
         let (prefix, scale) = match unit.strip_suffix("bit") {
             Some(prefix) => (prefix, 1),
@@ -72,7 +75,10 @@ fn tc(word: &str, scale: impl Fn(&str) -> Option<u64>) -> Option<u64> {
 }
 
 fn power(prefix: &str) -> Option<u32> {
-    ["", "k", "m", "g", "t"].iter().position(|&known| known == prefix).and_then(|at| u32::try_from(at).ok())
+    ["", "k", "m", "g", "t"]
+        .iter()
+        .position(|&known| known == prefix)
+        .and_then(|at| u32::try_from(at).ok())
 }
 
 /// Prints a quantity so that tc and Weir read the same.
@@ -131,7 +137,12 @@ mod tests {
         for nanos in [1, 999, 1_000, 1_001, 5_000_000, 1_500_000, 90_000_000_000] {
             let time_ = Duration::from_nanos(nanos);
             for units in [Units::Weir, Units::Tc] {
-                assert_eq!(time(&Printed(time_).to_string(), units), Some(time_), "{}", Printed(time_));
+                assert_eq!(
+                    time(&Printed(time_).to_string(), units),
+                    Some(time_),
+                    "{}",
+                    Printed(time_)
+                );
             }
         }
         for bps in [1, 999, 1_001, 1_500_000, 8_000_000_000] {

@@ -54,7 +54,8 @@ impl<'a> Words<'a> {
     /// A number of packets after `key`, above zero; tc prints them with a p.
     pub(super) fn packets(&mut self, key: &str) -> Result<u64, QueueConfigError> {
         let word = self.word(key)?;
-        let packets = word.strip_suffix('p').unwrap_or(word).parse().map_err(|_| self.no_value(word, key))?;
+        let packets =
+            word.strip_suffix('p').unwrap_or(word).parse().map_err(|_| self.no_value(word, key))?;
         self.above_zero(key, packets)
     }
 
@@ -102,8 +103,16 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn above_zero<T: Default + PartialEq>(&self, key: &str, value: T) -> Result<T, QueueConfigError> {
-        if value == T::default() { Err(self.wrong(&format!("'{key}' cannot be 0"))) } else { Ok(value) }
+    fn above_zero<T: Default + PartialEq>(
+        &self,
+        key: &str,
+        value: T,
+    ) -> Result<T, QueueConfigError> {
+        if value == T::default() {
+            Err(self.wrong(&format!("'{key}' cannot be 0")))
+        } else {
+            Ok(value)
+        }
     }
 
     fn no_value(&self, word: &str, key: &str) -> QueueConfigError {

@@ -18,10 +18,11 @@ const MAX_VALUES: usize = 10_000_000;
 const GAINS: RangeInclusive<f64> = -200.0..=100.0;
 
 impl FadingTrace {
-    /// Reads a recorded gain: first `interval_ms,` and the milliseconds between two values, then a line a part of the band with its
-    /// gains over their mean in decibels, one after the other in time, apart by white space or a comma; the lines after the first
-    /// are as ns-3 has fading traces (`src/lte/model/trace-fading-loss-model.cc`). Blank lines and lines that begin with `#` are
-    /// passed over.
+    /// Reads a recorded gain: first `interval_ms,` and the milliseconds between two values, then a
+    /// line a part of the band with its gains over their mean in decibels, one after the other in
+    /// time, apart by white space or a comma; the lines after the first are as ns-3 has fading
+    /// traces (`src/lte/model/trace-fading-loss-model.cc`). Blank lines and lines that begin with
+    /// `#` are passed over.
     ///
     /// # Errors
     /// Names the first line that is not as said, or lies outside the format.
@@ -30,13 +31,17 @@ impl FadingTrace {
         let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let Some((line, first)) = lines.next() else {
-            return Err(TraceError::new(0, format!("the trace is empty; begin it with {INTERVAL},1")));
+            return Err(TraceError::new(
+                0,
+                format!("the trace is empty; begin it with {INTERVAL},1"),
+            ));
         };
         let interval = interval(line, first)?;
         let (mut gains, mut values): (Vec<Vec<f64>>, usize) = (Vec::new(), 0);
         for (line, text) in lines {
             if gains.len() == MAX_PARTS {
-                let reason = format!("more than {MAX_PARTS} parts of the band; write a line a part");
+                let reason =
+                    format!("more than {MAX_PARTS} parts of the band; write a line a part");
                 return Err(TraceError::new(line, reason));
             }
             let part = part(line, text, MAX_VALUES - values)?;
@@ -44,7 +49,8 @@ impl FadingTrace {
                 && first.len() != part.len()
             {
                 let (found, wanted) = (part.len(), first.len());
-                let reason = format!("{found} values, where the first part of the band has {wanted}");
+                let reason =
+                    format!("{found} values, where the first part of the band has {wanted}");
                 return Err(TraceError::new(line, reason));
             }
             values += part.len();
@@ -61,12 +67,15 @@ fn interval(line: usize, text: &str) -> Result<Duration, TraceError> {
     let wrong = |reason: String| TraceError::new(line, reason);
     let mut words = columns(text);
     let (Some(INTERVAL), Some(number), None) = (words.next(), words.next(), words.next()) else {
-        return Err(wrong(format!("'{}' is not an interval; begin with {INTERVAL},1", shortened(text))));
+        return Err(wrong(format!(
+            "'{}' is not an interval; begin with {INTERVAL},1",
+            shortened(text)
+        )));
     };
     let millis = number.parse::<f64>().ok().filter(|millis| INTERVALS.contains(millis));
     let (least, most) = (INTERVALS.start(), INTERVALS.end());
-    let millis =
-        millis.ok_or_else(|| wrong(format!("'{}' ms; write {least} to {most}", shortened(number))))?;
+    let millis = millis
+        .ok_or_else(|| wrong(format!("'{}' ms; write {least} to {most}", shortened(number))))?;
     Ok(Duration::from_secs_f64(millis / 1e3))
 }
 
@@ -75,12 +84,18 @@ fn part(line: usize, text: &str, most: usize) -> Result<Vec<f64>, TraceError> {
     let mut gains = Vec::new();
     for word in columns(text) {
         if gains.len() == most {
-            return Err(TraceError::new(line, format!("more than {MAX_VALUES} values; cut the trace")));
+            return Err(TraceError::new(
+                line,
+                format!("more than {MAX_VALUES} values; cut the trace"),
+            ));
         }
         let gain = word.parse::<f64>().ok().filter(|gain| GAINS.contains(gain));
         gains.push(gain.ok_or_else(|| {
             let (least, most) = (GAINS.start(), GAINS.end());
-            TraceError::new(line, format!("'{}' is not a gain from {least} to {most} dB", shortened(word)))
+            TraceError::new(
+                line,
+                format!("'{}' is not a gain from {least} to {most} dB", shortened(word)),
+            )
         })?);
     }
     if gains.is_empty() {
@@ -95,21 +110,28 @@ mod tests {
 
     #[test]
     fn a_line_is_a_part_of_the_band() {
-        for text in
-            ["interval_ms,1\n0,-3.5\n1.25,2\n", "\u{feff}# c\r\ninterval_ms 1\r\n\r\n0\t-3.5 \r\n 1.25 2e0"]
-        {
+        for text in [
+            "interval_ms,1\n0,-3.5\n1.25,2\n",
+            "\u{feff}# c\r\ninterval_ms 1\r\n\r\n0\t-3.5 \r\n 1.25 2e0",
+        ] {
             let trace = FadingTrace::parse(text).unwrap();
             assert_eq!(trace.interval, Duration::from_millis(1));
             assert_eq!(trace.gains, [[0.0, -3.5], [1.25, 2.0]]);
         }
-        assert_eq!(FadingTrace::parse("interval_ms,2.5\n1").unwrap().interval, Duration::from_micros(2_500));
+        assert_eq!(
+            FadingTrace::parse("interval_ms,2.5\n1").unwrap().interval,
+            Duration::from_micros(2_500)
+        );
     }
 
     #[test]
     fn broken_traces_are_refused_by_line() {
         let error = |text: &str| FadingTrace::parse(text).unwrap_err().to_string();
         assert_eq!(error(" \n# c\n"), "the trace is empty; begin it with interval_ms,1");
-        assert_eq!(error("0 1 2\n"), "line 1: '0 1 2' is not an interval; begin with interval_ms,1");
+        assert_eq!(
+            error("0 1 2\n"),
+            "line 1: '0 1 2' is not an interval; begin with interval_ms,1"
+        );
         assert_eq!(
             error("interval_ms\n1"),
             "line 1: 'interval_ms' is not an interval; begin with interval_ms,1"
@@ -118,10 +140,19 @@ mod tests {
             let text = format!("#\ninterval_ms,{wrong}\n1");
             assert_eq!(error(&text), format!("line 2: '{wrong}' ms; write 1 to 60000"));
         }
-        assert_eq!(error("interval_ms,1\n\n"), "line 1: no values follow; write a line a part of the band");
+        assert_eq!(
+            error("interval_ms,1\n\n"),
+            "line 1: no values follow; write a line a part of the band"
+        );
         assert_eq!(error("interval_ms,1\n,\n"), "line 2: no values");
-        assert_eq!(error("interval_ms,1\n1 2\n\n1 x\n"), "line 4: 'x' is not a gain from -200 to 100 dB");
-        assert_eq!(error("interval_ms,1\ninf\n"), "line 2: 'inf' is not a gain from -200 to 100 dB");
+        assert_eq!(
+            error("interval_ms,1\n1 2\n\n1 x\n"),
+            "line 4: 'x' is not a gain from -200 to 100 dB"
+        );
+        assert_eq!(
+            error("interval_ms,1\ninf\n"),
+            "line 2: 'inf' is not a gain from -200 to 100 dB"
+        );
         assert_eq!(
             error("interval_ms,1\n1 2\n1\n"),
             "line 3: 1 values, where the first part of the band has 2"

@@ -6,28 +6,33 @@ use units::{Bitrate, Duration, Seed, Stream};
 /// A kind of made-up capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceModel {
-    /// Opportunities as of an LTE terminal on the move, after the link model of Winstein, Sivaraman, Balakrishnan 2013
-    /// (Sprout, § 3): a Poisson process whose rate follows a Brownian motion, changed every 20 ms, between 0 and a most.
-    /// There the most is 1000 packets/s and the motion 200 packets/s per √s; here the most is twice the mean, and the
-    /// motion has the same proportion to it. The rate is reflected at both ends, so that it is equally likely anywhere
+    /// Opportunities as of an LTE terminal on the move, after the link model of Winstein,
+    /// Sivaraman, Balakrishnan 2013 (Sprout, § 3): a Poisson process whose rate follows a Brownian
+    /// motion, changed every 20 ms, between 0 and a most. There the most is 1000 packets/s and the
+    /// motion 200 packets/s per √s; here the most is twice the mean, and the motion has the same
+    /// proportion to it. The rate is reflected at both ends, so that it is equally likely anywhere
     /// between; there it sticks to zero for a while, here it does not.
     Lte,
-    /// Rates as of a bus on HSDPA, one a second: their logarithm follows a first-order autoregressive process. Deviation
-    /// 0.4 and correlation 0.83 from second to second, as measured on two of the recordings of Riiser et al. 2013
-    /// (deviation 0.39 and 0.39, correlation 0.86 and 0.80).
+    /// Rates as of a bus on HSDPA, one a second: their logarithm follows a first-order
+    /// autoregressive process. Deviation 0.4 and correlation 0.83 from second to second, as
+    /// measured on two of the recordings of Riiser et al. 2013 (deviation 0.39 and 0.39,
+    /// correlation 0.86 and 0.80).
     Bus,
 }
 
 impl Trace {
-    /// A made-up capacity with this mean rate in the long run; the same seed gives the same trace. The mean is at least
-    /// 1 kbit/s and at most 1 Gbit/s, the length is whole seconds, at least one and at most a day.
+    /// A made-up capacity with this mean rate in the long run; the same seed gives the same trace.
+    /// The mean is at least 1 kbit/s and at most 1 Gbit/s, the length is whole seconds, at least
+    /// one and at most a day.
     #[must_use]
     pub fn generate(model: TraceModel, mean: Bitrate, length: Duration, seed: Seed) -> Self {
         const DAY: u64 = 24 * 3600;
         let mean = mean.clamp(Bitrate::from_kbps(1), Bitrate::from_mbps(1000));
         let seconds = (length.as_nanos() / 1_000_000_000).clamp(1, DAY);
         let made = match model {
-            TraceModel::Lte => Self::from_opportunities(&lte(mean, seconds, &mut seed.stream("trace.lte"))),
+            TraceModel::Lte => {
+                Self::from_opportunities(&lte(mean, seconds, &mut seed.stream("trace.lte")))
+            }
             TraceModel::Bus => Self::from_rates(&bus(mean, seconds, &mut seed.stream("trace.bus"))),
         };
         debug_assert!(made.is_ok(), "both models give increasing times and some capacity");
@@ -47,7 +52,8 @@ fn lte(mean: Bitrate, seconds: u64, random: &mut Stream) -> Vec<Duration> {
     let most = 2.0 * mean.as_bps_f64() / OPPORTUNITY.bits() as f64;
     let motion = MOTION * most / (TICKS_A_SECOND as f64).sqrt();
     let mut rate = most * random.uniform();
-    // Unit-rate time until the next opportunity: a Poisson process of varying rate is one of rate 1 in stretched time.
+    // Unit-rate time until the next opportunity: a Poisson process of varying rate is one of rate 1
+    // in stretched time.
     let mut wait = random.exponential();
     let mut times = Vec::new();
     for tick in 0..seconds * TICKS_A_SECOND {
@@ -113,7 +119,8 @@ mod tests {
 
     /// Deviation over mean of the rates of each second.
     fn variation(trace: &Trace) -> f64 {
-        let rates = (0..4000).map(|s| trace.rate_at(Time::from_millis(1000 * s + 500)).as_bps_f64());
+        let rates =
+            (0..4000).map(|s| trace.rate_at(Time::from_millis(1000 * s + 500)).as_bps_f64());
         let rates: Vec<f64> = rates.collect();
         let mean = rates.iter().sum::<f64>() / 4e3;
         (rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum::<f64>() / 4e3).sqrt() / mean

@@ -1,4 +1,5 @@
-//! Capacity over time, recorded or generated: mahimahi's opportunities, or seconds and Mbit/s. And the recorded gain of a channel.
+//! Capacity over time, recorded or generated: mahimahi's opportunities, or seconds and Mbit/s. And
+//! the recorded gain of a channel.
 
 mod fading;
 mod generate;
@@ -10,11 +11,13 @@ pub use parse::TraceError;
 
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// What one opportunity of a mahimahi trace carries (Netravali et al. 2015, § 3: an MTU-sized packet).
+/// What one opportunity of a mahimahi trace carries (Netravali et al. 2015, § 3: an MTU-sized
+/// packet).
 pub(crate) const OPPORTUNITY: Bytes = Bytes::new(1500);
 /// The longest period: a week. A longer one is rather a time in another unit, or a date.
 const MAX_PERIOD: Duration = Duration::from_secs(7 * 24 * 3600);
-/// The shortest time between two samples of a rate, below which a run would be nothing but changes of it.
+/// The shortest time between two samples of a rate, below which a run would be nothing but changes
+/// of it.
 const MIN_STEP: Duration = Duration::from_micros(1);
 
 /// A capacity trace. It repeats for ever.
@@ -28,9 +31,9 @@ pub struct Trace {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Course {
-    /// When, within the period, 1500 bytes may pass, and how many times 1500 until then, that instant included. As in
-    /// mahimahi, several packets share an opportunity, a packet larger than what is left of one takes the next, too, and
-    /// what nobody uses is lost.
+    /// When, within the period, 1500 bytes may pass, and how many times 1500 until then, that
+    /// instant included. As in mahimahi, several packets share an opportunity, a packet larger than
+    /// what is left of one takes the next, too, and what nobody uses is lost.
     Opportunities(Vec<(Duration, u64)>),
     /// The rate from each instant of the period on; the first instant is zero.
     Rates(Vec<(Duration, Bitrate)>),
@@ -40,7 +43,8 @@ impl Trace {
     /// A trace made of opportunities of 1500 bytes each, which repeats with the last.
     ///
     /// # Errors
-    /// When there is none, they are out of order, or all at zero; the line is the opportunity's place.
+    /// When there is none, they are out of order, or all at zero; the line is the opportunity's
+    /// place.
     pub fn from_opportunities(times: &[Duration]) -> Result<Self, TraceError> {
         let Some(&period) = times.last() else {
             return Err(TraceError::new(0, "the trace is empty; it needs at least one line"));
@@ -53,7 +57,8 @@ impl Trace {
         }
         // A stamp at the period's end is the same instant as the next round's zero.
         let at_end = times.partition_point(|&at| at < period);
-        let folded = times[at_end..].iter().map(|_| Duration::ZERO).chain(times[..at_end].iter().copied());
+        let folded =
+            times[at_end..].iter().map(|_| Duration::ZERO).chain(times[..at_end].iter().copied());
         let mut groups: Vec<(Duration, u64)> = Vec::new();
         for (count, at) in (1..).zip(folded) {
             match groups.last_mut() {
@@ -74,8 +79,9 @@ impl Trace {
             return Err(TraceError::new(0, "the trace is empty; it needs at least one sample"));
         };
         if let Some(place) = samples.windows(2).position(|pair| pair[1].0 < pair[0].0 + MIN_STEP) {
-            let reason =
-                format!("the time is not at least {MIN_STEP} after that of the line before; sort the lines");
+            let reason = format!(
+                "the time is not at least {MIN_STEP} after that of the line before; sort the lines"
+            );
             return Err(TraceError::new(place + 2, reason));
         }
         if samples.iter().all(|&(_, rate)| rate == Bitrate::ZERO) {
@@ -83,11 +89,15 @@ impl Trace {
         }
         let steps: Vec<_> = samples.iter().map(|&(at, rate)| (at - start, rate)).collect();
         let last = steps[steps.len() - 1].0;
-        let step = if steps.len() > 1 { last - steps[steps.len() - 2].0 } else { Duration::from_secs(1) };
+        let step =
+            if steps.len() > 1 { last - steps[steps.len() - 2].0 } else { Duration::from_secs(1) };
         let period = last + step;
         let ends = steps[1..].iter().map(|&(at, _)| at).chain([period]);
-        let bits: u128 =
-            steps.iter().zip(ends).map(|(&(at, rate), end)| crate::link::product(rate, end - at)).sum();
+        let bits: u128 = steps
+            .iter()
+            .zip(ends)
+            .map(|(&(at, rate), end)| crate::link::product(rate, end - at))
+            .sum();
         let mean = u64::try_from(bits / u128::from(period.as_nanos())).unwrap_or(u64::MAX);
         Ok(Self { course: Course::Rates(steps), period, mean: Bitrate::from_bps(mean) })
     }
@@ -121,7 +131,8 @@ impl Trace {
         }
     }
 
-    /// The next change of rate after `now`, or the next opportunity and how many there are at that instant.
+    /// The next change of rate after `now`, or the next opportunity and how many there are at that
+    /// instant.
     pub(crate) fn next_change(&self, now: Time) -> (Time, u64) {
         let (round, place) = self.place(now);
         let start = Time::ZERO + self.period * round;

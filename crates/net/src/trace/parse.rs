@@ -35,14 +35,16 @@ impl std::error::Error for TraceError {}
 
 impl Trace {
     /// Reads a trace: one millisecond time stamp a line (mahimahi), or two columns, seconds and
-    /// Mbit/s, apart by white space or a comma. Blank lines and lines that begin with `#` are passed over.
+    /// Mbit/s, apart by white space or a comma. Blank lines and lines that begin with `#` are
+    /// passed over.
     ///
     /// # Errors
     /// Names the first line that is not a number, falls back in time, or lies outside the format.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
-        let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
+        let mut lines =
+            lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
         let Some(&(_, first)) = lines.peek() else {
             return Err(TraceError::new(0, "the trace is empty; it needs at least one line"));
         };
@@ -58,7 +60,10 @@ fn opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Tr
     let mut times: Vec<Duration> = Vec::new();
     for (line, text) in lines {
         let millis: u64 = text.parse().map_err(|_| {
-            TraceError::new(line, format!("'{}' is not a whole number of milliseconds", shortened(text)))
+            TraceError::new(
+                line,
+                format!("'{}' is not a whole number of milliseconds", shortened(text)),
+            )
         })?;
         let at = Duration::from_millis(millis);
         if times.last().is_some_and(|&last| at < last) {
@@ -75,13 +80,19 @@ fn rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Trace, Tra
     let (mut samples, mut numbers) = (Vec::new(), Vec::new());
     for (line, text) in lines {
         let number = |word: &str| -> Option<f64> {
-            word.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0 && *value < 1e9)
+            word.parse()
+                .ok()
+                .filter(|value: &f64| value.is_finite() && *value >= 0.0 && *value < 1e9)
         };
         let mut words = columns(text);
         let (time, rate, more) = (words.next(), words.next(), words.next());
-        let (Some(seconds), Some(mbps), None) = (time.and_then(number), rate.and_then(number), more) else {
-            let reason =
-                format!("'{}' is not two numbers, seconds and Mbit/s, neither negative", shortened(text));
+        let (Some(seconds), Some(mbps), None) =
+            (time.and_then(number), rate.and_then(number), more)
+        else {
+            let reason = format!(
+                "'{}' is not two numbers, seconds and Mbit/s, neither negative",
+                shortened(text)
+            );
             return Err(TraceError::new(line, reason));
         };
         let at = Duration::from_secs_f64(seconds);
@@ -122,7 +133,9 @@ mod tests {
 
     #[test]
     fn two_columns_are_seconds_and_megabits() {
-        for text in ["0.5 1.5\n1.5 0\n2.5 3\n", "\u{feff}0.5,1.5\r\n# a comment\r\n1.5,0\r\n\r\n2.5,3\r\n"] {
+        for text in
+            ["0.5 1.5\n1.5 0\n2.5 3\n", "\u{feff}0.5,1.5\r\n# a comment\r\n1.5,0\r\n\r\n2.5,3\r\n"]
+        {
             let trace = Trace::parse(text).unwrap();
             let rate = |ms| trace.rate_at(Time::from_millis(ms)).as_bps();
             assert_eq!(
@@ -138,7 +151,10 @@ mod tests {
         let error = |text: &str| Trace::parse(text).unwrap_err().to_string();
         assert_eq!(error(""), "the trace is empty; it needs at least one line");
         assert_eq!(error("1\n2\nx\n"), "line 3: 'x' is not a whole number of milliseconds");
-        assert_eq!(error("5\n\n3\n"), "line 3: 3 ms is earlier than the line before; sort the lines");
+        assert_eq!(
+            error("5\n\n3\n"),
+            "line 3: 3 ms is earlier than the line before; sort the lines"
+        );
         assert_eq!(error("-1\n"), "line 1: '-1' is not a whole number of milliseconds");
         assert_eq!(error("0\n0\n"), "every time stamp is zero: the trace has no length");
         assert_eq!(

@@ -6,8 +6,9 @@ use std::fmt::Write;
 use units::{Bitrate, Duration};
 
 impl Trace {
-    /// The trace in mahimahi's format: a rate becomes an opportunity, rounded up to the millisecond, whenever 1500 bytes
-    /// have come together. Of a rate, one more at the end if none falls there, as the last stamp is the period.
+    /// The trace in mahimahi's format: a rate becomes an opportunity, rounded up to the
+    /// millisecond, whenever 1500 bytes have come together. Of a rate, one more at the end if none
+    /// falls there, as the last stamp is the period.
     #[must_use]
     pub fn to_mahimahi(&self) -> String {
         let stamps = match &self.course {
@@ -72,12 +73,17 @@ mod tests {
         for text in ["2\n4\n4\n10\n", "1\n", "3\n3\n3\n"] {
             assert_eq!(Trace::parse(text).unwrap().to_mahimahi(), text);
         }
-        assert_eq!(Trace::parse("0\n5\n10\n").unwrap().to_mahimahi(), "5\n10\n10\n", "zero is the end");
+        assert_eq!(
+            Trace::parse("0\n5\n10\n").unwrap().to_mahimahi(),
+            "5\n10\n10\n",
+            "zero is the end"
+        );
     }
 
     #[test]
     fn a_rate_becomes_an_opportunity_whenever_1500_bytes_have_come_together() {
-        // 12 kbit are 4 ms at 3 Mbit/s; of the last 2 ms' 6 kbit the rest waits for 2 ms at 3 Mbit/s.
+        // 12 kbit are 4 ms at 3 Mbit/s; of the last 2 ms' 6 kbit the rest waits for 2 ms at 3
+        // Mbit/s.
         let trace = Trace::parse("0 3\n0.010 0\n0.020 3\n0.032 0\n0.036 0\n").unwrap();
         assert_eq!(trace.to_mahimahi(), "4\n8\n22\n26\n30\n40\n");
     }

@@ -11,7 +11,8 @@ use str0m::rtp::rtcp::{ReceptionReport, Rtcp};
 use str0m::rtp::{RawPacket, RtpHeader};
 use units::{Duration, Time};
 
-/// How many sender reports a receiver report may be late for its round trip to be measured: of each stream one a second.
+/// How many sender reports a receiver report may be late for its round trip to be measured: of each
+/// stream one a second.
 const SENDER_REPORTS: usize = 16;
 
 impl Str0mEnd {
@@ -19,7 +20,8 @@ impl Str0mEnd {
         match packet {
             RawPacket::RtpTx(header, packet) => {
                 let headers = header_size(packet);
-                let padding = if header.has_padding { packet.last().copied().unwrap_or(0) } else { 0 };
+                let padding =
+                    if header.has_padding { packet.last().copied().unwrap_or(0) } else { 0 };
                 let payload = packet.len().saturating_sub(headers + usize::from(padding));
                 let (mid, counted) = self.medium(header);
                 let first = mid.and_then(|mid| self.sent_ssrc(mid)).unwrap_or(*header.ssrc);
@@ -30,10 +32,12 @@ impl Str0mEnd {
                 let (mid, counted) = self.medium(header);
                 let Some(first) = mid.and_then(|mid| self.received_ssrc(mid)) else { return };
                 let seen = seen(header, payload.len(), header.header_len, first);
-                let clock_rate = if mid == self.mids.audio { audio::CLOCK_RATE } else { CLOCK_RATE };
+                let clock_rate =
+                    if mid == self.mids.audio { audio::CLOCK_RATE } else { CLOCK_RATE };
                 let mut streams = counted.streams();
                 let inbound = streams.inbound(first, clock_rate);
-                let sequence = if seen.again { 0 } else { inbound.unwrapped(header.sequence_number) };
+                let sequence =
+                    if seen.again { 0 } else { inbound.unwrapped(header.sequence_number) };
                 inbound.on_packet(now, &seen, sequence);
             }
             RawPacket::RtcpTx(message) => self.on_sent_rtcp(now, message),
@@ -93,7 +97,9 @@ impl Str0mEnd {
         let Media { video, audio } = &self.counted;
         let both = [(video, CLOCK_RATE), (audio, audio::CLOCK_RATE)];
         for (counted, clock_rate) in both {
-            if let Some(sent) = counted.streams().sent.as_mut().filter(|sent| sent.ssrc == *report.ssrc) {
+            if let Some(sent) =
+                counted.streams().sent.as_mut().filter(|sent| sent.ssrc == *report.ssrc)
+            {
                 let (new, rtt) = self.measured(now, report, clock_rate);
                 sent.report = Some(Report::next(sent.report, new, rtt));
             }
@@ -101,12 +107,18 @@ impl Str0mEnd {
     }
 
     /// What a report block says, and the round trip that it measured.
-    fn measured(&self, now: Time, report: &ReceptionReport, clock_rate: u32) -> (Report, Option<Duration>) {
+    fn measured(
+        &self,
+        now: Time,
+        report: &ReceptionReport,
+        clock_rate: u32,
+    ) -> (Report, Option<Duration>) {
         // `str0m` keeps time stamps as spans; the last bit may differ.
         let is_it = |stamp: u32| stamp.wrapping_sub(report.last_sr_time).wrapping_add(1) <= 2;
         let left = self.sender_reports.iter().find(|(stamp, _)| is_it(*stamp));
         let rtt = left.map(|(_, left)| {
-            let held = Duration::from_nanos((u64::from(report.last_sr_delay) * 1_000_000_000) >> 16);
+            let held =
+                Duration::from_nanos((u64::from(report.last_sr_delay) * 1_000_000_000) >> 16);
             now.saturating_since(*left).saturating_sub(held)
         });
         let new = Report {

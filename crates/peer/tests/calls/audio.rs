@@ -30,7 +30,10 @@ fn audio_goes_beside_the_video_on_any_two_stacks() {
             let [sent, received] = [of(&outbound, "packetsSent"), of(&inbound, "packetsReceived")];
             assert!((1_450.0..=1_501.0).contains(&sent), "{names:?}: {outbound:#}");
             let lost = of(&inbound, "packetsLost");
-            assert!(sent - received - lost < 20.0 && lost < 75.0, "{names:?}: {outbound:#} {inbound:#}");
+            assert!(
+                sent - received - lost < 20.0 && lost < 75.0,
+                "{names:?}: {outbound:#} {inbound:#}"
+            );
             let rate = of(&outbound, "bytesSent") * 8.0 / (sent * 0.02);
             assert!((rate / 69e3 - 1.0).abs() < 0.1, "{rate} bit/s: {names:?}");
             assert!(of(&outbound, "headerBytesSent") >= 12.0 * sent, "{outbound:#}");
@@ -49,7 +52,8 @@ fn audio_goes_beside_the_video_on_any_two_stacks() {
     }
 }
 
-/// An end that sends none answers an offer of audio, and receives it; an end that only receives video sends audio.
+/// An end that sends none answers an offer of audio, and receives it; an end that only receives
+/// video sends audio.
 #[test]
 fn audio_of_one_end_alone_is_received() {
     for names in [["gcc:libwebrtc"; 2], ["gcc:libwebrtc", "str0m"], ["str0m", "gcc:libwebrtc"]] {

@@ -41,7 +41,10 @@ fn browser(page: &str, profile: &std::path::Path) -> Browser {
         "--disable-sync",
     ]);
     command.args(["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"]);
-    command.args(["--disable-features=WebRtcHideLocalIpsWithMdns", "--allow-loopback-in-peer-connection"]);
+    command.args([
+        "--disable-features=WebRtcHideLocalIpsWithMdns",
+        "--allow-loopback-in-peer-connection",
+    ]);
     command.args([
         "--autoplay-policy=no-user-gesture-required",
         "--disable-dev-shm-usage",
@@ -52,7 +55,8 @@ fn browser(page: &str, profile: &std::path::Path) -> Browser {
     Browser(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }
 
-/// Removes the folder of a browser that was killed: its children write there until they have noticed.
+/// Removes the folder of a browser that was killed: its children write there until they have
+/// noticed.
 async fn remove(profile: &std::path::Path) {
     for _ in 0..100 {
         if std::fs::remove_dir_all(profile).is_ok() {
@@ -75,8 +79,9 @@ async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
         }
     };
     let text = String::from_utf8(bytes[..head].to_vec()).ok()?;
-    let length =
-        text.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let length = text
+        .lines()
+        .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
     while bytes.len() < head + length.unwrap_or(0) {
         stream.read_buf(&mut bytes).await.ok()?;
     }
@@ -134,11 +139,13 @@ async fn call(name: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Val
     let stack = stack(name, most);
     let video = native_sends.then(video);
     let audio = Some(AudioConfig::opus());
-    let mut peer = Peer::new(PeerConfig { address, stack, video, audio, seed: Seed(1) }, now).unwrap();
+    let mut peer =
+        Peer::new(PeerConfig { address, stack, video, audio, seed: Seed(1) }, now).unwrap();
     let listener = TcpListener::bind(SocketAddr::from((LOCALHOST, 0))).await.unwrap();
     let hash = if native_sends { "" } else { "#sends" };
     let page = format!("http://{}/{hash}", listener.local_addr().unwrap());
-    let directory = std::env::temp_dir().join(format!("weir-peer-{}-{}", std::process::id(), address.port()));
+    let directory =
+        std::env::temp_dir().join(format!("weir-peer-{}-{}", std::process::id(), address.port()));
     let browser = browser(&page, &directory);
     let (to_peer, mut for_peer) = mpsc::channel(8);
     let (from_peer, for_page) = mpsc::channel(8);
@@ -203,7 +210,10 @@ fn audio_goes_both_ways(mut peer: Peer, browser: &Value) {
         let received = member(receiver, "inbound-rtp", "audio", "packetsReceived");
         let lost = member(receiver, "inbound-rtp", "audio", "packetsLost");
         // The two look within a second of each other.
-        assert!(received > 150.0 && (sent - received).abs() < 60.0 && lost < 5.0, "{browser:#} {native:#}");
+        assert!(
+            received > 150.0 && (sent - received).abs() < 60.0 && lost < 5.0,
+            "{browser:#} {native:#}"
+        );
     }
     assert!(member(&native, "inbound-rtp", "video", "framesDecoded") > 30.0, "{native:#}");
 }

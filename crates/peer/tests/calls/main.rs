@@ -1,4 +1,5 @@
-//! Whole calls: in virtual time, over loopback, with a browser; and what a decoder says of the frames.
+//! Whole calls: in virtual time, over loopback, with a browser; and what a decoder says of the
+//! frames.
 
 #![expect(clippy::unwrap_used, reason = "what cannot be set up fails")]
 

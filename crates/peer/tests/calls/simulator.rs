@@ -1,4 +1,5 @@
-//! Native peers against the simulator: the same controller, encoder and network, both in virtual time.
+//! Native peers against the simulator: the same controller, encoder and network, both in virtual
+//! time.
 
 use crate::support::{Call, line};
 use cc::ControllerConfig;
@@ -49,7 +50,8 @@ const CASES: &[Case] = &[
 
 impl Case {
     fn network(&self) -> NetworkConfig {
-        let steps = self.rates.iter().map(|(at, rate)| (Time::from_secs(*at), Bitrate::from_kbps(*rate)));
+        let steps =
+            self.rates.iter().map(|(at, rate)| (Time::from_secs(*at), Bitrate::from_kbps(*rate)));
         line(Schedule::steps(steps.collect()).unwrap(), Duration::from_millis(self.queue_ms))
     }
 
@@ -119,7 +121,8 @@ impl Case {
 
     fn simulated(&self, seed: u64) -> Measured {
         let recording = sim::run(&self.scenario(seed), sim::Options::default()).unwrap();
-        let streams = recording.streams.iter().filter(|stream| stream.kind == sim::recording::Kind::Video);
+        let streams =
+            recording.streams.iter().filter(|stream| stream.kind == sim::recording::Kind::Video);
         let mut measured = Measured::default();
         for stream in streams {
             let last = |name| *stream.column(name).unwrap().last().unwrap();
@@ -157,7 +160,8 @@ impl Case {
             let inbound = call.stats(2 * flow + 1, "inbound-rtp");
             let of = |name: &str| inbound[name].as_f64().unwrap();
             measured.bytes.push(of("bytesReceived") + of("headerBytesReceived"));
-            measured.lost += call.stats(2 * flow, "remote-inbound-rtp")["packetsLost"].as_f64().unwrap();
+            measured.lost +=
+                call.stats(2 * flow, "remote-inbound-rtp")["packetsLost"].as_f64().unwrap();
         }
         measured
     }
@@ -193,14 +197,17 @@ fn p95(mut values: Vec<f64>) -> f64 {
     values[values.len() * 95 / 100]
 }
 
-/// Runs of each. The queuing delay of a single run varies by 10 % to 40 %, and `rtc` draws random numbers of its own.
+/// Runs of each. The queuing delay of a single run varies by 10 % to 40 %, and `rtc` draws random
+/// numbers of its own.
 const RUNS: u64 = 16;
 
-/// What is asked of peers: 10 % in the mean rate and 25 % in the 95th percentile of the queuing delay.
+/// What is asked of peers: 10 % in the mean rate and 25 % in the 95th percentile of the queuing
+/// delay.
 const RATE: f64 = 0.10;
 const QUEUING: f64 = 0.25;
 
-/// How far beyond what is asked the means of so many runs may come by chance alone: two standard errors of their ratio.
+/// How far beyond what is asked the means of so many runs may come by chance alone: two standard
+/// errors of their ratio.
 const BY_CHANCE: f64 = 2.0;
 
 /// A mean over runs, and its standard error over itself.
@@ -213,8 +220,8 @@ impl Mean {
     fn of(runs: &[Measured], what: impl Fn(&Measured) -> f64) -> Self {
         let count = runs.len() as f64;
         let value = runs.iter().map(&what).sum::<f64>() / count;
-        let variance =
-            runs.iter().map(|run| what(run) - value).map(|off| off * off).sum::<f64>() / (count - 1.0);
+        let variance = runs.iter().map(|run| what(run) - value).map(|off| off * off).sum::<f64>()
+            / (count - 1.0);
         Mean { value, error: (variance / count).sqrt() / value }
     }
 }
@@ -254,7 +261,9 @@ fn peers_do_as_the_simulator_says() {
             queuing.0,
             queuing.1,
         );
-        let near = |(ratio, error): (f64, f64), asked: f64| (ratio - 1.0).abs() <= asked + BY_CHANCE * error;
+        let near = |(ratio, error): (f64, f64), asked: f64| {
+            (ratio - 1.0).abs() <= asked + BY_CHANCE * error
+        };
         assert!(near(rate, RATE), "{}: {:.2} of the simulator's rate", case.name, rate.0);
         assert!(near(queuing, QUEUING), "{}: {:.2} of its queuing delay", case.name, queuing.0);
     }

@@ -3,8 +3,8 @@
 use bytes::BytesMut;
 use cc::{ControllerConfig, Controllers};
 use net::{
-    AccessConfig, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig, Packet,
-    QueueConfig, RateConfig, Schedule,
+    AccessConfig, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig,
+    Packet, QueueConfig, RateConfig, Schedule,
 };
 use peer::{Clock, Peer, PeerConfig, Rates, Signal, Stack};
 use serde_json::Value;
@@ -96,7 +96,8 @@ pub(crate) fn line(rate: Schedule<Bitrate>, queue: Duration) -> NetworkConfig {
 }
 
 impl Call {
-    /// A line of `rate` from the caller, 25 ms each way, with 300 ms of queue; both ends on this stack, and only the caller sends.
+    /// A line of `rate` from the caller, 25 ms each way, with 300 ms of queue; both ends on this
+    /// stack, and only the caller sends.
     pub(crate) fn new(name: &str, rate: Bitrate) -> Self {
         Self::between([name, name], [true, false], rate)
     }
@@ -107,7 +108,12 @@ impl Call {
     }
 
     /// The same, with audio of either.
-    pub(crate) fn speaking(names: [&str; 2], sends: [bool; 2], speaks: [bool; 2], rate: Bitrate) -> Self {
+    pub(crate) fn speaking(
+        names: [&str; 2],
+        sends: [bool; 2],
+        speaks: [bool; 2],
+        rate: Bitrate,
+    ) -> Self {
         let network = line(Schedule::constant(rate), Duration::from_millis(300));
         let mut call = Self::over(&network);
         let ends = [0, 1].map(|end| {
@@ -139,11 +145,16 @@ impl Call {
         self.join_all([caller, callee].map(|(stack, video)| (stack, video, None)), seed);
     }
 
-    fn join_all(&mut self, ends: [(Stack, Option<EncoderConfig>, Option<AudioConfig>); 2], seed: u64) {
+    fn join_all(
+        &mut self,
+        ends: [(Stack, Option<EncoderConfig>, Option<AudioConfig>); 2],
+        seed: u64,
+    ) {
         let now = self.clock.instant(self.now);
         for (end, (stack, video, audio)) in ends.into_iter().enumerate() {
             let (address, seed) = (address(self.peers.len()), Seed(seed * 2 + end as u64));
-            self.peers.push(Peer::new(PeerConfig { address, stack, video, audio, seed }, now).unwrap());
+            self.peers
+                .push(Peer::new(PeerConfig { address, stack, video, audio, seed }, now).unwrap());
         }
         let caller = self.peers.len() - 2;
         let offer = self.peers[caller].offer(now).unwrap();
@@ -158,7 +169,8 @@ impl Call {
                 self.transmit(sender);
             }
             let clock = self.clock;
-            let timeouts = self.peers.iter_mut().filter_map(Peer::next_timeout).map(|due| clock.time(due));
+            let timeouts =
+                self.peers.iter_mut().filter_map(Peer::next_timeout).map(|due| clock.time(due));
             let next = timeouts.chain(self.network.next_wake()).chain([end]).min().unwrap();
             // A time-out that is due still, after it was handled, may not stop the clock.
             self.now = next.max(self.now + Duration::from_micros(1));
@@ -175,7 +187,11 @@ impl Call {
             let flow = Flow { src: host(sender), dst: host(receiver), ..Default::default() };
             let size = Bytes::new(datagram.len() as u64 + HEADERS);
             self.under_way.insert(self.sent, (sender, datagram));
-            self.network.send(self.now, Packet { id: self.sent, size, flow, ..Default::default() }, &mut log);
+            self.network.send(
+                self.now,
+                Packet { id: self.sent, size, flow, ..Default::default() },
+                &mut log,
+            );
         }
         self.arrive(log);
     }

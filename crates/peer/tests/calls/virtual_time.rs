@@ -27,7 +27,10 @@ fn a_controller_at_the_sender_finds_the_rate_of_the_line() {
     let rates = call.seconds(20);
     let received = mean(&rates, |rate| rate.0);
     assert!((600e3..1e6).contains(&received), "{received} bit/s of 1 Mbit/s: {rates:?}");
-    assert!((received / mean(&rates, |rate| rate.1) - 1.0).abs() < 0.1, "the target is followed: {rates:?}");
+    assert!(
+        (received / mean(&rates, |rate| rate.1) - 1.0).abs() < 0.1,
+        "the target is followed: {rates:?}"
+    );
 }
 
 #[test]
@@ -105,9 +108,12 @@ fn str0m_s_own_estimator_steers_a_call_too() {
 /// The members that a report on a call is made of, at either end of any two stacks.
 #[test]
 fn any_two_stacks_call_each_other_both_ways_and_report_alike() {
-    for names in
-        [["gcc:libwebrtc", "str0m"], ["str0m", "gcc:libwebrtc"], ["rtc", "gcc:libwebrtc"], ["str0m"; 2]]
-    {
+    for names in [
+        ["gcc:libwebrtc", "str0m"],
+        ["str0m", "gcc:libwebrtc"],
+        ["rtc", "gcc:libwebrtc"],
+        ["str0m"; 2],
+    ] {
         let mut call = Call::between(names, [true; 2], Bitrate::from_mbps(5));
         call.run_until(Time::from_secs(10));
         for end in 0..2 {
@@ -116,20 +122,36 @@ fn any_two_stacks_call_each_other_both_ways_and_report_alike() {
             let remote = call.stats(end, "remote-inbound-rtp");
             let pair = call.stats(end, "candidate-pair");
             let of = |object: &serde_json::Value, name: &str| {
-                object[name].as_f64().unwrap_or_else(|| panic!("{name} at {end} of {names:?}: {object:#}"))
+                object[name]
+                    .as_f64()
+                    .unwrap_or_else(|| panic!("{name} at {end} of {names:?}: {object:#}"))
             };
-            for name in ["packetsSent", "bytesSent", "headerBytesSent", "framesEncoded", "keyFramesEncoded"] {
+            for name in
+                ["packetsSent", "bytesSent", "headerBytesSent", "framesEncoded", "keyFramesEncoded"]
+            {
                 assert!(of(&outbound, name) > 0.0, "{name} at {end} of {names:?}: {outbound:#}");
             }
-            assert!((of(&outbound, "framesPerSecond") - 30.0).abs() <= 2.0, "{names:?}: {outbound:#}");
+            assert!(
+                (of(&outbound, "framesPerSecond") - 30.0).abs() <= 2.0,
+                "{names:?}: {outbound:#}"
+            );
             let encoded = of(&outbound, "framesEncoded");
             let decoded = of(&inbound, "framesDecoded");
-            assert!(encoded - decoded < 30.0 && decoded > 200.0, "{decoded} of {encoded} frames: {names:?}");
+            assert!(
+                encoded - decoded < 30.0 && decoded > 200.0,
+                "{decoded} of {encoded} frames: {names:?}"
+            );
             assert!(of(&inbound, "bytesReceived") / of(&outbound, "bytesSent") > 0.9, "{names:?}");
             assert_eq!(inbound["frameHeight"], outbound["frameHeight"], "{names:?}");
-            assert!(of(&inbound, "jitter") < 0.2 && of(&inbound, "freezeCount") < 10.0, "{inbound:#}");
+            assert!(
+                of(&inbound, "jitter") < 0.2 && of(&inbound, "freezeCount") < 10.0,
+                "{inbound:#}"
+            );
             assert!((0.05..0.5).contains(&of(&remote, "roundTripTime")), "{names:?}: {remote:#}");
-            assert!(of(&remote, "roundTripTimeMeasurements") > 4.0, "{end} of {names:?}: {remote:#}");
+            assert!(
+                of(&remote, "roundTripTimeMeasurements") > 4.0,
+                "{end} of {names:?}: {remote:#}"
+            );
             assert!(of(&remote, "fractionLost") < 0.5, "{end} of {names:?}: {remote:#}");
             assert!(of(&pair, "availableOutgoingBitrate") >= 50e3, "{names:?}: {pair:#}");
             assert_eq!(call.stats(end, "transport")["selectedCandidatePairId"], pair["id"]);

@@ -39,12 +39,19 @@ fn ffmpeg_decodes_every_frame() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        ffmpeg.stdin.take().unwrap().write_all(&ivf(&Vp8Frames::new(width, height), &sizes)).unwrap();
+        ffmpeg
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(&ivf(&Vp8Frames::new(width, height), &sizes))
+            .unwrap();
         let output = ffmpeg.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && said.is_empty(), "{width} × {height}: {said}");
-        let decoded =
-            String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.starts_with("0,")).count();
+        let decoded = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter(|line| line.starts_with("0,"))
+            .count();
         assert_eq!(decoded, sizes.len(), "{width} × {height}");
     }
 }

@@ -27,9 +27,9 @@ impl AudioCodec {
 pub struct AudioConfig {
     /// Who made the packets.
     pub codec: AudioCodec,
-    /// The mean rate of the payload: what the browser's byte counters show, without the headers of RTP, UDP
-    /// and IP (W3C webrtc-stats, `bytesSent`). Those add 16 kbit/s at 50 packets a second of 40 bytes.
-    /// With [`spurts`](Self::spurts) it is that of a spurt.
+    /// The mean rate of the payload: what the browser's byte counters show, without the headers of
+    /// RTP, UDP and IP (W3C webrtc-stats, `bytesSent`). Those add 16 kbit/s at 50 packets a second
+    /// of 40 bytes. With [`spurts`](Self::spurts) it is that of a spurt.
     pub rate: Bitrate,
     /// The time between packets.
     pub interval: Duration,
@@ -42,13 +42,15 @@ pub struct AudioConfig {
 }
 
 impl AudioConfig {
-    /// Opus as Jansen 2016 measured it, Table 8-1: 69.0 ± 8.4 kbit/s over samples of 1 s, in packets of 20 ms
-    /// (RFC 7587 § 4.2, libwebrtc's default), without a break (RFC 7587 § 6.1: discontinuous transmission is off by default).
+    /// Opus as Jansen 2016 measured it, Table 8-1: 69.0 ± 8.4 kbit/s over samples of 1 s, in
+    /// packets of 20 ms (RFC 7587 § 4.2, libwebrtc's default), without a break (RFC 7587 § 6.1:
+    /// discontinuous transmission is off by default).
     ///
-    /// How that ± 12.2 % divides between packets is not published. Here a variable bit rate follows the speech:
-    /// talk-spurts of 1.004 s and pauses of 1.587 s in the mean (ITU-T P.59, Table 1) are correlated over
-    /// τ = 1/(1/1.004 + 1/1.587) = 0.615 s, so φ = exp(−0.02/0.615) = 0.968; the mean over T = 1 s of such a process has
-    /// √(2τ/T·(1 − τ/T·(1 − e^(−T/τ)))) = 0.789 of the deviation of one packet, which is then 15.4 %.
+    /// How that ± 12.2 % divides between packets is not published. Here a variable bit rate follows
+    /// the speech: talk-spurts of 1.004 s and pauses of 1.587 s in the mean (ITU-T P.59, Table 1)
+    /// are correlated over τ = 1/(1/1.004 + 1/1.587) = 0.615 s, so φ = exp(−0.02/0.615) = 0.968;
+    /// the mean over T = 1 s of such a process has √(2τ/T·(1 − τ/T·(1 − e^(−T/τ)))) = 0.789 of the
+    /// deviation of one packet, which is then 15.4 %.
     pub fn opus() -> Self {
         Self {
             codec: AudioCodec::Opus,
@@ -60,17 +62,19 @@ impl AudioConfig {
         }
     }
 
-    /// Opus with discontinuous transmission: in a pause a frame each 400 ms (RFC 6716 § 2.1.9), here of the least rate that Opus has,
-    /// 6 kbit/s (§ 2.1.1). Sizes do not vary within a spurt: the variation of [`opus`](Self::opus) is that of speech that comes and goes.
+    /// Opus with discontinuous transmission: in a pause a frame each 400 ms (RFC 6716 § 2.1.9),
+    /// here of the least rate that Opus has, 6 kbit/s (§ 2.1.1). Sizes do not vary within a spurt:
+    /// the variation of [`opus`](Self::opus) is that of speech that comes and goes.
     pub fn opus_in_spurts() -> Self {
         let spurts = Spurts::of_speech(Bytes::new(15), Duration::from_millis(400));
         Self { deviation: 0.0, correlation: 0.0, spurts: Some(spurts), ..Self::opus() }
     }
 
-    /// AMR at 12.2 kbit/s with source controlled rate: frames of 20 ms of 244 bits, with the 10 bits of mode request and table of contents
-    /// 32 bytes (RFC 4867 § 4.3, bandwidth-efficient), and in a pause silence descriptors of 39 bits, so 7 bytes, each 160 ms
-    /// (3GPP TS 26.093 § 5.1). Left out: the seven frames for which a coder goes on after a spurt, and that its second
-    /// descriptor follows the first sooner.
+    /// AMR at 12.2 kbit/s with source controlled rate: frames of 20 ms of 244 bits, with the 10
+    /// bits of mode request and table of contents 32 bytes (RFC 4867 § 4.3, bandwidth-efficient),
+    /// and in a pause silence descriptors of 39 bits, so 7 bytes, each 160 ms (3GPP TS 26.093 §
+    /// 5.1). Left out: the seven frames for which a coder goes on after a spurt, and that its
+    /// second descriptor follows the first sooner.
     pub fn amr() -> Self {
         Self {
             codec: AudioCodec::Amr,
@@ -90,7 +94,8 @@ pub struct AudioFrame {
     pub size: Bytes,
     /// The time of capture in ticks of the codec's clock, not wrapped at 32 bit.
     pub rtp_timestamp: u64,
-    /// The first of a spurt (RFC 3551 § 4.1: the marker bit); never of a voice that does not come and go.
+    /// The first of a spurt (RFC 3551 § 4.1: the marker bit); never of a voice that does not come
+    /// and go.
     pub begins_spurt: bool,
 }
 
@@ -109,7 +114,8 @@ impl AudioSource {
     /// A source whose first packet is captured whenever [`Self::capture`] is first called.
     pub fn new(config: AudioConfig, random: Stream) -> Self {
         // A Laplace distribution of scale b has the deviation √2·b.
-        let noise = CorrelatedLaplace::new(config.deviation / std::f64::consts::SQRT_2, config.correlation);
+        let noise =
+            CorrelatedLaplace::new(config.deviation / std::f64::consts::SQRT_2, config.correlation);
         let voice = config.spurts.map(Voice::new);
         Self { config, random, noise, voice, spoke: false, next: Time::ZERO }
     }
@@ -131,7 +137,8 @@ impl AudioSource {
             None => (self.frame_size(), now + interval),
             // The encoder's frames go on: the next spurt begins with one of them.
             Some((spurts, until)) => {
-                let frames = until.saturating_since(now).as_nanos().div_ceil(interval.as_nanos().max(1));
+                let frames =
+                    until.saturating_since(now).as_nanos().div_ceil(interval.as_nanos().max(1));
                 (spurts.silence, now + (interval * frames).min(spurts.silence_interval))
             }
         };
@@ -147,7 +154,11 @@ impl AudioSource {
     fn frame_size(&mut self) -> Bytes {
         let mean = self.config.rate.as_bps_f64() / 8.0 * self.config.interval.as_secs_f64();
         let size = mean * (1.0 + self.noise.draw(&mut self.random));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` saturates"
+        )]
         let bytes = ((size + 0.5).floor() as u64).max(1);
         Bytes::new(bytes)
     }
@@ -168,7 +179,8 @@ mod tests {
             }
         }
         let mean = seconds.iter().sum::<f64>() / 2_000.0;
-        let variance = seconds.iter().map(|rate| (rate - mean) * (rate - mean)).sum::<f64>() / 2_000.0;
+        let variance =
+            seconds.iter().map(|rate| (rate - mean) * (rate - mean)).sum::<f64>() / 2_000.0;
         assert!((mean - 69.0).abs() < 0.7, "{mean} kbit/s");
         assert!((variance.sqrt() - 8.4).abs() < 0.6, "± {} kbit/s", variance.sqrt());
         assert_eq!(source.next_capture(), Time::from_secs(2_000), "fifty packets a second");
@@ -208,11 +220,12 @@ mod tests {
     #[test]
     fn opus_rests_in_pauses() {
         let packets = hour(AudioConfig::opus_in_spurts(), 3);
-        let [speech, silence] =
-            [173, 15].map(|size| packets.iter().filter(|(_, frame)| frame.size.get() == size).count());
+        let [speech, silence] = [173, 15]
+            .map(|size| packets.iter().filter(|(_, frame)| frame.size.get() == size).count());
         assert_eq!(speech + silence, packets.len());
         let pauses = packets.iter().filter(|(_, frame)| frame.begins_spurt).count() as f64;
-        // A pause of 1.587 s in the mean has one at its beginning, and one for each 400 ms survived: 1/(1 − e^(−0.4/1.587)).
+        // A pause of 1.587 s in the mean has one at its beginning, and one for each 400 ms
+        // survived: 1/(1 − e^(−0.4/1.587)).
         let expected = pauses / (1.0 - libm::exp(-0.4 / 1.587));
         assert!((silence as f64 / expected - 1.0).abs() < 0.05, "{silence}, not {expected}");
     }

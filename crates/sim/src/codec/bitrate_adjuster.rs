@@ -1,18 +1,22 @@
-//! Asks an encoder for less than the target when its frames come unevenly, so that a pacer at the target does not fall behind
-//! (libwebrtc `video/encoder_bitrate_adjuster.cc`, one layer).
+//! Asks an encoder for less than the target when its frames come unevenly, so that a pacer at the
+//! target does not fall behind (libwebrtc `video/encoder_bitrate_adjuster.cc`, one layer).
 
 use std::collections::VecDeque;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// How far back overshoot counts (3 s: libwebrtc `video/encoder_bitrate_adjuster.h`, `kWindowSizeMs`).
+/// How far back overshoot counts (3 s: libwebrtc `video/encoder_bitrate_adjuster.h`,
+/// `kWindowSizeMs`).
 const WINDOW: Duration = Duration::from_secs(3);
-/// Until this many frames are known, the overshoot is taken to be [`ASSUMED`] (the same file, `kMinFramesSinceLayoutChange`).
+/// Until this many frames are known, the overshoot is taken to be [`ASSUMED`] (the same file,
+/// `kMinFramesSinceLayoutChange`).
 const FIRST_FRAMES: u32 = 30;
 /// The same file, `kDefaultUtilizationFactor`.
 const ASSUMED: f64 = 1.2;
-/// The encoder is asked for no less than the target over this (`encoder_bitrate_adjuster.cc`, AdjustRateAllocation).
+/// The encoder is asked for no less than the target over this (`encoder_bitrate_adjuster.cc`,
+/// AdjustRateAllocation).
 const MOST: f64 = 2.0;
-/// A bucket that may fall below empty, to minus this many frames (`video/encoder_overshoot_detector.cc`, `kMaxMediaUnderrunFrames`).
+/// A bucket that may fall below empty, to minus this many frames
+/// (`video/encoder_overshoot_detector.cc`, `kMaxMediaUnderrunFrames`).
 const UNDERRUN_FRAMES: f64 = 5.0;
 
 /// What an encoder is asked for, and how unevenly it answered.
@@ -48,7 +52,8 @@ struct Overshoot {
 impl BitrateAdjuster {
     pub(super) fn new(fps: u32) -> Self {
         let fps = fps.max(1);
-        let room = usize::try_from(u64::from(fps) * WINDOW.as_nanos() / 1_000_000_000).unwrap_or(0) + 2;
+        let room =
+            usize::try_from(u64::from(fps) * WINDOW.as_nanos() / 1_000_000_000).unwrap_or(0) + 2;
         Self {
             fps: f64::from(fps),
             asked: Bitrate::ZERO,
@@ -60,8 +65,15 @@ impl BitrateAdjuster {
         }
     }
 
-    /// What to ask for where the target is `target` and the network would carry `link`: at least `least`, unless the target is less.
-    pub(super) fn ask(&mut self, now: Time, target: Bitrate, link: Bitrate, least: Bitrate) -> Bitrate {
+    /// What to ask for where the target is `target` and the network would carry `link`: at least
+    /// `least`, unless the target is less.
+    pub(super) fn ask(
+        &mut self,
+        now: Time,
+        target: Bitrate,
+        link: Bitrate,
+        least: Bitrate,
+    ) -> Bitrate {
         self.leak(now);
         let rate = target.as_bps_f64();
         let (network, media) = self.utilization(now);
@@ -101,7 +113,8 @@ impl BitrateAdjuster {
     }
 
     fn forget(&mut self, now: Time) {
-        while self.overshoots.front().is_some_and(|oldest| now.saturating_since(oldest.at) > WINDOW) {
+        while self.overshoots.front().is_some_and(|oldest| now.saturating_since(oldest.at) > WINDOW)
+        {
             self.overshoots.pop_front();
         }
     }
@@ -118,7 +131,8 @@ impl BitrateAdjuster {
 }
 
 impl Bucket {
-    /// Puts a frame in. What waits already and would not get out in a frame's time is overshoot, counted once.
+    /// Puts a frame in. What waits already and would not get out in a frame's time is overshoot,
+    /// counted once.
     fn take(&mut self, bits: f64, ideal: f64, first: bool) -> f64 {
         let over = self.level.min(self.level + bits - ideal).max(0.0);
         self.level += bits - over;
@@ -132,7 +146,8 @@ mod tests {
 
     const TARGET: Bitrate = Bitrate::from_kbps(800);
 
-    /// What is asked for after ten seconds of frames that are these shares of their part of the rate, in turn.
+    /// What is asked for after ten seconds of frames that are these shares of their part of the
+    /// rate, in turn.
     fn after(shares: &[f64], link: Bitrate) -> f64 {
         let mut adjuster = BitrateAdjuster::new(25);
         let mut now = Time::ZERO;
@@ -151,7 +166,10 @@ mod tests {
     #[test]
     fn even_frames_get_all_of_the_target() {
         assert!((after(&[1.0], TARGET) - 1.0).abs() < 0.001);
-        assert!((after(&[1.5, 0.5], TARGET) - 1.0).abs() < 0.001, "what comes after makes up for it");
+        assert!(
+            (after(&[1.5, 0.5], TARGET) - 1.0).abs() < 0.001,
+            "what comes after makes up for it"
+        );
         assert!((after(&[0.5], TARGET) - 1.0).abs() < 0.001, "nobody is asked for more");
     }
 

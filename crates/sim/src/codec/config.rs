@@ -66,9 +66,11 @@ impl SourceSize {
 /// The parameters of RFC 8593 § 5 (its Table 1), and what an encoder's rate control adds to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelParameters {
-    /// SCALE_B: the Laplace scale of (B − B_0)/B_0, the deviation of a frame's size from its share of the rate.
+    /// SCALE_B: the Laplace scale of (B − B_0)/B_0, the deviation of a frame's size from its share
+    /// of the rate.
     pub size_noise: f64,
-    /// The correlation of that deviation between one frame and the next, in (−1, 1); RFC 8593 has none.
+    /// The correlation of that deviation between one frame and the next, in (−1, 1); RFC 8593 has
+    /// none.
     pub correlation: f64,
     /// SCALE_t: the Laplace scale of (t − t_0)/t_0, the deviation of the interval between frames.
     pub interval_noise: f64,
@@ -86,8 +88,8 @@ pub struct ModelParameters {
 }
 
 impl ModelParameters {
-    /// The example values of RFC 8593, Table 1: τ_v 0.2 s, K_d 8 frames, K_B 13.5 kB, t_0 33 ms, B_0 4.17 kB,
-    /// SCALE_t and SCALE_B 0.15; every reaction is a transient.
+    /// The example values of RFC 8593, Table 1: τ_v 0.2 s, K_d 8 frames, K_B 13.5 kB, t_0 33 ms,
+    /// B_0 4.17 kB, SCALE_t and SCALE_B 0.15; every reaction is a transient.
     pub fn rfc8593() -> Self {
         Self {
             size_noise: 0.15,
@@ -101,10 +103,12 @@ impl ModelParameters {
         }
     }
 
-    /// The parameters fitted from real encodes (`fitted.rs`). The rates of a file are taken as they are, without noise.
+    /// The parameters fitted from real encodes (`fitted.rs`). The rates of a file are taken as they
+    /// are, without noise.
     ///
-    /// Two values can't be fitted from a finished encode: τ_v is RFC 8593's, and the interval noise is zero, as
-    /// the browsers of the papers play a file at a constant frame rate (Jansen 2016 § 7-2-1).
+    /// Two values can't be fitted from a finished encode: τ_v is RFC 8593's, and the interval noise
+    /// is zero, as the browsers of the papers play a file at a constant frame rate (Jansen 2016 §
+    /// 7-2-1).
     pub fn fitted(codec: Codec) -> Self {
         let fit = match codec {
             Codec::Vp8 => fitted::VP8,
@@ -156,8 +160,8 @@ pub struct EncoderConfig {
     pub ladder: LadderConfig,
     /// Sizes to use instead of noise.
     pub sizes: Option<Arc<FrameSizes>>,
-    /// Whether the encoder is asked for less than the target when its frames come unevenly, as libwebrtc does since 2019
-    /// (`video/encoder_bitrate_adjuster.cc`).
+    /// Whether the encoder is asked for less than the target when its frames come unevenly, as
+    /// libwebrtc does since 2019 (`video/encoder_bitrate_adjuster.cc`).
     pub adjusts_bitrate: bool,
 }
 
@@ -170,7 +174,16 @@ impl EncoderConfig {
         let model = ModelParameters::fitted(codec);
         let ladder = LadderConfig::fitted(codec);
         let min_rate = Self::MIN_RATE.min(max_rate);
-        Self { codec, source, min_rate, max_rate, model, ladder, sizes: None, adjusts_bitrate: false }
+        Self {
+            codec,
+            source,
+            min_rate,
+            max_rate,
+            model,
+            ladder,
+            sizes: None,
+            adjusts_bitrate: false,
+        }
     }
 
     /// Frame sizes from a file, scaled to the target rate.
@@ -195,6 +208,9 @@ mod tests {
     fn the_floor_is_never_above_the_ceiling() {
         let source = SourceSize { width: 320, height: 180, fps: 30 };
         let config = EncoderConfig::new(Codec::Vp8, source, Bitrate::from_kbps(20));
-        assert_eq!((config.min_rate, config.max_rate), (Bitrate::from_kbps(20), Bitrate::from_kbps(20)));
+        assert_eq!(
+            (config.min_rate, config.max_rate),
+            (Bitrate::from_kbps(20), Bitrate::from_kbps(20))
+        );
     }
 }

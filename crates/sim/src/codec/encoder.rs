@@ -10,7 +10,8 @@ use units::{Bitrate, Bytes, Duration, Stream, Time};
 /// `vp9_calc_pframe_target_size_one_pass_cbr`, `avg_frame_bandwidth >> 4`.
 const SMALLEST: f64 = 1.0 / 16.0;
 
-/// How often a rate that stays is weighed anew (1 s: libwebrtc `video/video_stream_encoder.cc`, `kParameterUpdateIntervalMs`).
+/// How often a rate that stays is weighed anew (1 s: libwebrtc `video/video_stream_encoder.cc`,
+/// `kParameterUpdateIntervalMs`).
 const UPDATE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An encoded frame.
@@ -24,11 +25,13 @@ pub struct Frame {
     pub width: u32,
     /// Pixels down.
     pub height: u32,
-    /// The time of capture in ticks of 90 kHz (RFC 6184 § 5.1, RFC 7741 § 4.1), not wrapped at 32 bit.
+    /// The time of capture in ticks of 90 kHz (RFC 6184 § 5.1, RFC 7741 § 4.1), not wrapped at 32
+    /// bit.
     pub rtp_timestamp: u64,
 }
 
-/// A camera and its real-time encoder. See the module for the model and where it differs from RFC 8593.
+/// A camera and its real-time encoder. See the module for the model and where it differs from
+/// RFC 8593.
 ///
 /// Allocates nothing after construction.
 #[derive(Clone, Debug)]
@@ -59,8 +62,8 @@ enum Pending {
 }
 
 impl Encoder {
-    /// An encoder that starts at `start_rate` (within the floor and the ceiling). The first frame is captured
-    /// whenever [`Self::capture`] is first called, and is a key frame.
+    /// An encoder that starts at `start_rate` (within the floor and the ceiling). The first frame
+    /// is captured whenever [`Self::capture`] is first called, and is a key frame.
     pub fn new(config: EncoderConfig, random: Stream, start_rate: Bitrate) -> Self {
         let mut adjuster = config.adjusts_bitrate.then(|| BitrateAdjuster::new(config.source.fps));
         let rate = asked(&config, &mut adjuster, Time::ZERO, start_rate);
@@ -83,8 +86,8 @@ impl Encoder {
         }
     }
 
-    /// A new target from the controller. It is followed within the floor and the ceiling, at once or as soon as
-    /// τ_v has passed since the last reaction (RFC 8593 § 5.1).
+    /// A new target from the controller. It is followed within the floor and the ceiling, at once
+    /// or as soon as τ_v has passed since the last reaction (RFC 8593 § 5.1).
     pub fn set_target(&mut self, now: Time, rate: Bitrate) {
         let fresh = now.saturating_since(self.targeted) < UPDATE_INTERVAL;
         if rate != self.offered || !fresh {
@@ -104,7 +107,8 @@ impl Encoder {
         self.next
     }
 
-    /// Captures and encodes a frame; `None` if the rate control drops it. Either way the next is scheduled.
+    /// Captures and encodes a frame; `None` if the rate control drops it. Either way the next is
+    /// scheduled.
     pub fn capture(&mut self, now: Time) -> Option<Frame> {
         self.react(now);
         if let Some(last) = self.captured {
@@ -129,8 +133,8 @@ impl Encoder {
         self.ladder.resolution()
     }
 
-    /// Frames a second that the encoder settles at: the source's, or fewer if the target can't pay for frames at the
-    /// coarsest quantiser.
+    /// Frames a second that the encoder settles at: the source's, or fewer if the target can't pay
+    /// for frames at the coarsest quantiser.
     pub fn frame_rate(&self) -> f64 {
         let source = f64::from(self.config.source.fps.max(1));
         let floor = self.floor_bytes();
@@ -143,13 +147,15 @@ impl Encoder {
     }
 
     fn react(&mut self, now: Time) {
-        let resting =
-            self.reacted.is_some_and(|last| now.saturating_since(last) < self.config.model.reaction_lag);
+        let resting = self
+            .reacted
+            .is_some_and(|last| now.saturating_since(last) < self.config.model.reaction_lag);
         if self.requested == self.rate || resting {
             return;
         }
         let (old, new) = (self.rate.as_bps_f64(), self.requested.as_bps_f64());
-        let abrupt = self.config.model.transient_step.is_some_and(|step| (new - old).abs() > step * old);
+        let abrupt =
+            self.config.model.transient_step.is_some_and(|step| (new - old).abs() > step * old);
         if abrupt {
             self.pending = self.pending.max(Pending::Burst);
         }

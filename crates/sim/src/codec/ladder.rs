@@ -3,23 +3,28 @@ use units::{Bytes, Duration, Time};
 
 const ALTERNATING: [(u32, u32); 7] = [(1, 1), (3, 4), (1, 2), (3, 8), (1, 4), (3, 16), (1, 8)];
 const HALVES: [(u32, u32); 4] = [(1, 1), (1, 2), (1, 4), (1, 8)];
-/// Frames that must have been seen before a step, and the share of dropped ones that makes a step down:
-/// libwebrtc `modules/video_coding/utility/quality_scaler.cc`, `kMinFramesNeededToScale`, `kFramedropPercentThreshold`.
+/// Frames that must have been seen before a step, and the share of dropped ones that makes a step
+/// down: libwebrtc `modules/video_coding/utility/quality_scaler.cc`, `kMinFramesNeededToScale`,
+/// `kFramedropPercentThreshold`.
 const MIN_FRAMES: u32 = 60;
-const MOST_DROPPED: f64 = 0.6;
-/// The largest picture that an encoder starts with below a rate in bit/s, in pixels: libwebrtc today, `video/video_stream_encoder.cc`,
-/// DropDueToSize; and of 2016, `modules/video_coding/utility/quality_scaler.cc`, `kQvgaBitrateThresholdKbps`, `kVgaBitrateThresholdKbps`.
+const MAX_DROPPED: f64 = 0.6;
+/// The largest picture that an encoder starts with below a rate in bit/s, in pixels: libwebrtc
+/// today, `video/video_stream_encoder.cc`, DropDueToSize; and of 2016,
+/// `modules/video_coding/utility/quality_scaler.cc`, `kQvgaBitrateThresholdKbps`,
+/// `kVgaBitrateThresholdKbps`.
 const START_LIMITS: [(u64, u64); 2] = [(300_000, 320 * 240), (500_000, 640 * 480)];
 const START_LIMITS_2016: [(u64, u64); 2] = [(250_000, 400 * 300), (500_000, 700 * 500)];
 
 /// The steps of the resolution: fractions of the source's width and height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LadderSteps {
-    /// By 3/4 and 2/3 in turn: libwebrtc's video adapter today (`media/base/video_adapter.cc`, `FindScale`).
+    /// By 3/4 and 2/3 in turn: libwebrtc's video adapter today (`media/base/video_adapter.cc`,
+    /// `FindScale`).
     #[default]
     Alternating,
-    /// By halves: the quality scaler of libwebrtc in 2016 (`modules/video_coding/utility/quality_scaler.h`,
-    /// `downscale_shift_`). They give the 960×540, 480×270 and 240×135 that Jansen 2016 (§§ 8-1-3, 8-2) saw of 1920×1080.
+    /// By halves: the quality scaler of libwebrtc in 2016
+    /// (`modules/video_coding/utility/quality_scaler.h`, `downscale_shift_`). They give the
+    /// 960×540, 480×270 and 240×135 that Jansen 2016 (§§ 8-1-3, 8-2) saw of 1920×1080.
     Halves,
 }
 
@@ -41,30 +46,34 @@ impl LadderSteps {
     }
 }
 
-/// When the resolution changes: WebRTC's quality scaler, whose thresholds are quantiser values, written as the bits a
-/// pixel at which the encoder runs with that quantiser (fitted from encodes with the quantiser held there).
+/// When the resolution changes: WebRTC's quality scaler, whose thresholds are quantiser values,
+/// written as the bits a pixel at which the encoder runs with that quantiser (fitted from encodes
+/// with the quantiser held there).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LadderConfig {
     /// Whether the resolution adapts at all.
     pub enabled: bool,
     /// Which resolutions there are.
     pub steps: LadderSteps,
-    /// Fewer bits a pixel of a frame than this: one step down. The quantiser's upper threshold in libwebrtc:
-    /// VP8 95 (`libvpx_vp8_encoder.cc`), VP9 185, H.264 37 (`sdk/android/src/jni/video_encoder_wrapper.cc`).
+    /// Fewer bits a pixel of a frame than this: one step down. The quantiser's upper threshold in
+    /// libwebrtc: VP8 95 (`libvpx_vp8_encoder.cc`), VP9 185, H.264 37
+    /// (`sdk/android/src/jni/video_encoder_wrapper.cc`).
     pub down_below: f64,
     /// More than this: one step up. The lower threshold: VP8 29, VP9 96, H.264 24 (same files).
     pub up_above: f64,
     /// No step leads below this many pixels. 240 × 135 is the lowest that Jansen 2016 § 8-1-3 saw.
     pub min_pixels: u64,
-    /// How often the quantiser is judged until the first step down (2 s: libwebrtc `quality_scaler.cc`, `kMeasureMs`).
+    /// How often the quantiser is judged until the first step down (2 s: libwebrtc
+    /// `quality_scaler.cc`, `kMeasureMs`).
     pub first_period: Duration,
     /// How often afterwards (2 s × 2.5: same file, `kSamplePeriodScaleFactor`).
     pub period: Duration,
 }
 
 impl LadderConfig {
-    /// The thresholds fitted for a codec. H.264 keeps its resolution and loses frames instead (Jansen 2016
-    /// § 8-7, Table 8-11); so does a file of frame sizes, which says nothing of its resolution.
+    /// The thresholds fitted for a codec. H.264 keeps its resolution and loses frames instead
+    /// (Jansen 2016 § 8-7, Table 8-11); so does a file of frame sizes, which says nothing of its
+    /// resolution.
     pub fn fitted(codec: Codec) -> Self {
         let fit = match codec {
             Codec::Vp8 | Codec::Csv => fitted::VP8,
@@ -98,8 +107,16 @@ pub(super) struct Ladder {
 
 impl Ladder {
     pub(super) fn new(config: LadderConfig, source: SourceSize, start_bps: u64) -> Self {
-        let mut ladder =
-            Self { config, source, rung: 0, stepped_down: false, since: None, sent: 0, dropped: 0, bytes: 0 };
+        let mut ladder = Self {
+            config,
+            source,
+            rung: 0,
+            stepped_down: false,
+            since: None,
+            sent: 0,
+            dropped: 0,
+            bytes: 0,
+        };
         let limit = ladder.config.steps.most_at_start(start_bps);
         while ladder.config.enabled && ladder.pixels() > limit && ladder.has_lower() {
             ladder.rung += 1;
@@ -138,7 +155,7 @@ impl Ladder {
         }
         let (dropped, bits) = (self.dropped_share(), self.bits_per_pixel());
         (self.since, self.sent, self.dropped, self.bytes) = (Some(now), 0, 0, 0);
-        let low = dropped >= MOST_DROPPED || bits.is_some_and(|bits| bits < self.config.down_below);
+        let low = dropped >= MAX_DROPPED || bits.is_some_and(|bits| bits < self.config.down_below);
         if low && self.has_lower() {
             self.rung += 1;
             self.stepped_down = true;
@@ -189,7 +206,8 @@ mod tests {
         LadderConfig { down_below: 0.02, up_above: 0.1, ..LadderConfig::fitted(Codec::Vp8) }
     }
 
-    /// Sends frames of so many bits a pixel, fifty a second, and lists the heights seen each second.
+    /// Sends frames of so many bits a pixel, fifty a second, and lists the heights seen each
+    /// second.
     fn heights(ladder: &mut Ladder, seconds: u64, from: u64, bits: f64) -> Vec<u32> {
         let frames = (from * 50)..((from + seconds) * 50);
         let step = |frame: u64| {
@@ -212,7 +230,11 @@ mod tests {
     fn between_the_thresholds_nothing_changes_and_many_bits_step_up() {
         let mut ladder = Ladder::new(config(), FULL_HD, 400_000);
         assert_eq!(ladder.resolution(), (720, 405), "the first rung of at most 640 × 480 pixels");
-        assert_eq!(Ladder::new(config(), FULL_HD, 299_999).resolution(), (360, 202), "of at most 320 × 240");
+        assert_eq!(
+            Ladder::new(config(), FULL_HD, 299_999).resolution(),
+            (360, 202),
+            "of at most 320 × 240"
+        );
         assert_eq!(heights(&mut ladder, 30, 0, 0.05), [405; 30]);
         assert_eq!(heights(&mut ladder, 30, 30, 0.2)[29], 1080);
     }

@@ -1,5 +1,5 @@
-//! Media sources: a video encoder after the statistical model of RFC 8593 § 5, frame sizes from a file
-//! (its trace-driven model, § 6), and voices: Opus, or AMR, with or without talk-spurts.
+//! Media sources: a video encoder after the statistical model of RFC 8593 § 5, frame sizes from a
+//! file (its trace-driven model, § 6), and voices: Opus, or AMR, with or without talk-spurts.
 //!
 //! Data flow of a video frame, one file a stage:
 //!

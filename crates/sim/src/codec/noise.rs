@@ -2,9 +2,10 @@ use units::Stream;
 
 /// Laplace noise of which each draw depends on the last, with the same distribution at every lag.
 ///
-/// With X_n = φ X_{n−1} + ε_n, where ε_n is zero with probability φ² and Laplace(b) otherwise, X_n is exactly
-/// Laplace(b) with autocorrelation φ^k: the characteristic functions (1 + φ²b²s²)/(1 + b²s²) on both sides agree
-/// (Gaver, Lewis 1980, the same construction for the exponential distribution).
+/// With X_n = φ X_{n−1} + ε_n, where ε_n is zero with probability φ² and Laplace(b) otherwise, X_n
+/// is exactly Laplace(b) with autocorrelation φ^k: the characteristic functions (1 + φ²b²s²)/(1 +
+/// b²s²) on both sides agree (Gaver, Lewis 1980, the same construction for the exponential
+/// distribution).
 #[derive(Clone, Debug)]
 pub(super) struct CorrelatedLaplace {
     scale: f64,
@@ -39,7 +40,10 @@ mod tests {
             let mean_deviation = draws.iter().map(|x| x.abs()).sum::<f64>() / draws.len() as f64;
             let variance = draws.iter().map(|x| x * x).sum::<f64>() / draws.len() as f64;
             let product = draws.windows(2).map(|x| x[0] * x[1]).sum::<f64>() / draws.len() as f64;
-            assert!((mean_deviation - 0.2).abs() < 0.005, "mean deviation {mean_deviation} at {correlation}");
+            assert!(
+                (mean_deviation - 0.2).abs() < 0.005,
+                "mean deviation {mean_deviation} at {correlation}"
+            );
             assert!((variance - 0.08).abs() < 0.004, "variance {variance} at {correlation}");
             assert!(
                 (product / variance - correlation).abs() < 0.02,

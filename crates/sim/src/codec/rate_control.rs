@@ -1,19 +1,20 @@
 use units::{Bitrate, Bytes, Duration};
 
-/// Seconds of the target rate by which the encoder may run ahead before it drops every frame, and the
-/// seconds of unused rate that it may save up: libwebrtc sets libvpx's buffer to 600 ms optimal and 1,000 ms
-/// in all (`libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`, `rc_buf_sz`).
-const MOST_DEBT: f64 = 0.6;
-const MOST_CREDIT: f64 = 0.4;
+/// Seconds of the target rate by which the encoder may run ahead before it drops every frame, and
+/// the seconds of unused rate that it may save up: libwebrtc sets libvpx's buffer to 600 ms optimal
+/// and 1,000 ms in all (`libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`, `rc_buf_sz`).
+const MAX_DEBT: f64 = 0.6;
+const MAX_CREDIT: f64 = 0.4;
 /// Below this share of the buffer some frames are dropped: `rc_dropframe_thresh` 30 (same file).
 const DROP_MARK: f64 = 0.3;
-/// The largest correction of a frame downwards and upwards: `rc_undershoot_pct` 100 and `rc_overshoot_pct` 15
-/// (same file), which libvpx halves (`vp9_ratectrl.c`, `vp9_calc_pframe_target_size_one_pass_cbr`).
-const MOST_UNDERSHOOT: f64 = 0.5;
-const MOST_OVERSHOOT: f64 = 0.075;
+/// The largest correction of a frame downwards and upwards: `rc_undershoot_pct` 100 and
+/// `rc_overshoot_pct` 15 (same file), which libvpx halves (`vp9_ratectrl.c`,
+/// `vp9_calc_pframe_target_size_one_pass_cbr`).
+const MAX_UNDERSHOOT: f64 = 0.5;
+const MAX_OVERSHOOT: f64 = 0.075;
 
-/// Holds the mean rate at the target whatever single frames do: the leaky bucket of an encoder at constant
-/// bit rate, counted as the *debt* of bytes sent beyond the target.
+/// Holds the mean rate at the target whatever single frames do: the leaky bucket of an encoder at
+/// constant bit rate, counted as the *debt* of bytes sent beyond the target.
 #[derive(Clone, Debug)]
 pub(super) struct RateControl {
     payback: f64,
@@ -36,7 +37,8 @@ impl RateControl {
     /// Time passed at a rate: the encoder may spend that much more.
     pub(super) fn earn(&mut self, rate: Bitrate, span: Duration) {
         let bytes_per_second = rate.as_bps_f64() / 8.0;
-        self.debt = (self.debt - bytes_per_second * span.as_secs_f64()).max(-MOST_CREDIT * bytes_per_second);
+        self.debt =
+            (self.debt - bytes_per_second * span.as_secs_f64()).max(-MAX_CREDIT * bytes_per_second);
     }
 
     /// A frame was sent.
@@ -47,14 +49,14 @@ impl RateControl {
     /// The share by which the next frame's target differs from its share of the rate.
     pub(super) fn correction(&self, rate: Bitrate) -> f64 {
         let seconds = self.debt_in_seconds(rate);
-        (-seconds / self.payback).clamp(-MOST_UNDERSHOOT, MOST_OVERSHOOT)
+        (-seconds / self.payback).clamp(-MAX_UNDERSHOOT, MAX_OVERSHOOT)
     }
 
-    /// Whether the next frame is to be dropped (libvpx `vp9_ratectrl.c`, `vp9_rc_drop_frame`): all below an empty
-    /// buffer, every other one below the mark.
+    /// Whether the next frame is to be dropped (libvpx `vp9_ratectrl.c`, `vp9_rc_drop_frame`): all
+    /// below an empty buffer, every other one below the mark.
     pub(super) fn drops(&mut self, rate: Bitrate) -> bool {
-        let level = MOST_DEBT - self.debt_in_seconds(rate);
-        self.decimating = level <= DROP_MARK * MOST_DEBT;
+        let level = MAX_DEBT - self.debt_in_seconds(rate);
+        self.decimating = level <= DROP_MARK * MAX_DEBT;
         self.dropped_last = level < 0.0 || (self.decimating && !self.dropped_last);
         self.dropped_last
     }

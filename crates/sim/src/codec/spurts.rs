@@ -16,8 +16,8 @@ pub struct Spurts {
 }
 
 impl Spurts {
-    /// Of one party of a conversation (ITU-T P.59 (03/93), Table 1: talk-spurts of 1.004 s and pauses of 1.587 s in the mean), with such
-    /// silence descriptors.
+    /// Of one party of a conversation (ITU-T P.59 (03/93), Table 1: talk-spurts of 1.004 s and
+    /// pauses of 1.587 s in the mean), with such silence descriptors.
     #[must_use]
     pub const fn of_speech(silence: Bytes, silence_interval: Duration) -> Self {
         let (spurt, pause) = (Duration::from_millis(1_004), Duration::from_millis(1_587));
@@ -57,6 +57,7 @@ impl Voice {
     fn length(&self, speaks: bool, random: &mut Stream) -> Duration {
         let mean = if speaks { self.spurts.spurt } else { self.spurts.pause };
         // Not nothing, or time would stand still.
-        Duration::from_secs_f64(mean.as_secs_f64() * random.exponential()).max(Duration::from_nanos(1))
+        Duration::from_secs_f64(mean.as_secs_f64() * random.exponential())
+            .max(Duration::from_nanos(1))
     }
 }

@@ -31,7 +31,9 @@ fn the_mean_rate_over_a_minute_is_the_target() {
         for kbps in [60, 150, 400, 1_000, 2_500] {
             let mut encoder = encoder(codec, kbps, kbps);
             until(&mut encoder, Time::from_secs(10));
-            let rate = total(&until(&mut encoder, Time::from_secs(70))).per(Duration::from_secs(60)).unwrap();
+            let rate = total(&until(&mut encoder, Time::from_secs(70)))
+                .per(Duration::from_secs(60))
+                .unwrap();
             let share = rate.as_bps_f64() / Bitrate::from_kbps(kbps).as_bps_f64();
             assert!((share - 1.0).abs() < 0.01, "{codec} at {kbps} kbit/s sends {share} of it");
         }
@@ -55,15 +57,21 @@ fn noise_has_the_fitted_scale_and_correlation() {
         let model = ModelParameters::fitted(codec);
         let mut encoder = encoder(codec, 2_000, 9);
         until(&mut encoder, Time::from_secs(60));
-        let sizes: Vec<f64> =
-            until(&mut encoder, Time::from_secs(3_060)).iter().map(|frame| frame.size.get() as f64).collect();
+        let sizes: Vec<f64> = until(&mut encoder, Time::from_secs(3_060))
+            .iter()
+            .map(|frame| frame.size.get() as f64)
+            .collect();
         let count = sizes.len() as f64;
         let mean = sizes.iter().sum::<f64>() / count;
         let deviations: Vec<f64> = sizes.iter().map(|size| size / mean - 1.0).collect();
         let scale = deviations.iter().map(|x| x.abs()).sum::<f64>() / count;
         let squares = deviations.iter().map(|x| x * x).sum::<f64>();
         let correlation = deviations.windows(2).map(|x| x[0] * x[1]).sum::<f64>() / squares;
-        assert!((scale / model.size_noise - 1.0).abs() < 0.06, "{codec}: {scale} for {}", model.size_noise);
+        assert!(
+            (scale / model.size_noise - 1.0).abs() < 0.06,
+            "{codec}: {scale} for {}",
+            model.size_noise
+        );
         assert!(
             (correlation - model.correlation).abs() < 0.05,
             "{codec}: {correlation} for {}",
@@ -76,7 +84,11 @@ fn noise_has_the_fitted_scale_and_correlation() {
 fn the_target_is_kept_between_floor_and_ceiling() {
     let mut encoder = encoder(Codec::Vp8, 1_000, 1);
     encoder.set_target(Time::from_secs(1), Bitrate::from_kbps(10));
-    assert_eq!(encoder.target(), Bitrate::from_kbps(50), "below the floor the source still sends the floor");
+    assert_eq!(
+        encoder.target(),
+        Bitrate::from_kbps(50),
+        "below the floor the source still sends the floor"
+    );
     encoder.set_target(Time::from_secs(2), Bitrate::from_mbps(30));
     assert_eq!(encoder.target(), Bitrate::from_kbps(2_500));
     encoder.set_target(Time::from_secs(3), Bitrate::ZERO);
@@ -142,8 +154,16 @@ fn vp8_loses_resolution_and_comes_back_at_a_higher_rate_than_it_left() {
         until(&mut encoder, now + Duration::from_secs(30));
         encoder.resolution().1
     };
-    assert_eq!(settled(600), 720, "0.022 bits a pixel are between the thresholds of 0.012 and 0.096");
-    assert_eq!(settled(150), 360, "0.005 at 720 lines and 0.010 at 540 are too few, 0.022 at 360 are enough");
+    assert_eq!(
+        settled(600),
+        720,
+        "0.022 bits a pixel are between the thresholds of 0.012 and 0.096"
+    );
+    assert_eq!(
+        settled(150),
+        360,
+        "0.005 at 720 lines and 0.010 at 540 are too few, 0.022 at 360 are enough"
+    );
     assert_eq!(settled(600), 360, "0.087 at 360 lines do not lead up yet");
     assert_eq!(settled(800), 540);
     assert_eq!(settled(2_500), 720);
@@ -156,7 +176,11 @@ fn h264_keeps_its_resolution_and_loses_frames() {
     let frames = until(&mut encoder, Time::from_secs(40));
     assert!(frames.iter().all(|frame| (frame.width, frame.height) == (1280, 720)));
     let rate = frames.len() as f64 / 30.0;
-    assert!((rate / encoder.frame_rate() - 1.0).abs() < 0.1, "{rate} frames/s for {}", encoder.frame_rate());
+    assert!(
+        (rate / encoder.frame_rate() - 1.0).abs() < 0.1,
+        "{rate} frames/s for {}",
+        encoder.frame_rate()
+    );
     assert!(rate < 15.0);
 }
 
@@ -176,7 +200,11 @@ fn sizes_from_a_file_are_scaled_and_repeat() {
 #[test]
 fn rfc_8593_starts_a_reaction_with_a_burst_of_the_same_mean() {
     let config = EncoderConfig {
-        model: ModelParameters { size_noise: 0.0, interval_noise: 0.0, ..ModelParameters::rfc8593() },
+        model: ModelParameters {
+            size_noise: 0.0,
+            interval_noise: 0.0,
+            ..ModelParameters::rfc8593()
+        },
         ladder: LadderConfig { enabled: false, ..LadderConfig::fitted(Codec::Vp8) },
         ..EncoderConfig::new(Codec::Vp8, HD, Bitrate::from_mbps(2))
     };
@@ -201,7 +229,8 @@ fn the_constants_are_those_of_the_committed_fit() {
     let mut checked = 0;
     for codec in CODECS {
         let table = data.split(&format!("\n[{codec}]\n")).nth(1).unwrap();
-        let constant = source.split(&format!("const {}: Fit", codec.name().to_uppercase())).nth(1).unwrap();
+        let constant =
+            source.split(&format!("const {}: Fit", codec.name().to_uppercase())).nth(1).unwrap();
         let constant = constant.split("};").next().unwrap();
         for line in table.lines().take_while(|line| !line.starts_with("payback_source")) {
             let field = format!("    {},", line.replace(" = ", ": "));

@@ -1,19 +1,21 @@
-//! How an estimate of all that a call sends is divided (libwebrtc `call/bitrate_allocator.cc`, with one audio and one video).
+//! How an estimate of all that a call sends is divided (libwebrtc `call/bitrate_allocator.cc`, with
+//! one audio and one video).
 
 use super::packetizer::MAX_PACKET;
 use crate::scenario::{CallConfig, Estimate, VideoConfig};
 use crate::wire;
 use units::{Bitrate, Bytes, Duration};
 
-/// Video is allocated up to so many times its ceiling, if the network has it (libwebrtc `call/bitrate_allocator.cc`,
-/// `kTransmissionMaxBitrateMultiplier`).
+/// Video is allocated up to so many times its ceiling, if the network has it (libwebrtc
+/// `call/bitrate_allocator.cc`, `kTransmissionMaxBitrateMultiplier`).
 const VIDEO_CEILINGS: u64 = 2;
 
 /// Who gets how much.
 pub(super) struct Allocation {
     /// What audio takes first, headers included.
     audio: Bitrate,
-    /// The most that video takes, headers included; `None`: the estimate is of the video's RTP alone, and all its own.
+    /// The most that video takes, headers included; `None`: the estimate is of the video's RTP
+    /// alone, and all its own.
     video: Option<Bitrate>,
 }
 
@@ -34,8 +36,9 @@ impl Allocation {
         self.video.is_some()
     }
 
-    /// What is left of the estimate for the video's payload and its protection. Its headers are those of as many packets as carry it
-    /// when all are as long as they may be (libwebrtc `call/rtp_video_sender.cc`, CalculateOverheadRate).
+    /// What is left of the estimate for the video's payload and its protection. Its headers are
+    /// those of as many packets as carry it when all are as long as they may be (libwebrtc
+    /// `call/rtp_video_sender.cc`, CalculateOverheadRate).
     pub(super) fn video_payload(&self, estimate: Bitrate) -> Bitrate {
         let Some(most) = self.video else { return estimate };
         let video = estimate.saturating_sub(self.audio).min(most);

@@ -1,4 +1,5 @@
-//! RTP circuit breakers: conditions in which a sender has to stop, to protect the network (RFC 8083).
+//! RTP circuit breakers: conditions in which a sender has to stop, to protect the network (RFC
+//! 8083).
 //!
 //! | where it differs | RFC 8083 | here |
 //! |---|---|---|
@@ -11,14 +12,14 @@ use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
 /// Tmin of a reporting interval (RFC 3550 § 6.2; RFC 8083 § 4.1).
-const LEAST_INTERVAL: Duration = Duration::from_secs(5);
+const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// So many of them without a report, and the sender stops (RFC 8083 § 4.1).
 const RTCP_TIMEOUT: u64 = 3;
 /// How many times what TCP would send is too much (RFC 8083 § 4.3).
 const TIMES_TCP: f64 = 10.0;
 
 /// Reports kept; the interval is 15 s at most, and reports at least half a second apart.
-const MOST_REPORTS: usize = 64;
+const MAX_REPORTS: usize = 64;
 
 /// Which breaker tripped, numbered as in RFC 8083 § 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl CircuitBreaker {
 
     /// When the lack of reports trips it.
     pub(crate) fn deadline(&self) -> Time {
-        self.last_report + self.report_interval.max(LEAST_INTERVAL) * RTCP_TIMEOUT
+        self.last_report + self.report_interval.max(MIN_INTERVAL) * RTCP_TIMEOUT
     }
 
     /// A report came, by which so much had been sent.
@@ -85,7 +86,8 @@ impl CircuitBreaker {
             return None;
         }
         let interval = self.interval(rtt.unwrap_or(Duration::ZERO));
-        let seen = Seen { at: now, sent, highest: report.highest_sequence, lost: report.cumulative_lost };
+        let seen =
+            Seen { at: now, sent, highest: report.highest_sequence, lost: report.cumulative_lost };
         let arriving = match self.reports.back() {
             Some(before) if before.sent.packets == sent.packets => true,
             Some(before) => seen.highest > before.highest,
@@ -93,7 +95,7 @@ impl CircuitBreaker {
         };
         self.silent = if arriving { 0 } else { self.silent + 1 };
         self.reports.push_back(seen);
-        if self.reports.len() > MOST_REPORTS {
+        if self.reports.len() > MAX_REPORTS {
             self.reports.pop_front();
         }
         // Without reports enough it cannot be said: the count stands.
@@ -115,17 +117,20 @@ impl CircuitBreaker {
     fn interval(&self, rtt: Duration) -> u64 {
         let reports = self.report_interval;
         let usual = (self.frame_interval * 10).max(rtt * 10).max(reports * 3);
-        let longest = Duration::from_secs(15).max(reports.max(LEAST_INTERVAL) * 3);
+        let longest = Duration::from_secs(15).max(reports.max(MIN_INTERVAL) * 3);
         (usual.min(longest).as_nanos() * 3).div_ceil((reports * 3).as_nanos().max(1))
     }
 
-    /// Whether ten times what TCP would send, X = s / (Tr √(2p/3)), was exceeded over so many reports (RFC 8083 § 4.3).
+    /// Whether ten times what TCP would send, X = s / (Tr √(2p/3)), was exceeded over so many
+    /// reports (RFC 8083 § 4.3).
     fn is_above_tcp(&self, reports: u64, rtt: Duration) -> Option<bool> {
         let last = self.reports.back()?;
-        let before =
-            usize::try_from(reports).ok().and_then(|reports| self.reports.len().checked_sub(reports + 1))?;
+        let before = usize::try_from(reports)
+            .ok()
+            .and_then(|reports| self.reports.len().checked_sub(reports + 1))?;
         let first = &self.reports[before];
-        let (packets, bytes) = (last.sent.packets - first.sent.packets, last.sent.bytes - first.sent.bytes);
+        let (packets, bytes) =
+            (last.sent.packets - first.sent.packets, last.sent.bytes - first.sent.bytes);
         let expected = last.highest.saturating_sub(first.highest);
         let lost = (last.lost - first.lost).max(0) as f64 / expected.max(1) as f64;
         if lost <= 0.0 || packets == 0 {
@@ -169,7 +174,8 @@ mod tests {
             let (highest, lost, packets) = at(second);
             let sent = Sent { packets, bytes: Bytes::new(packets * 1_000) };
             let rtt = Some(Duration::from_millis(rtt_ms));
-            let breaker = breaker.on_report(Time::from_secs(second), &report(highest, lost), rtt, sent);
+            let breaker =
+                breaker.on_report(Time::from_secs(second), &report(highest, lost), rtt, sent);
             breaker.map(|breaker| (second, breaker))
         })
     }
@@ -187,9 +193,12 @@ mod tests {
 
     #[test]
     fn ten_times_tcp_for_two_intervals_trips_it() {
-        // At 100 ms and 20 % TCP sends 1000 B / (0.1 s · 0.365) = 27 kB/s: 300 packets of 1000 B a second are 11 times that.
+        // At 100 ms and 20 % TCP sends 1000 B / (0.1 s · 0.365) = 27 kB/s: 300 packets of 1000 B a
+        // second are 11 times that.
         let lost = |packets: u64| {
-            move |second: u64| (second * packets, (second * packets / 5).cast_signed(), second * packets)
+            move |second: u64| {
+                (second * packets, (second * packets / 5).cast_signed(), second * packets)
+            }
         };
         assert_eq!(tripped(&mut breaker(), 100, lost(300)), Some((6, Breaker::Congestion)));
         assert_eq!(tripped(&mut breaker(), 100, lost(250)), None);

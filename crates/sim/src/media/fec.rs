@@ -1,19 +1,20 @@
-//! Hybrid FEC and NACK for video (Janczukowicz 2017 § 2.3.3, after Holmer et al. 2013, "Handling packet loss in
-//! WebRTC"): below a short round-trip time retransmission alone is quick enough; above it parity packets go with
-//! every frame, and retransmission mends what they cannot.
+//! Hybrid FEC and NACK for video (Janczukowicz 2017 § 2.3.3, after Holmer et al. 2013, "Handling
+//! packet loss in WebRTC"): below a short round-trip time retransmission alone is quick enough;
+//! above it parity packets go with every frame, and retransmission mends what they cannot.
 //!
-//! The code is RFC 5109's at one level. A frame of k packets (or each 48 of a larger one, the longest mask) gets
-//! m = round(factor · k) parity packets; number j is the XOR of the packets i ≡ j (mod m), and restores one of
-//! them if it is the only one that is missing.
+//! The code is RFC 5109's at one level. A frame of k packets (or each 48 of a larger one, the
+//! longest mask) gets m = round(factor · k) parity packets; number j is the XOR of the packets i ≡
+//! j (mod m), and restores one of them if it is the only one that is missing.
 //!
-//! Parity packets are a stream of their own, with its own SSRC and sequence numbers (RFC 5109 § 14.1; FlexFEC,
-//! RFC 8627, does the same), so that RTCP's loss and NACK are about media alone. A restored packet stays a lost
-//! one to RTCP (RFC 3550 § 6.4.1: the network lost it).
+//! Parity packets are a stream of their own, with its own SSRC and sequence numbers (RFC 5109 §
+//! 14.1; FlexFEC, RFC 8627, does the same), so that RTCP's loss and NACK are about media alone. A
+//! restored packet stays a lost one to RTCP (RFC 3550 § 6.4.1: the network lost it).
 //!
-//! A gap is asked for at once, without waiting for parity (as libwebrtc `modules/video_coding/nack_requester.cc`
-//! does), unless parity has already filled it.
+//! A gap is asked for at once, without waiting for parity (as libwebrtc
+//! `modules/video_coding/nack_requester.cc` does), unless parity has already filled it.
 //!
-//! Where it differs from libwebrtc (`modules/video_coding/media_opt_util.cc`, VCMFecMethod and VCMNackFecMethod):
+//! Where it differs from libwebrtc (`modules/video_coding/media_opt_util.cc`, VCMFecMethod and
+//! VCMNackFecMethod):
 //!
 //! | | here | there |
 //! |---|---|---|
@@ -32,23 +33,28 @@ use crate::wire;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
-/// Below this round-trip time NACK alone (`kLowRttNackMs`, libwebrtc `modules/video_coding/media_opt_util.h`).
+/// Below this round-trip time NACK alone (`kLowRttNackMs`, libwebrtc
+/// `modules/video_coding/media_opt_util.h`).
 const LOW_RTT: Duration = Duration::from_millis(20);
-/// The loss is the largest of the reports of this long (`kMaxFilter` over `kLossPrHistorySize` times
-/// `kLossPrShortFilterWinMs`, 10 · 1000 ms: the same file, and `modules/video_coding/fec_controller_default.cc`).
+/// The loss is the largest of the reports of this long (`kMaxFilter` over `kLossPrHistorySize`
+/// times `kLossPrShortFilterWinMs`, 10 · 1000 ms: the same file, and
+/// `modules/video_coding/fec_controller_default.cc`).
 const LOSS_WINDOW: Duration = Duration::from_secs(10);
 /// Reports of fewer packets are taken together: one loss among three says little
 /// (20: `kLimitNumPackets`, libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`).
-const LEAST_EXPECTED: u64 = 20;
-/// Parity for each share of loss. Ours: a group then loses one packet every other time, and two in one of ten.
+const MIN_EXPECTED: u64 = 20;
+/// Parity for each share of loss. Ours: a group then loses one packet every other time, and two in
+/// one of ten.
 const FACTOR_PER_LOSS: f64 = 2.0;
-/// The least there is with any loss (`firstPartitionProt`, 20 %: `modules/video_coding/media_opt_util.cc`)…
-const LEAST_FACTOR: f64 = 0.2;
+/// The least there is with any loss (`firstPartitionProt`, 20 %:
+/// `modules/video_coding/media_opt_util.cc`)…
+const MIN_FACTOR: f64 = 0.2;
 /// …and the most (50 %: the same file).
-const MOST_FACTOR: f64 = 0.5;
+const MAX_FACTOR: f64 = 0.5;
 /// How much more a key frame gets (`_scaleProtKey`: the same file).
 const KEY_BOOST: f64 = 2.0;
-/// From this factor on even a frame whose share rounds to none gets a packet (`minProtLevelFec`, 85 of 255: the same file).
+/// From this factor on even a frame whose share rounds to none gets a packet (`minProtLevelFec`, 85
+/// of 255: the same file).
 const AT_LEAST_ONE: f64 = 1.0 / 3.0;
 
 /// The sender's half: how much protection, and the parity packets that wait.
@@ -78,11 +84,18 @@ impl Protector {
     }
 
     /// A packet of media is sent for the first time.
-    pub(crate) fn on_media(&mut self, now: Time, sequence: u64, part: &Part, rtt: Option<Duration>) {
+    pub(crate) fn on_media(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        part: &Part,
+        rtt: Option<Duration>,
+    ) {
         let place = u64::from(part.part.index) % wire::FEC_MASK;
         if place == 0 {
             let rest = u64::from(part.part.count - part.part.index).min(wire::FEC_MASK);
-            let factor = factor(self.loss.filtered(now), rtt.unwrap_or(Duration::ZERO), part.part.key);
+            let factor =
+                factor(self.loss.filtered(now), rtt.unwrap_or(Duration::ZERO), part.part.key);
             self.begin(sequence, part, rest, parity_packets(factor, rest));
         }
         if self.open > 0 {
@@ -100,9 +113,12 @@ impl Protector {
         self.open = parity as usize;
         for offset in 0..parity {
             let count = (packets - offset).div_ceil(parity);
-            let group = FecGroup { first: sequence + offset, step: narrow(parity), count: narrow(count) };
-            let part =
-                Part { part: FramePart { index: part.part.index + narrow(offset), ..part.part }, ..*part };
+            let group =
+                FecGroup { first: sequence + offset, step: narrow(parity), count: narrow(count) };
+            let part = Part {
+                part: FramePart { index: part.part.index + narrow(offset), ..part.part },
+                ..*part
+            };
             let (rtp_timestamp, payload) = (part.rtp_timestamp, Bytes::ZERO);
             self.waiting.push_back(Parity { group, part: part.part, rtp_timestamp, payload });
         }
@@ -124,8 +140,8 @@ fn factor(loss: f64, rtt: Duration, key: bool) -> f64 {
     if loss <= 0.0 || rtt < LOW_RTT {
         return 0.0;
     }
-    let delta = (FACTOR_PER_LOSS * loss).clamp(LEAST_FACTOR, MOST_FACTOR);
-    if key { (KEY_BOOST * delta).min(MOST_FACTOR) } else { delta }
+    let delta = (FACTOR_PER_LOSS * loss).clamp(MIN_FACTOR, MAX_FACTOR);
+    if key { (KEY_BOOST * delta).min(MAX_FACTOR) } else { delta }
 }
 
 fn parity_packets(factor: f64, packets: u64) -> u64 {
@@ -150,7 +166,7 @@ impl LossFilter {
     fn add(&mut self, now: Time, fraction: f64, expected: u64) {
         self.expected += expected;
         self.lost += fraction * expected as f64;
-        if self.expected >= LEAST_EXPECTED {
+        if self.expected >= MIN_EXPECTED {
             self.samples.push_back((now, self.lost / self.expected as f64));
             (self.expected, self.lost) = (0, 0.0);
         }
@@ -160,7 +176,8 @@ impl LossFilter {
     }
 
     fn filtered(&self, now: Time) -> f64 {
-        let recent = self.samples.iter().filter(|&&(at, _)| now.saturating_since(at) <= LOSS_WINDOW);
+        let recent =
+            self.samples.iter().filter(|&&(at, _)| now.saturating_since(at) <= LOSS_WINDOW);
         recent.fold(0.0, |most, &(_, loss)| loss.max(most))
     }
 }
@@ -210,9 +227,15 @@ impl Restorer {
         }
     }
 
-    /// Takes in a packet of media, a retransmission or parity; `next_frame` is the next to be decoded. Gives the
-    /// packet that is restored by it: one at most, as groups have no packet in common.
-    pub(crate) fn on_packet(&mut self, now: Time, packet: &Rtp, next_frame: u64) -> Option<(u64, FramePart)> {
+    /// Takes in a packet of media, a retransmission or parity; `next_frame` is the next to be
+    /// decoded. Gives the packet that is restored by it: one at most, as groups have no packet in
+    /// common.
+    pub(crate) fn on_packet(
+        &mut self,
+        now: Time,
+        packet: &Rtp,
+        next_frame: u64,
+    ) -> Option<(u64, FramePart)> {
         if let Some(group) = packet.fec {
             self.received.add(packet.payload, wire::rtp_header_size(packet));
             if self.waiting.len() == MAX_WAITING {
@@ -262,8 +285,9 @@ impl Restorer {
     }
 
     fn missing(&self, group: &FecGroup) -> Missing {
-        let mut absent =
-            group.sequences().filter(|&sequence| self.seen[(sequence % PACKETS) as usize] != sequence);
+        let mut absent = group
+            .sequences()
+            .filter(|&sequence| self.seen[(sequence % PACKETS) as usize] != sequence);
         match (absent.next(), absent.next()) {
             (None, _) => Missing::None,
             (Some(one), None) => Missing::One(one),
@@ -309,17 +333,23 @@ mod tests {
         let mut parities = Vec::new();
         for index in 0..count {
             let payload = Bytes::new(1000 + u64::from(index == 1));
-            let part = Part { part: FramePart { key, ..part(7, index, count) }, rtp_timestamp: 9, payload };
+            let part = Part {
+                part: FramePart { key, ..part(7, index, count) },
+                rtp_timestamp: 9,
+                payload,
+            };
             protector.on_media(Time::ZERO, 100 + u64::from(index), &part, RTT);
             parities.extend(std::iter::from_fn(|| protector.pop()));
-            assert!(index + 1 == count || u64::from(index + 1) >= wire::FEC_MASK || parities.is_empty());
+            assert!(
+                index + 1 == count || u64::from(index + 1) >= wire::FEC_MASK || parities.is_empty()
+            );
         }
         assert!(protector.is_empty());
         parities
     }
 
-    /// Two parity packets over a frame of six packets, 0 to 5; the given packets come in this order: media by
-    /// their number, parity as 10 and 11.
+    /// Two parity packets over a frame of six packets, 0 to 5; the given packets come in this
+    /// order: media by their number, parity as 10 and 11.
     fn receive(order: &[u64]) -> (Vec<u64>, Restorer) {
         let (mut restorer, mut restored) = (Restorer::new(), Vec::new());
         for &number in order {
@@ -327,7 +357,11 @@ mod tests {
                 packet(number, part(0, narrow(number), 6), None)
             } else {
                 let first = number - 10;
-                packet(first, part(0, narrow(first), 6), Some(FecGroup { first, step: 2, count: 3 }))
+                packet(
+                    first,
+                    part(0, narrow(first), 6),
+                    Some(FecGroup { first, step: 2, count: 3 }),
+                )
             };
             if let Some((sequence, part)) = restorer.on_packet(Time::ZERO, &packet, 0) {
                 assert_eq!(u64::from(part.index), sequence);
@@ -371,7 +405,8 @@ mod tests {
     #[test]
     fn parity_follows_its_frame_and_is_as_large_as_what_it_protects() {
         let parities = protect(8, false);
-        let groups: Vec<_> = parities.iter().map(|p| p.group.sequences().collect::<Vec<_>>()).collect();
+        let groups: Vec<_> =
+            parities.iter().map(|p| p.group.sequences().collect::<Vec<_>>()).collect();
         assert_eq!(groups, [[100, 102, 104, 106], [101, 103, 105, 107]]);
         assert_eq!(parities.iter().map(|p| p.payload.get()).collect::<Vec<_>>(), [1012, 1013]);
         assert_eq!(parities.iter().map(|p| p.part.index).collect::<Vec<_>>(), [0, 1]);
@@ -401,7 +436,11 @@ mod tests {
     #[test]
     fn a_group_waits_for_packets_that_come_later() {
         let (restored, restorer) = receive(&[10, 11, 0, 1, 4, 5, 3]);
-        assert_eq!((restored, restorer.restored), (vec![2, 3], 2), "and 3 itself comes too late to matter");
+        assert_eq!(
+            (restored, restorer.restored),
+            (vec![2, 3], 2),
+            "and 3 itself comes too late to matter"
+        );
         assert!(restorer.waiting.is_empty());
     }
 

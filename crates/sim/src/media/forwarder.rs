@@ -1,6 +1,7 @@
-//! The sending end of a leg that passes another leg's stream on, as a Selective Forwarding Unit does (RFC 7667 § 3.7): no encoder, no
-//! pacer and no congestion control of its own. What comes goes out at once, with its sequence numbers and time stamps; only the
-//! synchronisation sources and the transport-wide numbers are the leg's own.
+//! The sending end of a leg that passes another leg's stream on, as a Selective Forwarding Unit
+//! does (RFC 7667 § 3.7): no encoder, no pacer and no congestion control of its own. What comes
+//! goes out at once, with its sequence numbers and time stamps; only the synchronisation sources
+//! and the transport-wide numbers are the leg's own.
 //!
 //! The model is the videoroom of Janus as Jansen 2016 used it (July 2016). What differs:
 //!
@@ -21,7 +22,8 @@ use crate::scenario::{CallConfig, Marks};
 use crate::wire;
 use units::{Duration, Seed, Time};
 
-/// How long packets are kept to be sent again (Janus, July 2016: `ice.c`, `DEFAULT_MAX_NACK_QUEUE`).
+/// How long packets are kept to be sent again (Janus, July 2016: `ice.c`,
+/// `DEFAULT_MAX_NACK_QUEUE`).
 const KEPT_FOR: Duration = Duration::from_millis(300);
 /// Within this time a packet is sent again only once (the same file, `MAX_NACK_IGNORE`).
 const RESEND_INTERVAL: Duration = Duration::from_millis(100);
@@ -58,7 +60,8 @@ pub(crate) struct Forwarder {
 
 impl Forwarder {
     pub(crate) fn new(sources: Sources, call: &CallConfig, seed: Seed, name: &str) -> Self {
-        let interval = call.video.as_ref().map_or(AUDIO_REPORT_INTERVAL, |video| video.report_interval);
+        let interval =
+            call.video.as_ref().map_or(AUDIO_REPORT_INTERVAL, |video| video.report_interval);
         Self {
             sources,
             dscp: call.dscp,
@@ -69,7 +72,11 @@ impl Forwarder {
             retransmitted: Counted::default(),
             parity: Counted::default(),
             audio: Counted::default(),
-            report: ReportTimer::new(call.start, interval, seed.stream(&format!("{name}.sender.reports"))),
+            report: ReportTimer::new(
+                call.start,
+                interval,
+                seed.stream(&format!("{name}.sender.reports")),
+            ),
             reference: None,
             reported: Reported::default(),
             key_frame_wanted: false,
@@ -77,8 +84,15 @@ impl Forwarder {
         }
     }
 
-    /// Passes on what the other leg, whose sources are `theirs`, received. Padding stays behind, and so does what was passed on before.
-    pub(crate) fn forward(&mut self, now: Time, packet: &Rtp, theirs: &Sources, out: &mut impl Outbox) {
+    /// Passes on what the other leg, whose sources are `theirs`, received. Padding stays behind,
+    /// and so does what was passed on before.
+    pub(crate) fn forward(
+        &mut self,
+        now: Time,
+        packet: &Rtp,
+        theirs: &Sources,
+        out: &mut impl Outbox,
+    ) {
         if self.ended.is_some() || packet.padding {
             return;
         }
@@ -132,8 +146,11 @@ impl Forwarder {
     }
 
     fn resend(&mut self, now: Time, sequence: u64, out: &mut impl Outbox) {
-        let kept = self.ring[slot(sequence)].as_mut().filter(|kept| kept.packet.sequence == sequence);
-        let Some(kept) = kept.filter(|kept| now.saturating_since(kept.came) < KEPT_FOR) else { return };
+        let kept =
+            self.ring[slot(sequence)].as_mut().filter(|kept| kept.packet.sequence == sequence);
+        let Some(kept) = kept.filter(|kept| now.saturating_since(kept.came) < KEPT_FOR) else {
+            return;
+        };
         if kept.resent.is_some_and(|at| now.saturating_since(at) < RESEND_INTERVAL) {
             return;
         }
@@ -175,7 +192,10 @@ impl Forwarder {
         let report = SenderReport { sent: now, rtp_timestamp, packets, bytes };
         let dlrr = self.reference.map(|(stamp, came)| (stamp, now.saturating_since(came)));
         let ssrc = self.sources.video;
-        out.rtcp(now, Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() });
+        out.rtcp(
+            now,
+            Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() },
+        );
     }
 
     /// The outbound-rtp and remote-inbound-rtp members of the video.

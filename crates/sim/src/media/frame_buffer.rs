@@ -16,8 +16,8 @@ struct Slot {
     first: Time,
 }
 
-/// Puts frames together and hands them on in order. A frame can be decoded when it is complete and is a
-/// key frame or follows a decoded one.
+/// Puts frames together and hands them on in order. A frame can be decoded when it is complete and
+/// is a key frame or follows a decoded one.
 pub(crate) struct FrameBuffer {
     slots: Vec<Slot>,
     seen: Vec<u64>,
@@ -34,7 +34,8 @@ pub(crate) struct FrameBuffer {
 
 impl FrameBuffer {
     pub(crate) fn new() -> Self {
-        let none = Slot { part: FramePart { frame: u64::MAX, ..FramePart::default() }, ..Slot::default() };
+        let none =
+            Slot { part: FramePart { frame: u64::MAX, ..FramePart::default() }, ..Slot::default() };
         Self {
             slots: vec![none; FRAMES as usize],
             seen: vec![u64::MAX; PACKETS as usize],
@@ -47,8 +48,8 @@ impl FrameBuffer {
         }
     }
 
-    /// Takes in a packet by its (original) sequence number; `decoded` is told of every frame that can be
-    /// decoded now, with the delay since its capture.
+    /// Takes in a packet by its (original) sequence number; `decoded` is told of every frame that
+    /// can be decoded now, with the delay since its capture.
     pub(crate) fn on_part(
         &mut self,
         now: Time,
@@ -87,7 +88,8 @@ impl FrameBuffer {
 
     fn take_decodable(&mut self) -> Option<Slot> {
         let in_order = self.complete(self.next).filter(|slot| slot.part.key || !self.awaiting_key);
-        let key = || self.newest_key.filter(|&key| key >= self.next).and_then(|key| self.complete(key));
+        let key =
+            || self.newest_key.filter(|&key| key >= self.next).and_then(|key| self.complete(key));
         let slot = in_order.or_else(key)?;
         self.next = slot.part.frame + 1;
         self.awaiting_key = false;
@@ -112,8 +114,9 @@ impl FrameBuffer {
 
 /// Shows decoded frames after a delay that covers their jitter, and counts freezes.
 ///
-/// A frame is shown at its capture plus the mean delay plus 2.33 deviations (the 99th percentile of a
-/// normal spread, as libwebrtc `modules/video_coding/timing/jitter_estimator.cc`), or at once if that is past.
+/// A frame is shown at its capture plus the mean delay plus 2.33 deviations (the 99th percentile of
+/// a normal spread, as libwebrtc `modules/video_coding/timing/jitter_estimator.cc`), or at once if
+/// that is past.
 #[derive(Default)]
 pub(crate) struct Playout {
     mean: f64,
@@ -218,8 +221,13 @@ mod tests {
 
     #[test]
     fn a_lost_packet_stops_decoding_until_it_is_recovered() {
-        let (buffer, decoded) =
-            feed(&[(0, 0, 0, true), (1, 0, 1, true), (2, 1, 0, false), (4, 2, 0, false), (5, 2, 1, false)]);
+        let (buffer, decoded) = feed(&[
+            (0, 0, 0, true),
+            (1, 0, 1, true),
+            (2, 1, 0, false),
+            (4, 2, 0, false),
+            (5, 2, 1, false),
+        ]);
         assert_eq!(decoded, 1);
         assert!(buffer.stalled());
         let (buffer, decoded) = feed(&[
@@ -236,8 +244,13 @@ mod tests {
 
     #[test]
     fn a_later_key_frame_goes_on_without_the_lost_one() {
-        let (_, decoded) =
-            feed(&[(0, 0, 0, true), (1, 0, 1, true), (2, 1, 0, false), (4, 2, 0, true), (5, 2, 1, true)]);
+        let (_, decoded) = feed(&[
+            (0, 0, 0, true),
+            (1, 0, 1, true),
+            (2, 1, 0, false),
+            (4, 2, 0, true),
+            (5, 2, 1, true),
+        ]);
         assert_eq!(decoded, 2);
     }
 

@@ -3,7 +3,8 @@
 use crate::media::packetizer::Part;
 use units::{Duration, Time};
 
-/// How many packets are kept (libwebrtc keeps at least a second; 1024 is over a second at 9 Mbit/s).
+/// How many packets are kept (libwebrtc keeps at least a second; 1024 is over a second at 9
+/// Mbit/s).
 const CAPACITY: u64 = 1024;
 
 struct Kept {
@@ -33,7 +34,8 @@ impl History {
     /// The packet, if it's still kept and wasn't sent again within the last round-trip time
     /// (libwebrtc `modules/rtp_rtcp/source/rtp_packet_history.cc`). Notes that it is sent now.
     pub(crate) fn resend(&mut self, now: Time, sequence: u64, rtt: Duration) -> Option<Part> {
-        let kept = self.ring.get_mut(slot(sequence))?.as_mut().filter(|kept| kept.sequence == sequence)?;
+        let kept =
+            self.ring.get_mut(slot(sequence))?.as_mut().filter(|kept| kept.sequence == sequence)?;
         if kept.resent.is_some_and(|at| now.saturating_since(at) < rtt) {
             return None;
         }

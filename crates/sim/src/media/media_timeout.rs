@@ -1,4 +1,5 @@
-//! Media time-out: an application's rule when a call is over (Janczukowicz 2017 § 7.2.2: an excessive delay disconnects it).
+//! Media time-out: an application's rule when a call is over (Janczukowicz 2017 § 7.2.2: an
+//! excessive delay disconnects it).
 
 use units::{Duration, Time};
 
@@ -8,7 +9,8 @@ pub(crate) struct MediaTimeout {
     limit: Duration,
     /// The longest time that the other may be silent though all is well.
     usual: Duration,
-    /// When something last came; `None` until the first packet: a call that is being set up is not over.
+    /// When something last came; `None` until the first packet: a call that is being set up is not
+    /// over.
     heard: Option<Time>,
 }
 

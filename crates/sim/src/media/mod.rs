@@ -1,5 +1,5 @@
-//! One direction of a call: what its sender and its receiver do, each sans-IO. A packet comes in with a
-//! time, packets go out through [`Outbox`], and `next_wake` says when the next thing is due.
+//! One direction of a call: what its sender and its receiver do, each sans-IO. A packet comes in
+//! with a time, packets go out through [`Outbox`], and `next_wake` says when the next thing is due.
 
 mod allocation;
 mod circuit_breaker;
@@ -56,7 +56,8 @@ pub(crate) enum Ending {
 /// A counter or signal shown to whoever samples.
 pub(crate) type Show<'a> = dyn FnMut(&'static str, f64) + 'a;
 
-/// Payload types on the wire (dynamic range of RFC 3551 § 3; the numbers are Chrome's, Jansen 2016 § 7-2-2).
+/// Payload types on the wire (dynamic range of RFC 3551 § 3; the numbers are Chrome's, Jansen 2016
+/// § 7-2-2).
 pub(crate) const VIDEO_PAYLOAD_TYPE: u8 = 100;
 /// Retransmissions (RFC 4588).
 pub(crate) const RTX_PAYLOAD_TYPE: u8 = 96;
@@ -67,8 +68,8 @@ pub(crate) const OPUS_PAYLOAD_TYPE: u8 = 111;
 /// AMR, which browsers do not have: any of the dynamic range that is free.
 pub(crate) const AMR_PAYLOAD_TYPE: u8 = 97;
 
-/// The synchronisation sources of one direction: video, its retransmissions, audio, the receiver's own,
-/// and parity over video.
+/// The synchronisation sources of one direction: video, its retransmissions, audio, the receiver's
+/// own, and parity over video.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources {
     pub(crate) video: u32,
@@ -95,5 +96,6 @@ pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Round-trip time assumed before any was measured (libwebrtc `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
+/// Round-trip time assumed before any was measured (libwebrtc
+/// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 pub(crate) const DEFAULT_RTT: Duration = Duration::from_millis(200);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Time};
 
-/// A packet is given up after this many requests (10: libwebrtc `modules/video_coding/nack_requester.cc`).
+/// A packet is given up after this many requests (10: libwebrtc
+/// `modules/video_coding/nack_requester.cc`).
 const MAX_RETRIES: u32 = 10;
 /// More missing packets than this: a key frame is cheaper (1000: the same file).
 const MAX_MISSING: usize = 1000;
@@ -23,8 +24,8 @@ pub struct NackList {
 }
 
 impl NackList {
-    /// A packet came. Fills `ask` with newly missing sequence numbers; true if too many are missing and a
-    /// key frame is wanted.
+    /// A packet came. Fills `ask` with newly missing sequence numbers; true if too many are missing
+    /// and a key frame is wanted.
     pub fn on_packet(&mut self, now: Time, sequence: u64, ask: &mut Vec<u64>) -> bool {
         let expected = *self.next_expected.get_or_insert(sequence);
         if sequence < expected {
@@ -59,7 +60,8 @@ impl NackList {
         self.missing.remove(&sequence);
     }
 
-    /// Parity restored `sequence`, maybe before it was missed; the requests that are about to be sent are in `ask`.
+    /// Parity restored `sequence`, maybe before it was missed; the requests that are about to be
+    /// sent are in `ask`.
     pub fn on_restored(&mut self, sequence: u64, ask: &mut Vec<u64>) {
         if self.next_expected.is_some_and(|expected| sequence >= expected) {
             self.restored.insert(sequence);
@@ -120,7 +122,9 @@ mod tests {
         list.on_packet(Time::ZERO, 3, &mut ask);
         assert_eq!(ask, [2], "1 was restored before it was missed");
         list.on_restored(2, &mut ask);
-        assert!(ask.is_empty() && list.next_wake(Duration::ZERO).is_none() && list.restored.is_empty());
+        assert!(
+            ask.is_empty() && list.next_wake(Duration::ZERO).is_none() && list.restored.is_empty()
+        );
     }
 
     #[test]
@@ -128,8 +132,9 @@ mod tests {
         let (mut list, mut ask, rtt) = (NackList::default(), Vec::new(), Duration::from_millis(50));
         list.on_packet(Time::ZERO, 0, &mut ask);
         list.on_packet(Time::ZERO, 2, &mut ask);
-        let rounds =
-            (1..20).take_while(|&round| !list.retry(Time::from_millis(50 * round), rtt, &mut ask)).count();
+        let rounds = (1..20)
+            .take_while(|&round| !list.retry(Time::from_millis(50 * round), rtt, &mut ask))
+            .count();
         assert_eq!(ask.len(), 10);
         assert_eq!(rounds, 9);
     }

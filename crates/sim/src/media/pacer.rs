@@ -1,5 +1,6 @@
 //! The sending engine: groups of packets leave every burst time, as many as the pacing rate allows
-//! (draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1), and probe clusters at a rate of their own.
+//! (draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1), and probe clusters at a rate of
+//! their own.
 
 use cc::ProbeCluster;
 use units::{Bitrate, Bytes, Duration, Time};
@@ -10,7 +11,8 @@ const QUEUE_TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Decides when the next packet may leave. What leaves is the sender's matter.
 ///
-/// The budget is counted in 10⁻⁹ bit, the product of bit/s and nanoseconds, so that nothing is rounded away.
+/// The budget is counted in 10⁻⁹ bit, the product of bit/s and nanoseconds, so that nothing is
+/// rounded away.
 pub struct Pacer {
     burst: Duration,
     rate: Bitrate,
@@ -56,11 +58,13 @@ impl Pacer {
         }
     }
 
-    /// Starts a probe cluster, once for each id. It begins with the next packet that there is to send.
+    /// Starts a probe cluster, once for each id. It begins with the next packet that there is to
+    /// send.
     pub fn start_probe(&mut self, now: Time, cluster: ProbeCluster) {
         if cluster.id > self.newest_probe && cluster.rate > Bitrate::ZERO {
             self.newest_probe = cluster.id;
-            self.probe = Some(Probe { cluster, started: None, sent: Bytes::ZERO, packets: 0, next: now });
+            self.probe =
+                Some(Probe { cluster, started: None, sent: Bytes::ZERO, packets: 0, next: now });
         }
     }
 
@@ -88,7 +92,13 @@ impl Pacer {
     }
 
     /// Whether a packet may leave now; the sender sends it and calls [`Pacer::sent`].
-    pub fn grant(&mut self, now: Time, queue_empty: bool, can_pad: bool, queued: Bytes) -> Option<Grant> {
+    pub fn grant(
+        &mut self,
+        now: Time,
+        queue_empty: bool,
+        can_pad: bool,
+        queued: Bytes,
+    ) -> Option<Grant> {
         if let Some(probe) = &self.probe
             && (!queue_empty || (can_pad && probe.started.is_some()))
         {
@@ -115,7 +125,8 @@ impl Pacer {
         let started = *probe.started.get_or_insert(now);
         probe.sent += size;
         probe.packets += 1;
-        probe.next = started + probe.cluster.rate.time_to_send(probe.sent).unwrap_or(Duration::ZERO);
+        probe.next =
+            started + probe.cluster.rate.time_to_send(probe.sent).unwrap_or(Duration::ZERO);
         let long_enough = probe.next.saturating_since(started) >= probe.cluster.min_duration;
         if long_enough && probe.packets >= probe.cluster.min_packets {
             self.probe = None;
@@ -124,13 +135,14 @@ impl Pacer {
         }
     }
 
-    /// A packet left that does not wait for its turn, but is counted: audio (libwebrtc `modules/pacing/pacing_controller.cc`,
-    /// `account_for_audio_`).
+    /// A packet left that does not wait for its turn, but is counted: audio (libwebrtc
+    /// `modules/pacing/pacing_controller.cc`, `account_for_audio_`).
     pub fn charge(&mut self, size: Bytes) {
         self.budget -= i128::from(size.bits()) * 1_000_000_000;
     }
 
-    /// Adds what the time since the last group allows, one burst at most: idle time is not saved up.
+    /// Adds what the time since the last group allows, one burst at most: idle time is not saved
+    /// up.
     fn accrue(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.last);
         let burst = product(self.rate, self.burst).max(1);
@@ -179,7 +191,10 @@ mod tests {
         let times = drain(&mut pacer, Time::from_secs(1), 101, Bytes::new(1250));
         assert_eq!(times.len(), 101);
         let span = times[100].saturating_since(times[0]);
-        assert!(span >= Duration::from_millis(990) && span <= Duration::from_millis(1010), "{span}");
+        assert!(
+            span >= Duration::from_millis(990) && span <= Duration::from_millis(1010),
+            "{span}"
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::payload::FramePart;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// The largest RTP packet, header and extensions included (1200 B: RFC 8834 § 4 keeps below any path's MTU;
-/// libwebrtc `media/base/media_constants.h`).
+/// The largest RTP packet, header and extensions included (1200 B: RFC 8834 § 4 keeps below any
+/// path's MTU; libwebrtc `media/base/media_constants.h`).
 pub(crate) const MAX_PACKET: Bytes = Bytes::new(1200);
 
 /// A part of a frame that waits to be sent.
@@ -40,7 +40,13 @@ impl Packetizer {
         let room = (MAX_PACKET - header).get();
         let count = u16::try_from(frame.size.get().div_ceil(room).max(1)).unwrap_or(u16::MAX);
         self.bytes += frame.size;
-        self.frames.push_back(Cut { frame, number: self.next_frame, captured: now, count, taken: 0 });
+        self.frames.push_back(Cut {
+            frame,
+            number: self.next_frame,
+            captured: now,
+            count,
+            taken: 0,
+        });
         self.next_frame += 1;
     }
 
@@ -87,8 +93,13 @@ mod tests {
     #[test]
     fn parts_make_up_the_frame() {
         let mut packetizer = Packetizer::default();
-        let frame =
-            Frame { size: Bytes::new(4001), key: true, width: 1280, height: 720, rtp_timestamp: 90_000 };
+        let frame = Frame {
+            size: Bytes::new(4001),
+            key: true,
+            width: 1280,
+            height: 720,
+            rtp_timestamp: 90_000,
+        };
         packetizer.push(Time::from_millis(5), frame, Bytes::new(24));
         let parts: Vec<Part> = std::iter::from_fn(|| packetizer.pop()).collect();
         assert_eq!(parts.len(), 4);

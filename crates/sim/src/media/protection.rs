@@ -2,8 +2,9 @@
 
 use units::{Bytes, Duration, Time};
 
-/// The share of what was sent lately that went into retransmissions and parity: the encoder gets the
-/// rest of the target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which caps it at a half).
+/// The share of what was sent lately that went into retransmissions and parity: the encoder gets
+/// the rest of the target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which caps
+/// it at a half).
 #[derive(Debug, Default)]
 pub struct ProtectionShare {
     at: Time,

@@ -14,11 +14,13 @@ use crate::wire;
 use cc::{ArrivedPacket, ReceiverFeedback};
 use units::{Bytes, Duration, Seed, Time};
 
-/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc `video/video_receive_stream2.cc`)…
+/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc
+/// `video/video_receive_stream2.cc`)…
 const STALL: Duration = Duration::from_secs(3);
 /// …or this long while the first key frame is missing (200 ms: the same file).
 const STALL_BEFORE_KEY: Duration = Duration::from_millis(200);
-/// Shortest time between key-frame requests: one round trip, at least this (300 ms: libwebrtc `video/encoder_rtcp_feedback.cc`).
+/// Shortest time between key-frame requests: one round trip, at least this (300 ms: libwebrtc
+/// `video/encoder_rtcp_feedback.cc`).
 const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Receives one direction of a call.
@@ -27,7 +29,8 @@ pub(crate) struct MediaReceiver {
     video: Reception,
     audio: Reception,
     retransmitted: Counted,
-    /// Whether it shows pictures, and so asks for key frames of its own accord; a forwarding unit does not.
+    /// Whether it shows pictures, and so asks for key frames of its own accord; a forwarding unit
+    /// does not.
     decodes: bool,
     nack: Option<NackList>,
     fec: Option<Restorer>,
@@ -71,7 +74,8 @@ impl MediaReceiver {
     ) -> Self {
         let (controller, transport_feedback) = controllers;
         let (start, video) = (call.start, call.video.as_ref());
-        let clock_rate = call.audio.as_ref().map_or(AudioCodec::Opus, |audio| audio.codec).clock_rate();
+        let clock_rate =
+            call.audio.as_ref().map_or(AudioCodec::Opus, |audio| audio.codec).clock_rate();
         let report_interval = video.map_or(Duration::from_secs(5), |video| video.report_interval);
         let feedback = video.filter(|_| transport_feedback).map(|video| Feedback {
             interval: video.feedback_interval,
@@ -121,7 +125,13 @@ impl MediaReceiver {
         let header = wire::rtp_header_size(packet);
         self.watch(now, packet, out);
         if packet.ssrc == self.sources.audio {
-            self.audio.on_packet(now, packet.sequence, packet.rtp_timestamp, packet.payload, header);
+            self.audio.on_packet(
+                now,
+                packet.sequence,
+                packet.rtp_timestamp,
+                packet.payload,
+                header,
+            );
             let delay = now.saturating_since(packet.frame.captured);
             self.audio_delays.push((now, delay.as_secs_f64()));
             return;
@@ -137,7 +147,13 @@ impl MediaReceiver {
                 nack.on_recovered(original);
             }
         } else {
-            self.video.on_packet(now, packet.sequence, packet.rtp_timestamp, packet.payload, header);
+            self.video.on_packet(
+                now,
+                packet.sequence,
+                packet.rtp_timestamp,
+                packet.payload,
+                header,
+            );
             if let Some(nack) = &mut self.nack {
                 want_key = nack.on_packet(now, packet.sequence, &mut self.ask);
             }
@@ -187,9 +203,11 @@ impl MediaReceiver {
         }
     }
 
-    /// Sends what the controller wants to say now, if anything, with a receiver report (RFC 4585 § 3.1: compound).
+    /// Sends what the controller wants to say now, if anything, with a receiver report (RFC 4585 §
+    /// 3.1: compound).
     fn answer(&mut self, now: Time, out: &mut impl Outbox) {
-        if let Some(feedback) = self.controller.as_mut().and_then(|controller| controller.poll(now)) {
+        if let Some(feedback) = self.controller.as_mut().and_then(|controller| controller.poll(now))
+        {
             let mut packet = self.receiver_report(now);
             match feedback {
                 ReceiverFeedback::Remb(rate) => packet.remb = Some(rate),
@@ -208,7 +226,8 @@ impl MediaReceiver {
         Rtcp { ssrc: self.sources.receiver, media_ssrc: self.sources.video, ..Rtcp::default() }
     }
 
-    /// Asks for a key frame that those need to whom the stream is forwarded (RFC 5104 § 3.5.1), unless one was asked for just now.
+    /// Asks for a key frame that those need to whom the stream is forwarded (RFC 5104 § 3.5.1),
+    /// unless one was asked for just now.
     pub(crate) fn relay_key_frame_request(&mut self, now: Time, out: &mut impl Outbox) {
         if self.ended.is_none() {
             self.request(now, true, out);
@@ -218,7 +237,8 @@ impl MediaReceiver {
     /// Sends requests for retransmission and, if wanted, for a key frame.
     fn request(&mut self, now: Time, want_key: bool, out: &mut impl Outbox) {
         let interval = self.rtt.unwrap_or(DEFAULT_RTT).max(KEY_REQUEST_INTERVAL);
-        let may_ask = self.key_requests.last().is_none_or(|&last| now.saturating_since(last) >= interval);
+        let may_ask =
+            self.key_requests.last().is_none_or(|&last| now.saturating_since(last) >= interval);
         let pli = want_key && may_ask;
         if pli {
             self.key_requests.push(now);
@@ -305,7 +325,8 @@ impl MediaReceiver {
 
     fn stall_at(&self) -> Option<Time> {
         let limit = if self.frames.awaiting_key() { STALL_BEFORE_KEY } else { STALL };
-        (self.decodes && self.video.received > 0 && self.frames.stalled()).then(|| self.last_decoded + limit)
+        (self.decodes && self.video.received > 0 && self.frames.stalled())
+            .then(|| self.last_decoded + limit)
     }
 
     /// When something is due.
@@ -332,7 +353,10 @@ impl MediaReceiver {
         let (again, fec) =
             (self.retransmitted, self.fec.as_ref().map_or(Counted::default(), |fec| fec.received));
         show("bytesReceived", (self.video.payload + again.payload + fec.payload).get() as f64);
-        show("headerBytesReceived", (self.video.headers + again.headers + fec.headers).get() as f64);
+        show(
+            "headerBytesReceived",
+            (self.video.headers + again.headers + fec.headers).get() as f64,
+        );
         show("packetsReceived", (self.video.received + again.packets + fec.packets) as f64);
         show("retransmittedPacketsReceived", self.retransmitted.packets as f64);
         show("packetsLost", self.video.lost() as f64);

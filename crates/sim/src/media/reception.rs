@@ -46,13 +46,21 @@ impl Reception {
     }
 
     /// A packet came; `sequence` and `rtp_timestamp` are unwrapped.
-    pub fn on_packet(&mut self, now: Time, sequence: u64, rtp_timestamp: u64, payload: Bytes, header: Bytes) {
+    pub fn on_packet(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        rtp_timestamp: u64,
+        payload: Bytes,
+        header: Bytes,
+    ) {
         self.base.get_or_insert(sequence);
         self.highest = self.highest.max(sequence);
         self.received += 1;
         self.payload += payload;
         self.headers += header;
-        let arrival = (u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000) as i64;
+        let arrival =
+            (u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000) as i64;
         let transit = arrival - rtp_timestamp.cast_signed();
         if let Some(last) = self.transit.replace(transit) {
             let difference = (transit - last).abs();

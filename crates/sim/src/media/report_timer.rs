@@ -24,8 +24,8 @@ impl ReportTimer {
         self.due
     }
 
-    /// A report went out early, with feedback: the next regular one is an interval later than it would
-    /// have been (RFC 4585 § 3.5.3).
+    /// A report went out early, with feedback: the next regular one is an interval later than it
+    /// would have been (RFC 4585 § 3.5.3).
     pub fn skip(&mut self, now: Time) {
         self.due = now + self.interval + self.interval / 2;
     }

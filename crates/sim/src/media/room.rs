@@ -1,12 +1,14 @@
-//! What a forwarding unit tells a publisher of its rate: the room's bitrate, by REMB, whatever the network does. The videoroom of Janus in
-//! July 2016, `plugins/janus_videoroom.c`, `janus_videoroom_incoming_rtp`.
+//! What a forwarding unit tells a publisher of its rate: the room's bitrate, by REMB, whatever the
+//! network does. The videoroom of Janus in July 2016, `plugins/janus_videoroom.c`,
+//! `janus_videoroom_incoming_rtp`.
 
 use cc::{ArrivedPacket, Receiver, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Time};
 
 /// The first messages say a fourth, a third and half of it, one a packet (`remb_startup`).
 const STEPS: u64 = 4;
-/// Then it says the whole again after every packet that comes this long after the last (`remb_latest`).
+/// Then it says the whole again after every packet that comes this long after the last
+/// (`remb_latest`).
 const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The room's answer to one publisher.

@@ -13,8 +13,8 @@ use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
-    AMR_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, OPUS_PAYLOAD_TYPE, Outbox, RTX_PAYLOAD_TYPE,
-    Show, Sources, VIDEO_PAYLOAD_TYPE, earlier,
+    AMR_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, OPUS_PAYLOAD_TYPE, Outbox,
+    RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE, earlier,
 };
 use crate::codec::{AudioCodec, AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
@@ -25,8 +25,8 @@ use net::Dscp;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Seed, Time};
 
-/// A sender report that is due within this time goes ahead of a key frame (libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`,
-/// `RTCP_SEND_BEFORE_KEY_FRAME`).
+/// A sender report that is due within this time goes ahead of a key frame (libwebrtc
+/// `modules/rtp_rtcp/source/rtcp_sender.cc`, `RTCP_SEND_BEFORE_KEY_FRAME`).
 const BEFORE_KEY_FRAME: Duration = Duration::from_millis(100);
 
 /// Sends one direction of a call.
@@ -92,8 +92,9 @@ impl MediaSender {
         seed: Seed,
         name: &str,
     ) -> Self {
-        let video =
-            video.map(|(config, controller)| VideoSender::new(sources, call, config, controller, seed, name));
+        let video = video.map(|(config, controller)| {
+            VideoSender::new(sources, call, config, controller, seed, name)
+        });
         let audio = call.audio.as_ref().map(|config| AudioSender {
             ssrc: sources.audio,
             dscp: call.dscp.audio,
@@ -114,7 +115,9 @@ impl MediaSender {
         }
         if packet.bye {
             self.hang_up(now);
-        } else if let Some(ending) = self.video.as_mut().and_then(|video| video.on_rtcp(now, packet)) {
+        } else if let Some(ending) =
+            self.video.as_mut().and_then(|video| video.on_rtcp(now, packet))
+        {
             self.end(now, ending);
         }
     }
@@ -167,7 +170,8 @@ impl MediaSender {
         earlier(audio, self.video.as_ref().and_then(VideoSender::next_wake))
     }
 
-    /// The outbound-rtp, candidate-pair and remote-inbound-rtp members of the video, and the controller's signals.
+    /// The outbound-rtp, candidate-pair and remote-inbound-rtp members of the video, and the
+    /// controller's signals.
     pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
         if let Some(video) = &mut self.video {
             video.show(since_last, show);
@@ -191,7 +195,8 @@ impl AudioSender {
     /// Sends what is due; `estimator` has the estimate that audio is a part of, if it is.
     fn wake(&mut self, now: Time, mut estimator: Option<&mut VideoSender>, out: &mut impl Outbox) {
         while self.source.next_capture() <= now {
-            let AudioFrame { size: payload, rtp_timestamp, begins_spurt } = self.source.capture(now);
+            let AudioFrame { size: payload, rtp_timestamp, begins_spurt } =
+                self.source.capture(now);
             let packet = Rtp {
                 ssrc: self.ssrc,
                 payload_type: self.payload_type,
@@ -234,9 +239,15 @@ impl VideoSender {
             breaker: config.circuit_breaker.then(|| {
                 CircuitBreaker::new(start, config.encoder.source.interval(), config.report_interval)
             }),
-            timeout: call.media_timeout.map(|limit| MediaTimeout::of_reports(limit, config.report_interval)),
+            timeout: call
+                .media_timeout
+                .map(|limit| MediaTimeout::of_reports(limit, config.report_interval)),
             start,
-            encoder: Encoder::new(config.encoder.clone(), seed.stream(&format!("{name}.video")), target),
+            encoder: Encoder::new(
+                config.encoder.clone(),
+                seed.stream(&format!("{name}.video")),
+                target,
+            ),
             controller,
             pacer: Pacer::new(config.burst_time),
             packetizer: Packetizer::default(),
@@ -293,7 +304,8 @@ impl VideoSender {
             }
             let protection = self.retransmitted.payload + self.parity().payload;
             self.protection.update(now, self.media.payload, protection);
-            let report = Feedback::Report { fraction_lost, expected: block.expected, rtt: measured };
+            let report =
+                Feedback::Report { fraction_lost, expected: block.expected, rtt: measured };
             self.controller.on_feedback(now, report);
         }
         if let Some(rate) = packet.remb {
@@ -336,7 +348,10 @@ impl VideoSender {
             return Some(Ending::CircuitBreaker(Breaker::RtcpTimeout));
         }
         let timeout = self.timeout.as_ref()?;
-        timeout.deadline().is_some_and(|at| at <= now).then(|| Ending::MediaTimeout(timeout.limit()))
+        timeout
+            .deadline()
+            .is_some_and(|at| at <= now)
+            .then(|| Ending::MediaTimeout(timeout.limit()))
     }
 
     fn wake(&mut self, now: Time, out: &mut impl Outbox) {
@@ -344,7 +359,8 @@ impl VideoSender {
             self.controller.on_timeout(now);
             self.obey(now);
         }
-        // Unpaced, at its own time (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`, MaybeSendRtcpAtOrAfterTimestamp).
+        // Unpaced, at its own time (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`,
+        // MaybeSendRtcpAtOrAfterTimestamp).
         if self.report.due() <= now {
             self.send_report(now, out);
         }
@@ -385,8 +401,9 @@ impl VideoSender {
         self.history.newest().is_some()
     }
 
-    /// Captures a frame. A sender report that is soon due goes ahead of a key frame's packets, so that it does not
-    /// wait behind them (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`, OnSendingRtpFrame).
+    /// Captures a frame. A sender report that is soon due goes ahead of a key frame's packets, so
+    /// that it does not wait behind them (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`,
+    /// OnSendingRtpFrame).
     fn capture(&mut self, now: Time, out: &mut impl Outbox) {
         let Some(frame) = self.encoder.capture(now) else { return };
         if frame.key && self.report.due() <= now + BEFORE_KEY_FRAME {
@@ -408,14 +425,19 @@ impl VideoSender {
 
     fn sender_report(&self, now: Time) -> Rtcp {
         let rtp_timestamp = now.saturating_since(self.start).as_nanos() / 100 * 9 / 1_000;
-        let report =
-            SenderReport { sent: now, rtp_timestamp, packets: self.media.packets, bytes: self.media.payload };
+        let report = SenderReport {
+            sent: now,
+            rtp_timestamp,
+            packets: self.media.packets,
+            bytes: self.media.payload,
+        };
         let dlrr = self.reference.map(|(stamp, came)| (stamp, now.saturating_since(came)));
         let ssrc = self.sources.video;
         Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() }
     }
 
-    /// Sends what the pacer granted: a retransmission first, else parity, else media, else padding. False if there was nothing.
+    /// Sends what the pacer granted: a retransmission first, else parity, else media, else padding.
+    /// False if there was nothing.
     fn send(&mut self, now: Time, grant: Grant, out: &mut impl Outbox) -> bool {
         let probe = match grant {
             Grant::Media => None,
@@ -440,7 +462,8 @@ impl VideoSender {
             self.send_packet(now, part, None, probe, false, out);
             return true;
         }
-        // A probe without media goes on with copies of the newest packet (libwebrtc pads with retransmissions).
+        // A probe without media goes on with copies of the newest packet (libwebrtc pads with
+        // retransmissions).
         if let (Some(_), Some((sequence, part))) = (probe, self.history.newest()) {
             self.send_packet(now, part, Some(sequence), probe, true, out);
             return true;
@@ -478,8 +501,15 @@ impl VideoSender {
         self.leave(now, packet, out);
     }
 
-    /// Sends parity, with the time stamp of its frame (as libwebrtc `modules/rtp_rtcp/source/ulpfec_generator.cc`).
-    fn send_parity(&mut self, now: Time, parity: Parity, probe: Option<u32>, out: &mut impl Outbox) {
+    /// Sends parity, with the time stamp of its frame (as libwebrtc
+    /// `modules/rtp_rtcp/source/ulpfec_generator.cc`).
+    fn send_parity(
+        &mut self,
+        now: Time,
+        parity: Parity,
+        probe: Option<u32>,
+        out: &mut impl Outbox,
+    ) {
         let Some(fec) = &mut self.fec else { return };
         let packet = Rtp {
             ssrc: self.sources.fec,
@@ -507,10 +537,12 @@ impl VideoSender {
         out.rtp(now, packet, self.dscp);
     }
 
-    /// Tells the log and the controller of a packet that leaves now; returns how long it is to them.
+    /// Tells the log and the controller of a packet that leaves now; returns how long it is to
+    /// them.
     fn account(&mut self, now: Time, packet: &Rtp) -> Bytes {
         let size = wire::rtp_size(packet) + self.below_rtp;
-        let sent = SentPacket { sequence: self.log.next_sequence(), sent: now, size, probe: packet.probe };
+        let sent =
+            SentPacket { sequence: self.log.next_sequence(), sent: now, size, probe: packet.probe };
         self.log.insert(sent);
         self.controller.on_sent(&sent);
         size
@@ -546,7 +578,8 @@ impl VideoSender {
 }
 
 impl Reported {
-    /// Takes a report block; returns the round-trip time that it measured, if it did (RFC 3550 § 6.4.1).
+    /// Takes a report block; returns the round-trip time that it measured, if it did (RFC 3550 §
+    /// 6.4.1).
     pub(super) fn on_block(&mut self, now: Time, block: &ReportBlock) -> Option<Duration> {
         let rtt = block
             .last_sender_report

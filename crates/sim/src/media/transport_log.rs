@@ -1,5 +1,5 @@
-//! The sender's record of what left under which transport-wide sequence number, so that feedback can be
-//! turned into packet results.
+//! The sender's record of what left under which transport-wide sequence number, so that feedback
+//! can be turned into packet results.
 
 use crate::payload::TransportFeedback;
 use cc::{PacketResult, SentPacket};
@@ -32,8 +32,9 @@ impl TransportLog {
         self.next = packet.sequence + 1;
     }
 
-    /// What a feedback packet says of packets not reported before. Numbers skipped between two feedback
-    /// packets (the feedback itself was lost) are left out, as libwebrtc's transport feedback adapter does.
+    /// What a feedback packet says of packets not reported before. Numbers skipped between two
+    /// feedback packets (the feedback itself was lost) are left out, as libwebrtc's transport
+    /// feedback adapter does.
     pub(crate) fn results(&mut self, feedback: &TransportFeedback) -> &[PacketResult] {
         self.results.clear();
         for (sequence, &arrival) in (feedback.base_sequence..self.next).zip(&feedback.arrivals) {

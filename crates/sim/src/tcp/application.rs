@@ -63,7 +63,8 @@ impl Application {
         }
     }
 
-    /// When each page was there, and how long that took, in seconds; nothing of an application without pages.
+    /// When each page was there, and how long that took, in seconds; nothing of an application
+    /// without pages.
     pub(super) fn take_loaded(&mut self) -> Option<Vec<(Time, f64)>> {
         match self {
             Self::Stream { .. } => None,
@@ -96,7 +97,10 @@ mod tests {
         let source = TcpSource::OnOff { on: Duration::from_secs(2), off: Duration::from_secs(3) };
         let turns = application(source, start);
         let at = |ms: u64| turns.next(0, Time::from_millis(ms)).is_some();
-        assert_eq!([10_000, 11_999, 12_000, 14_999, 15_000].map(at), [true, true, false, false, true]);
+        assert_eq!(
+            [10_000, 11_999, 12_000, 14_999, 15_000].map(at),
+            [true, true, false, false, true]
+        );
         assert_eq!(turns.next_change(Time::from_secs(13)), Some(Time::from_secs(15)));
     }
 }

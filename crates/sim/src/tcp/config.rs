@@ -22,7 +22,8 @@ pub struct TcpConfig {
     pub application: TcpApplication,
     /// The sender's congestion control.
     pub congestion_control: TcpCongestionControl,
-    /// The receiver's window. Fixed: the receiver reads at once, and Linux's auto-tuning has no place here.
+    /// The receiver's window. Fixed: the receiver reads at once, and Linux's auto-tuning has no
+    /// place here.
     pub receive_window: Bytes,
     /// Whether the ends negotiate ECN (RFC 3168).
     pub ecn: bool,
@@ -45,8 +46,8 @@ impl From<TcpSource> for TcpApplication {
     }
 }
 
-/// A session on the web (Kilinc and Andersson 2014 § 4.1): pages on one connection, each when the one before has been acknowledged
-/// wholly and was read. The stream ends with the last.
+/// A session on the web (Kilinc and Andersson 2014 § 4.1): pages on one connection, each when the
+/// one before has been acknowledged wholly and was read. The stream ends with the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPages {
     /// How many, at least 1.
@@ -110,8 +111,9 @@ impl fmt::Display for TcpCongestionControl {
 /// What of a host's TCP stack shows at a bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
-    /// TCP Small Queues: the shaper of the host's way up stands on the host itself, so a sender keeps few unsent bytes in
-    /// its queue (Linux `net/ipv4/tcp_output.c`, `tcp_small_queue_check`) and learns at once of a packet that does not fit.
+    /// TCP Small Queues: the shaper of the host's way up stands on the host itself, so a sender
+    /// keeps few unsent bytes in its queue (Linux `net/ipv4/tcp_output.c`, `tcp_small_queue_check`)
+    /// and learns at once of a packet that does not fit.
     pub tsq: bool,
     /// Generic segmentation offload: a sender hands over bursts of several segments.
     pub gso: bool,

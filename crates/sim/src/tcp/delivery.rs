@@ -1,4 +1,5 @@
-//! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation-00; Linux `net/ipv4/tcp_rate.c`).
+//! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation-00; Linux
+//! `net/ipv4/tcp_rate.c`).
 
 use units::{Duration, Time};
 
@@ -18,7 +19,8 @@ pub(super) struct RateSample {
     pub(super) delivered: u64,
     /// The longer of the sending and the acknowledging phase.
     pub(super) interval: Duration,
-    /// Segments that had been delivered when the newest one that is now acknowledged was sent: tells rounds apart.
+    /// Segments that had been delivered when the newest one that is now acknowledged was sent:
+    /// tells rounds apart.
     pub(super) prior_delivered: u64,
     /// The application had nothing to send then.
     pub(super) app_limited: bool,
@@ -72,8 +74,9 @@ impl Delivery {
         self.app_limited_until = Some((self.delivered + in_flight).max(1));
     }
 
-    /// The sample of the acknowledgement whose segments have all been handed in; none if it delivered nothing, or faster than
-    /// the least round trip, which only a retransmission can seem to be.
+    /// The sample of the acknowledgement whose segments have all been handed in; none if it
+    /// delivered nothing, or faster than the least round trip, which only a retransmission can seem
+    /// to be.
     pub(super) fn sample(&mut self, now: Time, least_rtt: Option<Duration>) -> Option<RateSample> {
         if self.app_limited_until.is_some_and(|until| self.delivered > until) {
             self.app_limited_until = None;

@@ -28,7 +28,13 @@ pub(crate) struct TcpFlow {
 
 impl TcpFlow {
     /// `index`: its place among the run's flows.
-    pub(crate) fn new(index: usize, config: &TcpConfig, stack: Stack, end: Time, seed: Seed) -> Self {
+    pub(crate) fn new(
+        index: usize,
+        config: &TcpConfig,
+        stack: Stack,
+        end: Time,
+        seed: Seed,
+    ) -> Self {
         let name = format!("{}.tcp", config.name);
         let active = (config.start, config.stop.min(end));
         Self {
@@ -72,8 +78,8 @@ impl TcpFlow {
         }
     }
 
-    /// How it ended: `completed` with the seconds since its start, `timedOut` with the bytes that are acknowledged, or, of a
-    /// finite one that was cut off, `incomplete` with them.
+    /// How it ended: `completed` with the seconds since its start, `timedOut` with the bytes that
+    /// are acknowledged, or, of a finite one that was cut off, `incomplete` with them.
     pub(crate) fn events(&self) -> Vec<Event> {
         let acknowledged = self.sender.acknowledged() as f64;
         let (at, what, value) = match (self.sender.connection(), self.application) {
@@ -81,7 +87,9 @@ impl TcpFlow {
                 (at, "completed", at.saturating_since(self.active.0).as_secs_f64())
             }
             (Connection::TimedOut(at), _) => (at, "timedOut", acknowledged),
-            (_, TcpApplication::Stream(TcpSource::Finite(_))) => (self.active.1, "incomplete", acknowledged),
+            (_, TcpApplication::Stream(TcpSource::Finite(_))) => {
+                (self.active.1, "incomplete", acknowledged)
+            }
             _ => return Vec::new(),
         };
         vec![Event { at, stream: self.sampler.name().to_owned(), what, value }]
@@ -91,7 +99,8 @@ impl TcpFlow {
     pub(crate) fn finish(mut self) -> StreamRecord {
         let values = self.sender.take_round_trips();
         let mut points = vec![Points { name: "roundTripTime", values }];
-        points.extend(self.sender.take_pages().map(|values| Points { name: "pageLoadTime", values }));
+        points
+            .extend(self.sender.take_pages().map(|values| Points { name: "pageLoadTime", values }));
         self.sampler.finish(points)
     }
 }

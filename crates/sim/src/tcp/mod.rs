@@ -1,5 +1,5 @@
-//! TCP: the sending and the receiving end of one direction of a connection, each sans-IO, as Linux's where it
-//! shows at a bottleneck.
+//! TCP: the sending and the receiving end of one direction of a connection, each sans-IO, as
+//! Linux's where it shows at a bottleneck.
 //!
 //! ```text
 //! application ─▶ sender ─ segments ─▶ small_queues ─▶ network ─▶ receiver
@@ -8,8 +8,8 @@
 //!                  └ congestion: window, pacing ◀── acknowledgements ──┘
 //! ```
 //!
-//! Loss is found by RACK-TLP (RFC 8985) and repaired by proportional rate reduction (RFC 6937); a retransmission
-//! that was for nothing is undone (RFC 3522, RFC 4015).
+//! Loss is found by RACK-TLP (RFC 8985) and repaired by proportional rate reduction (RFC 6937); a
+//! retransmission that was for nothing is undone (RFC 3522, RFC 4015).
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|
@@ -45,6 +45,7 @@ use units::Time;
 
 /// Where an end puts a segment that it wants sent.
 pub(crate) trait TcpOutbox {
-    /// Sends a segment. Returns whether the host's own queue took it in; only a host whose shaper stands on it knows.
+    /// Sends a segment. Returns whether the host's own queue took it in; only a host whose shaper
+    /// stands on it knows.
     fn segment(&mut self, now: Time, segment: Segment, ecn: Ecn) -> bool;
 }

@@ -1,5 +1,5 @@
-//! What was sent and is not acknowledged yet: the retransmission queue with its scoreboard (RFC 6675 § 2; Linux's
-//! counters `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
+//! What was sent and is not acknowledged yet: the retransmission queue with its scoreboard (RFC
+//! 6675 § 2; Linux's counters `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
 
 use super::delivery::Snapshot;
 use super::segment::{MAX_SACK_BLOCKS, MAX_SEGMENT};
@@ -18,7 +18,8 @@ pub(super) struct Sent {
     pub(super) transmission: u64,
     pub(super) snapshot: Snapshot,
     pub(super) sacked: bool,
-    /// Its first or its newest transmission is taken for lost; while `retransmitted`, the newest is not.
+    /// Its first or its newest transmission is taken for lost; while `retransmitted`, the newest is
+    /// not.
     pub(super) lost: bool,
     /// A retransmission of it is under way.
     pub(super) retransmitted: bool,
@@ -36,7 +37,8 @@ impl Sent {
 #[derive(Debug, Default)]
 pub(super) struct Outstanding {
     segments: VecDeque<Sent>,
-    /// Transmissions by number, with their segment's offset; one that is no longer the segment's newest is passed over.
+    /// Transmissions by number, with their segment's offset; one that is no longer the segment's
+    /// newest is passed over.
     transmissions: VecDeque<(u64, u64)>,
     sent: u64,
     sacked: u64,
@@ -92,8 +94,18 @@ impl Outstanding {
     }
 
     /// A new segment was sent.
-    pub(super) fn push(&mut self, sequence: u64, payload: Bytes, fin: bool, at: Time, snapshot: Snapshot) {
-        debug_assert!(self.last().is_none_or(|last| last.end() == sequence), "the stream has no holes");
+    pub(super) fn push(
+        &mut self,
+        sequence: u64,
+        payload: Bytes,
+        fin: bool,
+        at: Time,
+        snapshot: Snapshot,
+    ) {
+        debug_assert!(
+            self.last().is_none_or(|last| last.end() == sequence),
+            "the stream has no holes"
+        );
         self.bytes += payload;
         self.segments.push_back(Sent {
             sequence,
@@ -170,8 +182,8 @@ impl Outstanding {
         begin
     }
 
-    /// Goes through the transmissions under way from the oldest on. For each, `lost` says whether it is lost, or that neither
-    /// it nor any later one is. Returns how many are lost.
+    /// Goes through the transmissions under way from the oldest on. For each, `lost` says whether
+    /// it is lost, or that neither it nor any later one is. Returns how many are lost.
     pub(super) fn find_lost(&mut self, mut lost: impl FnMut(&Sent) -> Verdict) -> u64 {
         let mut found = 0;
         let mut index = 0;

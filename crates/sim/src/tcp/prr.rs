@@ -21,10 +21,12 @@ impl Reduction {
         self.sent += 1;
     }
 
-    /// The window after an acknowledgement that delivered so many segments; `good`: it advanced and found no further loss.
+    /// The window after an acknowledgement that delivered so many segments; `good`: it advanced and
+    /// found no further loss.
     ///
-    /// Where less is in flight than the window to arrive at, as Linux `tcp_cwnd_reduction`: by what was delivered and not yet sent
-    /// for (RFC 6937 § 3, conservative reduction bound), and one more if `good` (slow start reduction bound).
+    /// Where less is in flight than the window to arrive at, as Linux `tcp_cwnd_reduction`: by what
+    /// was delivered and not yet sent for (RFC 6937 § 3, conservative reduction bound), and one
+    /// more if `good` (slow start reduction bound).
     pub(super) fn window(&mut self, delivered: u64, in_flight: u64, good: bool) -> f64 {
         self.delivered += delivered;
         let target = self.ssthresh;
@@ -47,7 +49,8 @@ impl Reduction {
 mod tests {
     use super::*;
 
-    /// RFC 6937 § 4: at 20 segments in flight, of which the first is lost, every other acknowledgement sends one.
+    /// RFC 6937 § 4: at 20 segments in flight, of which the first is lost, every other
+    /// acknowledgement sends one.
     #[test]
     fn half_of_what_is_delivered_is_sent() {
         let mut reduction = Reduction::new(10.0, 20);

@@ -1,10 +1,12 @@
-//! Which transmissions are lost: the RACK part of RACK-TLP (RFC 8985 § 6), as Linux's `net/ipv4/tcp_recovery.c`.
+//! Which transmissions are lost: the RACK part of RACK-TLP (RFC 8985 § 6), as Linux's
+//! `net/ipv4/tcp_recovery.c`.
 
 use super::outstanding::{Outstanding, Sent, Verdict};
 use super::rtt::RoundTrip;
 use units::{Duration, Time};
 
-/// So many segments selectively acknowledged tell of a loss without a reordering window (RFC 8985 § 6.2 step 4: DupThresh).
+/// So many segments selectively acknowledged tell of a loss without a reordering window (RFC 8985 §
+/// 6.2 step 4: DupThresh).
 const DUPLICATE_THRESHOLD: u64 = 3;
 /// Recoveries after which the reordering window shrinks again (RFC 8985 § 6.2 step 4).
 const PERSIST: u32 = 16;
@@ -12,8 +14,8 @@ const PERSIST: u32 = 16;
 /// What was delivered last, in the order of sending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// The number of the delivered transmission that was sent last; RFC 8985 takes its time, and its place in the stream where
-    /// two have the same.
+    /// The number of the delivered transmission that was sent last; RFC 8985 takes its time, and
+    /// its place in the stream where two have the same.
     newest: Option<u64>,
     /// Its round-trip time.
     rtt: Duration,
@@ -84,7 +86,8 @@ impl Rack {
         (least * self.quarters / 4).min(rtt.smoothed().unwrap_or_default())
     }
 
-    /// Marks what is lost (step 5). Returns how many are, and when to look again if some may prove to be.
+    /// Marks what is lost (step 5). Returns how many are, and when to look again if some may prove
+    /// to be.
     pub(super) fn detect(
         &self,
         now: Time,
@@ -109,10 +112,13 @@ impl Rack {
         (lost, again)
     }
 
-    /// The retransmission timer expired: the first segment is lost, and of the others those that are overdue (RFC 8985 § 6.3).
+    /// The retransmission timer expired: the first segment is lost, and of the others those that
+    /// are overdue (RFC 8985 § 6.3).
     pub(super) fn on_timeout(&self, now: Time, rtt: &RoundTrip, out: &mut Outstanding) {
         let patience = self.rtt + self.window(false, out.sacked(), rtt);
-        out.find_lost(|sent| if sent.at + patience <= now { Verdict::Lost } else { Verdict::NoMore });
+        out.find_lost(
+            |sent| if sent.at + patience <= now { Verdict::Lost } else { Verdict::NoMore },
+        );
         out.lose_first();
     }
 }

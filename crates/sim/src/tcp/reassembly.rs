@@ -1,4 +1,5 @@
-//! What arrived ahead of a hole, and how it is reported: selective acknowledgements (RFC 2018) and duplicates (RFC 2883).
+//! What arrived ahead of a hole, and how it is reported: selective acknowledgements (RFC 2018) and
+//! duplicates (RFC 2883).
 
 use super::segment::{MAX_SACK_BLOCKS, SackBlock};
 
@@ -38,7 +39,9 @@ impl Reassembly {
         let duplicate = self.duplicate(from, upto);
         if fresh == 0 {
             // The range that holds a duplicate stands second in the report (RFC 2883 § 4).
-            if let Some(place) = self.recent.iter().position(|&(start, end)| start <= from && upto <= end) {
+            if let Some(place) =
+                self.recent.iter().position(|&(start, end)| start <= from && upto <= end)
+            {
                 self.recent[..=place].rotate_right(1);
             }
             return Arrival { fresh, duplicate, in_order: false };
@@ -63,7 +66,8 @@ impl Reassembly {
     fn insert(&mut self, from: u64, upto: u64) {
         let touches = |&(start, end): &SackBlock| start <= upto && from <= end;
         let grown = self.ahead.iter().filter(|block| touches(block));
-        let grown = grown.fold((from, upto), |(from, upto), &(start, end)| (from.min(start), upto.max(end)));
+        let grown = grown
+            .fold((from, upto), |(from, upto), &(start, end)| (from.min(start), upto.max(end)));
         self.ahead.retain(|block| !touches(block));
         let place = self.ahead.partition_point(|&(start, _)| start < grown.0);
         self.ahead.insert(place, grown);
@@ -75,11 +79,17 @@ impl Reassembly {
     /// The first part of a range that had arrived before (RFC 2883 § 4).
     fn duplicate(&self, from: u64, upto: u64) -> Option<SackBlock> {
         let arrived = std::iter::once((0, self.next)).chain(self.ahead.iter().copied());
-        arrived.map(|(start, end)| (start.max(from), end.min(upto))).find(|(start, end)| start < end)
+        arrived
+            .map(|(start, end)| (start.max(from), end.min(upto)))
+            .find(|(start, end)| start < end)
     }
 
-    /// The blocks for an acknowledgement: a duplicate first, then the ranges that grew last (RFC 2018 § 4).
-    pub(super) fn blocks(&self, duplicate: Option<SackBlock>) -> [Option<SackBlock>; MAX_SACK_BLOCKS] {
+    /// The blocks for an acknowledgement: a duplicate first, then the ranges that grew last (RFC
+    /// 2018 § 4).
+    pub(super) fn blocks(
+        &self,
+        duplicate: Option<SackBlock>,
+    ) -> [Option<SackBlock>; MAX_SACK_BLOCKS] {
         let mut blocks = [None; MAX_SACK_BLOCKS];
         let ranges = duplicate.into_iter().chain(self.recent.iter().copied());
         for (slot, range) in blocks.iter_mut().zip(ranges) {
@@ -108,7 +118,10 @@ mod tests {
         assert_eq!(stream.blocks(None), [Some((80, 90)), Some((60, 70)), Some((40, 50))]);
         let again = stream.arrive(40, 50);
         assert_eq!((again.fresh, again.duplicate), (0, Some((40, 50))));
-        assert_eq!(stream.blocks(again.duplicate), [Some((40, 50)), Some((40, 50)), Some((80, 90))]);
+        assert_eq!(
+            stream.blocks(again.duplicate),
+            [Some((40, 50)), Some((40, 50)), Some((80, 90))]
+        );
         stream.arrive(50, 60);
         assert_eq!(stream.blocks(None)[0], Some((40, 70)), "two ranges became one");
         stream.arrive(10, 20);
@@ -118,7 +131,8 @@ mod tests {
     }
 
     proptest! {
-        /// However the pieces come, every byte is new once, and all of them together are the stream.
+        /// However the pieces come, every byte is new once, and all of them together are the
+        /// stream.
         #[test]
         fn every_byte_is_new_once(mut order in Just((0u64..40).collect::<Vec<_>>()).prop_shuffle(),
                                   again in proptest::collection::vec(0u64..40, 0..40)) {

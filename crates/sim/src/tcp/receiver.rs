@@ -1,4 +1,5 @@
-//! The receiving end: reassembles, and acknowledges as Linux does (`net/ipv4/tcp_input.c`, `tcp_timer.c`).
+//! The receiving end: reassembles, and acknowledges as Linux does (`net/ipv4/tcp_input.c`,
+//! `tcp_timer.c`).
 
 use super::TcpOutbox;
 use super::reassembly::Reassembly;
@@ -7,7 +8,8 @@ use crate::media::Show;
 use net::Ecn;
 use units::{Bytes, Duration, Time};
 
-/// An acknowledgement waits no longer for a second segment (Linux `TCP_DELACK_MIN`; RFC 1122 § 4.2.3.2 allows 500 ms).
+/// An acknowledgement waits no longer for a second segment (Linux `TCP_DELACK_MIN`; RFC 1122 §
+/// 4.2.3.2 allows 500 ms).
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// So many acknowledgements at the beginning are not delayed (Linux `TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u32 = 16;
@@ -22,8 +24,8 @@ pub(crate) struct TcpReceiver {
     pending: u64,
     ack_due: Option<Time>,
     quick_acks: u32,
-    /// The time stamp to echo: of the segment that advanced the stream, or of the first that is not acknowledged
-    /// (RFC 7323 § 4.3).
+    /// The time stamp to echo: of the segment that advanced the stream, or of the first that is not
+    /// acknowledged (RFC 7323 § 4.3).
     echo: Option<Time>,
     echoes_congestion: bool,
     bytes: u64,
@@ -64,7 +66,13 @@ impl TcpReceiver {
         }
     }
 
-    pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn, out: &mut impl TcpOutbox) {
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ecn: Ecn,
+        out: &mut impl TcpOutbox,
+    ) {
         match segment.phase {
             Phase::Syn => {
                 let answer = Segment {
@@ -79,7 +87,9 @@ impl TcpReceiver {
                 out.segment(now, answer, Ecn::NotEct);
             }
             Phase::SynAck => debug_assert!(false, "this end does not open"),
-            Phase::Established if segment.payload > Bytes::ZERO => self.on_data(now, segment, ecn, out),
+            Phase::Established if segment.payload > Bytes::ZERO => {
+                self.on_data(now, segment, ecn, out)
+            }
             Phase::Established => {}
         }
     }
@@ -102,7 +112,8 @@ impl TcpReceiver {
         self.bytes += arrival.fresh;
         self.duplicates += u64::from(arrival.fresh == 0);
         self.pending += arrival.fresh;
-        // RFC 5681 § 4.2: at once for what is out of order or fills a hole, else for the second full segment.
+        // RFC 5681 § 4.2: at once for what is out of order or fills a hole, else for the second
+        // full segment.
         let at_once = !arrival.in_order || marked || segment.fin || self.quick_acks > 0;
         if at_once || self.pending > MAX_SEGMENT.get() {
             self.acknowledge(now, arrival.duplicate, out);

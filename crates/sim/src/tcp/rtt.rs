@@ -1,11 +1,12 @@
-//! Round-trip time and the retransmission time-out (RFC 6298), with the minimum as Linux applies it.
+//! Round-trip time and the retransmission time-out (RFC 6298), with the minimum as Linux applies
+//! it.
 
 use units::{Duration, Time};
 
 /// Before any round trip was measured (RFC 6298 § 2.1).
 const INITIAL: Duration = Duration::from_secs(1);
-/// The least that is added to the smoothed round-trip time (Linux `TCP_RTO_MIN`: a floor of the variation's part, not of
-/// the whole as in RFC 6298 § 2.4).
+/// The least that is added to the smoothed round-trip time (Linux `TCP_RTO_MIN`: a floor of the
+/// variation's part, not of the whole as in RFC 6298 § 2.4).
 const MIN_VARIATION: Duration = Duration::from_millis(200);
 /// The longest time-out (Linux `TCP_RTO_MAX`; RFC 6298 § 2.5 allows 60 s and more).
 const MAX: Duration = Duration::from_secs(120);
@@ -32,7 +33,8 @@ impl RoundTrip {
         }
     }
 
-    /// A round trip was measured, of the oldest segment, and one that was sent once or is told by its time stamp (RFC 6298 § 3).
+    /// A round trip was measured, of the oldest segment, and one that was sent once or is told by
+    /// its time stamp (RFC 6298 § 3).
     pub(super) fn measured(&mut self, rtt: Duration) {
         self.newest = Some(rtt);
         match self.smoothed {

@@ -1,10 +1,10 @@
-//! A TCP segment (RFC 9293 § 3.1) as the simulation carries it: sequence numbers are offsets of the stream,
-//! 64 bits wide, and the payload is only a size.
+//! A TCP segment (RFC 9293 § 3.1) as the simulation carries it: sequence numbers are offsets of the
+//! stream, 64 bits wide, and the payload is only a size.
 
 use units::{Bytes, Time};
 
-/// Payload of a full segment: an Ethernet frame of 1500 bytes less IPv4 and TCP headers and the time stamps
-/// (RFC 6691, RFC 7323 § 3.2).
+/// Payload of a full segment: an Ethernet frame of 1500 bytes less IPv4 and TCP headers and the
+/// time stamps (RFC 6691, RFC 7323 § 3.2).
 pub const MAX_SEGMENT: Bytes = Bytes::new(1448);
 /// IPv4 header without options.
 const IPV4_HEADER: Bytes = Bytes::new(20);
@@ -52,7 +52,8 @@ pub struct Segment {
     pub fin_acknowledged: bool,
     /// The receive window, counted from `acknowledgment`.
     pub window: Bytes,
-    /// Selective acknowledgements, the newest first; the first may report a duplicate (RFC 2018, RFC 2883).
+    /// Selective acknowledgements, the newest first; the first may report a duplicate (RFC 2018,
+    /// RFC 2883).
     pub sack: [Option<SackBlock>; MAX_SACK_BLOCKS],
     /// When it was sent (RFC 7323 TSval).
     pub timestamp: Time,
@@ -70,7 +71,8 @@ impl Segment {
     pub fn size(&self) -> Bytes {
         let blocks = self.sack.iter().flatten().count() as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { Bytes::ZERO };
-        let options = if self.phase == Phase::Established { TIMESTAMPS + sack } else { SYN_OPTIONS };
+        let options =
+            if self.phase == Phase::Established { TIMESTAMPS + sack } else { SYN_OPTIONS };
         IPV4_HEADER + TCP_HEADER + options + self.payload
     }
 

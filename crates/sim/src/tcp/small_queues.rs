@@ -1,16 +1,17 @@
-//! How a sender hands packets to its own host: TCP Small Queues, and bursts by segmentation offload (Linux
-//! `net/ipv4/tcp_output.c`).
+//! How a sender hands packets to its own host: TCP Small Queues, and bursts by segmentation offload
+//! (Linux `net/ipv4/tcp_output.c`).
 
 use super::config::Stack;
 use super::segment::MAX_SEGMENT;
 use units::{Bitrate, Bytes, Duration};
 
-/// A burst holds a millisecond's worth of the pacing rate, and so may wait in the queue (Linux `sk_pacing_shift` 10).
+/// A burst holds a millisecond's worth of the pacing rate, and so may wait in the queue (Linux
+/// `sk_pacing_shift` 10).
 const WORTH: Duration = Duration::from_millis(1);
 /// At least two segments a burst (Linux `net.ipv4.tcp_min_tso_segs`).
-const LEAST_BURST: u64 = 2;
+const MIN_BURST: u64 = 2;
 /// The most bytes of a burst (Linux `GSO_LEGACY_MAX_SIZE`).
-const MOST_BURST: Bytes = Bytes::new(65_536);
+const MAX_BURST: Bytes = Bytes::new(65_536);
 
 /// A sender's packets in its own host's queue.
 #[derive(Clone, Copy, Debug)]
@@ -35,13 +36,19 @@ impl SmallQueue {
         if !self.stack.gso {
             return 1;
         }
-        let worth = pacing.bytes_in(WORTH).min(MOST_BURST);
-        (worth.get() / MAX_SEGMENT.get()).max(LEAST_BURST)
+        let worth = pacing.bytes_in(WORTH).min(MAX_BURST);
+        (worth.get() / MAX_SEGMENT.get()).max(MIN_BURST)
     }
 
-    /// Whether a burst of packets of `size` must wait until some have left (`tcp_small_queue_check`): more than two of it, or a
-    /// millisecond's worth, are unsent; twice that for retransmissions.
-    pub(super) fn holds_back(&mut self, size: Bytes, pacing: Bitrate, retransmission: bool) -> bool {
+    /// Whether a burst of packets of `size` must wait until some have left
+    /// (`tcp_small_queue_check`): more than two of it, or a millisecond's worth, are unsent; twice
+    /// that for retransmissions.
+    pub(super) fn holds_back(
+        &mut self,
+        size: Bytes,
+        pacing: Bitrate,
+        retransmission: bool,
+    ) -> bool {
         let limit = (size * 2).max(pacing.bytes_in(WORTH));
         let limit = if retransmission { limit * 2 } else { limit };
         self.throttled = self.stack.tsq && self.unsent > limit;
@@ -55,7 +62,8 @@ impl SmallQueue {
         }
     }
 
-    /// A packet has left it, or was given up there. Returns whether the sender may have waited for that.
+    /// A packet has left it, or was given up there. Returns whether the sender may have waited for
+    /// that.
     pub(super) fn on_departed(&mut self, size: Bytes) -> bool {
         self.unsent = self.unsent.saturating_sub(size);
         std::mem::take(&mut self.throttled)
@@ -76,7 +84,11 @@ mod tests {
             queue.on_sent(packet);
             sent += 1;
         }
-        assert_eq!((sent, queue.unsent()), (3, Bytes::new(4_500)), "one more than two, as in Linux");
+        assert_eq!(
+            (sent, queue.unsent()),
+            (3, Bytes::new(4_500)),
+            "one more than two, as in Linux"
+        );
         assert!(queue.on_departed(packet));
         assert!(!queue.holds_back(packet, slow, false));
         assert!(

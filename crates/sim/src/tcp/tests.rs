@@ -1,5 +1,5 @@
-//! The two ends over a pipe that loses, reorders and overflows: whatever it does, every byte arrives once, or the flow says
-//! why not.
+//! The two ends over a pipe that loses, reorders and overflows: whatever it does, every byte
+//! arrives once, or the flow says why not.
 
 use super::receiver::TcpReceiver;
 use super::sender::{Connection, TcpSender};
@@ -86,7 +86,11 @@ fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
         dscp: Dscp::DEFAULT,
     };
     World {
-        sender: TcpSender::new(&config, Stack { tsq: false, gso: seed.is_multiple_of(2) }, Seed(seed)),
+        sender: TcpSender::new(
+            &config,
+            Stack { tsq: false, gso: seed.is_multiple_of(2) },
+            Seed(seed),
+        ),
         receiver: TcpReceiver::new(config.receive_window),
         forth: pipe("forth"),
         back: pipe("back"),
@@ -104,7 +108,10 @@ impl World {
     /// Lets time pass until `enough`, or the flow has ended.
     fn run_until(&mut self, enough: impl Fn(&Self) -> bool) {
         while !enough(self)
-            && !matches!(self.sender.connection(), Connection::Finished(_) | Connection::TimedOut(_))
+            && !matches!(
+                self.sender.connection(),
+                Connection::Finished(_) | Connection::TimedOut(_)
+            )
         {
             let ends = [self.sender.next_wake(self.now), self.receiver.next_wake()];
             let all = ends.into_iter().chain([self.forth.next(), self.back.next()]);
@@ -172,9 +179,12 @@ fn a_flow_over_a_dead_line_says_that_it_timed_out() {
         dies.run_until(|world| world.receiver.received() >= 1_000_000);
         dies.forth.loss = 1.0;
         let Connection::TimedOut(at) = dies.run() else { panic!("{control} went on") };
-        // 924.6 s where the time-out begins at 200 ms (Linux, Documentation/networking/ip-sysctl, tcp_retries2); ours is a
-        // little longer.
-        assert!(at > Time::from_secs(924) && at < Time::from_secs(1_200), "{control} gave up at {at}");
+        // 924.6 s where the time-out begins at 200 ms (Linux, Documentation/networking/ip-sysctl,
+        // tcp_retries2); ours is a little longer.
+        assert!(
+            at > Time::from_secs(924) && at < Time::from_secs(1_200),
+            "{control} gave up at {at}"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! A bandwidth state as an application-defined RTCP packet (RFC 3550 § 6.7): the state has no format of its own anywhere.
+//! A bandwidth state as an application-defined RTCP packet (RFC 3550 § 6.7): the state has no
+//! format of its own anywhere.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -36,7 +37,8 @@ pub fn encode(ssrc: u32, media_ssrc: u32, state: BandwidthState) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     // `as` saturates.
     let rate = (state.loss_event_rate.as_f64() * PARTS + 0.5) as u32;
-    let words = [HEADER, ssrc.to_be_bytes(), NAME, media_ssrc.to_be_bytes(), [0; 4], rate.to_be_bytes()];
+    let words =
+        [HEADER, ssrc.to_be_bytes(), NAME, media_ssrc.to_be_bytes(), [0; 4], rate.to_be_bytes()];
     for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
         place.copy_from_slice(&word);
     }

@@ -56,8 +56,8 @@ pub enum Chunk {
     TwoBit([Status; 7]),
 }
 
-/// Bytes of a transport-wide feedback packet: header and fixed part 20, chunks of 2, deltas of 1 or 2, padded
-/// to a multiple of 4. Nothing if it reports on nothing.
+/// Bytes of a transport-wide feedback packet: header and fixed part 20, chunks of 2, deltas of 1 or
+/// 2, padded to a multiple of 4. Nothing if it reports on nothing.
 pub(super) fn transport_size(feedback: &TransportFeedback) -> u64 {
     if feedback.arrivals.is_empty() {
         return 0;
@@ -67,8 +67,8 @@ pub(super) fn transport_size(feedback: &TransportFeedback) -> u64 {
     (20 + 2 * chunks + deltas).next_multiple_of(4)
 }
 
-/// For each packet its arrival after the one received before, in multiples of 250 µs (§ 3.1.5); the first after
-/// the reference time.
+/// For each packet its arrival after the one received before, in multiples of 250 µs (§ 3.1.5); the
+/// first after the reference time.
 pub fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
     let mut last = reference_ticks(feedback);
     feedback.arrivals.iter().map(move |arrival| {
@@ -92,8 +92,8 @@ fn delta_ticks(at: Time) -> i64 {
 }
 
 /// The status chunks. The draft leaves the choice of chunks to the receiver; this is libwebrtc's
-/// (`modules/rtp_rtcp/source/rtcp_packet/transport_feedback.cc`, `LastChunk`): a run while all are alike, else
-/// one-bit symbols while there is no large delta, else two-bit symbols.
+/// (`modules/rtp_rtcp/source/rtcp_packet/transport_feedback.cc`, `LastChunk`): a run while all are
+/// alike, else one-bit symbols while there is no large delta, else two-bit symbols.
 pub fn chunks(feedback: &TransportFeedback) -> impl Iterator<Item = Chunk> + '_ {
     let mut statuses = deltas(feedback).map(Status::of);
     let mut pending = Pending::default();
@@ -137,7 +137,8 @@ impl Pending {
         self.len += 1;
     }
 
-    /// A chunk of the first of them, `last` if no more will come; those that it has no room for stay.
+    /// A chunk of the first of them, `last` if no more will come; those that it has no room for
+    /// stay.
     fn emit(&mut self, last: bool) -> Chunk {
         let Self { first, len } = std::mem::take(self);
         let (now, later) = first.split_at(TWO_BIT);
@@ -203,6 +204,9 @@ mod tests {
         statuses[6..40].fill(N);
         let mut first = [S; 14];
         first[7..].fill(N);
-        assert_eq!(chunks_of(&statuses), [Chunk::OneBit(first), Chunk::Run(N, 27), Chunk::Run(S, 20)]);
+        assert_eq!(
+            chunks_of(&statuses),
+            [Chunk::OneBit(first), Chunk::Run(N, 27), Chunk::Run(S, 20)]
+        );
     }
 }

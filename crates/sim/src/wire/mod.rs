@@ -1,8 +1,8 @@
 //! How long RTP and RTCP are on the wire. The bytes themselves are made only for captures, by the
 //! laboratory's export, whose test holds the two equal.
 //!
-//! SRTP and SRTCP (RFC 3711) would add 10 to 14 bytes of authentication; they are not counted, as the
-//! papers and webrtc-stats do not count them.
+//! SRTP and SRTCP (RFC 3711) would add 10 to 14 bytes of authentication; they are not counted, as
+//! the papers and webrtc-stats do not count them.
 
 pub mod bandwidth_state;
 pub mod feedback;
@@ -21,18 +21,20 @@ pub const VIDEO_HEADER: Bytes = Bytes::new(24);
 /// The RTP header of audio that is under congestion control: the same.
 pub const AUDIO_HEADER: Bytes = VIDEO_HEADER;
 
-/// What parity protects of a video packet's header: the extensions, which count as what follows it (RFC 5109 § 7.3, length recovery).
+/// What parity protects of a video packet's header: the extensions, which count as what follows it
+/// (RFC 5109 § 7.3, length recovery).
 pub const FEC_PROTECTED_HEADER: Bytes = Bytes::new(12);
 
-/// By how much a parity packet may be longer than the longest packet it protects: the FEC header with the long mask, and
-/// the protected header extensions.
+/// By how much a parity packet may be longer than the longest packet it protects: the FEC header
+/// with the long mask, and the protected header extensions.
 pub const FEC_OVERHEAD: Bytes = Bytes::new(30);
 
 /// Ticks a second of the absolute send time: 6.18 bit fixed point
 /// (<https://webrtc.googlesource.com/src/+/main/docs/native-code/rtp-hdrext/abs-send-time>).
 pub const ABS_SEND_TIME_SECOND: u64 = 1 << 18;
 
-/// The absolute send time of a packet that leaves at `sent`, of which the remainder of 64 s is meant.
+/// The absolute send time of a packet that leaves at `sent`, of which the remainder of 64 s is
+/// meant.
 #[must_use]
 pub fn abs_send_time(sent: Time) -> [u8; 3] {
     let ticks = u128::from(sent.as_nanos()) * u128::from(ABS_SEND_TIME_SECOND) / 1_000_000_000;

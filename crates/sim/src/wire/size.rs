@@ -7,14 +7,15 @@ use units::Bytes;
 
 /// RTP header without extensions (RFC 3550 § 5.1).
 const RTP_HEADER: u64 = 12;
-/// Two one-byte-form extensions (RFC 8285 § 4.2): 4 bytes of extension header, transport-wide sequence
-/// number 1 + 2, abs-send-time 1 + 3, padded to a multiple of 4.
+/// Two one-byte-form extensions (RFC 8285 § 4.2): 4 bytes of extension header, transport-wide
+/// sequence number 1 + 2, abs-send-time 1 + 3, padded to a multiple of 4.
 const EXTENSIONS: u64 = 4 + 8;
 /// The original sequence number of a retransmission (RFC 4588 § 4).
 const RTX: u64 = 2;
 /// The FEC header (RFC 5109 § 7.3), and of its one level header the protection length (§ 7.4).
 const FEC_HEADER: u64 = 10 + 2;
-/// How many packets the short mask of a level header and the long one cover (RFC 5109 § 7.4; the L bit tells which).
+/// How many packets the short mask of a level header and the long one cover (RFC 5109 § 7.4; the L
+/// bit tells which).
 const FEC_SHORT_MASK: u64 = 16;
 /// The long mask.
 pub const FEC_MASK: u64 = 48;
@@ -64,16 +65,20 @@ pub fn rtcp_size(packet: &Rtcp) -> Bytes {
     let pli = if packet.pli { 12 } else { 0 };
     // RFC 3550 § 6.6: header, source, and a reason that is empty.
     let bye = if packet.bye { 12 } else { 0 };
-    Bytes::new(report + extended + remb + state + nack + pli + bye + transport_size(&packet.transport))
+    Bytes::new(
+        report + extended + remb + state + nack + pli + bye + transport_size(&packet.transport),
+    )
 }
 
-/// Sequence numbers as generic NACK items (RFC 4585 § 6.2.1): the first, and a bit mask of the sixteen after it.
+/// Sequence numbers as generic NACK items (RFC 4585 § 6.2.1): the first, and a bit mask of the
+/// sixteen after it.
 pub fn nack_items(sequences: &[u64]) -> impl Iterator<Item = (u64, u16)> + '_ {
     let mut rest = sequences;
     std::iter::from_fn(move || {
         let (&first, after) = rest.split_first()?;
         let together = after.iter().take_while(|&&sequence| sequence - first <= 16).count();
-        let mask = after[..together].iter().fold(0, |mask, &sequence| mask | 1 << (sequence - first - 1));
+        let mask =
+            after[..together].iter().fold(0, |mask, &sequence| mask | 1 << (sequence - first - 1));
         rest = &after[together..];
         Some((first, mask))
     })

@@ -9,8 +9,8 @@
 
 use cc::ControllerConfig;
 use net::{
-    AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, QueueConfig, RateConfig,
-    Schedule,
+    AccessConfig, HostConfig, HostId, LineConfig, LossConfig, NetworkConfig, QueueConfig,
+    RateConfig, Schedule,
 };
 use sim::codec::{AudioConfig, Codec, EncoderConfig, SourceSize};
 use sim::tcp::{TcpConfig, TcpCongestionControl, TcpSource};
@@ -19,7 +19,8 @@ use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
 
 pub fn line(rate: Option<Bitrate>, delay: Duration, queue: &str) -> LineConfig {
     LineConfig {
-        rate: rate.map_or(RateConfig::Unlimited, |rate| RateConfig::Scheduled(Schedule::constant(rate))),
+        rate: rate
+            .map_or(RateConfig::Unlimited, |rate| RateConfig::Scheduled(Schedule::constant(rate))),
         delay: Schedule::constant(delay),
         queue: queue.parse::<QueueConfig>().unwrap(),
         ..LineConfig::default()
@@ -65,7 +66,8 @@ pub fn call(name: &str, controller: &str) -> CallConfig {
     }
 }
 
-/// A voice whose packets are all alike: 173 bytes each 20 ms, with RTP's, UDP's and IP's headers 213.
+/// A voice whose packets are all alike: 173 bytes each 20 ms, with RTP's, UDP's and IP's
+/// headers 213.
 pub fn steady_voice() -> AudioConfig {
     AudioConfig { deviation: 0.0, correlation: 0.0, ..AudioConfig::opus() }
 }
@@ -94,8 +96,8 @@ pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
     }
 }
 
-/// So many users of one server, who come one after the other and stay a third of the run each: a call with voice and video down
-/// to them, and a download beside it.
+/// So many users of one server, who come one after the other and stay a third of the run each: a
+/// call with voice and video down to them, and a download beside it.
 pub fn users(count: u16, seconds: u64) -> Scenario {
     let access = |rate| line(Some(rate), Duration::from_millis(10), "droptail limit 200ms");
     let user = |name: &str| HostConfig {

@@ -17,10 +17,12 @@ The score is the geometric mean of both: to double the call's quality is worth a
 A place with '=' may differ from the first by chance alone. [advise] in the file says which call is judged, and what is one's own to change.
 Exit code: 0; 1 if a run broke off, or a --check failed; 2 for bad input; 130 after Ctrl-C.")]
 pub(crate) struct Advise {
-    /// An experiment's name (see 'weir list') or file; or a paper or claims (C, V-11), whose experiments are judged together
+    /// An experiment's name (see 'weir list') or file; or a paper or claims (C, V-11), whose
+    /// experiments are judged together
     #[arg(value_name = "NAME|FILE|PAPER|ID", required = true)]
     pub(crate) situations: Vec<String>,
-    /// Only remedies of this name (see 'weir list --remedies') or kind (queue, class, wifi, lte, controller); repeatable
+    /// Only remedies of this name (see 'weir list --remedies') or kind (queue, class, wifi, lte,
+    /// controller); repeatable
     #[arg(long, value_name = "NAME|KIND")]
     pub(crate) remedy: Vec<String>,
     /// Only the cells of the grid with this value; repeatable
@@ -56,5 +58,9 @@ pub(crate) struct Advise {
 
 fn share(text: &str) -> Result<f64, String> {
     let share: f64 = text.parse().map_err(|_| "write a number from 0 to 1".to_owned())?;
-    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("write a number from 0 to 1".to_owned()) }
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err("write a number from 0 to 1".to_owned())
+    }
 }

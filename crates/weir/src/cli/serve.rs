@@ -24,10 +24,12 @@ pub(crate) struct Serve {
     /// The relays and services of the broker
     #[arg(long, value_name = "FILE")]
     pub(crate) broker: Option<PathBuf>,
-    /// A further address, where the broker alone answers; one that is not of this machine's loopback needs a token
+    /// A further address, where the broker alone answers; one that is not of this machine's
+    /// loopback needs a token
     #[arg(long, value_name = "ADDRESS:PORT", requires = "broker")]
     pub(crate) bind: Option<SocketAddr>,
-    /// The token that every request to the broker must carry; the variable WEIR_BROKER_TOKEN says it too
+    /// The token that every request to the broker must carry; the variable WEIR_BROKER_TOKEN says
+    /// it too
     #[arg(long, value_name = "FILE", requires = "broker")]
     pub(crate) token_file: Option<PathBuf>,
     /// Do not say who comes and goes

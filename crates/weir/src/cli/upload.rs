@@ -26,7 +26,9 @@ pub(crate) enum UploadSide {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  weir upload server\n  weir upload server --listen 192.0.2.7:80 --json")]
+#[command(
+    after_help = "Examples:\n  weir upload server\n  weir upload server --listen 192.0.2.7:80 --json"
+)]
 pub(crate) struct UploadServer {
     /// The address to listen at; [::] is IPv4 too
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:5601")]

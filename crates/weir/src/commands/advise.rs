@@ -6,7 +6,9 @@ use comfy_table::Table;
 use lab::claims::Catalogue;
 use lab::experiment::{Experiment, names};
 use lab::metrics::Estimate;
-use lab::remedies::{AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies};
+use lab::remedies::{
+    AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies,
+};
 use lab::report::Cells;
 use lab::runner::{Job, Keeper, Runner, Summary};
 use serde::Serialize;
@@ -97,7 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Runs one advice.
 fn one(advice: &mut Advice, runner: Runner<'_>) -> Result<Summary, Failure> {
     let failed = |job: Job, reason: &str| eprint(&format!("seed {}: {reason}", job.seed));
-    advice.run(runner, failed).map_err(|error| Failure::new(format!("a run cannot be judged: {error}")))
+    advice
+        .run(runner, failed)
+        .map_err(|error| Failure::new(format!("a run cannot be judged: {error}")))
 }
 
 /// Which remedies are asked for.
@@ -124,7 +128,8 @@ impl<'a> Wanted<'a> {
     }
 
     fn remedies(&self) -> Vec<Remedy> {
-        let chosen = |remedy: &Remedy| self.0.is_empty() || self.0.iter().any(|word| fits(remedy, word));
+        let chosen =
+            |remedy: &Remedy| self.0.is_empty() || self.0.iter().any(|word| fits(remedy, word));
         remedies().into_iter().filter(chosen).collect()
     }
 }
@@ -160,7 +165,8 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
             "no call with video, whose frames tell how it fares; add one".to_owned()
         } else {
             let axes = experiments.iter().flat_map(Experiment::cells).flat_map(|cell| &cell.params);
-            let mut known: Vec<String> = axes.map(|(axis, value)| format!("{axis}={value}")).collect();
+            let mut known: Vec<String> =
+                axes.map(|(axis, value)| format!("{axis}={value}")).collect();
             known.sort_unstable();
             known.dedup();
             if known.is_empty() {
@@ -266,13 +272,15 @@ impl<'a> Shown<'a> {
     fn line(&self, remedy: Option<usize>, rank: Option<&Rank>) -> Line<'_> {
         let known = remedy.map(|place| &self.advice.remedies[place]);
         let settled = remedy.map(|place| &self.advice.settled[place][..]).unwrap_or_default();
-        let mut unfit: Vec<String> =
-            settled.iter().filter_map(|settled| settled.as_ref().err()).map(ToString::to_string).collect();
+        let mut unfit: Vec<String> = settled
+            .iter()
+            .filter_map(|settled| settled.as_ref().err())
+            .map(ToString::to_string)
+            .collect();
         unfit.dedup();
-        let set = self
-            .advice
-            .settled_once(remedy)
-            .map(|one| one.set.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect());
+        let set = self.advice.settled_once(remedy).map(|one| {
+            one.set.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect()
+        });
         Line {
             r#for: &self.advice.group.name,
             remedy: known.map_or(AS_IT_STANDS, |remedy| remedy.name),
@@ -307,7 +315,8 @@ impl<'a> Shown<'a> {
         let kept = ("kept".to_owned(), standing.kept);
         let situations = &self.advice.group.situations[..];
         let beside = if let [one] = situations { &one.beside[..] } else { &[] };
-        let named = beside.iter().map(|beside| format!("{}.{}", beside.name, beside.measure.metric()));
+        let named =
+            beside.iter().map(|beside| format!("{}.{}", beside.name, beside.measure.metric()));
         std::iter::once(kept).chain(named.zip(standing.beside.iter().copied())).collect()
     }
 
@@ -344,7 +353,11 @@ impl<'a> Shown<'a> {
 
 /// A table for the terminal: means, without intervals.
 fn shown(table: &lab::report::Table) -> Table {
-    let heads = table.columns.iter().enumerate().map(|(place, column)| table.unit(place).label(&column.name));
+    let heads = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(place, column)| table.unit(place).label(&column.name));
     let heads: Vec<String> = std::iter::once(table.label.clone()).chain(heads).collect();
     let mut rows = super::super::output::table(heads.iter().map(String::as_str));
     let each = table.rows.iter().enumerate();

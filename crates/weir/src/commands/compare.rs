@@ -62,7 +62,8 @@ fn chosen(store: &Store, args: &Compare) -> Result<Vec<StoredRun>, Failure> {
     Ok(runs)
 }
 
-/// Those whose experiments this version can read; of the others, unless there are no more, a line says why not.
+/// Those whose experiments this version can read; of the others, unless there are no more, a line
+/// says why not.
 pub(super) fn readable(mut runs: Vec<StoredRun>) -> Result<Vec<StoredRun>, Failure> {
     let mut faults = Vec::new();
     runs.retain(|run| match lab::runner::stored(run) {
@@ -108,7 +109,8 @@ fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summar
             }
         }
     }
-    let experiments: Vec<Experiment> = missing.iter().map(|(_, party)| party.experiment.clone()).collect();
+    let experiments: Vec<Experiment> =
+        missing.iter().map(|(_, party)| party.experiment.clone()).collect();
     let mut made = Vec::new();
     let summary = with_runner((args.jobs, args.quiet), &NOWHERE, |runner| {
         let each = |job: Job, recording: &_| missing[job.experiment].1.facts(job, recording, false);
@@ -146,8 +148,11 @@ fn show(args: &Compare, comparisons: &[Comparison<'_>]) -> Result<(), Failure> {
 }
 
 fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(), Failure> {
-    let quick =
-        if first.time_scale < 1.0 { format!(", {}", schedule(first.time_scale)) } else { String::new() };
+    let quick = if first.time_scale < 1.0 {
+        format!(", {}", schedule(first.time_scale))
+    } else {
+        String::new()
+    };
     out.line(format_args!("{}{quick}", first.experiment))?;
     let mut rows = table(Difference::COLUMNS);
     for difference in all {
@@ -157,7 +162,11 @@ fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(),
 }
 
 /// What stored runs say of these claims, as [`in_order`].
-pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Vec<Verdict>, Failure> {
+pub(super) fn verdicts(
+    path: &Path,
+    claims: &[&Claim],
+    named: bool,
+) -> Result<Vec<Verdict>, Failure> {
     let store = Store::open(path)?;
     let mut runs = store.runs(&Filter::default())?;
     runs.retain(|run| claims.iter().any(|claim| claim.experiment == run.meta.experiment));
@@ -172,11 +181,13 @@ pub(super) fn verdicts(path: &Path, claims: &[&Claim], named: bool) -> Result<Ve
     Ok(all)
 }
 
-/// What each party's runs say of each claim, in the order of the claims; `named`: also of those of which there is no run.
+/// What each party's runs say of each claim, in the order of the claims; `named`: also of those of
+/// which there is no run.
 fn in_order(claims: &[&Claim], comparisons: &[Comparison<'_>], named: bool) -> Vec<Verdict> {
     let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();
     let of = |claim: &&Claim| -> Vec<Verdict> {
-        let mine: Vec<Verdict> = found.iter().filter(|verdict| verdict.id == claim.id).cloned().collect();
+        let mine: Vec<Verdict> =
+            found.iter().filter(|verdict| verdict.id == claim.id).cloned().collect();
         if mine.is_empty() && named { vec![claim.without_runs()] } else { mine }
     };
     claims.iter().flat_map(of).collect()

@@ -9,7 +9,9 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &Control) -> Result<ExitCode, Failure> {
     let shown = args.socket.display();
     let mut socket = UnixStream::connect(&args.socket).map_err(|error| {
-        Failure::new(format!("{shown}: {error}; name the socket of a 'weir emulate --control' that runs"))
+        Failure::new(format!(
+            "{shown}: {error}; name the socket of a 'weir emulate --control' that runs"
+        ))
     })?;
     writeln!(socket, "{}", args.request.join(" "))?;
     socket.shutdown(Shutdown::Write)?;

@@ -64,7 +64,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(5);
 
 /// The least that the runs of the C claims with a store and a report need, rounded up.
-const LEAST_DISK: u64 = 1 << 30;
+const MIN_DISK: u64 = 1 << 30;
 
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
     let mut out = Output::new();
@@ -99,10 +99,19 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
 fn findings() -> Vec<Finding> {
     // First: where there is no root it needs a process of one thread.
     let abilities = lab::emulate::abilities();
-    let good = |what, found, needed_for| Finding { what, status: Health::Good, found, needed_for, mend: "" };
+    let good = |what, found, needed_for| Finding {
+        what,
+        status: Health::Good,
+        found,
+        needed_for,
+        mend: "",
+    };
     let cores = format!("{} cores", lab::runner::all_cores());
-    let mut findings =
-        vec![good("processor", cores, "runs, one a core"), good("memory", memory(), "runs"), disk()];
+    let mut findings = vec![
+        good("processor", cores, "runs, one a core"),
+        good("memory", memory(), "runs"),
+        disk(),
+    ];
     findings.extend(TOOLS.iter().map(tool));
     findings.extend(Program::ALL.map(browser));
     findings.push(coturn());
@@ -123,9 +132,10 @@ fn disk() -> Finding {
     let disks = Disks::new_with_refreshed_list().ok();
     let holds = |disk: &&sysinfo::Disk| here.starts_with(disk.mount_point());
     let holding = disks.iter().flat_map(|disks| disks.iter()).filter(holds);
-    let free =
-        holding.max_by_key(|disk| disk.mount_point().as_os_str().len()).map(sysinfo::Disk::available_space);
-    let enough = free.is_none_or(|free| free >= LEAST_DISK);
+    let free = holding
+        .max_by_key(|disk| disk.mount_point().as_os_str().len())
+        .map(sysinfo::Disk::available_space);
+    let enough = free.is_none_or(|free| free >= MIN_DISK);
     Finding {
         what: "disk",
         status: if enough { Health::Good } else { Health::Missing },
@@ -146,22 +156,32 @@ fn browser(wanted: Program) -> Finding {
         Program::Chromium => "weir measure; looking at reports as pictures",
         _ => "weir measure",
     };
-    let tool = Tool { names: wanted.names(), version: "--version", needed_for, mend: wanted.mend() };
+    let tool =
+        Tool { names: wanted.names(), version: "--version", needed_for, mend: wanted.mend() };
     program(wanted.find().as_deref(), &tool)
 }
 
 /// The media relay, looked for as a measurement does.
 fn coturn() -> Finding {
     let needed_for = "measured calls with a relay";
-    let tool =
-        Tool { names: &[relay::PROGRAM.name], version: "--version", needed_for, mend: relay::PROGRAM.mend };
+    let tool = Tool {
+        names: &[relay::PROGRAM.name],
+        version: "--version",
+        needed_for,
+        mend: relay::PROGRAM.mend,
+    };
     program(relay::PROGRAM.find().as_deref(), &tool)
 }
 
 /// The forwarding unit, looked for as a measurement does.
 fn janus() -> Finding {
     let needed_for = "conferences with topology = \"sfu\"";
-    let tool = Tool { names: &[sfu::PROGRAM.name], version: "--help", needed_for, mend: sfu::PROGRAM.mend };
+    let tool = Tool {
+        names: &[sfu::PROGRAM.name],
+        version: "--help",
+        needed_for,
+        mend: sfu::PROGRAM.mend,
+    };
     program(sfu::PROGRAM.find().as_deref(), &tool)
 }
 
@@ -189,7 +209,10 @@ fn version(path: &Path, argument: &str) -> io::Result<String> {
         if waited > PATIENCE {
             child.kill()?;
             child.wait()?;
-            return Err(io::Error::other(format!("it does not answer within {} s", PATIENCE.as_secs())));
+            return Err(io::Error::other(format!(
+                "it does not answer within {} s",
+                PATIENCE.as_secs()
+            )));
         }
         sleep(TICK);
         waited += TICK;

@@ -10,7 +10,8 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     lab::emulate::become_root().map_err(Failure::new)?;
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
     let experiment = if args.real_time.compare { experiment.simulated()? } else { experiment };
-    let foreground = (!args.command.is_empty()).then_some((args.host.as_deref(), args.command.as_slice()));
+    let foreground =
+        (!args.command.is_empty()).then_some((args.host.as_deref(), args.command.as_slice()));
     let kind = Kind {
         mode: Mode::Emulated,
         word: "emulated",

@@ -8,8 +8,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
-    let outputs: Vec<&Path> =
-        args.csv.iter().chain(&args.parquet).chain(&args.webrtc_internals).map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> = args
+        .csv
+        .iter()
+        .chain(&args.parquet)
+        .chain(&args.webrtc_internals)
+        .map(AsRef::as_ref)
+        .collect();
     outputs_apart(&outputs, &[&args.from])?;
     let store = Store::open(&args.from)?;
     let runs = chosen(&store, &args.ids)?;
@@ -21,7 +26,9 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
             eprint(&format!("note: run {} is CPU-limited: {reason}", run.id));
         }
         let recording = store.recording(run.id)?;
-        to_file(path, |file| write_csv(run, &recording, file, &Layout::Wide { stream: stream.clone() }))?;
+        to_file(path, |file| {
+            write_csv(run, &recording, file, &Layout::Wide { stream: stream.clone() })
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(path) = &args.webrtc_internals {
@@ -33,8 +40,9 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let keys = parameters(runs.iter().map(|run| &run.meta));
-    let recording =
-        |run: &StoredRun| store.recording(run.id).map_err(|error| ExportError::from(error.to_string()));
+    let recording = |run: &StoredRun| {
+        store.recording(run.id).map_err(|error| ExportError::from(error.to_string()))
+    };
     if let Some(path) = &args.csv {
         to_file(path, |file| {
             let mut table = CsvTable::new(file, keys)?;

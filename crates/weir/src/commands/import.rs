@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
-    let of_dump = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", args.dump.display()));
+    let of_dump =
+        |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", args.dump.display()));
     let file = File::open(&args.dump)
         .map_err(|error| of_dump(&format!("it cannot be read: {error}; check the name")))?;
     let dump = internals::read(file).map_err(|error| of_dump(&error))?;

@@ -113,9 +113,19 @@ fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
             let (seed, mode, duration) = (meta.seed.0, meta.mode.as_str(), duration.as_secs_f64());
             let (experiment, version, notes) = (meta.experiment, meta.version, map(meta.notes));
             let cell = map(meta.cell);
-            out.json(&StoredRow { run: id, experiment, cell, seed, mode, version, duration, notes })?;
+            out.json(&StoredRow {
+                run: id,
+                experiment,
+                cell,
+                seed,
+                mode,
+                version,
+                duration,
+                notes,
+            })?;
         } else {
-            let cell: Vec<String> = meta.cell.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let cell: Vec<String> =
+                meta.cell.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let (id, seed, mode) = (id.to_string(), meta.seed.to_string(), meta.mode.to_string());
             let remarks = remarks(&meta);
             rows.add_row([id, meta.experiment, cell.join(", "), seed, mode, meta.version, remarks]);
@@ -124,7 +134,8 @@ fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
     if json { Ok(()) } else { out.line(rows) }
 }
 
-/// What a comparison must not overlook: whether the machine limited the run, and which browsers and peers made it.
+/// What a comparison must not overlook: whether the machine limited the run, and which browsers and
+/// peers made it.
 fn remarks(meta: &RunMeta) -> String {
     let limited = meta.cpu_limited().map(|_| "CPU-limited".to_owned());
     let mut all: Vec<String> = limited.into_iter().collect();
@@ -145,7 +156,12 @@ fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
             out.json(&row)?;
         } else {
             let claims: Vec<&str> = row.claims.iter().map(|claim| claim.id.as_str()).collect();
-            rows.add_row([row.name, row.title, format!("{} × {}", row.cells, row.runs), claims.join(", ")]);
+            rows.add_row([
+                row.name,
+                row.title,
+                format!("{} × {}", row.cells, row.runs),
+                claims.join(", "),
+            ]);
         }
     }
     if json { Ok(()) } else { out.line(rows) }
@@ -170,8 +186,10 @@ fn row(experiment: &Experiment, catalogue: &Catalogue) -> Row {
 
 fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
     for Profile { name, summary, settings } in profiles() {
-        let settings: Vec<_> =
-            settings.into_iter().map(|s| (s.name, SettingRow { value: s.value, doc: s.doc })).collect();
+        let settings: Vec<_> = settings
+            .into_iter()
+            .map(|s| (s.name, SettingRow { value: s.value, doc: s.doc }))
+            .collect();
         if json {
             out.json(&ControllerRow { name, summary, settings: settings.into_iter().collect() })?;
             continue;
@@ -184,7 +202,11 @@ fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
     improvements().iter().try_for_each(|improvement| list_improvement(out, improvement, json))
 }
 
-fn list_improvement(out: &mut Output, improvement: &Improvement, json: bool) -> Result<(), Failure> {
+fn list_improvement(
+    out: &mut Output,
+    improvement: &Improvement,
+    json: bool,
+) -> Result<(), Failure> {
     let Improvement { name, summary, source, published, libwebrtc } = *improvement;
     let name = format!("+{name}");
     if json {
@@ -214,7 +236,8 @@ fn list_metrics(out: &mut Output, json: bool) -> Result<(), Failure> {
             let word = |value: serde_json::Result<serde_json::Value>| {
                 value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
             };
-            let (unit, better) = (serde_json::to_value(metric.unit), serde_json::to_value(metric.better));
+            let (unit, better) =
+                (serde_json::to_value(metric.unit), serde_json::to_value(metric.better));
             rows.add_row([metric.name, word(unit), word(better), metric.doc.to_owned()]);
         }
     }

@@ -15,7 +15,11 @@ pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
     let experiment = with_endpoints(&experiment, &args.endpoint)?;
     check(&experiment)?;
-    let today = if args.real_time.compare { experiment.as_today()?.simulated()? } else { experiment.clone() };
+    let today = if args.real_time.compare {
+        experiment.as_today()?.simulated()?
+    } else {
+        experiment.clone()
+    };
     let cache = Cache::of_user().map_err(Failure::new)?;
     let quiet = args.real_time.quiet;
     let making = |what: &str| {
@@ -51,7 +55,8 @@ fn with_endpoints(experiment: &Experiment, words: &[String]) -> Result<Experimen
     Ok(experiment.with_overrides(&overrides)?)
 }
 
-/// Sees that there is a call, and that the browsers and files of every cell are there, before the first of them runs.
+/// Sees that there is a call, and that the browsers and files of every cell are there, before the
+/// first of them runs.
 fn check(experiment: &Experiment) -> Result<(), Failure> {
     for cell in experiment.cells() {
         let scenario = cell.scenario(experiment.seed);
@@ -60,10 +65,15 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
             if call.sfu.is_some() && sfu::PROGRAM.find().is_none() {
                 return Err(Failure::new(format!("there is no Janus; {}", sfu::PROGRAM.mend)));
             }
-            let is_native = |host| matches!(measure.endpoint_of(scenario.name(host)), Endpoint::Native(_));
+            let is_native =
+                |host| matches!(measure.endpoint_of(scenario.name(host)), Endpoint::Native(_));
             if call.relay.is_some() && is_native(call.from) {
-                let reason = format!("call.{}.relay: a native peer does not pass relays", call.name);
-                return Err(Failure::new(format!("{reason}; let {} be a browser", scenario.name(call.from))));
+                let reason =
+                    format!("call.{}.relay: a native peer does not pass relays", call.name);
+                return Err(Failure::new(format!(
+                    "{reason}; let {} be a browser",
+                    scenario.name(call.from)
+                )));
             }
             if call.relay.is_some() && call.sfu.is_some() {
                 let reason = format!("{}: a conference through a unit passes no relay", call.name);
@@ -77,10 +87,13 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
                 && [call.from, call.to].into_iter().any(is_native)
             {
                 let reason = format!("call.{}.video.codec: native peers have VP8 alone", call.name);
-                return Err(Failure::new(format!("{reason}; write vp8, or make it between browsers")));
+                return Err(Failure::new(format!(
+                    "{reason}; write vp8, or make it between browsers"
+                )));
             }
             if call.video.is_none() && [call.from, call.to].into_iter().any(is_native) {
-                let reason = format!("call.{}: native peers make no call of audio alone", call.name);
+                let reason =
+                    format!("call.{}: native peers make no call of audio alone", call.name);
                 return Err(Failure::new(format!("{reason}; make it between browsers")));
             }
             for host in [call.from, call.to].into_iter().filter(|host| call.unit() != Some(*host)) {
@@ -91,13 +104,18 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
         }
         for (key, file) in [("video", &measure.video), ("audio", &measure.audio)] {
             if let Some(file) = file.as_ref().filter(|file| !file.is_file()) {
-                return Err(Failure::new(format!("measure.{key}: {} is not a file", file.display())));
+                return Err(Failure::new(format!(
+                    "measure.{key}: {} is not a file",
+                    file.display()
+                )));
             }
         }
     }
     if experiment.cells().iter().all(|cell| cell.scenario(experiment.seed).calls.is_empty()) {
         let path = &experiment.path;
-        return Err(Failure::new(format!("{path}: there is no call to measure; run it with 'weir emulate'")));
+        return Err(Failure::new(format!(
+            "{path}: there is no call to measure; run it with 'weir emulate'"
+        )));
     }
     Ok(())
 }

@@ -72,7 +72,9 @@ fn close(keeper: Keeper, quiet: bool) -> Result<(), Failure> {
 fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> {
     let Summary { total, done, failed, cancelled } = summary;
     if cancelled {
-        eprint(&format!("stopped: {done} of {total} runs were finished; with --store they are kept"));
+        eprint(&format!(
+            "stopped: {done} of {total} runs were finished; with --store they are kept"
+        ));
         return Err(Failure::Interrupted);
     }
     if failed > 0 {
@@ -82,8 +84,8 @@ fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> 
     Ok(otherwise)
 }
 
-/// Refuses an output that the command also reads, or that is written twice: one of the two would be lost. Sees also
-/// whether the outputs can be written.
+/// Refuses an output that the command also reads, or that is written twice: one of the two would be
+/// lost. Sees also whether the outputs can be written.
 fn outputs_apart(outputs: &[&Path], others: &[&Path]) -> Result<(), Failure> {
     for (place, output) in outputs.iter().enumerate() {
         writable(output)?;

@@ -1,4 +1,5 @@
-//! Runs in real time, whatever makes them: one after another, shown, compared with the simulator, and kept.
+//! Runs in real time, whatever makes them: one after another, shown, compared with the simulator,
+//! and kept.
 
 use super::run::{lines_table, streams_table};
 use super::{cancel_on_signal, close, eprint, write_file};
@@ -6,7 +7,9 @@ use crate::cli::{Chosen, RealTimeArgs};
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::progress::Progress;
-use lab::emulate::{Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said};
+use lab::emulate::{
+    Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said,
+};
 use lab::experiment::{Cell, Experiment, ProgramKind};
 use lab::metrics::{StreamSummary, Unit, lines, summary};
 use lab::runner::{Job, Keeper};
@@ -75,7 +78,8 @@ pub(crate) fn run(
             }
             match done {
                 Err(failure) if kind.goes_on && !single => {
-                    let cell = if cell.params.is_empty() { &experiment.name } else { &cell.label() };
+                    let cell =
+                        if cell.params.is_empty() { &experiment.name } else { &cell.label() };
                     eprint(&format!("{cell}:"));
                     failure.report();
                     session.code = 1;
@@ -97,7 +101,10 @@ pub(crate) fn open(name: &str, chosen: &Chosen) -> Result<Experiment, Failure> {
 }
 
 /// The cells with these values.
-fn chosen<'a>(experiment: &'a Experiment, wanted: &[(String, String)]) -> Result<Vec<&'a Cell>, Failure> {
+fn chosen<'a>(
+    experiment: &'a Experiment,
+    wanted: &[(String, String)],
+) -> Result<Vec<&'a Cell>, Failure> {
     let cells: Vec<&Cell> = experiment.cells().iter().filter(|cell| cell.has(wanted)).collect();
     if cells.is_empty() {
         let labels: Vec<String> = experiment.cells().iter().map(Cell::label).collect();
@@ -142,7 +149,8 @@ impl Session<'_> {
         if let Some(folder) = &args.logs {
             write_logs(&self.folder(folder, job), &emulated.programs)?;
         }
-        let simulated = args.compare.then(|| (self.kind.simulate)(cell, job.seed, self.cancel)).transpose();
+        let simulated =
+            args.compare.then(|| (self.kind.simulate)(cell, job.seed, self.cancel)).transpose();
         let simulated = simulated.map_err(Failure::new)?;
         if args.json {
             out.json(&line(self.experiment, job, self.kind, &emulated, simulated.as_ref()))?;
@@ -164,7 +172,11 @@ impl Session<'_> {
 
     /// Where a run's files go: of several runs each has a folder.
     fn folder(&self, top: &Path, job: Job) -> PathBuf {
-        if self.single { top.to_owned() } else { top.join(format!("cell{}-run{}", job.cell, job.run)) }
+        if self.single {
+            top.to_owned()
+        } else {
+            top.join(format!("cell{}-run{}", job.cell, job.run))
+        }
     }
 
     fn make(&self, cell: &Cell, job: Job) -> Result<Emulated, Failure> {
@@ -199,9 +211,9 @@ impl Session<'_> {
         };
         let made = (self.kind.make)(&emulation, cell, job.seed);
         progress.finish();
-        made.map_err(
-            |error| if self.kind.goes_on { Failure::Broken(error.to_string()) } else { error.into() },
-        )
+        made.map_err(|error| {
+            if self.kind.goes_on { Failure::Broken(error.to_string()) } else { error.into() }
+        })
     }
 }
 
@@ -237,7 +249,8 @@ fn print(
     emulated: &Emulated,
 ) -> Result<(), Failure> {
     let cell = &experiment.cells()[job.cell];
-    let mut heading = if cell.params.is_empty() { String::new() } else { format!(", {}", cell.label()) };
+    let mut heading =
+        if cell.params.is_empty() { String::new() } else { format!(", {}", cell.label()) };
     if emulated.notes.iter().any(|(name, _)| name == "cpuLimited") {
         heading.push_str(", CPU-limited");
     }
@@ -274,8 +287,9 @@ fn iperf3(lines: &[String]) -> Option<String> {
         return Some(error.to_owned());
     }
     let end = json.get("end")?;
-    let rate =
-        |of: &str| end.get(of)?.get("bits_per_second")?.as_f64().map(|rate| Unit::BitsPerSecond.show(rate));
+    let rate = |of: &str| {
+        end.get(of)?.get("bits_per_second")?.as_f64().map(|rate| Unit::BitsPerSecond.show(rate))
+    };
     if let Some(lost) = end.get("sum").and_then(|sum| sum.get("lost_percent")?.as_f64()) {
         return Some(format!("{} sent, {lost:.2} % lost", rate("sum")?));
     }
@@ -339,7 +353,8 @@ fn line(
         "notes": emulated.notes.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
     });
     if let (Some(simulated), Some(line)) = (simulated, line.as_object_mut()) {
-        let simulated = json!({ "streams": values(&summary(simulated)), "lines": values(&lines(simulated)) });
+        let simulated =
+            json!({ "streams": values(&summary(simulated)), "lines": values(&lines(simulated)) });
         line.insert("simulated".to_owned(), simulated);
     }
     line
@@ -349,7 +364,9 @@ fn program(ended: &Ended) -> Value {
     let text = ended.lines.join("\n");
     let output = match ended.program.kind {
         // They are among the streams.
-        ProgramKind::Upload(_) | ProgramKind::UploadServer { .. } if ended.succeeded() => Value::Null,
+        ProgramKind::Upload(_) | ProgramKind::UploadServer { .. } if ended.succeeded() => {
+            Value::Null
+        }
         // What iperf3 prints is one object.
         _ => serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone())),
     };
@@ -358,7 +375,8 @@ fn program(ended: &Ended) -> Value {
 
 fn values(streams: &[StreamSummary]) -> Value {
     let of = |stream: &StreamSummary| {
-        let values = stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
+        let values =
+            stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
         (stream.stream.clone(), Value::Object(values.collect()))
     };
     Value::Object(streams.iter().map(of).collect())
@@ -370,7 +388,9 @@ fn compare(out: &mut Output, simulated: &Recording, emulated: &Recording) -> Res
     let all = |recording| [summary(recording), lines(recording)].concat();
     let simulated = all(simulated);
     for stream in all(emulated) {
-        let Some(twin) = simulated.iter().find(|other| other.stream == stream.stream) else { continue };
+        let Some(twin) = simulated.iter().find(|other| other.stream == stream.stream) else {
+            continue;
+        };
         for ((name, unit, real), (_, _, virtual_)) in stream.values.iter().zip(&twin.values) {
             if real.is_finite() && virtual_.is_finite() {
                 let apart = if *virtual_ == 0.0 {

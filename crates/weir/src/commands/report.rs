@@ -18,10 +18,12 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
         return stored(args, path);
     }
     let open = |name: &String| args.running.chosen.of(Experiment::open(name)?)?.simulated();
-    let experiments: Vec<Experiment> = args.experiments.iter().map(open).collect::<Result<_, _>>()?;
+    let experiments: Vec<Experiment> =
+        args.experiments.iter().map(open).collect::<Result<_, _>>()?;
     let keeper = Keeper::open(args.running.store.as_deref())?;
     let mut drawings: Vec<Drawings<'_>> = experiments.iter().map(Drawings::new).collect();
-    let each = |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
+    let each =
+        |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
     let work = |runner: Runner<'_>| {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Ok(pieces) => drawings[outcome.job.experiment].add(pieces),
@@ -31,7 +33,15 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let summary = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
     let sections = drawings.iter().map(Drawings::section).collect();
     let title = title(&experiments.iter().collect::<Vec<_>>());
-    write(&args.output, &title, &args.running.chosen, args.running.quiet, &[], sections, summary.done)?;
+    write(
+        &args.output,
+        &title,
+        &args.running.chosen,
+        args.running.quiet,
+        &[],
+        sections,
+        summary.done,
+    )?;
     close(keeper, args.running.quiet)?;
     conclude(summary, ExitCode::SUCCESS)
 }
@@ -60,7 +70,8 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many runs, of which kind, and which of them say more of the machine than of the network: `3 measured, 2 simulated; CPU-limited: 4`.
+/// How many runs, of which kind, and which of them say more of the machine than of the network: `3
+/// measured, 2 simulated; CPU-limited: 4`.
 pub(super) fn made(runs: &[StoredRun]) -> String {
     let of = |mode: Mode| (runs.iter().filter(|run| run.meta.mode == mode).count(), mode);
     let kinds = Mode::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
@@ -95,7 +106,8 @@ fn groups(runs: &[StoredRun]) -> Result<Vec<Group<'_>>, Failure> {
 }
 
 impl Group<'_> {
-    /// Its figures, under a heading that says how the runs were made unless they were simulated; with a star if the machine limited any.
+    /// Its figures, under a heading that says how the runs were made unless they were simulated;
+    /// with a star if the machine limited any.
     fn section(&self, store: &Store) -> Result<Section, Failure> {
         let mut drawings = Drawings::new(&self.experiment);
         for (run, job) in &self.runs {
@@ -140,9 +152,14 @@ pub(super) fn write(
     runs: impl std::fmt::Display,
 ) -> Result<(), Failure> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let mut facts = vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", runs.to_string())];
-    facts.extend(chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))));
-    facts.extend(chosen.quick.then(|| fact("schedule", "quick: the published one in 60 s".to_owned())));
+    let mut facts =
+        vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", runs.to_string())];
+    facts.extend(
+        chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))),
+    );
+    facts.extend(
+        chosen.quick.then(|| fact("schedule", "quick: the published one in 60 s".to_owned())),
+    );
     write_page(path, title, facts, verdicts, sections, quiet)
 }
 

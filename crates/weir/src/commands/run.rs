@@ -25,7 +25,10 @@ struct Line<'a> {
 pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.pcap.iter().map(AsRef::as_ref).collect();
     let store = args.running.store.as_deref();
-    outputs_apart(&outputs, &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>())?;
+    outputs_apart(
+        &outputs,
+        &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>(),
+    )?;
     let experiment = args.running.chosen.of(Experiment::open(&args.experiment)?)?.simulated()?;
     let experiments = [experiment];
     let keeper = Keeper::open(store)?;
@@ -61,7 +64,13 @@ struct Shown {
 }
 
 impl Shown {
-    fn add(&mut self, experiment: &Experiment, job: Job, streams: Vec<StreamSummary>, runner: Runner<'_>) {
+    fn add(
+        &mut self,
+        experiment: &Experiment,
+        job: Job,
+        streams: Vec<StreamSummary>,
+        runner: Runner<'_>,
+    ) {
         if !self.json {
             self.cells[job.cell].push(condensed(streams));
         } else if self.fault.is_none() {
@@ -87,19 +96,25 @@ impl Shown {
 fn line<'a>(experiment: &'a Experiment, job: Job, streams: &[StreamSummary]) -> Line<'a> {
     let cell = &experiment.cells()[job.cell];
     let values = |stream: &StreamSummary| {
-        let values = stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
+        let values =
+            stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
         (stream.stream.clone(), Value::Object(values.collect()))
     };
     Line {
         experiment: &experiment.name,
-        cell: cell.params.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect(),
+        cell: cell
+            .params
+            .iter()
+            .map(|(name, value)| (name.clone(), Value::from(value.as_str())))
+            .collect(),
         run: job.run,
         seed: job.seed.0,
         streams: streams.iter().map(values).collect(),
     }
 }
 
-/// Heading, metric and unit of each column of the table, and whether it is there even if nothing fills it.
+/// Heading, metric and unit of each column of the table, and whether it is there even if nothing
+/// fills it.
 #[rustfmt::skip]
 const COLUMNS: [(&str, &str, Unit, bool); 10] = [
     ("sent", "sent_rate", Unit::BitsPerSecond, true),
@@ -143,12 +158,17 @@ pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Table {
         };
         runs.iter().flatten().any(known)
     };
-    let columns: Vec<_> = COLUMNS.iter().filter(|(_, metric, _, always)| *always || some(metric)).collect();
+    let columns: Vec<_> =
+        COLUMNS.iter().filter(|(_, metric, _, always)| *always || some(metric)).collect();
     let mut rows = table(std::iter::once("stream").chain(columns.iter().map(|(head, ..)| *head)));
     for (place, stream) in runs.first().into_iter().flatten().enumerate() {
         let show = |(_, name, unit, _): &&(&str, &str, Unit, bool)| {
             let of = |run: &Vec<StreamSummary>| {
-                run[place].values.iter().find(|(other, _, _)| other == name).map(|(_, _, value)| *value)
+                run[place]
+                    .values
+                    .iter()
+                    .find(|(other, _, _)| other == name)
+                    .map(|(_, _, value)| *value)
             };
             let values: Vec<f64> = runs.iter().filter_map(of).collect();
             if values.iter().any(|value| value.is_finite()) {

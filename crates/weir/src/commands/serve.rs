@@ -3,7 +3,7 @@ use crate::cli::Serve;
 use crate::failure::Failure;
 use crate::output::Output;
 use lab::Secret;
-use lab::broker::{Api, Broker, Config, LEAST_TOKEN, read_secret};
+use lab::broker::{Api, Broker, Config, MIN_TOKEN, read_secret};
 use lab::signalling::{Options, Server};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -14,7 +14,10 @@ use std::sync::mpsc::channel;
 pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     let film = args.film.as_deref();
     if let Some(film) = film.filter(|film| !film.is_file()) {
-        return Err(Failure::new(format!("{}: there is no such film; name a WebM file", film.display())));
+        return Err(Failure::new(format!(
+            "{}: there is no such film; name a WebM file",
+            film.display()
+        )));
     }
     let broker = broker(args)?;
     // Before all else, as others would have to be told to go.
@@ -47,9 +50,13 @@ fn broker(args: &Serve) -> Result<Option<Arc<Api>>, Failure> {
     let Some(path) = &args.broker else { return Ok(None) };
     let config = Config::open(path).map_err(Failure::new)?;
     let token = token(args)?;
-    if let Some(address) = args.bind.filter(|address| !address.ip().is_loopback() && token.is_none()) {
+    if let Some(address) =
+        args.bind.filter(|address| !address.ip().is_loopback() && token.is_none())
+    {
         let mend = "give --token-file FILE, or set WEIR_BROKER_TOKEN";
-        return Err(Failure::new(format!("--bind {address}: others than this machine need a token; {mend}")));
+        return Err(Failure::new(format!(
+            "--bind {address}: others than this machine need a token; {mend}"
+        )));
     }
     Ok(Some(Api::new(Broker::new(config), token)))
 }
@@ -65,10 +72,10 @@ fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
         (None, Err(_)) => return Ok(None),
     };
     let word = word.trim();
-    if word.len() < LEAST_TOKEN || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if word.len() < MIN_TOKEN || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
         let mend = "'openssl rand -hex 16' makes one";
         return Err(Failure::new(format!(
-            "{from}: a token has {LEAST_TOKEN} letters and digits or more; {mend}"
+            "{from}: a token has {MIN_TOKEN} letters and digits or more; {mend}"
         )));
     }
     Ok(Some(Secret::new(word)))

@@ -10,7 +10,8 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
     let mut written = 0;
     for cell in experiment.cells() {
         let queues = cell.gateway_queues(&args.dev);
-        let wanted = queues.iter().filter(|queue| args.line.as_ref().is_none_or(|line| *line == queue.line));
+        let wanted =
+            queues.iter().filter(|queue| args.line.as_ref().is_none_or(|line| *line == queue.line));
         for queue in wanted {
             out.line(text(&cell.label(), queue))?;
             written += 1;
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
 /// A heading that is a comment to the shell, and the lines.
 pub(super) fn text(cell: &str, queue: &GatewayQueue) -> String {
     let cell = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
-    let rate = queue.rate.map(|rate| format!("; the line itself sends at {rate}")).unwrap_or_default();
+    let rate =
+        queue.rate.map(|rate| format!("; the line itself sends at {rate}")).unwrap_or_default();
     format!("# {}{cell}{rate}\n{}", queue.line, queue.tc)
 }

@@ -4,7 +4,9 @@ use crate::failure::Failure;
 use crate::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Bytes;
-use lab::upload::{Client, Ending, EventLine, Line, Outcome, SenderSample, Server, TcpSource, Value};
+use lab::upload::{
+    Client, Ending, EventLine, Line, Outcome, SenderSample, Server, TcpSource, Value,
+};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +34,9 @@ fn serve(args: &UploadServer, stop: &AtomicBool) -> Result<ExitCode, Failure> {
         let Ok(mut out) = out.lock() else { return Ok(()) };
         match line {
             _ if args.json => told(out.json(line)),
-            Line::Event(event) => words(event).map_or(Ok(()), |words| told(out.line_at_once(words))),
+            Line::Event(event) => {
+                words(event).map_or(Ok(()), |words| told(out.line_at_once(words)))
+            }
             Line::Sender(_) | Line::Receiver(_) => Ok(()),
         }
     };
@@ -101,14 +105,22 @@ fn bar(args: &UploadClient) -> ProgressBar {
         Some(_) => "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {eta} left",
         None => "{spinner} {decimal_bytes} in {elapsed}",
     };
-    let bar =
-        ProgressBar::with_draw_target(args.bytes.map(Bytes::get), ProgressDrawTarget::stderr_with_hz(5));
-    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+    let bar = ProgressBar::with_draw_target(
+        args.bytes.map(Bytes::get),
+        ProgressDrawTarget::stderr_with_hz(5),
+    );
+    bar.with_style(
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
 }
 
 fn in_words(outcome: &Outcome) -> String {
-    let Some(newest) = &outcome.newest else { return "stopped before there was a connection".to_owned() };
-    let SenderSample { bytes_acknowledged: bytes, packets_sent, retransmitted_packets_sent, .. } = newest;
+    let Some(newest) = &outcome.newest else {
+        return "stopped before there was a connection".to_owned();
+    };
+    let SenderSample {
+        bytes_acknowledged: bytes, packets_sent, retransmitted_packets_sent, ..
+    } = newest;
     let seconds = outcome.time.as_secs_f64();
     let what = match outcome.ending {
         Ending::Completed => "completed",

@@ -17,8 +17,10 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         show(&verdicts, args.running.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let outputs: Vec<&Path> = args.report.iter().chain(&args.save_baseline).map(AsRef::as_ref).collect();
-    let read: Vec<&Path> = args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> =
+        args.report.iter().chain(&args.save_baseline).map(AsRef::as_ref).collect();
+    let read: Vec<&Path> =
+        args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &read)?;
     let others = others(&args.with)?;
     let catalogue = Catalogue::embedded()?;
@@ -42,7 +44,11 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
             pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
         });
         let summary = others.iter().fold(summary, |summary, other| {
-            if summary.cancelled { summary } else { summary + beside(&plan, other, runner, &mut verdicts) }
+            if summary.cancelled {
+                summary
+            } else {
+                summary + beside(&plan, other, runner, &mut verdicts)
+            }
         });
         (verdicts, summary)
     };
@@ -98,13 +104,16 @@ fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
         match name.as_str() {
             "all" => {
                 let known = lab::controllers::profiles().into_iter().map(|profile| profile.name);
-                chosen.extend(known.filter(|name| !name.starts_with("fixed:")).map(Other::Controller));
+                chosen.extend(
+                    known.filter(|name| !name.starts_with("fixed:")).map(Other::Controller),
+                );
             }
             "improvements" => {
                 let known = lab::controllers::improvements().iter();
                 chosen.extend(known.map(|one| Other::Improvement(one.name.to_owned())));
             }
-            name => chosen.push(name.parse().map_err(|reason| Failure::new(format!("--with: {reason}")))?),
+            name => chosen
+                .push(name.parse().map_err(|reason| Failure::new(format!("--with: {reason}")))?),
         }
     }
     let mut seen = std::collections::BTreeSet::new();
@@ -112,7 +121,8 @@ fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
     Ok(chosen)
 }
 
-/// Runs the plan under another controller, or an improvement, and puts the result beside the verdicts.
+/// Runs the plan under another controller, or an improvement, and puts the result beside the
+/// verdicts.
 fn beside(plan: &Plan<'_>, other: &Other, runner: Runner<'_>, verdicts: &mut [Verdict]) -> Summary {
     let (results, summary) = plan.under(other).run(runner, |_, _| (), |_, ()| ());
     for result in results {
@@ -146,8 +156,8 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     Ok(Baseline::parse(&text, &shown)?)
 }
 
-/// What makes these results other than the claims': they say how many runs and which parameters they want. And which claims
-/// an improvement leaves as they are.
+/// What makes these results other than the claims': they say how many runs and which parameters
+/// they want. And which claims an improvement leaves as they are.
 fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Other]) {
     if args.running.quiet {
         return;
@@ -196,7 +206,12 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
                 None => ("not run", Color::Yellow),
             };
             let status = Cell::new(word).fg(colour);
-            rows.add_row([Cell::new(""), Cell::new(&other.controller), status, Cell::new(&other.measured)]);
+            rows.add_row([
+                Cell::new(""),
+                Cell::new(&other.controller),
+                status,
+                Cell::new(&other.measured),
+            ]);
         }
     }
     out.line(rows)?;
@@ -212,10 +227,15 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
 /// What was measured, with what is to be kept in mind of it.
 fn measured(verdict: &Verdict) -> String {
     let caveat = verdict.caveat();
-    if caveat.is_empty() { verdict.measured.clone() } else { format!("{} ({caveat})", verdict.measured) }
+    if caveat.is_empty() {
+        verdict.measured.clone()
+    } else {
+        format!("{} ({caveat})", verdict.measured)
+    }
 }
 
 fn save(path: &Path, verdicts: &[Verdict]) -> Result<(), Failure> {
-    let lines = verdicts.iter().map(|verdict| serde_json::to_string(verdict).map(|line| line + "\n"));
+    let lines =
+        verdicts.iter().map(|verdict| serde_json::to_string(verdict).map(|line| line + "\n"));
     write_file(path, &lines.collect::<Result<String, _>>()?)
 }

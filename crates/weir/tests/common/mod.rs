@@ -114,7 +114,8 @@ pub(crate) fn processes() -> impl Iterator<Item = Process> {
         let pid = entry.file_name().to_str()?.parse().ok()?;
         let command = fs::read_to_string(entry.path().join("cmdline")).ok()?;
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let marked = environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"WEIR_RUN="));
+        let marked =
+            environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"WEIR_RUN="));
         Some(Process { pid, command, marked })
     })
 }
@@ -125,7 +126,8 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Whether it comes true within two minutes: a slow machine makes a camera's pictures and reads a browser from its disk first.
+/// Whether it comes true within two minutes: a slow machine makes a camera's pictures and reads a
+/// browser from its disk first.
 pub(crate) fn wait_for(mut it: impl FnMut() -> bool) -> bool {
     (0..2_400).any(|_| {
         let is = it();

@@ -77,13 +77,15 @@ impl AcknowledgedRate {
         sample
     }
 
-    /// A sample counts the less, the further it is off; the estimate becomes less certain with time.
+    /// A sample counts the less, the further it is off; the estimate becomes less certain with
+    /// time.
     fn update(&mut self, sample: f64) {
         let Some(estimate) = self.estimate else {
             self.estimate = Some(sample);
             return;
         };
-        let uncertainty = self.uncertainty * (estimate - sample).abs() / estimate.max(f64::MIN_POSITIVE);
+        let uncertainty =
+            self.uncertainty * (estimate - sample).abs() / estimate.max(f64::MIN_POSITIVE);
         let sample_variance = uncertainty * uncertainty;
         let variance = self.variance + self.variance_step;
         let sum = sample_variance + variance;
@@ -124,8 +126,8 @@ mod tests {
         let mut rate = AcknowledgedRate::new(&LibwebrtcConfig::default());
         constant(&mut rate, 0, 510, 1250);
         constant(&mut rate, 510, 660, 2500);
-        // The window holds one packet of 1250 B and 14 of 2500 B: 1933.33 kbit/s. Uncertainty
-        // 10 × 933.33/1000 = 9.333, variance 87.11 against 55: (87.11 × 1000 + 55 × 1933.33) / 142.11.
+        // The window holds one packet of 1250 B and 14 of 2500 B: 1933.33 kbit/s. Uncertainty 10 ×
+        // 933.33/1000 = 9.333, variance 87.11 against 55: (87.11 × 1000 + 55 × 1933.33) / 142.11.
         let expected = (87.111_111 * 1_000.0 + 55.0 * 1_933.333_333) / 142.111_111;
         let got = rate.rate().unwrap().as_bps_f64() / 1e3;
         assert!((got - expected).abs() < 0.01, "{got} {expected}");

@@ -15,9 +15,11 @@ const FRAME_RATE: f64 = 30.0;
 const PACKET_BITS: f64 = 9600.0;
 /// The rate grows by a packet in twice the response time (libwebrtc `aimd_rate_control.cc`).
 const RESPONSE_TIMES: f64 = 2.0;
-/// The pace of falls is the round-trip time within these bounds (libwebrtc `aimd_rate_control.cc`: 10…200 ms).
+/// The pace of falls is the round-trip time within these bounds (libwebrtc `aimd_rate_control.cc`:
+/// 10…200 ms).
 const PACE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
-/// A throughput below this share of the rate lowers it at once (libwebrtc `aimd_rate_control.cc`: 0.5).
+/// A throughput below this share of the rate lowers it at once (libwebrtc `aimd_rate_control.cc`:
+/// 0.5).
 const FAR_BELOW: f64 = 0.5;
 /// A pause counts in a multiplicative step up to this (libwebrtc `aimd_rate_control.cc`: 1 s).
 const LONGEST_STEP: f64 = 1.0;
@@ -74,7 +76,8 @@ impl Aimd {
         self.changed = Some(now);
     }
 
-    /// Whether over-use lowers the rate again: once a round-trip time, or when the throughput is far below.
+    /// Whether over-use lowers the rate again: once a round-trip time, or when the throughput is
+    /// far below.
     pub(super) fn may_fall(&self, now: Time, throughput: Bitrate) -> bool {
         let pace = self.rtt.clamp(PACE.0, PACE.1);
         self.changed.is_none_or(|changed| now.saturating_since(changed) >= pace)
@@ -82,7 +85,13 @@ impl Aimd {
     }
 
     /// Feedback came at `now`; `throughput` is the acknowledged rate, once it is known.
-    pub(super) fn update(&mut self, now: Time, signal: Signal, throughput: Option<Bitrate>, in_alr: bool) {
+    pub(super) fn update(
+        &mut self,
+        now: Time,
+        signal: Signal,
+        throughput: Option<Bitrate>,
+        in_alr: bool,
+    ) {
         self.throughput = throughput.map_or(self.throughput, Bitrate::as_bps_f64);
         let over = self.hold.is_over(now, signal == Signal::Underuse);
         match signal {
@@ -130,7 +139,8 @@ impl Aimd {
         }
         if self.rate < limit {
             let elapsed = self.changed.map(|changed| now.saturating_since(changed).as_secs_f64());
-            let step = if near { self.additive(elapsed) } else { self.multiplicative(now, elapsed) };
+            let step =
+                if near { self.additive(elapsed) } else { self.multiplicative(now, elapsed) };
             self.rate = (self.rate + share * step).min(limit);
         }
         self.changed = Some(now);

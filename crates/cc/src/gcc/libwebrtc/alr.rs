@@ -1,5 +1,6 @@
-//! Whether the application sends less than it may: a budget that fills with a share of the estimate and
-//! that every packet empties (libwebrtc `goog_cc/alr_detector.cc`, `pacing/interval_budget.cc`).
+//! Whether the application sends less than it may: a budget that fills with a share of the estimate
+//! and that every packet empties (libwebrtc `goog_cc/alr_detector.cc`,
+//! `pacing/interval_budget.cc`).
 
 use super::config::LibwebrtcConfig;
 use crate::SentPacket;

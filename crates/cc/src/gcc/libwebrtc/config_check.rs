@@ -10,9 +10,10 @@ impl LibwebrtcConfig {
         self.check_shares()?;
         self.check_factors()?;
         self.check_positive()?;
-        for (name, value, range) in
-            [("trend.window", self.trend_window, 2..=200), ("loss.window", self.loss_window, 2..=1000)]
-        {
+        for (name, value, range) in [
+            ("trend.window", self.trend_window, 2..=200),
+            ("loss.window", self.loss_window, 2..=1000),
+        ] {
             if !range.contains(&value) {
                 let (least, most) = (range.start(), range.end());
                 return refuse(name, value, &format!("it must lie within {least} and {most}"));

@@ -1,4 +1,5 @@
-//! The constants as libwebrtc has them. What the papers end with as ideas is off (`gcc::improvements`).
+//! The constants as libwebrtc has them. What the papers end with as ideas is off
+//! (`gcc::improvements`).
 
 use super::config::LibwebrtcConfig;
 use crate::gcc::BufferHint;

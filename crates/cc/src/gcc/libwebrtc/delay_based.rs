@@ -80,7 +80,9 @@ impl DelayBased {
     fn update(&mut self, now: Time, inputs: &Inputs, recovered: bool) -> Update {
         let signal = self.detector.state();
         match (signal, inputs.acknowledged, inputs.probe) {
-            (Signal::Overuse { .. }, Some(throughput), _) if !self.aimd.may_fall(now, throughput) => {
+            (Signal::Overuse { .. }, Some(throughput), _)
+                if !self.aimd.may_fall(now, throughput) =>
+            {
                 return Update::default();
             }
             (Signal::Overuse { .. }, None, _) => {
@@ -151,9 +153,15 @@ mod tests {
         DelayBased::new(&LibwebrtcConfig::default(), Bitrate::from_mbps(1), Bitrate::from_kbps(5))
     }
 
-    /// A second of packets sent every 10 ms, each delayed by `step` µs more than the one before, reported
-    /// every 100 ms; returns the last update.
-    fn second(estimate: &mut DelayBased, from: u64, delay: &mut i64, step: i64, inputs: &Inputs) -> Update {
+    /// A second of packets sent every 10 ms, each delayed by `step` µs more than the one before,
+    /// reported every 100 ms; returns the last update.
+    fn second(
+        estimate: &mut DelayBased,
+        from: u64,
+        delay: &mut i64,
+        step: i64,
+        inputs: &Inputs,
+    ) -> Update {
         let mut last = Update::default();
         for report in 0..10u64 {
             let arrived: Vec<_> = (0..10u64)
@@ -170,7 +178,8 @@ mod tests {
         last
     }
 
-    const INPUTS: Inputs = Inputs { acknowledged: Some(Bitrate::from_kbps(900)), probe: None, in_alr: false };
+    const INPUTS: Inputs =
+        Inputs { acknowledged: Some(Bitrate::from_kbps(900)), probe: None, in_alr: false };
 
     #[test]
     fn a_growing_queue_lowers_and_a_steady_one_raises() {
@@ -191,7 +200,8 @@ mod tests {
         second(&mut estimate, 0, &mut delay, -1000, &INPUTS);
         assert_eq!(estimate.state(), Signal::Underuse);
         let held = estimate.rate();
-        let updates: Vec<_> = (1..4).map(|s| second(&mut estimate, s, &mut delay, 0, &INPUTS)).collect();
+        let updates: Vec<_> =
+            (1..4).map(|s| second(&mut estimate, s, &mut delay, 0, &INPUTS)).collect();
         assert_eq!(estimate.state(), Signal::Normal);
         assert!(estimate.rate() > held && updates.iter().all(|update| update.rate.is_some()));
     }
@@ -202,7 +212,10 @@ mod tests {
         let mut steady = estimate();
         let mut delay = 25_000;
         let update = second(&mut steady, 0, &mut delay, 0, &probe);
-        assert_eq!(update, Update { rate: Some(Bitrate::from_mbps(3)), probe: true, recovered: false });
+        assert_eq!(
+            update,
+            Update { rate: Some(Bitrate::from_mbps(3)), probe: true, recovered: false }
+        );
         let mut growing = estimate();
         second(&mut growing, 0, &mut delay, 1000, &INPUTS);
         second(&mut growing, 1, &mut delay, 1000, &probe);

@@ -7,7 +7,8 @@ use units::{Duration, Time, TimeDelta};
 /// Arrivals that run ahead of the feedback by this much mean that the receiver's clock was set
 /// (libwebrtc `goog_cc/inter_arrival_delta.h`: 3 s).
 const CLOCK_STEP: TimeDelta = TimeDelta::from_nanos(3_000_000_000);
-/// After this many groups out of order the stage starts anew (libwebrtc `goog_cc/inter_arrival_delta.h`: 3).
+/// After this many groups out of order the stage starts anew (libwebrtc
+/// `goog_cc/inter_arrival_delta.h`: 3).
 const REORDERED: u32 = 3;
 
 /// Packets sent together.
@@ -52,8 +53,8 @@ impl InterArrival {
         }
     }
 
-    /// Takes in a packet of the feedback that came at `now`, in order of arrival. When it begins a new
-    /// group, returns the time between the two before it.
+    /// Takes in a packet of the feedback that came at `now`, in order of arrival. When it begins a
+    /// new group, returns the time between the two before it.
     pub(super) fn on_packet(&mut self, sent: Time, arrival: Time, now: Time) -> Option<Delta> {
         let begun = Group {
             first_sent: sent,
@@ -85,8 +86,10 @@ impl InterArrival {
 
     /// The time from one group to the next; `None` if the clock or the order is out of joint.
     fn between(&mut self, previous: &Group, group: &Group) -> Option<Delta> {
-        let delta =
-            Delta { sent: group.last_sent - previous.last_sent, arrival: group.complete - previous.complete };
+        let delta = Delta {
+            sent: group.last_sent - previous.last_sent,
+            arrival: group.complete - previous.complete,
+        };
         if delta.arrival - (group.reported - previous.reported) >= CLOCK_STEP {
             self.restart();
             return None;
@@ -144,7 +147,8 @@ mod tests {
 
     #[test]
     fn a_group_is_what_was_sent_within_five_milliseconds() {
-        // Groups {0, 5}, {6}, {20}: the last packets were sent at 5 and 6, and arrived at 30 and 41.
+        // Groups {0, 5}, {6}, {20}: the last packets were sent at 5 and 6, and arrived at 30
+        // and 41.
         assert_eq!(deltas(&[(0, 25), (5, 30), (6, 41), (20, 52)]), [(1.0, 11.0)]);
     }
 
@@ -154,7 +158,11 @@ mod tests {
         // {0}, {10}, {20, 30, 40}, {80}: 40 joins, 5 ms after 30 arrived.
         assert_eq!(deltas(&outage), [(10.0, 10.0), (30.0, 61.0), (40.0, 14.0)]);
         let slower = [(0, 25), (10, 35), (20, 90), (30, 96), (40, 106)];
-        assert_eq!(deltas(&slower), [(10.0, 10.0), (10.0, 55.0), (10.0, 6.0)], "6 ms apart is no burst");
+        assert_eq!(
+            deltas(&slower),
+            [(10.0, 10.0), (10.0, 55.0), (10.0, 6.0)],
+            "6 ms apart is no burst"
+        );
     }
 
     #[test]
@@ -173,7 +181,8 @@ mod tests {
     #[test]
     fn a_clock_that_was_set_starts_anew() {
         let mut groups = InterArrival::new(&LibwebrtcConfig::default());
-        let packets = [(0u64, 25u64), (10, 35), (20, 5045), (30, 5055), (40, 5065), (50, 5075), (60, 5085)];
+        let packets =
+            [(0u64, 25u64), (10, 35), (20, 5045), (30, 5055), (40, 5065), (50, 5075), (60, 5085)];
         let seen: Vec<_> = packets
             .iter()
             .map(|&(sent, arrival)| {

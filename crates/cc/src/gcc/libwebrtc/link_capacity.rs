@@ -1,5 +1,5 @@
-//! The capacity of the link as over-use showed it: the average of the throughput at over-use, and how far
-//! it scatters (libwebrtc `goog_cc/link_capacity_estimator.cc`).
+//! The capacity of the link as over-use showed it: the average of the throughput at over-use, and
+//! how far it scatters (libwebrtc `goog_cc/link_capacity_estimator.cc`).
 
 use super::config::LibwebrtcConfig;
 
@@ -27,10 +27,12 @@ impl LinkCapacity {
     /// The link was over-used, and carried `throughput`.
     pub(super) fn on_overuse(&mut self, throughput: f64) {
         let sample = throughput / 1e3;
-        let estimate =
-            self.estimate.map_or(sample, |estimate| (1.0 - self.weight) * estimate + self.weight * sample);
+        let estimate = self
+            .estimate
+            .map_or(sample, |estimate| (1.0 - self.weight) * estimate + self.weight * sample);
         let error = estimate - sample;
-        let variance = (1.0 - self.weight) * self.variance + self.weight * error * error / estimate.max(1.0);
+        let variance =
+            (1.0 - self.weight) * self.variance + self.weight * error * error / estimate.max(1.0);
         self.variance = variance.clamp(self.bounds.0, self.bounds.1);
         self.estimate = Some(estimate);
     }

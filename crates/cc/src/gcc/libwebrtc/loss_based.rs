@@ -1,5 +1,6 @@
-//! The loss-based estimate: the best of a few candidate rates under the loss model, and how fast the
-//! estimate may rise again after loss has limited it (libwebrtc `goog_cc/loss_based_bwe_v2.cc`).
+//! The loss-based estimate: the best of a few candidate rates under the loss model, and how fast
+//! the estimate may rise again after loss has limited it (libwebrtc
+//! `goog_cc/loss_based_bwe_v2.cc`).
 
 use super::config::LibwebrtcConfig;
 use super::loss_model::{Channel, LossModel};
@@ -40,7 +41,8 @@ pub(super) struct LossBased {
     acknowledged: Option<f64>,
     delay_based: f64,
     hold: Hold,
-    /// By what the thresholds of loss are multiplied: 1, unless a buffer on the path is known to be short.
+    /// By what the thresholds of loss are multiplied: 1, unless a buffer on the path is known to be
+    /// short.
     sensitivity: f64,
     /// The delayed-increase window: since when, and the rate that is not exceeded within.
     window: (Option<Time>, f64),
@@ -77,9 +79,10 @@ impl LossBased {
         if !self.observations.push(results) || (self.best.is_none() && delay_based.is_none()) {
             return;
         }
-        let present = self
-            .best
-            .unwrap_or(Channel { bandwidth: self.delay_based, inherent_loss: self.config.inherent_initial });
+        let present = self.best.unwrap_or(Channel {
+            bandwidth: self.delay_based,
+            inherent_loss: self.config.inherent_initial,
+        });
         if self.best.is_none() {
             self.rate = self.delay_based;
         }
@@ -95,7 +98,8 @@ impl LossBased {
         self.decide(bounded);
     }
 
-    /// How much loss is too much depends on how long the path's smallest buffer lasts at the present rate.
+    /// How much loss is too much depends on how long the path's smallest buffer lasts at the
+    /// present rate.
     fn watch_buffer(&mut self) {
         let present = Bitrate::from_bps_f64(self.rate.min(self.delay_based).min(self.bounds.1));
         self.sensitivity = self.config.hint_buffer.sensitivity(present, self.config.hint_short);
@@ -104,7 +108,8 @@ impl LossBased {
 
     /// The candidate under which the observations, and a preference for high rates, are likeliest.
     fn best_candidate(&self, present: Channel, in_alr: bool) -> Channel {
-        let limit = if self.is_limited() { self.bounds.1.min(self.window.1) } else { self.bounds.1 };
+        let limit =
+            if self.is_limited() { self.bounds.1.min(self.window.1) } else { self.bounds.1 };
         let candidates = [
             Some(self.config.candidate_up * present.bandwidth),
             Some(present.bandwidth),
@@ -125,7 +130,8 @@ impl LossBased {
         best.1
     }
 
-    /// Keeps an increase within what the loss, the delayed-increase window and the acknowledged rate allow.
+    /// Keeps an increase within what the loss, the delayed-increase window and the acknowledged
+    /// rate allow.
     fn restrained(&self, present: Channel, mut candidate: Channel) -> Channel {
         let raises = candidate.bandwidth > present.bandwidth;
         if raises && self.observations.average_loss() > candidate.inherent_loss {
@@ -143,7 +149,8 @@ impl LossBased {
             let near_hold = acknowledged < self.config.hold_threshold * self.hold.rate;
             let in_hold = self.hold.rate.is_finite() && near_hold;
             let factor = if in_hold { self.config.rampup_in_hold } else { self.config.rampup };
-            candidate.bandwidth = candidate.bandwidth.min(factor * acknowledged).max(present.bandwidth);
+            candidate.bandwidth =
+                candidate.bandwidth.min(factor * acknowledged).max(present.bandwidth);
             if self.state == LossState::Decreasing && candidate.bandwidth == present.bandwidth {
                 // So that the state turns to Increasing.
                 candidate.bandwidth += 1.0;
@@ -152,13 +159,15 @@ impl LossBased {
         candidate
     }
 
-    /// Bounded by the delay-based rate and by what the average loss allows, but no less than what gets through.
+    /// Bounded by the delay-based rate and by what the average loss allows, but no less than what
+    /// gets through.
     fn bounded(&self, bandwidth: f64) -> f64 {
         bandwidth.min(self.ceiling()).min(self.delay_based).max(self.floor())
     }
 
     fn ceiling(&self) -> f64 {
-        let excess = self.observations.average_loss() - self.sensitivity * self.config.instant_offset;
+        let excess =
+            self.observations.average_loss() - self.sensitivity * self.config.instant_offset;
         if excess > 0.0 { self.config.instant_balance.as_bps_f64() / excess } else { self.bounds.1 }
     }
 
@@ -169,7 +178,8 @@ impl LossBased {
     /// Sets the estimate and what limits it.
     fn decide(&mut self, bounded: f64) {
         let now = self.observations.newest();
-        let held = self.state == LossState::Decreasing && self.hold.until.is_some_and(|until| until > now);
+        let held =
+            self.state == LossState::Decreasing && self.hold.until.is_some_and(|until| until > now);
         if held && bounded < self.delay_based {
             self.hold.rate = self.hold.rate.max(self.floor());
             self.rate = self.hold.rate.min(bounded);
@@ -194,8 +204,11 @@ impl LossBased {
 
     fn begin_hold(&mut self, now: Time, rate: f64) {
         let next = Duration::from_secs_f64(self.hold.next.as_secs_f64() * self.config.hold_factor);
-        self.hold =
-            Hold { until: Some(now + self.hold.next), next: next.min(self.config.longest_hold), rate };
+        self.hold = Hold {
+            until: Some(now + self.hold.next),
+            next: next.min(self.config.longest_hold),
+            rate,
+        };
     }
 
     fn begin_window(&mut self, now: Time) {
@@ -220,7 +233,8 @@ impl LossBased {
 
     /// The estimate, once there are observations enough.
     pub(super) fn rate(&self) -> Option<Bitrate> {
-        let ready = self.best.is_some() && self.observations.count() >= self.config.min_observations;
+        let ready =
+            self.best.is_some() && self.observations.count() >= self.config.min_observations;
         ready.then(|| Bitrate::from_bps_f64(self.rate))
     }
 
@@ -231,7 +245,10 @@ impl LossBased {
 
     pub(super) fn signals(&self, sink: &mut SignalSink<'_>) {
         sink("loss_based_rate", self.rate().map_or(f64::NAN, Bitrate::as_bps_f64));
-        sink("inherent_loss", self.best.map_or(self.config.inherent_initial, |best| best.inherent_loss));
+        sink(
+            "inherent_loss",
+            self.best.map_or(self.config.inherent_initial, |best| best.inherent_loss),
+        );
         sink("average_loss", self.observations.average_loss());
         sink(
             "loss_state",

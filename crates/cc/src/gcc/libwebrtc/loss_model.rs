@@ -1,10 +1,12 @@
-//! How likely the observed losses are under a hypothesis on the path, which is a rate above which it loses
-//! what is too much, and a share that it loses anyway (libwebrtc `goog_cc/loss_based_bwe_v2.cc`).
+//! How likely the observed losses are under a hypothesis on the path, which is a rate above which
+//! it loses what is too much, and a share that it loses anyway (libwebrtc
+//! `goog_cc/loss_based_bwe_v2.cc`).
 
 use super::config::LibwebrtcConfig;
 use super::loss_observations::Observations;
 
-/// Loss probabilities stay within these bounds (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 1e-6 from either end).
+/// Loss probabilities stay within these bounds (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 1e-6 from
+/// either end).
 const PROBABILITY: (f64, f64) = (1e-6, 1.0 - 1e-6);
 
 /// A hypothesis.
@@ -59,10 +61,11 @@ impl LossModel {
         self.sensitivity = sensitivity;
     }
 
-    /// The hypothesis with an inherent loss that its rate allows: a high rate with much inherent loss is
-    /// not believed.
+    /// The hypothesis with an inherent loss that its rate allows: a high rate with much inherent
+    /// loss is not believed.
     pub(super) fn feasible(&self, channel: Channel) -> Channel {
-        let most = (self.inherent_offset + self.inherent_balance / channel.bandwidth.max(1.0)).min(1.0);
+        let most =
+            (self.inherent_offset + self.inherent_balance / channel.bandwidth.max(1.0)).min(1.0);
         Channel { inherent_loss: channel.inherent_loss.max(self.inherent_min).min(most), ..channel }
     }
 
@@ -74,8 +77,8 @@ impl LossModel {
             let received_at = 1.0 - lost_at;
             let received = observation.size - observation.lost;
             first += weight * (observation.lost / lost_at - received / received_at);
-            second -=
-                weight * (observation.lost / (lost_at * lost_at) + received / (received_at * received_at));
+            second -= weight
+                * (observation.lost / (lost_at * lost_at) + received / (received_at * received_at));
         }
         if second >= 0.0 {
             return channel;
@@ -163,7 +166,8 @@ mod tests {
     fn a_rate_below_the_sent_one_explains_heavy_loss_better() {
         let judged = |lost, kbps| {
             let observations = observed(lost);
-            let fitted = (0..20).fold(channel(kbps, 0.01), |fitted, _| model().fitted(fitted, &observations));
+            let fitted = (0..20)
+                .fold(channel(kbps, 0.01), |fitted, _| model().fitted(fitted, &observations));
             model().objective(fitted, &observations)
         };
         // Sent at 3.2 Mbit/s: with 30 % lost, 2.24 Mbit/s; with 2 % lost, more is preferred.

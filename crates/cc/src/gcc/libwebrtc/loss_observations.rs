@@ -100,8 +100,8 @@ impl Observations {
         self.weights.iter().copied().zip(later.iter().rev().chain(earlier.iter().rev()))
     }
 
-    /// The weighted share of bytes lost, without the observations of least and most loss: a spike is not
-    /// the path's loss. Unless the spike comes of sending much more than usual.
+    /// The weighted share of bytes lost, without the observations of least and most loss: a spike
+    /// is not the path's loss. Unless the spike comes of sending much more than usual.
     fn average(&mut self) -> f64 {
         let (mut size, mut lost) = (0.0, 0.0);
         let (mut least, mut most) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));
@@ -110,7 +110,8 @@ impl Observations {
             let weighted = (weight * observation.size, weight * observation.lost);
             size += weighted.0;
             lost += weighted.1;
-            let share = if observation.size > 0.0 { observation.lost / observation.size } else { 0.0 };
+            let share =
+                if observation.size > 0.0 { observation.lost / observation.size } else { 0.0 };
             if self.count > FEW && share > most.0 {
                 most = (share, weighted.0, weighted.1);
                 rate_at_most = observation.rate;
@@ -130,7 +131,9 @@ impl Observations {
 
     fn median_rate(&mut self) -> f64 {
         self.rates.clear();
-        self.rates.extend(self.ring.iter().map(|observation| observation.rate).filter(|&rate| rate > 0.0));
+        self.rates.extend(
+            self.ring.iter().map(|observation| observation.rate).filter(|&rate| rate > 0.0),
+        );
         self.rates.sort_unstable_by(f64::total_cmp);
         let middle = self.rates.len() / 2;
         match self.rates.len() {
@@ -167,7 +170,10 @@ pub(super) mod tests {
             .map(|k| {
                 let sent = begin + Duration::from_micros(250_000 * k / packets);
                 let packet = SentPacket { sequence: k, sent, size: Bytes::new(1000), probe: None };
-                PacketResult { packet, arrival: (k > lost).then_some(sent + Duration::from_millis(25)) }
+                PacketResult {
+                    packet,
+                    arrival: (k > lost).then_some(sent + Duration::from_millis(25)),
+                }
             })
             .collect()
     }
@@ -223,7 +229,11 @@ pub(super) mod tests {
         let mut observations = observed(&[0, 0, 0, 0]);
         observations.push(&feedback(5, 300, 60));
         let expected = 60.0 / (300.0 + 100.0 * (0.9 + 0.81 + 0.729 + 0.656_1 * 1.01));
-        assert!((observations.average_loss() - expected).abs() < 1e-9, "{}", observations.average_loss());
+        assert!(
+            (observations.average_loss() - expected).abs() < 1e-9,
+            "{}",
+            observations.average_loss()
+        );
         let mut observations = observed(&[0, 0, 0, 0]);
         observations.push(&feedback(5, 150, 30));
         assert_eq!(observations.average_loss(), 0.0);

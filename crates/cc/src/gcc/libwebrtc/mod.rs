@@ -1,4 +1,5 @@
-//! Google Congestion Control as in today's libwebrtc (July 2026), at the sender, fed by transport-wide feedback.
+//! Google Congestion Control as in today's libwebrtc (July 2026), at the sender, fed by
+//! transport-wide feedback.
 //!
 //! The stages in the order of the data, each a file:
 //!

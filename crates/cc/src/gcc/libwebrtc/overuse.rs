@@ -1,8 +1,10 @@
-//! Third stage: the trend against a threshold that follows it (libwebrtc `goog_cc/trendline_estimator.cc`).
+//! Third stage: the trend against a threshold that follows it (libwebrtc
+//! `goog_cc/trendline_estimator.cc`).
 //!
-//! The law of the threshold is Carlucci 2017, eq. 11, as in `gcc::overuse_detector`, but nothing bounds its
-//! step: with k_down = 0.039 per ms, 26 ms are enough to bring the threshold down to the trend, and
-//! more overshoot it. And over-use, once signalled, lasts until the trend is below the threshold.
+//! The law of the threshold is Carlucci 2017, eq. 11, as in `gcc::overuse_detector`, but nothing
+//! bounds its step: with k_down = 0.039 per ms, 26 ms are enough to bring the threshold down to the
+//! trend, and more overshoot it. And over-use, once signalled, lasts until the trend is below the
+//! threshold.
 
 use super::super::dynamic_alpha::excess;
 use super::super::overuse_detector::Signal;
@@ -90,8 +92,10 @@ impl OveruseDetector {
     }
 
     fn adapt(&mut self, value: f64, arrival: Time) {
-        let elapsed =
-            self.updated.replace(arrival).map_or(Duration::ZERO, |updated| arrival.saturating_since(updated));
+        let elapsed = self
+            .updated
+            .replace(arrival)
+            .map_or(Duration::ZERO, |updated| arrival.saturating_since(updated));
         if value > self.threshold + self.skip {
             return;
         }

@@ -120,13 +120,15 @@ impl ProbeController {
 
     fn is_due_in_alr(&self, now: Time) -> bool {
         let interval = self.config.alr_interval;
-        let Some(since) = self.alr_since.filter(|_| interval > Duration::ZERO) else { return false };
+        let Some(since) = self.alr_since.filter(|_| interval > Duration::ZERO) else {
+            return false;
+        };
         let after = self.initiated.map_or(since, |initiated| initiated.max(since));
         now.saturating_since(after) >= interval
     }
 
-    /// The delay is even again after over-use: a large drop may have been unfounded if the application had
-    /// sent too little to show what the path carries.
+    /// The delay is even again after over-use: a large drop may have been unfounded if the
+    /// application had sent too little to show what the path carries.
     pub(super) fn on_recovered(&mut self, now: Time) {
         let Some(drop) = self.drop.filter(|_| self.state == State::Complete) else { return };
         let within = |at: Option<Time>, span| at.is_some_and(|at| now.saturating_since(at) < span);
@@ -153,12 +155,16 @@ impl ProbeController {
         };
         let mut highest = Bitrate::ZERO;
         self.fresh = [None; 2];
-        for (rate, fresh) in rates.into_iter().zip(0..2usize).filter_map(|(rate, k)| Some((rate?, k))) {
+        for (rate, fresh) in
+            rates.into_iter().zip(0..2usize).filter_map(|(rate, k)| Some((rate?, k)))
+        {
             further &= rate < most;
             highest = rate.min(most);
             self.last_id += 1;
-            let (min_duration, min_packets) = (self.config.probe_duration, self.config.probe_packets);
-            let cluster = ProbeCluster { id: self.last_id, rate: highest, min_duration, min_packets };
+            let (min_duration, min_packets) =
+                (self.config.probe_duration, self.config.probe_packets);
+            let cluster =
+                ProbeCluster { id: self.last_id, rate: highest, min_duration, min_packets };
             self.queue.push(now, cluster);
             self.fresh[fresh] = Some(cluster);
         }
@@ -186,7 +192,12 @@ mod tests {
     const MOST: Bitrate = Bitrate::from_mbps(20);
 
     fn rates(controller: &mut ProbeController) -> Vec<u64> {
-        controller.take_fresh().into_iter().flatten().map(|cluster| cluster.rate.as_bps() / 1000).collect()
+        controller
+            .take_fresh()
+            .into_iter()
+            .flatten()
+            .map(|cluster| cluster.rate.as_bps() / 1000)
+            .collect()
     }
 
     /// A controller whose initial probes were sent at 0 s and are over.
@@ -207,9 +218,11 @@ mod tests {
         assert_eq!((first.id, first.min_packets), (1, 5));
         assert_eq!(first.min_duration, Duration::from_millis(15));
         assert_eq!(rates(&mut controller), [900, 1800]);
-        let mut capped = ProbeController::new(&LibwebrtcConfig::default(), START, Bitrate::from_mbps(1));
+        let mut capped =
+            ProbeController::new(&LibwebrtcConfig::default(), START, Bitrate::from_mbps(1));
         assert_eq!(rates(&mut capped), [900, 1000]);
-        let mut high = ProbeController::new(&LibwebrtcConfig::default(), Bitrate::from_mbps(2), MOST);
+        let mut high =
+            ProbeController::new(&LibwebrtcConfig::default(), Bitrate::from_mbps(2), MOST);
         assert_eq!(rates(&mut high), [5000, 5000]);
     }
 
@@ -263,7 +276,11 @@ mod tests {
         };
         assert_eq!(recovered(650, true, 1), (vec![850], vec![]));
         assert_eq!(recovered(670, true, 1), (vec![], vec![]), "no large drop");
-        assert_eq!(recovered(650, false, 1), (vec![], vec![]), "the application had filled the path");
+        assert_eq!(
+            recovered(650, false, 1),
+            (vec![], vec![]),
+            "the application had filled the path"
+        );
         assert_eq!(recovered(650, true, 5), (vec![], vec![]), "too late");
     }
 
@@ -275,7 +292,11 @@ mod tests {
             controller.set_estimate(Time::from_secs(3), Bitrate::from_mbps(1), limit);
             controller.process(Time::from_secs(30));
             assert_eq!(rates(&mut controller), [0; 0], "{limit:?}");
-            controller.set_estimate(Time::from_secs(30), Bitrate::from_mbps(1), Limit::LossIncreasing);
+            controller.set_estimate(
+                Time::from_secs(30),
+                Bitrate::from_mbps(1),
+                Limit::LossIncreasing,
+            );
             controller.process(Time::from_secs(31));
             assert_eq!(rates(&mut controller), [1500]);
         }

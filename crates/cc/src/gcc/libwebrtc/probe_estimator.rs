@@ -13,7 +13,8 @@ const CLUSTERS: usize = 8;
 struct Reported {
     sent: (Time, Time),
     arrived: (Time, Time),
-    /// The packet sent last does not count at the sender, nor the one that arrived first at the receiver.
+    /// The packet sent last does not count at the sender, nor the one that arrived first at the
+    /// receiver.
     last_sent_size: Bytes,
     first_arrived_size: Bytes,
     bytes: Bytes,
@@ -51,7 +52,8 @@ impl ProbeEstimator {
 
     /// A packet of cluster `id` was reported, in order of arrival.
     pub(super) fn on_packet(&mut self, id: u32, packet: &SentPacket, arrival: Time) {
-        let slot = self.clusters[id as usize % CLUSTERS].as_mut().filter(|(cluster, _)| cluster.id == id);
+        let slot =
+            self.clusters[id as usize % CLUSTERS].as_mut().filter(|(cluster, _)| cluster.id == id);
         let Some((cluster, reported)) = slot else { return };
         let cluster = *cluster;
         let reported = reported
@@ -80,11 +82,13 @@ impl ProbeEstimator {
             return None;
         }
         let sent = reported.bytes.saturating_sub(reported.last_sent_size).per(send_time)?;
-        let received = reported.bytes.saturating_sub(reported.first_arrived_size).per(receive_time)?;
+        let received =
+            reported.bytes.saturating_sub(reported.first_arrived_size).per(receive_time)?;
         if received > sent.scale(self.max_ratio) {
             return None;
         }
-        // Received much slower than sent, it has filled the path: a little less than that drains the queue.
+        // Received much slower than sent, it has filled the path: a little less than that drains
+        // the queue.
         let filled = received < sent.scale(self.unsaturated);
         Some(if filled { received.scale(self.utilisation) } else { sent.min(received) })
     }
@@ -174,7 +178,8 @@ mod tests {
     #[test]
     fn packets_of_an_unknown_cluster_are_passed_over() {
         let mut estimator = ProbeEstimator::new(&LibwebrtcConfig::default());
-        let packet = SentPacket { sequence: 0, sent: Time::ZERO, size: Bytes::new(1000), probe: Some(11) };
+        let packet =
+            SentPacket { sequence: 0, sent: Time::ZERO, size: Bytes::new(1000), probe: Some(11) };
         estimator.expect(CLUSTER);
         estimator.on_packet(11, &packet, Time::from_millis(20));
         assert_eq!(estimator.take(), None);

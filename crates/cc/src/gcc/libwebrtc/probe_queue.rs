@@ -68,8 +68,8 @@ impl ProbeQueue {
             self.progress.packets += 1;
             self.progress.bytes += packet.size;
         }
-        let sent =
-            self.progress.packets >= cluster.min_packets && self.progress.bytes >= least_bytes(&cluster);
+        let sent = self.progress.packets >= cluster.min_packets
+            && self.progress.bytes >= least_bytes(&cluster);
         if sent || packet.sent.saturating_since(asked) > self.expiry {
             self.done = true;
             self.next(Some(packet.sent));

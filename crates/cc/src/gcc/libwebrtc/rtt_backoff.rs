@@ -35,7 +35,8 @@ impl RttBackoff {
         self.sent = Some(now);
     }
 
-    /// Feedback came, with the least round-trip time of its packets, waiting at the receiver left out.
+    /// Feedback came, with the least round-trip time of its packets, waiting at the receiver left
+    /// out.
     pub(super) fn on_feedback(&mut self, now: Time, rtt: Duration) {
         (self.reported, self.rtt) = (Some(now), rtt);
     }

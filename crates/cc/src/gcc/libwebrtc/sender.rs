@@ -1,5 +1,5 @@
-//! The sender: what feedback goes to which stage, and the estimate as the least of the delay-based rate,
-//! the loss-based rate and the receiver's (libwebrtc `goog_cc/goog_cc_network_control.cc`,
+//! The sender: what feedback goes to which stage, and the estimate as the least of the delay-based
+//! rate, the loss-based rate and the receiver's (libwebrtc `goog_cc/goog_cc_network_control.cc`,
 //! `goog_cc/send_side_bandwidth_estimation.cc`).
 
 use super::super::overuse_detector::Signal;
@@ -91,7 +91,8 @@ impl LibwebrtcSender {
         }
         let acknowledged = self.acknowledged.rate();
         let probe = self.probe_result(acknowledged);
-        let update = self.delay.on_feedback(now, &self.arrived, &Inputs { acknowledged, probe, in_alr });
+        let update =
+            self.delay.on_feedback(now, &self.arrived, &Inputs { acknowledged, probe, in_alr });
         self.obey_delay(update);
         if self.config.loss {
             self.loss.update(results, acknowledged, self.delay_limit, in_alr);
@@ -110,7 +111,9 @@ impl LibwebrtcSender {
     fn collect(&mut self, results: &[PacketResult]) {
         self.arrived.clear();
         self.arrived.extend(
-            results.iter().filter_map(|result| result.arrival.map(|arrival| (result.packet, arrival))),
+            results
+                .iter()
+                .filter_map(|result| result.arrival.map(|arrival| (result.packet, arrival))),
         );
         if !self.arrived.is_sorted_by_key(|(_, arrival)| *arrival) {
             self.arrived.sort_unstable_by_key(|(packet, arrival)| (*arrival, packet.sequence));
@@ -142,7 +145,8 @@ impl LibwebrtcSender {
     fn probe_result(&mut self, acknowledged: Option<Bitrate>) -> Option<Bitrate> {
         let result = self.estimator.take()?;
         self.probe_rate = Some(result);
-        let floor = acknowledged.map(|rate| rate.scale(self.config.probe_fall).min(self.delay.rate()));
+        let floor =
+            acknowledged.map(|rate| rate.scale(self.config.probe_fall).min(self.delay.rate()));
         Some(floor.map_or(result, |floor| result.max(floor)))
     }
 

@@ -1,5 +1,5 @@
-//! Behaviour over a bottleneck of a few lines: a source that sends what the controller says, a pacer with
-//! probes, a droptail queue, feedback every 100 ms.
+//! Behaviour over a bottleneck of a few lines: a source that sends what the controller says, a
+//! pacer with probes, a droptail queue, feedback every 100 ms.
 
 use super::sender::LibwebrtcSender;
 use super::{LibwebrtcConfig, profile};
@@ -117,7 +117,8 @@ impl Run {
             self.link = begin + (self.path.rate)(self.now).time_to_send(PACKET).unwrap();
         }
         let arrival = self.link.max(begin) + ONE_WAY;
-        self.under_way.push_back((arrival, PacketResult { packet, arrival: (!lost).then_some(arrival) }));
+        self.under_way
+            .push_back((arrival, PacketResult { packet, arrival: (!lost).then_some(arrival) }));
     }
 
     fn feed_back(&mut self) {
@@ -130,7 +131,8 @@ impl Run {
         }
         while self.reports.front().is_some_and(|(at, _)| *at <= self.now) {
             let (_, results) = self.reports.pop_front().unwrap();
-            let newest = results.iter().rev().find_map(|result| Some((result.packet.sent, result.arrival?)));
+            let newest =
+                results.iter().rev().find_map(|result| Some((result.packet.sent, result.arrival?)));
             let rtt = newest.map(|(sent, arrival)| arrival.saturating_since(sent) + ONE_WAY);
             self.sender.on_feedback(self.now, Feedback::Packets { results: &results, rtt });
         }
@@ -181,7 +183,8 @@ fn it_fills_a_link_of_one_megabit_with_a_small_queue() {
 
 #[test]
 fn it_falls_within_two_seconds_when_the_capacity_halves() {
-    let halves = |now| if now < Time::from_secs(30) { Bitrate::from_mbps(2) } else { Bitrate::from_mbps(1) };
+    let halves =
+        |now| if now < Time::from_secs(30) { Bitrate::from_mbps(2) } else { Bitrate::from_mbps(1) };
     let mut run = Run::new(Path { rate: halves, ..OPEN }).until(30);
     let before = run.kbps();
     assert!((1300..=2300).contains(&before), "{before}");
@@ -236,7 +239,8 @@ fn the_estimate_of_an_application_limited_sender_stays_bounded() {
     let mut run = Run::new(limited);
     run.sender = LibwebrtcSender::new(&without, &config());
     let kbps = run.until(60).kbps();
-    // 1.5 × the acknowledged rate, of which windows of 3 or 4 packets make a little more than 200, and 10.
+    // 1.5 × the acknowledged rate, of which windows of 3 or 4 packets make a little more than 200,
+    // and 10.
     assert!((300..=345).contains(&kbps), "{kbps}");
 }
 
@@ -295,14 +299,22 @@ fn a_receiver_caps_the_estimate_and_lifts_the_cap() {
 fn settings_are_read_and_checked() {
     let built = |name: &str, value: &str| {
         let settings = vec![(name.to_owned(), value.to_owned())];
-        crate::build(&ControllerConfig { settings, ..config() }).err().map(|error| error.to_string())
+        crate::build(&ControllerConfig { settings, ..config() })
+            .err()
+            .map(|error| error.to_string())
     };
     assert_eq!(built("threshold.k_down", "0.00018"), None);
     assert_eq!(built("probe.first", "0"), None);
     let error = |name, value| built(name, value).unwrap();
     assert!(error("k_down", "1").starts_with("no setting 'k_down'; there are group.length,"));
-    assert_eq!(error("aimd.decrease", "2"), "setting aimd.decrease = 2: it must lie within 0 and 1");
-    assert_eq!(error("trend.window", "1"), "setting trend.window = 1: it must lie within 2 and 200");
+    assert_eq!(
+        error("aimd.decrease", "2"),
+        "setting aimd.decrease = 2: it must lie within 0 and 1"
+    );
+    assert_eq!(
+        error("trend.window", "1"),
+        "setting trend.window = 1: it must lie within 2 and 200"
+    );
     assert!(error("loss.rampup", "NaN").ends_with("it must be a number not below 1"));
     assert!(error("alr.window", "0s").ends_with("it must be above 0"));
     assert!(error("threshold.min", "601").ends_with("must not exceed threshold.max"));
@@ -310,7 +322,11 @@ fn settings_are_read_and_checked() {
         assert_eq!(built(setting.name, &setting.value), None, "{}", setting.name);
         // A file of libwebrtc's, or a paper's section.
         let sources = [".cc`", ".h`", " § "];
-        assert!(sources.iter().any(|source| setting.doc.contains(source)), "{} has no source", setting.name);
+        assert!(
+            sources.iter().any(|source| setting.doc.contains(source)),
+            "{} has no source",
+            setting.name
+        );
     }
 }
 

@@ -1,5 +1,5 @@
-//! Second stage: the trend of the one-way delay, the slope of a least-squares line through the smoothed
-//! delay over the last groups (libwebrtc `goog_cc/trendline_estimator.cc`).
+//! Second stage: the trend of the one-way delay, the slope of a least-squares line through the
+//! smoothed delay over the last groups (libwebrtc `goog_cc/trendline_estimator.cc`).
 
 use super::config::LibwebrtcConfig;
 use super::inter_arrival::Delta;
@@ -10,7 +10,8 @@ use units::Time;
 pub(super) struct Trend {
     /// The slope: ms of delay per ms of arrival.
     pub(super) slope: f64,
-    /// What is compared with the threshold: the slope times the number of groups times the gain, ms.
+    /// What is compared with the threshold: the slope times the number of groups times the gain,
+    /// ms.
     pub(super) modified: f64,
     /// Groups so far, up to the number that counts.
     pub(super) deltas: u32,
@@ -80,11 +81,13 @@ impl Trendline {
     /// Σ(x − x̄)(y − ȳ) / Σ(x − x̄)²; `None` when all arrived at once.
     fn slope(&self) -> Option<f64> {
         let count = self.window.len() as f64;
-        let (sum_x, sum_y) = self.window.iter().fold((0.0, 0.0), |(sx, sy), (x, y)| (sx + x, sy + y));
+        let (sum_x, sum_y) =
+            self.window.iter().fold((0.0, 0.0), |(sx, sy), (x, y)| (sx + x, sy + y));
         let (mean_x, mean_y) = (sum_x / count, sum_y / count);
-        let (numerator, denominator) = self.window.iter().fold((0.0, 0.0), |(top, bottom), (x, y)| {
-            (top + (x - mean_x) * (y - mean_y), bottom + (x - mean_x) * (x - mean_x))
-        });
+        let (numerator, denominator) =
+            self.window.iter().fold((0.0, 0.0), |(top, bottom), (x, y)| {
+                (top + (x - mean_x) * (y - mean_y), bottom + (x - mean_x) * (x - mean_x))
+            });
         (denominator > 0.0).then(|| numerator / denominator)
     }
 
@@ -144,9 +147,14 @@ mod tests {
 
     #[test]
     fn two_points_by_hand() {
-        let config = LibwebrtcConfig { trend_window: 2, trend_smoothing: 0.5, ..LibwebrtcConfig::default() };
-        // Accumulated 2, 4; smoothed 1, 2.5; arrivals 12 ms apart: slope 1.5/12; modified 2 × 4 × 0.125.
+        let config =
+            LibwebrtcConfig { trend_window: 2, trend_smoothing: 0.5, ..LibwebrtcConfig::default() };
+        // Accumulated 2, 4; smoothed 1, 2.5; arrivals 12 ms apart: slope 1.5/12; modified 2 × 4 ×
+        // 0.125.
         let trend = fed(&config, 2.0, 2)[1];
-        assert!((trend.slope - 0.125).abs() < 1e-9 && (trend.modified - 1.0).abs() < 1e-9, "{trend:?}");
+        assert!(
+            (trend.slope - 0.125).abs() < 1e-9 && (trend.modified - 1.0).abs() < 1e-9,
+            "{trend:?}"
+        );
     }
 }

@@ -28,7 +28,8 @@ pub(super) struct Admission {
 impl Admission {
     pub(super) fn new(token: Option<Secret>) -> Self {
         let number = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
-        let quota = Quota::per_second(number(REQUESTS_PER_SECOND)).allow_burst(number(REQUEST_BURST));
+        let quota =
+            Quota::per_second(number(REQUESTS_PER_SECOND)).allow_burst(number(REQUEST_BURST));
         Self { token, rates: RateLimiter::hashmap(quota) }
     }
 
@@ -36,8 +37,8 @@ impl Admission {
         self.token.is_some()
     }
 
-    /// Whether a client is within its rate. Those that have been quiet are forgotten before there are too many; the clients beyond
-    /// share a rate.
+    /// Whether a client is within its rate. Those that have been quiet are forgotten before there
+    /// are too many; the clients beyond share a rate.
     fn is_within_rate(&self, client: IpAddr) -> bool {
         if self.rates.len() >= MAX_CLIENTS {
             self.rates.retain_recent();
@@ -46,7 +47,8 @@ impl Admission {
         self.rates.check_key(&key).is_ok()
     }
 
-    /// Whether one without the token may try again: all of them share a rate, so that they neither crowd out who has it nor guess it.
+    /// Whether one without the token may try again: all of them share a rate, so that they neither
+    /// crowd out who has it nor guess it.
     fn may_try(&self) -> bool {
         self.rates.check_key(&OTHERS).is_ok()
     }
@@ -57,11 +59,14 @@ impl Admission {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let (Some(one), None) = (given.next(), given.next()) else { return false };
         let words = one.to_str().ok().and_then(|text| text.split_once(' '));
-        words.is_some_and(|(scheme, word)| scheme.eq_ignore_ascii_case("bearer") && token.is(word.trim()))
+        words.is_some_and(|(scheme, word)| {
+            scheme.eq_ignore_ascii_case("bearer") && token.is(word.trim())
+        })
     }
 }
 
-/// An IPv4 address, or the network of an IPv6 address, of which a host has as many as it likes (RFC 4291 § 2.5.1).
+/// An IPv4 address, or the network of an IPv6 address, of which a host has as many as it likes (RFC
+/// 4291 § 2.5.1).
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -73,10 +78,12 @@ fn network(address: IpAddr) -> IpAddr {
 pub(super) async fn admit(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let client = request.extensions().get::<Client>().map(|client| client.0.ip());
     let is_authorised = api.admission.is_authorised(request.headers());
-    let within_rate =
-        |client| if is_authorised { api.admission.is_within_rate(client) } else { api.admission.may_try() };
+    let within_rate = |client| {
+        if is_authorised { api.admission.is_within_rate(client) } else { api.admission.may_try() }
+    };
     let mut response = if !client.is_some_and(within_rate) {
-        let mut response = problem(StatusCode::TOO_MANY_REQUESTS, "too many requests; ask again in a second");
+        let mut response =
+            problem(StatusCode::TOO_MANY_REQUESTS, "too many requests; ask again in a second");
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         response
     } else if !is_authorised {
@@ -92,7 +99,8 @@ pub(super) async fn admit(State(api): State<Arc<Api>>, request: Request, next: N
     response
 }
 
-/// The headers of the OWASP Secure Headers Project that concern answers with secrets and without pages.
+/// The headers of the OWASP Secure Headers Project that concern answers with secrets and without
+/// pages.
 fn secure(headers: &mut HeaderMap) {
     const SAME: [(HeaderName, &str); 3] = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -40,7 +40,8 @@ pub(super) async fn open(
     match api.broker.open(&request, since_1970()) {
         Ok(session) => {
             api.metrics.issued(&session);
-            (StatusCode::CREATED, Json(SessionAnswer::new(session, api.broker.lifetime()))).into_response()
+            (StatusCode::CREATED, Json(SessionAnswer::new(session, api.broker.lifetime())))
+                .into_response()
         }
         Err(refusal) => {
             api.metrics.refused(refusal.as_str());

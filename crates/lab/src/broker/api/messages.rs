@@ -144,7 +144,8 @@ struct Token;
 
 impl Modify for Token {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
+        let bearer =
+            SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
         document.components.get_or_insert_default().add_security_scheme("token", bearer);
     }
 }

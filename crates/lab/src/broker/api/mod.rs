@@ -31,12 +31,14 @@ use utoipa_axum::routes;
 pub const MAX_BODY: usize = 4 << 10;
 /// The most requests of a client at once; those after it at [`REQUESTS_PER_SECOND`].
 pub const REQUEST_BURST: u32 = 60;
-/// The most requests of a client a second in the long run. A client is an IPv4 address or an IPv6 network of 64 bits.
+/// The most requests of a client a second in the long run. A client is an IPv4 address or an IPv6
+/// network of 64 bits.
 pub const REQUESTS_PER_SECOND: u32 = 20;
-/// The most clients whose rates are kept; those beyond share one until some have been quiet for a few seconds.
+/// The most clients whose rates are kept; those beyond share one until some have been quiet for a
+/// few seconds.
 pub const MAX_CLIENTS: usize = 10_000;
 /// The shortest token, characters.
-pub const LEAST_TOKEN: usize = super::read::LEAST_SECRET;
+pub const MIN_TOKEN: usize = super::read::MIN_SECRET;
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -71,7 +73,8 @@ impl Api {
 
     /// The routes and nothing else: what is not there is told only those who may ask.
     pub(crate) fn alone(self: &Arc<Self>) -> Router {
-        let nothing = async || messages::problem(StatusCode::NOT_FOUND, "there is nothing at this address");
+        let nothing =
+            async || messages::problem(StatusCode::NOT_FOUND, "there is nothing at this address");
         self.guarded(Router::from(self.documented()).fallback(nothing))
     }
 

@@ -22,7 +22,8 @@ fn api(token: Option<&str>) -> Arc<Api> {
         distances: Vec::new(),
     };
     let services = vec![Service { name: "meet".to_owned(), specialised: true }];
-    let config = Config { lifetime: units::Duration::from_secs(600), relays: vec![relay], services };
+    let config =
+        Config { lifetime: units::Duration::from_secs(600), relays: vec![relay], services };
     Api::new(Broker::new(config), token.map(Secret::new))
 }
 
@@ -55,7 +56,13 @@ fn ask(address: SocketAddr, request: &str, token: Option<&str>, body: &str) -> A
 }
 
 /// Asks a server that the client believes to be called `host`.
-fn ask_as(address: SocketAddr, host: &str, request: &str, token: Option<&str>, body: &str) -> Answer {
+fn ask_as(
+    address: SocketAddr,
+    host: &str,
+    request: &str,
+    token: Option<&str>,
+    body: &str,
+) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let bearer = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
@@ -85,16 +92,24 @@ fn a_session_is_given_counted_and_given_back() {
         let session = given.json();
         assert_eq!(session["relay"], "paris");
         assert_eq!(session["dscp"], serde_json::json!({"audio": 46, "video": 34}));
-        assert_eq!((session["lifetime"].as_u64(), &session["specialised"]), (Some(600), &Value::Bool(true)));
+        assert_eq!(
+            (session["lifetime"].as_u64(), &session["specialised"]),
+            (Some(600), &Value::Bool(true))
+        );
         let server = &session["iceServers"][0];
-        assert!(server["username"].as_str().unwrap().ends_with(":alice") && server["credential"].is_string());
+        assert!(
+            server["username"].as_str().unwrap().ends_with(":alice")
+                && server["credential"].is_string()
+        );
         assert_eq!(server["urls"][0], "turn:192.0.2.1:3478?transport=udp");
         let full = ask(address, "POST /broker/v1/sessions", None, ASKED);
         assert_eq!((full.status, full.json()["status"].as_u64()), (503, Some(503)));
         assert!(full.head.contains("content-type: application/problem+json"), "{}", full.head);
         assert_eq!(ask(address, "GET /broker/v1/health", None, "").json()["sessions"], 1);
         let counts = ask(address, "GET /metrics", None, "").body;
-        for line in ["weir_broker_sessions{relay=\"paris\"} 1", "weir_broker_capacity{relay=\"paris\"} 1"] {
+        for line in
+            ["weir_broker_sessions{relay=\"paris\"} 1", "weir_broker_capacity{relay=\"paris\"} 1"]
+        {
             assert!(counts.contains(line), "{counts}");
         }
         assert!(counts.contains("weir_broker_refused_total{reason=\"full\"}"), "{counts}");
@@ -125,7 +140,8 @@ fn nobody_is_answered_without_the_token() {
         }
         assert_eq!(ask(address, "GET /broker/v1/health", Some(TOKEN), "").status, 200);
     }
-    // Where the broker is alone there is nothing else, and that too is told only those who have the token.
+    // Where the broker is alone there is nothing else, and that too is told only those who have the
+    // token.
     let [_, alone] = addresses;
     for path in ["/", "/call", "/call.js", "/ws/a"] {
         assert_eq!(ask(alone, &format!("GET {path}"), None, "").status, 401, "{path}");
@@ -165,8 +181,9 @@ fn bad_requests_are_told_what_is_wrong() {
 #[test]
 fn who_asks_too_often_waits() {
     let (_server, [address, _]) = serve(None);
-    let statuses: Vec<u16> =
-        (0..REQUEST_BURST * 4).map(|_| ask(address, "GET /broker/v1/health", None, "").status).collect();
+    let statuses: Vec<u16> = (0..REQUEST_BURST * 4)
+        .map(|_| ask(address, "GET /broker/v1/health", None, "").status)
+        .collect();
     assert!(statuses[..REQUEST_BURST as usize].iter().all(|status| *status == 200));
     // A slow machine earns more meanwhile, but four times as much only in nine seconds.
     let refused = statuses.iter().filter(|status| **status == 429).count();

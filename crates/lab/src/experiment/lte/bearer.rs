@@ -15,9 +15,10 @@ const MAX_BEARERS: usize = 11;
 /// The standardised classes (23.203 table 6.1.7).
 const QCIS: RangeInclusive<u8> = 1..=9;
 /// discardTimer is 50 to 1500 ms or infinity (36.331 § 6.3.2, PDCP-Config).
-const DISCARD_TIMERS: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(1_500);
+const DISCARD_TIMERS: RangeInclusive<Duration> =
+    Duration::from_millis(50)..=Duration::from_millis(1_500);
 /// A packet of Ethernet's size: what every buffer must take in.
-const LEAST_BUFFER: Bytes = Bytes::new(1_500);
+const MIN_BUFFER: Bytes = Bytes::new(1_500);
 
 /// The bearers under `bearer`, the default bearer first and the others in the order of the file.
 pub(super) fn read(table: &mut Reader<'_>, hosts: &[&str]) -> Result<Vec<BearerConfig>, Fault> {
@@ -44,7 +45,8 @@ fn default(node: &Node, path: &str) -> Result<BearerConfig, Fault> {
     let mut table = Reader::new(node, path)?;
     let bearer = common(&mut table)?;
     if bearer.is_gbr() {
-        let reason = format!("QCI {} guarantees a bit rate, which the default bearer never has", bearer.qci);
+        let reason =
+            format!("QCI {} guarantees a bit rate, which the default bearer never has", bearer.qci);
         return Err(table.fault("qci", reason, "write 5 to 9"));
     }
     if table.node("filter").is_some() {
@@ -80,7 +82,8 @@ fn common(table: &mut Reader<'_>) -> Result<BearerConfig, Fault> {
     let usual = BearerConfig::default();
     let qci = within(table, "qci", usual.qci, QCIS)?;
     let gbr: Option<Bitrate> = table.optional("gbr")?;
-    let rlc = choice(table, "rlc", &[("am", RlcMode::Acknowledged), ("um", RlcMode::Unacknowledged)])?;
+    let rlc =
+        choice(table, "rlc", &[("am", RlcMode::Acknowledged), ("um", RlcMode::Unacknowledged)])?;
     let both = buffer(table, "queue")?;
     let up = buffer(table, "up")?.or_else(|| both.clone()).unwrap_or(usual.up);
     let down = buffer(table, "down")?.or(both).unwrap_or(usual.down);
@@ -89,7 +92,11 @@ fn common(table: &mut Reader<'_>) -> Result<BearerConfig, Fault> {
     match gbr {
         None if bearer.is_gbr() => {
             let reason = format!("QCI {qci} needs a guaranteed bit rate (23.203 table 6.1.7)");
-            Err(table.fault("gbr", reason, "write gbr = a rate such as \"500kbit/s\", or a QCI of 5 to 9"))
+            Err(table.fault(
+                "gbr",
+                reason,
+                "write gbr = a rate such as \"500kbit/s\", or a QCI of 5 to 9",
+            ))
         }
         Some(_) if !bearer.is_gbr() => {
             let reason = format!("QCI {qci} has no guaranteed bit rate (23.203 table 6.1.7)");
@@ -106,9 +113,9 @@ fn common(table: &mut Reader<'_>) -> Result<BearerConfig, Fault> {
 fn buffer(table: &mut Reader<'_>, key: &'static str) -> Result<Option<QueueConfig>, Fault> {
     let queue = queue(table, key)?;
     if let Some(QueueConfig::Bfifo(limit)) = queue
-        && limit < LEAST_BUFFER
+        && limit < MIN_BUFFER
     {
-        let reason = format!("a limit of {limit} takes in no packet of {} bytes", LEAST_BUFFER.get());
+        let reason = format!("a limit of {limit} takes in no packet of {} bytes", MIN_BUFFER.get());
         return Err(table.fault(key, reason, "write a larger limit"));
     }
     Ok(queue)

@@ -9,9 +9,14 @@ const DSCP_MASK: u32 = 0xfc;
 /// IANA's numbers.
 const PROTOCOLS: [(&str, u8); 3] = [("icmp", 1), ("tcp", 6), ("udp", 17)];
 
-/// `{ dscp = "af41", protocol = "udp", from = "HOST", to = "HOST", src_port = 5000, dst_port = 5000 }`: all of it must fit. `bearer` is
-/// the place of its bearer, by which filters are asked.
-pub(super) fn read(node: &Node, path: &str, bearer: usize, hosts: &[&str]) -> Result<Filter, Fault> {
+/// `{ dscp = "af41", protocol = "udp", from = "HOST", to = "HOST", src_port = 5000, dst_port = 5000
+/// }`: all of it must fit. `bearer` is the place of its bearer, by which filters are asked.
+pub(super) fn read(
+    node: &Node,
+    path: &str,
+    bearer: usize,
+    hosts: &[&str],
+) -> Result<Filter, Fault> {
     let mut table = Reader::new(node, path)?;
     let mut matches = Vec::new();
     if table.node("dscp").is_some() {
@@ -35,7 +40,12 @@ pub(super) fn read(node: &Node, path: &str, bearer: usize, hosts: &[&str]) -> Re
     table.finish()?;
     if matches.is_empty() {
         let mend = "write what must fit, such as { dscp = \"af41\" }";
-        return Err(Fault::new(place, path, "every packet fits, and the default bearer is idle", mend));
+        return Err(Fault::new(
+            place,
+            path,
+            "every packet fits, and the default bearer is idle",
+            mend,
+        ));
     }
     let place = u16::try_from(bearer).unwrap_or(u16::MAX);
     Ok(Filter { prio: place, ipv6: None, matches, class: place })
@@ -45,7 +55,9 @@ pub(super) fn read(node: &Node, path: &str, bearer: usize, hosts: &[&str]) -> Re
 fn protocol(table: &mut Reader<'_>) -> Result<Option<u8>, Fault> {
     let number = match table.node("protocol").map(|node| &node.value) {
         None => return Ok(None),
-        Some(Value::Text(word)) => PROTOCOLS.iter().find(|(name, _)| name == word).map(|(_, number)| *number),
+        Some(Value::Text(word)) => {
+            PROTOCOLS.iter().find(|(name, _)| name == word).map(|(_, number)| *number)
+        }
         Some(Value::Integer(number)) => u8::try_from(*number).ok(),
         Some(_) => None,
     };
@@ -53,7 +65,11 @@ fn protocol(table: &mut Reader<'_>) -> Result<Option<u8>, Fault> {
     number.map(Some).ok_or_else(|| table.fault("protocol", "not a protocol", mend))
 }
 
-fn host(table: &mut Reader<'_>, key: &'static str, hosts: &[&str]) -> Result<Option<HostId>, Fault> {
+fn host(
+    table: &mut Reader<'_>,
+    key: &'static str,
+    hosts: &[&str],
+) -> Result<Option<HostId>, Fault> {
     let Some(wanted) = table.optional::<String>(key)? else { return Ok(None) };
     let found = (0..).zip(hosts).find(|(_, name)| **name == wanted).map(|(index, _)| HostId(index));
     found.map(Some).ok_or_else(|| {

@@ -19,7 +19,8 @@ use units::{Dbm, Decibels, Duration, Frequency, Metres};
 
 /// From the lowest band below 1 GHz to the highest below 6 GHz (36.101 table 5.5-1).
 const CARRIERS: RangeInclusive<Frequency> = Frequency::from_mhz(450)..=Frequency::from_mhz(6_000);
-/// 43 and 46 dBm are assumed (25.814 table A.2.1.1-3); home base stations have 20 dBm (36.104 table 6.2-1) and less.
+/// 43 and 46 dBm are assumed (25.814 table A.2.1.1-3); home base stations have 20 dBm (36.104 table
+/// 6.2-1) and less.
 const TX_POWERS: RangeInclusive<Dbm> = Dbm::new(0)..=Dbm::new(60);
 /// An antenna behind long cables, to a narrow beam.
 const GAINS: RangeInclusive<Decibels> = Decibels::new(-10)..=Decibels::new(30);
@@ -56,13 +57,17 @@ pub(super) fn read_networks(
 }
 
 /// Refuses a network that no host is in: it would say something of nobody.
-pub(super) fn check_used(networks: &[(LteConfig, Place)], hosts: &[HostConfig]) -> Result<(), Fault> {
+pub(super) fn check_used(
+    networks: &[(LteConfig, Place)],
+    hosts: &[HostConfig],
+) -> Result<(), Fault> {
     let used = |index: usize| {
-        hosts
-            .iter()
-            .any(|host| matches!(&host.access, AccessConfig::Lte(terminal) if terminal.network == index))
+        hosts.iter().any(
+            |host| matches!(&host.access, AccessConfig::Lte(terminal) if terminal.network == index),
+        )
     };
-    let Some((_, (network, place))) = networks.iter().enumerate().find(|(index, _)| !used(*index)) else {
+    let Some((_, (network, place))) = networks.iter().enumerate().find(|(index, _)| !used(*index))
+    else {
         return Ok(());
     };
     let distance = if network.layout == Layout::Single { ", distance = \"100m\"" } else { "" };
@@ -70,7 +75,12 @@ pub(super) fn check_used(networks: &[(LteConfig, Place)], hosts: &[HostConfig]) 
         "write lte = {{ network = \"{}\"{distance} }} in a host, or leave the network out",
         network.name
     );
-    Err(Fault::new(*place, format!("lte.{}", network.name), "an LTE network without terminals", mend))
+    Err(Fault::new(
+        *place,
+        format!("lte.{}", network.name),
+        "an LTE network without terminals",
+        mend,
+    ))
 }
 
 fn network(name: &str, node: &Node, hosts: &[&str], files: &Files) -> Result<LteConfig, Fault> {
@@ -89,7 +99,8 @@ fn network(name: &str, node: &Node, hosts: &[&str], files: &Files) -> Result<Lte
     let noise_figure = between(&mut table, "noise_figure", usual.noise_figure, &NOISE_FIGURES)?;
     let layers = within(&mut table, "layers", usual.layers, LAYERS)?;
     let scheduler = scheduler(&mut table)?;
-    let harq_retransmissions = within(&mut table, "harq_retransmissions", usual.harq_retransmissions, HARQ)?;
+    let harq_retransmissions =
+        within(&mut table, "harq_retransmissions", usual.harq_retransmissions, HARQ)?;
     let scheduling_request_period = period(&mut table, usual.scheduling_request_period)?;
     let handover = handover(&mut table, layout)?;
     let bearers = bearer::read(&mut table, hosts)?;
@@ -119,7 +130,8 @@ fn bandwidth(table: &mut Reader<'_>) -> Result<ChannelBandwidth, Fault> {
     let wanted = table.or("bandwidth", usual.frequency())?;
     let found = ChannelBandwidth::ALL.into_iter().find(|bandwidth| bandwidth.frequency() == wanted);
     found.ok_or_else(|| {
-        let known: Vec<_> = ChannelBandwidth::ALL.iter().map(|one| one.frequency().to_string()).collect();
+        let known: Vec<_> =
+            ChannelBandwidth::ALL.iter().map(|one| one.frequency().to_string()).collect();
         let mend = format!("write one of {}", known.join(", "));
         table.fault("bandwidth", format!("no carrier of LTE is {wanted} wide"), mend)
     })
@@ -143,7 +155,11 @@ fn layout(table: &mut Reader<'_>) -> Result<Layout, Fault> {
                 1 => 1,
                 3 => 3,
                 other => {
-                    return Err(table.fault("sectors", format!("{other} sectors a site"), "write 1 or 3"));
+                    return Err(table.fault(
+                        "sectors",
+                        format!("{other} sectors a site"),
+                        "write 1 or 3",
+                    ));
                 }
             };
             let inter_site_distance = between(table, "inter_site_distance", APART, &SITES_APART)?;
@@ -163,7 +179,11 @@ fn scheduler(table: &mut Reader<'_>) -> Result<Scheduler, Fault> {
     if !fair {
         if table.node("scheduler_window").is_some() {
             let reason = "one after the other: nothing is averaged";
-            return Err(table.fault("scheduler_window", reason, "leave it out, or write scheduler = \"pf\""));
+            return Err(table.fault(
+                "scheduler_window",
+                reason,
+                "leave it out, or write scheduler = \"pf\"",
+            ));
         }
         return Ok(Scheduler::RoundRobin);
     }
@@ -215,7 +235,8 @@ fn find<'a>(
                 "add [lte.city]",
             )),
             several => {
-                let names: Vec<_> = several.iter().map(|(network, _)| network.name.as_str()).collect();
+                let names: Vec<_> =
+                    several.iter().map(|(network, _)| network.name.as_str()).collect();
                 let reason = format!("there are {} LTE networks", names.len());
                 let mend = format!("write network = one of {}", names.join(", "));
                 Err(Fault::new(table.place(), table.path("network"), reason, mend))

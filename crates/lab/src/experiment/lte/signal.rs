@@ -8,7 +8,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use units::{Decibels, Metres};
 
-/// Free space at 450 MHz is 85 dB at a kilometre, dense cities at 6 GHz some 150 dB; somewhat more to either side.
+/// Free space at 450 MHz is 85 dB at a kilometre, dense cities at 6 GHz some 150 dB; somewhat more
+/// to either side.
 const LOSSES: RangeInclusive<Decibels> = Decibels::new(60)..=Decibels::new(200);
 /// 2 to 6 are published (Rappaport 2002 table 4.2); somewhat more to either side.
 const EXPONENTS: RangeInclusive<f64> = 1.0..=8.0;
@@ -51,7 +52,9 @@ pub(super) fn fast_fading(table: &mut Reader<'_>, files: &Files) -> Result<FastF
     match table.node("fast_fading") {
         None => Ok(FastFading::default()),
         Some(node @ Node { value: Value::Table(_), .. }) => trace(node, &path, files),
-        Some(Node { value: Value::Text(word), .. }) if word == "rayleigh" => Ok(FastFading::Rayleigh),
+        Some(Node { value: Value::Text(word), .. }) if word == "rayleigh" => {
+            Ok(FastFading::Rayleigh)
+        }
         Some(Node { value: Value::Text(word), .. }) if word == "none" => Ok(FastFading::None),
         Some(node) => {
             let reason = match &node.value {

@@ -13,7 +13,8 @@ const DISTANCES: RangeInclusive<Metres> = Metres::new(1)..=Metres::new(50_000);
 const OBSTACLES: RangeInclusive<Decibels> = Decibels::ZERO..=Decibels::new(100);
 /// The fastest that LTE is made for (25.913 § 7.3).
 const SPEEDS: RangeInclusive<Speed> = Speed::ZERO..=Speed::from_kmh(500);
-/// From the least output power (36.101 table 6.3.2.1-1) to somewhat above that of power class 1 (table 6.2.2-1).
+/// From the least output power (36.101 table 6.3.2.1-1) to somewhat above that of power class 1
+/// (table 6.2.2-1).
 const TX_POWERS: RangeInclusive<Dbm> = Dbm::new(-40)..=Dbm::new(33);
 
 /// The `lte` of a host, in one of these networks.
@@ -48,7 +49,11 @@ fn anywhere(table: &mut Reader<'_>) -> Result<Start, Fault> {
     for key in ["distance", "obstacles"] {
         if table.node(key).is_some() {
             let reason = "there are several base stations, and a terminal is anywhere among them";
-            return Err(table.fault(key, reason, "leave it out, or write sites = 1 in the network"));
+            return Err(table.fault(
+                key,
+                reason,
+                "leave it out, or write sites = 1 in the network",
+            ));
         }
     }
     Ok(Start::Anywhere)

@@ -1,7 +1,7 @@
 use crate::experiment::{Cell, Experiment, ExperimentError};
 use net::{
-    AccessConfig, ChannelBandwidth, FastFading, Field, Handover, Layout, LteConfig, LteTerminal, QueueConfig,
-    RlcMode, Scheduler, Start,
+    AccessConfig, ChannelBandwidth, FastFading, Field, Handover, Layout, LteConfig, LteTerminal,
+    QueueConfig, RlcMode, Scheduler, Start,
 };
 use units::{Bitrate, Dbm, Decibels, Duration, Frequency, Metres, Seed, Speed};
 
@@ -54,8 +54,11 @@ fn with_sites(network: &str, terminal: &str) -> Result<Experiment, ExperimentErr
 fn what_is_left_out_is_usual() {
     let (network, terminal) = read(&parse(CITY).unwrap().cells()[0]);
     assert_eq!((network.name.as_str(), network.bandwidth), ("city", ChannelBandwidth::Mhz10));
-    let mut usual =
-        LteConfig { name: network.name.clone(), bandwidth: network.bandwidth, ..LteConfig::default() };
+    let mut usual = LteConfig {
+        name: network.name.clone(),
+        bandwidth: network.bandwidth,
+        ..LteConfig::default()
+    };
     usual.bearers.push(network.bearers[1].clone());
     assert_eq!(format!("{network:?}"), format!("{usual:?}"));
     let start = Start::At { distance: Metres::new(300), obstacles: Decibels::ZERO };
@@ -74,7 +77,8 @@ fn everything_can_be_said() {
                    sectors = 1\ninter_site_distance = \"1732m\"\n\
                    handover = { hysteresis = \"2dB\", time_to_trigger = \"320ms\", interruption = \"30ms\" }\n\
                    bearer.default = { queue = \"fq_codel\", discard_timer = \"1500ms\" }";
-    let terminal = "network = \"city\"\nspeed = \"30km/h\"\ntx_power = \"20dBm\"\nnoise_figure = \"7dB\"";
+    let terminal =
+        "network = \"city\"\nspeed = \"30km/h\"\ntx_power = \"20dBm\"\nnoise_figure = \"7dB\"";
     let (network, terminal) = read(&with_sites(network, terminal).unwrap().cells()[0]);
     assert_eq!(network.carrier, Frequency::from_mhz(900));
     let loss = network.path_loss;
@@ -87,9 +91,15 @@ fn everything_can_be_said() {
     assert_eq!((network.fast_fading, network.layers), (FastFading::None, 1));
     assert_eq!((network.tx_power, network.antenna_gain), (Dbm::new(46), Decibels::new(15)));
     assert_eq!((network.noise_figure, network.harq_retransmissions), (Decibels::new(4), 0));
-    assert_eq!(network.scheduler, Scheduler::ProportionalFair { window: Duration::from_millis(100) });
+    assert_eq!(
+        network.scheduler,
+        Scheduler::ProportionalFair { window: Duration::from_millis(100) }
+    );
     assert_eq!(network.scheduling_request_period, Duration::from_millis(5));
-    assert_eq!(network.layout, Layout::Hexagonal { inter_site_distance: Metres::new(1_732), sectors: 1 });
+    assert_eq!(
+        network.layout,
+        Layout::Hexagonal { inter_site_distance: Metres::new(1_732), sectors: 1 }
+    );
     let handover = Handover {
         hysteresis: Decibels::new(2),
         time_to_trigger: Duration::from_millis(320),
@@ -97,7 +107,10 @@ fn everything_can_be_said() {
     };
     assert_eq!(network.handover, handover);
     let bearer = &network.bearers[0];
-    assert!(matches!((&bearer.up, &bearer.down), (QueueConfig::FqCodel(_), QueueConfig::FqCodel(_))));
+    assert!(matches!(
+        (&bearer.up, &bearer.down),
+        (QueueConfig::FqCodel(_), QueueConfig::FqCodel(_))
+    ));
     assert_eq!(bearer.discard_timer, Some(Duration::from_millis(1_500)));
     assert_eq!((terminal.place, terminal.speed), (Start::Anywhere, Speed::from_kmh(30)));
     assert_eq!((terminal.tx_power, terminal.noise_figure), (Dbm::new(20), Decibels::new(7)));
@@ -152,15 +165,19 @@ fn fading_can_be_a_recording() {
     let error = parse("bad.csv").unwrap_err();
     std::fs::remove_dir_all(&folder).unwrap();
     let FastFading::Trace(trace) = network.fast_fading else { panic!("a trace") };
-    assert_eq!((trace.interval, &trace.gains), (Duration::from_millis(2), &vec![vec![1.0, -2.0, 3.0]]));
+    assert_eq!(
+        (trace.interval, &trace.gains),
+        (Duration::from_millis(2), &vec![vec![1.0, -2.0, 3.0]])
+    );
     assert_eq!((error.line, error.key.as_str()), (Some(7), "lte.city.fast_fading"));
     assert_eq!(error.reason, "bad.csv: line 2: '?' is not a gain from -200 to 100 dB");
 }
 
 #[test]
 fn a_network_and_a_terminal_can_be_set_and_varied() {
-    let set =
-        |key: &str, value: &str| parse(CITY).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())]);
+    let set = |key: &str, value: &str| {
+        parse(CITY).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())])
+    };
     let (network, _) = read(&set("lte.city.scheduler", "rr").unwrap().cells()[0]);
     assert_eq!(network.scheduler, Scheduler::RoundRobin);
     let (network, _) = read(&set("lte.city.bearer.default.down", "codel").unwrap().cells()[0]);
@@ -168,7 +185,10 @@ fn a_network_and_a_terminal_can_be_set_and_varied() {
     let (network, _) = read(&set("lte.*.bearer.*.queue", "bfifo limit 64kB").unwrap().cells()[0]);
     assert!(matches!(network.bearers[1].up, QueueConfig::Bfifo(_)));
     let error = set("lte.citi.scheduler", "rr").unwrap_err().to_string();
-    assert_eq!(error, "--set: lte.citi.scheduler: there is no LTE network 'citi'; the LTE networks are city");
+    assert_eq!(
+        error,
+        "--set: lte.citi.scheduler: there is no LTE network 'citi'; the LTE networks are city"
+    );
     let grid = "[grid]\n\"lte.city.bearer.default.queue\" = [\"pfifo limit 100\", \"codel\"]\n\
                 \"host.phone.lte.distance\" = [\"100m\", \"1km\"]\n";
     let experiment = parse(&format!("{CITY}{grid}")).unwrap();
@@ -189,7 +209,10 @@ fn errors_name_the_line_the_key_and_the_mend() {
         (TERMINAL, "network = \"city\"\ndistance = \"300m\"\n[lte.town]\nsites = 7"),
         ("[host.server]", "[lte.town]\n[host.server]"),
         ("[host.server]", "[lte.'to.wn']\n[host.server]"),
-        ("[host.server]", "[lte.town]\n[host.server]\nlte = { network = \"citi\", distance = \"1km\" }"),
+        (
+            "[host.server]",
+            "[lte.town]\n[host.server]\nlte = { network = \"citi\", distance = \"1km\" }",
+        ),
         ("tsq = true", "up = { rate = \"1Mbit/s\" }"),
         ("tsq = true", "wifi = { cell = \"home\", distance = \"1m\" }"),
         (NETWORK, "bandwidth = \"7MHz\""),
@@ -250,7 +273,10 @@ fn errors_name_the_line_the_key_and_the_mend() {
         (TERMINAL, "distance = \"300m\"\nspeed = \"501km/h\""),
         (TERMINAL, "distance = \"300m\"\ntx_power = \"40dBm\""),
         (TERMINAL, "distance = \"300m\"\nwalls = 2"),
-        ("[lte.city]\nbandwidth = \"10MHz\"\n\n[lte.city.bearer.calls]\nfilter = { dscp = \"af41\" }\n", ""),
+        (
+            "[lte.city]\nbandwidth = \"10MHz\"\n\n[lte.city.bearer.calls]\nfilter = { dscp = \"af41\" }\n",
+            "",
+        ),
     ];
     let sites = [
         ("sectors = 2", ""),
@@ -262,15 +288,17 @@ fn errors_name_the_line_the_key_and_the_mend() {
         ("", "obstacles = \"3dB\""),
     ];
     let messages = changes.iter().map(|(old, new)| with(old, new));
-    let messages = messages.chain(sites.iter().map(|(network, terminal)| with_sites(network, terminal)));
+    let messages =
+        messages.chain(sites.iter().map(|(network, terminal)| with_sites(network, terminal)));
     let messages: Vec<_> = messages.map(|result| result.unwrap_err().to_string()).collect();
     insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
 fn a_terminal_has_so_many_bearers() {
-    let bearers: String =
-        (0..11).map(|name| format!("[lte.city.bearer.b{name}]\n{}\n", "filter = { dscp = 8 }")).collect();
+    let bearers: String = (0..11)
+        .map(|name| format!("[lte.city.bearer.b{name}]\n{}\n", "filter = { dscp = 8 }"))
+        .collect();
     let error = with("[host.server]\n", &format!("{bearers}[host.server]\n")).unwrap_err();
     assert_eq!(error.key, "lte.city.bearer.b9");
     assert_eq!(error.reason, "more than 11 bearers, with the default bearer");

@@ -9,8 +9,8 @@ use std::path::Path;
 use units::Duration;
 
 impl Program {
-    /// The program and its arguments, to be executed in the namespace of its host, where hosts have the addresses of
-    /// [`HostId::address`](net::HostId::address). `weir`: this program's own file.
+    /// The program and its arguments, to be executed in the namespace of its host, where hosts have
+    /// the addresses of [`HostId::address`](net::HostId::address). `weir`: this program's own file.
     #[must_use]
     pub fn command(&self, weir: &Path) -> Vec<OsString> {
         let length = self.stop.saturating_since(self.start);
@@ -23,7 +23,9 @@ impl Program {
                 .value("-w", &seconds_up(length))
                 .and(&to.address()),
             ProgramKind::Iperf3(client) => iperf3(client, length),
-            ProgramKind::Iperf3Server { port } => Words::of("iperf3").flag("--server").value("--port", port),
+            ProgramKind::Iperf3Server { port } => {
+                Words::of("iperf3").flag("--server").value("--port", port)
+            }
             ProgramKind::Upload(client) => upload(client, weir, length),
             ProgramKind::UploadServer { port } => Words::of(weir)
                 .and("upload")
@@ -46,7 +48,9 @@ fn iperf3(client: &Iperf3, length: Duration) -> Words {
     words = match client.bytes {
         Some(bytes) => words.value("--bytes", &bytes.get()),
         // Whole seconds are all that it takes; what is left is for its last report.
-        None => words.value("--time", &(length.as_nanos() / Duration::from_secs(1).as_nanos()).max(1)),
+        None => {
+            words.value("--time", &(length.as_nanos() / Duration::from_secs(1).as_nanos()).max(1))
+        }
     };
     if let Some(name) = &client.congestion_control {
         words = words.value("--congestion", name);

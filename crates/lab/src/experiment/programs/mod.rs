@@ -1,7 +1,7 @@
 //! Programs: what really runs on a host when the network of an experiment is emulated.
 //!
-//! `[program.NAME]` sections ─▶ [`Program`]s with ports ─▶ [`Program::command`], for the host's namespace. A simulation leaves
-//! them out.
+//! `[program.NAME]` sections ─▶ [`Program`]s with ports ─▶ [`Program::command`], for the host's
+//! namespace. A simulation leaves them out.
 
 mod command;
 mod ports;
@@ -18,7 +18,8 @@ use units::{Bitrate, Bytes, Duration, Time};
 /// A program on a host: which, where and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Its name, unique among the programs of the file; of a server that is started by itself `HOST.iperf3-5201`.
+    /// Its name, unique among the programs of the file; of a server that is started by itself
+    /// `HOST.iperf3-5201`.
     pub name: String,
     /// The host that it runs on.
     pub host: HostId,
@@ -96,8 +97,9 @@ pub struct Upload {
     pub dscp: Dscp,
 }
 
-/// A TCP flow of an experiment as a real upload, of the same name: bytes, on and off, congestion control, mark and times are
-/// kept. `ecn` and `receive_window` belong to the hosts: net.ipv4.tcp_ecn, net.ipv4.tcp_rmem. None of a flow of pages that are read.
+/// A TCP flow of an experiment as a real upload, of the same name: bytes, on and off, congestion
+/// control, mark and times are kept. `ecn` and `receive_window` belong to the hosts:
+/// net.ipv4.tcp_ecn, net.ipv4.tcp_rmem. None of a flow of pages that are read.
 #[must_use]
 pub fn upload_of(flow: &TcpConfig) -> Option<Program> {
     let TcpApplication::Stream(source) = flow.application else { return None };
@@ -117,8 +119,9 @@ pub fn upload_of(flow: &TcpConfig) -> Option<Program> {
     })
 }
 
-/// The servers that these programs need and do not start themselves, each once: to be started before them, from the start of the
-/// run until the last of their clients stops. A server that is a program of its own is not among them.
+/// The servers that these programs need and do not start themselves, each once: to be started
+/// before them, from the start of the run until the last of their clients stops. A server that is a
+/// program of its own is not among them.
 #[must_use]
 pub fn servers(programs: &[Program], network: &NetworkConfig) -> Vec<Program> {
     let mut servers: Vec<Program> = Vec::new();
@@ -147,9 +150,10 @@ impl ProgramKind {
         match self {
             Self::Iperf3(client) => Some((client.to, Self::Iperf3Server { port: client.port })),
             Self::Upload(client) => Some((client.to, Self::UploadServer { port: client.port })),
-            Self::Ping { .. } | Self::Iperf3Server { .. } | Self::UploadServer { .. } | Self::Command(_) => {
-                None
-            }
+            Self::Ping { .. }
+            | Self::Iperf3Server { .. }
+            | Self::UploadServer { .. }
+            | Self::Command(_) => None,
         }
     }
 }

@@ -8,11 +8,16 @@ use std::collections::BTreeSet;
 /// Where iperf3 listens if it is told nothing, and the first of the ports that are given out.
 pub(super) const IPERF3_PORT: u16 = 5201;
 
-/// Gives the clients of iperf3 that name no port (those in `open`) one of their own, and sees that no two programs are in each
-/// other's way. `places`: where each program stands in the file.
-pub(super) fn assign(programs: &mut [Program], open: &[usize], places: &[Place]) -> Result<(), Fault> {
+/// Gives the clients of iperf3 that name no port (those in `open`) one of their own, and sees that
+/// no two programs are in each other's way. `places`: where each program stands in the file.
+pub(super) fn assign(
+    programs: &mut [Program],
+    open: &[usize],
+    places: &[Place],
+) -> Result<(), Fault> {
     let is_open: BTreeSet<usize> = open.iter().copied().collect();
-    let settled: Vec<usize> = (0..programs.len()).filter(|index| !is_open.contains(index)).collect();
+    let settled: Vec<usize> =
+        (0..programs.len()).filter(|index| !is_open.contains(index)).collect();
     check(programs, &settled, places)?;
     let seats = settled.iter().filter_map(|index| seat(&programs[*index]));
     let mut taken: BTreeSet<(HostId, u16)> = seats.map(|(host, port, _)| (host, port)).collect();
@@ -33,9 +38,15 @@ fn check(programs: &[Program], settled: &[usize], places: &[Place]) -> Result<()
         let Some((_, port, _)) = seat(program) else { continue };
         let mut earlier = settled[..count].iter().map(|other| &programs[*other]);
         if let Some(rival) = earlier.find(|rival| in_the_way(rival, program)) {
-            let reason = format!("port {port} is taken at the same time by program '{}'", rival.name);
+            let reason =
+                format!("port {port} is taken at the same time by program '{}'", rival.name);
             let mend = "give one of them another port or another time";
-            return Err(Fault::new(places[*index], format!("program.{}", program.name), reason, mend));
+            return Err(Fault::new(
+                places[*index],
+                format!("program.{}", program.name),
+                reason,
+                mend,
+            ));
         }
     }
     Ok(())

@@ -26,7 +26,8 @@ const MAX_NAME: usize = 15;
 
 const ONE_OF: &str = "write one of ping, iperf3, upload, command";
 
-/// The programs of a document, in the order of the file. One that has the name of one of `flows` has its ends too, and runs in its place.
+/// The programs of a document, in the order of the file. One that has the name of one of `flows`
+/// has its ends too, and runs in its place.
 pub(in crate::experiment) fn read(
     top: &mut Reader<'_>,
     network: &NetworkConfig,
@@ -45,7 +46,8 @@ pub(in crate::experiment) fn read(
         if let Some(flow) = flows.iter().find(|flow| flow.name == name)
             && !takes_place_of(&program, flow)
         {
-            let reason = "there is a TCP flow of this name, between other hosts or to be made otherwise";
+            let reason =
+                "there is a TCP flow of this name, between other hosts or to be made otherwise";
             let mend = "to run in its place, let it be an iperf3 or an upload from its sender to its receiver; else give it another name";
             return Err(Fault::new(node.place, format!("program.{name}"), reason, mend));
         }
@@ -86,7 +88,8 @@ impl Section<'_> {
         let Some((kind, has_port)) = self.kind(&mut table)? else {
             // A slip in the key is likelier than none.
             table.finish()?;
-            let (path, reason) = (format!("program.{}", self.name), "it does not say what is to run");
+            let (path, reason) =
+                (format!("program.{}", self.name), "it does not say what is to run");
             return Err(Fault::new(node.place, path, reason, ONE_OF));
         };
         table.finish()?;
@@ -138,7 +141,11 @@ impl Section<'_> {
         let interval = inner.or("interval", PING_INTERVAL)?;
         if interval < MIN_INTERVAL {
             let reason = format!("{interval} is below {MIN_INTERVAL}");
-            return Err(inner.fault("interval", reason, format!("write a time from {MIN_INTERVAL} up")));
+            return Err(inner.fault(
+                "interval",
+                reason,
+                format!("write a time from {MIN_INTERVAL} up"),
+            ));
         }
         let size = inner.or("size", PING_SIZE)?;
         if size > MAX_PING_SIZE {
@@ -169,7 +176,11 @@ impl Section<'_> {
         }
         let flows = inner.or("flows", 1)?;
         if !(1..=MAX_FLOWS).contains(&flows) {
-            return Err(inner.fault("flows", format!("{flows} flows"), format!("write 1 to {MAX_FLOWS}")));
+            return Err(inner.fault(
+                "flows",
+                format!("{flows} flows"),
+                format!("write 1 to {MAX_FLOWS}"),
+            ));
         }
         let bytes = inner.optional("bytes")?;
         ends::positive(&inner, "bytes", bytes != Some(Bytes::ZERO))?;
@@ -241,7 +252,11 @@ fn congestion_control(table: &mut Reader<'_>) -> Result<Option<String>, Fault> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(plain) {
         let reason = format!("'{name}' is not the name of a congestion control");
-        return Err(table.fault("congestion_control", reason, "write one such as cubic, reno or bbr"));
+        return Err(table.fault(
+            "congestion_control",
+            reason,
+            "write one such as cubic, reno or bbr",
+        ));
     }
     Ok(Some(name))
 }

@@ -49,7 +49,9 @@ fn every_kind_becomes_a_command() {
     );
     assert_eq!(line("iperf3 = \"server\""), "iperf3 --server --port 5201");
     assert_eq!(
-        line("upload = { to = \"bob\", bytes = \"5MB\", congestion_control = \"cubic\", dscp = \"cs1\" }"),
+        line(
+            "upload = { to = \"bob\", bytes = \"5MB\", congestion_control = \"cubic\", dscp = \"cs1\" }"
+        ),
         "/opt/weir upload client 10.0.0.2 --port 5601 --json --interval 100ms --duration 60s --bytes 5MB \
          --congestion-control cubic --dscp 8"
     );
@@ -81,10 +83,19 @@ fn clients_of_one_host_get_ports_of_their_own() {
     let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
     assert_eq!(
         names,
-        ["bob.iperf3-5201", "bob.iperf3-5203", "carol.iperf3-5201", "bob.iperf3-5202", "bob.upload-5601"]
+        [
+            "bob.iperf3-5201",
+            "bob.iperf3-5203",
+            "carol.iperf3-5201",
+            "bob.iperf3-5202",
+            "bob.upload-5601"
+        ]
     );
     assert_eq!(command(&servers[1]), "iperf3 --server --port 5203");
-    assert_eq!(command(&servers[4]), "/opt/weir upload server --listen [::]:5601 --interval 100ms --json");
+    assert_eq!(
+        command(&servers[4]),
+        "/opt/weir upload server --listen [::]:5601 --interval 100ms --json"
+    );
     assert_eq!(
         (servers[4].host, servers[4].start, servers[4].stop),
         (HostId(1), Time::ZERO, Time::from_secs(60))
@@ -122,8 +133,10 @@ fn programs_alone_are_valid_and_cannot_be_simulated() {
     );
     let flow = "[tcp.f]\nfrom = \"alice\"\nto = \"bob\"\n";
     assert!(parse(&format!("{alone}{flow}")).unwrap().simulated().is_ok());
-    let axis = "[[axis]]\nname = \"a\"\npoints = [{ label = \"x\" }, { label = \"y\", tcp = [] }]\n";
-    let error = parse(&format!("{alone}{flow}{axis}")).unwrap().simulated().unwrap_err().to_string();
+    let axis =
+        "[[axis]]\nname = \"a\"\npoints = [{ label = \"x\" }, { label = \"y\", tcp = [] }]\n";
+    let error =
+        parse(&format!("{alone}{flow}{axis}")).unwrap().simulated().unwrap_err().to_string();
     assert!(error.contains("nothing to simulate in the cell a=y"), "{error}");
 }
 
@@ -135,9 +148,12 @@ fn programs_vary_as_everything_else() {
     let experiment = parse(sections).unwrap();
     let counts: Vec<usize> = experiment.cells().iter().map(|cell| cell.programs().len()).collect();
     assert_eq!(counts, [2, 1, 2, 1]);
-    let set = |key: &str, value: &str| experiment.with_overrides(&[(key.to_owned(), value.to_owned())]);
+    let set =
+        |key: &str, value: &str| experiment.with_overrides(&[(key.to_owned(), value.to_owned())]);
     let changed = set("program.*.start", "5s").unwrap();
-    assert!(changed.cells()[0].programs().iter().all(|program| program.start == Time::from_secs(5)));
+    assert!(
+        changed.cells()[0].programs().iter().all(|program| program.start == Time::from_secs(5))
+    );
     let error = set("program.pp.start", "5s").unwrap_err().to_string();
     assert_eq!(error, "--set: program.pp.start: there is no program 'pp'; the programs are p, q");
     let error = parse(&sections.replace("programs = [\"p\"]", "programs = [\"r\"]")).unwrap_err();
@@ -153,8 +169,10 @@ fn errors_name_the_line_the_key_and_the_mend() {
     let many: String =
         (0..1_001).map(|n| format!("[program.p{n}]\nhost = \"alice\"\nping = \"bob\"\n")).collect();
     let two = |one: &str, other: &str| {
-        parse(&format!("[program.p]\nhost = \"alice\"\n{one}\n[program.q]\nhost = \"alice\"\n{other}\n"))
-            .unwrap_err()
+        parse(&format!(
+            "[program.p]\nhost = \"alice\"\n{one}\n[program.q]\nhost = \"alice\"\n{other}\n"
+        ))
+        .unwrap_err()
     };
     let messages = [
         with(""),
@@ -195,7 +213,8 @@ fn errors_name_the_line_the_key_and_the_mend() {
 #[test]
 fn a_program_takes_the_place_of_the_flow_of_its_name_and_ends() {
     let flow = "[tcp.p]\nfrom = \"alice\"\nto = \"bob\"\n";
-    let with = |host: &str, kind: &str| parse(&format!("{flow}[program.p]\nhost = \"{host}\"\n{kind}\n"));
+    let with =
+        |host: &str, kind: &str| parse(&format!("{flow}[program.p]\nhost = \"{host}\"\n{kind}\n"));
     for (host, kind) in [
         ("alice", "iperf3 = \"bob\""),
         ("alice", "upload = \"bob\""),
@@ -215,7 +234,9 @@ fn a_program_takes_the_place_of_the_flow_of_its_name_and_ends() {
 
 #[test]
 fn one_port_serves_one_client_after_the_other() {
-    let one = "[program.p]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 9 }\nstop = \"10s\"\n";
-    let other = "[program.q]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 9 }\nstart = \"10s\"\n";
+    let one =
+        "[program.p]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 9 }\nstop = \"10s\"\n";
+    let other =
+        "[program.q]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 9 }\nstart = \"10s\"\n";
     assert_eq!(programs(&format!("{one}{other}")).len(), 2);
 }

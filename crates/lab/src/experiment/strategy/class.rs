@@ -7,7 +7,8 @@ use crate::document::{Fault, FromNode, Node, Reader};
 use net::QueueConfig;
 use units::{Bitrate, Ratio};
 
-/// What the class is assured of (§ 7.6.2: a low rate and the higher priority do best; HTB204 has a fifth of its line, § 6.3.6).
+/// What the class is assured of (§ 7.6.2: a low rate and the higher priority do best; HTB204 has a
+/// fifth of its line, § 6.3.6).
 const SHARE: Ratio = Ratio::from_percent(20);
 
 /// What is said of the class.
@@ -29,7 +30,9 @@ impl FromNode for Assured {
             return Some(Ok(Self::Rate(rate)));
         }
         let share = Ratio::from_node(node)?;
-        Some(share.map(Self::Share).map_err(|error| format!("{error}, or a rate such as 204kbit/s")))
+        Some(
+            share.map(Self::Share).map_err(|error| format!("{error}, or a rate such as 204kbit/s")),
+        )
     }
 }
 
@@ -51,7 +54,8 @@ impl Class {
         Ok(Self { rate, priority })
     }
 
-    /// The lines of tc of the tree on a line. Best effort waits in `queue`, or else in the line's own if that can be a class's.
+    /// The lines of tc of the tree on a line. Best effort waits in `queue`, or else in the line's
+    /// own if that can be a class's.
     pub(super) fn script(
         &self,
         table: &Reader<'_>,
@@ -71,9 +75,12 @@ impl Class {
         }
         let rest = match queue {
             Some(queue) if !is_leaf(queue) => {
-                let reason =
-                    "best effort within a class waits in a queue with a limit, and without a rate of its own";
-                return Err(table.fault("queue", reason, "write one such as fq_codel or bfifo limit 125kB"));
+                let reason = "best effort within a class waits in a queue with a limit, and without a rate of its own";
+                return Err(table.fault(
+                    "queue",
+                    reason,
+                    "write one such as fq_codel or bfifo limit 125kB",
+                ));
             }
             Some(queue) => best_effort(queue, rate),
             None => best_effort(&line.queue()?, rate),

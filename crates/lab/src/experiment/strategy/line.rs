@@ -66,10 +66,12 @@ fn named(table: &Reader<'_>, document: &Table, name: &str) -> Result<GatewayLine
         let reason = format!("'{name}': {host} is in {air}, which has no line");
         return Err(table.fault("lines", reason, other));
     }
-    let names = wired(document).map(|(host, way, keys)| (format!("{host}.{}", word(way)), host, way, keys));
+    let names =
+        wired(document).map(|(host, way, keys)| (format!("{host}.{}", word(way)), host, way, keys));
     let names: Vec<_> = names.collect();
     let Some((_, host, way, keys)) = names.iter().find(|(known, ..)| known == name) else {
-        let mend = did_you_mean(name, names.iter().map(|(known, ..)| known.as_str()), "the lines are");
+        let mend =
+            did_you_mean(name, names.iter().map(|(known, ..)| known.as_str()), "the lines are");
         return Err(table.fault("lines", format!("there is no line '{name}'"), mend));
     };
     line(host, *way, *keys).ok_or_else(|| {
@@ -94,8 +96,9 @@ impl GatewayLine {
     /// Its rate, which a class needs to be one for the whole run.
     pub(super) fn constant_rate(&self, table: &Reader<'_>) -> Result<Bitrate, Fault> {
         let mend = "write one rate for the whole run, or name other lines under lines";
-        let varies =
-            |how| table.fault("lines", format!("the rate of {self} {how}: its classes need one"), mend);
+        let varies = |how| {
+            table.fault("lines", format!("the rate of {self} {how}: its classes need one"), mend)
+        };
         if let Value::Table(_) = self.rate.value {
             return Err(varies("is recorded"));
         }
@@ -111,8 +114,8 @@ impl GatewayLine {
         let Some(node) = &self.queue else { return Ok(QueueConfig::default()) };
         let path = format!("host.{self}.queue");
         let words: String = read_value(node, &path)?;
-        words
-            .parse()
-            .map_err(|error: net::QueueConfigError| Fault::new(node.place, path, error.to_string(), ""))
+        words.parse().map_err(|error: net::QueueConfigError| {
+            Fault::new(node.place, path, error.to_string(), "")
+        })
     }
 }

@@ -35,7 +35,8 @@ fn changed(scenario: &Scenario) -> String {
     let mut lines = Vec::new();
     for host in &scenario.network.hosts {
         if let AccessConfig::Wired { up, down } = &host.access {
-            let queues = [("up", up), ("down", down)].map(|(way, line)| (way, line.queue.script("eth0")));
+            let queues =
+                [("up", up), ("down", down)].map(|(way, line)| (way, line.queue.script("eth0")));
             for (way, queue) in queues.iter().filter(|(_, queue)| !queue.contains("unlimited")) {
                 lines.push(format!("{}.{way}\n{queue}", host.name));
             }
@@ -54,7 +55,8 @@ fn each_kind_changes_queues_relays_and_marks() {
     let grid = "[grid]\n\"strategy.kind\" = [\"none\", \"neutral\", \"ott\", \"enterprise\"]";
     let experiment = home(grid).unwrap_or_else(|error| panic!("{error}"));
     let cells = experiment.cells().iter();
-    let shown = cells.map(|cell| format!("{}\n{}\n", cell.label(), changed(&cell.scenario(Seed(1)))));
+    let shown =
+        cells.map(|cell| format!("{}\n{}\n", cell.label(), changed(&cell.scenario(Seed(1)))));
     insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"));
 }
 
@@ -85,10 +87,12 @@ fn what_tc_prints_of_a_strategy_is_read_again() {
 #[test]
 fn the_class_may_have_a_rate_and_the_lower_priority() {
     let classes = |more: &str| {
-        let experiment = home(&format!("kind = \"enterprise\"\nlines = [\"home.up\"]\n{more}")).unwrap();
+        let experiment =
+            home(&format!("kind = \"enterprise\"\nlines = [\"home.up\"]\n{more}")).unwrap();
         let queue = experiment.cells()[0].gateway_queues("eth0").swap_remove(0).tc;
         let of = |class: &str| {
-            let line = queue.lines().find(|line| line.contains(&format!("classid 1:{class}"))).unwrap();
+            let line =
+                queue.lines().find(|line| line.contains(&format!("classid 1:{class}"))).unwrap();
             line.split(" htb ").nth(1).unwrap().split(" burst").next().unwrap().to_owned()
         };
         [of("10"), of("20")]
@@ -110,11 +114,14 @@ fn conferences_and_groups_of_calls_can_be_eligible() {
     let conference = "[conference.room]\nparties = [\"home\", \"net\"]\ntopology = \"mesh\"\n";
     let users = "[users.crowd]\npresent = 2\nlifetime = \"60s\"\npeer = \"net\"\nhost = {}\ncall = { audio = true }\n";
     let text = HOME.replace("calls = [\"main\"]", "kind = \"ott\"\ncalls = [\"room\", \"crowd*\"]");
-    let scenario = parse(&format!("{text}{conference}{users}")).unwrap().cells()[0].scenario(Seed(1));
+    let scenario =
+        parse(&format!("{text}{conference}{users}")).unwrap().cells()[0].scenario(Seed(1));
     let relayed: Vec<&str> = scenario
         .calls
         .iter()
-        .filter(|call| call.relay.is_some() && call.dscp.audio == Dscp::EF && call.dscp.video == Dscp::AF41)
+        .filter(|call| {
+            call.relay.is_some() && call.dscp.audio == Dscp::EF && call.dscp.video == Dscp::AF41
+        })
         .map(|call| call.name.as_str())
         .collect();
     assert_eq!(relayed, ["crowd001", "crowd002", "room-home-net"]);
@@ -141,7 +148,8 @@ fn it_is_varied_and_set_as_anything_else() {
             pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         parse(without).unwrap().with_overrides(&pairs).map_err(|error| error.to_string())
     };
-    let pairs = [("strategy.kind", "ott"), ("strategy.calls", "[\"main\"]"), ("strategy.relay", "turn")];
+    let pairs =
+        [("strategy.kind", "ott"), ("strategy.calls", "[\"main\"]"), ("strategy.relay", "turn")];
     assert!(set(&pairs).unwrap().simulates(&home("kind = \"ott\"").unwrap()));
     assert_eq!(
         set(&pairs[..2]).unwrap_err(),
@@ -197,5 +205,8 @@ fn mistakes_are_named_with_their_mend() {
     insta::assert_snapshot!(messages.join("\n"));
     let nowhere = HOME.replace("rate = \"1Mbit/s\", ", "").replace("rate = \"8Mbit/s\", ", "");
     let error = wrong(format!("{nowhere}kind = \"neutral\"\n"));
-    assert!(error.contains("strategy.lines: no wired line has a rate: there is no gateway"), "{error}");
+    assert!(
+        error.contains("strategy.lines: no wired line has a rate: there is no gateway"),
+        "{error}"
+    );
 }

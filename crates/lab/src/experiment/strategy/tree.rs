@@ -5,7 +5,8 @@ use sim::Marks;
 use std::fmt::Write;
 use units::{Bitrate, Bytes};
 
-/// The marks of the class: audio's and video's (RFC 8837 § 5 has them for interactive media; Janczukowicz 2017 § 4.4.2 has applications set them).
+/// The marks of the class: audio's and video's (RFC 8837 § 5 has them for interactive media;
+/// Janczukowicz 2017 § 4.4.2 has applications set them).
 pub(crate) const MARKS: [Dscp; 2] = [Dscp::EF, Dscp::AF41];
 
 /// Marks of one's own, and those of the class where there are none.
@@ -64,7 +65,8 @@ impl Eligible {
     }
 }
 
-/// HTB on a line: a class of eligible packets with SFQ within (Janczukowicz 2017 § 5.5.2), and best effort. Each may take all of the line if the other leaves it.
+/// HTB on a line: a class of eligible packets with SFQ within (Janczukowicz 2017 § 5.5.2), and best
+/// effort. Each may take all of the line if the other leaves it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tree<'a> {
     /// What the line carries; above the class's rate.
@@ -92,8 +94,14 @@ impl Tree<'_> {
         };
         add("qdisc", format_args!("root handle 1: htb default 20"));
         add("class", format_args!("parent 1: classid 1:1 htb rate {line}"));
-        add("class", format_args!("parent 1:1 classid 1:10 htb rate {class} ceil {line} prio {prio}"));
-        add("class", format_args!("parent 1:1 classid 1:20 htb rate {least} ceil {line} prio {other_prio}"));
+        add(
+            "class",
+            format_args!("parent 1:1 classid 1:10 htb rate {class} ceil {line} prio {prio}"),
+        );
+        add(
+            "class",
+            format_args!("parent 1:1 classid 1:20 htb rate {least} ceil {line} prio {other_prio}"),
+        );
         for mark in MARKS {
             // DSCP is the upper six bits of the byte (RFC 2474 § 3).
             let byte = mark.0 << 2;
@@ -112,10 +120,12 @@ fn rate(rate: Bitrate) -> String {
     rate.to_string().trim_end_matches("/s").to_owned()
 }
 
-/// What best effort waits in where the line has no queue that could be a class's: the large buffer of Janczukowicz 2017 § 6.3.6.
+/// What best effort waits in where the line has no queue that could be a class's: the large buffer
+/// of Janczukowicz 2017 § 6.3.6.
 const LARGE_BUFFER: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
 
-/// Where best effort waits on a line of this rate: in the line's own queue, if packets of a class can wait there.
+/// Where best effort waits on a line of this rate: in the line's own queue, if packets of a class
+/// can wait there.
 pub(crate) fn best_effort(own: &QueueConfig, rate: Bitrate) -> QueueConfig {
     match own {
         own if !is_leaf(own) => LARGE_BUFFER,
@@ -158,8 +168,16 @@ mod tests {
             best_effort: &droptail,
         };
         for (tree, experiment, config) in [
-            (tree(204, Priority::High, Eligible::Marked), "janczukowicz-2017/adsl-ct", "HTB204 fifo 125kB"),
-            (tree(654, Priority::Low, Eligible::Marked), "janczukowicz-2017/adsl-ct", "HTB654 fifo 125kB"),
+            (
+                tree(204, Priority::High, Eligible::Marked),
+                "janczukowicz-2017/adsl-ct",
+                "HTB204 fifo 125kB",
+            ),
+            (
+                tree(654, Priority::Low, Eligible::Marked),
+                "janczukowicz-2017/adsl-ct",
+                "HTB654 fifo 125kB",
+            ),
             (
                 tree(654, Priority::Low, Eligible::To(HostId(2))),
                 "janczukowicz-2017/adsl-ct-turn",
@@ -173,10 +191,14 @@ mod tests {
 
     #[test]
     fn what_is_printed_for_a_device_reads_back_whatever_it_is() {
-        for words in ["fq_codel", "pie bytemode", "bfifo limit 16kB", "sfq", "codel ecn", "cake unlimited"] {
+        for words in
+            ["fq_codel", "pie bytemode", "bfifo limit 16kB", "sfq", "codel ecn", "cake unlimited"]
+        {
             let best_effort: QueueConfig = words.parse().unwrap();
             for priority in [Priority::High, Priority::Same, Priority::Low] {
-                for eligible in [Eligible::Marked, Eligible::To(HostId(300)), Eligible::From(HostId(0))] {
+                for eligible in
+                    [Eligible::Marked, Eligible::To(HostId(300)), Eligible::From(HostId(0))]
+                {
                     let line = Bitrate::from_bps(1_500_001);
                     let class = Bitrate::from_bps(333_333);
                     let tree = Tree { line, class, priority, eligible, best_effort: &best_effort };

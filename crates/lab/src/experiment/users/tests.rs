@@ -42,7 +42,11 @@ fn users_come_one_after_the_other_and_each_has_all() {
     assert_eq!((web.start, web.stop), (call.start, call.stop));
     assert_eq!(call.video.as_ref().unwrap().controller.max_rate, Bitrate::from_mbps(2));
     assert!(!call.two_way && call.audio.is_some());
-    assert_eq!(scenario.calls[21].stop, Time::from_secs(181), "who would stay longer leaves at the end");
+    assert_eq!(
+        scenario.calls[21].stop,
+        Time::from_secs(181),
+        "who would stay longer leaves at the end"
+    );
     let names = scenario.stream_names();
     for name in ["city001.video", "city022.audio", "city022-web.tcp"] {
         assert!(names.iter().any(|known| known == name), "{name}");
@@ -67,13 +71,17 @@ fn users_can_be_set_and_varied_as_anything_else() {
     let calls: Vec<usize> =
         experiment.cells().iter().map(|cell| cell.scenario(Seed(1)).calls.len()).collect();
     assert_eq!(calls, [4, 191]);
-    let set = |key: &str, value: &str| experiment.with_overrides(&[(key.to_owned(), value.to_owned())]);
+    let set =
+        |key: &str, value: &str| experiment.with_overrides(&[(key.to_owned(), value.to_owned())]);
     let other = set("users.city.call.controller", "gcc:jansen-2016").unwrap();
     assert!(other.controllers().all(|controller| controller == "gcc:jansen-2016"));
     let other = experiment.with_controller("gcc:libwebrtc").unwrap();
     assert!(other.controllers().all(|controller| controller == "gcc:libwebrtc"));
     let missing = set("users.town.present", "3").unwrap_err().to_string();
-    assert!(missing.contains("there is no group of users 'town'; the groups of users are city"), "{missing}");
+    assert!(
+        missing.contains("there is no group of users 'town'; the groups of users are city"),
+        "{missing}"
+    );
     let quick = experiment.quick().unwrap().cells()[0].scenario(Seed(1));
     assert_eq!(
         (quick.duration, quick.calls.len()),
@@ -104,7 +112,11 @@ fn what_is_wrong_is_named_with_its_mend() {
         ),
         ("peer =", "pear =", "did you mean peer?"),
         ("host = ", "hosts = ", "did you mean host?"),
-        ("[host.server]", "[host.server]\n[host.city003]", "users.city: there is a [host.city003] already"),
+        (
+            "[host.server]",
+            "[host.server]\n[host.city003]",
+            "users.city: there is a [host.city003] already",
+        ),
         ("gcc:draft-02", "gcc:draft-2", "x.toml:11: users.city.call.controller: "),
         ("\"5Mbit/s\"", "\"5Mbits\"", "x.toml:10: users.city.host.down.rate: "),
         ("pages = 20", "page = 20", "x.toml:12: users.city.web.page"),
@@ -131,7 +143,8 @@ fn what_was_made_knows_its_section() {
     let cell = &experiment.cells()[0];
     let (origins, scenario) = (cell.origins(), cell.scenario(Seed(1)));
     let of = |names: Vec<&str>, origins: &[String]| {
-        let pairs = names.into_iter().zip(origins).map(|(name, origin)| format!("{name} of {origin}"));
+        let pairs =
+            names.into_iter().zip(origins).map(|(name, origin)| format!("{name} of {origin}"));
         pairs.collect::<Vec<_>>().join(", ")
     };
     let calls = scenario.calls.iter().map(|call| call.name.as_str()).collect();

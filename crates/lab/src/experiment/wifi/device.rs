@@ -2,7 +2,9 @@
 
 use crate::document::{Fault, Reader};
 use crate::experiment::words::{choice, queue, within};
-use net::{Buffer, CodelParameters, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice};
+use net::{
+    Buffer, CodelParameters, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice,
+};
 use std::ops::RangeInclusive;
 use units::{Dbm, Duration};
 
@@ -40,13 +42,21 @@ fn rate(table: &mut Reader<'_>, streams: u8) -> Result<RateControl, Fault> {
     }
     let scheme = word.strip_prefix("mcs ").and_then(|number| number.trim().parse::<u8>().ok());
     let Some(scheme) = scheme.filter(|scheme| SCHEMES.contains(scheme)) else {
-        let mend = format!("write minstrel, or \"mcs {}\" to \"mcs {}\"", SCHEMES.start(), SCHEMES.end());
-        return Err(table.fault("rate", format!("no way to choose a rate is called '{word}'"), mend));
+        let mend =
+            format!("write minstrel, or \"mcs {}\" to \"mcs {}\"", SCHEMES.start(), SCHEMES.end());
+        return Err(table.fault(
+            "rate",
+            format!("no way to choose a rate is called '{word}'"),
+            mend,
+        ));
     };
     let needed = scheme / SCHEMES_A_STREAM + 1;
     if needed > streams {
         let reason = format!("mcs {scheme} is of {needed} spatial streams, and there is {streams}");
-        let mend = format!("write \"mcs {}\" or below, or spatial_streams = {needed}", SCHEMES_A_STREAM - 1);
+        let mend = format!(
+            "write \"mcs {}\" or below, or spatial_streams = {needed}",
+            SCHEMES_A_STREAM - 1
+        );
         return Err(table.fault("rate", reason, mend));
     }
     Ok(RateControl::Fixed(scheme))
@@ -63,19 +73,28 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
     if !shared {
         if packets.is_some() {
             let reason = "with a queue for each station the driver holds nothing back";
-            return Err(table.fault("driver", reason, "leave it out, or write buffer = \"shared\""));
+            return Err(table.fault(
+                "driver",
+                reason,
+                "leave it out, or write buffer = \"shared\"",
+            ));
         }
         let queue = queue.unwrap_or_else(|| QueueConfig::FqCodel(mac80211()));
         return Ok(Buffer::PerStation { queue });
     }
     let driver = packets.unwrap_or(driver);
     if !(1..=MAX_DRIVER).contains(&driver) {
-        return Err(table.fault("driver", format!("{driver} packets"), format!("write 1 to {MAX_DRIVER}")));
+        return Err(table.fault(
+            "driver",
+            format!("{driver} packets"),
+            format!("write 1 to {MAX_DRIVER}"),
+        ));
     }
     Ok(Buffer::Shared { queue: queue.unwrap_or(usual), driver })
 }
 
-/// What Linux has for each station (Høiland-Jørgensen et al. 2017, § 3.1; net/mac80211/tx.c, ieee80211_txq_setup_flows).
+/// What Linux has for each station (Høiland-Jørgensen et al. 2017, § 3.1; net/mac80211/tx.c,
+/// ieee80211_txq_setup_flows).
 fn mac80211() -> FqCodelConfig {
     let usual = FqCodelConfig::default();
     let times = CodelParameters {

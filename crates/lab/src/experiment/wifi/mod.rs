@@ -11,12 +11,14 @@ use super::hosts::check_name;
 use super::words::{choice, within};
 use crate::document::{Fault, Node, Place, Reader, Value};
 use net::{
-    AccessConfig, Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig, WifiDevice,
+    AccessConfig, Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig,
+    WifiDevice,
 };
 use std::ops::RangeInclusive;
 use units::{Bytes, Decibels, Duration};
 
-/// The channels of the 2.4 GHz band in steps of 5 MHz (IEEE 802.11-2016 § 19.3.15); the fourteenth is Japan's, without OFDM.
+/// The channels of the 2.4 GHz band in steps of 5 MHz (IEEE 802.11-2016 § 19.3.15); the fourteenth
+/// is Japan's, without OFDM.
 const CHANNELS: RangeInclusive<u8> = 1..=13;
 /// Frames that a compressed block ACK tells of (IEEE 802.11-2016 § 9.3.1.9.3).
 const AMPDU_FRAMES: RangeInclusive<u8> = 1..=64;
@@ -37,7 +39,9 @@ pub(super) fn read_cells(top: &mut Reader<'_>) -> Result<Vec<(WifiConfig, Place)
 /// Refuses a cell that no host is in: it would say something of nobody.
 pub(super) fn check_used(cells: &[(WifiConfig, Place)], hosts: &[HostConfig]) -> Result<(), Fault> {
     let used = |index: usize| {
-        hosts.iter().any(|host| matches!(&host.access, AccessConfig::Wifi(station) if station.cell == index))
+        hosts.iter().any(
+            |host| matches!(&host.access, AccessConfig::Wifi(station) if station.cell == index),
+        )
     };
     let Some((_, (cell, place))) = cells.iter().enumerate().find(|(index, _)| !used(*index)) else {
         return Ok(());
@@ -106,7 +110,11 @@ fn aggregation(table: &mut Reader<'_>) -> Result<Aggregation, Fault> {
     let ampdu_bytes = table.or("ampdu_bytes", usual.ampdu_bytes)?;
     if ampdu_bytes == Bytes::ZERO || ampdu_bytes > AMPDU_BYTES {
         let reason = format!("{ampdu_bytes} is out of range");
-        return Err(table.fault("ampdu_bytes", reason, format!("write 1B to {}B", AMPDU_BYTES.get())));
+        return Err(table.fault(
+            "ampdu_bytes",
+            reason,
+            format!("write 1B to {}B", AMPDU_BYTES.get()),
+        ));
     }
     let ampdu_duration = table.or("ampdu_duration", usual.ampdu_duration)?;
     if ampdu_duration == Duration::ZERO || ampdu_duration > Aggregation::LONGEST {
@@ -128,7 +136,8 @@ fn aggregation(table: &mut Reader<'_>) -> Result<Aggregation, Fault> {
     }
     if ampdu_frames > 1 && amsdu_bytes > Aggregation::AMSDU_IN_AMPDU {
         let reason = format!("{amsdu_bytes} is longer than a frame of an A-MPDU");
-        let mend = format!("write up to {}B, or ampdu_frames = 1", Aggregation::AMSDU_IN_AMPDU.get());
+        let mend =
+            format!("write up to {}B, or ampdu_frames = 1", Aggregation::AMSDU_IN_AMPDU.get());
         return Err(table.fault("amsdu_bytes", reason, mend));
     }
     table.finish()?;

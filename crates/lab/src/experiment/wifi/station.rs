@@ -9,9 +9,11 @@ use units::{Decibels, Duration};
 
 /// As many walls as no signal passes.
 const WALLS: RangeInclusive<u8> = 0..=50;
-/// The greatest spread that is modelled; shadowing is published with 3 to 14 dB within buildings (Rappaport 2002 § 4.11.3).
+/// The greatest spread that is modelled; shadowing is published with 3 to 14 dB within buildings
+/// (Rappaport 2002 § 4.11.3).
 const MAX_DEVIATION: Decibels = Decibels::new(20);
-/// A signal that changes faster than that changes within a transmission, of which the model knows nothing.
+/// A signal that changes faster than that changes within a transmission, of which the model knows
+/// nothing.
 const MIN_COHERENCE: Duration = Duration::from_millis(1);
 
 /// The `wifi` of a host, in one of these cells.
@@ -48,7 +50,8 @@ fn check_streams(table: &Reader<'_>, device: &WifiDevice, cell: &WifiConfig) -> 
         if let RateControl::Fixed(mcs) = sender.rate
             && mcs > most
         {
-            let reason = format!("{who} sends mcs {mcs}, of more spatial streams than the other end has");
+            let reason =
+                format!("{who} sends mcs {mcs}, of more spatial streams than the other end has");
             return Err(table.fault(
                 "spatial_streams",
                 reason,
@@ -72,7 +75,11 @@ fn fading(table: &mut Reader<'_>, key: &'static str) -> Result<Fading, Fault> {
     let coherence = table.required("coherence")?;
     if coherence < MIN_COHERENCE {
         let mend = format!("write a time from {MIN_COHERENCE} up");
-        return Err(table.fault("coherence", format!("{coherence} is below {MIN_COHERENCE}"), mend));
+        return Err(table.fault(
+            "coherence",
+            format!("{coherence} is below {MIN_COHERENCE}"),
+            mend,
+        ));
     }
     table.finish()?;
     Ok(Fading { deviation, coherence })

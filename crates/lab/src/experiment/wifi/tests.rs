@@ -1,6 +1,7 @@
 use crate::experiment::{Cell, Experiment, ExperimentError};
 use net::{
-    AccessConfig, Buffer, ChannelAccess, ChannelWidth, GuardInterval, RateControl, WifiConfig, WifiStation,
+    AccessConfig, Buffer, ChannelAccess, ChannelWidth, GuardInterval, RateControl, WifiConfig,
+    WifiStation,
 };
 use units::{Bytes, Dbm, Decibels, Duration, Metres, Seed};
 
@@ -47,7 +48,10 @@ fn with(old: &str, new: &str) -> Result<Experiment, ExperimentError> {
 #[test]
 fn what_is_left_out_is_usual() {
     let (cell, station) = read(&parse(HOME).unwrap().cells()[0]);
-    assert_eq!((cell.name.as_str(), cell.channel, cell.retry_limit, cell.ccmp), ("home", 11, None, true));
+    assert_eq!(
+        (cell.name.as_str(), cell.channel, cell.retry_limit, cell.ccmp),
+        ("home", 11, None, true)
+    );
     assert_eq!((cell.width, cell.access), (ChannelWidth::Mhz20, ChannelAccess::Dcf));
     assert_eq!(cell.aggregation, net::Aggregation::default());
     assert_eq!((station.cell, station.distance, station.walls), (0, Metres::new(3), 0));
@@ -75,7 +79,10 @@ fn everything_can_be_said() {
         (cell.ccmp, cell.path_loss.exponent, cell.path_loss.wall),
         (false, 3.5, Decibels::from_f64(7.5))
     );
-    assert_eq!((cell.aggregation.ampdu_frames, cell.aggregation.ampdu_bytes), (8, Bytes::new(8_191)));
+    assert_eq!(
+        (cell.aggregation.ampdu_frames, cell.aggregation.ampdu_bytes),
+        (8, Bytes::new(8_191))
+    );
     assert_eq!(cell.aggregation.ampdu_duration, Duration::from_millis(1));
     assert_eq!(cell.aggregation.amsdu_bytes, Bytes::new(3_839));
     assert_eq!((station.walls, station.shadowing.deviation), (2, Decibels::new(2)));
@@ -95,19 +102,24 @@ fn words_stand_for_the_rest() {
         (cell.channel, cell.aggregation.ampdu_frames, cell.aggregation.amsdu_bytes),
         (11, 1, Bytes::ZERO)
     );
-    let (cell, _) = read(&with("tx_power = \"20dBm\"", "buffer = \"per station\"").unwrap().cells()[0]);
+    let (cell, _) =
+        read(&with("tx_power = \"20dBm\"", "buffer = \"per station\"").unwrap().cells()[0]);
     let Buffer::PerStation { queue } = cell.ap.buffer else { panic!("a queue for each") };
     assert!(queue.to_string().starts_with("fq_codel"), "{queue}");
 }
 
 #[test]
 fn a_cell_and_a_station_can_be_set_and_varied() {
-    let set =
-        |key: &str, value: &str| parse(HOME).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())]);
+    let set = |key: &str, value: &str| {
+        parse(HOME).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())])
+    };
     let (cell, _) = read(&set("wifi.home.channel_access", "edca").unwrap().cells()[0]);
     assert_eq!(cell.access, ChannelAccess::Edca);
     let (cell, _) = read(&set("wifi.*.ap.queue", "bfifo limit 64kB").unwrap().cells()[0]);
-    assert!(matches!(cell.ap.buffer, Buffer::Shared { queue: net::QueueConfig::Bfifo(_), driver: 128 }));
+    assert!(matches!(
+        cell.ap.buffer,
+        Buffer::Shared { queue: net::QueueConfig::Bfifo(_), driver: 128 }
+    ));
     let error = set("wifi.hime.channel", "3").unwrap_err().to_string();
     assert_eq!(error, "--set: wifi.hime.channel: there is no cell 'hime'; the cells are home");
     let grid = "[grid]\n\"wifi.home.ap.queue\" = [\"pfifo limit 100\", \"pfifo limit 1000\"]\n\
@@ -123,7 +135,8 @@ fn a_cell_and_a_station_can_be_set_and_varied() {
 
 #[test]
 fn a_gateway_has_the_lines_queues_alone() {
-    let experiment = with("[host.pc1]", "[host.pc1]\nup = { rate = \"1Mbit/s\", queue = \"pfifo limit 9\" }");
+    let experiment =
+        with("[host.pc1]", "[host.pc1]\nup = { rate = \"1Mbit/s\", queue = \"pfifo limit 9\" }");
     let queues = experiment.unwrap().cells()[0].gateway_queues("eth0");
     assert_eq!(queues.iter().map(|queue| queue.line.as_str()).collect::<Vec<_>>(), ["pc1.up"]);
 }
@@ -169,11 +182,18 @@ fn errors_name_the_line_the_key_and_the_mend() {
         ("tx_power = \"20dBm\"", "queue = \"droptail limit 100ms\""),
         ("distance = \"3m\"", "distance = \"3m\"\nwalls = 51"),
         ("distance = \"3m\"", "distance = \"3m\"\nfading = { deviation = \"3dB\" }"),
-        ("distance = \"3m\"", "distance = \"3m\"\nfading = { deviation = \"-3dB\", coherence = \"1s\" }"),
-        ("distance = \"3m\"", "distance = \"3m\"\nshadowing = { deviation = \"3dB\", coherence = \"1us\" }"),
+        (
+            "distance = \"3m\"",
+            "distance = \"3m\"\nfading = { deviation = \"-3dB\", coherence = \"1s\" }",
+        ),
+        (
+            "distance = \"3m\"",
+            "distance = \"3m\"\nshadowing = { deviation = \"3dB\", coherence = \"1us\" }",
+        ),
         ("distance = \"3m\"", "distance = \"3m\"\ndeviation = \"3dB\""),
         ("[wifi.home]\nchannel = 11\n\n[wifi.home.ap]\ntx_power = \"20dBm\"\n", ""),
     ];
-    let messages: Vec<_> = changes.iter().map(|(old, new)| with(old, new).unwrap_err().to_string()).collect();
+    let messages: Vec<_> =
+        changes.iter().map(|(old, new)| with(old, new).unwrap_err().to_string()).collect();
     insta::assert_snapshot!(messages.join("\n"));
 }

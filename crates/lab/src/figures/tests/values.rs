@@ -40,7 +40,8 @@ fn a_table_has_a_row_a_cell_and_a_column_a_value() {
     assert_eq!(table.label, "host.alice.up.rate, host.alice.up.queue");
     let references: Vec<_> = table.rows.iter().map(|row| row.reference).collect();
     assert_eq!(references, [Some(1), Some(1), Some(3), Some(3)], "with the same queue");
-    let columns: Vec<_> = table.columns.iter().map(|column| (column.name.as_str(), column.unit)).collect();
+    let columns: Vec<_> =
+        table.columns.iter().map(|column| (column.name.as_str(), column.unit)).collect();
     assert_eq!(columns, [("rate", Unit::BitsPerSecond), ("loss", Unit::Share)]);
     assert_eq!(table.columns[0].scale.map(|scale| scale.name), Some("kbit/s"));
     let rate = table.value(1, 0).unwrap();
@@ -51,7 +52,10 @@ fn a_table_has_a_row_a_cell_and_a_column_a_value() {
 fn a_table_shows_the_cells_that_it_names() {
     let one = table("label = \"queue\"\ncell = { \"host.alice.up.rate\" = \"1Mbit/s\" }\n");
     let labels: Vec<&str> = one.rows.iter().map(|row| row.label.as_str()).collect();
-    assert_eq!((one.label.as_str(), labels), ("queue", vec!["droptail limit 150ms", "droptail limit 350ms"]));
+    assert_eq!(
+        (one.label.as_str(), labels),
+        ("queue", vec!["droptail limit 150ms", "droptail limit 350ms"])
+    );
     assert!(one.rows.iter().all(|row| row.reference.is_none()) && one.reference.is_empty());
 }
 
@@ -62,7 +66,10 @@ fn points_are_absolute_or_relative_to_one() {
     let named: Vec<_> =
         plain.points.iter().map(|point| (point.label.as_str(), point.series.as_str())).collect();
     assert_eq!(named[1], ("droptail limit 150ms", "1Mbit/s"));
-    assert_eq!((plain.x.unit, plain.y.label.as_str(), plain.y.log), (Unit::BitsPerSecond, "loss", true));
+    assert_eq!(
+        (plain.x.unit, plain.y.label.as_str(), plain.y.log),
+        (Unit::BitsPerSecond, "loss", true)
+    );
     let relative = scatter(&format!("{groups}relative = \"droptail limit 150ms\"\n"));
     assert_eq!(relative.x.label, "rate, relative to droptail limit 150ms");
     let xs: Vec<f64> = relative.points.iter().map(|point| point.x.mean).collect();
@@ -74,13 +81,19 @@ fn points_are_absolute_or_relative_to_one() {
 fn a_reference_that_is_not_there_is_named_with_its_mend() {
     let values = format!("values = [{{ {LOSS} }}]\n");
     let of = |more: &str| message(&format!("kind = \"table\"\ntitle = \"t\"\n{values}{more}"));
-    assert!(of("group = \"nosuch\"").contains("figure 't': group = 'nosuch' is not there; name an axis"));
+    assert!(
+        of("group = \"nosuch\"")
+            .contains("figure 't': group = 'nosuch' is not there; name an axis")
+    );
     let slip = of("group = \"host.alice.up.rate\"\nreference = \"1Mbits\"");
     assert!(
-        slip.contains("reference = '1Mbits' is not there") && slip.contains("did you mean 1Mbit/s?"),
+        slip.contains("reference = '1Mbits' is not there")
+            && slip.contains("did you mean 1Mbit/s?"),
         "{slip}"
     );
-    assert!(of("reference = \"1Mbit/s\"").contains("name the axis that it is a value of: group = …"));
+    assert!(
+        of("reference = \"1Mbit/s\"").contains("name the axis that it is a value of: group = …")
+    );
     let axes = format!("x = {{ {LOSS} }}\ny = {{ {RATE} }}\n");
     let plot = message(&format!(
         "kind = \"scatter\"\ntitle = \"s\"\n{axes}group = \"host.alice.up.rate\"\nrelative = \"2Mbit/s\""

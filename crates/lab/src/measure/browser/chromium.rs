@@ -6,8 +6,9 @@ use std::path::Path;
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Capabilities, ChromiumLikeCapabilities, DesiredCapabilities};
 
-/// The command-line flags of every Chromium, and why each is there. Names: `chrome/common/chrome_switches.cc`,
-/// `content/public/common/content_switches.cc`, `media/base/media_switches.cc`.
+/// The command-line flags of every Chromium, and why each is there. Names:
+/// `chrome/common/chrome_switches.cc`, `content/public/common/content_switches.cc`,
+/// `media/base/media_switches.cc`.
 const FLAGS: [&str; 21] = [
     // No window: a run needs no display.
     "--headless",
@@ -22,14 +23,16 @@ const FLAGS: [&str; 21] = [
     "--use-fake-ui-for-media-stream",
     // The remote video plays without a click.
     "--autoplay-policy=no-user-gesture-required",
-    // Host candidates carry the host's address instead of a name of mDNS (draft-ietf-rtcweb-mdns-ice-candidates), which nobody there
-    // could look up. The others would load their models and lists.
+    // Host candidates carry the host's address instead of a name of mDNS
+    // (draft-ietf-rtcweb-mdns-ice-candidates), which nobody there could look up. The others would
+    // load their models and lists.
     "--disable-features=WebRtcHideLocalIpsWithMdns,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,Translate,AsyncDns",
     // A page that is not seen is not slowed down.
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows",
-    // Nothing but the call's packets: no updates, no reports, no lists, no pings, no look-ups of a proxy, no QUIC beside the call.
+    // Nothing but the call's packets: no updates, no reports, no lists, no pings, no look-ups of a
+    // proxy, no QUIC beside the call.
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-default-apps",
@@ -65,7 +68,8 @@ pub(super) fn capabilities(
         wanted.add_arg(&format!("--use-file-for-fake-video-capture={}", camera.video.display()))?;
         wanted.add_arg(&format!("--use-file-for-fake-audio-capture={}", camera.audio.display()))?;
     }
-    // An empty page at the start: the usual one is a program of its own, which takes half a second of a processor.
+    // An empty page at the start: the usual one is a program of its own, which takes half a second
+    // of a processor.
     let empty = json!({ "session": { "restore_on_startup": 4, "startup_urls": ["about:blank"] } });
     wanted.add_experimental_option("prefs", empty)?;
     Ok(wanted.into())

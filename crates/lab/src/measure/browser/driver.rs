@@ -20,7 +20,8 @@ use tempfile::TempDir;
 const PAUSE: Duration = Duration::from_millis(10);
 /// How long the kernel may take to end what it was told to end.
 const KILLING: Duration = Duration::from_secs(2);
-/// What a browser inherits of our environment; the rest, a desktop's and a proxy's, is none of the run's.
+/// What a browser inherits of our environment; the rest, a desktop's and a proxy's, is none of the
+/// run's.
 const INHERITED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
 /// What the names of their folders begin with.
 const FOLDER: &str = "weir-browser-";
@@ -35,19 +36,28 @@ pub(super) struct Driver {
 
 impl Driver {
     /// Starts it on the host.
-    pub(super) fn start(kind: Kind, host: &Host, programs: &Programs) -> Result<Self, EmulatorError> {
+    pub(super) fn start(
+        kind: Kind,
+        host: &Host,
+        programs: &Programs,
+    ) -> Result<Self, EmulatorError> {
         let home = home()?;
         let port = free_port(host)?;
         let mut command = Command::new(&programs.driver);
         match kind {
             // The browser's own log among the driver's, and of the driver's what went wrong.
-            Kind::Chromium => {
-                command.arg(format!("--port={port}")).args(["--enable-chrome-logs", "--log-level=WARNING"])
-            }
+            Kind::Chromium => command
+                .arg(format!("--port={port}"))
+                .args(["--enable-chrome-logs", "--log-level=WARNING"]),
             // The second port, which is not used, is 9222 on every host unless told otherwise.
-            Kind::Firefox => {
-                command.args(["--port", &port.to_string(), "--websocket-port", "0", "--log", "warn"])
-            }
+            Kind::Firefox => command.args([
+                "--port",
+                &port.to_string(),
+                "--websocket-port",
+                "0",
+                "--log",
+                "warn",
+            ]),
         };
         environment(&mut command, home.path());
         // A group of its own: Ctrl-C is ours, and the browser's processes are known by it.
@@ -75,8 +85,8 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Nobody needs what the browser would save, so it is not asked first. Only what is left of the group is reached, as the
-        // server's number stays its own until it is waited for.
+        // Nobody needs what the browser would save, so it is not asked first. Only what is left of
+        // the group is reached, as the server's number stays its own until it is waited for.
         emulator::make_end(&self.child);
         // It has been told so; what the kernel cannot end is left to the testbed.
         let _ = self.child.wait();
@@ -105,7 +115,9 @@ fn home() -> Result<TempDir, EmulatorError> {
         }
         Ok(home)
     };
-    make().map_err(|error: io::Error| EmulatorError(format!("cannot make a browser's folder: {error}")))
+    make().map_err(|error: io::Error| {
+        EmulatorError(format!("cannot make a browser's folder: {error}"))
+    })
 }
 
 fn environment(command: &mut Command, home: &Path) {
@@ -120,12 +132,14 @@ fn environment(command: &mut Command, home: &Path) {
 
 /// A port of the host's loopback that nothing else has.
 fn free_port(host: &Host) -> Result<u16, EmulatorError> {
-    let bound = || Ok::<_, io::Error>(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port());
+    let bound =
+        || Ok::<_, io::Error>(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port());
     let port = host.within(bound)?;
     port.map_err(|error| EmulatorError(format!("{}: no free port: {error}", host.name())))
 }
 
-/// The processes whose home this is: crash reporters leave the group of what has started them, not its environment.
+/// The processes whose home this is: crash reporters leave the group of what has started them, not
+/// its environment.
 fn living_in(home: &Path) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let wanted = format!("HOME={}", home.display());

@@ -29,7 +29,9 @@ impl fmt::Display for BrowserError {
             ),
             Self::Cancelled => f.write_str("cancelled"),
             Self::Failed { what, log } if log.is_empty() => write!(f, "{what}; it wrote nothing"),
-            Self::Failed { what, log } => write!(f, "{what}; it wrote last:\n  {}", log.join("\n  ")),
+            Self::Failed { what, log } => {
+                write!(f, "{what}; it wrote last:\n  {}", log.join("\n  "))
+            }
         }
     }
 }

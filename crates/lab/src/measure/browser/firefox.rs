@@ -6,11 +6,13 @@ use thirtyfour::common::capabilities::firefox::FirefoxPreferences;
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Capabilities, DesiredCapabilities};
 
-/// The preferences of every Firefox beyond those that Marionette sets for tests (`remote/shared/RecommendedPreferences.sys.mjs`), and why
-/// each is there. Names: `modules/libpref/init/StaticPrefList.yaml`, `browser/app/profile/firefox.js`.
+/// The preferences of every Firefox beyond those that Marionette sets for tests
+/// (`remote/shared/RecommendedPreferences.sys.mjs`), and why each is there. Names:
+/// `modules/libpref/init/StaticPrefList.yaml`, `browser/app/profile/firefox.js`.
 fn preferences() -> Vec<(&'static str, Value)> {
     vec![
-        // Host candidates carry the host's address instead of a name of mDNS, which nobody there could look up.
+        // Host candidates carry the host's address instead of a name of mDNS, which nobody there
+        // could look up.
         ("media.peerconnection.ice.obfuscate_host_addresses", json!(false)),
         // Film and remote video play without a click.
         ("media.autoplay.default", json!(0)),
@@ -25,14 +27,16 @@ fn preferences() -> Vec<(&'static str, Value)> {
         ("dom.min_background_timeout_value", json!(4)),
         ("dom.timeout.enable_budget_timer_throttling", json!(false)),
         ("widget.windows.window_occlusion_tracking.enabled", json!(false)),
-        // Nothing but the call's packets: no experiments, no lists, no look-ups of a proxy or of whether there is an Internet.
+        // Nothing but the call's packets: no experiments, no lists, no look-ups of a proxy or of
+        // whether there is an Internet.
         ("app.normandy.enabled", json!(false)),
         ("nimbus.rollouts.enabled", json!(false)),
         ("network.captive-portal-service.enabled", json!(false)),
         ("network.connectivity-service.enabled", json!(false)),
         ("network.proxy.type", json!(0)),
         ("services.settings.server", json!("data:,#remote-settings-dummy/v1")),
-        // An empty page at the start, and no processes in store for pages that never come: half a second of a processor each.
+        // An empty page at the start, and no processes in store for pages that never come: half a
+        // second of a processor each.
         ("browser.startup.page", json!(0)),
         ("browser.newtabpage.enabled", json!(false)),
         ("browser.newtab.preload", json!(false)),

@@ -35,7 +35,8 @@ use std::time::Duration;
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Capabilities, WebDriver};
 
-/// How long a driver may take until it listens, and then a browser until its session is there, each.
+/// How long a driver may take until it listens, and then a browser until its session is there,
+/// each.
 const START: Duration = Duration::from_secs(20);
 /// How long a page may take to load.
 const LOAD: Duration = Duration::from_secs(20);
@@ -72,8 +73,8 @@ pub struct Launch<'a> {
     pub host: &'a Host,
     /// Sound and picture: Chromium's camera and microphone. `None`: the browser's own fake ones.
     pub media: Option<&'a Media>,
-    /// Whether the host keeps its IPv6 address. Where there are both, browsers call over IPv6 (RFC 8421, section 4), whose headers are
-    /// 20 bytes longer than those that the simulator counts.
+    /// Whether the host keeps its IPv6 address. Where there are both, browsers call over IPv6 (RFC
+    /// 8421, section 4), whose headers are 20 bytes longer than those that the simulator counts.
     pub ipv6: bool,
     /// Set from outside to give up.
     pub cancel: &'a AtomicBool,
@@ -96,14 +97,20 @@ impl Browser {
     /// Starts a browser with an empty profile.
     ///
     /// # Errors
-    /// When a program is missing, does not start within 20 s, or refuses the session; then nothing is left of it.
+    /// When a program is missing, does not start within 20 s, or refuses the session; then nothing
+    /// is left of it.
     pub fn launch(launch: Launch<'_>) -> Result<Self, BrowserError> {
         let programs = Programs::find(launch.kind)?;
         let name = format!("{} on {}", launch.kind.name(), launch.host.name());
-        let plain = |what: String| BrowserError::Failed { what: format!("{name}: {what}"), log: Vec::new() };
+        let plain = |what: String| BrowserError::Failed {
+            what: format!("{name}: {what}"),
+            log: Vec::new(),
+        };
         network::prepare(launch).map_err(plain)?;
-        let start =
-            || Driver::start(launch.kind, launch.host, &programs).map_err(|error| plain(error.to_string()));
+        let start = || {
+            Driver::start(launch.kind, launch.host, &programs)
+                .map_err(|error| plain(error.to_string()))
+        };
         let mut driver = start()?;
         if let Err(error) = until_it_listens(&mut driver, launch, &name) {
             // Another may have taken its port; not twice.
@@ -113,11 +120,14 @@ impl Browser {
             driver = start()?;
             until_it_listens(&mut driver, launch, &name)?;
         }
-        let wanted = capabilities(launch, &programs, &driver).map_err(|error| plain(error.to_string()))?;
+        let wanted =
+            capabilities(launch, &programs, &driver).map_err(|error| plain(error.to_string()))?;
         let opened = Session::open(launch.host, driver.port, wanted, START, launch.cancel);
         let session = opened.map_err(|what| what.error(&name, &driver.tail))?;
-        let failed =
-            |what: &str| BrowserError::Failed { what: format!("{name} {what}"), log: driver.tail.last() };
+        let failed = |what: &str| BrowserError::Failed {
+            what: format!("{name} {what}"),
+            log: driver.tail.last(),
+        };
         let pid = session.process().ok_or_else(|| failed("does not tell its process"))?;
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let process = number.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
@@ -138,11 +148,12 @@ impl Browser {
         self.pid
     }
 
-    /// Opens a page and waits until it is loaded: in the first tab, then each in a tab of its own. The address's fragment is
-    /// kept secret: no error and no line of the log shows it.
+    /// Opens a page and waits until it is loaded: in the first tab, then each in a tab of its own.
+    /// The address's fragment is kept secret: no error and no line of the log shows it.
     ///
     /// # Errors
-    /// When the page cannot be reached or loaded within 20 s, the browser has ended, or `cancel` is set from outside.
+    /// When the page cannot be reached or loaded within 20 s, the browser has ended, or `cancel` is
+    /// set from outside.
     pub fn open(&mut self, url: &str, cancel: &AtomicBool) -> Result<(), BrowserError> {
         let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
         self.driver.tail.hide(fragment);
@@ -157,7 +168,8 @@ impl Browser {
         })?;
         // Chromium's driver does not always say so.
         if self.run("return location.protocol")? == "chrome-error:" {
-            let what = format!("{} {what}: it shows a page of its own that says why not", self.name);
+            let what =
+                format!("{} {what}: it shows a page of its own that says why not", self.name);
             return Err(BrowserError::Failed { what, log: self.driver.tail.last() });
         }
         Ok(())
@@ -168,7 +180,9 @@ impl Browser {
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn title(&mut self) -> Result<String, BrowserError> {
-        self.ask("does not tell its title", PICTURE, &NEVER, |driver| async move { driver.title().await })
+        self.ask("does not tell its title", PICTURE, &NEVER, |driver| async move {
+            driver.title().await
+        })
     }
 
     /// A picture of the page opened last, PNG.
@@ -176,12 +190,9 @@ impl Browser {
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
-        self.ask(
-            "gives no picture",
-            PICTURE,
-            &NEVER,
-            |driver| async move { driver.screenshot_as_png().await },
-        )
+        self.ask("gives no picture", PICTURE, &NEVER, |driver| async move {
+            driver.screenshot_as_png().await
+        })
     }
 
     /// Runs a script in the page opened last, as the body of a function, and gives what it returns.
@@ -207,7 +218,10 @@ impl Browser {
         } else {
             return Ok(());
         };
-        Err(BrowserError::Failed { what: format!("{}: {what}", self.name), log: self.driver.tail.last() })
+        Err(BrowserError::Failed {
+            what: format!("{}: {what}", self.name),
+            log: self.driver.tail.last(),
+        })
     }
 
     /// The last lines, 200 at most, that the browser, its pages' consoles and its driver wrote.
@@ -240,7 +254,11 @@ impl Browser {
     }
 }
 
-fn capabilities(launch: Launch<'_>, programs: &Programs, driver: &Driver) -> WebDriverResult<Capabilities> {
+fn capabilities(
+    launch: Launch<'_>,
+    programs: &Programs,
+    driver: &Driver,
+) -> WebDriverResult<Capabilities> {
     match launch.kind {
         Kind::Chromium => {
             let camera = launch.media.map(|media| Camera { video: &media.y4m, audio: &media.wav });
@@ -250,7 +268,11 @@ fn capabilities(launch: Launch<'_>, programs: &Programs, driver: &Driver) -> Web
     }
 }
 
-fn until_it_listens(driver: &mut Driver, launch: Launch<'_>, name: &str) -> Result<(), BrowserError> {
+fn until_it_listens(
+    driver: &mut Driver,
+    launch: Launch<'_>,
+    name: &str,
+) -> Result<(), BrowserError> {
     let mut waited = Duration::ZERO;
     while !launch.host.listens(driver.port) {
         let what = match driver.ended() {

@@ -21,7 +21,8 @@ const LAUNCHER: (&str, &str) = ("/usr/bin/chromium", "/usr/lib/chromium/chromium
 
 impl Program {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Chromium, Self::Chromedriver, Self::Firefox, Self::Geckodriver];
+    pub const ALL: [Self; 4] =
+        [Self::Chromium, Self::Chromedriver, Self::Firefox, Self::Geckodriver];
 
     /// What it is called, on one system or another.
     #[must_use]
@@ -50,13 +51,16 @@ impl Program {
     pub fn mend(self) -> &'static str {
         match self {
             Self::Chromium => "install Chromium (Debian: apt-get install chromium)",
-            Self::Chromedriver => "install Chromium's driver (Debian: apt-get install chromium-driver)",
+            Self::Chromedriver => {
+                "install Chromium's driver (Debian: apt-get install chromium-driver)"
+            }
             Self::Firefox => "install Firefox (Debian: apt-get install firefox-esr)",
             Self::Geckodriver => "install geckodriver (cargo install geckodriver --locked)",
         }
     }
 
-    /// Its file: the one that its variable names, or the first of its names in `PATH` and in cargo's folder of programs.
+    /// Its file: the one that its variable names, or the first of its names in `PATH` and in
+    /// cargo's folder of programs.
     #[must_use]
     pub fn find(self) -> Option<PathBuf> {
         if let Some(named) = std::env::var_os(self.variable()) {

@@ -51,7 +51,8 @@ impl Session {
     ) -> Result<Self, Failure> {
         let said = |error: &dyn std::fmt::Display| Failure::Said(error.to_string());
         // Its thread is started from the host's, so that its sockets are the host's too.
-        let runtime = host.within(|| Builder::new_multi_thread().worker_threads(1).enable_all().build());
+        let runtime =
+            host.within(|| Builder::new_multi_thread().worker_threads(1).enable_all().build());
         let runtime = runtime.map_err(|error| said(&error))?.map_err(|error| said(&error))?;
         // A proxy of this machine's is not on the way to the host's loopback.
         let client = reqwest::Client::builder().no_proxy().timeout(limit).build();
@@ -63,7 +64,10 @@ impl Session {
     }
 
     /// Asks the driver for something, unless the answer is cancelled from outside.
-    pub(super) fn ask<T: Send + 'static, F: Future<Output = WebDriverResult<T>> + Send + 'static>(
+    pub(super) fn ask<
+        T: Send + 'static,
+        F: Future<Output = WebDriverResult<T>> + Send + 'static,
+    >(
         &self,
         limit: Duration,
         cancel: &AtomicBool,
@@ -75,12 +79,15 @@ impl Session {
 
     /// The browser's version.
     pub(super) fn version(&self) -> &str {
-        self.capability("browserVersion").and_then(serde_json::Value::as_str).unwrap_or("of unknown version")
+        self.capability("browserVersion")
+            .and_then(serde_json::Value::as_str)
+            .unwrap_or("of unknown version")
     }
 
     /// The browser's first process: chromedriver's and geckodriver's own capabilities.
     pub(super) fn process(&self) -> Option<u32> {
-        let told = ["goog:processID", "moz:processID"].into_iter().find_map(|name| self.capability(name));
+        let told =
+            ["goog:processID", "moz:processID"].into_iter().find_map(|name| self.capability(name));
         told.and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok())
     }
 
@@ -132,7 +139,11 @@ fn answer<T: Send + 'static>(
 fn first_line(error: &WebDriverError) -> String {
     let text = error.to_string();
     let said = text.split_once("Additional info:").map_or(text.as_str(), |(_, said)| said);
-    said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it does not say why").to_owned()
+    said.lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("it does not say why")
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -143,10 +154,10 @@ mod tests {
     fn what_a_driver_says_is_told_without_secrets() {
         let tail = Tail::default();
         tail.hide("5ec4e7");
-        let said =
-            "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
-        let error =
-            Failure::Said(said.to_owned()).error("Firefox on bob does not open a page", &tail).to_string();
+        let said = "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
+        let error = Failure::Said(said.to_owned())
+            .error("Firefox on bob does not open a page", &tail)
+            .to_string();
         assert!(error.contains("%3Froom%3Da%23…&c") && !error.contains("5ec4e7"), "{error}");
     }
 }

@@ -10,7 +10,8 @@ const KEPT: usize = 200;
 const SHOWN: usize = 8;
 /// Longer lines are cut, bytes.
 const LONGEST: u64 = 500;
-/// Lines that headless browsers always write on a machine without a desktop, a system bus and a graphics card, and that tell nothing.
+/// Lines that headless browsers always write on a machine without a desktop, a system bus and a
+/// graphics card, and that tell nothing.
 const NOISE: [&str; 6] =
     ["dbus", "D-Bus", "vaapi", "RenderCompositorSWGL", "InitializeSandbox()", "OAuth client"];
 
@@ -58,8 +59,8 @@ impl Tail {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves this word out of what is written from now on. Addresses encode letters and digits as themselves (RFC 3986, section
-    /// 2.3): a secret of these is found there too.
+    /// Leaves this word out of what is written from now on. Addresses encode letters and digits as
+    /// themselves (RFC 3986, section 2.3): a secret of these is found there too.
     pub(in crate::measure) fn hide(&self, secret: &str) {
         if !secret.is_empty() {
             self.kept().secrets.push(secret.to_owned());
@@ -90,11 +91,15 @@ mod tests {
     #[test]
     fn the_last_lines_are_kept_without_noise_and_bounded() {
         let tail = Tail::default();
-        let text: String =
-            (0..=KEPT).map(|number| format!("line {number}\r\n\n[1:ERROR:dbus/bus.cc] none\n")).collect();
+        let text: String = (0..=KEPT)
+            .map(|number| format!("line {number}\r\n\n[1:ERROR:dbus/bus.cc] none\n"))
+            .collect();
         tail.read(text.as_bytes());
         let lines = tail.lines();
-        assert_eq!((lines.len(), lines[0].as_str(), lines[KEPT - 1].as_str()), (KEPT, "line 1", "line 200"));
+        assert_eq!(
+            (lines.len(), lines[0].as_str(), lines[KEPT - 1].as_str()),
+            (KEPT, "line 1", "line 200")
+        );
         assert_eq!(tail.last().len(), SHOWN);
         tail.read("x".repeat(1200).as_bytes());
         assert!(tail.lines().iter().all(|line| line.len() <= 500));

@@ -11,14 +11,16 @@ const STEP: f64 = 100.0;
 /// The longest sampling interval and run that are made of a dump, s.
 const LONGEST_INTERVAL: f64 = 60.0;
 const LONGEST_RUN: f64 = 7.0 * 86_400.0;
-/// The most values that a run is made of, a half gigabyte; two connections over five hours have a sixth of it. Two lone times
-/// far apart, or many short series, would make a small file a large run.
-const MOST_VALUES: usize = 1 << 26;
+/// The most values that a run is made of, a half gigabyte; two connections over five hours have a
+/// sixth of it. Two lone times far apart, or many short series, would make a small file a large
+/// run.
+const MAX_VALUES: usize = 1 << 26;
 
 /// A run made of a dump.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// Its records: of each connection what this end sent (`NAME.video`, `NAME.audio`) and received (`….back`) since the first poll, and the statistics objects.
+    /// Its records: of each connection what this end sent (`NAME.video`, `NAME.audio`) and received
+    /// (`….back`) since the first poll, and the statistics objects.
     pub recording: Recording,
     /// An experiment of the same hosts and calls, so that the run can be shown as others are.
     pub experiment: String,
@@ -26,7 +28,8 @@ pub struct Imported {
     pub notes: Vec<(String, String)>,
 }
 
-/// Makes a run of a dump. One connection is called `main`, several `call1`, `call2`, …; this end is the host `local`.
+/// Makes a run of a dump. One connection is called `main`, several `call1`, `call2`, …; this end is
+/// the host `local`.
 ///
 /// # Errors
 /// When its times make no run.
@@ -46,7 +49,9 @@ pub fn import(dump: &Dump, title: &str) -> Result<Imported, DumpError> {
     notes.extend(dump.browser.iter().map(|browser| ("browser.local".to_owned(), browser.clone())));
     #[expect(clippy::cast_possible_truncation, reason = "checked with the grid")]
     let date = DateTime::from_timestamp_millis(start as i64);
-    notes.extend(date.map(|date| ("date".to_owned(), date.to_rfc3339_opts(SecondsFormat::Secs, true))));
+    notes.extend(
+        date.map(|date| ("date".to_owned(), date.to_rfc3339_opts(SecondsFormat::Secs, true))),
+    );
     notes.push(("imported".to_owned(), "chrome://webrtc-internals".to_owned()));
     for call in collected {
         recording.streams.extend(call.streams);
@@ -82,7 +87,8 @@ fn collect(
     collector.finish()
 }
 
-/// The start in milliseconds since 1970, the sampling interval and the length: the first poll is the first sample.
+/// The start in milliseconds since 1970, the sampling interval and the length: the first poll is
+/// the first sample.
 fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpError> {
     let wrong = || DumpError::new("its times make no run", "make another dump");
     let mut gaps: Vec<f64> = connections
@@ -96,7 +102,8 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     let polls = || connections.iter().flat_map(|connection| &connection.polls).copied();
     let start = polls().fold(f64::INFINITY, f64::min) - interval;
     let length = ((polls().fold(0.0, f64::max) - start) / interval).round() * interval;
-    let is_sane = interval <= LONGEST_INTERVAL * 1e3 && (interval..=LONGEST_RUN * 1e3).contains(&length);
+    let is_sane =
+        interval <= LONGEST_INTERVAL * 1e3 && (interval..=LONGEST_RUN * 1e3).contains(&length);
     if !is_sane || !(0.0..=1e13).contains(&start) {
         return Err(wrong());
     }
@@ -106,7 +113,7 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     let series: usize = connections.iter().map(Connection::series).sum();
     match sample_count(interval, duration) {
         0 => Err(wrong()),
-        samples if samples.saturating_mul(series) > MOST_VALUES => {
+        samples if samples.saturating_mul(series) > MAX_VALUES => {
             let reason = format!("its {series} series over {samples} samples are too many");
             Err(DumpError::new(reason, "make a dump of a shorter call"))
         }

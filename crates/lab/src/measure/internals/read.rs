@@ -9,14 +9,13 @@ use std::io::Read;
 /// The largest dump, unpacked; an hour of two connections is about 30 MB.
 const LARGEST: u64 = 256 << 20;
 /// The most times that the page asked in a dump that is read: over a day, once a second.
-const MOST_POLLS: usize = 100_000;
+const MAX_POLLS: usize = 100_000;
 /// What the page asked at one time lies closer together than this, ms.
 const SAME_POLL: f64 = 100.0;
 /// A gzip file begins so (RFC 1952 § 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-const HOW_TO: &str =
-    "make one at chrome://webrtc-internals with 'Create a WebRTC-Internals dump' while the call is on";
+const HOW_TO: &str = "make one at chrome://webrtc-internals with 'Create a WebRTC-Internals dump' while the call is on";
 
 /// A dump.
 #[derive(Clone, Debug, Default)]
@@ -77,8 +76,9 @@ impl Connection {
 /// When it is too large, no JSON, no dump, or without statistics of RTP.
 pub fn read(bytes: impl Read) -> Result<Dump, DumpError> {
     let text = unpacked(bytes)?;
-    let dump: Value = serde_json::from_slice(&text)
-        .map_err(|error| DumpError::new(format!("it is no dump, for it is no JSON: {error}"), HOW_TO))?;
+    let dump: Value = serde_json::from_slice(&text).map_err(|error| {
+        DumpError::new(format!("it is no dump, for it is no JSON: {error}"), HOW_TO)
+    })?;
     let connections = dump.get("PeerConnections").and_then(Value::as_object);
     let connections = connections
         .ok_or_else(|| DumpError::new("it is no dump, for it has no 'PeerConnections'", HOW_TO))?;
@@ -99,8 +99,9 @@ pub fn read(bytes: impl Read) -> Result<Dump, DumpError> {
 }
 
 fn unpacked(mut bytes: impl Read) -> Result<Vec<u8>, DumpError> {
-    let cannot =
-        |error: std::io::Error| DumpError::new(format!("it cannot be read: {error}"), "name another file");
+    let cannot = |error: std::io::Error| {
+        DumpError::new(format!("it cannot be read: {error}"), "name another file")
+    };
     let (mut head, mut text) = (Vec::new(), Vec::new());
     bytes.by_ref().take(2).read_to_end(&mut head).map_err(cannot)?;
     let whole = head.chain(bytes);
@@ -122,7 +123,9 @@ fn connection(value: &Value) -> Option<Result<Connection, DumpError>> {
     let mut objects: BTreeMap<String, Vec<Series>> = BTreeMap::new();
     for (key, value) in stats {
         // In brackets are what the page itself made of the statistics.
-        let Some((id, member)) = key.rsplit_once('-').filter(|_| !key.contains("-[")) else { continue };
+        let Some((id, member)) = key.rsplit_once('-').filter(|_| !key.contains("-[")) else {
+            continue;
+        };
         let Some(series) = series(member, value) else { continue };
         let all = objects.entry(id.to_owned()).or_default();
         let kind = value.get("statsType").filter(|_| all.is_empty());
@@ -139,8 +142,8 @@ fn connection(value: &Value) -> Option<Result<Connection, DumpError>> {
         Err(error) => return Some(Err(error)),
     };
     for series in objects.values_mut().flatten() {
-        // An object of the other end has the time of its report, which came before the poll that told it; times are in whole
-        // milliseconds.
+        // An object of the other end has the time of its report, which came before the poll that
+        // told it; times are in whole milliseconds.
         let first = polls.partition_point(|poll| poll.floor() < series.start);
         series.first = first.min(polls.len().saturating_sub(series.values.len()));
     }
@@ -161,15 +164,18 @@ fn series(member: &str, value: &Value) -> Option<Series> {
 
 /// When the page asked: the times of the objects of this end, which have them of the asking.
 fn polls(objects: &BTreeMap<String, Vec<Series>>) -> Result<Vec<f64>, DumpError> {
-    let local =
-        objects.values().filter(|object| !is_of(object, &["remote-inbound-rtp", "remote-outbound-rtp"]));
-    let times =
-        local.flatten().filter(|series| series.member == "timestamp").flat_map(|series| &series.values);
+    let local = objects
+        .values()
+        .filter(|object| !is_of(object, &["remote-inbound-rtp", "remote-outbound-rtp"]));
+    let times = local
+        .flatten()
+        .filter(|series| series.member == "timestamp")
+        .flat_map(|series| &series.values);
     let mut times: Vec<f64> = times.filter_map(Value::as_f64).filter(|at| at.is_finite()).collect();
     times.sort_by(f64::total_cmp);
     times.dedup_by(|next, kept| *next - *kept < SAME_POLL);
-    if times.len() > MOST_POLLS {
-        let reason = format!("it has {} times, more than {MOST_POLLS}", times.len());
+    if times.len() > MAX_POLLS {
+        let reason = format!("it has {} times, more than {MAX_POLLS}", times.len());
         return Err(DumpError::new(reason, "make a dump of a shorter call"));
     }
     Ok(times)
@@ -177,12 +183,15 @@ fn polls(objects: &BTreeMap<String, Vec<Series>>) -> Result<Vec<f64>, DumpError>
 
 /// Whether the object is of one of these types.
 fn is_of(object: &[Series], types: &[&str]) -> bool {
-    let kind = object.iter().find(|series| series.member == "type").and_then(|series| series.values.first());
+    let kind = object
+        .iter()
+        .find(|series| series.member == "type")
+        .and_then(|series| series.values.first());
     kind.and_then(Value::as_str).is_some_and(|kind| types.contains(&kind))
 }
 
-/// "Chromium 156.0.8078.79": of the brands with their full versions the last that is not a decoy (Chromium puts one in, named
-/// like 'Not:A-Brand'); else what the user agent says.
+/// "Chromium 156.0.8078.79": of the brands with their full versions the last that is not a decoy
+/// (Chromium puts one in, named like 'Not:A-Brand'); else what the user agent says.
 fn browser(dump: &Value) -> Option<String> {
     let brands = dump.pointer("/UserAgentData/fullVersionList").and_then(Value::as_array);
     let mut named = brands.into_iter().flatten().filter_map(|brand| {
@@ -191,8 +200,9 @@ fn browser(dump: &Value) -> Option<String> {
     });
     let product = || {
         let agent = dump.get("UserAgent")?.as_str()?;
-        let product =
-            agent.split(' ').find(|word| word.contains("Chrome/") || word.starts_with("Firefox/"))?;
+        let product = agent
+            .split(' ')
+            .find(|word| word.contains("Chrome/") || word.starts_with("Firefox/"))?;
         Some(product.replacen('/', " ", 1))
     };
     let found = named.next_back().or_else(product)?;

@@ -87,7 +87,8 @@ fn what_is_written_reads_back_as_the_same_run() {
     assert_eq!(again.recording.duration, first.recording.duration);
     for stream in &first.recording.streams {
         // Ends keep their order; the two connections are named anew in it.
-        let same = again.recording.stream(&stream.name).unwrap_or_else(|| panic!("{}", stream.name));
+        let same =
+            again.recording.stream(&stream.name).unwrap_or_else(|| panic!("{}", stream.name));
         for column in &stream.columns {
             let (was, is) = (&column.values, same.column(column.name).unwrap_or(&[]));
             assert_eq!(format!("{is:?}"), format!("{was:?}"), "{} of {}", column.name, stream.name);
@@ -157,7 +158,10 @@ fn a_small_dump_does_not_become_a_large_run() {
     let week = json!([start, start + 100, start + 200, start + 300, start + 600_000_000]);
     let many: serde_json::Map<String, Value> = (0..100)
         .map(|member| {
-            (format!("I-m{member}"), json!({ "startTime": "2026-01-01T00:00:00Z", "values": "[1]" }))
+            (
+                format!("I-m{member}"),
+                json!({ "startTime": "2026-01-01T00:00:00Z", "values": "[1]" }),
+            )
         })
         .collect();
     let mut stats = json!({ "I-timestamp": { "startTime": "2026-01-01T00:00:00Z", "statsType": "inbound-rtp",
@@ -191,7 +195,8 @@ fn odd(times: &Value, start: &str, values: &str) -> Result<Imported, DumpError> 
     let series = |values: &str| json!({ "startTime": start, "endTime": start, "statsType": "inbound-rtp", "values": values });
     let stats = json!({ "I-timestamp": series(&times.to_string()), "I-bytesReceived": series(values),
                         "I-kind": series("[\"video\",\"video\"]"), "nodash": 1, "I-": {}, "-": null, "I-[x]": 3 });
-    let dump = json!({ "PeerConnections": { "1": { "stats": stats }, "2": 5, "3": { "stats": {} } } });
+    let dump =
+        json!({ "PeerConnections": { "1": { "stats": stats }, "2": 5, "3": { "stats": {} } } });
     import(&read(dump.to_string().as_bytes())?, "odd")
 }
 
@@ -199,10 +204,13 @@ fn odd(times: &Value, start: &str, values: &str) -> Result<Imported, DumpError> 
 fn odd_times_and_values_make_a_run_or_an_error() {
     let start = "2026-01-01T00:00:01.000Z";
     let run = odd(&json!([1_767_225_601_000u64, 1_767_225_602_000u64]), start, "[10,20]").unwrap();
-    let bytes = run.recording.stream("main.video.back").unwrap().column("bytesReceived").unwrap().to_vec();
+    let bytes =
+        run.recording.stream("main.video.back").unwrap().column("bytesReceived").unwrap().to_vec();
     assert_eq!(bytes, [0.0, 10.0]);
     for times in [json!([-1e300, 1e300]), json!([0, 1e15]), json!([1e12, 1e12 + 7e6])] {
-        assert!(odd(&times, start, "[1,2]").unwrap_err().to_string().contains("its times make no run"));
+        assert!(
+            odd(&times, start, "[1,2]").unwrap_err().to_string().contains("its times make no run")
+        );
     }
     assert!(odd(&json!([]), start, "[1,2]").is_err());
     assert!(odd(&json!([1e12]), "yesterday", "[1]").is_err());

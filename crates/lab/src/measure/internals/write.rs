@@ -7,8 +7,9 @@ use sim::recording::{Kind, StreamRecord};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Writes the statistics of a measured run as a dump: a peer connection for each end of each call, named `CALL.HOST`. Texts are those of the
-/// notes; addresses, certificates and the log of updates are not kept in a run, and so not in the dump.
+/// Writes the statistics of a measured run as a dump: a peer connection for each end of each call,
+/// named `CALL.HOST`. Texts are those of the notes; addresses, certificates and the log of updates
+/// are not kept in a run, and so not in the dump.
 ///
 /// # Errors
 /// When the run has no statistics of browsers, or `writer` fails.
@@ -42,7 +43,8 @@ pub fn write(meta: &RunMeta, recording: &Recording, writer: impl Write) -> Resul
         "getUserMedia": [],
         "PeerConnections": dump,
     });
-    serde_json::to_writer(writer, &dump).map_err(|error| ExportError::from(std::io::Error::from(error)))
+    serde_json::to_writer(writer, &dump)
+        .map_err(|error| ExportError::from(std::io::Error::from(error)))
 }
 
 /// An object of words: its id, the member that names it, its members.
@@ -70,7 +72,8 @@ impl Connection<'_> {
         stats
     }
 
-    /// When the run began, milliseconds since 1970: by the first time of an object of this end, else by the run's date.
+    /// When the run began, milliseconds since 1970: by the first time of an object of this end,
+    /// else by the run's date.
     fn start(&self) -> f64 {
         let local = self.objects.iter().filter(|(id, _)| !id.starts_with("remote-"));
         let found = local.filter_map(|(_, stream)| stream.column("timestamp")).find_map(|times| {
@@ -79,7 +82,10 @@ impl Connection<'_> {
         });
         let date = || {
             let date = DateTime::parse_from_rfc3339(self.meta.note("date")?).ok()?;
-            #[expect(clippy::cast_precision_loss, reason = "milliseconds of this millennium have 41 bits")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "milliseconds of this millennium have 41 bits"
+            )]
             Some(date.timestamp_millis() as f64)
         };
         found.or_else(date).unwrap_or(0.0)
@@ -90,10 +96,15 @@ impl Connection<'_> {
         let (kind, media, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
         let count = stream.columns.iter().map(|column| column.values.len()).max().unwrap_or(0);
         let is_told = |index: usize| {
-            stream.columns.iter().any(|column| column.values.get(index).is_some_and(|value| !value.is_nan()))
+            stream
+                .columns
+                .iter()
+                .any(|column| column.values.get(index).is_some_and(|value| !value.is_nan()))
         };
         let told: Vec<usize> = (0..count).filter(|index| is_told(*index)).collect();
-        let (Some(first), Some(last)) = (told.first().copied(), told.last().copied()) else { return };
+        let (Some(first), Some(last)) = (told.first().copied(), told.last().copied()) else {
+            return;
+        };
         let times = self.times(stream, count, start);
         let mut add = |member: &str, from: usize, values: Vec<Value>| {
             let series = json!({
@@ -147,19 +158,18 @@ impl Connection<'_> {
         words.filter(|(member, _)| !member.contains('.') && !CODEC.contains(member))
     }
 
-    /// The objects that an object names, of which a run keeps words only: its codec, the candidates of a pair. Each with its id, the
-    /// member that names it, and its words.
+    /// The objects that an object names, of which a run keeps words only: its codec, the candidates
+    /// of a pair. Each with its id, the member that names it, and its words.
     fn companions<'a>(&'a self, id: &str, stream: &str) -> Vec<Companion<'a>> {
         let word = |member: &'a str| Some((member, self.meta.note(&format!("{stream}.{member}"))?));
         let codec: Vec<_> = CODEC.into_iter().filter_map(word).collect();
         let mut all = vec![(format!("codec.{id}"), "codecId", codec)];
         for (end, reference) in [("local", "localCandidateId"), ("remote", "remoteCandidateId")] {
             let prefix = format!("{stream}.{end}.");
-            let words = self
-                .meta
-                .notes
-                .iter()
-                .filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?, value.as_str())));
+            let words =
+                self.meta.notes.iter().filter_map(|(name, value)| {
+                    Some((name.strip_prefix(&prefix)?, value.as_str()))
+                });
             all.push((format!("{end}-candidate"), reference, words.collect()));
         }
         all.retain(|(_, _, words)| !words.is_empty());
@@ -170,18 +180,21 @@ impl Connection<'_> {
     fn times(&self, stream: &StreamRecord, count: usize, start: f64) -> Vec<f64> {
         let own = stream.column("timestamp").unwrap_or_default();
         let sample = |index: usize| start + self.recording.sample_time(index).as_secs_f64() * 1e3;
-        let time =
-            |index: usize| own.get(index).copied().filter(|at| !at.is_nan()).unwrap_or_else(|| sample(index));
+        let time = |index: usize| {
+            own.get(index).copied().filter(|at| !at.is_nan()).unwrap_or_else(|| sample(index))
+        };
         (0..count).map(time).collect()
     }
 }
 
-/// The members of an object, each from its first value to its last; `a.b` is the member `b` of the record `a`.
+/// The members of an object, each from its first value to its last; `a.b` is the member `b` of the
+/// record `a`.
 fn members(stream: &StreamRecord, from: usize, to: usize) -> BTreeMap<String, (usize, Vec<Value>)> {
     let mut members: BTreeMap<String, (usize, Vec<Value>)> = BTreeMap::new();
     for column in &stream.columns {
         let is_there = |value: &f64| !value.is_nan();
-        let ends = (column.values.iter().position(is_there), column.values.iter().rposition(is_there));
+        let ends =
+            (column.values.iter().position(is_there), column.values.iter().rposition(is_there));
         let (Some(first), Some(last)) = ends else { continue };
         let Some((record, member)) = column.name.split_once('.') else {
             let values = column.values[first..=last].iter().map(|value| number(*value)).collect();

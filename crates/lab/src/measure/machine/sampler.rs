@@ -23,8 +23,8 @@ impl Ticks {
         Self::parse(&text).ok_or_else(|| io::Error::other("it has no line of all cores"))
     }
 
-    /// The line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guests are within user and nice. Before
-    /// Linux 2.6.11 there is no steal.
+    /// The line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guests are
+    /// within user and nice. Before Linux 2.6.11 there is no steal.
     fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<u64> =
@@ -34,7 +34,8 @@ impl Ticks {
         Some(Self { all, idle: of(3)?.checked_add(of(4)?)?, steal: of(7).unwrap_or(0) })
     }
 
-    /// (busy, stolen) since `before`, shares of all cores. The kernel's counts of idle time may fall a little.
+    /// (busy, stolen) since `before`, shares of all cores. The kernel's counts of idle time may
+    /// fall a little.
     fn since(self, before: Self) -> Option<(f64, f64)> {
         let all = self.all.checked_sub(before.all).filter(|all| *all > 0)? as f64;
         let idle = self.idle.saturating_sub(before.idle) as f64;
@@ -73,7 +74,8 @@ impl MachineSampler {
         let none = vec![f64::NAN; sample_count(interval, duration)];
         let (cpu, steal, due) = (none.clone(), none, Time::ZERO + interval);
         let (before, looks, missing, reason) = (None, 0, 0, String::new());
-        let mut sampler = Self { stat, interval, duration, due, before, cpu, steal, looks, missing, reason };
+        let mut sampler =
+            Self { stat, interval, duration, due, before, cpu, steal, looks, missing, reason };
         sampler.before = sampler.look();
         sampler
     }
@@ -115,12 +117,14 @@ impl MachineSampler {
     pub fn missing(&self) -> Option<String> {
         let (missing, all, reason) = (self.missing, self.looks, &self.reason);
         (missing > 0).then(|| {
-            format!("whether the machine kept up is not known in {missing} of {all} samples: {reason}")
+            format!(
+                "whether the machine kept up is not known in {missing} of {all} samples: {reason}"
+            )
         })
     }
 
-    /// The stream [`STREAM`]: `cpu`, the share of all cores that was used in the interval, and `steal`, the share that the machine
-    /// beneath a virtual one kept to itself; both 0…1.
+    /// The stream [`STREAM`]: `cpu`, the share of all cores that was used in the interval, and
+    /// `steal`, the share that the machine beneath a virtual one kept to itself; both 0…1.
     #[must_use]
     pub fn finish(self) -> StreamRecord {
         let column = |name, values| Column { name, values };
@@ -149,8 +153,13 @@ mod tests {
         assert_eq!(after.since(before), Some((90.0 / 200.0, 90.0 / 200.0)));
         assert_eq!(after.since(after), None);
         assert_eq!(before.since(after), None);
-        assert!(Ticks::parse("cpu  1 2 x 4 5 6 7 8").is_none() && Ticks::parse("cpu  1 2 3").is_none());
-        assert!(Ticks::parse("cpu  18446744073709551615 2 3 4 5").is_none() && Ticks::parse("").is_none());
+        assert!(
+            Ticks::parse("cpu  1 2 x 4 5 6 7 8").is_none() && Ticks::parse("cpu  1 2 3").is_none()
+        );
+        assert!(
+            Ticks::parse("cpu  18446744073709551615 2 3 4 5").is_none()
+                && Ticks::parse("").is_none()
+        );
     }
 
     #[test]
@@ -189,7 +198,10 @@ mod tests {
         assert!(said.contains("is not known in 3 of 5 samples: "), "{said}");
         assert!(said.contains("No such file"), "{said}");
         let record = sampler.finish();
-        assert_eq!(format!("{:?}", record.column("cpu").unwrap()), "[NaN, 0.5, NaN, 0.0, NaN, NaN]");
+        assert_eq!(
+            format!("{:?}", record.column("cpu").unwrap()),
+            "[NaN, 0.5, NaN, 0.0, NaN, NaN]"
+        );
     }
 
     #[test]

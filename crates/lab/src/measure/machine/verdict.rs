@@ -1,35 +1,40 @@
 use super::STREAM;
 use sim::recording::{Kind, StreamRecord};
 
-/// The share of all cores in use, with what was stolen, from which the machine counts as busy in an interval. Above it whatever
-/// becomes ready to run waits for others; two cores of which a browser's threads saturate one are at 0.5. Ours.
+/// The share of all cores in use, with what was stolen, from which the machine counts as busy in an
+/// interval. Above it whatever becomes ready to run waits for others; two cores of which a
+/// browser's threads saturate one are at 0.5. Ours.
 const BUSY: f64 = 0.9;
-/// The share of a run's intervals that must be bad before it is called limited: a browser that starts, or one key frame, is
-/// none; a tenth of a 95th percentile's samples would be. Ours.
+/// The share of a run's intervals that must be bad before it is called limited: a browser that
+/// starts, or one key frame, is none; a tenth of a 95th percentile's samples would be. Ours.
 const OFTEN: f64 = 0.1;
-/// The share of intervals from which a busy machine is enough, though all frames were sent: the delay estimate and RTCP
-/// suffer from late threads first. Ours.
+/// The share of intervals from which a busy machine is enough, though all frames were sent: the
+/// delay estimate and RTCP suffer from late threads first. Ours.
 const MOSTLY: f64 = 0.5;
-/// A machine that sends less than this share of the frames it was to does not keep up. An encoder at its bandwidth's limit
-/// drops frames too, so it counts only where the machine is busy. Ours.
+/// A machine that sends less than this share of the frames it was to does not keep up. An encoder
+/// at its bandwidth's limit drops frames too, so it counts only where the machine is busy. Ours.
 const KEEPS_UP: f64 = 0.8;
 /// Samples below which nothing is judged.
 const FEWEST: usize = 5;
 
-/// Why a run was limited by the processor, for people; `None` if it was not, or if there is nothing to judge it by.
+/// Why a run was limited by the processor, for people; `None` if it was not, or if there is nothing
+/// to judge it by.
 ///
-/// `streams` are those of the run: the machine's and the browsers' statistics objects; `frame_rate` is what the senders were
-/// asked for, in frames a second.
+/// `streams` are those of the run: the machine's and the browsers' statistics objects; `frame_rate`
+/// is what the senders were asked for, in frames a second.
 #[must_use]
 pub fn verdict(streams: &[StreamRecord], frame_rate: f64) -> Option<String> {
     let objects = |kind: &'static str| {
-        streams.iter().filter(move |stream| stream.kind == Kind::Stats && stream.name.contains(kind))
+        streams
+            .iter()
+            .filter(move |stream| stream.kind == Kind::Stats && stream.name.contains(kind))
     };
     let load = load(streams);
-    let coders =
-        objects(".outbound-rtp.video").map(|stream| (stream, "encoding", "totalEncodeTime", "framesEncoded"));
+    let coders = objects(".outbound-rtp.video")
+        .map(|stream| (stream, "encoding", "totalEncodeTime", "framesEncoded"));
     let coders = coders.chain(
-        objects(".inbound-rtp.video").map(|stream| (stream, "decoding", "totalDecodeTime", "framesDecoded")),
+        objects(".inbound-rtp.video")
+            .map(|stream| (stream, "decoding", "totalDecodeTime", "framesDecoded")),
     );
     slow_coder(coders, frame_rate)
         .or_else(|| frames_lost(objects(".outbound-rtp.video"), &load, frame_rate))
@@ -38,19 +43,28 @@ pub fn verdict(streams: &[StreamRecord], frame_rate: f64) -> Option<String> {
 
 /// The share of the machine that was in use, by sample; nothing where it was not watched.
 fn load(streams: &[StreamRecord]) -> Vec<f64> {
-    let Some(machine) = streams.iter().find(|stream| stream.name == STREAM) else { return Vec::new() };
+    let Some(machine) = streams.iter().find(|stream| stream.name == STREAM) else {
+        return Vec::new();
+    };
     let column = |name| machine.column(name).unwrap_or_default();
     let stolen = column("steal").iter().map(|steal| if steal.is_nan() { 0.0 } else { *steal });
-    column("cpu").iter().zip(stolen.chain(std::iter::repeat(0.0))).map(|(cpu, steal)| cpu + steal).collect()
+    column("cpu")
+        .iter()
+        .zip(stolen.chain(std::iter::repeat(0.0)))
+        .map(|(cpu, steal)| cpu + steal)
+        .collect()
 }
 
-/// A coder that takes longer for a frame than frames are apart cannot keep up, whatever the others do.
+/// A coder that takes longer for a frame than frames are apart cannot keep up, whatever the others
+/// do.
 fn slow_coder<'a>(
     coders: impl Iterator<Item = (&'a StreamRecord, &'static str, &'static str, &'static str)>,
     frame_rate: f64,
 ) -> Option<String> {
     for (stream, doing, time, frames) in coders {
-        let (Some(time), Some(frames)) = (stream.column(time), stream.column(frames)) else { continue };
+        let (Some(time), Some(frames)) = (stream.column(time), stream.column(frames)) else {
+            continue;
+        };
         let costs: Vec<f64> = steps(time)
             .iter()
             .zip(steps(frames))
@@ -79,10 +93,15 @@ fn frames_lost<'a>(
         // A browser tells no frames as nothing at all, once it has sent some.
         let begun = rates.iter().position(|rate| !rate.is_nan()).unwrap_or(rates.len());
         let rates = rates.iter().map(|rate| if rate.is_nan() { 0.0 } else { *rate });
-        let judged: Vec<(f64, f64)> =
-            rates.zip(load.iter().copied()).skip(begun).filter(|(_, load)| !load.is_nan()).collect();
-        let lost =
-            judged.iter().filter(|(rate, load)| *load >= BUSY && *rate < KEEPS_UP * frame_rate).count();
+        let judged: Vec<(f64, f64)> = rates
+            .zip(load.iter().copied())
+            .skip(begun)
+            .filter(|(_, load)| !load.is_nan())
+            .collect();
+        let lost = judged
+            .iter()
+            .filter(|(rate, load)| *load >= BUSY && *rate < KEEPS_UP * frame_rate)
+            .count();
         if often(lost, judged.len(), OFTEN) {
             let (share, name) = (percent(lost, judged.len()), &stream.name);
             return Some(format!(
@@ -141,7 +160,8 @@ mod tests {
         }
     }
 
-    /// A call that sends `rate` frames a second, each of which takes `cost` seconds to encode, on a machine so busy.
+    /// A call that sends `rate` frames a second, each of which takes `cost` seconds to encode, on a
+    /// machine so busy.
     fn run(cpu: &dyn Fn(usize) -> f64, steal: f64, rate: f64, cost: f64) -> Vec<StreamRecord> {
         let frames = move |index: usize| rate * index as f64;
         vec![
@@ -165,14 +185,20 @@ mod tests {
 
     #[test]
     fn a_busy_start_is_forgiven() {
-        assert_eq!(verdict(&run(&|index| if index < 3 { 1.0 } else { 0.4 }, 0.0, 20.0, 0.004), 30.0), None);
+        assert_eq!(
+            verdict(&run(&|index| if index < 3 { 1.0 } else { 0.4 }, 0.0, 20.0, 0.004), 30.0),
+            None
+        );
     }
 
     #[test]
     fn frames_lost_on_a_busy_machine_are_its_fault() {
         let busy = |index: usize| if index.is_multiple_of(4) { 0.97 } else { 0.7 };
         let why = verdict(&run(&busy, 0.0, 15.0, 0.01), 30.0).unwrap();
-        assert!(why.contains("busy") && why.contains("in 25 % of the samples of main.alice"), "{why}");
+        assert!(
+            why.contains("busy") && why.contains("in 25 % of the samples of main.alice"),
+            "{why}"
+        );
         assert_eq!(verdict(&run(&busy, 0.0, 29.0, 0.01), 30.0), None, "it kept up");
     }
 
@@ -188,7 +214,10 @@ mod tests {
         assert!(verdict(&streams[1..], 30.0).unwrap().starts_with("encoding a frame took longer"));
         let decoder = stream(
             "main.bob.inbound-rtp.video",
-            &[("framesDecoded", &|index| 10.0 * index as f64), ("totalDecodeTime", &|index| index as f64)],
+            &[
+                ("framesDecoded", &|index| 10.0 * index as f64),
+                ("totalDecodeTime", &|index| index as f64),
+            ],
         );
         assert!(verdict(&[decoder], 30.0).unwrap().starts_with("decoding"));
     }

@@ -67,20 +67,24 @@ impl Kept {
 
     /// Whether there is something in it, and it has not been removed before it was locked.
     fn is_there(&self) -> bool {
-        self.file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0 && found.nlink() > 0)
+        self.file
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.len() > 0 && found.nlink() > 0)
     }
 
     /// Notes that it is used now.
     fn touch(&self) {
         #[expect(clippy::disallowed_methods, reason = "when a file was used is the machine's time")]
         let now = SystemTime::now();
-        // When it was made is left as it is, by which films know their picture. Another user's file cannot be told.
+        // When it was made is left as it is, by which films know their picture. Another user's file
+        // cannot be told.
         let _ = self.file.set_times(FileTimes::new().set_accessed(now));
     }
 }
 
 impl Cache {
-    /// The user's: `WEIR_CACHE`, or `weir` in the system's place for such files (XDG Base Directory Specification, `XDG_CACHE_HOME`).
+    /// The user's: `WEIR_CACHE`, or `weir` in the system's place for such files (XDG Base Directory
+    /// Specification, `XDG_CACHE_HOME`).
     ///
     /// # Errors
     /// When the user has no home.
@@ -89,7 +93,8 @@ impl Cache {
             return Ok(Self::at(PathBuf::from(folder)));
         }
         let base = etcetera::choose_base_strategy();
-        let base = base.map_err(|error| MediaError(format!("{error}: name a folder in {VARIABLE}")))?;
+        let base =
+            base.map_err(|error| MediaError(format!("{error}: name a folder in {VARIABLE}")))?;
         Ok(Self::at(base.cache_dir().join("weir")))
     }
 
@@ -99,7 +104,8 @@ impl Cache {
         Self { folder, most: MOST }
     }
 
-    /// The file of this name, made unless a whole one is there. It appears under its name when it is complete.
+    /// The file of this name, made unless a whole one is there. It appears under its name when it
+    /// is complete.
     pub(super) fn get(
         &self,
         name: &str,
@@ -107,7 +113,8 @@ impl Cache {
         progress: &dyn Fn(&str),
         make: impl FnOnce(&Path) -> Result<(), MediaError>,
     ) -> Result<Kept, MediaError> {
-        let path = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone()).join(name);
+        let path =
+            std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone()).join(name);
         if let Ok(kept) = Kept::at(&path)
             && kept.is_there()
             && is_whole(&path)
@@ -116,13 +123,17 @@ impl Cache {
             return Ok(kept);
         }
         let failed = |error: io::Error| {
-            MediaError(format!("{}: {error}; {VARIABLE} may name another folder", self.folder.display()))
+            MediaError(format!(
+                "{}: {error}; {VARIABLE} may name another folder",
+                self.folder.display()
+            ))
         };
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        let prefix =
-            leftovers::replaced(&self.folder, MAKING).map_err(|error| MediaError(error.to_string()))?;
+        let prefix = leftovers::replaced(&self.folder, MAKING)
+            .map_err(|error| MediaError(error.to_string()))?;
         progress(&format!("making {}", path.display()));
-        let extension = Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned();
+        let extension =
+            Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned();
         let making = tempfile::Builder::new()
             .prefix(&prefix)
             .suffix(&format!(".{extension}"))
@@ -175,10 +186,13 @@ fn remove_unused(path: &Path) -> bool {
 fn is_kept(name: &str) -> bool {
     let Some((stem, extension)) = name.rsplit_once('.') else { return false };
     let Some((_, key)) = stem.rsplit_once('-') else { return false };
-    EXTENSIONS.contains(&extension) && key.len() == 16 && key.bytes().all(|digit| digit.is_ascii_hexdigit())
+    EXTENSIONS.contains(&extension)
+        && key.len() == 16
+        && key.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// A short word that differs where these do, the same on every machine (SipHash-1-3 with a zero key).
+/// A short word that differs where these do, the same on every machine (SipHash-1-3 with a zero
+/// key).
 pub(super) fn fingerprint(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut hasher = SipHasher13::new();
     for part in parts {
@@ -232,7 +246,9 @@ mod tests {
     fn what_was_used_longest_ago_goes() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
-        for other in ["notes.txt", "my-talk.wav", "speech-0123456789abcdeg.wav", "0123456789abcdef.wav"] {
+        for other in
+            ["notes.txt", "my-talk.wav", "speech-0123456789abcdeg.wav", "0123456789abcdef.wav"]
+        {
             fs::write(folder.path().join(other), [0; 1000]).unwrap();
         }
         age(&get(&cache, 1), 1);

@@ -25,7 +25,8 @@ pub(super) struct Picture {
 const Y4M: [&str; 4] = ["-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe"];
 
 impl Picture {
-    /// A scene in this size and frame rate: half of the frames and one, after which it goes back ([`super::y4m::and_back`]).
+    /// A scene in this size and frame rate: half of the frames and one, after which it goes back
+    /// ([`super::y4m::and_back`]).
     pub(super) fn generated(&self, scene: &str) -> Vec<String> {
         let Self { width, height, frame_rate, frames } = self;
         let scene: String = scene.split_whitespace().collect();
@@ -56,7 +57,8 @@ pub(super) struct Sound {
 const PCM: [&str; 8] = ["-ar", "48000", "-ac", "1", "-c:a", "pcm_s16le", "-f", "wav"];
 
 impl Sound {
-    /// Noise of the voice's spectrum, loud as syllables are, four a second, in phrases with pauses between.
+    /// Noise of the voice's spectrum, loud as syllables are, four a second, in phrases with pauses
+    /// between.
     pub(super) fn generated(&self) -> Vec<String> {
         let graph = format!(
             "anoisesrc=color=pink:seed=1:sample_rate=48000:amplitude=0.6:duration={},highpass=f=150,lowpass=f=3500,\
@@ -85,14 +87,19 @@ fn arguments(input: &[&str], output: &[&str]) -> Vec<String> {
 /// A file's name as ffmpeg takes it for a file and nothing else: 'https:…' would be an address.
 fn readable(path: &Path) -> Result<String, MediaError> {
     let path = std::path::absolute(path).map_err(|error| MediaError::file(path, error))?;
-    let text = path.to_str().ok_or_else(|| MediaError::file(&path, "the name is not UTF-8; rename it"))?;
+    let text =
+        path.to_str().ok_or_else(|| MediaError::file(&path, "the name is not UTF-8; rename it"))?;
     Ok(format!("file:{text}"))
 }
 
-/// Has ffmpeg write a file. The arguments tell all that it does, so that a kept file may be named by them.
+/// Has ffmpeg write a file. The arguments tell all that it does, so that a kept file may be named
+/// by them.
 pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Result<(), MediaError> {
     let mut command = Command::new("ffmpeg");
-    command.args(["-hide_banner", "-nostdin", "-loglevel", "error", "-y"]).args(arguments).arg(readable(to)?);
+    command
+        .args(["-hide_banner", "-nostdin", "-loglevel", "error", "-y"])
+        .args(arguments)
+        .arg(readable(to)?);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut child = child.map_err(|error| {
         MediaError(format!(
@@ -107,7 +114,8 @@ pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Resul
         let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut said));
         String::from_utf8_lossy(&said).into_owned()
     });
-    let status = until_it_ends(&mut child, cancel).map_err(|error| MediaError(format!("ffmpeg: {error}")))?;
+    let status = until_it_ends(&mut child, cancel)
+        .map_err(|error| MediaError(format!("ffmpeg: {error}")))?;
     if cancel.load(Ordering::Relaxed) {
         return Err(MediaError("cancelled".to_owned()));
     }

@@ -1,7 +1,8 @@
 //! Sound and picture for the browsers, made by ffmpeg on first use and kept.
 //!
-//! Chromium takes a YUV4MPEG2 and a WAVE file for camera and microphone; Firefox plays a film. All three show and say the same. The scene is
-//! that of the codec model's fit, so that simulated and real encoders get the same kind of picture.
+//! Chromium takes a YUV4MPEG2 and a WAVE file for camera and microphone; Firefox plays a film. All
+//! three show and say the same. The scene is that of the codec model's fit, so that simulated and
+//! real encoders get the same kind of picture.
 
 mod cache;
 mod ffmpeg;
@@ -20,11 +21,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// The most that a generated picture may take, bytes: a file that the machine's memory holds beside the browsers.
+/// The most that a generated picture may take, bytes: a file that the machine's memory holds beside
+/// the browsers.
 const MOST: u64 = 450_000_000;
 /// The longest loop, seconds.
 const LONGEST: u64 = 20;
-/// Loops are a multiple of this, seconds, where the file may be as long: the generated speech repeats by then.
+/// Loops are a multiple of this, seconds, where the file may be as long: the generated speech
+/// repeats by then.
 const STEP: u64 = 2;
 
 /// What sound and picture should be.
@@ -36,9 +39,11 @@ pub struct MediaSpec {
     pub height: u32,
     /// Frames a second.
     pub frame_rate: u32,
-    /// The user's own picture, in any form that ffmpeg reads; a YUV4MPEG2 file is used as it is. `None`: the scene 'head' of `weir fit`.
+    /// The user's own picture, in any form that ffmpeg reads; a YUV4MPEG2 file is used as it is.
+    /// `None`: the scene 'head' of `weir fit`.
     pub video: Option<PathBuf>,
-    /// The user's own sound, in any form that ffmpeg reads; a WAVE file is used as it is. `None`: noise with the loudness of speech.
+    /// The user's own sound, in any form that ffmpeg reads; a WAVE file is used as it is. `None`:
+    /// noise with the loudness of speech.
     pub audio: Option<PathBuf>,
 }
 
@@ -97,11 +102,12 @@ impl Workshop<'_> {
 }
 
 impl MediaSpec {
-    /// Gives the files, and makes those that the cache lacks, unless `cancel` is set from outside; `progress` is told what is being made.
+    /// Gives the files, and makes those that the cache lacks, unless `cancel` is set from outside;
+    /// `progress` is told what is being made.
     ///
     /// # Errors
-    /// When sizes are out of range, a user's file cannot be read, ffmpeg is missing, fails or is cancelled, or the cache cannot be
-    /// written.
+    /// When sizes are out of range, a user's file cannot be read, ffmpeg is missing, fails or is
+    /// cancelled, or the cache cannot be written.
     pub fn prepare(
         &self,
         cache: &Cache,
@@ -152,7 +158,8 @@ impl MediaSpec {
         let size = format!("{width}×{height} at {frame_rate} frames/s");
         let Some(source) = &self.video else {
             let arguments = picture.generated(SCENES[0].1);
-            let name = format!("head-{width}x{height}-{frame_rate}-{}.y4m", fingerprint(&arguments));
+            let name =
+                format!("head-{width}x{height}-{frame_rate}-{}.y4m", fingerprint(&arguments));
             let made = workshop.make(&name, y4m::is_whole, &arguments, y4m::and_back)?;
             return Ok((made, format!("scene 'head' {size}")));
         };
@@ -189,13 +196,15 @@ impl MediaSpec {
 
     fn film(&self, workshop: &Workshop<'_>, y4m: &Path, wav: &Path) -> Result<Kept, MediaError> {
         let arguments = ffmpeg::film(y4m, wav)?;
-        let key = fingerprint(arguments.iter().chain([&cache::identity(y4m)?, &cache::identity(wav)?]));
+        let key =
+            fingerprint(arguments.iter().chain([&cache::identity(y4m)?, &cache::identity(wav)?]));
         let name = format!("film-{}x{}-{}-{key}.webm", self.width, self.height, self.frame_rate);
         workshop.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 }
 
-/// Sees whether a user's file is a WAVE file (RIFF, Multimedia Programming Interface and Data Specifications 1.0).
+/// Sees whether a user's file is a WAVE file (RIFF, Multimedia Programming Interface and Data
+/// Specifications 1.0).
 fn check_wave(path: &Path) -> Result<(), MediaError> {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(12).read_to_end(&mut head));

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
-const SMALL: MediaSpec = MediaSpec { width: 64, height: 36, frame_rate: 5, video: None, audio: None };
+const SMALL: MediaSpec =
+    MediaSpec { width: 64, height: 36, frame_rate: 5, video: None, audio: None };
 
 fn frames(path: &Path) -> Vec<Vec<u8>> {
     let bytes = fs::read(path).unwrap();
@@ -22,7 +23,8 @@ fn has_ffmpeg() -> bool {
 
 #[test]
 fn a_loop_is_as_long_as_its_file_may_be() {
-    let frames = |width, height, frame_rate| MediaSpec { width, height, frame_rate, ..SMALL }.frames();
+    let frames =
+        |width, height, frame_rate| MediaSpec { width, height, frame_rate, ..SMALL }.frames();
     assert_eq!(frames(640, 360, 30), 20 * 30);
     assert_eq!(frames(1280, 720, 30), 10 * 30);
     assert_eq!(frames(1920, 1080, 30), 4 * 30);
@@ -33,7 +35,8 @@ fn a_loop_is_as_long_as_its_file_may_be() {
 #[test]
 fn impossible_pictures_are_refused() {
     let cache = Cache::at(PathBuf::from("/nonexistent"));
-    let said = |spec: MediaSpec| spec.prepare(&cache, false, &GO_ON, &|_| ()).unwrap_err().to_string();
+    let said =
+        |spec: MediaSpec| spec.prepare(&cache, false, &GO_ON, &|_| ()).unwrap_err().to_string();
     assert!(said(MediaSpec { width: 641, ..SMALL }).contains("641×36"));
     assert!(said(MediaSpec { frame_rate: 0, ..SMALL }).contains("0 frames/s"));
     let missing = MediaSpec { video: Some("no-such.mp4".into()), ..SMALL };
@@ -67,7 +70,10 @@ fn files_are_made_once_and_a_broken_one_again() {
     fs::write(&*media.y4m, &whole[..whole.len() - 100]).unwrap();
     prepare();
     assert!(fs::read(&*media.y4m).unwrap() == whole, "the same scene again");
-    assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count() as u64, *made.borrow() - 1);
+    assert_eq!(
+        fs::read_dir(folder.path().join("kept")).unwrap().count() as u64,
+        *made.borrow() - 1
+    );
 }
 
 #[test]
@@ -82,7 +88,8 @@ fn sounds_of_other_lengths_are_other_files() {
     let own = SMALL.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     fs::copy(&*own.wav, &riff).unwrap();
     let workshop = Workshop { cache: &cache, progress: &|_| (), cancel: &GO_ON };
-    let length = |spec: MediaSpec| fs::metadata(&*spec.sound(&workshop).unwrap()).unwrap().len() / 96_000;
+    let length =
+        |spec: MediaSpec| fs::metadata(&*spec.sound(&workshop).unwrap()).unwrap().len() / 96_000;
     let [short, long] = [1080, 360].map(|height| MediaSpec {
         width: height * 16 / 9,
         height,
@@ -121,8 +128,12 @@ fn a_users_files_are_used_or_converted() {
     let as_they_are = MediaSpec { video, audio, ..SMALL };
     let used = as_they_are.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     assert_eq!((&used.y4m, &used.wav, &used.webm), (&own.y4m, &own.wav, &None));
-    let larger = MediaSpec { width: 128, height: 72, ..as_they_are }.prepare(&cache, false, &GO_ON, &|_| ());
-    assert!(larger.unwrap().description.contains(".y4m 64×36 at 5 frames/s; "), "what the file says");
+    let larger =
+        MediaSpec { width: 128, height: 72, ..as_they_are }.prepare(&cache, false, &GO_ON, &|_| ());
+    assert!(
+        larger.unwrap().description.contains(".y4m 64×36 at 5 frames/s; "),
+        "what the file says"
+    );
     let film = own.webm.unwrap().to_path_buf();
     let converted = MediaSpec { video: Some(film.clone()), audio: Some(film), ..SMALL };
     let media = converted.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();

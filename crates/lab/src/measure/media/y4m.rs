@@ -38,7 +38,8 @@ impl Parameters {
 
     fn parse(header: &str) -> Option<Self> {
         let words = header.strip_prefix("YUV4MPEG2 ")?;
-        let word = |letter: char| words.split_whitespace().find_map(|word| word.strip_prefix(letter));
+        let word =
+            |letter: char| words.split_whitespace().find_map(|word| word.strip_prefix(letter));
         let rate = word('F').and_then(|ratio| {
             let (frames, seconds) = ratio.split_once(':')?;
             let rate = frames.parse::<f64>().ok()? / seconds.parse::<f64>().ok()?;
@@ -52,7 +53,9 @@ impl fmt::Display for Parameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, height, rate } = self;
         match rate {
-            Some(rate) => write!(f, "{width}×{height} at {} frames/s", (rate * 100.0).round() / 100.0),
+            Some(rate) => {
+                write!(f, "{width}×{height} at {} frames/s", (rate * 100.0).round() / 100.0)
+            }
             None => write!(f, "{width}×{height}"),
         }
     }
@@ -92,7 +95,8 @@ fn layout(file: &File) -> io::Result<Layout> {
     let header = header(file)?;
     let Parameters { width, height, .. } = Parameters::parse(&header).ok_or_else(broken)?;
     let (header, length) = (header.len() as u64, file.metadata()?.len());
-    let frame = width.checked_mul(height).and_then(|pixels| pixels.checked_mul(3)).ok_or_else(broken)? / 2;
+    let frame =
+        width.checked_mul(height).and_then(|pixels| pixels.checked_mul(3)).ok_or_else(broken)? / 2;
     let frame = frame + FRAME.len() as u64;
     let frames = length.checked_sub(header).ok_or_else(broken)?;
     if frames == 0 || frames % frame != 0 {

@@ -86,8 +86,8 @@ impl<'a> End<'a> {
         let (instant, ms) = now();
         let config = config(spec, settings, address)?;
         let peer = Peer::new(config, instant).map_err(|error| error.to_string())?;
-        let interval =
-            Some(Duration::from_millis(settings.stats_interval.into())).filter(|span| !span.is_zero());
+        let interval = Some(Duration::from_millis(settings.stats_interval.into()))
+            .filter(|span| !span.is_zero());
         // The first sample after now, of those that are an interval apart from the epoch on.
         let passed = interval.map_or(0.0, |span| {
             let span = span.as_secs_f64() * 1e3;
@@ -103,7 +103,12 @@ impl<'a> End<'a> {
         loop {
             self.transmit().await?;
             self.report_state()?;
-            let due = self.peer.next_timeout().into_iter().chain(self.interval.map(|_| self.stats_due)).min();
+            let due = self
+                .peer
+                .next_timeout()
+                .into_iter()
+                .chain(self.interval.map(|_| self.stats_due))
+                .min();
             let sleep = async {
                 match due {
                     Some(due) => sleep_until(due.into()).await,
@@ -115,7 +120,8 @@ impl<'a> End<'a> {
                 biased;
                 () = sleep => self.advance()?,
                 received = self.socket.recv_from(&mut datagram) => {
-                    // A refusal by the other end's host (ICMP) is told here: it may not be there yet, or no more.
+                    // A refusal by the other end's host (ICMP) is told here: it may not be there
+                    // yet, or no more.
                     let Ok((size, from)) = received else { continue };
                     self.peer.receive(now().0, from, &datagram[..size]).map_err(|error| error.to_string())?;
                 }
@@ -147,7 +153,9 @@ impl<'a> End<'a> {
         let signal = match message {
             ToPage::Offer { sdp } => Signal::Offer(sdp),
             ToPage::Answer { sdp } => Signal::Answer(sdp),
-            ToPage::Candidate { candidate: IceCandidate { candidate, .. } } => Signal::Candidate(candidate),
+            ToPage::Candidate { candidate: IceCandidate { candidate, .. } } => {
+                Signal::Candidate(candidate)
+            }
             ToPage::Stop => {
                 self.tell_stats()?;
                 self.peer.close(now().0).map_err(|error| error.to_string())?;
@@ -209,15 +217,19 @@ impl<'a> End<'a> {
 
 /// What the peer is made of.
 fn config(spec: &Spec, settings: &CallSettings, address: SocketAddr) -> Result<PeerConfig, String> {
-    let video =
-        spec.video.as_ref().ok_or("a native peer does not call without video, and the call has none")?;
+    let video = spec
+        .video
+        .as_ref()
+        .ok_or("a native peer does not call without video, and the call has none")?;
     let rates = Rates {
         start: video.controller.start_rate,
         min: video.controller.min_rate.min(video.encoder.max_rate),
         max: video.controller.max_rate.min(video.encoder.max_rate),
     };
     let stack = match spec.native {
-        Native::Peer => Stack::Rtc(cc::build(&video.controller).map_err(|error| error.to_string())?),
+        Native::Peer => {
+            Stack::Rtc(cc::build(&video.controller).map_err(|error| error.to_string())?)
+        }
         Native::Rtc => Stack::RtcGcc(rates),
         Native::Str0m => Stack::Str0m(rates),
     };

@@ -1,4 +1,5 @@
-//! Native peers: ends of calls that are no browser, all of a run on one thread. To the signalling server they are pages.
+//! Native peers: ends of calls that are no browser, all of a run on one thread. To the signalling
+//! server they are pages.
 
 mod end;
 mod spec;

@@ -19,7 +19,12 @@ pub(in crate::measure) struct Spec {
 
 impl Spec {
     /// The end of a call in this seat.
-    pub(in crate::measure) fn new(native: Native, call: &CallConfig, seat: Seat, seed: Seed) -> Self {
+    pub(in crate::measure) fn new(
+        native: Native,
+        call: &CallConfig,
+        seat: Seat,
+        seed: Seed,
+    ) -> Self {
         let (host, name) = match seat {
             Seat::Caller => (call.from, format!("{}.caller", call.name)),
             Seat::Callee => (call.to, format!("{}.callee", call.name)),

@@ -12,8 +12,9 @@ use std::path::Path;
 pub(super) const REALM: &str = "weir";
 /// Relayed transport addresses (RFC 8656 § 7.2).
 const PORTS: (u16, u16) = (49_152, 65_535);
-/// Where no peer may be: the relay's own loopback and what leads there (RFC 1122 § 3.2.1.3, RFC 4291 § 2.5.3), so that its host's own services stay
-/// its own. Relayed addresses are IPv4, so IPv6 peers have none anyway; a range that begins at `::` would have all of IPv4 in it for coturn 4.6.
+/// Where no peer may be: the relay's own loopback and what leads there (RFC 1122 § 3.2.1.3, RFC
+/// 4291 § 2.5.3), so that its host's own services stay its own. Relayed addresses are IPv4, so IPv6
+/// peers have none anyway; a range that begins at `::` would have all of IPv4 in it for coturn 4.6.
 const DENIED: [&str; 3] = ["0.0.0.0-0.255.255.255", "127.0.0.0-127.255.255.255", "::1"];
 
 /// Writes the file, for a relay at this address that keeps what it writes in the file's folder.

@@ -1,4 +1,5 @@
-//! The media relays of a measured run: a coturn on each relay's host, and the broker that gives the callers their credentials.
+//! The media relays of a measured run: a coturn on each relay's host, and the broker that gives the
+//! callers their credentials.
 
 mod config;
 mod coturn;
@@ -31,7 +32,8 @@ pub(super) struct Relays {
 }
 
 impl Relays {
-    /// Starts a relay on every host that is one, and tells the callers of the calls that pass it; the run lasts so long.
+    /// Starts a relay on every host that is one, and tells the callers of the calls that pass it;
+    /// the run lasts so long.
     pub(super) fn start(
         testbed: &Testbed,
         calls: &mut [Call],
@@ -66,7 +68,8 @@ impl Relays {
 
     /// What serves on each host: its name and the server's.
     pub(super) fn notes(&self) -> Vec<(String, String)> {
-        let note = |server: &Coturn| (format!("relay.{}", server.host()), server.version().to_owned());
+        let note =
+            |server: &Coturn| (format!("relay.{}", server.host()), server.version().to_owned());
         self.servers.values().map(note).collect()
     }
 }
@@ -99,12 +102,18 @@ fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), EmulationE
     if call.config.relay.is_none() {
         return Ok(());
     }
-    let class = if call.config.dscp == sim::Marks::default() { Class::Basic } else { Class::Specialised };
+    let class =
+        if call.config.dscp == sim::Marks::default() { Class::Basic } else { Class::Specialised };
     let name = &call.config.name;
-    let request =
-        Request { service: SERVICE.to_owned(), user: region(index), region: Some(region(index)), class };
+    let request = Request {
+        service: SERVICE.to_owned(),
+        user: region(index),
+        region: Some(region(index)),
+        class,
+    };
     let session = broker.open(&request, since_1970());
-    let session = session.map_err(|refusal| EmulationError(format!("'{name}' gets no relay: {refusal}")))?;
+    let session =
+        session.map_err(|refusal| EmulationError(format!("'{name}' gets no relay: {refusal}")))?;
     let [caller, _] = &mut call.settings;
     caller.ice_servers = session.ice_servers;
     caller.relay = true;
@@ -126,7 +135,9 @@ pub(super) fn warning(
             "'{}' did not pass {relay}: {caller}'s end of its path is a candidate '{kind}'",
             call.name
         )),
-        None => Some(format!("'{}': {caller} did not say whether its media passed {relay}", call.name)),
+        None => {
+            Some(format!("'{}': {caller} did not say whether its media passed {relay}", call.name))
+        }
     }
 }
 
@@ -171,14 +182,21 @@ to = "bob"
         let secret = Secret::new("0123456789abcdef");
         let mut config = config(Duration::from_secs(60));
         let classes = [Class::Basic, Class::Specialised];
-        config.relays.extend(classes.map(|class| relay("turn", HostId(2), class, &secret, &plan.calls)));
+        config
+            .relays
+            .extend(classes.map(|class| relay("turn", HostId(2), class, &secret, &plan.calls)));
         let broker = Broker::new(config);
-        plan.calls.iter_mut().enumerate().for_each(|(index, call)| tell(index, call, &broker).unwrap());
+        plan.calls
+            .iter_mut()
+            .enumerate()
+            .for_each(|(index, call)| tell(index, call, &broker).unwrap());
         let [caller, callee] = &plan.calls[0].settings;
         assert!(caller.relay && !callee.relay && callee.ice_servers.is_empty());
         assert_eq!(caller.ice_servers[0].urls, ["turn:10.0.0.3:3478?transport=udp"]);
         assert!(caller.ice_servers[0].username.as_ref().unwrap().ends_with(":call-0"));
-        assert!(plan.calls[1].settings.iter().all(|page| !page.relay && page.ice_servers.is_empty()));
+        assert!(
+            plan.calls[1].settings.iter().all(|page| !page.relay && page.ice_servers.is_empty())
+        );
     }
 
     #[test]

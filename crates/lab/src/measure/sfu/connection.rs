@@ -1,4 +1,5 @@
-//! A WebSocket to Janus with a session and a handle of its videoroom (Janus' documentation, "WebSockets interface" and "VideoRoom plugin").
+//! A WebSocket to Janus with a session and a handle of its videoroom (Janus' documentation,
+//! "WebSockets interface" and "VideoRoom plugin").
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
@@ -16,7 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The plugin.
 const PLUGIN: &str = "janus.plugin.videoroom";
 
-/// A handle of the plugin, with a session and a connection of its own. There is no `Debug`: it holds the secret.
+/// A handle of the plugin, with a session and a connection of its own. There is no `Debug`: it
+/// holds the secret.
 pub(super) struct Connection {
     socket: WebSocketStream<TcpStream>,
     secret: String,
@@ -44,12 +46,16 @@ impl Connection {
     pub(super) async fn open(socket: std::net::TcpStream, secret: &str) -> Result<Self, String> {
         let mut connection = Self::connect(socket, secret).await?;
         connection.session = Some(connection.make(json!({ "janus": "create" })).await?);
-        connection.handle = Some(connection.make(json!({ "janus": "attach", "plugin": PLUGIN })).await?);
+        connection.handle =
+            Some(connection.make(json!({ "janus": "attach", "plugin": PLUGIN })).await?);
         Ok(connection)
     }
 
     /// Asks the Janus at the other end of a TCP connection which version it is.
-    pub(super) async fn version(socket: std::net::TcpStream, secret: &str) -> Result<String, String> {
+    pub(super) async fn version(
+        socket: std::net::TcpStream,
+        secret: &str,
+    ) -> Result<String, String> {
         let info = Self::connect(socket, secret).await?.ask(json!({ "janus": "info" })).await?;
         Ok(format!("Janus {}", info["version_string"].as_str().unwrap_or("of no version")))
     }
@@ -71,7 +77,9 @@ impl Connection {
         let answered = async {
             loop {
                 let message = self.next().await?;
-                if message["transaction"].as_str() == Some(&transaction) && message["janus"] != "ack" {
+                if message["transaction"].as_str() == Some(&transaction)
+                    && message["janus"] != "ack"
+                {
                     return refused(&message["error"]).map_or(Ok(message), Err);
                 }
             }
@@ -79,7 +87,8 @@ impl Connection {
         timeout(PATIENCE, answered).await.map_err(|_| silent())?
     }
 
-    /// Sends a message to the session, and to the handle once there is one; returns its transaction.
+    /// Sends a message to the session, and to the handle once there is one; returns its
+    /// transaction.
     pub(super) async fn tell(&mut self, mut message: Value) -> Result<String, String> {
         self.transactions += 1;
         let transaction = self.transactions.to_string();
@@ -93,7 +102,9 @@ impl Connection {
             message["handle_id"] = json!(handle);
         }
         let sent = timeout(PATIENCE, self.socket.send(Message::text(message.to_string()))).await;
-        sent.map_err(|_| silent())?.map(|()| transaction).map_err(|error| format!("Janus is gone: {error}"))
+        sent.map_err(|_| silent())?
+            .map(|()| transaction)
+            .map_err(|error| format!("Janus is gone: {error}"))
     }
 
     /// The next message.
@@ -140,7 +151,8 @@ mod tests {
     fn a_refusal_of_janus_and_one_of_its_plugin_are_told() {
         let core = json!({ "code": 403, "reason": "Unauthorized request" });
         assert_eq!(refused(&core).as_deref(), Some("Janus refuses: Unauthorized request"));
-        let plugin = json!({ "videoroom": "event", "error_code": 426, "error": "No such room (7)" });
+        let plugin =
+            json!({ "videoroom": "event", "error_code": 426, "error": "No such room (7)" });
         assert_eq!(refused(&plugin).as_deref(), Some("Janus refuses: No such room (7)"));
         assert_eq!(refused(&json!({ "videoroom": "created", "room": 7 })), None);
         assert_eq!(refused(&Value::Null), None);

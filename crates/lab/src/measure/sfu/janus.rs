@@ -24,7 +24,8 @@ pub const PROGRAM: ServerProgram = ServerProgram {
 };
 /// The port of its WebSockets, on its host's loopback alone.
 const PORT: u16 = 8188;
-/// Where distributions and Janus' own installation put its parts; Debian's has the machine's name before.
+/// Where distributions and Janus' own installation put its parts; Debian's has the machine's name
+/// before.
 const PARTS: [&str; 5] = [
     "/usr/lib/janus",
     "/usr/lib64/janus",
@@ -45,13 +46,24 @@ pub(super) struct Janus {
 
 impl Janus {
     /// Starts one on the host, which has this address, and waits until it answers.
-    pub(super) fn start(host: &Host, address: Ipv4Addr, cancel: &AtomicBool) -> Result<Self, EmulationError> {
-        let secret = Secret::random()
-            .map_err(|error| EmulationError(format!("no random numbers for Janus' secret: {error}")))?;
+    pub(super) fn start(
+        host: &Host,
+        address: Ipv4Addr,
+        cancel: &AtomicBool,
+    ) -> Result<Self, EmulationError> {
+        let secret = Secret::random().map_err(|error| {
+            EmulationError(format!("no random numbers for Janus' secret: {error}"))
+        })?;
         let server = Server::start(PROGRAM, host, &secret, |folder| {
             configure(folder, address, secret.expose())?;
             let file = folder.join("janus.jcfg");
-            Ok(vec!["-F".into(), folder.into(), "-C".into(), file.into(), "--disable-colors".into()])
+            Ok(vec![
+                "-F".into(),
+                folder.into(),
+                "-C".into(),
+                file.into(),
+                "--disable-colors".into(),
+            ])
         })?;
         let mut janus = Self { server, version: String::new(), secret };
         janus.server.wait(cancel, || Ok(host.listens(PORT)))?;
@@ -63,8 +75,10 @@ impl Janus {
 
     fn ask_version(&self, host: &Host) -> Result<String, String> {
         let socket = self.connect(host)?;
-        let runtime =
-            Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
         runtime.block_on(Connection::version(socket, self.secret.expose()))
     }
 
@@ -101,7 +115,8 @@ impl Janus {
     }
 }
 
-/// Writes its configuration into its folder, which nobody else can read, and links the parts that it is to load.
+/// Writes its configuration into its folder, which nobody else can read, and links the parts that
+/// it is to load.
 fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), String> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -133,7 +148,8 @@ fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), Strin
             format!("there is no {file} of Janus in {}; {}", PARTS.join(", "), PROGRAM.mend)
         })?;
         let link = folder.join(part).join(file);
-        symlink(found, &link).map_err(|error| format!("cannot link {}: {error}", link.display()))?;
+        symlink(found, &link)
+            .map_err(|error| format!("cannot link {}: {error}", link.display()))?;
     }
     Ok(())
 }
@@ -164,7 +180,10 @@ mod tests {
         configure(folder.path(), Ipv4Addr::new(10, 0, 0, 7), "5ec4e7").unwrap();
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         let general = read("janus.jcfg");
-        assert!(general.contains("api_secret = \"5ec4e7\"") && general.contains("interface = \"10.0.0.7\""));
+        assert!(
+            general.contains("api_secret = \"5ec4e7\"")
+                && general.contains("interface = \"10.0.0.7\"")
+        );
         let sockets = read("janus.transport.websockets.jcfg");
         assert!(sockets.contains("ws_ip = \"127.0.0.1\"") && sockets.contains("admin_ws = false"));
         for (part, file) in NEEDED {

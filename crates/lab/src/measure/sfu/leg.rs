@@ -1,4 +1,5 @@
-//! A seat of a call that Janus has: what it says becomes what a page would say, and the other way round.
+//! A seat of a call that Janus has: what it says becomes what a page would say, and the other way
+//! round.
 
 use super::connection::{Connection, refused};
 use crate::signalling::{FromPage, IceCandidate, Place, ToPage};
@@ -111,8 +112,7 @@ impl Leg {
             ToPage::Start { .. } => self.begun = true,
             ToPage::Offer { sdp } => {
                 let Role::Publish { room, .. } = &self.role else { return Ok(()) };
-                let body =
-                    json!({ "request": "joinandconfigure", "ptype": "publisher", "room": room, "id": FEED });
+                let body = json!({ "request": "joinandconfigure", "ptype": "publisher", "room": room, "id": FEED });
                 let jsep = json!({ "type": "offer", "sdp": sdp });
                 self.tell(json!({ "janus": "message", "body": body, "jsep": jsep })).await?;
             }
@@ -135,7 +135,8 @@ impl Leg {
         self.asked = true;
         let Role::Subscribe { room, .. } = &self.role else { return Ok(()) };
         let streams = json!([{ "feed": FEED }]);
-        let body = json!({ "request": "join", "ptype": "subscriber", "room": room, "streams": streams });
+        let body =
+            json!({ "request": "join", "ptype": "subscriber", "room": room, "streams": streams });
         self.tell(json!({ "janus": "message", "body": body })).await
     }
 
@@ -167,9 +168,13 @@ impl Leg {
                 .map_or(Ok(()), |candidate| self.say(FromPage::Candidate { candidate })),
             Some("error") => {
                 let reason = refused(&message["error"]);
-                Err(End::Failed(reason.unwrap_or_else(|| "Janus refuses, and does not say why".to_owned())))
+                Err(End::Failed(
+                    reason.unwrap_or_else(|| "Janus refuses, and does not say why".to_owned()),
+                ))
             }
-            Some("timeout" | "detached") => Err(End::Failed("Janus has ended the session".to_owned())),
+            Some("timeout" | "detached") => {
+                Err(End::Failed("Janus has ended the session".to_owned()))
+            }
             _ => Ok(()),
         }
     }
@@ -206,7 +211,9 @@ fn candidate(told: &Value) -> Option<IceCandidate> {
     Some(IceCandidate {
         candidate: told["candidate"].as_str()?.to_owned(),
         sdp_mid: told["sdpMid"].as_str().map(str::to_owned),
-        sdp_m_line_index: told["sdpMLineIndex"].as_u64().and_then(|index| u16::try_from(index).ok()),
+        sdp_m_line_index: told["sdpMLineIndex"]
+            .as_u64()
+            .and_then(|index| u16::try_from(index).ok()),
         username_fragment: None,
     })
 }

@@ -1,5 +1,6 @@
-//! Selective Forwarding Units on the hosts of a measurement: Janus with its videoroom, driven by this process over its WebSocket API. A
-//! page's partner in the room of its call is then a seat within this process, which says what Janus says; no page can tell the difference.
+//! Selective Forwarding Units on the hosts of a measurement: Janus with its videoroom, driven by
+//! this process over its WebSocket API. A page's partner in the room of its call is then a seat
+//! within this process, which says what Janus says; no page can tell the difference.
 //!
 //! ```text
 //! page of alice ─▶ room of 'main-alice' ◀─ Leg (callee) ─▶ Janus: publisher
@@ -58,16 +59,21 @@ impl Units {
             }
         }
         if !units.units.is_empty() {
-            let runtime =
-                Builder::new_multi_thread().worker_threads(1).thread_name("sfu").enable_all().build();
-            let runtime = runtime
-                .map_err(|error| EmulationError(format!("no thread for the calls' units: {error}")))?;
+            let runtime = Builder::new_multi_thread()
+                .worker_threads(1)
+                .thread_name("sfu")
+                .enable_all()
+                .build();
+            let runtime = runtime.map_err(|error| {
+                EmulationError(format!("no thread for the calls' units: {error}"))
+            })?;
             units.runtime = Some(runtime);
         }
         Ok(units)
     }
 
-    /// Takes the unit's seat in a call through one, if it is that; the call in which a stream is published comes before those that pass it on.
+    /// Takes the unit's seat in a call through one, if it is that; the call in which a stream is
+    /// published comes before those that pass it on.
     pub(super) fn enter(
         &mut self,
         testbed: &Testbed,
@@ -93,8 +99,12 @@ impl Units {
             }
             Sfu::Forward { call: published } => {
                 let stream = self.streams.get(published);
-                let stream = stream.ok_or_else(|| failed(format!("'{published}' is not published")))?;
-                (Seat::Caller, Role::Subscribe { room: stream.room, is_up: stream.is_up.subscribe() })
+                let stream =
+                    stream.ok_or_else(|| failed(format!("'{published}' is not published")))?;
+                (
+                    Seat::Caller,
+                    Role::Subscribe { room: stream.room, is_up: stream.is_up.subscribe() },
+                )
             }
         };
         let place = room.enter(seat).map_err(|refusal| failed(refusal.1))?;
@@ -110,8 +120,9 @@ impl Units {
 
     /// What runs where.
     pub(super) fn notes(&self) -> Vec<(String, String)> {
-        let note =
-            |(_, janus): &(HostId, Janus)| (format!("sfu.{}", janus.host()), janus.version().to_owned());
+        let note = |(_, janus): &(HostId, Janus)| {
+            (format!("sfu.{}", janus.host()), janus.version().to_owned())
+        };
         self.units.iter().map(note).collect()
     }
 }
@@ -126,7 +137,8 @@ impl Drop for Units {
 
 /// The request for a room for one stream.
 fn wanted(call: &CallConfig, room: u64, bitrate: u64) -> Value {
-    let codec = call.video.as_ref().map(|video| video.encoder.codec).filter(|codec| *codec != Codec::Csv);
+    let codec =
+        call.video.as_ref().map(|video| video.encoder.codec).filter(|codec| *codec != Codec::Csv);
     let codec = codec.map_or("vp8".to_owned(), |codec| codec.to_string());
     json!({
         "request": "create", "room": room, "permanent": false, "publishers": 1, "bitrate": bitrate,

@@ -10,7 +10,8 @@ use units::Time;
 /// How values of several objects of one kind, as the layers of simulcast, become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// A counter that only grows: summed; what an object that is gone, or begins anew, had counted stays.
+    /// A counter that only grows: summed; what an object that is gone, or begins anew, had counted
+    /// stays.
     Counter,
     /// A counter that may shrink, as `packetsLost` does when packets come late.
     Balance,
@@ -18,7 +19,8 @@ enum Rule {
     Sum,
     /// Of now: the greatest.
     Greatest,
-    /// Of now: the greatest; 0 when it is told no more (libwebrtc `pc/rtc_stats_collector.cc` tells framesPerSecond only above 0).
+    /// Of now: the greatest; 0 when it is told no more (libwebrtc `pc/rtc_stats_collector.cc` tells
+    /// framesPerSecond only above 0).
     Pace,
 }
 use Rule::{Balance, Counter, Greatest, Pace, Sum};
@@ -70,13 +72,15 @@ const INBOUND: &[Line] = &[
     ("fecPacketsDiscarded", "fecPacketsDiscarded", Counter),
 ];
 
-/// Objects of one kind that are told apart, in a direction: simulcast has three, a renegotiation makes new ones. More are not counted.
-const MOST_OBJECTS: usize = 64;
+/// Objects of one kind that are told apart, in a direction: simulcast has three, a renegotiation
+/// makes new ones. More are not counted.
+const MAX_OBJECTS: usize = 64;
 /// Points and events that are kept of a direction: a report every 50 ms for over half a day.
-const MOST_POINTS: usize = 1_000_000;
+const MAX_POINTS: usize = 1_000_000;
 /// Requests for key frames between two reports that become events each.
-const MOST_REQUESTS: f64 = 100.0;
-/// How far an object's own time may lie before that of its report and be believed, s; RTCP comes every second or so (RFC 3550 § 6.2).
+const MAX_REQUESTS: f64 = 100.0;
+/// How far an object's own time may lie before that of its report and be believed, s; RTCP comes
+/// every second or so (RFC 3550 § 6.2).
 const OLDEST: f64 = 60.0;
 
 /// What was told of one direction.
@@ -150,14 +154,15 @@ impl Direction {
             return;
         }
         self.heard[1] = true;
-        let before = ["freezeCount", "totalFreezesDuration", "pliCount"].map(|column| self.total(column));
+        let before =
+            ["freezeCount", "totalFreezesDuration", "pliCount"].map(|column| self.total(column));
         self.columns(report, &inbound, INBOUND);
         let [freezes, frozen, requests] = before;
         // A freeze is told at its end; two between two reports are told as one, as long as both.
         if self.total("freezeCount") > freezes {
             self.event(report.at, "freeze", self.total("totalFreezesDuration") - frozen);
         }
-        let mut left = (self.total("pliCount") - requests).min(MOST_REQUESTS);
+        let mut left = (self.total("pliCount") - requests).min(MAX_REQUESTS);
         while left >= 1.0 {
             self.event(report.at, "keyFrameRequest", 1.0);
             left -= 1.0;
@@ -166,14 +171,17 @@ impl Direction {
 
     /// The objects of a type and of this kind of media.
     fn of<'a>(&self, report: &Report<'a>, kind: &str) -> Vec<Object<'a>> {
-        let fits = |object: &Object<'_>| object.kind == kind && object.media() == Some(self.kind.as_str());
-        report.objects().filter(fits).take(MOST_OBJECTS).collect()
+        let fits =
+            |object: &Object<'_>| object.kind == kind && object.media() == Some(self.kind.as_str());
+        report.objects().filter(fits).take(MAX_OBJECTS).collect()
     }
 
     fn columns(&mut self, report: &Report<'_>, objects: &[Object<'_>], lines: &[Line]) {
         for &(member, column, rule) in lines {
-            let told: Vec<(&str, f64)> =
-                objects.iter().filter_map(|object| Some((object.id, object.number(member)?))).collect();
+            let told: Vec<(&str, f64)> = objects
+                .iter()
+                .filter_map(|object| Some((object.id, object.number(member)?)))
+                .collect();
             let begun = || self.columns.iter().any(|known| known.name == column);
             let stopped = rule == Pace && !objects.is_empty() && begun();
             if told.is_empty() && !stopped {
@@ -186,7 +194,9 @@ impl Direction {
                 Pace => values.fold(0.0, f64::max),
                 Counter | Balance => {
                     let before = |value: f64| if report.is_before { -value } else { 0.0 };
-                    told.iter().for_each(|(id, value)| self.count(column, id, *value, rule, before(*value)));
+                    told.iter().for_each(|(id, value)| {
+                        self.count(column, id, *value, rule, before(*value))
+                    });
                     self.total(column)
                 }
             };
@@ -196,7 +206,7 @@ impl Direction {
 
     fn count(&mut self, column: &'static str, id: &str, value: f64, rule: Rule, before: f64) {
         let key = (column, id.to_owned());
-        let full = self.objects(column).count() >= MOST_OBJECTS;
+        let full = self.objects(column).count() >= MAX_OBJECTS;
         if full && !self.counters.contains_key(&key) {
             return;
         }
@@ -231,10 +241,11 @@ impl Direction {
     fn place(&mut self, report: &Report<'_>, name: &'static str, value: f64) {
         let Some(index) = report.index else { return };
         let samples = self.grid.samples();
-        let place = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
-            self.columns.push(Column { name, values: vec![f64::NAN; samples] });
-            self.columns.len() - 1
-        });
+        let place =
+            self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+                self.columns.push(Column { name, values: vec![f64::NAN; samples] });
+                self.columns.len() - 1
+            });
         self.columns[place].values[index] = value;
     }
 
@@ -244,20 +255,23 @@ impl Direction {
             timestamp: object.number("timestamp").unwrap_or(0.0),
             measurements: object.number("roundTripTimeMeasurements").unwrap_or(-1.0),
         };
-        if self.reports.len() >= MOST_OBJECTS && !self.reports.contains_key(object.id) {
+        if self.reports.len() >= MAX_OBJECTS && !self.reports.contains_key(object.id) {
             return;
         }
         let before = self.reports.insert(object.id.to_owned(), now).unwrap_or_default();
-        if before == now || self.fractions.len().max(self.round_trips.len()) >= MOST_POINTS {
+        if before == now || self.fractions.len().max(self.round_trips.len()) >= MAX_POINTS {
             return;
         }
         let at = self.time_of(report, now.timestamp);
         if let Some(fraction) = object.number("fractionLost") {
             self.fractions.push((at, fraction));
         }
-        // A report without a new measurement repeats the last one; a browser that does not count them is believed.
+        // A report without a new measurement repeats the last one; a browser that does not count
+        // them is believed.
         let is_measured = now.measurements < 0.0 || now.measurements > before.measurements;
-        if let Some(value) = object.number("roundTripTime").filter(|value| *value >= 0.0 && is_measured) {
+        if let Some(value) =
+            object.number("roundTripTime").filter(|value| *value >= 0.0 && is_measured)
+        {
             self.round_trips.push((at, value));
         }
     }
@@ -270,7 +284,7 @@ impl Direction {
     }
 
     fn event(&mut self, at: Time, what: &'static str, value: f64) {
-        if self.events.len() < MOST_POINTS {
+        if self.events.len() < MAX_POINTS {
             self.events.push(Event { at, stream: self.name.clone(), what, value });
         }
     }
@@ -287,7 +301,9 @@ impl Direction {
             return;
         }
         let ends = [(self.heard[0], "sender"), (self.heard[1], "receiver")];
-        for ((_, end), _) in ends.iter().zip(silent).filter(|((heard, _), silent)| !heard && !silent) {
+        for ((_, end), _) in
+            ends.iter().zip(silent).filter(|((heard, _), silent)| !heard && !silent)
+        {
             collected.warnings.push(format!("{} has no statistics of its {end}", self.name));
         }
         for column in &mut self.columns {

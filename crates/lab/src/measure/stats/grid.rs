@@ -12,12 +12,17 @@ pub fn sample_count(interval: Duration, duration: Duration) -> usize {
     usize::try_from(count.min(MOST)).unwrap_or(0)
 }
 
-/// The sample nearest to a time in seconds since the start of the run; sample n is at (n + 1) intervals.
+/// The sample nearest to a time in seconds since the start of the run; sample n is at (n + 1)
+/// intervals.
 #[must_use]
 pub fn sample_index(seconds: f64, interval: Duration, count: usize) -> Option<usize> {
     let place = (seconds / interval.as_secs_f64()).round() - 1.0;
     if place >= 0.0 && place < count as f64 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0…count")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "within 0…count"
+        )]
         return Some(place as usize);
     }
     None
@@ -51,7 +56,8 @@ impl Grid {
         Time::ZERO + self.interval * (index as u64 + 1)
     }
 
-    /// The run's own time, from its start until half an interval after its end; what was shortly before is its start.
+    /// The run's own time, from its start until half an interval after its end; what was shortly
+    /// before is its start.
     pub(super) fn time(&self, at: f64) -> Option<Time> {
         let nanos = (at - self.start) * 1e6;
         let half = self.interval.as_nanos() / 2;

@@ -1,8 +1,9 @@
-//! `getStats` reports made into records: the streams that a simulated call has, by the same names and in the same units, and
-//! every statistics object with all its members (W3C webrtc-stats).
+//! `getStats` reports made into records: the streams that a simulated call has, by the same names
+//! and in the same units, and every statistics object with all its members (W3C webrtc-stats).
 //!
-//! What a page says is not trusted: its numbers may be anything, its names and their number are bounded, and of its texts only
-//! those that are known to hold no address and no secret become notes.
+//! What a page says is not trusted: its numbers may be anything, its names and their number are
+//! bounded, and of its texts only those that are known to hold no address and no secret become
+//! notes.
 
 mod direction;
 mod grid;
@@ -22,7 +23,8 @@ use units::{Duration, Time};
 
 pub use grid::{sample_count, sample_index};
 
-/// Reports that were missed before it is worth a warning, a share of all: now and then a busy page answers late.
+/// Reports that were missed before it is worth a warning, a share of all: now and then a busy page
+/// answers late.
 const MISSED: f64 = 0.02;
 
 /// What is to be known of a call whose statistics are collected.
@@ -63,7 +65,8 @@ impl Call {
 /// What was made of the reports of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collected {
-    /// The streams of the call as a simulated call has them, then the statistics objects ([`Kind::Stats`]).
+    /// The streams of the call as a simulated call has them, then the statistics objects
+    /// ([`Kind::Stats`]).
     pub streams: Vec<StreamRecord>,
     /// Freezes and requests for key frames, in order of time.
     pub events: Vec<Event>,
@@ -84,12 +87,14 @@ pub struct Collector {
     newest: [f64; 2],
     /// Whether the call was on before the first report of an end.
     is_joined: bool,
-    /// How far from its sample's time the report is that counts for it, ms; infinite where there is none.
+    /// How far from its sample's time the report is that counts for it, ms; infinite where there is
+    /// none.
     distances: [Vec<f64>; 2],
 }
 
 impl Collector {
-    /// Of a run that began at `start` (milliseconds since 1970), has a sample every `interval` and lasts `duration`.
+    /// Of a run that began at `start` (milliseconds since 1970), has a sample every `interval` and
+    /// lasts `duration`.
     #[must_use]
     pub fn new(call: Call, start: f64, interval: Duration, duration: Duration) -> Self {
         let grid = Grid { start, interval, duration };
@@ -101,23 +106,34 @@ impl Collector {
         });
         let raw = [0, 1].map(|end| Raw::new(format!("{}.{}", call.name, call.hosts[end]), grid));
         let distances = [(); 2].map(|()| vec![f64::INFINITY; grid.samples()]);
-        Self { call, grid, directions, raw, newest: [f64::NEG_INFINITY; 2], is_joined: false, distances }
+        Self {
+            call,
+            grid,
+            directions,
+            raw,
+            newest: [f64::NEG_INFINITY; 2],
+            is_joined: false,
+            distances,
+        }
     }
 
-    /// Of a call that may have been on before: what the first report of an end has counted is not of the run. The statistics objects keep it.
+    /// Of a call that may have been on before: what the first report of an end has counted is not
+    /// of the run. The statistics objects keep it.
     #[must_use]
     pub fn joined(self) -> Self {
         Self { is_joined: true, ..self }
     }
 
-    /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of several for the same sample the
-    /// nearest to its time counts.
+    /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of
+    /// several for the same sample the nearest to its time counts.
     pub fn take(&mut self, end: Seat, report: &StatsReport) {
         let (this, other) = match end {
             Seat::Caller => (0, 1),
             Seat::Callee => (1, 0),
         };
-        let Some(at) = self.grid.time(report.at).filter(|_| report.at >= self.newest[this]) else { return };
+        let Some(at) = self.grid.time(report.at).filter(|_| report.at >= self.newest[this]) else {
+            return;
+        };
         let is_before = self.is_joined && self.newest[this] == f64::NEG_INFINITY;
         self.newest[this] = report.at;
         let distance = |index: &usize| self.grid.distance(*index, report.at);
@@ -149,7 +165,8 @@ impl Collector {
         let ways = [(true, [caller, callee]), (call.two_way, [callee, caller])];
         for (directions, (there, silent)) in self.directions.into_iter().zip(ways) {
             for direction in directions {
-                let wanted = there && if direction.kind == Kind::Video { call.video } else { call.audio };
+                let wanted =
+                    there && if direction.kind == Kind::Video { call.video } else { call.audio };
                 direction.finish(active, wanted, silent, &mut collected);
             }
         }
@@ -169,13 +186,14 @@ impl Collector {
                 let at = self.grid.sample_time(*index);
                 at > self.call.active.0 && at <= self.call.active.1
             });
-            let (all, there) =
-                within.fold((0, 0), |(all, there), (_, taken)| (all + 1, there + usize::from(*taken)));
+            let (all, there) = within
+                .fold((0, 0), |(all, there), (_, taken)| (all + 1, there + usize::from(*taken)));
             let missed = all - there;
             if there > 0 && missed as f64 > MISSED * all as f64 {
                 let name = &self.call.name;
-                warnings
-                    .push(format!("{missed} of {all} statistics reports of {host} in '{name}' are missing"));
+                warnings.push(format!(
+                    "{missed} of {all} statistics reports of {host} in '{name}' are missing"
+                ));
             }
         }
         warnings

@@ -33,20 +33,21 @@ impl<'a> Report<'a> {
         Object::new(id, value)
     }
 
-    /// The candidate pair that media takes: the transport says which; Firefox marks it too; else the nominated one that
-    /// works and carried most.
+    /// The candidate pair that media takes: the transport says which; Firefox marks it too; else
+    /// the nominated one that works and carried most.
     pub(super) fn selected_pair(&self) -> Option<Object<'a>> {
         let of_type = |kind: &'static str| self.objects().filter(move |object| object.kind == kind);
-        let named = of_type("transport").filter_map(|transport| transport.text("selectedCandidatePairId"));
+        let named =
+            of_type("transport").filter_map(|transport| transport.text("selectedCandidatePairId"));
         let mut named =
             named.filter_map(|id| self.object(id)).filter(|object| object.kind == "candidate-pair");
         let pairs = || of_type("candidate-pair");
-        let works = |pair: &Object<'_>| pair.flag("nominated") && pair.text("state") == Some("succeeded");
+        let works =
+            |pair: &Object<'_>| pair.flag("nominated") && pair.text("state") == Some("succeeded");
         let carried = |pair: &Object<'_>| pair.number("bytesSent").unwrap_or(0.0);
-        named
-            .next()
-            .or_else(|| pairs().find(|pair| pair.flag("selected")))
-            .or_else(|| pairs().filter(works).max_by(|one, other| carried(one).total_cmp(&carried(other))))
+        named.next().or_else(|| pairs().find(|pair| pair.flag("selected"))).or_else(|| {
+            pairs().filter(works).max_by(|one, other| carried(one).total_cmp(&carried(other)))
+        })
     }
 }
 

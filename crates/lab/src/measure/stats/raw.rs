@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use units::Time;
 
 /// Objects of one end that are kept; a call has a dozen.
-const MOST_STREAMS: usize = 128;
+const MAX_STREAMS: usize = 128;
 /// Members of one end that are kept, over all objects; a call has about 250.
-const MOST_COLUMNS: usize = 1024;
+const MAX_COLUMNS: usize = 1024;
 /// The longest type or name of a member that is kept.
 const LONGEST_NAME: usize = 96;
 /// How deep records within objects are followed; `qualityLimitationDurations` is one.
@@ -20,9 +20,12 @@ const DEEPEST: usize = 3;
 /// The longest text that is kept.
 const LONGEST_TEXT: usize = 200;
 
-/// Types that are left out: what identifies a machine or a key, and what is told with the object that names it.
-const LEFT_OUT: [&str; 5] = ["certificate", "local-candidate", "remote-candidate", "codec", "candidate-pair"];
-/// Members in words that become notes. All others are left out: addresses, ICE credentials, fingerprints, labels.
+/// Types that are left out: what identifies a machine or a key, and what is told with the object
+/// that names it.
+const LEFT_OUT: [&str; 5] =
+    ["certificate", "local-candidate", "remote-candidate", "codec", "candidate-pair"];
+/// Members in words that become notes. All others are left out: addresses, ICE credentials,
+/// fingerprints, labels.
 const WORDS: [&str; 15] = [
     "codec",
     "contentType",
@@ -90,7 +93,7 @@ impl Raw {
             return Some(*place);
         }
         let name = self.name(object)?;
-        if self.streams.len() >= MOST_STREAMS {
+        if self.streams.len() >= MAX_STREAMS {
             return None;
         }
         let place = self.streams.len();
@@ -109,7 +112,7 @@ impl Raw {
         if !is_taken(&name) {
             return Some(name);
         }
-        (2..=MOST_STREAMS).map(|number| format!("{name}.{number}")).find(|name| !is_taken(name))
+        (2..=MAX_STREAMS).map(|number| format!("{name}.{number}")).find(|name| !is_taken(name))
     }
 
     fn object(&mut self, place: usize, object: &Object<'_>, index: usize) {
@@ -151,7 +154,7 @@ impl Raw {
             column.values[index] = value;
             return;
         }
-        if self.columns >= MOST_COLUMNS || name.len() > LONGEST_NAME {
+        if self.columns >= MAX_COLUMNS || name.len() > LONGEST_NAME {
             return;
         }
         let Ok(name) = names::keep(name) else { return };
@@ -182,7 +185,8 @@ impl Raw {
     /// Notes what was said last.
     fn note(&mut self, place: usize, word: &str, text: Option<&str>) {
         if let Some(text) = text {
-            let text = text.chars().filter(|letter| !letter.is_control()).take(LONGEST_TEXT).collect();
+            let text =
+                text.chars().filter(|letter| !letter.is_control()).take(LONGEST_TEXT).collect();
             self.notes.insert(format!("{}.{word}", self.streams[place].name), text);
         }
     }
@@ -197,10 +201,10 @@ impl Raw {
             points: Vec::new(),
         }));
         collected.notes.extend(self.notes);
-        if self.columns >= MOST_COLUMNS {
+        if self.columns >= MAX_COLUMNS {
             let prefix = self.prefix;
             collected.warnings.push(format!(
-                "only the first {MOST_COLUMNS} members of the statistics of {prefix} are kept"
+                "only the first {MAX_COLUMNS} members of the statistics of {prefix} are kept"
             ));
         }
     }

@@ -76,7 +76,10 @@ fn a_call_of_chromium_has_the_columns_of_a_simulated_one() {
     assert_eq!(told(video, "frameWidthSent").last(), Some(&320.0));
     assert!(told(video, "roundTripTime").iter().all(|rtt| (0.0..0.1).contains(rtt)));
     assert!(!video.points("roundTripTime").unwrap().is_empty());
-    assert_eq!(video.points("fractionLost").unwrap().iter().map(|(_, value)| *value).sum::<f64>(), 0.0);
+    assert_eq!(
+        video.points("fractionLost").unwrap().iter().map(|(_, value)| *value).sum::<f64>(),
+        0.0
+    );
     let audio = stream(&collected, "main.audio");
     assert_eq!(told(audio, "packetsReceived").last(), Some(&450.0));
     assert!(collected.streams.iter().all(|stream| !stream.name.contains(".back")));
@@ -87,7 +90,10 @@ fn a_call_of_chromium_has_the_columns_of_a_simulated_one() {
 fn what_firefox_lacks_is_not_there() {
     let collected = recorded(FIREFOX);
     let video = stream(&collected, "main.video");
-    assert!(video.column("targetBitrate").is_none() && video.column("availableOutgoingBitrate").is_none());
+    assert!(
+        video.column("targetBitrate").is_none()
+            && video.column("availableOutgoingBitrate").is_none()
+    );
     assert_eq!(told(video, "framesPerSecondSent").last(), Some(&31.0));
     assert_eq!(told(video, "packetsSent").last(), Some(&288.0));
     assert!(!video.points("roundTripTime").unwrap().is_empty());
@@ -112,25 +118,34 @@ fn statistics_objects_keep_all_their_numbers_and_some_words_and_no_secret() {
         assert_eq!(outbound.kind, Kind::Stats);
         assert!(outbound.column("totalEncodeTime").is_some() && outbound.column("ssrc").is_some());
         assert!(stream(&collected, "main.alice.candidate-pair").column(pair).is_some());
-        assert!(stream(&collected, "main.bob.inbound-rtp.video").column("totalDecodeTime").is_some());
+        assert!(
+            stream(&collected, "main.bob.inbound-rtp.video").column("totalDecodeTime").is_some()
+        );
         assert_eq!(note(&collected, "main.alice.outbound-rtp.video.mimeType"), Some("video/VP8"));
         assert_eq!(note(&collected, "main.alice.candidate-pair.local.candidateType"), Some("host"));
         assert!(!format!("{collected:?}").contains("SECRET"));
-        let pairs = collected.streams.iter().filter(|stream| stream.name.contains("candidate-pair"));
+        let pairs =
+            collected.streams.iter().filter(|stream| stream.name.contains("candidate-pair"));
         assert_eq!(pairs.count(), 2, "the selected pair of each end");
     }
     let chromium = recorded(CHROMIUM);
     let outbound = stream(&chromium, "main.alice.outbound-rtp.video");
     assert!(outbound.column("qualityLimitationDurations.none").is_some());
     assert_eq!(told(outbound, "active").last(), Some(&1.0));
-    assert_eq!(note(&chromium, "main.alice.outbound-rtp.video.encoderImplementation"), Some("libvpx"));
+    assert_eq!(
+        note(&chromium, "main.alice.outbound-rtp.video.encoderImplementation"),
+        Some("libvpx")
+    );
 }
 
 #[test]
 fn a_sample_is_the_nearest_report() {
     let mut collector = collector();
     let sent = |seconds, bytes: u64| {
-        report(seconds, json!({ "O": { "type": "outbound-rtp", "kind": "video", "bytesSent": bytes } }))
+        report(
+            seconds,
+            json!({ "O": { "type": "outbound-rtp", "kind": "video", "bytesSent": bytes } }),
+        )
     };
     for (seconds, bytes) in
         [(0.997, 10), (2.2, 20), (2.4, 21), (1.0, 5), (4.01, 40), (99.0, 90), (-1e9, 1), (8.3, 80)]
@@ -144,16 +159,21 @@ fn a_sample_is_the_nearest_report() {
     let values = stream(&collected, "main.video").column("bytesSent").unwrap();
     assert_eq!(format!("{values:?}"), "[10.0, 20.0, NaN, 40.0, NaN, NaN, NaN, 80.0]");
     assert!(
-        collected.warnings.contains(&"4 of 8 statistics reports of alice in 'main' are missing".to_owned())
+        collected
+            .warnings
+            .contains(&"4 of 8 statistics reports of alice in 'main' are missing".to_owned())
     );
-    assert!(collected.warnings.contains(&"main.video has no statistics of its receiver".to_owned()));
+    assert!(
+        collected.warnings.contains(&"main.video has no statistics of its receiver".to_owned())
+    );
 }
 
 #[test]
 fn layers_are_summed_and_a_new_source_does_not_let_a_counter_fall() {
     let mut collector = collector();
     let layer = |bytes: u64, width: u32| json!({ "type": "outbound-rtp", "kind": "video", "bytesSent": bytes, "frameWidth": width, "targetBitrate": 7 });
-    collector.take(Seat::Caller, &report(1.0, json!({ "A": layer(100, 320), "B": layer(50, 640) })));
+    collector
+        .take(Seat::Caller, &report(1.0, json!({ "A": layer(100, 320), "B": layer(50, 640) })));
     collector.take(Seat::Caller, &report(2.0, json!({ "A": layer(110, 320), "C": layer(5, 640) })));
     collector.take(Seat::Caller, &report(3.0, json!({ "A": layer(3, 320), "C": layer(6, 640) })));
     let collected = collector.finish();
@@ -161,7 +181,9 @@ fn layers_are_summed_and_a_new_source_does_not_let_a_counter_fall() {
     assert_eq!(told(video, "bytesSent"), [150.0, 165.0, 169.0]);
     assert_eq!(told(video, "frameWidthSent"), [640.0; 3]);
     assert_eq!(told(video, "targetBitrate"), [14.0; 3]);
-    assert!(collected.streams.iter().any(|stream| stream.name == "main.alice.outbound-rtp.video.3"));
+    assert!(
+        collected.streams.iter().any(|stream| stream.name == "main.alice.outbound-rtp.video.3")
+    );
 }
 
 #[test]
@@ -188,7 +210,10 @@ fn each_receiver_report_is_a_point_once() {
     let millis = |points: &[(Time, f64)]| -> Vec<(u64, f64)> {
         points.iter().map(|(at, value)| (at.as_nanos() / 1_000_000, *value)).collect()
     };
-    assert_eq!(millis(video.points("roundTripTime").unwrap()), [(750, 0.05), (2500, 0.07), (5000, 0.09)]);
+    assert_eq!(
+        millis(video.points("roundTripTime").unwrap()),
+        [(750, 0.05), (2500, 0.07), (5000, 0.09)]
+    );
     let fractions = millis(video.points("fractionLost").unwrap());
     assert_eq!(fractions, [(750, 0.0), (2500, 0.25), (3500, 0.5), (5000, 0.0)]);
 }
@@ -204,9 +229,13 @@ fn freezes_and_requests_for_key_frames_are_events() {
     collector.take(Seat::Callee, &report(2.0, inbound(1, 0.75, 1)));
     collector.take(Seat::Callee, &report(3.0, inbound(1, 0.75, 3)));
     let events = collector.finish().events;
-    let told: Vec<_> = events.iter().map(|event| (event.at.as_secs_f64(), event.what, event.value)).collect();
+    let told: Vec<_> =
+        events.iter().map(|event| (event.at.as_secs_f64(), event.what, event.value)).collect();
     let request = "keyFrameRequest";
-    assert_eq!(told, [(1.0, request, 1.0), (2.0, "freeze", 0.75), (3.0, request, 1.0), (3.0, request, 1.0)]);
+    assert_eq!(
+        told,
+        [(1.0, request, 1.0), (2.0, "freeze", 0.75), (3.0, request, 1.0), (3.0, request, 1.0)]
+    );
     assert!(events.iter().all(|event| event.stream == "main.video"));
 }
 
@@ -255,8 +284,13 @@ fn whatever_a_page_says_memory_is_bounded() {
         collector.take(Seat::Caller, &report(f64::from(second), Value::Object(many.clone())));
     }
     let collected = collector.finish();
-    let raw: Vec<_> = collected.streams.iter().filter(|stream| stream.kind == Kind::Stats).collect();
-    assert!(raw.len() <= 128 && raw.iter().map(|stream| stream.columns.len()).sum::<usize>() <= 1024);
-    assert!(raw.iter().flat_map(|stream| &stream.columns).all(|column| !column.name.contains('\u{0}')));
+    let raw: Vec<_> =
+        collected.streams.iter().filter(|stream| stream.kind == Kind::Stats).collect();
+    assert!(
+        raw.len() <= 128 && raw.iter().map(|stream| stream.columns.len()).sum::<usize>() <= 1024
+    );
+    assert!(
+        raw.iter().flat_map(|stream| &stream.columns).all(|column| !column.name.contains('\u{0}'))
+    );
     assert!(collected.warnings.iter().any(|warning| warning.contains("only the first 1024")));
 }

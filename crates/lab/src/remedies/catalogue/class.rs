@@ -1,4 +1,5 @@
-//! Classes of traffic at the lines of one's own, by the marks of the calls (Janczukowicz 2017 § 5.5.2).
+//! Classes of traffic at the lines of one's own, by the marks of the calls (Janczukowicz 2017 §
+//! 5.5.2).
 
 use super::queue::{at_lines, cake, rate};
 use super::{Edits, Kind, Remedy, Unfit, class_marks};
@@ -80,11 +81,14 @@ impl Shape {
     fn words(self, line: &Line, eligible: Eligible) -> Result<String, Unfit> {
         let rate = rate(line)?;
         let rest = match self.best_effort {
-            Some(words) => words.parse().map_err(|error: net::QueueConfigError| Unfit(error.to_string()))?,
+            Some(words) => {
+                words.parse().map_err(|error: net::QueueConfigError| Unfit(error.to_string()))?
+            }
             None => best_effort(&line.queue, rate),
         };
         let class = rate.scale(self.share.as_f64());
-        let tree = Tree { line: rate, class, priority: self.priority, eligible, best_effort: &rest };
+        let tree =
+            Tree { line: rate, class, priority: self.priority, eligible, best_effort: &rest };
         Ok(tree.script("eth0"))
     }
 }
@@ -96,7 +100,9 @@ fn one_call(situation: &Situation) -> Result<Edits, Unfit> {
     }
     let mut edits = at_lines(situation, |line| Shape::PRIORITY.words(line, Eligible::Marked))?;
     edits.set.extend(class_marks(situation)?);
-    edits.set.retain(|(path, _)| !others.iter().any(|other| *path == format!("{}.dscp", other.path)));
+    edits
+        .set
+        .retain(|(path, _)| !others.iter().any(|other| *path == format!("{}.dscp", other.path)));
     edits.set.extend(others.iter().map(|other| (format!("{}.dscp", other.path), "be".to_owned())));
     Ok(edits)
 }
@@ -110,7 +116,8 @@ fn relayed(situation: &Situation) -> Result<Edits, Unfit> {
     Ok(edits)
 }
 
-/// What goes up from a client goes to the relay, and what comes down comes from it; the relay's own lines see the other end of the same leg.
+/// What goes up from a client goes to the relay, and what comes down comes from it; the relay's own
+/// lines see the other end of the same leg.
 fn passing(line: &Line, relay: HostId) -> Eligible {
     match (line.direction, line.host == relay) {
         (Direction::Up, false) | (Direction::Down, true) => Eligible::To(relay),

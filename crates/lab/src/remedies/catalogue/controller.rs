@@ -1,4 +1,5 @@
-//! Another congestion controller in the application, or one of the improvements that the papers end with.
+//! Another congestion controller in the application, or one of the improvements that the papers end
+//! with.
 
 use super::{Edits, Kind, Remedy, Unfit};
 use crate::experiment::TODAY;
@@ -42,7 +43,8 @@ fn change(situation: &Situation, profile: &str) -> Result<Edits, Unfit> {
     Ok(Edits { set, lines: Vec::new() })
 }
 
-/// Where the file says at its top which controllers calls have, it says there how they are improved.
+/// Where the file says at its top which controllers calls have, it says there how they are
+/// improved.
 fn at_the_top(names: String) -> Edits {
     Edits { set: vec![("improvement".to_owned(), names)], lines: Vec::new() }
 }

@@ -60,15 +60,17 @@ fn at_default_bearer(
     value: &'static str,
 ) -> Remedy {
     Remedy::new((name, Kind::Lte), about, source, move |situation: &Situation| {
-        let at =
-            |network: &String| (path("lte", network, &format!("bearer.default.{key}")), value.to_owned());
+        let at = |network: &String| {
+            (path("lte", network, &format!("bearer.default.{key}")), value.to_owned())
+        };
         Ok(Edits { set: networks(situation)?.iter().map(at).collect(), lines: Vec::new() })
     })
 }
 
 fn dedicated_bearer(situation: &Situation) -> Result<Edits, Unfit> {
     let networks = networks(situation)?;
-    let config = |name: &String| situation.scenario.network.lte.iter().find(|network| network.name == *name);
+    let config =
+        |name: &String| situation.scenario.network.lte.iter().find(|network| network.name == *name);
     if networks.iter().filter_map(config).any(|network| network.bearers.len() > 1) {
         return Err(Unfit("the network has a bearer beside the default one already".to_owned()));
     }
@@ -80,16 +82,23 @@ fn dedicated_bearer(situation: &Situation) -> Result<Edits, Unfit> {
     // A terminal has one such bearer for all of its calls.
     let calls: Vec<&CallConfig> = situation.calls(&situation.call).collect();
     let of_host = |host: HostId| -> u64 {
-        calls.iter().filter(|call| call.from == host || call.to == host).map(|call| of_call(call)).sum()
+        calls
+            .iter()
+            .filter(|call| call.from == host || call.to == host)
+            .map(|call| of_call(call))
+            .sum()
     };
     let hosts = (0..).zip(&situation.scenario.network.hosts);
     let terminals = hosts.filter(|(_, host)| matches!(host.access, AccessConfig::Lte(_)));
     let most = terminals.map(|(place, _)| of_host(HostId(place))).max().unwrap_or(0);
     let gbr = Bitrate::from_bps(most).scale(HEADERS);
-    let bearer =
-        format!("{{ qci = 2, gbr = \"{gbr}\", filter = [{{ dscp = \"af41\" }}, {{ dscp = \"ef\" }}] }}");
-    let mut set: Vec<_> =
-        networks.iter().map(|network| (path("lte", network, "bearer.call"), bearer.clone())).collect();
+    let bearer = format!(
+        "{{ qci = 2, gbr = \"{gbr}\", filter = [{{ dscp = \"af41\" }}, {{ dscp = \"ef\" }}] }}"
+    );
+    let mut set: Vec<_> = networks
+        .iter()
+        .map(|network| (path("lte", network, "bearer.call"), bearer.clone()))
+        .collect();
     set.extend(marks(situation, vec![&situation.call])?);
     Ok(Edits { set, lines: Vec::new() })
 }

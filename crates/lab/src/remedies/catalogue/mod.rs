@@ -74,7 +74,10 @@ type Plan = Box<dyn Fn(&Situation) -> Result<Edits, Unfit> + Send + Sync>;
 
 impl fmt::Debug for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remedy").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("Remedy")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
     }
 }
 
@@ -139,12 +142,18 @@ impl Remedy {
 /// Every remedy, kind by kind.
 #[must_use]
 pub fn remedies() -> Vec<Remedy> {
-    let kinds =
-        [queue::remedies(), class::remedies(), wifi::remedies(), lte::remedies(), controller::remedies()];
+    let kinds = [
+        queue::remedies(),
+        class::remedies(),
+        wifi::remedies(),
+        lte::remedies(),
+        controller::remedies(),
+    ];
     kinds.into_iter().flatten().collect()
 }
 
-/// Marks on the packets of these calls, where they have none: EF on audio, AF41 on video (RFC 8837 § 5, table 1).
+/// Marks on the packets of these calls, where they have none: EF on audio, AF41 on video (RFC 8837
+/// § 5, table 1).
 fn marks(situation: &Situation, sections: Vec<&Section>) -> Result<Vec<(String, String)>, Unfit> {
     if !situation.advise.dscp {
         return Err(Unfit("no DSCP on the way: advise.dscp is false".to_owned()));
@@ -152,8 +161,8 @@ fn marks(situation: &Situation, sections: Vec<&Section>) -> Result<Vec<(String, 
     let missing = sections.into_iter().filter_map(|section| {
         let call = situation.calls(section).next()?;
         let (own, Marks { audio, video }) = (call.dscp, marked(call.dscp));
-        let is_so =
-            (call.audio.is_none() || audio == own.audio) && (call.video.is_none() || video == own.video);
+        let is_so = (call.audio.is_none() || audio == own.audio)
+            && (call.video.is_none() || video == own.video);
         let words = format!("{{ audio = {}, video = {} }}", word(audio), word(video));
         (!is_so).then(|| (format!("{}.dscp", section.path), words))
     });
@@ -173,8 +182,11 @@ fn word(mark: Dscp) -> String {
 fn class_marks(situation: &Situation) -> Result<Vec<(String, String)>, Unfit> {
     for section in situation.every_call() {
         let own = situation.calls(section).flat_map(|call| [call.dscp.audio, call.dscp.video]);
-        if let Some(other) = own.into_iter().find(|mark| *mark != Dscp::DEFAULT && !MARKS.contains(mark)) {
-            let reason = format!("'{}' has mark {}, and the class takes EF and AF41", section.name, other.0);
+        if let Some(other) =
+            own.into_iter().find(|mark| *mark != Dscp::DEFAULT && !MARKS.contains(mark))
+        {
+            let reason =
+                format!("'{}' has mark {}, and the class takes EF and AF41", section.name, other.0);
             return Err(Unfit(reason));
         }
     }

@@ -8,7 +8,8 @@ use units::{Bitrate, Bytes, Duration};
 
 /// No ADSL carries more upwards (ITU-T G.992.5 annex M: 3.3 Mbit/s). Ours, with room.
 const SLOW: Bitrate = Bitrate::from_mbps(10);
-/// A packet of Ethernet, as tc's discipline red counts it (Janczukowicz 2017, Table 6.4: avpkt 1514).
+/// A packet of Ethernet, as tc's discipline red counts it (Janczukowicz 2017, Table 6.4: avpkt
+/// 1514).
 const PACKET: Bytes = Bytes::new(1514);
 
 pub(super) fn remedies() -> Vec<Remedy> {
@@ -31,7 +32,12 @@ pub(super) fn remedies() -> Vec<Remedy> {
             "Janczukowicz 2017 § 6.3.6, Table 6.4",
             |situation| at_lines(situation, ared),
         ),
-        queue("codel", "CoDel for all packets together", "RFC 8289; Janczukowicz 2017 § 5.4.2", "codel"),
+        queue(
+            "codel",
+            "CoDel for all packets together",
+            "RFC 8289; Janczukowicz 2017 § 5.4.2",
+            "codel",
+        ),
         queue(
             "fq_codel",
             "CoDel for each flow, flows in turn",
@@ -68,8 +74,9 @@ pub(super) fn at_lines(
 
 /// The rate of a line, which a queue that counts on it needs.
 pub(super) fn rate(line: &Line) -> Result<Bitrate, Unfit> {
-    line.rate
-        .ok_or_else(|| Unfit(format!("the rate of {} changes, and the queue is made for one", line.name)))
+    line.rate.ok_or_else(|| {
+        Unfit(format!("the rate of {} changes, and the queue is made for one", line.name))
+    })
 }
 
 /// A buffer that is shorter already stays so.
@@ -84,8 +91,8 @@ fn short_buffer(line: &Line) -> Result<String, Unfit> {
     }
 }
 
-/// The thesis' own for 1 Mbit/s (Table 6.4: min 60560, max 181680, limit 726720), as long in time at the line's rate, and of
-/// four packets at least.
+/// The thesis' own for 1 Mbit/s (Table 6.4: min 60560, max 181680, limit 726720), as long in time
+/// at the line's rate, and of four packets at least.
 fn ared(line: &Line) -> Result<String, Unfit> {
     let rate = rate(line)?;
     if rate > SLOW {
@@ -105,7 +112,8 @@ fn ared(line: &Line) -> Result<String, Unfit> {
     ))
 }
 
-/// CAKE a little below the line, so that the queue is its own and not the modem's (tc-cake(8), 'bandwidth').
+/// CAKE a little below the line, so that the queue is its own and not the modem's (tc-cake(8),
+/// 'bandwidth').
 pub(super) fn cake(line: &Line, priority: &str) -> Result<String, Unfit> {
     let bandwidth = rate(line)?.scale(0.95);
     Ok(format!("cake bandwidth {bandwidth} {priority}"))

@@ -1,4 +1,5 @@
-//! Another access point, or another setting of it: nothing at the stations has to change (Guerrero Viveros 2019 § 7.2).
+//! Another access point, or another setting of it: nothing at the stations has to change (Guerrero
+//! Viveros 2019 § 7.2).
 
 use super::{Edits, Kind, Remedy, Unfit, marks, path};
 use crate::remedies::Situation;

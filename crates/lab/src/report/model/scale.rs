@@ -1,6 +1,7 @@
 use crate::metrics::{Estimate, Unit};
 
-/// From so much on a rate is shown in Mbit/s, a size in kB and a time in seconds: where three digits do not do any more.
+/// From so much on a rate is shown in Mbit/s, a size in kB and a time in seconds: where three
+/// digits do not do any more.
 const MANY_BITS: f64 = 999_500.0;
 const MANY_BYTES: f64 = 9_999.5;
 const SECOND: f64 = 1.0;
@@ -45,7 +46,8 @@ impl Scale {
         if self.name.is_empty() { text.to_owned() } else { format!("{text} ({})", self.name) }
     }
 
-    /// A value of the metric in this unit, with three digits: `never` if it is infinite, `–` if there is none.
+    /// A value of the metric in this unit, with three digits: `never` if it is infinite, `–` if
+    /// there is none.
     #[must_use]
     pub fn number(self, value: f64) -> String {
         if value.is_nan() {
@@ -58,18 +60,21 @@ impl Scale {
         fixed(shown, decimals(shown))
     }
 
-    /// A mean, and half the width of its interval: together in as many decimals as two digits of the latter need, of a narrow one
-    /// in three digits of the mean.
+    /// A mean, and half the width of its interval: together in as many decimals as two digits of
+    /// the latter need, of a narrow one in three digits of the mean.
     #[must_use]
     pub fn estimate(self, estimate: &Estimate) -> (String, Option<String>) {
         let mean = estimate.mean * self.factor;
-        let Some(half) = estimate.half_width.map(|half| half * self.factor).filter(|_| mean.is_finite())
+        let Some(half) =
+            estimate.half_width.map(|half| half * self.factor).filter(|_| mean.is_finite())
         else {
             return (self.number(estimate.mean), None);
         };
-        let places =
-            |digits: &[f64; DECIMALS]| digits.iter().position(|least| half >= *least).unwrap_or(DECIMALS);
-        let shared = if half > 0.0 { decimals(mean).min(places(&TWO_DIGITS)) } else { decimals(mean) };
+        let places = |digits: &[f64; DECIMALS]| {
+            digits.iter().position(|least| half >= *least).unwrap_or(DECIMALS)
+        };
+        let shared =
+            if half > 0.0 { decimals(mean).min(places(&TWO_DIGITS)) } else { decimals(mean) };
         (fixed(mean, shared), Some(fixed(half, shared.max(places(&ONE_DIGIT)))))
     }
 
@@ -127,18 +132,26 @@ mod tests {
     #[test]
     fn numbers_have_three_digits_and_are_never_nan() {
         let percent = Scale::of(Unit::Share, [].into_iter());
-        let texts =
-            [0.0, 0.0312, 0.999_96, 12.3456, -0.5, f64::NAN, f64::INFINITY, 1e-9].map(|v| percent.number(v));
+        let texts = [0.0, 0.0312, 0.999_96, 12.3456, -0.5, f64::NAN, f64::INFINITY, 1e-9]
+            .map(|v| percent.number(v));
         assert_eq!(texts, ["0", "3.12", "100", "1235", "−50.0", "–", "never", "0"]);
         let both = |mean, half| {
             let estimate = Estimate { mean, half_width: Some(half), ..Estimate::default() };
             let (mean, half) = Scale { name: "", factor: 1.0 }.estimate(&estimate);
             half.map_or(mean.clone(), |half| format!("{mean} ± {half}"))
         };
-        let texts =
-            [both(12.3, 1.24), both(1234.0, 0.31), both(1.0, 0.0), both(0.942, 0.129), both(75.8, 15.6)];
+        let texts = [
+            both(12.3, 1.24),
+            both(1234.0, 0.31),
+            both(1.0, 0.0),
+            both(0.942, 0.129),
+            both(75.8, 15.6),
+        ];
         assert_eq!(texts, ["12.3 ± 1.2", "1234 ± 0.3", "1.00 ± 0", "0.94 ± 0.13", "76 ± 16"]);
         assert_eq!([both(0.0, 0.3), both(f64::INFINITY, 1.0)], ["0 ± 0.3", "never"]);
-        assert_eq!([signed(3.21), signed(-120.4), signed(0.001), signed(-0.0)], ["+3.21", "−120", "0", "0"]);
+        assert_eq!(
+            [signed(3.21), signed(-120.4), signed(0.001), signed(-0.0)],
+            ["+3.21", "−120", "0", "0"]
+        );
     }
 }

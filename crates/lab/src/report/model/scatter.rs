@@ -46,7 +46,9 @@ impl Scatter {
     /// The units in which both axes are shown.
     pub(in crate::report) fn scales(&self) -> (Scale, Scale) {
         let of = |dimension: &Dimension, value: fn(&Point) -> f64| {
-            dimension.scale.unwrap_or_else(|| Scale::of(dimension.unit, self.points.iter().map(value)))
+            dimension
+                .scale
+                .unwrap_or_else(|| Scale::of(dimension.unit, self.points.iter().map(value)))
         };
         (of(&self.x, |point| point.x.mean), of(&self.y, |point| point.y.mean))
     }
@@ -64,7 +66,7 @@ impl Scatter {
 
     /// Whether there are so many points that a number beside each stands for its name.
     pub(in crate::report) const fn is_numbered(&self) -> bool {
-        self.points.len() > MOST_NAMES
+        self.points.len() > MAX_NAMES
     }
 }
 
@@ -76,9 +78,14 @@ impl Point {
 
     /// Its name with that of its series.
     pub(in crate::report) fn full_name(&self) -> String {
-        if self.series.is_empty() { self.label.clone() } else { format!("{}, {}", self.label, self.series) }
+        if self.series.is_empty() {
+            self.label.clone()
+        } else {
+            format!("{}, {}", self.label, self.series)
+        }
     }
 }
 
-/// The most points that have their names beside them. Ours: as many fit into the plot with names of 20 letters.
-const MOST_NAMES: usize = 14;
+/// The most points that have their names beside them. Ours: as many fit into the plot with names of
+/// 20 letters.
+const MAX_NAMES: usize = 14;

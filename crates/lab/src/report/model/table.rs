@@ -10,7 +10,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// From top to bottom.
     pub rows: Vec<Row>,
-    /// What the rows are compared with, as the reader knows it: `droptail`. Empty if no row has a [`Row::reference`].
+    /// What the rows are compared with, as the reader knows it: `droptail`. Empty if no row has a
+    /// [`Row::reference`].
     pub reference: String,
 }
 
@@ -83,7 +84,8 @@ impl Table {
         self.scale(column, &self.columns[column])
     }
 
-    /// What stands in a cell, in the unit of its column and without an interval: `never in 2 of 5 runs` as well, if that is so.
+    /// What stands in a cell, in the unit of its column and without an interval: `never in 2 of 5
+    /// runs` as well, if that is so.
     #[must_use]
     pub fn text(&self, row: usize, column: usize) -> String {
         match self.rows.get(row).map(|row| &row.cells) {
@@ -110,8 +112,8 @@ impl Table {
 
     /// The unit in which a column is shown.
     pub(in crate::report) fn scale(&self, index: usize, column: &Column) -> Scale {
-        column
-            .scale
-            .unwrap_or_else(|| Scale::of(column.unit, self.values(index).map(|estimate| estimate.mean)))
+        column.scale.unwrap_or_else(|| {
+            Scale::of(column.unit, self.values(index).map(|estimate| estimate.mean))
+        })
     }
 }

@@ -3,12 +3,14 @@
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// Decades below the greatest value that a logarithmic axis shows at most. Ours: a queuing delay of a few
-/// nanoseconds of rounding must not squeeze the milliseconds into the top of the panel.
+/// Decades below the greatest value that a logarithmic axis shows at most. Ours: a queuing delay of
+/// a few nanoseconds of rounding must not squeeze the milliseconds into the top of the panel.
 const MAX_DECADES: f64 = 6.0;
-/// Floor of a logarithmic axis without any positive value. Ours: 0.1 ms or 0.1 kbit/s is below what is measured.
+/// Floor of a logarithmic axis without any positive value. Ours: 0.1 ms or 0.1 kbit/s is below what
+/// is measured.
 const EMPTY_LOG: (f64, f64) = (0.1, 10.0);
-/// Ticks closer than this are written out, larger ones with a prefix: `1500` beside kbit/s, but `500 k` beside bit/s.
+/// Ticks closer than this are written out, larger ones with a prefix: `1500` beside kbit/s, but
+/// `500 k` beside bit/s.
 const WRITTEN_OUT: f64 = 1e4;
 /// The numbers that are readable without an exponent.
 const PLAIN: Range<f64> = 1e-4..1e15;
@@ -46,11 +48,19 @@ impl Axis {
     pub(super) fn new(values: impl Iterator<Item = f64>, shape: Shape) -> Self {
         let Shape { log, fixed, .. } = shape;
         let finite = values.filter(|v| v.is_finite());
-        let fixed = fixed.filter(|(a, b)| a.is_finite() && b.is_finite() && a < b && (!log || *a > 0.0));
-        if log { Self::logarithmic(finite, fixed) } else { Self::linear(finite, Shape { fixed, ..shape }) }
+        let fixed =
+            fixed.filter(|(a, b)| a.is_finite() && b.is_finite() && a < b && (!log || *a > 0.0));
+        if log {
+            Self::logarithmic(finite, fixed)
+        } else {
+            Self::linear(finite, Shape { fixed, ..shape })
+        }
     }
 
-    fn linear(values: impl Iterator<Item = f64>, Shape { fixed, from_zero, steps, .. }: Shape) -> Self {
+    fn linear(
+        values: impl Iterator<Item = f64>,
+        Shape { fixed, from_zero, steps, .. }: Shape,
+    ) -> Self {
         let (mut low, mut high) = fixed.or_else(|| extent(values)).unwrap_or((0.0, 1.0));
         if fixed.is_none() {
             // Zero belongs to an axis of quantities unless the data lie far from it.
@@ -70,7 +80,8 @@ impl Axis {
         }
         let first = libm::ceil(low / step - 1e-9);
         let count = libm::floor(high / step + 1e-9) - first;
-        let ticks = (0..=count.clamp(0.0, 20.0) as usize).map(|i| (first + i as f64) * step).collect();
+        let ticks =
+            (0..=count.clamp(0.0, 20.0) as usize).map(|i| (first + i as f64) * step).collect();
         Self { low, high, ticks, log: false, step, clamped: false }
     }
 
@@ -82,8 +93,13 @@ impl Axis {
         let low = libm::log10(least).max(high - MAX_DECADES);
         let (low, high) = if fixed.is_some() { (low, high) } else { round_out(low, high) };
         let clamped = values.iter().any(|&v| v <= 0.0 || libm::log10(v) < low - 1e-9);
-        // A value below the range keeps a decade of its own, so that it does not lie on the least one that is shown.
-        let low = if clamped && fixed.is_none() && found.is_some() { libm::floor(low - 1e-9) } else { low };
+        // A value below the range keeps a decade of its own, so that it does not lie on the least
+        // one that is shown.
+        let low = if clamped && fixed.is_none() && found.is_some() {
+            libm::floor(low - 1e-9)
+        } else {
+            low
+        };
         Self { low, high, ticks: log_ticks(low, high), log: true, step: 0.0, clamped }
     }
 
@@ -139,7 +155,9 @@ impl ValueFormatter<f64> for Axis {
 
 /// Least and greatest.
 fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |range, v| Some(range.map_or((v, v), |(a, b): (f64, f64)| (a.min(v), b.max(v)))))
+    values.fold(None, |range, v| {
+        Some(range.map_or((v, v), |(a, b): (f64, f64)| (a.min(v), b.max(v))))
+    })
 }
 
 /// Widened to 1, 2 or 5 times a power of ten on both sides.
@@ -174,8 +192,9 @@ fn nice_step(rough: f64) -> f64 {
     nice * power
 }
 
-/// A number with the decimals that `step` needs, and an SI prefix where steps are large (`500 k`, `1 M`). Numbers below
-/// one are written out (`0.05`): a prefix there would collide with the unit in the label (ms).
+/// A number with the decimals that `step` needs, and an SI prefix where steps are large (`500 k`,
+/// `1 M`). Numbers below one are written out (`0.05`): a prefix there would collide with the unit
+/// in the label (ms).
 pub(in crate::report) fn si(value: f64, step: f64) -> String {
     let size = value.abs();
     if size < step.abs() * 1e-6 || size == 0.0 {
@@ -185,12 +204,14 @@ pub(in crate::report) fn si(value: f64, step: f64) -> String {
         return format!("{value:.1e}").replace(".0e", "e");
     }
     let prefixes = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
-    let prefix =
-        prefixes.into_iter().find(|(unit, _)| step.abs() >= WRITTEN_OUT && size >= unit * (1.0 - 1e-9));
+    let prefix = prefixes
+        .into_iter()
+        .find(|(unit, _)| step.abs() >= WRITTEN_OUT && size >= unit * (1.0 - 1e-9));
     let (unit, suffix) = prefix.unwrap_or((1.0, ""));
     let decimals = libm::ceil(-libm::log10(step.abs() / unit) - 1e-9).clamp(0.0, 6.0) as usize;
     let text = format!("{:.decimals$}", value / unit);
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}{suffix}").replace('-', "−")
 }
 
@@ -227,11 +248,20 @@ mod tests {
 
     #[test]
     fn odd_ranges_still_give_an_axis() {
-        let cases: [&[f64]; 8] =
-            [&[], &[f64::NAN], &[5.0], &[-5.0], &[0.0], &[1e300, -1e300], &[f64::MAX, -f64::MAX], &[1e-310]];
+        let cases: [&[f64]; 8] = [
+            &[],
+            &[f64::NAN],
+            &[5.0],
+            &[-5.0],
+            &[0.0],
+            &[1e300, -1e300],
+            &[f64::MAX, -f64::MAX],
+            &[1e-310],
+        ];
         for (values, log) in cases.iter().flat_map(|v| [(v, false), (v, true)]) {
             for from_zero in [false, true] {
-                let axis = Axis::new(values.iter().copied(), Shape { log, from_zero, ..Shape::LINEAR });
+                let axis =
+                    Axis::new(values.iter().copied(), Shape { log, from_zero, ..Shape::LINEAR });
                 assert!(axis.low < axis.high, "{values:?} {axis:?}");
                 assert!((1..=21).contains(&axis.ticks.len()), "{values:?} {axis:?}");
                 assert_eq!(axis.place(f64::NAN), None);

@@ -62,7 +62,9 @@ impl Frame<'_> {
     pub(super) fn height(&self) -> u32 {
         let below = match self.below {
             Below::Nothing => 0,
-            Below::Axis(label) | Below::Groups(label, _) => TICKS + if label.is_empty() { 0 } else { ROW },
+            Below::Axis(label) | Below::Groups(label, _) => {
+                TICKS + if label.is_empty() { 0 } else { ROW }
+            }
         } + self.more_lines();
         self.head(&self.spots()) + self.size.1 + below + BELOW
     }
@@ -122,7 +124,11 @@ impl Frame<'_> {
         let (Below::Axis(label) | Below::Groups(label, _)) = self.below else { return Ok(()) };
         let middle = (LEFT + self.size.0 - self.right) / 2;
         let spot = (middle as i32, (bottom + TICKS + self.more_lines() + ROW / 2) as i32);
-        if label.is_empty() { Ok(()) } else { legend::write(root, label, spot, HPos::Center, Ink::Text) }
+        if label.is_empty() {
+            Ok(())
+        } else {
+            legend::write(root, label, spot, HPos::Center, Ink::Text)
+        }
     }
 
     fn mesh(&self, chart: &mut Chart<'_>) -> Drawn {

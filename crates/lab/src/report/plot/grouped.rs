@@ -83,7 +83,9 @@ impl Item for BoxStats {
         let places: Option<Vec<f64>> = self.values().into_iter().map(|v| y.place(v)).collect();
         let Some(&[p5, p25, p50, p75, p95]) = places.as_deref() else { return Ok(()) };
         let Slot { left, middle, right } = slot;
-        chart.draw_series([Rectangle::new([(left, p75), (right, p25)], wash(ink))]).map_err(text)?;
+        chart
+            .draw_series([Rectangle::new([(left, p75), (right, p25)], wash(ink))])
+            .map_err(text)?;
         stroke(chart, &[(left, p25), (right, p25), (right, p75), (left, p75), (left, p25)], ink)?;
         for (from, to) in [(p5, p25), (p75, p95)] {
             stroke(chart, &[(middle, from), (middle, to)], ink)?;
@@ -93,7 +95,10 @@ impl Item for BoxStats {
             stroke(chart, &[(a, end), (b, end)], ink)?;
         }
         let style = ink.line(SCALE * 5 / 2);
-        chart.draw_series([PathElement::new(vec![(left, p50), (right, p50)], style)]).map(drop).map_err(text)
+        chart
+            .draw_series([PathElement::new(vec![(left, p50), (right, p50)], style)])
+            .map(drop)
+            .map_err(text)
     }
 }
 
@@ -104,9 +109,11 @@ fn stroke(chart: &mut Chart<'_>, path: &[(f64, f64)], ink: Ink) -> Drawn {
 
 fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> Drawn<Drawing> {
     let count = grouped.groups.len().max(1);
-    let mut x = Axis::new([].into_iter(), Shape { fixed: Some((0.0, count as f64)), ..Shape::LINEAR });
+    let mut x =
+        Axis::new([].into_iter(), Shape { fixed: Some((0.0, count as f64)), ..Shape::LINEAR });
     x.ticks.clear();
-    let marks: Vec<Mark> = grouped.marks.iter().filter(|m| matches!(m.at, At::Y(_))).cloned().collect();
+    let marks: Vec<Mark> =
+        grouped.marks.iter().filter(|m| matches!(m.at, At::Y(_))).cloned().collect();
     let shape = Shape { log: grouped.log_y, fixed: grouped.y_range, from_zero, ..Shape::LINEAR };
     let labels: Vec<&str> = grouped.groups.iter().map(|group| group.label.as_str()).collect();
     let names = Names::lay_out(&labels);
@@ -144,7 +151,8 @@ fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> Drawn<Drawing> {
 struct Names(Vec<Vec<String>>);
 
 impl Names {
-    /// Many groups are steps of a quantity: a name here and there tells them; few are words, broken into lines, and cut to fit.
+    /// Many groups are steps of a quantity: a name here and there tells them; few are words, broken
+    /// into lines, and cut to fit.
     fn lay_out(names: &[&str]) -> Self {
         let room = (SIZE.0 - 76) / names.len().max(1) as u32;
         let widest = names.iter().map(|name| text_width(name) + GAP).max().unwrap_or(0);
@@ -193,7 +201,8 @@ pub(super) fn shorten(name: &str, room: u32) -> String {
     if text_width(name) <= room {
         return name.to_owned();
     }
-    let letters = (name.chars().count() as u32 * room / text_width(name).max(1)).saturating_sub(1).max(1);
+    let letters =
+        (name.chars().count() as u32 * room / text_width(name).max(1)).saturating_sub(1).max(1);
     name.chars().take(letters as usize).chain(['…']).collect()
 }
 
@@ -252,7 +261,10 @@ mod tests {
     #[test]
     fn words_that_all_names_share_are_found() {
         let shared = |names: &[&str]| shared_words(names.iter().copied());
-        assert_eq!(shared(&["droptail limit 150ms", "droptail limit 1500ms"]), "droptail limit ".len());
+        assert_eq!(
+            shared(&["droptail limit 150ms", "droptail limit 1500ms"]),
+            "droptail limit ".len()
+        );
         assert_eq!(shared(&["150ms", "1500ms"]), 0);
         assert_eq!(shared(&["pfifo limit 1", "codel limit 1"]), 0);
         assert_eq!(shared(&["only one"]), 0);

@@ -1,4 +1,5 @@
-//! Where the names of points stand: beside them, none on another name or point, and farther off with a line where it is crowded.
+//! Where the names of points stand: beside them, none on another name or point, and farther off
+//! with a line where it is crowded.
 
 use super::legend::Spot;
 
@@ -10,7 +11,8 @@ const GAP: i32 = 9;
 /// How far off a name with a line may be.
 const RINGS: [i32; 6] = [22, 34, 48, 64, 84, 108];
 /// Right, left, above, below, and then between these.
-const SIDES: [(i32, i32); 8] = [(1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)];
+const SIDES: [(i32, i32); 8] =
+    [(1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)];
 
 /// Left, top, right and bottom of a rectangle, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +63,8 @@ pub(super) fn place(points: &[Named], bounds: Area) -> Vec<Place> {
                 && !discs.iter().any(|disc| area.meets(*disc))
                 && !placed.iter().any(|other| area.meets(other.area))
         };
-        let is_clear = |place: &Place| is_free(place) && !bars.iter().any(|bar| place.area.meets(*bar));
+        let is_clear =
+            |place: &Place| is_free(place) && !bars.iter().any(|bar| place.area.meets(*bar));
         let beside = || SIDES.into_iter().map(|side| at(point, side, GAP, false));
         // A near name on a bar is better than one far off.
         let on_ring = |ring| {
@@ -86,7 +89,8 @@ fn at(point: &Named, (across, down): (i32, i32), far: i32, has_leader: bool) -> 
         _ => x - point.width / 2,
     };
     // Slantwise a name begins beside the point, not beyond it.
-    let middle = y + down * if across == 0 || has_leader { far.max(GAP + HALF / 2) } else { far + 2 };
+    let middle =
+        y + down * if across == 0 || has_leader { far.max(GAP + HALF / 2) } else { far + 2 };
     let area = Area(left, middle - HALF, left + point.width, middle + HALF);
     let end = (x.clamp(area.0, area.2), y.clamp(area.1, area.3));
     Place { left: (left, middle), leader: has_leader.then_some((point.at, end)), area }
@@ -125,7 +129,8 @@ mod tests {
 
     #[test]
     fn names_of_a_crowd_have_lines_and_cover_nothing() {
-        let points: Vec<Named> = (0..10).map(|i| named((200 + i % 3 * 6, 100 + i / 3 * 5))).collect();
+        let points: Vec<Named> =
+            (0..10).map(|i| named((200 + i % 3 * 6, 100 + i / 3 * 5))).collect();
         let places = place(&points, BOUNDS);
         check(&places, &points);
         assert!(places.iter().any(|place| place.leader.is_some()));

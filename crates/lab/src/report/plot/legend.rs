@@ -1,4 +1,5 @@
-//! The rows above a panel: its heading and what its lines and colours are. Nothing of it lies on the data.
+//! The rows above a panel: its heading and what its lines and colours are. Nothing of it lies on
+//! the data.
 
 use super::theme::{Ink, SCALE};
 use super::{Area, Drawn, text};
@@ -37,7 +38,8 @@ pub(super) fn text_width(text: &str) -> u32 {
 pub(super) fn lay_out(heading: &str, entries: &[Entry], left: u32, width: u32) -> Vec<(u32, u32)> {
     let total: u32 = entries.iter().map(|(name, ..)| SWATCH + text_width(name) + GAP).sum();
     let after = if heading.is_empty() { left } else { left + text_width(heading) + 2 * GAP };
-    let (mut row, mut x) = if after + total <= width { (0, width.saturating_sub(total)) } else { (1, left) };
+    let (mut row, mut x) =
+        if after + total <= width { (0, width.saturating_sub(total)) } else { (1, left) };
     if heading.is_empty() && row == 1 {
         row = 0;
     }
@@ -76,10 +78,13 @@ pub(super) fn draw(
 fn sign(root: &Area<'_>, swatch: Swatch, ink: Ink, (x, y): Spot) -> Drawn {
     let s = SCALE as i32;
     let done = match swatch {
-        Swatch::Line => {
-            root.draw(&PathElement::new(vec![(x * s, y * s), ((x + 14) * s, y * s)], ink.line(2 * SCALE)))
+        Swatch::Line => root.draw(&PathElement::new(
+            vec![(x * s, y * s), ((x + 14) * s, y * s)],
+            ink.line(2 * SCALE),
+        )),
+        Swatch::Dot => {
+            root.draw(&Circle::new(((x + 7) * s, y * s), 3 * SCALE, ink.color().filled()))
         }
-        Swatch::Dot => root.draw(&Circle::new(((x + 7) * s, y * s), 3 * SCALE, ink.color().filled())),
         Swatch::Fill => {
             let corners = [(x * s, (y - 5) * s), ((x + 12) * s, (y + 5) * s)];
             root.draw(&Rectangle::new(corners, ink.color().filled()))

@@ -88,17 +88,25 @@ fn wrap(mark: &Mark) -> Vec<String> {
 }
 
 /// Draws the lines and the labels that stand beside or on the panel.
-pub(super) fn draw(root: &Area<'_>, chart: &mut Chart<'_>, marks: &[Mark], x: &Axis, y: &Axis) -> Drawn {
+pub(super) fn draw(
+    root: &Area<'_>,
+    chart: &mut Chart<'_>,
+    marks: &[Mark],
+    x: &Axis,
+    y: &Axis,
+) -> Drawn {
     let mut beside = Vec::new();
     for mark in marks {
         let ink = Ink::of_mark(mark.kind);
         let ends = match mark.at {
             At::Y(value) => y.place(value).map(|v| ((x.low, v), (x.high, v))),
             At::X(value) => x.place(value).map(|v| ((v, y.low), (v, y.high))),
-            At::YBetween { y: value, from, to } => match (y.place(value), x.place(from), x.place(to)) {
-                (Some(v), Some(a), Some(b)) => Some(((a, v), (b, v))),
-                _ => None,
-            },
+            At::YBetween { y: value, from, to } => {
+                match (y.place(value), x.place(from), x.place(to)) {
+                    (Some(v), Some(a), Some(b)) => Some(((a, v), (b, v))),
+                    _ => None,
+                }
+            }
         };
         let Some((from, to)) = ends else { continue };
         let style = ink.line(SCALE * 3 / 2);

@@ -70,7 +70,8 @@ pub(super) fn draw(figure: &Figure) -> Result<Drawing, PlotError> {
     drawn.map_err(|reason| PlotError { figure: figure.id.clone(), reason })
 }
 
-/// The range of a linear axis that shows all of `values`, ending at ticks; with zero on it if `from_zero`.
+/// The range of a linear axis that shows all of `values`, ending at ticks; with zero on it if
+/// `from_zero`.
 pub(crate) fn axis_range(values: impl Iterator<Item = f64>, from_zero: bool) -> (f64, f64) {
     let axis = axis::Axis::new(values, axis::Shape { from_zero, ..axis::Shape::LINEAR });
     (axis.low, axis.high)

@@ -1,4 +1,5 @@
-//! Bars that lie: a row a group, with its name at the left, for names too long to stand below a column.
+//! Bars that lie: a row a group, with its name at the left, for names too long to stand below a
+//! column.
 
 use super::axis::{Axis, Shape};
 use super::frame::right_of;
@@ -12,7 +13,7 @@ use plotters::style::text_anchor::HPos;
 
 /// Width of the figure, in CSS pixels, and the most of it that names take.
 const WIDTH: u32 = 480;
-const MOST_NAME: u32 = 280;
+const MAX_NAME: u32 = 280;
 /// Height of a bar and the gap between rows.
 const BAR: u32 = 7;
 const GAP: u32 = 7;
@@ -20,7 +21,8 @@ const GAP: u32 = 7;
 const TICKS: u32 = 20;
 
 pub(super) fn rows(bars: &Grouped<Bar>) -> Drawn<Drawing> {
-    let marks: Vec<Mark> = bars.marks.iter().filter(|mark| matches!(mark.at, At::Y(_))).cloned().collect();
+    let marks: Vec<Mark> =
+        bars.marks.iter().filter(|mark| matches!(mark.at, At::Y(_))).cloned().collect();
     let shape = Shape { log: bars.log_y, fixed: bars.y_range, from_zero: true, ..Shape::LINEAR };
     let axis = Axis::new(grouped::values(bars, &marks), shape);
     let widest = bars.groups.iter().map(|group| text_width(&group.label)).max().unwrap_or(0);
@@ -31,7 +33,7 @@ pub(super) fn rows(bars: &Grouped<Bar>) -> Drawn<Drawing> {
     let per_row = BAR * bars.series.len().max(1) as u32 + GAP;
     let plot = Plot {
         axis: &axis,
-        left: widest.min(MOST_NAME) + 10,
+        left: widest.min(MAX_NAME) + 10,
         right: WIDTH - right_of(&[]),
         top: (legend_rows + labels) * ROW + 6,
         height: per_row * bars.groups.len() as u32,
@@ -43,7 +45,7 @@ pub(super) fn rows(bars: &Grouped<Bar>) -> Drawn<Drawing> {
         for (row, group) in bars.groups.iter().enumerate() {
             let top = plot.top + row as u32 * per_row + GAP / 2;
             let middle = (top + (per_row - GAP) / 2) as i32;
-            let name = grouped::shorten(&group.label, MOST_NAME);
+            let name = grouped::shorten(&group.label, MAX_NAME);
             legend::write(root, &name, (plot.left as i32 - 8, middle), HPos::Right, Ink::Text)?;
             for (place, (item, (_, role))) in group.items.iter().zip(&bars.series).enumerate() {
                 let Some(item) = item else { continue };

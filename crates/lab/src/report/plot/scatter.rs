@@ -79,7 +79,9 @@ fn shown(scatter: &Scatter, x: Scale, y: Scale) -> Vec<Shown> {
     drawn
         .map(|(index, point)| Shown {
             name: if is_numbered { (index + 1).to_string() } else { shorten(&point.label, NAME) },
-            ink: Ink::of(Role::Series(series.iter().position(|name| *name == point.series).unwrap_or(0))),
+            ink: Ink::of(Role::Series(
+                series.iter().position(|name| *name == point.series).unwrap_or(0),
+            )),
             x: value(&point.x, x),
             y: value(&point.y, y),
         })
@@ -121,7 +123,9 @@ fn up(marks: &[Mark]) -> Vec<f64> {
 
 fn entries(scatter: &Scatter) -> Vec<Entry> {
     let series = scatter.series().into_iter().enumerate().filter(|(_, name)| !name.is_empty());
-    series.map(|(place, name)| (name.to_owned(), Swatch::Dot, Ink::of(Role::Series(place)))).collect()
+    series
+        .map(|(place, name)| (name.to_owned(), Swatch::Dot, Ink::of(Role::Series(place))))
+        .collect()
 }
 
 /// The ends of both intervals in units of the plot.
@@ -162,7 +166,8 @@ fn names(root: &Area<'_>, shown: &[Shown], spots: &[Named], bounds: Room) -> Dra
     for (point, place) in shown.iter().zip(labels::place(spots, bounds)) {
         if let Some((from, to)) = place.leader {
             let path = [from, to].map(|(x, y)| (x * SCALE as i32, y * SCALE as i32));
-            root.draw(&PathElement::new(path.to_vec(), Ink::Axis.line(SCALE * 3 / 4))).map_err(text)?;
+            root.draw(&PathElement::new(path.to_vec(), Ink::Axis.line(SCALE * 3 / 4)))
+                .map_err(text)?;
         }
         legend::write(root, &point.name, place.left, HPos::Left, Ink::Text)?;
     }

@@ -1,10 +1,12 @@
-//! Colours as classes. The plotting library knows colours only; the page wants classes, so that light, dark and print
-//! are a matter of its style sheet. Each ink has one colour of its own and is turned into its class afterwards.
+//! Colours as classes. The plotting library knows colours only; the page wants classes, so that
+//! light, dark and print are a matter of its style sheet. Each ink has one colour of its own and is
+//! turned into its class afterwards.
 
 use crate::report::model::{MarkKind, Role};
 use plotters::style::{Color, RGBColor, ShapeStyle};
 
-/// Units of the drawing in a CSS pixel: the library's coordinates are integers, a quarter of a pixel is fine enough.
+/// Units of the drawing in a CSS pixel: the library's coordinates are integers, a quarter of a
+/// pixel is fine enough.
 pub(super) const SCALE: u32 = 4;
 
 /// What is drawn with.
@@ -26,9 +28,9 @@ pub(super) enum Ink {
     Paper,
 }
 
-/// Okabe and Ito, *Color Universal Design* (2008): blue, orange, bluish green, reddish purple, sky blue, black.
-/// Vermilion is kept for published values; yellow is too light for a line on white. Black is off by one from
-/// that of the text, to have a class of its own.
+/// Okabe and Ito, *Color Universal Design* (2008): blue, orange, bluish green, reddish purple, sky
+/// blue, black. Vermilion is kept for published values; yellow is too light for a line on white.
+/// Black is off by one from that of the text, to have a class of its own.
 const SERIES: [RGBColor; 6] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xE6, 0x9F, 0x00),
@@ -87,7 +89,8 @@ impl Ink {
     }
 }
 
-/// What stands between `<svg …>` and `</svg>`, with classes for colours and without what the style sheet says anyway.
+/// What stands between `<svg …>` and `</svg>`, with classes for colours and without what the style
+/// sheet says anyway.
 pub(super) fn with_classes(svg: &str) -> String {
     let start = svg.find('>').map_or(0, |at| at + 1);
     let end = svg.rfind("</svg>").unwrap_or(svg.len());

@@ -1,4 +1,5 @@
-//! Fewer points for the same picture: within a column of the plot only the least and the greatest value can be seen.
+//! Fewer points for the same picture: within a column of the plot only the least and the greatest
+//! value can be seen.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +12,8 @@ pub(super) fn runs(points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
         .collect()
 }
 
-/// A run, drawn over `low..high` in `columns` columns: the least and the greatest value of each column, in order, and
-/// the two ends. A run whose x does not rise is left as it is.
+/// A run, drawn over `low..high` in `columns` columns: the least and the greatest value of each
+/// column, in order, and the two ends. A run whose x does not rise is left as it is.
 pub(super) fn columns(run: &[(f64, f64)], low: f64, high: f64, columns: usize) -> Vec<(f64, f64)> {
     let rising = run.windows(2).all(|w| w[0].0 <= w[1].0);
     if run.len() <= 2 * columns || !rising || columns == 0 {
@@ -25,7 +26,8 @@ pub(super) fn columns(run: &[(f64, f64)], low: f64, high: f64, columns: usize) -
     let mut start = 0;
     while start <= last {
         let here = column(run[start].0);
-        let end = start + run[start..].iter().take_while(|(x, _)| column(*x) == here).count().max(1);
+        let end =
+            start + run[start..].iter().take_while(|(x, _)| column(*x) == here).count().max(1);
         let least = (start..end).min_by(|a, b| run[*a].1.total_cmp(&run[*b].1)).unwrap_or(start);
         let most = (start..end).max_by(|a, b| run[*a].1.total_cmp(&run[*b].1)).unwrap_or(start);
         let ends = [0, last].into_iter().filter(|i| (start..end).contains(i));
@@ -86,7 +88,10 @@ mod tests {
 
     #[test]
     fn a_staircase_has_two_corners_a_change() {
-        assert_eq!(stairs(&[(0.0, 1.0), (5.0, 1.0), (10.0, 2.0)]), [(0.0, 1.0), (10.0, 1.0), (10.0, 2.0)]);
+        assert_eq!(
+            stairs(&[(0.0, 1.0), (5.0, 1.0), (10.0, 2.0)]),
+            [(0.0, 1.0), (10.0, 1.0), (10.0, 2.0)]
+        );
     }
 
     proptest! {

@@ -39,7 +39,10 @@ fn draw(panels: &[Panel], x_label: &str, shape: Shape, size: (u32, u32)) -> Draw
             entries: entries(panel),
             marks: &panel.marks,
             x: &x,
-            y: Axis::new(ys(panel), Shape { log: panel.log_y, fixed: panel.y_range, ..Shape::LINEAR }),
+            y: Axis::new(
+                ys(panel),
+                Shape { log: panel.log_y, fixed: panel.y_range, ..Shape::LINEAR },
+            ),
             below: if i == last { Below::Axis(x_label) } else { Below::Nothing },
             size,
             right,
@@ -77,7 +80,8 @@ fn entries(panel: &Panel) -> Vec<Entry> {
 /// The horizontal axis ends where the samples do, unless there is nothing between.
 fn tight(panels: &[Panel]) -> Option<(f64, f64)> {
     let finite = panels.iter().flat_map(xs).filter(|x| x.is_finite());
-    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    let (low, high) =
+        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     let low = if low > 0.0 && low < 0.1 * high { 0.0 } else { low };
     // The last sample of 300 s is often at 299.9 s: the tick at 300 belongs to the axis.
     let step = libm::exp10(libm::floor(libm::log10(high - low)) - 1.0);
@@ -105,7 +109,8 @@ fn ys(panel: &Panel) -> impl Iterator<Item = f64> {
 
 fn series(chart: &mut Chart<'_>, line: &Line, x: &Axis, y: &Axis, width: u32) -> Drawn {
     let ink = Ink::of(line.role);
-    let placed = |&(px, py): &(f64, f64)| (x.place(px).unwrap_or(f64::NAN), y.place(py).unwrap_or(f64::NAN));
+    let placed =
+        |&(px, py): &(f64, f64)| (x.place(px).unwrap_or(f64::NAN), y.place(py).unwrap_or(f64::NAN));
     let points: Vec<(f64, f64)> = line.points.iter().map(placed).collect();
     let runs = thin::runs(&points);
     if line.style == LineStyle::Dots {
@@ -115,7 +120,8 @@ fn series(chart: &mut Chart<'_>, line: &Line, x: &Axis, y: &Axis, width: u32) ->
     for run in runs {
         let columns = (width / COLUMN) as usize;
         let few = thin::columns(&run, x.low, x.high, columns);
-        let path = if line.style == LineStyle::Step { thin::stairs(&few) } else { thin::level(&few) };
+        let path =
+            if line.style == LineStyle::Step { thin::stairs(&few) } else { thin::level(&few) };
         if path.len() == 1 {
             // A sample between two gaps would have no length.
             dots(chart, path, ink)?;

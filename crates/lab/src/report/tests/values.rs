@@ -23,7 +23,12 @@ fn dimension(label: &str, better: Better) -> Dimension {
 }
 
 pub(super) fn point(label: &str, x: f64, y: f64) -> Point {
-    Point { label: label.to_owned(), series: String::new(), x: Estimate::of(&[x]), y: Estimate::of(&[y]) }
+    Point {
+        label: label.to_owned(),
+        series: String::new(),
+        x: Estimate::of(&[x]),
+        y: Estimate::of(&[y]),
+    }
 }
 
 pub(super) fn scatter(points: Vec<Point>) -> Scatter {
@@ -33,12 +38,19 @@ pub(super) fn scatter(points: Vec<Point>) -> Scatter {
 
 /// A table whose every text is this.
 pub(super) fn hostile(words: &str) -> Table {
-    let refused =
-        Row { label: words.to_owned(), cells: Cells::Inapplicable(words.to_owned()), reference: None };
+    let refused = Row {
+        label: words.to_owned(),
+        cells: Cells::Inapplicable(words.to_owned()),
+        reference: None,
+    };
     Table {
         label: words.to_owned(),
         columns: vec![Column::text(words)],
-        rows: vec![row(words, vec![Cell::Text(words.to_owned())]), row(words, vec![sure(1.0)]), refused],
+        rows: vec![
+            row(words, vec![Cell::Text(words.to_owned())]),
+            row(words, vec![sure(1.0)]),
+            refused,
+        ],
         reference: words.to_owned(),
     }
 }
@@ -50,8 +62,9 @@ fn rows(page: &Html) -> String {
 #[test]
 fn a_table_compares_its_rows_with_one_of_them() {
     let noisy = |values: &[f64]| Cell::Value(Estimate::of(values));
-    let cells =
-        |rank: &str, rate, delay, loss, count| vec![Cell::Text(rank.to_owned()), rate, delay, loss, count];
+    let cells = |rank: &str, rate, delay, loss, count| {
+        vec![Cell::Text(rank.to_owned()), rate, delay, loss, count]
+    };
     let table = Table {
         label: "queue".to_owned(),
         columns: vec![
@@ -66,7 +79,13 @@ fn a_table_compares_its_rows_with_one_of_them() {
             row("fq_codel", cells("1", sure(1.35e6), sure(9.0), sure(0.035), sure(4.0))),
             row(
                 "pie",
-                cells("3", noisy(&[4e5, 1.2e6]), noisy(&[8.0, f64::INFINITY]), sure(0.02), sure(f64::NAN)),
+                cells(
+                    "3",
+                    noisy(&[4e5, 1.2e6]),
+                    noisy(&[8.0, f64::INFINITY]),
+                    sure(0.02),
+                    sure(f64::NAN),
+                ),
             ),
             Row {
                 label: "l4s".to_owned(),
@@ -90,7 +109,11 @@ fn a_table_compares_its_rows_with_one_of_them() {
 fn the_end_of_an_axis_says_which_way_is_better() {
     let words = |scatter: Scatter| -> Vec<String> {
         let (_, page) = drawn(Body::Scatter(scatter));
-        select(&page, "svg text").into_iter().map(text).filter(|words| words.contains("better")).collect()
+        select(&page, "svg text")
+            .into_iter()
+            .map(text)
+            .filter(|words| words.contains("better"))
+            .collect()
     };
     assert_eq!(words(scatter(vec![point("a", 1.0, 2.0)])), ["← better", "↑ better"]);
     let other = Scatter {
@@ -103,7 +126,8 @@ fn the_end_of_an_axis_says_which_way_is_better() {
 
 #[test]
 fn points_have_their_names_and_those_without_a_place_are_named() {
-    let points = vec![point("a", 1.0, 2.0), point("b", 3.0, f64::INFINITY), point("c", f64::NAN, 1.0)];
+    let points =
+        vec![point("a", 1.0, 2.0), point("b", 3.0, f64::INFINITY), point("c", f64::NAN, 1.0)];
     let (source, page) = drawn(Body::Scatter(scatter(points)));
     assert!(!source.contains("NaN"));
     assert_eq!(select(&page, "svg circle.f0").len(), 1);
@@ -116,13 +140,17 @@ fn points_have_their_names_and_those_without_a_place_are_named() {
 
 #[test]
 fn many_points_have_numbers_and_a_key() {
-    let points =
-        (0..15).map(|i| point(&format!("remedy {i}"), f64::from(i), f64::from(i * 7 % 15))).collect();
+    let points = (0..15)
+        .map(|i| point(&format!("remedy {i}"), f64::from(i), f64::from(i * 7 % 15)))
+        .collect();
     let (_, page) = drawn(Body::Scatter(scatter(points)));
     let names: Vec<String> = select(&page, "ol.key li").into_iter().map(text).collect();
     assert_eq!((names.len(), names[14].as_str()), (15, "remedy 14"));
     let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
-    assert!(texts.contains(&"15".to_owned()) && !texts.contains(&"remedy 14".to_owned()), "{texts:?}");
+    assert!(
+        texts.contains(&"15".to_owned()) && !texts.contains(&"remedy 14".to_owned()),
+        "{texts:?}"
+    );
 }
 
 #[test]
@@ -134,6 +162,12 @@ fn series_are_colours_and_intervals_thin_bars() {
     };
     let (_, page) = drawn(Body::Scatter(scatter(vec![of("old", 1.0), of("new", 5.0)])));
     // The sign in the legend, and the point.
-    assert_eq!((select(&page, "svg circle.f0").len(), select(&page, "svg circle.f1").len()), (2, 2));
-    assert_eq!((select(&page, "svg polyline.s0").len(), select(&page, "svg polyline.s1").len()), (1, 1));
+    assert_eq!(
+        (select(&page, "svg circle.f0").len(), select(&page, "svg circle.f1").len()),
+        (2, 2)
+    );
+    assert_eq!(
+        (select(&page, "svg polyline.s0").len(), select(&page, "svg polyline.s1").len()),
+        (1, 1)
+    );
 }

@@ -1,5 +1,6 @@
-//! What keeps a place too long loses it. Everything is in one thread and in memory, so tokio's clock can leap to the next deadline as soon as
-//! nobody has anything to do: the times are exact, whatever the machine does meanwhile.
+//! What keeps a place too long loses it. Everything is in one thread and in memory, so tokio's
+//! clock can leap to the next deadline as soon as nobody has anything to do: the times are exact,
+//! whatever the machine does meanwhile.
 
 use crate::signalling::room::Hall;
 use crate::signalling::{MAX_CONNECTIONS, MAX_MESSAGE, MAX_REQUESTS, connections, pages, socket};
@@ -21,7 +22,8 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 const LONG: Duration = Duration::from_secs(300);
 /// What has not come by then never does.
 const NEVER: Duration = Duration::from_secs(3600);
-/// What a connection holds of what was sent and not read, bytes: the head of an answer, not the longest message.
+/// What a connection holds of what was sent and not read, bytes: the head of an answer, not the
+/// longest message.
 const BUFFER: usize = 16 << 10;
 const REQUEST: &[u8] = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
 

@@ -5,11 +5,16 @@ use tokio_tungstenite::tungstenite::Error;
 /// The head and the body of the answer to these lines, sent as they stand.
 fn ask(served: &Served, lines: &[&str]) -> (String, Vec<u8>) {
     let mut stream = served.connect();
-    stream.write_all(format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n")).as_bytes()).unwrap();
+    stream
+        .write_all(format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n")).as_bytes())
+        .unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
-    (String::from_utf8(answer[..end].to_vec()).unwrap().to_ascii_lowercase(), answer[end + 4..].to_vec())
+    (
+        String::from_utf8(answer[..end].to_vec()).unwrap().to_ascii_lowercase(),
+        answer[end + 4..].to_vec(),
+    )
 }
 
 fn get(served: &Served, path: &str) -> (String, Vec<u8>) {
@@ -43,7 +48,10 @@ fn a_name_that_was_rebound_to_this_machine_is_not_served() {
     let served = serve();
     for host in ["example.org", "127.0.0.1.example.org", "10.0.0.1", ""] {
         let (head, body) = ask(&served, &["GET / HTTP/1.1", &format!("Host: {host}")]);
-        assert!(head.starts_with("http/1.1 421") || head.starts_with("http/1.1 400"), "{host}: {head}");
+        assert!(
+            head.starts_with("http/1.1 421") || head.starts_with("http/1.1 400"),
+            "{host}: {head}"
+        );
         assert!(!String::from_utf8(body).unwrap().contains("<html"));
     }
     let mut request = served.request("a");
@@ -117,7 +125,10 @@ fn the_film_is_served_in_ranges() {
     assert_eq!(whole.1, b"0123456789");
     let (head, part) =
         ask(&served, &["GET /media/film.webm HTTP/1.1", "Host: localhost", "Range: bytes=2-5"]);
-    assert!(head.starts_with("http/1.1 206") && head.contains("content-range: bytes 2-5/10"), "{head}");
+    assert!(
+        head.starts_with("http/1.1 206") && head.contains("content-range: bytes 2-5/10"),
+        "{head}"
+    );
     assert_eq!(part, b"2345");
     assert!(get(&serve(), "/media/film.webm").0.starts_with("http/1.1 404"));
 }

@@ -1,14 +1,16 @@
 use super::relay::sit;
 use super::{Message, PATIENCE, serve};
 use crate::signalling::{
-    MAX_MESSAGE, MAX_NOTE, MAX_NOTES, MAX_ROOMS, MAX_STATS_MESSAGE, MESSAGE_BURST, PageEvent, RoomError, Seat,
+    MAX_MESSAGE, MAX_NOTE, MAX_NOTES, MAX_ROOMS, MAX_STATS_MESSAGE, MESSAGE_BURST, PageEvent,
+    RoomError, Seat,
 };
 use serde_json::json;
 
 #[test]
 fn a_third_visitor_is_told_that_the_room_is_full() {
     let served = serve();
-    // One after the other: each connection is a task of its own, and the second could be heard first.
+    // One after the other: each connection is a task of its own, and the second could be heard
+    // first.
     let mut two = [(); 2].map(|()| {
         let mut page = served.enter("a");
         assert_eq!(page.hear()["type"], "welcome");
@@ -32,10 +34,14 @@ fn a_name_that_is_none_is_refused() {
 #[test]
 fn there_are_only_so_many_rooms() {
     let served = serve();
-    let mut pages: Vec<_> = (0..MAX_ROOMS).map(|number| served.enter(&format!("room-{number}"))).collect();
+    let mut pages: Vec<_> =
+        (0..MAX_ROOMS).map(|number| served.enter(&format!("room-{number}"))).collect();
     pages.iter_mut().for_each(|page| assert_eq!(page.hear()["type"], "welcome"));
     assert_eq!(served.enter("one-more").refused(), "too-many-rooms");
-    assert_eq!(served.server.measured("one-more", Default::default()).err(), Some(RoomError::TooMany));
+    assert_eq!(
+        served.server.measured("one-more", Default::default()).err(),
+        Some(RoomError::TooMany)
+    );
     // A room that was left is free again; its page may still be leaving.
     pages[0].0.close(None).unwrap();
     while pages[0].0.read().is_ok() {}

@@ -95,7 +95,8 @@ fn a_measured_call_is_driven_from_outside() {
     let seats = [(Seat::Caller, "caller", &settings[0]), (Seat::Callee, "callee", &settings[1])];
     let mut pages = seats.map(|(seat, word, settings)| {
         let mut page = sit(&served, &measured, seat, word);
-        // It sits before the next comes: each connection is a task of its own, and the second could be heard first.
+        // It sits before the next comes: each connection is a task of its own, and the second could
+        // be heard first.
         let told: CallSettings = serde_json::from_value(page.hear()["settings"].clone()).unwrap();
         assert_eq!(&told, settings);
         page.say(&json!({"type": "ready"}));
@@ -170,7 +171,9 @@ fn a_server_that_is_dropped_ends_its_pages_soon() {
     drop(served);
     match page.0.read() {
         Err(Error::Io(error)) => assert_ne!(error.kind(), ErrorKind::WouldBlock),
-        other => assert!(matches!(other, Err(Error::Protocol(_) | Error::ConnectionClosed)), "{other:?}"),
+        other => {
+            assert!(matches!(other, Err(Error::Protocol(_) | Error::ConnectionClosed)), "{other:?}")
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a client and its server told, as the record of a TCP flow: the same columns as a simulated one has, on the run's samples.
+//! What a client and its server told, as the record of a TCP flow: the same columns as a simulated
+//! one has, on the run's samples.
 
 mod samples;
 #[cfg(test)]
@@ -79,9 +80,10 @@ pub struct Transcript {
     pub skipped: usize,
 }
 
-/// Makes a record of the lines of an upload's client and of its server, which may have served others too. A sample has the newest
-/// values at or before it. What a program printed besides is passed over and counted. An upload of a size whose client does
-/// not say how it ended is incomplete.
+/// Makes a record of the lines of an upload's client and of its server, which may have served
+/// others too. A sample has the newest values at or before it. What a program printed besides is
+/// passed over and counted. An upload of a size whose client does not say how it ended is
+/// incomplete.
 ///
 /// # Errors
 /// When the lines cannot be read.
@@ -99,7 +101,8 @@ pub fn read(
     skipped += lines(server, |object| {
         let peer = object.get("peer").and_then(Value::as_str);
         if peer.is_none() || peer != told.address.as_deref() || object.contains_key("event") {
-            // Of another client, or what the server says of itself; but it must be a line of a server.
+            // Of another client, or what the server says of itself; but it must be a line of a
+            // server.
             return time(&object).is_some();
         }
         let Some(at) = time(&object).filter(|at| *at >= newest) else { return false };
@@ -120,7 +123,12 @@ struct Told {
 
 impl Told {
     /// Whether it is a line of a client.
-    fn of_client(&mut self, object: &Map<String, Value>, samples: &mut Samples<'_>, grid: &Grid) -> bool {
+    fn of_client(
+        &mut self,
+        object: &Map<String, Value>,
+        samples: &mut Samples<'_>,
+        grid: &Grid,
+    ) -> bool {
         let Some(at) = time(object).filter(|at| *at >= self.newest) else { return false };
         let when = since(at, grid);
         let known = match object.get("event").and_then(Value::as_str) {
@@ -146,7 +154,9 @@ impl Told {
 
     fn end(&mut self, event: &str, when: Time, object: &Map<String, Value>) -> bool {
         let known = ENDS.iter().find(|(name, _)| *name == event);
-        let (Some((name, is_event)), Some(value)) = (known, number(object, "value")) else { return false };
+        let (Some((name, is_event)), Some(value)) = (known, number(object, "value")) else {
+            return false;
+        };
         self.end.get_or_insert((when, name, *is_event, value));
         true
     }
@@ -180,8 +190,12 @@ impl Told {
     }
 }
 
-/// Gives every line that is an object to `take`, and counts the others and those that it does not want. Memory is that of a line.
-fn lines(mut reader: impl BufRead, mut take: impl FnMut(Map<String, Value>) -> bool) -> io::Result<usize> {
+/// Gives every line that is an object to `take`, and counts the others and those that it does not
+/// want. Memory is that of a line.
+fn lines(
+    mut reader: impl BufRead,
+    mut take: impl FnMut(Map<String, Value>) -> bool,
+) -> io::Result<usize> {
     let (mut buffer, mut skipped) = (Vec::new(), 0);
     loop {
         buffer.clear();

@@ -15,7 +15,13 @@ pub(super) struct Samples<'a> {
 impl<'a> Samples<'a> {
     pub(super) fn new(names: &'a [&'static str], grid: &'a Grid) -> Self {
         let count = names.len();
-        Self { names, grid, newest: vec![f64::NAN; count], values: vec![Vec::new(); count], taken: 0 }
+        Self {
+            names,
+            grid,
+            newest: vec![f64::NAN; count],
+            values: vec![Vec::new(); count],
+            taken: 0,
+        }
     }
 
     /// Takes the values of a line; false if there is none.
@@ -35,7 +41,10 @@ impl<'a> Samples<'a> {
     /// The samples before a time have the newest values so far.
     fn fill_before(&mut self, at: Time) {
         while self.taken < self.grid.samples() && self.grid.time(self.taken) < at {
-            self.values.iter_mut().zip(&self.newest).for_each(|(values, newest)| values.push(*newest));
+            self.values
+                .iter_mut()
+                .zip(&self.newest)
+                .for_each(|(values, newest)| values.push(*newest));
             self.taken += 1;
         }
     }

@@ -3,11 +3,15 @@ use crate::experiment::Upload;
 use net::{Dscp, HostId};
 use units::Bytes;
 
-const GRID: Grid =
-    Grid { start: 1_000_000_000, interval: Duration::from_secs(1), duration: Duration::from_secs(5) };
+const GRID: Grid = Grid {
+    start: 1_000_000_000,
+    interval: Duration::from_secs(1),
+    duration: Duration::from_secs(5),
+};
 
 fn program(source: TcpSource) -> Program {
-    let upload = Upload { to: HostId(1), port: 5601, source, congestion_control: None, dscp: Dscp::DEFAULT };
+    let upload =
+        Upload { to: HostId(1), port: 5601, source, congestion_control: None, dscp: Dscp::DEFAULT };
     Program {
         name: "up".into(),
         host: HostId(0),
@@ -50,8 +54,12 @@ fn a_sample_has_the_newest_values_at_or_before_it() {
     assert_eq!(column(&transcript, "bytesReceived"), "[NaN, 300.0, 300.0, 900.0, NaN]");
     assert_eq!(column(&transcript, "slowStartThreshold"), "[NaN, 14480.0, NaN, NaN, NaN]");
     assert_eq!(transcript.skipped, 0);
-    let event =
-        Event { at: Time::from_millis(3_500), stream: "up.tcp".into(), what: "completed", value: 3.25 };
+    let event = Event {
+        at: Time::from_millis(3_500),
+        stream: "up.tcp".into(),
+        what: "completed",
+        value: 3.25,
+    };
     assert_eq!(transcript.events, [event]);
     assert_eq!(transcript.record.active, (Time::ZERO, Time::from_secs(4)));
     assert_eq!(transcript.record.points("roundTripTime").unwrap().len(), 2);
@@ -80,7 +88,8 @@ fn garbage_is_passed_over_and_counted() {
 fn what_did_not_end_is_incomplete_if_it_has_a_size() {
     let cut: String = CLIENT.lines().take(3).map(|line| format!("{line}\n")).collect();
     let transcript = finite(&cut, "");
-    let event = Event { at: Time::from_secs(5), stream: "up.tcp".into(), what: "incomplete", value: 400.0 };
+    let event =
+        Event { at: Time::from_secs(5), stream: "up.tcp".into(), what: "incomplete", value: 400.0 };
     assert_eq!(transcript.events, [event]);
     assert_eq!(column(&transcript, "bytesSent"), "[0.0, 500.0, 500.0, 500.0, 500.0]");
     assert!(made(TcpSource::Endless, &cut, "").events.is_empty());
@@ -88,8 +97,9 @@ fn what_did_not_end_is_incomplete_if_it_has_a_size() {
     let transcript = finite(&late, "");
     assert_eq!((transcript.events[0].what, transcript.events[0].value), ("incomplete", 400.0));
     assert_eq!(column(&transcript, "bytesSent"), "[0.0, 500.0, 501.0, 501.0, 501.0]");
-    let ended =
-        format!("{cut}{{\"at\":3500000000,\"event\":\"ended\",\"value\":400}}\n{{\"at\":3600000000}}\n");
+    let ended = format!(
+        "{cut}{{\"at\":3500000000,\"event\":\"ended\",\"value\":400}}\n{{\"at\":3600000000}}\n"
+    );
     let transcript = made(TcpSource::Endless, &ended, "");
     assert_eq!((transcript.events.len(), transcript.record.active.1), (0, Time::from_secs(3)));
 }

@@ -1,6 +1,8 @@
-//! One way of a bearer: its buffer, and its packets in pieces until they have arrived (PDCP 36.323, RLC 36.322).
+//! One way of a bearer: its buffer, and its packets in pieces until they have arrived (PDCP 36.323,
+//! RLC 36.322).
 //!
-//! `packet ─▶ queue ─▶ a stream of bytes ─▶ pieces, one a transport block ─▶ what arrived, in order`
+//! `packet ─▶ queue ─▶ a stream of bytes ─▶ pieces, one a transport block ─▶ what arrived, in
+//! order`
 //!
 //! The stream has each packet with its headers, one after the other; a piece is a range of it.
 
@@ -10,15 +12,17 @@ use crate::queue::{Drops, Queue, Streams};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Time};
 
-/// What a packet has in front of it: PDCP with a sequence number of 12 bits (36.323 § 6.2.3), 2 bytes, and its length in the RLC header
-/// (36.322 § 6.2.1.3), 1.5 bytes, rounded up.
+/// What a packet has in front of it: PDCP with a sequence number of 12 bits (36.323 § 6.2.3), 2
+/// bytes, and its length in the RLC header (36.322 § 6.2.1.3), 1.5 bytes, rounded up.
 const PACKET_HEADER: u64 = 4;
 
-/// What a piece has in front of it: the fixed part of the RLC header (36.322 § 6.2.1.3) and a MAC subheader (36.321 § 6.2.1), 2 bytes each.
+/// What a piece has in front of it: the fixed part of the RLC header (36.322 § 6.2.1.3) and a MAC
+/// subheader (36.321 § 6.2.1), 2 bytes each.
 pub(super) const PIECE_HEADER: u64 = 4;
 
-/// How often a piece is sent anew, each time with all its repetitions, before it is given up (maxRetxThreshold, 36.331 § 6.3.2: t1 to t32).
-const MOST_ATTEMPTS: u8 = 8;
+/// How often a piece is sent anew, each time with all its repetitions, before it is given up
+/// (maxRetxThreshold, 36.331 § 6.3.2: t1 to t32).
+const MAX_ATTEMPTS: u8 = 8;
 
 /// Over which time a guaranteed bit rate is averaged (23.501 table 5.7.4-1: 2000 ms).
 const AVERAGING: Duration = Duration::from_secs(2);
@@ -94,7 +98,11 @@ pub(super) trait Receiver: Drops {
 }
 
 impl Bearer {
-    pub(super) fn new(config: &BearerConfig, queue: &crate::queue::QueueConfig, streams: &Streams) -> Self {
+    pub(super) fn new(
+        config: &BearerConfig,
+        queue: &crate::queue::QueueConfig,
+        streams: &Streams,
+    ) -> Self {
         Self {
             queue: Queue::new(queue, streams),
             discard_timer: config.discard_timer,
@@ -125,9 +133,14 @@ impl Bearer {
         self.guarantee.as_mut().map_or(0, |guarantee| guarantee.tokens(now).min(backlog))
     }
 
-    /// Fills up to `room` bytes of a transport block: with a piece that is to be sent anew, or a new one. Returns where the piece starts and what
-    /// it takes with its header.
-    pub(super) fn fill(&mut self, now: Time, room: u64, drops: &mut impl Drops) -> Option<(u64, u64)> {
+    /// Fills up to `room` bytes of a transport block: with a piece that is to be sent anew, or a
+    /// new one. Returns where the piece starts and what it takes with its header.
+    pub(super) fn fill(
+        &mut self,
+        now: Time,
+        room: u64,
+        drops: &mut impl Drops,
+    ) -> Option<(u64, u64)> {
         let room = room.checked_sub(PIECE_HEADER).filter(|&room| room > 0)?;
         let (start, bytes) = self.repeat(room).or_else(|| self.first(now, room, drops))?;
         if let Some(guarantee) = &mut self.guarantee {
@@ -188,12 +201,18 @@ impl Bearer {
         self.conclude(now, start, State::Arrived, out);
     }
 
-    /// The transport block of a piece was given up; `counts` as an attempt unless a handover cut it short. Returns whether the piece is to be [sent
-    /// anew](Self::send_anew).
-    pub(super) fn failed(&mut self, now: Time, start: u64, counts: bool, out: &mut impl Receiver) -> bool {
+    /// The transport block of a piece was given up; `counts` as an attempt unless a handover cut it
+    /// short. Returns whether the piece is to be [sent anew](Self::send_anew).
+    pub(super) fn failed(
+        &mut self,
+        now: Time,
+        start: u64,
+        counts: bool,
+        out: &mut impl Receiver,
+    ) -> bool {
         let Some(place) = self.place(start) else { return false };
         let piece = &mut self.pieces[place];
-        if self.mode == RlcMode::Acknowledged && piece.attempts < MOST_ATTEMPTS {
+        if self.mode == RlcMode::Acknowledged && piece.attempts < MAX_ATTEMPTS {
             piece.attempts += u8::from(counts);
             return true;
         }
@@ -212,14 +231,16 @@ impl Bearer {
     fn conclude(&mut self, now: Time, start: u64, state: State, out: &mut impl Receiver) {
         let Some(place) = self.place(start) else { return };
         self.pieces[place].state = state;
-        // In order: what came later waits for what is still under way (36.322 § 5.1.2.2, § 5.1.3.2).
+        // In order: what came later waits for what is still under way (36.322 § 5.1.2.2, §
+        // 5.1.3.2).
         while let Some(&Piece { start, end, state, .. }) = self.pieces.front()
             && state != State::UnderWay
         {
             self.pieces.pop_front();
             if state == State::GivenUp {
-                let overlaps =
-                    |sdu: &&mut Sdu| sdu.end - sdu.packet.size.get() - PACKET_HEADER < end && start < sdu.end;
+                let overlaps = |sdu: &&mut Sdu| {
+                    sdu.end - sdu.packet.size.get() - PACKET_HEADER < end && start < sdu.end
+                };
                 self.sdus.iter_mut().filter(overlaps).for_each(|sdu| sdu.damaged = true);
             }
             while self.sdus.front().is_some_and(|sdu| sdu.end <= end) {
@@ -337,7 +358,7 @@ mod tests {
                 bearer.send_anew(0);
             }
         }
-        assert_eq!((attempts, log.dropped), (MOST_ATTEMPTS, vec![(0, DropReason::RetryLimit)]));
+        assert_eq!((attempts, log.dropped), (MAX_ATTEMPTS, vec![(0, DropReason::RetryLimit)]));
     }
 
     #[test]
@@ -345,7 +366,11 @@ mod tests {
         let mut bearer = bearer(RlcMode::Acknowledged, Some(Duration::from_millis(100)));
         let mut log = Log::default();
         for id in 0..3 {
-            bearer.enqueue(Time::ZERO, Packet { id, size: Bytes::new(996), ..Packet::default() }, &mut log);
+            bearer.enqueue(
+                Time::ZERO,
+                Packet { id, size: Bytes::new(996), ..Packet::default() },
+                &mut log,
+            );
         }
         assert_eq!(bearer.fill(NOW, 504, &mut log), Some((0, 504)));
         assert_eq!(bearer.fill(Time::from_millis(101), 5_004, &mut log), Some((500, 504)));
@@ -355,10 +380,15 @@ mod tests {
     #[test]
     fn a_guarantee_is_earned_over_time_and_used_up() {
         let config = BearerConfig { gbr: Some(Bitrate::from_kbps(800)), ..BearerConfig::default() };
-        let mut bearer = Bearer::new(&config, &QueueConfig::Unlimited, &Streams::new(Seed(1), "queue"));
+        let mut bearer =
+            Bearer::new(&config, &QueueConfig::Unlimited, &Streams::new(Seed(1), "queue"));
         let mut log = Log::default();
         for id in 0..1_000 {
-            bearer.enqueue(Time::ZERO, Packet { id, size: Bytes::new(996), ..Packet::default() }, &mut log);
+            bearer.enqueue(
+                Time::ZERO,
+                Packet { id, size: Bytes::new(996), ..Packet::default() },
+                &mut log,
+            );
         }
         assert_eq!(bearer.guaranteed(Time::from_millis(10)), 1_000);
         assert_eq!(bearer.fill(Time::from_millis(10), 604, &mut log), Some((0, 604)));

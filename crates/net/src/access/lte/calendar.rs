@@ -1,6 +1,7 @@
 //! What is due in which subframe.
 
-/// How far ahead something may be due, in subframes: above the longest period of scheduling requests (80 ms) and what follows it.
+/// How far ahead something may be due, in subframes: above the longest period of scheduling
+/// requests (80 ms) and what follows it.
 const AHEAD: usize = 128;
 
 /// Things due in the subframes to come; each in the order in which they were noted.
@@ -18,7 +19,8 @@ impl<T> Calendar<T> {
         Self { slots: (0..AHEAD).map(|_| Vec::new()).collect(), taken: 0 }
     }
 
-    /// Notes what is due then, which is after the subframe that was last taken out and at most [`Self::FURTHEST`] ahead of it.
+    /// Notes what is due then, which is after the subframe that was last taken out and at most
+    /// [`Self::FURTHEST`] ahead of it.
     pub(super) fn note(&mut self, subframe: u64, what: T) {
         let slot = slot(subframe);
         self.slots[slot].push(what);

@@ -30,9 +30,11 @@ pub struct LteConfig {
     pub layers: u8,
     /// Who is next.
     pub scheduler: Scheduler,
-    /// What is kept apart within a terminal; the first is the default bearer, which takes what no other wants.
+    /// What is kept apart within a terminal; the first is the default bearer, which takes what no
+    /// other wants.
     pub bearers: Vec<BearerConfig>,
-    /// How often a transport block is sent again before it is given up, 0…7 (36.321 § 5.4.2, maxHARQ-Tx is one more).
+    /// How often a transport block is sent again before it is given up, 0…7 (36.321 § 5.4.2,
+    /// maxHARQ-Tx is one more).
     pub harq_retransmissions: u8,
     /// How often a terminal may ask for a grant (36.213 § 10.1.5, table 10.1.5-1): 1 to 80 ms.
     pub scheduling_request_period: Duration,
@@ -60,7 +62,8 @@ pub enum ChannelBandwidth {
 
 impl ChannelBandwidth {
     /// Every bandwidth.
-    pub const ALL: [Self; 6] = [Self::Mhz1_4, Self::Mhz3, Self::Mhz5, Self::Mhz10, Self::Mhz15, Self::Mhz20];
+    pub const ALL: [Self; 6] =
+        [Self::Mhz1_4, Self::Mhz3, Self::Mhz5, Self::Mhz10, Self::Mhz15, Self::Mhz20];
 
     /// How many resource blocks there are in a subframe.
     #[must_use]
@@ -94,7 +97,8 @@ impl ChannelBandwidth {
 pub enum Layout {
     /// One cell that hears no other.
     Single,
-    /// Seven sites on a hexagonal grid, whose surroundings are they themselves (wrap-around, 25.942 § 5.1.3).
+    /// Seven sites on a hexagonal grid, whose surroundings are they themselves (wrap-around, 25.942
+    /// § 5.1.3).
     Hexagonal {
         /// From a site to its neighbours.
         inter_site_distance: Metres,
@@ -114,7 +118,8 @@ impl Layout {
     }
 }
 
-/// Loss in a city over distance: at a kilometre, and ten times the exponent a decade (36.942 § 4.5.2, 25.814 table A.2.1.1-3).
+/// Loss in a city over distance: at a kilometre, and ten times the exponent a decade (36.942 §
+/// 4.5.2, 25.814 table A.2.1.1-3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UrbanLoss {
     /// At a kilometre.
@@ -128,12 +133,17 @@ pub struct UrbanLoss {
 impl Default for UrbanLoss {
     /// 128.1 dB + 37.6 log₁₀(distance / km) at 2 GHz (36.942 § 4.5.2), nothing around the terminal.
     fn default() -> Self {
-        Self { at_a_kilometre: Decibels::from_f64(128.1), exponent: 3.76, penetration: Decibels::ZERO }
+        Self {
+            at_a_kilometre: Decibels::from_f64(128.1),
+            exponent: 3.76,
+            penetration: Decibels::ZERO,
+        }
     }
 }
 
-/// Slow changes of the signal, normal in decibels, correlated over the way that a terminal has gone (Gudmundson 1991, equation 2); half of
-/// the variance is common to all sites, and all cells of a site see the same (25.814 table A.2.1.1-3).
+/// Slow changes of the signal, normal in decibels, correlated over the way that a terminal has gone
+/// (Gudmundson 1991, equation 2); half of the variance is common to all sites, and all cells of a
+/// site see the same (25.814 table A.2.1.1-3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadowing {
     /// Its standard deviation; zero is none.
@@ -164,7 +174,8 @@ pub enum FastFading {
 pub struct FadingTrace {
     /// Time between two values; at least a millisecond.
     pub interval: Duration,
-    /// The gain over its mean, in decibels, one row a part of the band; all rows of one length, at least one of each.
+    /// The gain over its mean, in decibels, one row a part of the band; all rows of one length, at
+    /// least one of each.
     pub gains: Vec<Vec<f64>>,
 }
 
@@ -181,7 +192,8 @@ pub enum Scheduler {
 }
 
 impl Default for Scheduler {
-    /// Proportional fair over a second (Jalali, Padovani & Pankaj 2000 § III: 1000 slots of 1.67 ms).
+    /// Proportional fair over a second (Jalali, Padovani & Pankaj 2000 § III: 1000 slots of 1.67
+    /// ms).
     fn default() -> Self {
         Self::ProportionalFair { window: Duration::from_secs(1) }
     }
@@ -202,7 +214,8 @@ pub struct BearerConfig {
     pub down: QueueConfig,
     /// How long a packet may wait (discardTimer, 36.323 § 5.4); `None`: for ever.
     pub discard_timer: Option<Duration>,
-    /// Its traffic flow template: packets that fit any of these are its own (23.401 § 4.7.2). The default bearer's is empty.
+    /// Its traffic flow template: packets that fit any of these are its own (23.401 § 4.7.2). The
+    /// default bearer's is empty.
     pub filters: Vec<Filter>,
 }
 
@@ -220,7 +233,8 @@ impl BearerConfig {
         }
     }
 
-    /// The priority of what is above a guarantee: that of the default class, so that it is shared as the rest is.
+    /// The priority of what is above a guarantee: that of the default class, so that it is shared
+    /// as the rest is.
     #[must_use]
     pub(crate) const fn priority_of_rest(&self) -> u8 {
         if self.is_gbr() { 9 } else { self.priority() }
@@ -234,8 +248,9 @@ impl BearerConfig {
 }
 
 impl Default for BearerConfig {
-    /// The default bearer of the Internet: QCI 9, acknowledged mode (23.203 table 6.1.7: a loss of 10⁻⁶, which one without
-    /// acknowledgements does not reach), 1000 packets each way as Linux' devices hold (`txqueuelen`, `net/ethernet/eth.c`).
+    /// The default bearer of the Internet: QCI 9, acknowledged mode (23.203 table 6.1.7: a loss of
+    /// 10⁻⁶, which one without acknowledgements does not reach), 1000 packets each way as Linux'
+    /// devices hold (`txqueuelen`, `net/ethernet/eth.c`).
     fn default() -> Self {
         Self {
             qci: 9,
@@ -271,7 +286,8 @@ pub struct Handover {
 }
 
 impl Default for Handover {
-    /// 3 dB for 160 ms (one of the values of 36.331 § 6.3.5, TimeToTrigger), then 50 ms (36.881 § 5.2: 49.5 ms as a rule).
+    /// 3 dB for 160 ms (one of the values of 36.331 § 6.3.5, TimeToTrigger), then 50 ms (36.881 §
+    /// 5.2: 49.5 ms as a rule).
     fn default() -> Self {
         Self {
             hysteresis: Decibels::new(3),
@@ -282,7 +298,8 @@ impl Default for Handover {
 }
 
 impl Default for LteConfig {
-    /// A cell of 5 MHz at 2 GHz with what 25.814 § A.2.1.1 gives base stations: 43 dBm, 14 dBi, a noise figure of 5 dB.
+    /// A cell of 5 MHz at 2 GHz with what 25.814 § A.2.1.1 gives base stations: 43 dBm, 14 dBi, a
+    /// noise figure of 5 dB.
     fn default() -> Self {
         Self {
             name: "lte".into(),
@@ -308,7 +325,7 @@ impl Default for LteConfig {
 
 impl LteConfig {
     /// The least that a buffer must take in, a packet of Ethernet's size.
-    const LEAST_BUFFER: Bytes = Bytes::new(1_500);
+    const MIN_BUFFER: Bytes = Bytes::new(1_500);
 
     /// What no network can have, and the mend.
     pub(crate) fn fault(&self) -> Option<String> {
@@ -321,7 +338,10 @@ impl LteConfig {
                 return say(format!("{sectors} sectors a site; say 1 or 3"));
             }
             if inter_site_distance < Layout::NEAREST {
-                return say(format!("sites {inter_site_distance} apart; say {} or more", Layout::NEAREST));
+                return say(format!(
+                    "sites {inter_site_distance} apart; say {} or more",
+                    Layout::NEAREST
+                ));
             }
         }
         if self.harq_retransmissions > 7 {
@@ -345,7 +365,9 @@ impl LteConfig {
             return say("no bearer; every terminal has a default bearer".into());
         };
         if default.is_gbr() || !default.filters.is_empty() {
-            return say("the default bearer takes what no other wants: QCI 5 to 9, and no filter".into());
+            return say(
+                "the default bearer takes what no other wants: QCI 5 to 9, and no filter".into()
+            );
         }
         self.bearers.iter().enumerate().find_map(|(place, bearer)| {
             bearer.fault(place > 0).map(|fault| format!("LTE network '{}': {fault}", self.name))
@@ -354,7 +376,8 @@ impl LteConfig {
 }
 
 impl Layout {
-    /// Sites nearer than that are a slip of the pen; terminals keep 35 m from each (36.942 § 4.5.2).
+    /// Sites nearer than that are a slip of the pen; terminals keep 35 m from each (36.942 §
+    /// 4.5.2).
     pub(crate) const NEAREST: Metres = Metres::new(100);
 }
 
@@ -367,7 +390,11 @@ impl BearerConfig {
         if self.is_gbr() != self.gbr.is_some_and(|gbr| gbr > Bitrate::ZERO) {
             return Some(format!(
                 "QCI {qci} {} (23.203 table 6.1.7)",
-                if self.is_gbr() { "needs a guaranteed bit rate" } else { "has no guaranteed bit rate" }
+                if self.is_gbr() {
+                    "needs a guaranteed bit rate"
+                } else {
+                    "has no guaranteed bit rate"
+                }
             ));
         }
         if dedicated && self.filters.is_empty() {
@@ -384,7 +411,7 @@ impl BearerConfig {
                     "the queue of QCI {qci} is as long as a rate makes it, and a cell has none; say packets or bytes"
                 ));
             }
-            if matches!(queue, QueueConfig::Bfifo(limit) if *limit < LteConfig::LEAST_BUFFER) {
+            if matches!(queue, QueueConfig::Bfifo(limit) if *limit < LteConfig::MIN_BUFFER) {
                 return Some(format!(
                     "the buffer of QCI {qci} takes no packet of 1500 bytes; make it larger"
                 ));
@@ -401,8 +428,8 @@ pub struct LteTerminal {
     pub network: usize,
     /// Where it is at first.
     pub place: Start,
-    /// How fast it goes, in a direction of its own, straight on. At a given distance it stays there: then this is how fast the paths
-    /// change that its signal takes.
+    /// How fast it goes, in a direction of its own, straight on. At a given distance it stays
+    /// there: then this is how fast the paths change that its signal takes.
     pub speed: Speed,
     /// The most that it sends with.
     pub tx_power: Dbm,
@@ -413,7 +440,8 @@ pub struct LteTerminal {
 /// Where a terminal is at first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Start {
-    /// So far from its base station, in the main direction of the antenna, with so much in between. For networks of one cell.
+    /// So far from its base station, in the main direction of the antenna, with so much in between.
+    /// For networks of one cell.
     At {
         /// How far.
         distance: Metres,
@@ -425,7 +453,8 @@ pub enum Start {
 }
 
 impl Default for LteTerminal {
-    /// At rest 100 m away; power class 3, 23 dBm (36.101 table 6.2.2-1); a noise figure of 9 dB (25.814 table A.2.1.1-3).
+    /// At rest 100 m away; power class 3, 23 dBm (36.101 table 6.2.2-1); a noise figure of 9 dB
+    /// (25.814 table A.2.1.1-3).
     fn default() -> Self {
         Self {
             network: 0,
@@ -444,9 +473,9 @@ impl LteTerminal {
             (Start::At { .. }, Layout::Hexagonal { .. }) => Some(format!(
                 "'{name}': a distance from a base station, of which there are several; leave it out, and it is anywhere"
             )),
-            (Start::Anywhere, Layout::Single) => {
-                Some(format!("'{name}': a single cell has no edge to be anywhere within; give a distance"))
-            }
+            (Start::Anywhere, Layout::Single) => Some(format!(
+                "'{name}': a single cell has no edge to be anywhere within; give a distance"
+            )),
             _ => None,
         }
     }

@@ -5,17 +5,18 @@ use super::link::ratio;
 use std::sync::Arc;
 use units::{Frequency, Seed, Speed, Stream};
 
-/// The parts of a band that fade each by itself. Typical urban has six paths (45.005 annex C.3.3, reduced setting) of which the powers,
-/// 0.189, 0.379, 0.239, 0.095, 0.061 and 0.037, spread the signal as four equal ones do (1/Σp² = 4.0), so the whole band varies as the mean of
-/// four independent parts; one of 1.4 MHz, which does not tell them apart, varies more.
+/// The parts of a band that fade each by itself. Typical urban has six paths (45.005 annex C.3.3,
+/// reduced setting) of which the powers, 0.189, 0.379, 0.239, 0.095, 0.061 and 0.037, spread the
+/// signal as four equal ones do (1/Σp² = 4.0), so the whole band varies as the mean of four
+/// independent parts; one of 1.4 MHz, which does not tell them apart, varies more.
 pub(super) const PARTS: usize = 4;
 
 /// The antennas of a receiver, down and up.
 pub(super) const ANTENNAS: usize = 2;
 
-/// The waves that a channel is made of. Eight, from all around, follow Clarke's spectrum well over the coherence time (Zheng & Xiao 2003,
-/// "Simulation models with correct statistical properties for Rayleigh fading channels", § III); the variance of the power is 7/8 of an
-/// endless number's.
+/// The waves that a channel is made of. Eight, from all around, follow Clarke's spectrum well over
+/// the coherence time (Zheng & Xiao 2003, "Simulation models with correct statistical properties
+/// for Rayleigh fading channels", § III); the variance of the power is 7/8 of an endless number's.
 const WAVES: usize = 8;
 
 /// The speed of light in m/s.
@@ -43,7 +44,8 @@ impl Cosines {
 /// One way between a terminal and a cell.
 pub(super) enum Fading {
     None,
-    /// By part and antenna: the waves' phases at the start and how much they turn in a subframe, in 2⁻³² turns.
+    /// By part and antenna: the waves' phases at the start and how much they turn in a subframe, in
+    /// 2⁻³² turns.
     Rayleigh(Box<[[[Wave; WAVES]; ANTENNAS]; PARTS]>),
     /// The antennas see the trace from places of their own.
     Trace {
@@ -83,8 +85,9 @@ impl Recorded {
         let part = |part: usize| {
             let first = (part * rows / PARTS).min(rows.saturating_sub(1));
             let own = &trace.gains[first..((part + 1) * rows / PARTS).clamp(first + 1, rows)];
-            let power =
-                |place: usize| own.iter().map(|row| ratio(row[place])).sum::<f64>() / own.len() as f64;
+            let power = |place: usize| {
+                own.iter().map(|row| ratio(row[place])).sum::<f64>() / own.len() as f64
+            };
             (0..values).map(power).collect()
         };
         Self { interval: trace.interval.as_nanos().max(1), parts: std::array::from_fn(part) }
@@ -116,7 +119,13 @@ pub(super) struct Wave {
 pub(super) type Gains = [[f64; ANTENNAS]; PARTS];
 
 impl Fading {
-    pub(super) fn new(kind: &Kind, carrier: Frequency, speed: Speed, seed: Seed, name: &str) -> Self {
+    pub(super) fn new(
+        kind: &Kind,
+        carrier: Frequency,
+        speed: Speed,
+        seed: Seed,
+        name: &str,
+    ) -> Self {
         let mut random = seed.stream(name);
         match kind {
             Kind::None => Self::None,
@@ -153,9 +162,13 @@ impl Fading {
     }
 }
 
-/// Waves from all around, evenly but for a common turn, each with a phase of its own: in Clarke's spectrum the frequency of one from the angle α is
-/// f_D cos α, f_D = v/c · carrier.
-fn rayleigh(carrier: Frequency, speed: Speed, random: &mut Stream) -> [[[Wave; WAVES]; ANTENNAS]; PARTS] {
+/// Waves from all around, evenly but for a common turn, each with a phase of its own: in Clarke's
+/// spectrum the frequency of one from the angle α is f_D cos α, f_D = v/c · carrier.
+fn rayleigh(
+    carrier: Frequency,
+    speed: Speed,
+    random: &mut Stream,
+) -> [[[Wave; WAVES]; ANTENNAS]; PARTS] {
     const TURN: f64 = 4_294_967_296.0;
     let doppler = speed.as_metres_per_second() / LIGHT * carrier.as_f64();
     let mut channel = || {
@@ -167,7 +180,11 @@ fn rayleigh(carrier: Frequency, speed: Speed, random: &mut Stream) -> [[[Wave; W
             // In a subframe, a thousandth of a second.
             let turns = doppler * libm::cos(angle) / 1_000.0;
             let wrapped = (turns - turns.floor()) * TURN;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within a turn")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "within a turn"
+            )]
             let (turn, phase) = (wrapped as u64 as u32, random.next_u64() as u32);
             Wave { phase, turn }
         })
@@ -193,7 +210,8 @@ mod tests {
 
     #[test]
     fn powers_are_exponential_with_mean_one() {
-        let all: Vec<f64> = (0..200).flat_map(|seed| gains(&channel(seed, "30km/h"), 37, 500)).collect();
+        let all: Vec<f64> =
+            (0..200).flat_map(|seed| gains(&channel(seed, "30km/h"), 37, 500)).collect();
         let count = all.len() as f64;
         let mean = all.iter().sum::<f64>() / count;
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
@@ -205,7 +223,8 @@ mod tests {
 
     #[test]
     fn the_channel_changes_with_the_doppler_frequency() {
-        // The autocorrelation of the power is J0(2π f_D τ)²: with f_D = 55.6 Hz it has its first zero at 6.9 ms.
+        // The autocorrelation of the power is J0(2π f_D τ)²: with f_D = 55.6 Hz it has its first
+        // zero at 6.9 ms.
         let correlation = |lag: usize, speed: &str| {
             let (mut sum, mut count) = (0.0, 0.0);
             for seed in 0..200 {
@@ -222,7 +241,11 @@ mod tests {
         let zero = correlation(7, "30km/h");
         assert!((near - 0.94).abs() < 0.02 && zero.abs() < 0.03, "{near} {zero}");
         assert!(correlation(7, "3km/h") > 0.9);
-        assert_eq!(gains(&channel(1, "0km/h"), 1, 2)[0], gains(&channel(1, "0km/h"), 1_000, 2)[1], "at rest");
+        assert_eq!(
+            gains(&channel(1, "0km/h"), 1, 2)[0],
+            gains(&channel(1, "0km/h"), 1_000, 2)[1],
+            "at rest"
+        );
     }
 
     #[test]
@@ -235,7 +258,8 @@ mod tests {
 
     #[test]
     fn a_trace_repeats_and_keeps_its_values_for_their_time() {
-        let trace = FadingTrace { interval: Duration::from_millis(2), gains: vec![vec![0.0, 10.0, -10.0]] };
+        let trace =
+            FadingTrace { interval: Duration::from_millis(2), gains: vec![vec![0.0, 10.0, -10.0]] };
         let kind = Kind::new(&FastFading::Trace(Arc::new(trace)));
         let fading = Fading::new(&kind, Frequency::from_mhz(2_000), Speed::ZERO, Seed(3), "fading");
         let all = gains(&fading, 1, 12);
@@ -243,30 +267,42 @@ mod tests {
         let mut values = all[..6].to_vec();
         values.sort_by(f64::total_cmp);
         let expected = [0.1, 0.1, 1.0, 1.0, 10.0, 10.0];
-        assert!(values.iter().zip(expected).all(|(value, other)| (value / other - 1.0).abs() < 1e-9));
+        assert!(
+            values.iter().zip(expected).all(|(value, other)| (value / other - 1.0).abs() < 1e-9)
+        );
     }
 
     #[test]
     fn the_rows_of_a_trace_are_shared_among_the_parts_by_power() {
         let row = |decibels: f64| vec![decibels; 5];
         let of = |gains: Vec<Vec<f64>>| {
-            let trace = Recorded::new(&FadingTrace { interval: Duration::from_micros(2_500), gains });
+            let trace =
+                Recorded::new(&FadingTrace { interval: Duration::from_micros(2_500), gains });
             [0, 1, 2, 3].map(|part| trace.at(part, 7))
         };
         let eight = of([-60.0, -60.0, 0.0, 0.0, 10.0, 10.0, 0.0, -200.0].map(row).to_vec());
         assert!(
-            eight.iter().zip([1e-6, 1.0, 10.0, 0.5]).all(|(gain, other)| (gain / other - 1.0).abs() < 1e-9)
+            eight
+                .iter()
+                .zip([1e-6, 1.0, 10.0, 0.5])
+                .all(|(gain, other)| (gain / other - 1.0).abs() < 1e-9)
         );
         let two = of([0.0, 10.0].map(row).to_vec());
         assert!(
-            two.iter().zip([1.0, 1.0, 10.0, 10.0]).all(|(gain, other)| (gain / other - 1.0).abs() < 1e-9)
+            two.iter()
+                .zip([1.0, 1.0, 10.0, 10.0])
+                .all(|(gain, other)| (gain / other - 1.0).abs() < 1e-9)
         );
         // Five values of 2.5 ms.
         let values = vec![vec![0.0, 10.0, 20.0, 30.0, 40.0]];
-        let trace = Recorded::new(&FadingTrace { interval: Duration::from_micros(2_500), gains: values });
+        let trace =
+            Recorded::new(&FadingTrace { interval: Duration::from_micros(2_500), gains: values });
         let all: Vec<f64> =
             (0..13).map(|subframe| (10.0 * libm::log10(trace.at(0, subframe))).round()).collect();
-        assert_eq!(all, [0.0, 0.0, 0.0, 10.0, 10.0, 20.0, 20.0, 20.0, 30.0, 30.0, 40.0, 40.0, 40.0]);
+        assert_eq!(
+            all,
+            [0.0, 0.0, 0.0, 10.0, 10.0, 20.0, 20.0, 20.0, 30.0, 30.0, 40.0, 40.0, 40.0]
+        );
         assert_eq!(trace.subframes(), 13);
     }
 }

@@ -1,17 +1,21 @@
-//! Where sites are, and what is left of a signal between a terminal and each cell, but for fast fading.
+//! Where sites are, and what is left of a signal between a terminal and each cell, but for fast
+//! fading.
 
 use super::config::{Layout, LteConfig, LteTerminal, Start};
 use units::{Seed, Stream};
 
-/// The least loss between a terminal and a cell, antennas included, in decibels (36.942 § 4.5.2, minimum coupling loss, urban).
-const LEAST_LOSS: f64 = 70.0;
+/// The least loss between a terminal and a cell, antennas included, in decibels (36.942 § 4.5.2,
+/// minimum coupling loss, urban).
+const MIN_LOSS: f64 = 70.0;
 /// The nearest that a terminal is to a site, in metres (25.814 table A.2.1.1-3).
 const NEAREST: f64 = 35.0;
-/// The angle at which an antenna of three sectors has 3 dB less, in degrees, and the least that it has behind (36.942 § 4.2.1).
+/// The angle at which an antenna of three sectors has 3 dB less, in degrees, and the least that it
+/// has behind (36.942 § 4.2.1).
 const HALF_POWER: f64 = 70.0;
 /// See [`HALF_POWER`]; in decibels.
 const FRONT_TO_BACK: f64 = 20.0;
-/// The share of the variance of shadowing that all sites have in common (25.814 table A.2.1.1-3: a correlation of 0.5 between sites).
+/// The share of the variance of shadowing that all sites have in common (25.814 table A.2.1.1-3: a
+/// correlation of 0.5 between sites).
 const COMMON: f64 = 0.5;
 
 /// A point or a way on the map, in metres.
@@ -35,9 +39,11 @@ impl Point {
 pub(super) struct Map {
     sites: Vec<Point>,
     sectors: usize,
-    /// To the same place of the surroundings, which are the network again; the first is no way at all.
+    /// To the same place of the surroundings, which are the network again; the first is no way at
+    /// all.
     images: Vec<Point>,
-    /// The loss at a metre and its exponent times ten, in decibels, with what is around the terminal.
+    /// The loss at a metre and its exponent times ten, in decibels, with what is around the
+    /// terminal.
     at_a_metre: f64,
     slope: f64,
     antenna_gain: f64,
@@ -53,7 +59,8 @@ impl Map {
             Layout::Single => (vec![origin], 1, vec![origin]),
             Layout::Hexagonal { inter_site_distance, sectors } => {
                 let distance = inter_site_distance.as_f64();
-                // A site and those around it; the next such seven are √7 distances away (25.942 § 5.1.3), turned by the angle of 2a + b.
+                // A site and those around it; the next such seven are √7 distances away (25.942 §
+                // 5.1.3), turned by the angle of 2a + b.
                 let around = |radius: f64, first: f64| {
                     (0..6).map(move |sixth| {
                         let angle = first + std::f64::consts::FRAC_PI_3 * f64::from(sixth);
@@ -119,7 +126,8 @@ impl Map {
         if self.sectors == 1 {
             return 0.0;
         }
-        // A site is at the corner of its three hexagons, so each antenna points at a site of the first ring.
+        // A site is at the corner of its three hexagons, so each antenna points at a site of the
+        // first ring.
         let main = 360.0 / self.sectors as f64 * sector as f64;
         let off = libm::atan2(way.y, way.x).to_degrees() - main;
         let off = off - 360.0 * (off / 360.0).round();
@@ -146,7 +154,13 @@ pub(super) struct Position {
 
 impl Position {
     /// `interval` is the time between two updates in seconds.
-    pub(super) fn new(map: &Map, terminal: &LteTerminal, interval: f64, seed: Seed, name: &str) -> Self {
+    pub(super) fn new(
+        map: &Map,
+        terminal: &LteTerminal,
+        interval: f64,
+        seed: Seed,
+        name: &str,
+    ) -> Self {
         let mut random = seed.stream(&format!("{name}.place"));
         let length = terminal.speed.as_metres_per_second() * interval;
         let still = Point { x: 0.0, y: 0.0 };
@@ -194,19 +208,24 @@ impl Position {
             map.sites.iter().zip(&self.own).zip(self.gains.chunks_mut(map.sectors.max(1)))
         {
             let way = map.way(*site, self.point);
-            let shadow = map.shadowing * (COMMON.sqrt() * self.common + (1.0 - COMMON).sqrt() * own);
-            let loss =
-                map.at_a_metre + map.slope * libm::log10(way.length().max(1.0)) + shadow + self.obstacles;
+            let shadow =
+                map.shadowing * (COMMON.sqrt() * self.common + (1.0 - COMMON).sqrt() * own);
+            let loss = map.at_a_metre
+                + map.slope * libm::log10(way.length().max(1.0))
+                + shadow
+                + self.obstacles;
             for (sector, gain) in gains.iter_mut().enumerate() {
                 let loss = loss - map.antenna_gain + map.pattern(sector, way);
-                *gain = libm::exp10(-loss.max(LEAST_LOSS) / 10.0);
+                *gain = libm::exp10(-loss.max(MIN_LOSS) / 10.0);
             }
         }
     }
 
     /// The cell with the strongest signal.
     pub(super) fn best(&self) -> usize {
-        let better = |best: usize, cell: usize| if self.gains[cell] > self.gains[best] { cell } else { best };
+        let better = |best: usize, cell: usize| {
+            if self.gains[cell] > self.gains[best] { cell } else { best }
+        };
         (0..self.gains.len()).fold(0, better)
     }
 }
@@ -227,8 +246,11 @@ mod tests {
     }
 
     fn roaming(seed: u64, map: &Map) -> Position {
-        let terminal =
-            LteTerminal { place: Start::Anywhere, speed: Speed::from_kmh(30), ..LteTerminal::default() };
+        let terminal = LteTerminal {
+            place: Start::Anywhere,
+            speed: Speed::from_kmh(30),
+            ..LteTerminal::default()
+        };
         Position::new(map, &terminal, 0.08, Seed(seed), "user")
     }
 
@@ -236,8 +258,10 @@ mod tests {
     fn the_loss_is_that_of_the_city() {
         let map = Map::new(&LteConfig::default());
         let gain = |distance: &str, obstacles: i16| {
-            let place =
-                Start::At { distance: distance.parse().unwrap(), obstacles: Decibels::new(obstacles) };
+            let place = Start::At {
+                distance: distance.parse().unwrap(),
+                obstacles: Decibels::new(obstacles),
+            };
             let terminal = LteTerminal { place, ..LteTerminal::default() };
             10.0 * libm::log10(Position::new(&map, &terminal, 0.08, Seed(1), "user").gains[0])
         };
@@ -249,7 +273,8 @@ mod tests {
 
     #[test]
     fn every_place_sees_the_same_network_around_it() {
-        // Without shadowing the six outer sites are as good as the middle one: each cell serves a 21st of the places.
+        // Without shadowing the six outer sites are as good as the middle one: each cell serves a
+        // 21st of the places.
         let map = Map::new(&city(0));
         let mut served = [0_u32; 21];
         for seed in 0..21_000 {
@@ -267,8 +292,9 @@ mod tests {
         for _ in 0..50_000 {
             user.advance(&map);
             assert!(map.within(user.point) == user.point);
-            // 0.67 m further the strongest signal changes by no more than what being 35 m from a site would explain. (That of a site
-            // half the network away jumps where another image of it becomes the nearest.)
+            // 0.67 m further the strongest signal changes by no more than what being 35 m from a
+            // site would explain. (That of a site half the network away jumps where another image
+            // of it becomes the nearest.)
             let best = user.gains[user.best()];
             if map.sites.iter().all(|site| map.way(*site, user.point).length() > NEAREST) {
                 assert!((10.0 * libm::log10(best / before)).abs() < 1.0);

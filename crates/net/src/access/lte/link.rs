@@ -1,64 +1,74 @@
-//! What a channel carries: from its SINR the CQI, from that the modulation and coding scheme, and which blocks fail.
+//! What a channel carries: from its SINR the CQI, from that the modulation and coding scheme, and
+//! which blocks fail.
 
-use super::transport_block::{BITS, INDICES, MOST_BLOCKS};
+use super::transport_block::{BITS, INDICES, MAX_BLOCKS};
 use crate::packet::Direction;
 use units::Decibels;
 
 /// The spectral efficiencies of the CQIs 1 to 15 (36.213 table 7.2.3-1).
 const EFFICIENCY: [f64; 15] = [
-    0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234,
-    5.1152, 5.5547,
+    0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023,
+    4.5234, 5.1152, 5.5547,
 ];
 
-/// The SINRs in decibels at which one block in ten of the CQIs 1 to 15 fails, over AWGN (Mehlführer et al. 2009, "Simulating the Long Term
-/// Evolution physical layer", EUSIPCO, fig. 3, as in the Vienna LTE simulators).
+/// The SINRs in decibels at which one block in ten of the CQIs 1 to 15 fails, over AWGN (Mehlführer
+/// et al. 2009, "Simulating the Long Term Evolution physical layer", EUSIPCO, fig. 3, as in the
+/// Vienna LTE simulators).
 const THRESHOLD: [f64; 15] = [
-    -6.934, -5.147, -3.18, -1.254, 0.761, 2.70, 4.697, 6.528, 8.576, 10.37, 12.3, 14.18, 15.89, 17.82, 19.829,
+    -6.934, -5.147, -3.18, -1.254, 0.761, 2.70, 4.697, 6.528, 8.576, 10.37, 12.3, 14.18, 15.89,
+    17.82, 19.829,
 ];
 
-/// The spectral efficiencies of the modulation and coding schemes 0 to 28 down (3GPP R1-081483, "Conveying MCS and TB size via PDCCH").
+/// The spectral efficiencies of the modulation and coding schemes 0 to 28 down (3GPP R1-081483,
+/// "Conveying MCS and TB size via PDCCH").
 const MCS_EFFICIENCY: [f64; 29] = [
-    0.15, 0.19, 0.23, 0.31, 0.38, 0.49, 0.60, 0.74, 0.88, 1.03, 1.18, 1.33, 1.48, 1.70, 1.91, 2.16, 2.41,
-    2.57, 2.73, 3.03, 3.32, 3.61, 3.90, 4.21, 4.52, 4.82, 5.12, 5.33, 5.55,
+    0.15, 0.19, 0.23, 0.31, 0.38, 0.49, 0.60, 0.74, 0.88, 1.03, 1.18, 1.33, 1.48, 1.70, 1.91, 2.16,
+    2.41, 2.57, 2.73, 3.03, 3.32, 3.61, 3.90, 4.21, 4.52, 4.82, 5.12, 5.33, 5.55,
 ];
 
-/// Resource elements of a resource block for data up: twelve symbols, two being references (36.211 § 5.5.2), of twelve subcarriers. (Down,
-/// [`MCS_EFFICIENCY`] counts what control and references take there.)
+/// Resource elements of a resource block for data up: twelve symbols, two being references (36.211
+/// § 5.5.2), of twelve subcarriers. (Down, [`MCS_EFFICIENCY`] counts what control and references
+/// take there.)
 const ELEMENTS_UP: f64 = 144.0;
 
-/// How fast the share of blocks that fail falls around its threshold: on the AWGN curves of Mehlführer et al. 2009, fig. 3, from 90 to 1 % within a
-/// decibel, the logit falls by 6.8.
+/// How fast the share of blocks that fail falls around its threshold: on the AWGN curves of
+/// Mehlführer et al. 2009, fig. 3, from 90 to 1 % within a decibel, the logit falls by 6.8.
 const STEEPNESS: f64 = 6.8;
 
 /// The logit of one in ten.
 const ONE_IN_TEN: f64 = -2.197_224_577_336_219_4;
 
-/// The most that a receiver makes of a channel: an error vector magnitude of 8 % (36.104 table 6.5.2-1, 64QAM).
+/// The most that a receiver makes of a channel: an error vector magnitude of 8 % (36.104 table
+/// 6.5.2-1, 64QAM).
 const MOST: f64 = 156.25;
 
-/// The share of first transmissions that should fail (36.213 § 7.2.3: the CQI is that at which no more than a tenth do).
+/// The share of first transmissions that should fail (36.213 § 7.2.3: the CQI is that at which no
+/// more than a tenth do).
 const TARGET: f64 = 0.1;
 
-/// What a block that failed takes off, in decibels (Sampath, Kumar & Holtzman 1997, "On setting reverse link power control set point", § III; the
-/// step is ours: half a decibel, so that one in ten gives a balance with 0.056 dB).
+/// What a block that failed takes off, in decibels (Sampath, Kumar & Holtzman 1997, "On setting
+/// reverse link power control set point", § III; the step is ours: half a decibel, so that one in
+/// ten gives a balance with 0.056 dB).
 const STEP: f64 = 0.5;
 
-/// A modulation and coding scheme: I_MCS of the downlink (36.213 table 7.1.7.1-1), whose transport block sizes the uplink shares.
+/// A modulation and coding scheme: I_MCS of the downlink (36.213 table 7.1.7.1-1), whose transport
+/// block sizes the uplink shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mcs(u8);
 
 impl Mcs {
     /// The highest down.
     const DOWN: Self = Self(28);
-    /// The highest up of a terminal without 64QAM (36.306 table 4.1-2, categories 1 to 4): 16QAM goes on to I_TBS 19 there (36.213
-    /// table 8.6.1-1, I_MCS 20), which is I_MCS 21 here.
+    /// The highest up of a terminal without 64QAM (36.306 table 4.1-2, categories 1 to 4): 16QAM
+    /// goes on to I_TBS 19 there (36.213 table 8.6.1-1, I_MCS 20), which is I_MCS 21 here.
     const UP: Self = Self(21);
 
     pub(super) fn index(self) -> u8 {
         self.0
     }
 
-    /// I_TBS (36.213 table 7.1.7.1-1): the first scheme of a modulation repeats the last size of the one before.
+    /// I_TBS (36.213 table 7.1.7.1-1): the first scheme of a modulation repeats the last size of
+    /// the one before.
     fn block_index(self) -> usize {
         let repeated = u8::from(self.0 > 9) + u8::from(self.0 > 16);
         usize::from(self.0 - repeated).min(INDICES - 1)
@@ -66,7 +76,7 @@ impl Mcs {
 
     /// Bits of a block in so many resource blocks; none in none.
     pub(super) fn bits(self, resource_blocks: u8) -> u32 {
-        match usize::from(resource_blocks).min(MOST_BLOCKS) {
+        match usize::from(resource_blocks).min(MAX_BLOCKS) {
             0 => 0,
             blocks => BITS[blocks - 1][self.block_index()],
         }
@@ -75,13 +85,14 @@ impl Mcs {
     /// How many resource blocks so many bits need, of `most`.
     pub(super) fn resource_blocks(self, bits: u32, most: u8) -> u8 {
         let index = self.block_index();
-        let rows = &BITS[..usize::from(most).min(MOST_BLOCKS)];
+        let rows = &BITS[..usize::from(most).min(MAX_BLOCKS)];
         let blocks = rows.partition_point(|row| row[index] < bits) + 1;
         u8::try_from(blocks).unwrap_or(most).min(most)
     }
 }
 
-/// The SINRs, as ratios, at which one block in ten fails: of the CQIs, and of the schemes between them by efficiency.
+/// The SINRs, as ratios, at which one block in ten fails: of the CQIs, and of the schemes between
+/// them by efficiency.
 pub(super) struct Thresholds {
     cqi: [f64; 15],
     /// Up and down.
@@ -101,7 +112,8 @@ impl Thresholds {
         Self { cqi: THRESHOLD.map(ratio), mcs: [up, MCS_EFFICIENCY.map(threshold)] }
     }
 
-    /// The highest scheme that way of whose blocks no more than one in ten fails at this SINR; the lowest if none.
+    /// The highest scheme that way of whose blocks no more than one in ten fails at this SINR; the
+    /// lowest if none.
     pub(super) fn mcs(&self, sinr: f64, direction: Direction) -> Mcs {
         let most = if direction == Direction::Up { Mcs::UP } else { Mcs::DOWN };
         let thresholds = &self.mcs[direction.index()][1..=usize::from(most.0)];
@@ -133,7 +145,8 @@ impl Thresholds {
     }
 }
 
-/// The SINR over AWGN that carries as much as these together, each as a ratio and of one part of the band: by the mean of their capacities.
+/// The SINR over AWGN that carries as much as these together, each as a ratio and of one part of
+/// the band: by the mean of their capacities.
 pub(super) fn effective(parts: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = parts.len();
     let product: f64 = parts.map(|sinr| 1.0 + sinr.min(MOST)).product();
@@ -156,7 +169,8 @@ pub(super) fn ratio(decibels: f64) -> f64 {
     libm::exp10(decibels / 10.0)
 }
 
-/// The outer loop of link adaptation: by how much the channel is better than it was told, as a ratio, such that one first transmission in ten fails.
+/// The outer loop of link adaptation: by how much the channel is better than it was told, as a
+/// ratio, such that one first transmission in ten fails.
 #[derive(Clone, Copy)]
 pub(super) struct OuterLoop {
     offset: f64,
@@ -214,7 +228,8 @@ mod tests {
             assert!(of.is_sorted());
             for index in 0..=most.0 {
                 let (mcs, at) = (Mcs(index), of[usize::from(index)]);
-                let error_rate = |decibels| thresholds.error_rate(mcs, at * ratio(decibels), direction);
+                let error_rate =
+                    |decibels| thresholds.error_rate(mcs, at * ratio(decibels), direction);
                 assert!((error_rate(0.0) - 0.1).abs() < 0.001);
                 assert!(error_rate(1.0) < 0.001 && error_rate(-1.0) > 0.98);
                 // The scheme above may need no more, where two share a size.
@@ -244,7 +259,8 @@ mod tests {
     #[test]
     fn parts_of_the_band_carry_their_mean() {
         assert!((effective([3.0, 3.0, 3.0, 3.0].into_iter()) - 3.0).abs() < 1e-9);
-        let (two, of_any) = (effective([1.0, 7.0].into_iter()), effective([1.0, 7.0, 3.0].into_iter()));
+        let (two, of_any) =
+            (effective([1.0, 7.0].into_iter()), effective([1.0, 7.0, 3.0].into_iter()));
         assert!((two - 3.0).abs() < 1e-9, "log2(2) + log2(8) is twice log2(4): {two}");
         assert!((of_any - 3.0).abs() < 1e-9, "{of_any}");
     }

@@ -13,6 +13,6 @@ mod transport_block;
 
 pub(crate) use cellular::{Cellular, Terminal};
 pub use config::{
-    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig, LteTerminal,
-    RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig,
+    LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };

@@ -12,8 +12,9 @@ pub(super) struct Share {
     turn: u64,
 }
 
-/// Who waits: its place among the terminals, the most urgent class that it has something of (0 for what is guaranteed to it, then priorities,
-/// the lower the more urgent), and the bits that a subframe would carry.
+/// Who waits: its place among the terminals, the most urgent class that it has something of (0 for
+/// what is guaranteed to it, then priorities, the lower the more urgent), and the bits that a
+/// subframe would carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Candidate {
     pub(super) terminal: usize,
@@ -22,7 +23,8 @@ pub(super) struct Candidate {
 }
 
 impl Scheduler {
-    /// Takes the one out whose turn it is: the most urgent class, then the scheduler's rule, then who is first in the list.
+    /// Takes the one out whose turn it is: the most urgent class, then the scheduler's rule, then
+    /// who is first in the list.
     pub(super) fn take(
         self,
         candidates: &mut Vec<Candidate>,
@@ -49,7 +51,8 @@ impl Scheduler {
         Some(candidates.remove(best))
     }
 
-    /// One had the better part of this subframe, or all that it needs, or a repetition. Who comes after it may get what is left over: that is not a turn.
+    /// One had the better part of this subframe, or all that it needs, or a repetition. Who comes
+    /// after it may get what is left over: that is not a turn.
     pub(super) fn had_turn(share: &mut Share, subframe: u64) {
         share.turn = subframe + 1;
     }
@@ -67,7 +70,8 @@ impl Scheduler {
 mod tests {
     use super::*;
 
-    /// Bits that each got in so many subframes, with these rates by subframe, one served a subframe.
+    /// Bits that each got in so many subframes, with these rates by subframe, one served a
+    /// subframe.
     fn run(
         scheduler: Scheduler,
         rates: impl Fn(usize, u64) -> f64,
@@ -94,21 +98,30 @@ mod tests {
     fn equal_channels_get_equal_shares_under_either() {
         for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
             let got = run(scheduler, |_, _| 1_000.0, 5, 10_000);
-            assert!(got.iter().all(|bits| (bits / 2e6 - 1.0).abs() < 0.01), "{scheduler:?}: {got:?}");
+            assert!(
+                got.iter().all(|bits| (bits / 2e6 - 1.0).abs() < 0.01),
+                "{scheduler:?}: {got:?}"
+            );
         }
     }
 
     #[test]
     fn a_better_channel_gets_as_much_time_and_so_more_bits() {
         for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
-            let got = run(scheduler, |terminal, _| if terminal == 0 { 4_000.0 } else { 1_000.0 }, 2, 10_000);
+            let got = run(
+                scheduler,
+                |terminal, _| if terminal == 0 { 4_000.0 } else { 1_000.0 },
+                2,
+                10_000,
+            );
             assert!((got[0] / got[1] / 4.0 - 1.0).abs() < 0.05, "{scheduler:?}: {got:?}");
         }
     }
 
     #[test]
     fn proportional_fair_takes_each_at_its_best() {
-        // Two channels that are good in turn: round robin may meet each at its worst, proportional fair never does.
+        // Two channels that are good in turn: round robin may meet each at its worst, proportional
+        // fair never does.
         let rates = |terminal: usize, subframe: u64| {
             if (subframe / 10).is_multiple_of(2) == (terminal == 0) { 2_000.0 } else { 1_000.0 }
         };

@@ -1,4 +1,5 @@
-//! A terminal: its bearers and channel each way, where it is, and what its base station knows of it.
+//! A terminal: its bearers and channel each way, where it is, and what its base station knows of
+//! it.
 
 use super::bearer::{Bearer, Receiver};
 use super::config::{LteConfig, LteTerminal};
@@ -12,8 +13,9 @@ use crate::packet::{Direction, DropReason, Packet};
 use crate::queue::{Drops, Streams};
 use units::{Duration, Seed, Stream, Time};
 
-/// Subframes between two measurements of other cells: one a radio sample of 40 ms, of which 36.133 § 8.1.2.2.1 asks for a result every 200 ms. A
-/// time to trigger lasts until the next measurement after it.
+/// Subframes between two measurements of other cells: one a radio sample of 40 ms, of which 36.133
+/// § 8.1.2.2.1 asks for a result every 200 ms. A time to trigger lasts until the next measurement
+/// after it.
 pub(super) const MEASUREMENT: u64 = 40;
 
 /// HARQ processes each way (36.213 § 7, § 8: 8 in FDD).
@@ -104,7 +106,8 @@ impl Way {
 
     /// The priority of the most urgent bearer that has something.
     pub(super) fn priority(&self, priorities: &[u8]) -> u8 {
-        let waiting = self.bearers.iter().zip(priorities).filter(|(bearer, _)| bearer.backlog() > 0);
+        let waiting =
+            self.bearers.iter().zip(priorities).filter(|(bearer, _)| bearer.backlog() > 0);
         waiting.map(|(_, priority)| *priority).min().unwrap_or(u8::MAX)
     }
 
@@ -213,7 +216,8 @@ impl Equipment {
             noise,
             power: ratio(terminal.tx_power.as_f64()),
             uplink: Uplink::default(),
-            ways: Direction::ALL.map(|direction| Way::new(network, fading, terminal, direction, seed, name)),
+            ways: Direction::ALL
+                .map(|direction| Way::new(network, fading, terminal, direction, seed, name)),
         }
     }
 
@@ -233,8 +237,14 @@ impl Equipment {
         }
     }
 
-    /// Goes on to this subframe; at first it enters the best cell. Says if it changes the cell meanwhile.
-    pub(super) fn update(&mut self, subframe: u64, map: &Map, network: &LteConfig) -> Option<Change> {
+    /// Goes on to this subframe; at first it enters the best cell. Says if it changes the cell
+    /// meanwhile.
+    pub(super) fn update(
+        &mut self,
+        subframe: u64,
+        map: &Map,
+        network: &LteConfig,
+    ) -> Option<Change> {
         let present = subframe / MEASUREMENT;
         let Some(cell) = self.cell else {
             self.cell = Some(self.position.best());
@@ -261,7 +271,11 @@ impl Equipment {
                 }
             }
             if let Some(cell) = target {
-                change = Change { cell, at: self.measured * MEASUREMENT, handovers: change.handovers + 1 };
+                change = Change {
+                    cell,
+                    at: self.measured * MEASUREMENT,
+                    handovers: change.handovers + 1,
+                };
                 self.better.fill(0);
             }
         }

@@ -1,14 +1,14 @@
-//! The sizes of transport blocks (36.213 table 7.1.7.2.1-1), in bits: a row a number of resource blocks from 1 to 100, a column an I_TBS from
-//! 0 to 26.
+//! The sizes of transport blocks (36.213 table 7.1.7.2.1-1), in bits: a row a number of resource
+//! blocks from 1 to 100, a column an I_TBS from 0 to 26.
 
 /// I_TBS goes from 0 to 26.
 pub(super) const INDICES: usize = 27;
 
 /// The most resource blocks that a carrier has.
-pub(super) const MOST_BLOCKS: usize = 100;
+pub(super) const MAX_BLOCKS: usize = 100;
 
 #[rustfmt::skip]
-pub(super) const BITS: [[u32; INDICES]; MOST_BLOCKS] = [
+pub(super) const BITS: [[u32; INDICES]; MAX_BLOCKS] = [
     [16, 24, 32, 40, 56, 72, 88, 104, 120, 136, 144, 176, 208, 224, 256, 280, 328, 336, 376, 408, 440, 488, 520, 552, 584, 616, 712],
     [32, 56, 72, 104, 120, 144, 176, 224, 256, 296, 328, 376, 440, 488, 552, 600, 632, 696, 776, 840, 904, 1000, 1064, 1128, 1192, 1256, 1480],
     [56, 88, 144, 176, 208, 224, 256, 328, 392, 456, 504, 584, 680, 744, 840, 904, 968, 1064, 1160, 1288, 1384, 1480, 1608, 1736, 1800, 1864, 2216],

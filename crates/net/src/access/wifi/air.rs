@@ -24,8 +24,8 @@ pub(super) struct Ppdu {
     pub(super) acknowledgement: Duration,
     /// When the opportunity to transmit ends.
     pub(super) opportunity: Time,
-    /// How strong it arrives. As interference it is as strong at a station as at the access point: where stations stand to each
-    /// other is not known.
+    /// How strong it arrives. As interference it is as strong at a station as at the access point:
+    /// where stations stand to each other is not known.
     pub(super) signal: Dbm,
 }
 
@@ -35,7 +35,8 @@ pub(super) fn acknowledgement(mcs: Mcs, block: bool) -> Duration {
     Phy::control_duration(size, phy::control_rate_for(mcs))
 }
 
-/// The most bytes of a PSDU that with its acknowledgement fits in what remains of the opportunity to transmit.
+/// The most bytes of a PSDU that with its acknowledgement fits in what remains of the opportunity
+/// to transmit.
 pub(super) fn most_bytes(
     phy: Phy,
     aggregation: &Aggregation,
@@ -43,8 +44,9 @@ pub(super) fn most_bytes(
     guard: GuardInterval,
     remaining: Duration,
 ) -> Bytes {
-    let data =
-        remaining.saturating_sub(phy::SIFS + acknowledgement(mcs, true)).min(aggregation.ampdu_duration);
+    let data = remaining
+        .saturating_sub(phy::SIFS + acknowledgement(mcs, true))
+        .min(aggregation.ampdu_duration);
     // An empty PPDU is the preamble and a symbol.
     let symbols = data.saturating_sub(phy.data_duration(mcs, guard, Bytes::ZERO));
     phy.bitrate(mcs, guard).bytes_in(symbols).min(aggregation.ampdu_bytes)

@@ -7,7 +7,8 @@ use crate::queue::{Drops, Queue, Streams};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
-/// The airtime that a receiver is given at a time (Høiland-Jørgensen et al. 2017, § 3.2; Linux `mac80211`, 300 µs).
+/// The airtime that a receiver is given at a time (Høiland-Jørgensen et al. 2017, § 3.2; Linux
+/// `mac80211`, 300 µs).
 const QUANTUM: i64 = 300_000;
 
 /// What waits for one receiver.
@@ -106,7 +107,12 @@ impl Waiting {
     }
 
     /// Moves packets on into the driver's buffer while it has room.
-    pub(super) fn refill(&mut self, now: Time, of: impl Fn(&Packet) -> usize, drops: &mut impl Drops) {
+    pub(super) fn refill(
+        &mut self,
+        now: Time,
+        of: impl Fn(&Packet) -> usize,
+        drops: &mut impl Drops,
+    ) {
         let Turns::RoundRobin { queue, driver, .. } = &mut self.turns else { return };
         let mut held: usize = self.receivers.iter().map(Receiver::packets).sum();
         while held < *driver
@@ -167,7 +173,8 @@ impl Waiting {
         }
     }
 
-    /// A transmission to that receiver is over: it is repeated at once, or what follows begins anew.
+    /// A transmission to that receiver is over: it is repeated at once, or what follows begins
+    /// anew.
     pub(super) fn concluded(&mut self, receiver: usize, repeat: bool) {
         let failures = &mut self.receivers[receiver].failures;
         *failures = if repeat { *failures + 1 } else { 0 };
@@ -176,7 +183,8 @@ impl Waiting {
         }
     }
 
-    /// That receiver held the channel for so long, with what it got or sent. It owes that to others who waited meanwhile.
+    /// That receiver held the channel for so long, with what it got or sent. It owes that to others
+    /// who waited meanwhile.
     pub(super) fn charge(&mut self, receiver: usize, airtime: Duration) {
         let waits = |(place, each): (usize, &Receiver)| place != receiver && !each.is_empty();
         if !self.receivers.iter().enumerate().any(waits) {

@@ -1,10 +1,12 @@
-//! The cell: devices contend for one channel on which each hears every other (IEEE 802.11-2016 § 10.3, § 10.22.2).
+//! The cell: devices contend for one channel on which each hears every other (IEEE 802.11-2016 §
+//! 10.3, § 10.22.2).
 //!
 //! `packet ─▶ buffer ─▶ contention ─▶ PPDU on the air ─▶ block acknowledgement ─▶ packets in order`
 //!
-//! What it leaves out: hidden stations, legacy stations and their protection (RTS, CTS-to-self), lost acknowledgements, beacons and
-//! power saving, propagation (a slot covers it). Devices whose counts end in the same slot collide; a frame is received beside
-//! others if its signal stands out enough for its rate.
+//! What it leaves out: hidden stations, legacy stations and their protection (RTS, CTS-to-self),
+//! lost acknowledgements, beacons and power saving, propagation (a slot covers it). Devices whose
+//! counts end in the same slot collide; a frame is received beside others if its signal stands out
+//! enough for its rate.
 
 use super::air::{Ppdu, acknowledgement, most_bytes, sinr};
 use super::buffer::Waiting;
@@ -77,33 +79,45 @@ impl Cell {
         let device = |name: &str, device: &WifiDevice, receivers: &[&str], access_point: bool| {
             let parameters = AccessParameters::of(config.access, access_point);
             let streams = Streams::new(seed, &format!("{name}.queue"));
-            let functions = parameters.into_iter().zip(0..).map(|(parameters, category): (_, u8)| {
-                let contender = format!("{name}.backoff.{category}");
-                let streams = streams.within(&category.to_string());
-                Function {
-                    contender: Contender::new(parameters, seed.stream(&contender)),
-                    waiting: Waiting::new(&device.buffer, receivers, &streams),
-                }
-            });
+            let functions =
+                parameters.into_iter().zip(0..).map(|(parameters, category): (_, u8)| {
+                    let contender = format!("{name}.backoff.{category}");
+                    let streams = streams.within(&category.to_string());
+                    Function {
+                        contender: Contender::new(parameters, seed.stream(&contender)),
+                        waiting: Waiting::new(&device.buffer, receivers, &streams),
+                    }
+                });
             Device { functions: functions.collect(), config: device.clone() }
         };
-        let stations = seats
+        let stations = seats.iter().map(|(_, name, station)| {
+            device(&format!("{name}.up"), &station.device, &[&config.name], false)
+        });
+        let devices = std::iter::once(device(&config.name, &config.ap, &names, true))
+            .chain(stations)
+            .collect();
+        let mut radios: Vec<Radio> = seats
             .iter()
-            .map(|(_, name, station)| device(&format!("{name}.up"), &station.device, &[&config.name], false));
-        let devices =
-            std::iter::once(device(&config.name, &config.ap, &names, true)).chain(stations).collect();
-        let mut radios: Vec<Radio> =
-            seats.iter().map(|(_, name, station)| Radio::new(config, station, seed, name)).collect();
+            .map(|(_, name, station)| Radio::new(config, station, seed, name))
+            .collect();
         let paths = seats.iter().zip(&mut radios).map(|((_, name, station), radio)| {
             // Nobody is sent more streams than it has.
             let streams = station.device.spatial_streams.min(config.ap.spatial_streams);
-            [(Direction::Up, &station.device), (Direction::Down, &config.ap)].map(|(direction, device)| {
-                let name = format!("{name}.{direction}");
-                let stream = seed.stream(&format!("{name}.rate"));
-                let rate = RateController::new(device.rate, phy, streams, device.guard_interval, stream);
-                let signal = device.tx_power + Decibels::from_f64(radio.gain(Time::ZERO));
-                Path::new(rate, seed.stream(&format!("{name}.errors")), signal)
-            })
+            [(Direction::Up, &station.device), (Direction::Down, &config.ap)].map(
+                |(direction, device)| {
+                    let name = format!("{name}.{direction}");
+                    let stream = seed.stream(&format!("{name}.rate"));
+                    let rate = RateController::new(
+                        device.rate,
+                        phy,
+                        streams,
+                        device.guard_interval,
+                        stream,
+                    );
+                    let signal = device.tx_power + Decibels::from_f64(radio.gain(Time::ZERO));
+                    Path::new(rate, seed.stream(&format!("{name}.errors")), signal)
+                },
+            )
         });
         let paths = paths.collect();
         let hosts = seats.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
@@ -171,8 +185,9 @@ impl Cell {
         }
     }
 
-    /// Those whose counts end send. Within a slot of the first nobody hears that the channel is taken: a slot is as long as that takes,
-    /// and the turn from listening to sending (IEEE 802.11-2016 § 10.3.7).
+    /// Those whose counts end send. Within a slot of the first nobody hears that the channel is
+    /// taken: a slot is as long as that takes, and the turn from listening to sending (IEEE
+    /// 802.11-2016 § 10.3.7).
     fn begin(&mut self, now: Time, events: &mut impl CellEvents) {
         let deaf_until = now + phy::SLOT;
         let starts_of =
@@ -180,7 +195,9 @@ impl Cell {
         for device in 0..self.devices.len() {
             let mut begins = None;
             for category in (0..self.devices[device].functions.len()).rev() {
-                let Some(starts) = starts_of(&self.devices[device].functions[category]) else { continue };
+                let Some(starts) = starts_of(&self.devices[device].functions[category]) else {
+                    continue;
+                };
                 match begins {
                     None => {
                         if self.transmit(device, category, now, starts.max(now), None, events) {
@@ -203,7 +220,11 @@ impl Cell {
         // The others stop counting.
         for (device, Device { functions, .. }) in self.devices.iter_mut().enumerate() {
             for (category, function) in functions.iter_mut().enumerate() {
-                if !self.on_air.iter().any(|ppdu| (ppdu.device, ppdu.category) == (device, category)) {
+                if !self
+                    .on_air
+                    .iter()
+                    .any(|ppdu| (ppdu.device, ppdu.category) == (device, category))
+                {
                     function.contender.interrupt(now);
                 }
             }
@@ -215,7 +236,8 @@ impl Cell {
         self.on_air.iter().map(|ppdu| ppdu.ends).max()
     }
 
-    /// Puts a PPDU on the air that begins then; if the queues drop all that waits, none. Returns whether it did.
+    /// Puts a PPDU on the air that begins then; if the queues drop all that waits, none. Returns
+    /// whether it did.
     fn transmit(
         &mut self,
         device: usize,
@@ -251,7 +273,8 @@ impl Cell {
                 amsdu: self.aggregation.amsdu_bytes,
                 ccmp: self.ccmp,
             };
-            let mut drops = Counted { paths: &mut self.paths, stations: &self.stations, direction, events };
+            let mut drops =
+                Counted { paths: &mut self.paths, stations: &self.stations, direction, events };
             let (window, mut staged) = waiting.feed(receiver, now, &mut drops);
             let psdu = window.compose(&limits, &mut staged);
             if psdu.frames == 0 {
@@ -311,7 +334,13 @@ impl Cell {
     }
 
     /// What got through of a PPDU; whether anything did.
-    fn conclude(&mut self, ppdu: &Ppdu, on_air: &[Ppdu], now: Time, events: &mut impl CellEvents) -> bool {
+    fn conclude(
+        &mut self,
+        ppdu: &Ppdu,
+        on_air: &[Ppdu],
+        now: Time,
+        events: &mut impl CellEvents,
+    ) -> bool {
         let receiving = match ppdu.direction {
             Direction::Up => ACCESS_POINT,
             Direction::Down => ppdu.station + 1,
@@ -319,10 +348,12 @@ impl Cell {
         // Who sends does not hear.
         let deaf = on_air.iter().any(|other| other.device == receiving);
         let noise = self.devices[receiving].config.noise;
-        let others = on_air.iter().filter(|other| other.device != ppdu.device).map(|other| other.signal);
+        let others =
+            on_air.iter().filter(|other| other.device != ppdu.device).map(|other| other.signal);
         let bit = bit_success_log(sinr(ppdu.signal, noise, others), ppdu.choice.mcs);
         let path = &mut self.paths[ppdu.station][ppdu.direction.index()];
-        let Function { contender, waiting } = &mut self.devices[ppdu.device].functions[ppdu.category];
+        let Function { contender, waiting } =
+            &mut self.devices[ppdu.device].functions[ppdu.category];
         let window = &mut waiting.receivers[ppdu.receiver].window;
         let attempts = self.retry_limit.map_or_else(|| path.rate.attempts(), u32::from);
         let outcome = window.conclude(attempts, |size| {
@@ -368,8 +399,9 @@ impl Cell {
         acknowledged
     }
 
-    /// Nobody answered. Senders wait for the time-out of the acknowledgement; others heard for how long the channel
-    /// is reserved, or, of frames that collided, only that there was something (§ 10.3.2.9, § 10.3.7, § 10.22.2.4).
+    /// Nobody answered. Senders wait for the time-out of the acknowledgement; others heard for how
+    /// long the channel is reserved, or, of frames that collided, only that there was something (§
+    /// 10.3.2.9, § 10.3.7, § 10.22.2.4).
     fn unacknowledged(&mut self, on_air: &[Ppdu], now: Time) {
         self.phase = Phase::Idle;
         let (reserved, extra) = match on_air {
@@ -380,7 +412,8 @@ impl Cell {
             let own = on_air.iter().find(|ppdu| ppdu.device == device);
             for Function { contender, .. } in functions {
                 match own {
-                    // An EDCAF waits for AIFS from then on; under DCF the channel has been idle for DIFS by then.
+                    // An EDCAF waits for AIFS from then on; under DCF the channel has been idle for
+                    // DIFS by then.
                     Some(own) if self.edca => {
                         contender.resume(now.max(own.ends + phy::ACK_TIMEOUT), Duration::ZERO);
                     }
@@ -394,7 +427,8 @@ impl Cell {
         }
     }
 
-    /// The exchange is over: who sent alone goes on while its transmit opportunity lasts (§ 10.22.2.8), or all contend.
+    /// The exchange is over: who sent alone goes on while its transmit opportunity lasts (§
+    /// 10.22.2.8), or all contend.
     fn acknowledged(&mut self, now: Time, events: &mut impl CellEvents) {
         let alone = if let [only] = self.on_air[..] { Some(only) } else { None };
         self.on_air.clear();
@@ -414,7 +448,12 @@ impl Cell {
     }
 
     /// Shows the truth about one direction of a station: see [`Path::show`].
-    pub(crate) fn show(&self, host: HostId, direction: Direction, sink: &mut dyn FnMut(&'static str, f64)) {
+    pub(crate) fn show(
+        &self,
+        host: HostId,
+        direction: Direction,
+        sink: &mut dyn FnMut(&'static str, f64),
+    ) {
         self.path(host, direction).show(sink);
     }
 

@@ -3,8 +3,8 @@
 use crate::queue::QueueConfig;
 use units::{Bytes, Dbm, Decibels, Duration, Metres};
 
-/// A cell of 802.11n at 2.4 GHz: an access point and the stations that name it share one channel, on which each hears
-/// every other.
+/// A cell of 802.11n at 2.4 GHz: an access point and the stations that name it share one channel,
+/// on which each hears every other.
 #[derive(Clone, Debug)]
 pub struct WifiConfig {
     /// Its name, unique; random streams are named after it.
@@ -17,8 +17,9 @@ pub struct WifiConfig {
     pub access: ChannelAccess,
     /// How much goes into one transmission.
     pub aggregation: Aggregation,
-    /// How often a frame is sent before it is given up (dot11ShortRetryLimit, IEEE 802.11-2016 annex C). If none is given, 7
-    /// with a fixed rate, as there; with Minstrel, whose chain of rates says how often each is tried, as often as that is long.
+    /// How often a frame is sent before it is given up (dot11ShortRetryLimit, IEEE 802.11-2016
+    /// annex C). If none is given, 7 with a fixed rate, as there; with Minstrel, whose chain of
+    /// rates says how often each is tried, as often as that is long.
     pub retry_limit: Option<u8>,
     /// Whether frames are encrypted (WPA2, CCMP): 16 bytes more each (IEEE 802.11-2016 § 12.5.3.2).
     pub ccmp: bool,
@@ -117,15 +118,16 @@ pub enum ChannelAccess {
     /// Every device has one queue and an equal chance (DCF, IEEE 802.11-2016 § 10.3).
     #[default]
     Dcf,
-    /// Four access categories by DSCP, each with its own chances (EDCA, IEEE 802.11-2016 § 10.22.2; WMM).
+    /// Four access categories by DSCP, each with its own chances (EDCA, IEEE 802.11-2016 § 10.22.2;
+    /// WMM).
     Edca,
 }
 
 /// How much goes into one transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
-    /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK); 1 is none: frames are acknowledged
-    /// one by one.
+    /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK); 1 is none: frames
+    /// are acknowledged one by one.
     pub ampdu_frames: u8,
     /// The most bytes of an A-MPDU (HT: 65 535, IEEE 802.11-2016 § 9.4.2.56.3).
     pub ampdu_bytes: Bytes,
@@ -136,10 +138,11 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// The longest A-MSDU in an A-MPDU: an MPDU there is 4095 bytes at most (IEEE 802.11-2016 § 9.7.1), with its header, its check and
-    /// what CCMP adds.
+    /// The longest A-MSDU in an A-MPDU: an MPDU there is 4095 bytes at most (IEEE 802.11-2016 §
+    /// 9.7.1), with its header, its check and what CCMP adds.
     pub const AMSDU_IN_AMPDU: Bytes = Bytes::new(4_095 - 26 - 4 - 16);
-    /// The longest HT-mixed PPDU, as its legacy part can tell: 4095 bytes at 6 Mbit/s (aPPDUMaxTime, IEEE 802.11-2016 table 19-25).
+    /// The longest HT-mixed PPDU, as its legacy part can tell: 4095 bytes at 6 Mbit/s
+    /// (aPPDUMaxTime, IEEE 802.11-2016 table 19-25).
     pub const LONGEST: Duration = Duration::from_micros(5_484);
 }
 
@@ -154,8 +157,8 @@ impl Default for Aggregation {
     }
 }
 
-/// Log-distance path loss: free space to one metre, then 10 × exponent × log₁₀(distance), and so much for each wall
-/// (Rappaport 2002 § 4.9.1, § 4.11.5).
+/// Log-distance path loss: free space to one metre, then 10 × exponent × log₁₀(distance), and so
+/// much for each wall (Rappaport 2002 § 4.9.1, § 4.11.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathLoss {
     /// 2 in free space, 3 to 4 within houses.
@@ -175,8 +178,8 @@ impl Default for PathLoss {
 pub struct WifiDevice {
     /// The power that it sends with.
     pub tx_power: Dbm,
-    /// Noise and interference at its receiver over the whole width of the channel, noise figure and losses of
-    /// implementation included.
+    /// Noise and interference at its receiver over the whole width of the channel, noise figure and
+    /// losses of implementation included.
     pub noise: Dbm,
     /// The spatial streams that it can send and receive at most, 1 or 2.
     pub spatial_streams: u8,
@@ -214,15 +217,16 @@ pub enum RateControl {
 /// Where a device's packets wait.
 #[derive(Clone, Debug)]
 pub enum Buffer {
-    /// One queue for all (with EDCA one a category), and behind it the driver's buffer, which sorts by receiver, in
-    /// turn.
+    /// One queue for all (with EDCA one a category), and behind it the driver's buffer, which sorts
+    /// by receiver, in turn.
     Shared {
         /// The discipline of the queue.
         queue: QueueConfig,
         /// How many packets the driver holds.
         driver: u32,
     },
-    /// A queue for each receiver; who is next is decided by airtime (Høiland-Jørgensen et al. 2017, § 3.2).
+    /// A queue for each receiver; who is next is decided by airtime (Høiland-Jørgensen et al. 2017,
+    /// § 3.2).
     PerStation {
         /// The discipline of each.
         queue: QueueConfig,
@@ -281,8 +285,8 @@ impl Default for WifiStation {
     }
 }
 
-/// Changes of a signal around its mean: normal in decibels, correlated exponentially in time (Gudmundson 1991,
-/// equation 2, over time).
+/// Changes of a signal around its mean: normal in decibels, correlated exponentially in time
+/// (Gudmundson 1991, equation 2, over time).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fading {
     /// Its standard deviation; zero is none.

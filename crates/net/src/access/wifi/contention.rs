@@ -1,18 +1,20 @@
-//! How a device comes to send: it waits until the channel has been idle for so long, then counts slots down (IEEE 802.11-2016
-//! § 10.3.3, § 10.3.4.3 for DCF, § 10.22.2 for EDCA).
+//! How a device comes to send: it waits until the channel has been idle for so long, then counts
+//! slots down (IEEE 802.11-2016 § 10.3.3, § 10.3.4.3 for DCF, § 10.22.2 for EDCA).
 
 use super::edca::AccessParameters;
 use super::phy;
 use units::{Duration, Stream, Time};
 
-/// One who contends for the channel: a device, or with EDCA one of its access categories (an EDCAF).
+/// One who contends for the channel: a device, or with EDCA one of its access categories (an
+/// EDCAF).
 #[derive(Debug)]
 pub(super) struct Contender {
     parameters: AccessParameters,
     window: u32,
     /// Slots that are left to count from `ready` on.
     backoff: u32,
-    /// From when on it holds the channel for idle: the end of a transmission, or of what that reserved.
+    /// From when on it holds the channel for idle: the end of a transmission, or of what that
+    /// reserved.
     idle_from: Time,
     /// From when on slots are counted.
     ready: Time,
@@ -38,7 +40,8 @@ impl Contender {
         &self.parameters
     }
 
-    /// Something is to be sent from `now` on. Where the channel is busy, the next free moment is not taken at once.
+    /// Something is to be sent from `now` on. Where the channel is busy, the next free moment is
+    /// not taken at once.
     pub(super) fn ask(&mut self, now: Time, busy: bool) {
         if self.pending.is_some() {
             return;
@@ -60,8 +63,9 @@ impl Contender {
         Some(since.max(self.ready + slots(self.backoff)))
     }
 
-    /// The channel is taken by others from `now` on: the slots that passed are counted. An EDCAF also counts the slot in which the
-    /// channel became busy (§ 10.22.2.4: one action at each slot boundary), a device under DCF does not (§ 10.3.4.3).
+    /// The channel is taken by others from `now` on: the slots that passed are counted. An EDCAF
+    /// also counts the slot in which the channel became busy (§ 10.22.2.4: one action at each slot
+    /// boundary), a device under DCF does not (§ 10.3.4.3).
     pub(super) fn interrupt(&mut self, now: Time) {
         if now < self.ready {
             return;
@@ -71,7 +75,8 @@ impl Contender {
         self.backoff = self.backoff.saturating_sub(u32::try_from(whole).unwrap_or(u32::MAX));
     }
 
-    /// It holds the channel for idle from then on, and waits for `extra` beyond its own pause before it counts.
+    /// It holds the channel for idle from then on, and waits for `extra` beyond its own pause
+    /// before it counts.
     pub(super) fn resume(&mut self, idle_from: Time, extra: Duration) {
         self.idle_from = idle_from;
         self.ready = idle_from + self.parameters.aifs + extra;

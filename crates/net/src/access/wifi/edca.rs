@@ -15,7 +15,8 @@ pub(super) enum AccessCategory {
 }
 
 impl AccessCategory {
-    /// The category of a code point (RFC 8325 § 4.3, figure 1; the lower effort of RFC 8622 § 6 is background).
+    /// The category of a code point (RFC 8325 § 4.3, figure 1; the lower effort of RFC 8622 § 6 is
+    /// background).
     pub(super) fn of(dscp: Dscp) -> Self {
         match dscp.0 {
             // CS6, CS7; EF, VOICE-ADMIT.
@@ -91,7 +92,10 @@ mod tests {
     fn code_points_have_the_categories_of_rfc_8325() {
         let of = |name: &str| AccessCategory::of(Dscp::named(name).unwrap());
         assert_eq!(["ef", "va", "cs6"].map(of), [AccessCategory::Voice; 3]);
-        assert_eq!(["af41", "af43", "cs4", "af31", "cs3", "cs5"].map(of), [AccessCategory::Video; 6]);
+        assert_eq!(
+            ["af41", "af43", "cs4", "af31", "cs3", "cs5"].map(of),
+            [AccessCategory::Video; 6]
+        );
         assert_eq!(["be", "cs2", "af21", "af11"].map(of), [AccessCategory::BestEffort; 4]);
         assert_eq!(["cs1", "le"].map(of), [AccessCategory::Background; 2]);
     }

@@ -1,17 +1,18 @@
 //! From the ratio of signal to noise to the loss of frames.
 //!
-//! The NIST model of OFDM (Pei, Henderson 2010, "Validation of OFDM error rate model in ns-3", and ns-3's
-//! `nist-error-rate-model.cc`): the bit errors of the modulation in white noise, then the union bound of the
-//! convolutional code with hard decisions. Noise is the same on all subcarriers.
+//! The NIST model of OFDM (Pei, Henderson 2010, "Validation of OFDM error rate model in ns-3", and
+//! ns-3's `nist-error-rate-model.cc`): the bit errors of the modulation in white noise, then the
+//! union bound of the convolutional code with hard decisions. Noise is the same on all subcarriers.
 //!
-//! Two streams share the power that is sent, and a receiver with as many antennas as there are streams spends on
-//! separating them what would else add up their signals ([`stream_loss`]).
+//! Two streams share the power that is sent, and a receiver with as many antennas as there are
+//! streams spends on separating them what would else add up their signals ([`stream_loss`]).
 
 use super::phy::Mcs;
 #[cfg(test)]
 use units::Bytes;
 
-/// The bit errors on the paths of the code of rate 1/2 by distance, from 10 in steps of 2 (ns-3, `CalculatePe`).
+/// The bit errors on the paths of the code of rate 1/2 by distance, from 10 in steps of 2 (ns-3,
+/// `CalculatePe`).
 const HALF: [f64; 9] =
     [36.0, 211.0, 1_404.0, 11_633.0, 77_433.0, 502_690.0, 3_322_763.0, 21_292_910.0, 134_365_911.0];
 
@@ -48,24 +49,26 @@ const FIVE_SIXTHS: [f64; 10] = [
     47_664_215_639.0,
 ];
 
-/// The logarithm of a probability that is as good as zero, but finite, so that zero bits still succeed.
+/// The logarithm of a probability that is as good as zero, but finite, so that zero bits still
+/// succeed.
 const NEVER: f64 = -700.0;
 
 /// What each of `streams` streams has less than a single one would, in decibels.
 ///
-/// The power is split, 10 log₁₀(streams). A zero-forcing receiver of N antennas leaves each stream N − streams + 1 of
-/// the N degrees of freedom that a single stream's receiver would combine (Winters, Salz, Gitlin 1994, IEEE Trans.
-/// Communications 42, "The impact of antenna diversity on the capacity of wireless communication systems"): with two
-/// antennas and uncorrelated paths a half, 3 dB of the mean. A device is taken to have two antennas, and its signal to
-/// be what they receive together.
+/// The power is split, 10 log₁₀(streams). A zero-forcing receiver of N antennas leaves each stream
+/// N − streams + 1 of the N degrees of freedom that a single stream's receiver would combine
+/// (Winters, Salz, Gitlin 1994, IEEE Trans. Communications 42, "The impact of antenna diversity on
+/// the capacity of wireless communication systems"): with two antennas and uncorrelated paths a
+/// half, 3 dB of the mean. A device is taken to have two antennas, and its signal to be what they
+/// receive together.
 fn stream_loss(streams: u8) -> f64 {
     // 10 log₁₀ 2.
     const HALVED: f64 = 3.010_299_956_639_812;
     if streams > 1 { 2.0 * HALVED } else { 0.0 }
 }
 
-/// The share of wrong bits before decoding, at a ratio of signal to noise, not in decibels (Gray coding; ns-3,
-/// `GetBpskBer`, `GetQpskBer`, `GetQamBer`).
+/// The share of wrong bits before decoding, at a ratio of signal to noise, not in decibels (Gray
+/// coding; ns-3, `GetBpskBer`, `GetQpskBer`, `GetQamBer`).
 fn bit_error_rate(modulation: usize, snr: f64) -> f64 {
     match modulation {
         0 => 0.5 * libm::erfc(snr.sqrt()),
@@ -80,8 +83,9 @@ fn series(weights: &[f64], ratio: f64) -> f64 {
     weights.iter().rev().fold(0.0, |sum, weight| sum * ratio + weight)
 }
 
-/// The union bound of the probability that an error begins at a given bit, with `ber` of the bits wrong before
-/// decoding; may be above one. A path at a distance of k is taken with at most D^k, D = √(4p(1 − p)) (Chernoff).
+/// The union bound of the probability that an error begins at a given bit, with `ber` of the bits
+/// wrong before decoding; may be above one. A path at a distance of k is taken with at most D^k, D
+/// = √(4p(1 − p)) (Chernoff).
 fn error_event(modulation: usize, ber: f64) -> f64 {
     let square = 4.0 * ber * (1.0 - ber);
     let d = square.sqrt();
@@ -93,8 +97,9 @@ fn error_event(modulation: usize, ber: f64) -> f64 {
     }
 }
 
-/// ln(1 − p), p the probability that an error begins at a given bit of a frame sent with `mcs` and received `snr_db`
-/// decibels above the noise. A frame arrives with a probability of e to the power of its bits times this. Finite.
+/// ln(1 − p), p the probability that an error begins at a given bit of a frame sent with `mcs` and
+/// received `snr_db` decibels above the noise. A frame arrives with a probability of e to the power
+/// of its bits times this. Finite.
 pub(super) fn bit_success_log(snr_db: f64, mcs: Mcs) -> f64 {
     let snr = libm::pow(10.0, (snr_db - stream_loss(mcs.streams())) / 10.0);
     let event = error_event(mcs.modulation(), bit_error_rate(mcs.modulation(), snr));
@@ -127,7 +132,8 @@ mod tests {
 
     #[test]
     fn frames_arrive_as_often_as_in_ns3() {
-        // ns-3's wifi-error-rate-models-test.cc, 2000 bytes: the OFDM rates have the modulations and codes of HT.
+        // ns-3's wifi-error-rate-models-test.cc, 2000 bytes: the OFDM rates have the modulations
+        // and codes of HT.
         for (mcs, snr_db, expected) in [
             (0, 3.0, 0.020),
             (0, 4.0, 0.885),
@@ -146,7 +152,10 @@ mod tests {
             (6, 23.0, 0.958),
         ] {
             let found = success(snr_db, Mcs::new(mcs), Bytes::new(2_000));
-            assert!((found - expected).abs() < 0.001, "MCS {mcs} at {snr_db} dB: {found}, ns-3 {expected}");
+            assert!(
+                (found - expected).abs() < 0.001,
+                "MCS {mcs} at {snr_db} dB: {found}, ns-3 {expected}"
+            );
         }
     }
 
@@ -158,7 +167,10 @@ mod tests {
                 let snr_db = f64::from(tenth) / 10.0;
                 let large = success(snr_db, mcs, Bytes::new(1_500));
                 let small = success(snr_db, mcs, Bytes::new(100));
-                assert!(large >= before && small >= large && small <= 1.0, "{mcs:?} at {snr_db} dB");
+                assert!(
+                    large >= before && small >= large && small <= 1.0,
+                    "{mcs:?} at {snr_db} dB"
+                );
                 before = large;
             }
             assert_eq!(success(-50.0, mcs, Bytes::ZERO), 1.0);
@@ -172,7 +184,10 @@ mod tests {
         let thresholds: Vec<f64> = all().map(threshold).collect();
         let expected = [4.0, 7.0, 9.9, 13.5, 16.6, 21.4, 22.6, 23.8];
         assert!(
-            thresholds.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.05),
+            thresholds
+                .iter()
+                .zip(expected)
+                .all(|(found, expected)| (found - expected).abs() < 0.05),
             "{thresholds:?}"
         );
         for streams in thresholds.chunks(8) {
@@ -182,7 +197,10 @@ mod tests {
         let step = thresholds[7] - thresholds[6];
         assert!((0.5..2.0).contains(&step), "{thresholds:?}");
         for (one, two) in thresholds[..8].iter().zip(&thresholds[8..]) {
-            assert!((two - one - 6.02).abs() < 0.01, "power split and antennas spent: {one} and {two}");
+            assert!(
+                (two - one - 6.02).abs() < 0.01,
+                "power split and antennas spent: {one} and {two}"
+            );
         }
     }
 }

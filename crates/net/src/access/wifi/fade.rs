@@ -12,13 +12,14 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// After so many steps nothing is left of a value: its correlation is at most e⁻¹⁶, 1.1 × 10⁻⁷.
 const BLOCK: u64 = 16 * STEPS;
 
-/// A Gauss–Markov process in decibels with the autocorrelation of Gudmundson 1991 (Electronics Letters 27(23),
-/// equation 2) over time: x_k = ρ x_{k−1} + √(1 − ρ²) σ n_k, ρ = e^(−step / coherence). Constant between the steps of
-/// a grid that starts with the run.
+/// A Gauss–Markov process in decibels with the autocorrelation of Gudmundson 1991 (Electronics
+/// Letters 27(23), equation 2) over time: x_k = ρ x_{k−1} + √(1 − ρ²) σ n_k, ρ = e^(−step /
+/// coherence). Constant between the steps of a grid that starts with the run.
 ///
-/// A value depends on its place on the grid alone, not on when the process was asked before. The normal draws come in
-/// blocks, each with a stream of its own. The values of a block start from nothing at the start of the block before,
-/// so a long silence is skipped by two blocks of draws; a value differs from the endless process by e⁻¹⁶ of it.
+/// A value depends on its place on the grid alone, not on when the process was asked before. The
+/// normal draws come in blocks, each with a stream of its own. The values of a block start from
+/// nothing at the start of the block before, so a long silence is skipped by two blocks of draws; a
+/// value differs from the endless process by e⁻¹⁶ of it.
 pub(super) struct Fade {
     /// Where the streams of the blocks are derived from.
     seed: Seed,
@@ -94,7 +95,8 @@ mod tests {
     const COHERENCE: Duration = Duration::from_millis(160);
 
     fn fade(seed: u64) -> Fade {
-        Fade::new(Fading { deviation: Decibels::new(4), coherence: COHERENCE }, Seed(seed), "fade").unwrap()
+        Fade::new(Fading { deviation: Decibels::new(4), coherence: COHERENCE }, Seed(seed), "fade")
+            .unwrap()
     }
 
     fn at_millis(millis: u64) -> Time {
@@ -112,7 +114,8 @@ mod tests {
         let mut fade = fade(1);
         let values: Vec<f64> = (0..200_000).map(|k| fade.at(at_millis(160 * k))).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / values.len() as f64;
+        let variance =
+            values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / values.len() as f64;
         let lagged = |lag: usize| {
             let products = values.iter().zip(&values[lag..]).map(|(a, b)| (a - mean) * (b - mean));
             products.sum::<f64>() / (values.len() - lag) as f64 / variance
@@ -139,7 +142,11 @@ mod tests {
         for every in [1, 9, 10, 11, 777, 2_559, 2_560, 2_561, 5_119, 5_121, 7_000, 59_999] {
             let mut seldom = fade(7);
             for millis in (0..60_000).step_by(every) {
-                assert_eq!(seldom.at(at_millis(millis as u64)).to_bits(), all[millis].to_bits(), "{every}");
+                assert_eq!(
+                    seldom.at(at_millis(millis as u64)).to_bits(),
+                    all[millis].to_bits(),
+                    "{every}"
+                );
             }
         }
     }
@@ -150,7 +157,8 @@ mod tests {
         let all: Vec<f64> = (0..60_000).map(|millis| fade.at(at_millis(millis))).collect();
         assert!(all.chunks(10).all(|step| step.iter().all(|value| *value == step[0])));
         // The deviation of a step of ρ = e^(−1/16) is 1.4 dB, where blocks meet too.
-        let steps: Vec<f64> = all.windows(11).skip(2_549).step_by(2_560).map(|w| w[10] - w[0]).collect();
+        let steps: Vec<f64> =
+            all.windows(11).skip(2_549).step_by(2_560).map(|w| w[10] - w[0]).collect();
         assert_eq!(steps.len(), 23);
         assert!(steps.iter().all(|step| step.abs() < 4.5), "{steps:?}");
     }

@@ -1,4 +1,5 @@
-//! One direction between a station and the access point: its rate, what got through, and what it shows.
+//! One direction between a station and the access point: its rate, what got through, and what it
+//! shows.
 
 use super::phy::Mcs;
 use super::rate_control::RateController;

@@ -1,7 +1,7 @@
 //! How long things take on the air: the physical layer of 802.11n (HT) at 2.4 GHz.
 //!
-//! Clauses and tables are those of IEEE 802.11-2016. All data PPDUs are HT-mixed with convolutional coding; control
-//! frames are non-HT (ERP-OFDM), so that every device of the cell can read them.
+//! Clauses and tables are those of IEEE 802.11-2016. All data PPDUs are HT-mixed with convolutional
+//! coding; control frames are non-HT (ERP-OFDM), so that every device of the cell can read them.
 
 use super::{ChannelWidth, GuardInterval};
 use units::{Bitrate, Bytes, Duration};
@@ -15,11 +15,12 @@ pub(super) const SIFS: Duration = Duration::from_micros(10);
 /// The DCF interframe space: SIFS and two slots (§ 10.3.7).
 pub(super) const DIFS: Duration = Duration::from_micros(SIFS.as_micros() + 2 * SLOT.as_micros());
 
-/// aSignalExtension at 2.4 GHz: silence after an OFDM PPDU, which gives a receiver the 16 µs that it has at 5 GHz
-/// (§ 18.3.2.4, table 19-25).
+/// aSignalExtension at 2.4 GHz: silence after an OFDM PPDU, which gives a receiver the 16 µs that
+/// it has at 5 GHz (§ 18.3.2.4, table 19-25).
 const SIGNAL_EXTENSION: Duration = Duration::from_micros(6);
 
-/// aRxPHYStartDelay of a non-HT OFDM PPDU: after so long a receiver knows that one has begun (§ 18.5.4).
+/// aRxPHYStartDelay of a non-HT OFDM PPDU: after so long a receiver knows that one has begun (§
+/// 18.5.4).
 const RX_PHY_START_DELAY: Duration = Duration::from_micros(20);
 
 /// How long a sender waits for the start of an acknowledgement (§ 10.3.2.9: ACKTimeout).
@@ -32,8 +33,8 @@ pub(super) const ACK_SIZE: Bytes = Bytes::new(14);
 /// The size of a compressed block ACK frame (§ 9.3.1.9.3: a bitmap of 8 bytes).
 pub(super) const BLOCK_ACK_SIZE: Bytes = Bytes::new(32);
 
-/// SERVICE and tail bits around a PSDU (§ 17.3.5, § 19.3.11; there is one encoder, N_ES = 1, up to 300 Mbit/s,
-/// tables 19-27 to 19-32).
+/// SERVICE and tail bits around a PSDU (§ 17.3.5, § 19.3.11; there is one encoder, N_ES = 1, up to
+/// 300 Mbit/s, tables 19-27 to 19-32).
 const SERVICE_AND_TAIL_BITS: u64 = 16 + 6;
 
 /// The data bits of a symbol of one stream at 20 MHz, N_DBPS, for MCS 0…7 (table 19-27).
@@ -42,8 +43,8 @@ const DATA_BITS_20_MHZ: [u64; 8] = [26, 52, 78, 104, 156, 208, 234, 260];
 /// The same at 40 MHz (table 19-31).
 const DATA_BITS_40_MHZ: [u64; 8] = [54, 108, 162, 216, 324, 432, 486, 540];
 
-/// An HT modulation and coding scheme with equal modulation: 0…7 with one spatial stream, 8…15 the same with two
-/// (tables 19-27 to 19-32).
+/// An HT modulation and coding scheme with equal modulation: 0…7 with one spatial stream, 8…15 the
+/// same with two (tables 19-27 to 19-32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Mcs(u8);
 
@@ -75,7 +76,8 @@ impl Mcs {
     }
 }
 
-/// The rate of a control frame: the mandatory rates of OFDM (§ 17.1.1), which are the basic rates of the cell.
+/// The rate of a control frame: the mandatory rates of OFDM (§ 17.1.1), which are the basic rates
+/// of the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlRate {
     /// BPSK, code 1/2.
@@ -97,8 +99,9 @@ impl ControlRate {
     }
 }
 
-/// The rate of the answer to a frame sent with `mcs`: the highest basic rate not above its non-HT reference rate
-/// (§ 10.7.6.5), which is 6 Mbit/s for BPSK, 12 and 18 for QPSK, and 24 to 54 for the others (table 10-7).
+/// The rate of the answer to a frame sent with `mcs`: the highest basic rate not above its non-HT
+/// reference rate (§ 10.7.6.5), which is 6 Mbit/s for BPSK, 12 and 18 for QPSK, and 24 to 54 for
+/// the others (table 10-7).
 pub(super) const fn control_rate_for(mcs: Mcs) -> ControlRate {
     match mcs.modulation() {
         0 => ControlRate::Mbps6,
@@ -107,10 +110,12 @@ pub(super) const fn control_rate_for(mcs: Mcs) -> ControlRate {
     }
 }
 
-/// EIFS, the wait after a frame that could not be read: SIFS, DIFS and an ACK at the lowest mandatory rate
-/// (§ 10.3.7), here of OFDM, as in a cell without 802.11b.
+/// EIFS, the wait after a frame that could not be read: SIFS, DIFS and an ACK at the lowest
+/// mandatory rate (§ 10.3.7), here of OFDM, as in a cell without 802.11b.
 pub(super) const EIFS: Duration = Duration::from_micros(
-    SIFS.as_micros() + DIFS.as_micros() + Phy::control_duration(ACK_SIZE, ControlRate::Mbps6).as_micros(),
+    SIFS.as_micros()
+        + DIFS.as_micros()
+        + Phy::control_duration(ACK_SIZE, ControlRate::Mbps6).as_micros(),
 );
 
 /// The physical layer on a channel.
@@ -121,8 +126,8 @@ pub(super) struct Phy {
 }
 
 impl Phy {
-    /// How long a control frame takes, from the start of its preamble to the end of its signal extension (§ 17.4.3,
-    /// § 18.5.3.2); on any channel the same.
+    /// How long a control frame takes, from the start of its preamble to the end of its signal
+    /// extension (§ 17.4.3, § 18.5.3.2); on any channel the same.
     pub(super) const fn control_duration(size: Bytes, rate: ControlRate) -> Duration {
         // Preamble 16 µs, SIGNAL 4 µs, symbols of 4 µs (table 17-5).
         let symbols = (size.bits() + SERVICE_AND_TAIL_BITS).div_ceil(rate.data_bits());
@@ -153,9 +158,11 @@ impl Phy {
         Duration::from_nanos(data.as_nanos().next_multiple_of(LONG_SYMBOL.as_nanos()))
     }
 
-    /// How long a PPDU of `psdu` takes, from the start of its preamble to the end of its signal extension (§ 19.4.3).
+    /// How long a PPDU of `psdu` takes, from the start of its preamble to the end of its signal
+    /// extension (§ 19.4.3).
     pub(super) fn data_duration(self, mcs: Mcs, guard: GuardInterval, psdu: Bytes) -> Duration {
-        // L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, and an HT-LTF of 4 a stream (table 19-6, table 19-13).
+        // L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, and an HT-LTF of 4 a stream (table 19-6,
+        // table 19-13).
         let preamble = Duration::from_micros(8 + 8 + 4 + 8 + 4 + 4 * u64::from(mcs.streams()));
         preamble + self.symbols(mcs, guard, psdu) + SIGNAL_EXTENSION
     }
@@ -216,8 +223,9 @@ mod tests {
     #[test]
     fn data_frames_take_as_long_as_the_standard_says() {
         // 1500 bytes at 65 Mbit/s: ⌈12 022 / 260⌉ = 47 symbols after a preamble of 36 µs.
-        let micros =
-            |mcs, guard, size| NARROW.data_duration(Mcs::new(mcs), guard, Bytes::new(size)).as_micros();
+        let micros = |mcs, guard, size| {
+            NARROW.data_duration(Mcs::new(mcs), guard, Bytes::new(size)).as_micros()
+        };
         assert_eq!(micros(7, Long, 1_500), 36 + 47 * 4 + 6);
         // 47 × 3.6 = 169.2 µs, up to 172.
         assert_eq!(micros(7, Short, 1_500), 36 + 172 + 6);

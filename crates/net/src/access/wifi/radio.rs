@@ -16,7 +16,8 @@ pub(super) struct Radio {
 }
 
 impl Radio {
-    /// The path of `station` in `cell`; its random streams are `{name}.shadowing` and `{name}.fading`.
+    /// The path of `station` in `cell`; its random streams are `{name}.shadowing` and
+    /// `{name}.fading`.
     pub(super) fn new(cell: &WifiConfig, station: &WifiStation, seed: Seed, name: &str) -> Self {
         Self {
             mean: -loss(cell.channel, cell.path_loss, station.distance, station.walls),
@@ -25,16 +26,17 @@ impl Radio {
         }
     }
 
-    /// The gain of the path at `now` in decibels: what is received is what is sent plus this. `now` never goes back.
+    /// The gain of the path at `now` in decibels: what is received is what is sent plus this. `now`
+    /// never goes back.
     pub(super) fn gain(&mut self, now: Time) -> f64 {
         let change = |fade: &mut Option<Fade>| fade.as_mut().map_or(0.0, |fade| fade.at(now));
         self.mean + change(&mut self.shadowing) + change(&mut self.fading)
     }
 }
 
-/// The loss of a path in decibels (Rappaport 2002 § 4.9.1, § 4.11.5): that of free space at one metre,
-/// 20 log₁₀(4π f / c) (Friis 1946), then 10 × exponent × log₁₀(distance) and the walls. What is nearer than a metre
-/// counts as a metre.
+/// The loss of a path in decibels (Rappaport 2002 § 4.9.1, § 4.11.5): that of free space at one
+/// metre, 20 log₁₀(4π f / c) (Friis 1946), then 10 × exponent × log₁₀(distance) and the walls. What
+/// is nearer than a metre counts as a metre.
 fn loss(channel: u8, path_loss: PathLoss, distance: Metres, walls: u8) -> f64 {
     // IEEE 802.11-2016 § 19.3.15: the centre of the channel; of a wide one the primary half's.
     let frequency = (2_407.0 + 5.0 * f64::from(channel)) * 1e6;
@@ -64,8 +66,10 @@ mod tests {
     }
 
     fn station(distance: &str, walls: u8, deviation: i16) -> WifiStation {
-        let fading =
-            |millis| Fading { deviation: Decibels::new(deviation), coherence: Duration::from_millis(millis) };
+        let fading = |millis| Fading {
+            deviation: Decibels::new(deviation),
+            coherence: Duration::from_millis(millis),
+        };
         WifiStation {
             cell: 0,
             distance: distance.parse().unwrap(),
@@ -118,7 +122,8 @@ mod tests {
 
     #[test]
     fn stations_have_paths_of_their_own() {
-        let first = |name: &str| Radio::new(&cell(), &station("10m", 0, 3), Seed(5), name).gain(Time::ZERO);
+        let first =
+            |name: &str| Radio::new(&cell(), &station("10m", 0, 3), Seed(5), name).gain(Time::ZERO);
         assert_eq!(first("alice"), first("alice"));
         assert_ne!(first("alice"), first("bob"));
     }

@@ -1,4 +1,5 @@
-//! Frames on their way to one receiver, in order: what a block acknowledgement has not let go of yet (IEEE 802.11-2016 § 10.24).
+//! Frames on their way to one receiver, in order: what a block acknowledgement has not let go of
+//! yet (IEEE 802.11-2016 § 10.24).
 
 use crate::packet::Packet;
 use std::collections::VecDeque;
@@ -176,12 +177,22 @@ impl Window {
             self.packets.push_back(held);
             (packets, body, subframes) = (packets + 1, longer, longer);
         }
-        Some(Frame { packets, size: mpdu(body, limits), attempts: 0, fate: Fate::Waiting, on_air: true })
+        Some(Frame {
+            packets,
+            size: mpdu(body, limits),
+            attempts: 0,
+            fate: Fate::Waiting,
+            on_air: true,
+        })
     }
 
-    /// The transmission is over: `arrives` tells of each frame, by its size, whether it got through; one that has been sent
-    /// `attempts` times in vain is given up.
-    pub(super) fn conclude(&mut self, attempts: u32, mut arrives: impl FnMut(Bytes) -> bool) -> Outcome {
+    /// The transmission is over: `arrives` tells of each frame, by its size, whether it got
+    /// through; one that has been sent `attempts` times in vain is given up.
+    pub(super) fn conclude(
+        &mut self,
+        attempts: u32,
+        mut arrives: impl FnMut(Bytes) -> bool,
+    ) -> Outcome {
         let mut outcome = Outcome::default();
         for frame in self.frames.iter_mut().filter(|frame| frame.on_air) {
             frame.on_air = false;
@@ -198,7 +209,8 @@ impl Window {
         outcome
     }
 
-    /// Lets go of what no earlier frame holds back, in order: the receiver hands up nothing out of order.
+    /// Lets go of what no earlier frame holds back, in order: the receiver hands up nothing out of
+    /// order.
     pub(super) fn release(&mut self, mut out: impl FnMut(Held, End)) {
         while let Some(frame) = self.frames.front().copied()
             && frame.fate != Fate::Waiting
@@ -242,8 +254,13 @@ mod tests {
         }
     }
 
-    const LIMITS: Limits =
-        Limits { frames: 64, bytes: Bytes::new(65_535), strict: false, amsdu: Bytes::ZERO, ccmp: true };
+    const LIMITS: Limits = Limits {
+        frames: 64,
+        bytes: Bytes::new(65_535),
+        strict: false,
+        amsdu: Bytes::ZERO,
+        ccmp: true,
+    };
 
     fn released(window: &mut Window) -> Vec<(u64, End)> {
         let mut seen = Vec::new();
@@ -254,7 +271,10 @@ mod tests {
     #[test]
     fn a_single_frame_has_no_delimiter_and_several_have_one_each() {
         let mut window = Window::default();
-        assert_eq!(window.compose(&LIMITS, &mut Line::of(&[1000])).bytes, Bytes::new(1000 + 8 + 30 + 16));
+        assert_eq!(
+            window.compose(&LIMITS, &mut Line::of(&[1000])).bytes,
+            Bytes::new(1000 + 8 + 30 + 16)
+        );
         let mut window = Window::default();
         // 1054 is padded to 1056, the last is not.
         let psdu = window.compose(&LIMITS, &mut Line::of(&[1000, 1000, 101]));
@@ -263,7 +283,8 @@ mod tests {
 
     #[test]
     fn limits_of_frames_and_bytes_hold() {
-        let compose = |limits: Limits| Window::default().compose(&limits, &mut Line::of(&[1000; 100])).frames;
+        let compose =
+            |limits: Limits| Window::default().compose(&limits, &mut Line::of(&[1000; 100])).frames;
         assert_eq!(compose(LIMITS), 61);
         assert_eq!(compose(Limits { frames: 7, ..LIMITS }), 7);
         assert_eq!(compose(Limits { bytes: Bytes::new(3 * 1060), ..LIMITS }), 3);
@@ -279,7 +300,10 @@ mod tests {
         let mut window = Window::default();
         let psdu = window.compose(&limits, &mut Line::of(&[1500; 4]));
         // Two subframes of 1522, the first padded; a third would not fit.
-        assert_eq!(psdu, Psdu { frames: 1, retransmissions: 0, bytes: Bytes::new(30 + 16 + 1524 + 1522) });
+        assert_eq!(
+            psdu,
+            Psdu { frames: 1, retransmissions: 0, bytes: Bytes::new(30 + 16 + 1524 + 1522) }
+        );
         window.conclude(7, |_| true);
         assert_eq!(released(&mut window), [(0, End::Received), (1, End::Received)]);
         assert!(window.is_empty() && window.packets() == 0);
@@ -298,7 +322,10 @@ mod tests {
         let psdu = window.compose(&limits, &mut line);
         assert_eq!((psdu.frames, psdu.retransmissions), (3, 1));
         window.conclude(7, |_| true);
-        assert_eq!(released(&mut window).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        assert_eq!(
+            released(&mut window).iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+            [1, 2, 3, 4, 5]
+        );
     }
 
     #[test]

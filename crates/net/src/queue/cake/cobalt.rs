@@ -1,5 +1,5 @@
-//! COBALT: CoDel, whose rate of signals falls as it rose when the queue is good again, and BLUE for flows that do not listen
-//! (Linux `cobalt_should_drop`).
+//! COBALT: CoDel, whose rate of signals falls as it rose when the queue is good again, and BLUE for
+//! flows that do not listen (Linux `cobalt_should_drop`).
 
 use crate::packet::Packet;
 use crate::queue::mark;
@@ -11,7 +11,8 @@ pub(super) const MTU: Bytes = Bytes::new(1_514);
 const TARGET_SHARE: u64 = 20;
 /// The least target that tc sets.
 const MIN_TARGET: Duration = Duration::from_micros(1);
-/// BLUE's steps, in 2⁻³²: up at a full queue, down at an empty one (Linux `cake_set_rate`: 1/256 and 1/4096).
+/// BLUE's steps, in 2⁻³²: up at a full queue, down at an empty one (Linux `cake_set_rate`: 1/256
+/// and 1/4096).
 const BLUE_UP: u32 = 1 << 24;
 const BLUE_DOWN: u32 = 1 << 20;
 
@@ -49,7 +50,8 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Judges a packet that would leave: marks it if it can be marked, or returns that it is to be dropped.
+    /// Judges a packet that would leave: marks it if it can be marked, or returns that it is to be
+    /// dropped.
     pub(super) fn drops(
         &mut self,
         parameters: &Parameters,
@@ -142,14 +144,21 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// A packet a millisecond leaves, each having waited for `sojourn` ms. Returns when one was dropped, and when marked.
+    /// A packet a millisecond leaves, each having waited for `sojourn` ms. Returns when one was
+    /// dropped, and when marked.
     fn signals(ecn: Ecn, sojourn: u64, until: u64) -> (Vec<u64>, Vec<u64>) {
         let parameters = Parameters::new(ms(100), None);
         let (mut cobalt, mut random) = (Cobalt::default(), Seed(1).stream("queue"));
         let (mut dropped, mut marked) = (Vec::new(), Vec::new());
         for now in 0..until {
             let mut packet = Packet { ecn, ..Packet::default() };
-            if cobalt.drops(&parameters, Time::from_millis(now), ms(sojourn), &mut packet, &mut random) {
+            if cobalt.drops(
+                &parameters,
+                Time::from_millis(now),
+                ms(sojourn),
+                &mut packet,
+                &mut random,
+            ) {
                 dropped.push(now);
             }
             if packet.ecn == Ecn::Ce {

@@ -23,8 +23,8 @@ const RTTS: [(&str, Duration); 8] = [
 /// What tc-cake(8) allows of `overhead`, and the most of `mpu`.
 const MIN_OVERHEAD: i64 = -64;
 const MAX_OVERHEAD: i64 = 256;
-/// So many bytes may wait in 4 intervals' time at least, and without a rate (Linux `cake_reconfigure`: 4 MiB, and 10240
-/// packets of 1514 bytes).
+/// So many bytes may wait in 4 intervals' time at least, and without a rate (Linux
+/// `cake_reconfigure`: 4 MiB, and 10240 packets of 1514 bytes).
 const MIN_MEMORY: Bytes = Bytes::new(4 << 20);
 const MAX_MEMORY: Bytes = Bytes::new(10_240 * 1_514);
 
@@ -41,8 +41,8 @@ pub enum CakeClasses {
 }
 
 impl CakeClasses {
-    /// Each tin's part of the rate is one of 2 to this power (Linux `cake_config_diffserv3` and `…4`), the later the higher
-    /// its priority; best effort is the first.
+    /// Each tin's part of the rate is one of 2 to this power (Linux `cake_config_diffserv3` and
+    /// `…4`), the later the higher its priority; best effort is the first.
     pub(super) fn shares(self) -> &'static [u32] {
         match self {
             Self::BestEffort => &[0],
@@ -124,7 +124,8 @@ pub struct CakeConfig {
     pub framing: CakeFraming,
     /// Whether code points are cleared once the class is known (tc-cake(8): nowash).
     pub wash: bool,
-    /// The most bytes in all queues; `None`: what fits 4 times the rtt, and 4 MiB at least (Linux `cake_reconfigure`).
+    /// The most bytes in all queues; `None`: what fits 4 times the rtt, and 4 MiB at least (Linux
+    /// `cake_reconfigure`).
     pub memlimit: Option<Bytes>,
 }
 
@@ -182,14 +183,17 @@ impl CakeConfig {
                 "wash" => config.wash = true,
                 "nowash" => config.wash = false,
                 "memlimit" => config.memlimit = Some(words.bytes(key)?),
-                // Addresses are never translated here and packets never joined: either word changes nothing.
+                // Addresses are never translated here and packets never joined: either word changes
+                // nothing.
                 "nat" | "nonat" | "split-gso" | "no-split-gso" | "no-ack-filter" | "egress" => {}
                 "precedence"
                 | "diffserv8"
                 | "ack-filter"
                 | "ack-filter-aggressive"
                 | "autorate-ingress"
-                | "ingress" => return Err(words.wrong(&format!("'{key}' is not modelled; leave it out"))),
+                | "ingress" => {
+                    return Err(words.wrong(&format!("'{key}' is not modelled; leave it out")));
+                }
                 _ => {
                     let rtt = RTTS.iter().find(|(name, _)| *name == key);
                     if let Some(isolation) = CakeIsolation::named(key) {
@@ -217,14 +221,16 @@ impl CakeConfig {
 
     /// The most bytes in all queues.
     pub(super) fn memory(&self) -> Bytes {
-        let fits = self.bandwidth.map_or(MAX_MEMORY, |rate| rate.bytes_in(self.rtt * 4).max(MIN_MEMORY));
+        let fits =
+            self.bandwidth.map_or(MAX_MEMORY, |rate| rate.bytes_in(self.rtt * 4).max(MIN_MEMORY));
         self.memlimit.unwrap_or(fits.min(MAX_MEMORY))
     }
 }
 
 impl fmt::Display for CakeConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bandwidth, classes, isolation, rtt, overhead, mpu, framing, wash, memlimit } = self;
+        let Self { bandwidth, classes, isolation, rtt, overhead, mpu, framing, wash, memlimit } =
+            self;
         match bandwidth {
             Some(rate) => write!(f, "cake bandwidth {}", Printed(*rate))?,
             None => f.write_str("cake unlimited")?,
@@ -247,7 +253,10 @@ mod tests {
     #[test]
     fn words_read_back() {
         for (text, whole) in [
-            ("cake", "cake unlimited diffserv3 triple-isolate nowash rtt 100ms noatm overhead 0 mpu 0"),
+            (
+                "cake",
+                "cake unlimited diffserv3 triple-isolate nowash rtt 100ms noatm overhead 0 mpu 0",
+            ),
             (
                 "cake atm overhead 40 memlimit 32MB wash besteffort dual-dsthost lan mpu 64 bandwidth 20Mbit nat no-split-gso",
                 "cake bandwidth 20Mbit besteffort dual-dsthost wash rtt 1ms atm overhead 40 mpu 64 memlimit 32000000",
@@ -281,10 +290,13 @@ mod tests {
     fn errors_name_the_word_and_the_mend() {
         let error = |text: &str| text.parse::<QueueConfig>().unwrap_err().to_string();
         for word in ["precedence", "diffserv8", "ack-filter", "autorate-ingress", "ingress"] {
-            let start = format!("cake: '{word}' is not modelled; leave it out; write 'cake bandwidth RATE");
+            let start =
+                format!("cake: '{word}' is not modelled; leave it out; write 'cake bandwidth RATE");
             assert!(error(&format!("cake bandwidth 1Mbit {word}")).starts_with(&start));
         }
-        assert!(error("cake bandwidth 500bit").starts_with("cake: 'bandwidth' is 512bit/s or more"));
+        assert!(
+            error("cake bandwidth 500bit").starts_with("cake: 'bandwidth' is 512bit/s or more")
+        );
         assert!(error("cake overhead 300").starts_with("cake: 'overhead' is -64 to 256 bytes"));
         assert!(error("cake mpu 300").starts_with("cake: 'mpu' is 0 to 256 bytes"));
         assert!(error("cake limit 300").starts_with("cake: no parameter 'limit'"));
@@ -313,7 +325,10 @@ mod tests {
         assert_eq!(tins(CakeClasses::Diffserv3, 1), [1, 8]);
         assert_eq!(tins(CakeClasses::Diffserv3, 2), [4, 44, 46, 48, 56]);
         assert_eq!(tins(CakeClasses::Diffserv4, 1), [1, 8]);
-        assert_eq!(tins(CakeClasses::Diffserv4, 2), [4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38]);
+        assert_eq!(
+            tins(CakeClasses::Diffserv4, 2),
+            [4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38]
+        );
         assert_eq!(tins(CakeClasses::Diffserv4, 3), [32, 40, 44, 46, 48, 56]);
         assert_eq!(tins(CakeClasses::BestEffort, 0).len(), 64);
     }

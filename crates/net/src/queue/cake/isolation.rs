@@ -1,5 +1,5 @@
-//! Whom CAKE keeps apart: which flow a packet belongs to, and how many flows its hosts have (tc-cake(8), 'Flow isolation
-//! parameters'; Linux `cake_hash`).
+//! Whom CAKE keeps apart: which flow a packet belongs to, and how many flows its hosts have
+//! (tc-cake(8), 'Flow isolation parameters'; Linux `cake_hash`).
 
 use crate::packet::Flow;
 use crate::queue::hash::{FlowHash, Key};
@@ -7,7 +7,8 @@ use std::fmt;
 
 /// How many queues a tin has (Linux `CAKE_QUEUES`).
 pub(super) const FLOWS: u16 = 1_024;
-/// How many places a flow can have: it collides with another only if all are taken (Linux `CAKE_SET_WAYS`).
+/// How many places a flow can have: it collides with another only if all are taken (Linux
+/// `CAKE_SET_WAYS`).
 const WAYS: u16 = 8;
 
 /// Among whom the line is shared equally.
@@ -77,8 +78,8 @@ impl fmt::Display for CakeIsolation {
     }
 }
 
-/// Finds the place of a tag in a set-associative table: its own if it has one, or a free one of its set, or, where all are
-/// taken, the first, which it then shares. Returns whether it was its own.
+/// Finds the place of a tag in a set-associative table: its own if it has one, or a free one of its
+/// set, or, where all are taken, the first, which it then shares. Returns whether it was its own.
 pub(super) fn find(tags: &mut [u64], tag: u64, is_free: impl Fn(usize) -> bool) -> (u16, bool) {
     let direct = u16::try_from(tag % u64::from(FLOWS)).unwrap_or_default();
     let set = direct - direct % WAYS;
@@ -137,6 +138,10 @@ mod tests {
             taken.push(place.into());
         }
         assert_eq!(find(&mut tags, 3 * 1_024 + 13, |_| false), (taken[2] as u16, true));
-        assert_eq!(find(&mut tags, 9 * 1_024 + 13, |_| false), (13, false), "the ninth shares the first");
+        assert_eq!(
+            find(&mut tags, 9 * 1_024 + 13, |_| false),
+            (13, false),
+            "the ninth shares the first"
+        );
     }
 }

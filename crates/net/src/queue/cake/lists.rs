@@ -1,4 +1,5 @@
-//! The rotations of a tin: rings through its flows, so that a flow changes its rotation without a search.
+//! The rotations of a tin: rings through its flows, so that a flow changes its rotation without a
+//! search.
 
 /// A rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,8 @@ pub(super) enum List {
 
 /// The three rotations; a flow is in one of them or in none.
 pub(super) struct Lists {
-    /// Before and after each flow; then the three rotations' own ends. Who is in no ring is a ring of its own.
+    /// Before and after each flow; then the three rotations' own ends. Who is in no ring is a ring
+    /// of its own.
     links: Vec<(u16, u16)>,
     flows: u16,
 }

@@ -1,5 +1,6 @@
-//! CAKE: a shaper without bursts, classes by code point, a queue a flow with fairness between hosts, each under COBALT
-//! (Høiland-Jørgensen, Täht, Morton: Piece of CAKE, LANMAN 2018; tc-cake(8); Linux `net/sched/sch_cake.c`).
+//! CAKE: a shaper without bursts, classes by code point, a queue a flow with fairness between
+//! hosts, each under COBALT (Høiland-Jørgensen, Täht, Morton: Piece of CAKE, LANMAN 2018;
+//! tc-cake(8); Linux `net/sched/sch_cake.c`).
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|
@@ -36,8 +37,8 @@ use units::{Bitrate, Bytes, Duration, Stream, Time};
 struct Shaper {
     rate: Bitrate,
     next: Time,
-    /// What the rate could have sent beyond the last packet by `next`, in 10⁻⁹ bit: less than a nanosecond's worth, without
-    /// which the rounding of each packet's time would slow the line.
+    /// What the rate could have sent beyond the last packet by `next`, in 10⁻⁹ bit: less than a
+    /// nanosecond's worth, without which the rounding of each packet's time would slow the line.
     spare: u128,
 }
 
@@ -155,7 +156,9 @@ impl QueueDiscipline for Cake {
             let chosen = self.choose(now);
             let tin = &mut self.tins[chosen];
             let before = (tin.packets, tin.bytes);
-            let Some((packet, sojourn, place)) = tin.serve(now, &mut decays, &mut self.random, drops) else {
+            let Some((packet, sojourn, place)) =
+                tin.serve(now, &mut decays, &mut self.random, drops)
+            else {
                 continue;
             };
             self.packets -= before.0 - tin.packets;

@@ -23,8 +23,8 @@ fn class(dscp: Dscp, port: u16, size: u64) -> Packet {
     Packet { dscp, ..packet(1, port, size) }
 }
 
-/// Keeps so many packets of each kind waiting for `seconds` and takes each when it is ready; returns the bytes of each
-/// kind that left, and the longest wait of each after the first second.
+/// Keeps so many packets of each kind waiting for `seconds` and takes each when it is ready;
+/// returns the bytes of each kind that left, and the longest wait of each after the first second.
 fn backlogged(queue: &mut Cake, kinds: &[Packet], seconds: u64) -> (Vec<u64>, Vec<Duration>) {
     let mut drops = Vec::new();
     let (mut sent, mut longest) = (vec![0; kinds.len()], vec![Duration::ZERO; kinds.len()]);
@@ -51,13 +51,18 @@ fn backlogged(queue: &mut Cake, kinds: &[Packet], seconds: u64) -> (Vec<u64>, Ve
 
 #[test]
 fn the_shaper_keeps_its_rate_exactly_and_gives_no_burst() {
-    for (rate, words) in [(10_000_000, "10Mbit"), (1_234_567, "1234567bit"), (999_999_937, "999999937bit")] {
+    for (rate, words) in
+        [(10_000_000, "10Mbit"), (1_234_567, "1234567bit"), (999_999_937, "999999937bit")]
+    {
         let mut queue = cake(&format!("bandwidth {words} besteffort overhead 14"));
         let (sent, _) = backlogged(&mut queue, &[packet(1, 1, 1_000), packet(1, 2, 300)], 10);
         let wire = sent[0] / 1_000 * 1_014 + sent[1] / 300 * 314;
         // What has left includes the packet that is under way at the end.
         let expected = rate * 10 / 8;
-        assert!(wire >= expected && wire - expected <= 1_014 + expected / 1_000_000, "{wire} for {expected}");
+        assert!(
+            wire >= expected && wire - expected <= 1_014 + expected / 1_000_000,
+            "{wire} for {expected}"
+        );
     }
     let mut queue = cake("bandwidth 8Mbit");
     let mut drops = Vec::new();
@@ -119,7 +124,8 @@ fn voice_above_a_quarter_loses_its_priority() {
 #[test]
 fn bulk_keeps_a_sixteenth_and_has_all_when_alone() {
     let mut queue = cake("bandwidth 10Mbit");
-    let (sent, _) = backlogged(&mut queue, &[class(Dscp::DEFAULT, 1, 1_250), class(BULK, 2, 1_250)], 20);
+    let (sent, _) =
+        backlogged(&mut queue, &[class(Dscp::DEFAULT, 1, 1_250), class(BULK, 2, 1_250)], 20);
     let share = sent[1] as f64 / (sent[0] + sent[1]) as f64;
     assert!((0.0600..0.0675).contains(&share), "{share}");
     let (sent, _) = backlogged(&mut cake("bandwidth 10Mbit"), &[class(BULK, 2, 1_250)], 10);
@@ -143,7 +149,8 @@ fn without_a_rate_the_tins_take_turns_as_16_to_1_to_4() {
     assert!(sent[0].abs_diff(16_000) < 50 && sent[1].abs_diff(1_000) < 50, "{sent:?}");
 }
 
-/// What host 1 with 8 flows to one host has of the line for what host 2 with 1 flow to another, or the same, has.
+/// What host 1 with 8 flows to one host has of the line for what host 2 with 1 flow to another, or
+/// the same, has.
 fn shares(isolation: &str, other: u16) -> f64 {
     let mut queue = cake(&format!("bandwidth 50Mbit {isolation}"));
     let mut kinds: Vec<Packet> = (0..8).map(|port| packet(1, port, 1_200)).collect();
@@ -218,7 +225,9 @@ fn a_flow_above_its_share_is_marked_or_dropped_and_one_below_is_not() {
             }
         }
         assert_eq!(drops.is_empty(), ecn == Ecn::Ect0);
-        assert!(drops.iter().all(|(packet, why)| packet.flow.src.0 == 1 && *why == DropReason::Aqm));
+        assert!(
+            drops.iter().all(|(packet, why)| packet.flow.src.0 == 1 && *why == DropReason::Aqm)
+        );
         assert_eq!(signals[1], 0);
         assert!(signals[0] + drops.len() > 50, "{signals:?}");
     }
@@ -258,9 +267,11 @@ fn washing_clears_the_code_point_and_keeps_the_class() {
 /// More flows and hosts than there are queues, so that some collide.
 #[test]
 fn whatever_comes_every_packet_leaves_once() {
-    for words in
-        ["bandwidth 20Mbit memlimit 900kB", "unlimited dual-srchost", "bandwidth 1Gbit diffserv4 hosts"]
-    {
+    for words in [
+        "bandwidth 20Mbit memlimit 900kB",
+        "unlimited dual-srchost",
+        "bandwidth 1Gbit diffserv4 hosts",
+    ] {
         let mut queue = cake(words);
         let mut random = Seed(7).stream("test");
         let mut draw = |bound: u64| u16::try_from(random.below(bound)).unwrap();
@@ -277,7 +288,11 @@ fn whatever_comes_every_packet_leaves_once() {
             let dscp = Dscp(u8::try_from(draw(64)).unwrap());
             let ecn = if draw(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct };
             let size = Bytes::new(draw(1_501).into());
-            queue.enqueue(now, Packet { id, flow, dscp, ecn, size, ..Packet::default() }, &mut drops);
+            queue.enqueue(
+                now,
+                Packet { id, flow, dscp, ecn, size, ..Packet::default() },
+                &mut drops,
+            );
             while left.len() + drops.len() + 3_000 < usize::try_from(id).unwrap()
                 && let Some((packet, _)) = queue.dequeue(now, &mut drops)
             {

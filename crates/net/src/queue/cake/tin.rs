@@ -10,7 +10,8 @@ use crate::queue::fifo::Fifo;
 use crate::queue::hash::{FlowHash, Key};
 use units::{Bitrate, Bytes, Duration, Stream, Time};
 
-/// What a flow may send in its turn: the bytes of 1/4096 of a second's at the tin's rate (8 · 4096 bits), between these.
+/// What a flow may send in its turn: the bytes of 1/4096 of a second's at the tin's rate (8 · 4096
+/// bits), between these.
 const QUANTUM_BITS: u64 = 8 * 4_096;
 const MIN_QUANTUM: u64 = 300;
 const MAX_QUANTUM: u64 = 1_514;
@@ -84,7 +85,8 @@ impl Tin {
             source: 0,
             destination: 0,
         };
-        let quantum = |rate: Bitrate| (rate.as_bps() / QUANTUM_BITS).clamp(MIN_QUANTUM, MAX_QUANTUM);
+        let quantum =
+            |rate: Bitrate| (rate.as_bps() / QUANTUM_BITS).clamp(MIN_QUANTUM, MAX_QUANTUM);
         Self {
             isolation,
             parameters: Parameters::new(rtt, rate),
@@ -135,7 +137,8 @@ impl Tin {
     fn place(&mut self, hash: &FlowHash, flow: &Flow) -> u16 {
         let tag = hash.of(flow, self.isolation.key());
         let flows = &self.flows;
-        let (place, known) = find(&mut self.tags, tag, |place| flows[place].standing == Standing::Idle);
+        let (place, known) =
+            find(&mut self.tags, tag, |place| flows[place].standing == Standing::Idle);
         let queue = &mut self.flows[usize::from(place)];
         if known && queue.standing != Standing::Idle {
             return place;
@@ -178,8 +181,9 @@ impl Tin {
         load.into()
     }
 
-    /// Gives the packet whose turn it is. `None`: a flow was found empty, and another tin may now come first. `decays` is
-    /// taken: once for a packet a decaying flow goes before all, or none would decay under load.
+    /// Gives the packet whose turn it is. `None`: a flow was found empty, and another tin may now
+    /// come first. `decays` is taken: once for a packet a decaying flow goes before all, or none
+    /// would decay under load.
     pub(super) fn serve(
         &mut self,
         now: Time,
@@ -198,7 +202,8 @@ impl Tin {
     /// The flow that may send.
     fn turn(&mut self, decays: &mut bool, random: &mut Stream) -> Option<u16> {
         loop {
-            let first = if std::mem::take(decays) { self.lists.first(List::Decaying) } else { None };
+            let first =
+                if std::mem::take(decays) { self.lists.first(List::Decaying) } else { None };
             let place = first
                 .or_else(|| self.lists.first(List::New))
                 .or_else(|| self.lists.first(List::Old))
@@ -215,7 +220,8 @@ impl Tin {
                 }
             }
             let load = self.load(place);
-            // What the division leaves over is given by lot, or hosts with many flows would lose it.
+            // What the division leaves over is given by lot, or hosts with many flows would lose
+            // it.
             let lot = if load > 1 { random.below(load) } else { 0 };
             self.flows[usize::from(place)].deficit += ((self.quantum + lot) / load).cast_signed();
             self.lists.append(List::Old, place);
@@ -244,7 +250,8 @@ impl Tin {
         }
     }
 
-    /// An empty flow leaves its rotation; while its AQM is not at rest it is kept among those that decay.
+    /// An empty flow leaves its rotation; while its AQM is not at rest it is kept among those that
+    /// decay.
     fn retire(&mut self, place: u16, now: Time) {
         let flow = &mut self.flows[usize::from(place)];
         flow.cobalt.emptied(&self.parameters, now);
@@ -264,7 +271,8 @@ impl Tin {
         }
     }
 
-    /// A packet of this size on the wire left: flow, tin and schedule pay (Linux `cake_advance_shaper`).
+    /// A packet of this size on the wire left: flow, tin and schedule pay (Linux
+    /// `cake_advance_shaper`).
     pub(super) fn charge(&mut self, now: Time, place: u16, size: Bytes) {
         let bytes = size.get().cast_signed();
         self.flows[usize::from(place)].deficit -= bytes;

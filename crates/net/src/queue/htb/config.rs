@@ -24,7 +24,8 @@ pub struct HtbConfig {
     pub default: u16,
     /// A class's quantum is its rate by this, in bytes (Linux: 10).
     pub r2q: u32,
-    /// The most packets that wait past the classes, and in a leaf without a queue (Linux: the device's txqueuelen, 1000).
+    /// The most packets that wait past the classes, and in a leaf without a queue (Linux: the
+    /// device's txqueuelen, 1000).
     pub direct_qlen: u64,
     /// Parents stand before their children.
     pub classes: Vec<HtbClass>,
@@ -62,21 +63,26 @@ pub struct HtbClass {
 }
 
 pub(crate) const USAGE: &str = "htb default CLASS r2q NUMBER direct_qlen PACKETS";
-pub(crate) const CLASS_USAGE: &str =
-    "htb rate RATE ceil RATE prio 0…7 burst BYTES cburst BYTES quantum BYTES overhead BYTES mpu BYTES";
+pub(crate) const CLASS_USAGE: &str = "htb rate RATE ceil RATE prio 0…7 burst BYTES cburst BYTES quantum BYTES overhead BYTES mpu BYTES";
 
 impl HtbConfig {
     pub(in super::super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
-        let mut config =
-            Self { default: 0, r2q: 10, direct_qlen: 1_000, classes: Vec::new(), filters: Vec::new() };
+        let mut config = Self {
+            default: 0,
+            r2q: 10,
+            direct_qlen: 1_000,
+            classes: Vec::new(),
+            filters: Vec::new(),
+        };
         while let Some(key) = words.key() {
             match key {
                 "default" => {
                     let word = words.word(key)?;
                     // Numbers of classes are hexadecimal in tc, here too.
                     let digits = word.strip_prefix("0x").unwrap_or(word);
-                    config.default = u16::from_str_radix(digits, 16)
-                        .map_err(|_| words.wrong(&format!("'{word}' is not a value of 'default'")))?;
+                    config.default = u16::from_str_radix(digits, 16).map_err(|_| {
+                        words.wrong(&format!("'{word}' is not a value of 'default'"))
+                    })?;
                 }
                 "r2q" => config.r2q = words.positive(key)?,
                 "direct_qlen" => config.direct_qlen = words.positive(key)?,
@@ -119,7 +125,20 @@ impl HtbClass {
         let prio = prio.min(LAST_PRIORITY);
         let (burst, cburst) = (burst.unwrap_or(mtu), cburst.unwrap_or(mtu));
         let (leaf, filters) = (None, Vec::new());
-        Ok(Self { minor, parent, rate, ceil, burst, cburst, prio, quantum, overhead, mpu, leaf, filters })
+        Ok(Self {
+            minor,
+            parent,
+            rate,
+            ceil,
+            burst,
+            cburst,
+            prio,
+            quantum,
+            overhead,
+            mpu,
+            leaf,
+            filters,
+        })
     }
 
     /// What it may send in its turn.
@@ -143,7 +162,8 @@ impl fmt::Display for HtbClass {
         let Self { rate, ceil, prio, burst, cburst, quantum, overhead, mpu, .. } = self;
         write!(f, "htb rate {} ceil {} prio {prio}", Printed(*rate), Printed(*ceil))?;
         write!(f, " burst {} cburst {}", Printed(*burst), Printed(*cburst))?;
-        let options = [("quantum", quantum.unwrap_or_default()), ("overhead", *overhead), ("mpu", *mpu)];
+        let options =
+            [("quantum", quantum.unwrap_or_default()), ("overhead", *overhead), ("mpu", *mpu)];
         let given = options.into_iter().filter(|&(_, bytes)| bytes > Bytes::ZERO);
         given.into_iter().try_for_each(|(word, bytes)| write!(f, " {word} {}", Printed(bytes)))
     }

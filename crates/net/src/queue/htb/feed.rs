@@ -2,7 +2,8 @@
 
 /// Classes that take turns.
 ///
-/// As Linux's pointers into its trees: a class that joins ahead of the one whose turn it is waits for the next round.
+/// As Linux's pointers into its trees: a class that joins ahead of the one whose turn it is waits
+/// for the next round.
 #[derive(Debug)]
 pub(super) struct Feed {
     /// Their places, rising.

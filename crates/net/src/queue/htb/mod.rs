@@ -1,5 +1,6 @@
-//! Hierarchical token bucket: a tree of classes with a rate of their own each, which borrow what others leave (tc-htb;
-//! Devera, 'HTB Linux queuing discipline manual', 2002; Linux `net/sched/sch_htb.c`).
+//! Hierarchical token bucket: a tree of classes with a rate of their own each, which borrow what
+//! others leave (tc-htb; Devera, 'HTB Linux queuing discipline manual', 2002; Linux
+//! `net/sched/sch_htb.c`).
 //!
 //! ```text
 //!             1:1 rate 1Mbit                 a class is green while it is under its rate: it sends;
@@ -8,8 +9,8 @@
 //!       ceil 1Mbit          ceil 1Mbit
 //! ```
 //!
-//! Leaves that may send at the same level and priority take turns of a quantum each. The nearest level goes first, then the lowest
-//! `prio`: green leaves send before any that borrows.
+//! Leaves that may send at the same level and priority take turns of a quantum each. The nearest
+//! level goes first, then the lowest `prio`: green leaves send before any that borrows.
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|
@@ -59,7 +60,8 @@ impl Htb {
         classes.sort_by_key(|class| class.minor);
         let minors: Vec<u16> = classes.iter().map(|class| class.minor).collect();
         let place = |minor: u16| minors.binary_search(&minor).ok();
-        let parents: Vec<Option<usize>> = classes.iter().map(|class| class.parent.and_then(place)).collect();
+        let parents: Vec<Option<usize>> =
+            classes.iter().map(|class| class.parent.and_then(place)).collect();
         let is_inner = |place: usize| parents.contains(&Some(place));
         let pfifo = QueueConfig::Pfifo(config.direct_qlen);
         let leaf = |(place, class): (usize, &&HtbClass)| {
@@ -69,7 +71,10 @@ impl Htb {
         Self {
             leaves: classes.iter().enumerate().map(leaf).collect(),
             tree: Tree::new(
-                classes.iter().zip(&parents).map(|(class, &parent)| Class::new(class, parent, config.r2q)),
+                classes
+                    .iter()
+                    .zip(&parents)
+                    .map(|(class, &parent)| Class::new(class, parent, config.r2q)),
             ),
             filters: config.filters.clone(),
             inner_filters: classes.iter().map(|class| class.filters.clone()).collect(),
@@ -129,7 +134,8 @@ impl Htb {
                 return Some((packet, sojourn));
             }
             if left > 0 {
-                // A leaf that shapes and has nothing yet: the next one's turn, until all have been asked.
+                // A leaf that shapes and has nothing yet: the next one's turn, until all have been
+                // asked.
                 if first == Some(place) {
                     return None;
                 }

@@ -28,8 +28,8 @@ fn packet(dscp: u8, size: u64) -> Packet {
     Packet { size: Bytes::new(size), dscp: Dscp(dscp), flow: Flow::default(), ..Packet::default() }
 }
 
-/// What each kind gets of a line that is always asked, in kbit/s, when each offers `kbps` for 20 s in packets of 1000 B;
-/// the first half is left out.
+/// What each kind gets of a line that is always asked, in kbit/s, when each offers `kbps` for 20 s
+/// in packets of 1000 B; the first half is left out.
 fn shares(script: &str, offered: &[(u8, u64)]) -> Vec<u64> {
     let mut queue = htb(script);
     let mut drops = Vec::new();
@@ -47,7 +47,8 @@ fn shares(script: &str, offered: &[(u8, u64)]) -> Vec<u64> {
             let kind = offered.iter().position(|&(dscp, _)| dscp == packet.dscp.0).unwrap();
             got[kind] += u64::from(now > Time::from_secs(10));
         }
-        let arrival = next.iter().zip(offered).filter(|(_, (_, kbps))| *kbps > 0).map(|(&at, _)| at).min();
+        let arrival =
+            next.iter().zip(offered).filter(|(_, (_, kbps))| *kbps > 0).map(|(&at, _)| at).min();
         now = queue.next_ready(now).into_iter().chain(arrival).min().unwrap_or(end);
     }
     got.iter().map(|packets| packets * 8 / 10).collect()
@@ -70,8 +71,8 @@ fn each_gets_its_rate_and_the_rest_goes_by_rate_to_equals() {
         "parent 1:1 classid 1:10 htb rate 300kbit ceil 1mbit",
         "parent 1:1 classid 1:20 htb rate 600kbit ceil 1mbit",
     ]);
-    // What is left is shared by quantum, which is by rate (Devera 2002 § 3): 300 and 600, and 100 kbit/s in thirds. Quanta of
-    // 3750 and 7500 B are above the least.
+    // What is left is shared by quantum, which is by rate (Devera 2002 § 3): 300 and 600, and 100
+    // kbit/s in thirds. Quanta of 3750 and 7500 B are above the least.
     near(&shares(&two, &[(1, 2_000), (2, 2_000)]), &[333, 667]);
     near(&shares(&two, &[(1, 100), (2, 2_000)]), &[100, 900]);
     near(&shares(&two, &[(1, 2_000), (2, 0)]), &[1_000, 0]);
@@ -134,13 +135,16 @@ fn a_class_is_green_then_yellow_then_red() {
     }
     let mut sent = |ms| {
         let now = Time::from_millis(ms);
-        std::iter::from_fn(|| queue.dequeue(now, &mut drops).map(|_| queue.tree.mode(1))).collect::<Vec<_>>()
+        std::iter::from_fn(|| queue.dequeue(now, &mut drops).map(|_| queue.tree.mode(1)))
+            .collect::<Vec<_>>()
     };
     use Mode::{CanSend, CantSend, MayBorrow};
-    // Two packets of burst, a third into debt; a fourth is borrowed within the ceil's burst, and a fifth.
+    // Two packets of burst, a third into debt; a fourth is borrowed within the ceil's burst, and a
+    // fifth.
     assert_eq!(sent(0), [CanSend, CanSend, MayBorrow, MayBorrow, CantSend]);
     assert_eq!(sent(39), []);
-    // 1000 B of debt at 200 kbit/s are 40 ms. Of its own rate it has 500 B by then: it still borrows.
+    // 1000 B of debt at 200 kbit/s are 40 ms. Of its own rate it has 500 B by then: it still
+    // borrows.
     assert_eq!(sent(40), [CantSend]);
 }
 

@@ -1,7 +1,8 @@
 //! The classes' buckets and modes, and who may send.
 //!
-//! A leaf is at level 0, a class without a parent at the highest. Of the green classes with something to send there is a feed a level and
-//! priority; of the yellow ones each parent has a feed a priority. So a leaf hangs from the level at which it borrows.
+//! A leaf is at level 0, a class without a parent at the highest. Of the green classes with
+//! something to send there is a feed a level and priority; of the yellow ones each parent has a
+//! feed a priority. So a leaf hangs from the level at which it borrows.
 
 use super::super::tbf::cost;
 use super::config::{HtbClass, MAX_DEPTH, PRIORITIES};
@@ -92,10 +93,13 @@ impl Class {
 
     /// Time since the checkpoint.
     fn passed(&self, now: Time) -> i64 {
-        i64::try_from(now.saturating_since(self.checkpoint).as_nanos()).unwrap_or(MEMORY).min(MEMORY)
+        i64::try_from(now.saturating_since(self.checkpoint).as_nanos())
+            .unwrap_or(MEMORY)
+            .min(MEMORY)
     }
 
-    /// Its mode when so much has passed, and how long it keeps it at least (Linux `htb_class_mode`).
+    /// Its mode when so much has passed, and how long it keeps it at least (Linux
+    /// `htb_class_mode`).
     fn mode_after(&self, passed: i64) -> (Mode, i64) {
         let (ceil, rate) = (self.ceil.tokens + passed, self.rate.tokens + passed);
         if ceil < 0 {
@@ -140,7 +144,12 @@ impl Tree {
             let is_inner = classes.iter().any(|class| class.parent.map(usize::from) == Some(place));
             classes[place].level = if is_inner { MAX_DEPTH - 1 - depth } else { 0 };
         }
-        Self { classes, rows: Default::default(), ready: [0; MAX_DEPTH], due: [Time::MAX; MAX_DEPTH] }
+        Self {
+            classes,
+            rows: Default::default(),
+            ready: [0; MAX_DEPTH],
+            due: [Time::MAX; MAX_DEPTH],
+        }
     }
 
     /// The priorities at which green classes of a level have something to send.
@@ -268,13 +277,15 @@ impl Tree {
     /// Ends a leaf's turn.
     pub(super) fn pass(&mut self, leaf: usize, level: usize, prio: usize) {
         match self.classes[leaf].parent {
-            Some(parent) if level > 0 => self.classes[usize::from(parent)].feeds[prio].pass(id(leaf)),
+            Some(parent) if level > 0 => {
+                self.classes[usize::from(parent)].feeds[prio].pass(id(leaf))
+            }
             _ => self.rows[0][prio].pass(id(leaf)),
         }
     }
 
-    /// A leaf has sent a packet, borrowing from a class of `level`, which pays for it from its rate; all up to the root
-    /// pay from their ceil (Linux `htb_charge_class`).
+    /// A leaf has sent a packet, borrowing from a class of `level`, which pays for it from its
+    /// rate; all up to the root pay from their ceil (Linux `htb_charge_class`).
     pub(super) fn charge(&mut self, now: Time, leaf: usize, level: usize, size: Bytes) {
         let mut at = Some(leaf);
         while let Some(place) = at {
@@ -300,7 +311,8 @@ impl Tree {
     /// Its mode is from now on this, and holds for so long at least.
     fn set_change(&mut self, now: Time, place: usize, mode: Mode, keeps: i64) {
         let class = &mut self.classes[place];
-        class.changes = (mode != Mode::CanSend).then(|| now + Duration::from_nanos(keeps.unsigned_abs()));
+        class.changes =
+            (mode != Mode::CanSend).then(|| now + Duration::from_nanos(keeps.unsigned_abs()));
         if let Some(at) = class.changes {
             let due = &mut self.due[class.level];
             *due = at.min(*due);

@@ -19,7 +19,8 @@ pub(in super::super) fn is_script(text: &str) -> bool {
 
 /// Without a comment, `$ ` of a prompt, and sudo.
 fn plain(line: &str) -> &str {
-    let comment = line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
+    let comment =
+        line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
     let line = comment.map_or(line, |(at, _)| &line[..at]).trim();
     let line = if line.starts_with('#') { "" } else { line };
     let line = line.strip_prefix("$ ").unwrap_or(line).trim_start();
@@ -34,7 +35,8 @@ fn prompted(line: &str) -> &str {
 
 fn is_tc(line: &str) -> bool {
     let command = line.split_whitespace().next().unwrap_or_default();
-    ["tc", "$TC", "${TC}"].contains(&command) || (command.ends_with("/tc") && !command.contains('='))
+    ["tc", "$TC", "${TC}"].contains(&command)
+        || (command.ends_with("/tc") && !command.contains('='))
 }
 
 /// The lines for tc, with variables filled in.
@@ -65,7 +67,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
     }
     match begun {
         Some((number, _)) => {
-            Err(QueueConfigError::new("a '\\' at the end, and no line after it".to_owned()).at_line(number))
+            Err(QueueConfigError::new("a '\\' at the end, and no line after it".to_owned())
+                .at_line(number))
         }
         None => Ok(lines),
     }
@@ -103,7 +106,9 @@ fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>,
 /// The value at the beginning of what follows `=`, quoted or a word, and what follows it.
 fn value(text: &str) -> (&str, &str) {
     for quote in ['"', '\''] {
-        if let Some((value, rest)) = text.strip_prefix(quote).and_then(|text| text.split_once(quote)) {
+        if let Some((value, rest)) =
+            text.strip_prefix(quote).and_then(|text| text.split_once(quote))
+        {
             return (value, rest.trim());
         }
     }
@@ -140,7 +145,9 @@ fn fill(text: &str, variables: &Variables) -> Result<String, String> {
         match variables.get(name) {
             Some(value) => filled.push_str(value),
             None if is_name(name) => {
-                return Err(format!("${name} has no value; write '{name}=…' above, or its value here"));
+                return Err(format!(
+                    "${name} has no value; write '{name}=…' above, or its value here"
+                ));
             }
             None => return Err(format!("'${name}' is not known; write its value")),
         }

@@ -1,10 +1,12 @@
-//! A script of `tc qdisc|class|filter add …` lines, pasted as it stands: read into a tree of disciplines, and written back.
+//! A script of `tc qdisc|class|filter add …` lines, pasted as it stands: read into a tree of
+//! disciplines, and written back.
 //!
 //! `text ─▶ lines (variables, comments) ─▶ statement ─▶ tree`
 //!
-//! Comments, `sudo`, prompts, continued lines, `NAME=value` and `$NAME`, and a first `tc qdisc del … root` are understood. A mistake
-//! is answered with the number of the line, the word and the mend; so are rates of children above their parent's ceil, which Linux
-//! lets pass. That filters of one prio are of one kind and protocol is not checked.
+//! Comments, `sudo`, prompts, continued lines, `NAME=value` and `$NAME`, and a first `tc qdisc del
+//! … root` are understood. A mistake is answered with the number of the line, the word and the
+//! mend; so are rates of children above their parent's ceil, which Linux lets pass. That filters of
+//! one prio are of one kind and protocol is not checked.
 
 mod lines;
 mod statement;
@@ -35,7 +37,8 @@ pub(super) fn read(text: &str) -> Result<QueueConfig, QueueConfigError> {
             Some(statement) => Ok(Some(statement)),
             None if tree.is_empty() => Ok(None),
             None => Err(QueueConfigError::new(
-                "'del' would undo what stands above; leave the line out, and what it undoes".to_owned(),
+                "'del' would undo what stands above; leave the line out, and what it undoes"
+                    .to_owned(),
             )),
         };
         let statement = add().map_err(|error: QueueConfigError| error.at_line(line.number))?;

@@ -43,7 +43,11 @@ impl<'a> Statement<'a> {
     pub(super) fn read(words: &'a [&'a str]) -> Result<Option<Self>, QueueConfigError> {
         let (object, verb, mut rest) = match words {
             [object, verb, rest @ ..] => (*object, *verb, rest),
-            _ => return Err(wrong("nothing is added; write 'tc qdisc|class|filter add dev NAME …'")),
+            _ => {
+                return Err(wrong(
+                    "nothing is added; write 'tc qdisc|class|filter add dev NAME …'",
+                ));
+            }
         };
         let object = match object {
             "qdisc" => Object::Qdisc,
@@ -59,7 +63,9 @@ impl<'a> Statement<'a> {
             "add" | "replace" | "change" => {}
             "del" | "delete" => return Ok(None),
             other => {
-                return Err(wrong(&format!("'{other}' adds nothing; write 'add', or leave the line out")));
+                return Err(wrong(&format!(
+                    "'{other}' adds nothing; write 'add', or leave the line out"
+                )));
             }
         }
         let mut statement = Self {
@@ -105,10 +111,13 @@ impl<'a> Statement<'a> {
                     2
                 }
                 "ingress" | "clsact" => {
-                    return Err(wrong("what comes in waits in no queue of this device; leave the line out"));
+                    return Err(wrong(
+                        "what comes in waits in no queue of this device; leave the line out",
+                    ));
                 }
                 "stab" => {
-                    let mend = "write 'overhead BYTES' and 'mpu BYTES' in the classes of htb, or in cake";
+                    let mend =
+                        "write 'overhead BYTES' and 'mpu BYTES' in the classes of htb, or in cake";
                     return Err(wrong(&format!("'stab' is not known; {mend}")));
                 }
                 "protocol" | "proto" if object == Object::Filter => {
@@ -118,8 +127,8 @@ impl<'a> Statement<'a> {
                 "prio" | "preference" | "pref" | "priority" if object == Object::Filter => {
                     let prio = value()?;
                     let number = prio.parse().ok().filter(|&number| number > 0);
-                    let number =
-                        number.ok_or_else(|| wrong(&format!("'{prio}' is not a prio: 1 to 65535")))?;
+                    let number = number
+                        .ok_or_else(|| wrong(&format!("'{prio}' is not a prio: 1 to 65535")))?;
                     statement.prio = Some(number);
                     2
                 }
@@ -132,7 +141,9 @@ impl<'a> Statement<'a> {
             return Err(wrong("'dev' is missing; write 'dev eth0'"));
         }
         if statement.words.is_empty() {
-            return Err(wrong("the line ends where a kind should follow, such as 'htb' or 'fq_codel'"));
+            return Err(wrong(
+                "the line ends where a kind should follow, such as 'htb' or 'fq_codel'",
+            ));
         }
         Ok(Some(statement))
     }

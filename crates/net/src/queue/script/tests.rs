@@ -106,8 +106,14 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
             "tc class add dev eth0 parent 1:1 classid 1:10 htb rate 1mbits",
             "line 3: htb: '1mbits' is not a value of 'rate'",
         ),
-        ("tc class add dev eth0 parent 1:1 classid 1:10 htb prio 1", "line 3: htb: 'rate' is missing"),
-        ("tc class add dev eth0 parent 1:1 classid 1:10 hfsc rate 1mbit", "line 3: no class 'hfsc'"),
+        (
+            "tc class add dev eth0 parent 1:1 classid 1:10 htb prio 1",
+            "line 3: htb: 'rate' is missing",
+        ),
+        (
+            "tc class add dev eth0 parent 1:1 classid 1:10 hfsc rate 1mbit",
+            "line 3: no class 'hfsc'",
+        ),
         (
             "tc class add dev eth0 parent 1:2 classid 1:10 htb rate 1mbit",
             "line 3: there is no class 1:2 above; add it first",
@@ -120,15 +126,24 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
             "tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit",
             "line 3: there is a class 1:1 already",
         ),
-        ("tc class add dev eth0 parent 2: classid 2:1 htb rate 1mbit", "line 3: there is no qdisc 2: above"),
+        (
+            "tc class add dev eth0 parent 2: classid 2:1 htb rate 1mbit",
+            "line 3: there is no qdisc 2: above",
+        ),
         (
             "tc class add dev eth0 parent 1: classid 2:1 htb rate 1mbit",
             "line 3: classid 2:1 is not one of qdisc 1:",
         ),
         ("tc qdisc add dev eth0 root pfifo", "line 3: there is a root already, in line 1"),
-        ("tc qdisc add dev eth0 parent 1:1 handle 1: pfifo", "line 3: handle 1: is in use since line 1"),
+        (
+            "tc qdisc add dev eth0 parent 1:1 handle 1: pfifo",
+            "line 3: handle 1: is in use since line 1",
+        ),
         ("tc qdisc add dev eth0 parent 1:9 pfifo", "line 3: there is no class 1:9 above"),
-        ("tc qdisc add dev eth1 parent 1:1 pfifo", "line 3: dev eth1: a queue is of one device, eth0"),
+        (
+            "tc qdisc add dev eth1 parent 1:1 pfifo",
+            "line 3: dev eth1: a queue is of one device, eth0",
+        ),
         (
             "tc qdisc add dev eth0 parent 1:1 pfifo limit many",
             "line 3: pfifo: 'many' is not a value of 'limit'",
@@ -160,7 +175,10 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
             "tc qdisc add dev eth0 parent 1:1 pfifo limit $((9*9))",
             "line 3: '$(': nothing is computed here; write the result",
         ),
-        ("tc qdisc add dev ${1:-eth0} parent 1:1 pfifo", "line 3: '$1:-eth0' is not known; write its value"),
+        (
+            "tc qdisc add dev ${1:-eth0} parent 1:1 pfifo",
+            "line 3: '$1:-eth0' is not known; write its value",
+        ),
         ("false || tc qdisc add dev eth0 parent 1:1 pfifo", "line 3: 'false' is not tc"),
         (
             "tc qdisc add dev eth0 parent 1:1 pfifo | tc qdisc show",
@@ -203,14 +221,22 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         error(&format!("{root}tc qdisc add dev eth0 parent 1: pfifo"))
             .starts_with("line 2: there is no class 1:0")
     );
-    let classless = "tc qdisc add dev eth0 root handle 1: sfq\ntc qdisc add dev eth0 parent 1:1 pfifo";
-    assert!(error(classless).starts_with("line 2: qdisc 1: is 'sfq limit 127"), "{}", error(classless));
-    let twice =
-        format!("{classes}tc qdisc add dev eth0 parent 1:1 pfifo\ntc qdisc add dev eth0 parent 1:1 sfq");
+    let classless =
+        "tc qdisc add dev eth0 root handle 1: sfq\ntc qdisc add dev eth0 parent 1:1 pfifo";
+    assert!(
+        error(classless).starts_with("line 2: qdisc 1: is 'sfq limit 127"),
+        "{}",
+        error(classless)
+    );
+    let twice = format!(
+        "{classes}tc qdisc add dev eth0 parent 1:1 pfifo\ntc qdisc add dev eth0 parent 1:1 sfq"
+    );
     assert!(error(&twice).starts_with("line 4: 1:1 has a queue already, in line 3"));
     let children = format!(
         "{classes}tc qdisc add dev eth0 parent 1:1 pfifo\ntc class add dev eth0 parent 1:1 classid 1:2 htb rate 1kbit"
     );
-    assert!(error(&children).starts_with("line 4: 1:1 has a queue, in line 3: it cannot have classes"));
+    assert!(
+        error(&children).starts_with("line 4: 1:1 has a queue, in line 3: it cannot have classes")
+    );
     assert!(error("tc qdisc del dev eth0 root").starts_with("no queue is made"));
 }

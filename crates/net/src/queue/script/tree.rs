@@ -7,8 +7,8 @@ use super::super::tc_units::{Printed, Units};
 use super::super::words::Words;
 use super::statement::{Handle, Object, Statement};
 
-/// The prio of the first filter without one; each later one comes before those that are there, but after all with a prio below the
-/// bound (Linux `tcf_auto_prio`, `tc_new_tfilter`).
+/// The prio of the first filter without one; each later one comes before those that are there, but
+/// after all with a prio below the bound (Linux `tcf_auto_prio`, `tc_new_tfilter`).
 const AUTO_PRIO: u16 = 0xc000;
 const AUTO_FROM: u16 = 0x8000;
 
@@ -36,7 +36,11 @@ impl Tree {
         self.qdiscs.is_empty()
     }
 
-    pub(super) fn add(&mut self, line: usize, statement: &Statement<'_>) -> Result<(), QueueConfigError> {
+    pub(super) fn add(
+        &mut self,
+        line: usize,
+        statement: &Statement<'_>,
+    ) -> Result<(), QueueConfigError> {
         if self.is_empty() {
             statement.dev.clone_into(&mut self.dev);
         }
@@ -114,13 +118,20 @@ impl Tree {
             QueueConfig::Htb(htb) => {
                 htb.class(parent.minor, &name)?;
                 if htb.has_children(parent.minor) {
-                    return wrong(format!("class {name} has children; a queue goes into a class without"));
+                    return wrong(format!(
+                        "class {name} has children; a queue goes into a class without"
+                    ));
                 }
                 parent.minor
             }
             // It has one place, whatever its number.
             QueueConfig::Tbf(_) => 1,
-            other => return wrong(format!("qdisc {:x}: is '{other}', which holds no other", parent.major)),
+            other => {
+                return wrong(format!(
+                    "qdisc {:x}: is '{other}', which holds no other",
+                    parent.major
+                ));
+            }
         };
         match self.qdiscs.iter().find(|one| one.parent == Some((place, minor))) {
             Some(there) => {
@@ -134,7 +145,8 @@ impl Tree {
         let Some(id) = statement.handle else {
             return wrong("'classid' is missing; write 'classid 1:10'".to_owned());
         };
-        let Some(parent) = statement.parent.or(statement.root.then_some(Handle { minor: 0, ..id })) else {
+        let Some(parent) = statement.parent.or(statement.root.then_some(Handle { minor: 0, ..id }))
+        else {
             return wrong("'parent' is missing; write 'parent 1:' or 'parent 1:1'".to_owned());
         };
         if id.major != parent.major || id.minor == 0 {
@@ -147,21 +159,28 @@ impl Tree {
             return wrong(format!("no class '{}': there is 'htb'", statement.words[0]));
         };
         let holder = self.holder(parent)?;
-        if let Some(there) = self.qdiscs.iter().find(|one| one.parent == Some((holder, parent.minor))) {
+        if let Some(there) =
+            self.qdiscs.iter().find(|one| one.parent == Some((holder, parent.minor)))
+        {
             let (major, minor, line) = (parent.major, parent.minor, there.line);
             return wrong(format!(
                 "{major:x}:{minor:x} has a queue, in line {line}: it cannot have classes; give them another parent"
             ));
         }
         let above = (parent.minor != 0).then_some(parent.minor);
-        let class = HtbClass::read(id.minor, above, Words::new(statement.words, Units::Tc, CLASS_USAGE))?;
+        let class =
+            HtbClass::read(id.minor, above, Words::new(statement.words, Units::Tc, CLASS_USAGE))?;
         self.htb(parent)?.add(class, id.major, statement.replace)
     }
 
     fn filter(&mut self, statement: &Statement<'_>) -> Result<(), QueueConfigError> {
-        let first = || self.qdiscs.first().and_then(|one| one.major).map(|major| Handle { major, minor: 0 });
+        let first = || {
+            self.qdiscs.first().and_then(|one| one.major).map(|major| Handle { major, minor: 0 })
+        };
         let Some(parent) = statement.parent.or_else(first) else {
-            return wrong("'parent' is missing; write 'parent 1:', and 'handle 1:' at the root".to_owned());
+            return wrong(
+                "'parent' is missing; write 'parent 1:', and 'handle 1:' at the root".to_owned(),
+            );
         };
         let (matches, class) = filter::read(statement.words, statement.ipv6 == Some(true))?;
         let target = match class.split_once(':') {
@@ -247,7 +266,12 @@ impl HtbConfig {
     }
 
     /// Adds a class below one that is there.
-    fn add(&mut self, mut class: HtbClass, major: u16, replace: bool) -> Result<(), QueueConfigError> {
+    fn add(
+        &mut self,
+        mut class: HtbClass,
+        major: u16,
+        replace: bool,
+    ) -> Result<(), QueueConfigError> {
         let name = |minor: u16| format!("{major:x}:{minor:x}");
         if class.parent == Some(class.minor) {
             return wrong(format!(
@@ -257,7 +281,10 @@ impl HtbConfig {
         }
         let there = self.classes.iter().position(|one| one.minor == class.minor);
         if there.is_some_and(|place| !replace || self.classes[place].parent != class.parent) {
-            return wrong(format!("there is a class {} already; take another number", name(class.minor)));
+            return wrong(format!(
+                "there is a class {} already; take another number",
+                name(class.minor)
+            ));
         }
         if let Some(parent) = class.parent {
             let above = self.class(parent, &name(parent))?;

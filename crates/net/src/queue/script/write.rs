@@ -36,7 +36,9 @@ impl Writer<'_> {
                     let minor = class.minor;
                     self.line(
                         "class",
-                        format_args!("parent {major:x}:{parent} classid {major:x}:{minor:x} {class}"),
+                        format_args!(
+                            "parent {major:x}:{parent} classid {major:x}:{minor:x} {class}"
+                        ),
                     );
                 }
                 self.filters(major, "", &htb.filters);

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438).
 
 use super::hystart::HyStart;
-use super::{Ack, CongestionControl, LEAST_THRESHOLD, Window};
+use super::{Ack, CongestionControl, MIN_THRESHOLD, Window};
 use units::{Duration, Time};
 
 /// C, segments per second cubed (RFC 9438 § 5.1).
@@ -10,10 +10,11 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 /// α_cubic before the window is back where it was (RFC 9438 § 4.3).
 const RENO_INCREASE: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// While the path's capacity is unknown the window grows by a twentieth a round trip at least (Linux `bictcp_update`).
+/// While the path's capacity is unknown the window grows by a twentieth a round trip at least
+/// (Linux `bictcp_update`).
 const FIRST_GROWTH: f64 = 1.0 / 20.0;
 /// The window grows at most by half in a round trip (RFC 9438 § 4.2).
-const MOST_GROWTH: f64 = 1.5;
+const MAX_GROWTH: f64 = 1.5;
 
 #[derive(Default)]
 pub(in crate::tcp) struct Cubic {
@@ -70,7 +71,7 @@ impl Cubic {
             return;
         }
         let rtt = ack.smoothed_rtt.unwrap_or_default();
-        let target = epoch.window(ack.now + rtt).clamp(cwnd, MOST_GROWTH * cwnd);
+        let target = epoch.window(ack.now + rtt).clamp(cwnd, MAX_GROWTH * cwnd);
         let least = if largest == 0.0 { FIRST_GROWTH } else { 0.0 };
         window.cwnd += ((target - cwnd) / cwnd).max(least) * acked;
     }
@@ -110,7 +111,7 @@ impl CongestionControl for Cubic {
         self.largest = if cwnd < self.largest { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         self.before = cwnd;
         self.epoch = None;
-        (cwnd * BETA).max(LEAST_THRESHOLD)
+        (cwnd * BETA).max(MIN_THRESHOLD)
     }
 
     /// RFC 9438 § 4.8: after a time-out the curve begins anew, from where slow start ends.
@@ -137,7 +138,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Feeds a window's worth of acknowledgements a round trip; gives (seconds since the start, window) a round.
+    /// Feeds a window's worth of acknowledgements a round trip; gives (seconds since the start,
+    /// window) a round.
     fn rounds(cubic: &mut Cubic, window: &mut Window, from: Time, rounds: u64) -> Vec<(f64, f64)> {
         let mut seen = Vec::new();
         for round in 0..rounds {
@@ -153,7 +155,8 @@ mod tests {
 
     #[test]
     fn the_window_follows_the_curve_of_rfc_9438() {
-        let (mut cubic, mut window) = (Cubic::default(), Window { cwnd: 1_000.0, ssthresh: f64::INFINITY });
+        let (mut cubic, mut window) =
+            (Cubic::default(), Window { cwnd: 1_000.0, ssthresh: f64::INFINITY });
         window.ssthresh = cubic.on_congestion(&window);
         window.cwnd = window.ssthresh;
         assert_eq!(window.cwnd, 700.0);
@@ -161,17 +164,22 @@ mod tests {
         let k = libm::cbrt(1_000.0 * (1.0 - BETA) / C);
         for (t, cwnd) in rounds(&mut cubic, &mut window, Time::ZERO, 150) {
             let curve = C * (t - k) * (t - k) * (t - k) + 1_000.0;
-            assert!((cwnd - curve).abs() < 0.01 * curve, "{cwnd} at {t} s, where the curve is {curve}");
+            assert!(
+                (cwnd - curve).abs() < 0.01 * curve,
+                "{cwnd} at {t} s, where the curve is {curve}"
+            );
         }
     }
 
     #[test]
     fn a_small_window_grows_as_reno_would() {
-        let (mut cubic, mut window) = (Cubic::default(), Window { cwnd: 20.0, ssthresh: f64::INFINITY });
+        let (mut cubic, mut window) =
+            (Cubic::default(), Window { cwnd: 20.0, ssthresh: f64::INFINITY });
         window.ssthresh = cubic.on_congestion(&window);
         window.cwnd = window.ssthresh;
         let seen = rounds(&mut cubic, &mut window, Time::ZERO, 10);
-        // α = 0.53 segments a round trip (§ 4.3), where the cubic curve would have gained more slowly.
+        // α = 0.53 segments a round trip (§ 4.3), where the cubic curve would have gained more
+        // slowly.
         let gained = seen[9].1 - 14.0;
         assert!((4.8..5.9).contains(&gained), "{gained}");
     }
@@ -190,7 +198,8 @@ mod tests {
 
     #[test]
     fn time_without_use_of_the_window_does_not_count() {
-        let (mut cubic, mut window) = (Cubic::default(), Window { cwnd: 100.0, ssthresh: f64::INFINITY });
+        let (mut cubic, mut window) =
+            (Cubic::default(), Window { cwnd: 100.0, ssthresh: f64::INFINITY });
         window.ssthresh = cubic.on_congestion(&window);
         window.cwnd = window.ssthresh;
         cubic.on_ack(&Ack::of_one(Time::ZERO, RTT), &mut window);

@@ -1,5 +1,5 @@
-//! HyStart: the end of slow start before it loses (Ha, Rhee: Taming the elephants, Computer Networks 55(9), 2011), as in
-//! Linux `net/ipv4/tcp_cubic.c`, whose constants these are.
+//! HyStart: the end of slow start before it loses (Ha, Rhee: Taming the elephants, Computer
+//! Networks 55(9), 2011), as in Linux `net/ipv4/tcp_cubic.c`, whose constants these are.
 
 use super::Ack;
 use units::{Duration, Time};
@@ -12,9 +12,10 @@ const ACK_SPACING: Duration = Duration::from_millis(2);
 const TRAIN_SLACK: Duration = Duration::from_millis(1);
 /// Round trips looked at in a round (`HYSTART_MIN_SAMPLES`).
 const SAMPLES: u32 = 8;
-/// How much the delay must rise: an eighth of the least one, within these (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
-const LEAST_RISE: Duration = Duration::from_millis(4);
-const MOST_RISE: Duration = Duration::from_millis(16);
+/// How much the delay must rise: an eighth of the least one, within these (`HYSTART_DELAY_MIN`,
+/// `HYSTART_DELAY_MAX`).
+const MIN_RISE: Duration = Duration::from_millis(4);
+const MAX_RISE: Duration = Duration::from_millis(16);
 
 /// What is seen of the current round.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,6 +70,6 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        current > least + (least / 8).max(LEAST_RISE).min(MOST_RISE)
+        current > least + (least / 8).max(MIN_RISE).min(MAX_RISE)
     }
 }

@@ -17,7 +17,7 @@ use units::{Bitrate, Duration, Stream, Time};
 /// The initial window (RFC 6928).
 pub(super) const INITIAL_WINDOW: f64 = 10.0;
 /// No threshold is set below (RFC 5681 eq. 4).
-const LEAST_THRESHOLD: f64 = 2.0;
+const MIN_THRESHOLD: f64 = 2.0;
 
 /// What a congestion control sets.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +38,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Slow start (RFC 5681 § 3.1, counting as RFC 3465 with L as many as were acknowledged): returns what is left of
-    /// `acked` above the threshold.
+    /// Slow start (RFC 5681 § 3.1, counting as RFC 3465 with L as many as were acknowledged):
+    /// returns what is left of `acked` above the threshold.
     fn slow_start(&mut self, acked: f64) -> f64 {
         let grown = (self.cwnd + acked).min(self.ssthresh);
         let left = acked - (grown - self.cwnd);
@@ -87,8 +87,8 @@ pub(super) struct Ack {
 
 /// What a congestion control does.
 trait CongestionControl {
-    /// An acknowledgement came. Not called while the window is being reduced, but for a control that
-    /// [governs recovery](Self::governs_recovery).
+    /// An acknowledgement came. Not called while the window is being reduced, but for a control
+    /// that [governs recovery](Self::governs_recovery).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
     /// Congestion was found, once an episode; returns the threshold to go down to.
     fn on_congestion(&mut self, window: &Window) -> f64;
@@ -98,7 +98,8 @@ trait CongestionControl {
     fn on_undo(&mut self) {}
     /// Data is sent again after a time with nothing in flight.
     fn on_restart(&mut self, _now: Time, _idle: Duration) {}
-    /// Whether it sets the window while losses are repaired, instead of proportional rate reduction.
+    /// Whether it sets the window while losses are repaired, instead of proportional rate
+    /// reduction.
     fn governs_recovery(&self) -> bool {
         false
     }

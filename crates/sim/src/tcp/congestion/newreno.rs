@@ -1,7 +1,7 @@
-//! NewReno (RFC 5681, RFC 6582): a segment more a round trip, half the window at congestion. The repair of losses
-//! itself is the sender's, with selective acknowledgements.
+//! NewReno (RFC 5681, RFC 6582): a segment more a round trip, half the window at congestion. The
+//! repair of losses itself is the sender's, with selective acknowledgements.
 
-use super::{Ack, CongestionControl, LEAST_THRESHOLD, Window};
+use super::{Ack, CongestionControl, MIN_THRESHOLD, Window};
 
 pub(in crate::tcp) struct NewReno;
 
@@ -21,6 +21,6 @@ impl CongestionControl for NewReno {
 
     /// RFC 5681 eq. 4, of the window as in Linux (`tcp_reno_ssthresh`).
     fn on_congestion(&mut self, window: &Window) -> f64 {
-        (window.cwnd / 2.0).max(LEAST_THRESHOLD)
+        (window.cwnd / 2.0).max(MIN_THRESHOLD)
     }
 }

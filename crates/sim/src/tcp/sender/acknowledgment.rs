@@ -9,7 +9,12 @@ use crate::tcp::segment::Segment;
 use units::{Duration, Time};
 
 impl TcpSender {
-    pub(super) fn on_acknowledgment(&mut self, now: Time, segment: &Segment, out: &mut impl TcpOutbox) {
+    pub(super) fn on_acknowledgment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut impl TcpOutbox,
+    ) {
         if segment.acknowledgment > self.next {
             debug_assert!(false, "an acknowledgement of what was never sent");
             return;
@@ -29,7 +34,8 @@ impl TcpSender {
                 undo.unexplained = undo.unexplained.saturating_sub(1);
             }
         }
-        let (lost, look_again) = self.rack.detect(now, self.is_repairing(), &self.rtt, &mut self.out);
+        let (lost, look_again) =
+            self.rack.detect(now, self.is_repairing(), &self.rtt, &mut self.out);
         let delivered = self.delivery.delivered() - delivered_before;
         self.answer(segment, advanced, duplicate);
         let ack = Ack {
@@ -61,18 +67,25 @@ impl TcpSender {
         self.transmit(now, out);
     }
 
-    /// Whether the first block reports a duplicate (RFC 2883 § 4): it lies below what is acknowledged, or within the second.
+    /// Whether the first block reports a duplicate (RFC 2883 § 4): it lies below what is
+    /// acknowledged, or within the second.
     pub(super) fn duplicate(&self, segment: &Segment) -> bool {
         let Some((from, upto)) = segment.sack[0] else { return false };
         let within = |(start, end): (u64, u64)| start <= from && upto <= end;
         upto <= segment.acknowledgment || segment.sack[1].is_some_and(within)
     }
 
-    /// Takes what the segment acknowledges off the retransmission queue. Returns the newest round trip.
-    pub(super) fn deliver(&mut self, now: Time, segment: &Segment, advanced: bool) -> Option<Duration> {
+    /// Takes what the segment acknowledges off the retransmission queue. Returns the newest round
+    /// trip.
+    pub(super) fn deliver(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        advanced: bool,
+    ) -> Option<Duration> {
         let (delivery, rack, least) = (&mut self.delivery, &mut self.rack, self.rtt.least());
-        // Karn: only what was sent once tells a round trip. The oldest includes the wait for a delayed acknowledgement, as
-        // the time-out must; the newest is the path's.
+        // Karn: only what was sent once tells a round trip. The oldest includes the wait for a
+        // delayed acknowledgement, as the time-out must; the newest is the path's.
         let (mut oldest, mut newest) = (None, None);
         let mut each = |sent: &Sent, first_arrived: bool| {
             delivery.on_delivered(now, sent.snapshot, sent.at);
@@ -89,8 +102,8 @@ impl TcpSender {
             self.acknowledged = segment.acknowledgment;
             self.out.acknowledge(segment.acknowledgment, |sent| {
                 if !sent.sacked {
-                    // The echo is older than the retransmission: it was the first transmission that arrived (RFC 8985 § 6.2
-                    // step 2).
+                    // The echo is older than the retransmission: it was the first transmission that
+                    // arrived (RFC 8985 § 6.2 step 2).
                     let first = segment.echo.is_some_and(|echo| echo < sent.at);
                     each(sent, sent.ever_retransmitted && first);
                 }
@@ -103,7 +116,8 @@ impl TcpSender {
         }
         match (oldest, segment.echo) {
             (Some(oldest), _) => self.rtt.measured(oldest),
-            // Everything was retransmitted: the time stamp tells which transmission it was (RFC 7323 § 4).
+            // Everything was retransmitted: the time stamp tells which transmission it was (RFC
+            // 7323 § 4).
             (None, Some(echo)) if advanced => self.rtt.measured(now.saturating_since(echo)),
             _ => {}
         }

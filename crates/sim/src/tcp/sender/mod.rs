@@ -1,5 +1,5 @@
-//! The sending end of a flow. It opens the connection ([`open`](TcpSender::open)); then acknowledgements and timers come in, and
-//! segments go out: a file each.
+//! The sending end of a flow. It opens the connection ([`open`](TcpSender::open)); then
+//! acknowledgements and timers come in, and segments go out: a file each.
 
 mod acknowledgment;
 mod record;
@@ -64,7 +64,8 @@ pub(crate) struct TcpSender {
     congestion: Congestion,
     state: State,
     undo: Option<Undo>,
-    /// When the first of the retransmissions left that were under way when the newest did (Linux `retrans_stamp`).
+    /// When the first of the retransmissions left that were under way when the newest did (Linux
+    /// `retrans_stamp`).
     retransmitting_since: Option<Time>,
     /// The offset up to which a probe was sent, and whether that was a retransmission.
     probe: Option<(u64, bool)>,
@@ -131,7 +132,8 @@ impl TcpSender {
         std::mem::take(&mut self.round_trips)
     }
 
-    /// When each page was there, and how long that took, in seconds; nothing of an application without pages.
+    /// When each page was there, and how long that took, in seconds; nothing of an application
+    /// without pages.
     pub(crate) fn take_pages(&mut self) -> Option<Vec<(Time, f64)>> {
         self.application.take_loaded()
     }
@@ -175,7 +177,8 @@ impl TcpSender {
         }
     }
 
-    /// Sends the SYN, again and again as long as nothing is heard (RFC 9293 § 3.8.3, RFC 6298 § 5.7).
+    /// Sends the SYN, again and again as long as nothing is heard (RFC 9293 § 3.8.3, RFC 6298 §
+    /// 5.7).
     fn open(&mut self, now: Time, out: &mut impl TcpOutbox) {
         if matches!(self.connection, Connection::Opening(_)) {
             self.rtt.back_off();
@@ -206,7 +209,8 @@ impl TcpSender {
                 self.rtt.path_measured(now, rtt);
                 self.rtt.answered();
                 (self.connection, self.peer_window) = (Connection::Open, segment.window);
-                (self.ecn_agreed, self.peer_echo) = (self.ecn && segment.ece, Some(segment.timestamp));
+                (self.ecn_agreed, self.peer_echo) =
+                    (self.ecn && segment.ece, Some(segment.timestamp));
                 self.last_sent = now;
                 let answer = self.acknowledgment(now);
                 self.emit_bare(now, answer, out);

@@ -1,4 +1,5 @@
-//! How congestion is answered: reduction, repair, and taking it back (RFC 5681, RFC 6582, RFC 4015).
+//! How congestion is answered: reduction, repair, and taking it back (RFC 5681, RFC 6582, RFC
+//! 4015).
 
 use super::TcpSender;
 use crate::tcp::congestion::{Ack, Repair, Window};
@@ -32,7 +33,9 @@ impl TcpSender {
     pub(super) fn answer(&mut self, segment: &Segment, advanced: bool, duplicate: bool) {
         self.undo_if_spurious(segment, advanced);
         match self.state {
-            State::Reducing { until, repairing, reduction } if self.has_reduced(until, repairing) => {
+            State::Reducing { until, repairing, reduction }
+                if self.has_reduced(until, repairing) =>
+            {
                 if !self.congestion.governs_recovery() {
                     self.window.cwnd = reduction.ssthresh;
                 }
@@ -60,17 +63,20 @@ impl TcpSender {
         debug_assert!(self.out.lost() == 0 || self.is_repairing(), "losses are repaired");
     }
 
-    /// A repair ends with what was sent before it; without a loss it takes one acknowledgement more, as the one before may
-    /// still echo the mark that is being answered (Linux `tcp_fastretrans_alert`, `TCP_CA_CWR`).
+    /// A repair ends with what was sent before it; without a loss it takes one acknowledgement
+    /// more, as the one before may still echo the mark that is being answered (Linux
+    /// `tcp_fastretrans_alert`, `TCP_CA_CWR`).
     fn has_reduced(&self, until: u64, repairing: bool) -> bool {
         self.acknowledged > until || (repairing && self.acknowledged == until)
     }
 
-    /// A reduction was for nothing if what was sent first arrived (RFC 3522: the echo is older than the retransmission), or if
-    /// every retransmission is reported as a duplicate (Linux `tcp_may_undo`).
+    /// A reduction was for nothing if what was sent first arrived (RFC 3522: the echo is older than
+    /// the retransmission), or if every retransmission is reported as a duplicate (Linux
+    /// `tcp_may_undo`).
     pub(super) fn undo_if_spurious(&mut self, segment: &Segment, advanced: bool) {
         let Some(undo) = self.undo else { return };
-        let first = advanced && undo.since.is_some_and(|since| segment.echo.is_some_and(|echo| echo < since));
+        let first = advanced
+            && undo.since.is_some_and(|since| segment.echo.is_some_and(|echo| echo < since));
         let all_duplicate = undo.since.is_some() && undo.unexplained == 0;
         if !first && !all_duplicate {
             return;
@@ -116,15 +122,17 @@ impl TcpSender {
         self.state = State::Reducing { until: self.next, reduction, repairing };
     }
 
-    /// What to come back to from here. Retransmissions that an earlier reduction has under way still count: their arrival is no sign
-    /// that this one is for nothing (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
+    /// What to come back to from here. Retransmissions that an earlier reduction has under way
+    /// still count: their arrival is no sign that this one is for nothing (Linux `tcp_init_undo`,
+    /// `tcp_retrans_stamp_cleanup`).
     pub(super) fn undo_point(&self) -> Undo {
         let under_way = self.out.retransmitted();
         let since = self.retransmitting_since.filter(|_| under_way > 0);
         Undo { window: self.window, since, unexplained: under_way }
     }
 
-    /// Sets the window after an acknowledgement; only one that advances grows it (Linux `tcp_may_raise_cwnd`).
+    /// Sets the window after an acknowledgement; only one that advances grows it (Linux
+    /// `tcp_may_raise_cwnd`).
     pub(super) fn set_window(&mut self, ack: &Ack, advanced: bool) {
         if self.congestion.governs_recovery() {
             self.congestion.on_ack(ack, &mut self.window);

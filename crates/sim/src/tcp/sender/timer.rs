@@ -7,8 +7,8 @@ use units::{Duration, Time};
 
 /// A connection is given up after so many time-outs in a row (Linux `net.ipv4.tcp_retries2`).
 const RETRIES: u32 = 15;
-/// A probe waits this much beside two round trips, and more if a single segment's acknowledgement may be delayed (RFC 8985
-/// § 7.2; Linux `TCP_TIMEOUT_MIN`, `TCP_RTO_MIN`).
+/// A probe waits this much beside two round trips, and more if a single segment's acknowledgement
+/// may be delayed (RFC 8985 § 7.2; Linux `TCP_TIMEOUT_MIN`, `TCP_RTO_MIN`).
 const PROBE_SLACK: Duration = Duration::from_millis(2);
 const PROBE_DELAYED_ACK: Duration = Duration::from_millis(200);
 
@@ -29,7 +29,8 @@ impl TcpSender {
             Timer::Retransmission => self.on_timeout(now),
             Timer::Probe => self.send_probe(now, out),
             Timer::Reordering => {
-                let (lost, again) = self.rack.detect(now, self.is_repairing(), &self.rtt, &mut self.out);
+                let (lost, again) =
+                    self.rack.detect(now, self.is_repairing(), &self.rtt, &mut self.out);
                 if lost > 0 && !self.is_repairing() {
                     self.counters.recoveries += 1;
                     self.reduce(true);
@@ -77,7 +78,8 @@ impl TcpSender {
 
     /// RFC 8985 § 7.3: a new segment if there is one, else the last one again.
     pub(super) fn send_probe(&mut self, now: Time, out: &mut impl TcpOutbox) {
-        let fresh = self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
+        let fresh =
+            self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
         let retransmission = fresh.is_none();
         let sent = match (fresh, self.out.last().copied()) {
             (Some(payload), _) => self.send_new(now, payload, out),
@@ -90,8 +92,8 @@ impl TcpSender {
         self.timer = Some((now + self.rtt.timeout(), Timer::Retransmission));
     }
 
-    /// Sets the timer after something was acknowledged or sent: for a probe if nothing is known to be amiss, no later than the
-    /// time-out (RFC 8985 § 7.2), else for the time-out.
+    /// Sets the timer after something was acknowledged or sent: for a probe if nothing is known to
+    /// be amiss, no later than the time-out (RFC 8985 § 7.2), else for the time-out.
     pub(super) fn set_timer(&mut self, now: Time) {
         if self.out.is_empty() {
             self.timer = None;

@@ -10,10 +10,12 @@ use crate::tcp::segment::{MAX_SEGMENT, Segment};
 use net::Ecn;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// The pacing rate that sizes bursts and small queues, relative to cwnd / RTT (Linux `tcp_pacing_ss_ratio`, `…_ca_ratio`).
+/// The pacing rate that sizes bursts and small queues, relative to cwnd / RTT (Linux
+/// `tcp_pacing_ss_ratio`, `…_ca_ratio`).
 const SLOW_START_PACING: f64 = 2.0;
 const AVOIDANCE_PACING: f64 = 1.2;
-/// A window of a third and more is never held back for a fuller burst (Linux `net.ipv4.tcp_tso_win_divisor`).
+/// A window of a third and more is never held back for a fuller burst (Linux
+/// `net.ipv4.tcp_tso_win_divisor`).
 const BURST_SHARE: f64 = 3.0;
 
 /// Whether it is the window that holds the sender back (Linux `tcp_cwnd_validate`).
@@ -67,17 +69,24 @@ impl TcpSender {
         self.note_usage(window_limited);
     }
 
-    /// Linux `tcp_tso_should_defer`: with offload, more of the window may soon be free for a fuller burst.
+    /// Linux `tcp_tso_should_defer`: with offload, more of the window may soon be free for a fuller
+    /// burst.
     pub(super) fn awaits_fuller_burst(&self, room: f64, burst: u64) -> bool {
         let enough = (burst as f64).min((self.window.cwnd / BURST_SHARE).max(1.0));
         room < enough && !self.is_repairing() && !self.out.is_empty()
     }
 
     /// Sends new segments that leave together.
-    pub(super) fn send_burst(&mut self, now: Time, segments: u64, out: &mut impl TcpOutbox) -> bool {
+    pub(super) fn send_burst(
+        &mut self,
+        now: Time,
+        segments: u64,
+        out: &mut impl TcpOutbox,
+    ) -> bool {
         let mut sent = Bytes::ZERO;
         for _ in 0..segments {
-            let next = self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
+            let next =
+                self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
             let Some(payload) = next else { break };
             if !self.send_new(now, payload, out) {
                 return false;
@@ -147,7 +156,8 @@ impl TcpSender {
         }
     }
 
-    /// Hands a segment to the host. Returns whether it got in; if not, that is congestion too (Linux `tcp_transmit_skb`).
+    /// Hands a segment to the host. Returns whether it got in; if not, that is congestion too
+    /// (Linux `tcp_transmit_skb`).
     pub(super) fn emit(
         &mut self,
         now: Time,
@@ -184,8 +194,8 @@ impl TcpSender {
         true
     }
 
-    /// After a time with nothing to send the window is too old to be trusted: it is halved for every time-out that passed, down
-    /// to the initial one (RFC 2861; Linux `tcp_cwnd_restart`).
+    /// After a time with nothing to send the window is too old to be trusted: it is halved for
+    /// every time-out that passed, down to the initial one (RFC 2861; Linux `tcp_cwnd_restart`).
     pub(super) fn restart(&mut self, now: Time) {
         let idle = now.saturating_since(self.last_sent);
         self.congestion.on_restart(now, idle);
@@ -214,7 +224,8 @@ impl TcpSender {
 
     /// Linux `tcp_is_cwnd_limited`: in slow start a half-used window still grows.
     pub(super) fn is_window_limited(&self) -> bool {
-        self.usage.limited || (self.window.in_slow_start() && self.window.cwnd < 2.0 * self.usage.most as f64)
+        self.usage.limited
+            || (self.window.in_slow_start() && self.window.cwnd < 2.0 * self.usage.most as f64)
     }
 
     /// The pacing rate: the control's, or what Linux sizes bursts and small queues by.

@@ -22,7 +22,8 @@ impl Path {
         Self { loss, index: 0, delay_based: Bitrate::from_mbps(4) }
     }
 
-    /// `count` observations at the estimate's own rate (at most the delay-based one), of which `percent` is lost.
+    /// `count` observations at the estimate's own rate (at most the delay-based one), of which
+    /// `percent` is lost.
     fn run(&mut self, count: u64, percent: u64) -> &mut Self {
         for _ in 0..count {
             let rate = self.loss.rate().unwrap_or(self.delay_based).min(self.delay_based);
@@ -118,8 +119,8 @@ fn with_a_short_buffer_less_loss_is_too_much() {
         path.run(20, 0).run(100, 15).kbps()
     };
     let unknown = settled(BufferHint::None);
-    // At 1 Mbit/s 16 kB drain in 128 ms: above 10 % lower rates are preferred, not above 20 %, and 15 % are too much down to
-    // 683 kbit/s; 32 kB drain in 256 ms.
+    // At 1 Mbit/s 16 kB drain in 128 ms: above 10 % lower rates are preferred, not above 20 %, and
+    // 15 % are too much down to 683 kbit/s; 32 kB drain in 256 ms.
     assert!(settled(BufferHint::Size(Bytes::new(16_000))) < unknown * 4 / 5);
     assert_eq!(settled(BufferHint::Size(Bytes::new(32_000))), unknown);
 }

@@ -6,14 +6,16 @@ use super::super::terminal::Equipment;
 use super::{Cellular, DOWN, Event, RESPONSE, UP};
 use crate::packet::Direction;
 
-/// Between two reports of a channel, and how old one is when it is used: 5 ms are a usual period (36.213 table 7.2.2-1A: 2 to 160 ms), then four
-/// subframes to the base station and two to make use of it.
+/// Between two reports of a channel, and how old one is when it is used: 5 ms are a usual period
+/// (36.213 table 7.2.2-1A: 2 to 160 ms), then four subframes to the base station and two to make
+/// use of it.
 const REPORT_PERIOD: u64 = 5;
 const REPORT_AGE: u64 = 6;
-/// Over how many subframes interference is averaged in what a terminal reports. Ours: about the time in which a burst of a video frame passes.
+/// Over how many subframes interference is averaged in what a terminal reports. Ours: about the
+/// time in which a burst of a video frame passes.
 const AVERAGE: f64 = 100.0;
 /// What power control takes off at most, as a ratio: 54 dB (36.942 § 12.1.4).
-const LEAST_POWER: f64 = 3.981e-6;
+const MIN_POWER: f64 = 3.981e-6;
 
 impl Cellular {
     /// What was sent in this subframe meets what others sent.
@@ -55,7 +57,8 @@ impl Cellular {
             power * gain / (self.cells[block.cell].interference + self.noise)
         } else {
             let loads = self.cells.iter().map(|cell| cell.load);
-            self.power * gain / (self.interference_down(terminal, block.cell, loads) + terminal.noise)
+            self.power * gain
+                / (self.interference_down(terminal, block.cell, loads) + terminal.noise)
         };
         let gains = terminal.ways[block.direction].fading.at(subframe, &self.cosines);
         let block = &mut self.blocks[index];
@@ -92,12 +95,13 @@ impl Cellular {
     pub(super) fn power_up(&self, terminal: &Equipment, resource_blocks: u8) -> f64 {
         let Some(cell) = terminal.cell else { return 0.0 };
         let loss = 1.0 / terminal.position.gains[cell];
-        let controlled = (loss / self.full_power_loss).clamp(LEAST_POWER, 1.0);
+        let controlled = (loss / self.full_power_loss).clamp(MIN_POWER, 1.0);
         let third = f64::from(self.resource_blocks) / 3.0;
         terminal.power * (controlled / third).min(1.0 / f64::from(resource_blocks.max(1)))
     }
 
-    /// The base station has heard of a terminal's channel by now: what is sent to it next follows that.
+    /// The base station has heard of a terminal's channel by now: what is sent to it next follows
+    /// that.
     pub(super) fn hear_channel(&mut self, place: usize, direction: usize, subframe: u64) {
         let measured = subframe.saturating_sub(REPORT_AGE) / REPORT_PERIOD * REPORT_PERIOD;
         let terminal = &self.terminals[place];
@@ -150,9 +154,10 @@ impl Cellular {
     }
 }
 
-/// The SINR over AWGN that carries as much as this channel does in each layer, the power shared among them. One layer has both antennas
-/// combined; two have one each, as a zero-forcing receiver leaves them (Winters, Salz & Gitlin 1994, "The impact of antenna diversity on the capacity
-/// of wireless communication systems", § II).
+/// The SINR over AWGN that carries as much as this channel does in each layer, the power shared
+/// among them. One layer has both antennas combined; two have one each, as a zero-forcing receiver
+/// leaves them (Winters, Salz & Gitlin 1994, "The impact of antenna diversity on the capacity of
+/// wireless communication systems", § II).
 fn of_layers(sinr: f64, gains: &Gains, layers: u8) -> f64 {
     if layers == 1 {
         link::effective(gains.iter().map(|[one, other]| sinr * (one + other)))

@@ -7,12 +7,13 @@ use super::{Block, Cellular, Event, RESPONSE, UP, at, eighth};
 use crate::access::CellEvents;
 use crate::packet::Direction;
 
-/// After so many subframes without the rest an RLC receiver reports what is missing (t-Reordering, 36.331 § 6.3.2: 0 to 200 ms; 35 ms is the
-/// default of 36.331 § 9.2.1.1 for signalling).
+/// After so many subframes without the rest an RLC receiver reports what is missing (t-Reordering,
+/// 36.331 § 6.3.2: 0 to 200 ms; 35 ms is the default of 36.331 § 9.2.1.1 for signalling).
 const REORDERING: u64 = 35;
 
 impl Cellular {
-    /// A block of one terminal with so much room, filled by priority: first what is guaranteed, then the rest.
+    /// A block of one terminal with so much room, filled by priority: first what is guaranteed,
+    /// then the rest.
     pub(super) fn build(
         &mut self,
         place: usize,
@@ -91,7 +92,8 @@ impl Cellular {
         let (place, direction) = (block.terminal, block.direction);
         let way = &mut self.terminals[place].ways[direction];
         way.in_flight -= 1;
-        let mut outlet = Outlet { passage: &mut way.passage, direction: Direction::ALL[direction], events };
+        let mut outlet =
+            Outlet { passage: &mut way.passage, direction: Direction::ALL[direction], events };
         let mut wants_more = false;
         for &(bearer, start) in &block.pieces {
             let of = &mut way.bearers[bearer];
@@ -119,7 +121,8 @@ impl Cellular {
 
     pub(super) fn repeat(&mut self, subframe: u64, index: usize, events: &mut impl CellEvents) {
         let block = &self.blocks[index];
-        let (place, direction, resource_blocks) = (block.terminal, block.direction, block.resource_blocks);
+        let (place, direction, resource_blocks) =
+            (block.terminal, block.direction, block.resource_blocks);
         if direction == UP {
             self.terminals[place].uplink.busy &= !(1 << eighth(subframe));
         }

@@ -5,10 +5,12 @@
 //! up:   packet ─▶ bearer ─▶ scheduling request ─▶ grant ─▶ 4 ms ─▶ transport block, with a buffer status report ─▶ likewise
 //! ```
 //!
-//! What it leaves out: control channels (a CQI, a grant and an acknowledgement always arrive), radio link failure (who is out of reach goes on
-//! trying), admission control (guarantees may be more than the cell has, and then starve the rest), power saving (DRX), random access, carrier
-//! aggregation, header compression; layers of a block share its fate; a band is scheduled as a whole, not by its better parts; the fast
-//! fading of a terminal is the same in whichever cell, and interferers have none.
+//! What it leaves out: control channels (a CQI, a grant and an acknowledgement always arrive),
+//! radio link failure (who is out of reach goes on trying), admission control (guarantees may be
+//! more than the cell has, and then starve the rest), power saving (DRX), random access, carrier
+//! aggregation, header compression; layers of a block share its fate; a band is scheduled as a
+//! whole, not by its better parts; the fast fading of a terminal is the same in whichever cell, and
+//! interferers have none.
 
 mod air;
 mod block;
@@ -26,15 +28,18 @@ use crate::accounting::Accounting;
 use crate::packet::{Direction, HostId, Packet};
 use units::{Bitrate, Decibels, Duration, Seed, Time};
 
-/// From a transmission to its acknowledgement, from that to the repetition, and from a grant to its use (36.213 § 7.3, § 8, § 10.2: four
-/// subframes in FDD).
+/// From a transmission to its acknowledgement, from that to the repetition, and from a grant to its
+/// use (36.213 § 7.3, § 8, § 10.2: four subframes in FDD).
 const RESPONSE: u64 = 4;
-/// What a base station grants to one who asked, as it cannot know how much waits: enough for a report and a packet of voice. Ours.
+/// What a base station grants to one who asked, as it cannot know how much waits: enough for a
+/// report and a packet of voice. Ours.
 const FIRST_GRANT: u64 = 100;
-/// Thermal noise in a resource block of 180 kHz at 290 K: −174 dBm/Hz (25.814 table A.2.1.1-3), in dBm.
+/// Thermal noise in a resource block of 180 kHz at 290 K: −174 dBm/Hz (25.814 table A.2.1.1-3), in
+/// dBm.
 const NOISE: f64 = -174.0 + 52.552_725;
-/// Power control (36.942 § 12.1.4, set 1): a path of this loss has a terminal at full power for a third of the band, and each decibel less
-/// takes a decibel off, down to −54 dB. The values are those of 5, 10, 15 and 20 MHz.
+/// Power control (36.942 § 12.1.4, set 1): a path of this loss has a terminal at full power for a
+/// third of the band, and each decibel less takes a decibel off, down to −54 dB. The values are
+/// those of 5, 10, 15 and 20 MHz.
 const FULL_POWER_LOSS: [(u8, f64); 4] = [(100, 109.0), (75, 110.0), (50, 112.0), (0, 115.0)];
 
 /// A host, its name, and what terminal it is.
@@ -116,7 +121,8 @@ pub(crate) struct Cellular {
     full_power_loss: f64,
     /// Priorities of what bearers have above their guarantees.
     priorities: Vec<u8>,
-    /// The places of bearers in the order in which a block is filled: with what is guaranteed, and with the rest.
+    /// The places of bearers in the order in which a block is filled: with what is guaranteed, and
+    /// with the rest.
     orders: [Vec<usize>; 2],
     map: Map,
     cosines: Cosines,
@@ -148,7 +154,15 @@ impl Cellular {
         let full = FULL_POWER_LOSS.iter().find(|(blocks, _)| resource_blocks >= *blocks);
         let fading = Kind::new(&config.fast_fading);
         let equipment = terminals.iter().map(|(_, name, terminal)| {
-            Equipment::new(&map, config, &fading, terminal, noise(terminal.noise_figure), seed, name)
+            Equipment::new(
+                &map,
+                config,
+                &fading,
+                terminal,
+                noise(terminal.noise_figure),
+                seed,
+                name,
+            )
         });
         let equipment = equipment.collect();
         let hosts = terminals.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
@@ -196,13 +210,16 @@ impl Cellular {
         events: &mut impl CellEvents,
     ) {
         self.next = self.next.max(now.as_nanos().div_ceil(SUBFRAME.as_nanos()));
-        let place = self.place(if direction == Direction::Up { packet.flow.src } else { packet.flow.dst });
+        let place =
+            self.place(if direction == Direction::Up { packet.flow.src } else { packet.flow.dst });
         self.measure(place, self.next);
         let way = &mut self.terminals[place].ways[direction.index()];
         way.passage.entered.count(&packet);
         let dedicated = self.config.bearers.iter().enumerate().skip(1);
-        let fits = |filters: &[crate::queue::Filter]| filters.iter().any(|filter| filter.fits(&packet));
-        let bearer = dedicated.filter(|(_, bearer)| fits(&bearer.filters)).map(|(place, _)| place).next();
+        let fits =
+            |filters: &[crate::queue::Filter]| filters.iter().any(|filter| filter.fits(&packet));
+        let bearer =
+            dedicated.filter(|(_, bearer)| fits(&bearer.filters)).map(|(place, _)| place).next();
         let mut outlet = Outlet { passage: &mut way.passage, direction, events };
         way.bearers[bearer.unwrap_or(0)].enqueue(now, packet, &mut outlet);
         self.offer(place, direction.index());
@@ -245,14 +262,20 @@ impl Cellular {
     }
 
     /// Shows the truth about one direction of a terminal.
-    pub(crate) fn show(&self, host: HostId, direction: Direction, sink: &mut dyn FnMut(&'static str, f64)) {
+    pub(crate) fn show(
+        &self,
+        host: HostId,
+        direction: Direction,
+        sink: &mut dyn FnMut(&'static str, f64),
+    ) {
         let terminal = &self.terminals[self.place(host)];
         let Way { passage, shown, .. } = &terminal.ways[direction.index()];
         let bits = u64::from(shown.mcs.bits(self.resource_blocks)) * u64::from(shown.layers);
         passage.show(Bitrate::from_bps(bits * 1_000), sink);
         let cell = terminal.cell.unwrap_or_else(|| terminal.position.best());
         let gain = 10.0 * libm::log10(terminal.position.gains[cell]);
-        // RSRP: of one of the twelve subcarriers of a resource block (36.214 § 5.1.1). Up, what arrives of full power likewise.
+        // RSRP: of one of the twelve subcarriers of a resource block (36.214 § 5.1.1). Up, what
+        // arrives of full power likewise.
         let power = if direction == Direction::Up {
             terminal.power / f64::from(self.resource_blocks)
         } else {
@@ -260,7 +283,8 @@ impl Cellular {
         };
         sink("signalStrength", 10.0 * libm::log10(power / 12.0) + gain);
         // Before the first block there is none.
-        let sinr = if shown.resource_blocks > 0 { link::decibels(shown.sinr).as_f64() } else { f64::NAN };
+        let sinr =
+            if shown.resource_blocks > 0 { link::decibels(shown.sinr).as_f64() } else { f64::NAN };
         sink("sinr", sinr);
         sink("cqi", f64::from(shown.cqi));
         sink("mcsIndex", f64::from(shown.mcs.index()));

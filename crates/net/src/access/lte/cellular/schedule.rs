@@ -1,4 +1,5 @@
-//! Who gets which resource blocks in a subframe: down now, up by grants that are used four subframes later.
+//! Who gets which resource blocks in a subframe: down now, up by grants that are used four
+//! subframes later.
 
 use super::super::bearer::PIECE_HEADER;
 use super::super::config::Scheduler;
@@ -7,12 +8,19 @@ use super::{Cellular, DOWN, Event, Grant, RESPONSE, UP, at, eighth};
 use crate::access::CellEvents;
 use crate::packet::Direction;
 
-/// Resource blocks at both edges of the band that carry control up (PUCCH, 36.211 § 5.4.3); at least one each.
+/// Resource blocks at both edges of the band that carry control up (PUCCH, 36.211 § 5.4.3); at
+/// least one each.
 const CONTROL_UP: u8 = 2;
 
 impl Cellular {
     /// Shares resource blocks among those who wait in a cell that way, into `self.grants`.
-    pub(super) fn allocate(&mut self, cell: usize, direction: usize, subframe: u64, resource_blocks: u8) {
+    pub(super) fn allocate(
+        &mut self,
+        cell: usize,
+        direction: usize,
+        subframe: u64,
+        resource_blocks: u8,
+    ) {
         let mut left = resource_blocks;
         self.grants.clear();
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -27,7 +35,8 @@ impl Cellular {
             let known = terminal.known(Direction::ALL[direction], at(subframe), &self.priorities);
             let way = &terminal.ways[direction];
             let class = if known.guaranteed > 0 { 0 } else { known.priority };
-            let bits = f64::from(way.channel.mcs.bits(self.resource_blocks)) * f64::from(way.channel.layers);
+            let bits = f64::from(way.channel.mcs.bits(self.resource_blocks))
+                * f64::from(way.channel.layers);
             candidates.push(Candidate { terminal: place, class, bits });
         }
         let scheduler = self.config.scheduler;
@@ -59,7 +68,8 @@ impl Cellular {
                 // What is left would carry nothing of it.
                 continue;
             }
-            if class > 0 && 2 * blocks >= resource_blocks.min(way.channel.mcs.resource_blocks(bits, u8::MAX))
+            if class > 0
+                && 2 * blocks >= resource_blocks.min(way.channel.mcs.resource_blocks(bits, u8::MAX))
             {
                 Scheduler::had_turn(&mut way.share, subframe);
             }
@@ -71,7 +81,8 @@ impl Cellular {
         }
         for &place in &waiting {
             let way = &mut self.terminals[place].ways[direction];
-            let blocks = self.grants.iter().find(|(of, _)| *of == place).map_or(0, |(_, blocks)| *blocks);
+            let blocks =
+                self.grants.iter().find(|(of, _)| *of == place).map_or(0, |(_, blocks)| *blocks);
             let bits = way.channel.mcs.bits(blocks) * u32::from(way.channel.layers);
             scheduler.served(&mut way.share, bits);
         }
@@ -79,20 +90,29 @@ impl Cellular {
         self.candidates = candidates;
     }
 
-    /// Whether a terminal can have a block that way in what is scheduled now: it has a free HARQ process, and repeats none just then (36.213 § 7.1, § 8:
-    /// one transport block, or one a layer, in a subframe).
+    /// Whether a terminal can have a block that way in what is scheduled now: it has a free HARQ
+    /// process, and repeats none just then (36.213 § 7.1, § 8: one transport block, or one a layer,
+    /// in a subframe).
     pub(super) fn may_send(&self, place: usize, direction: usize, subframe: u64) -> bool {
         let terminal = &self.terminals[place];
         let repeats = if direction == UP {
             terminal.uplink.busy & 1 << eighth(subframe + RESPONSE) != 0
         } else {
             let of = |&(block, _): &(usize, f64)| &self.blocks[block];
-            self.on_air.iter().map(of).any(|block| block.terminal == place && block.direction == DOWN)
+            self.on_air
+                .iter()
+                .map(of)
+                .any(|block| block.terminal == place && block.direction == DOWN)
         };
         !repeats && terminal.ways[direction].has_free_process()
     }
 
-    pub(super) fn schedule_down(&mut self, cell: usize, subframe: u64, events: &mut impl CellEvents) {
+    pub(super) fn schedule_down(
+        &mut self,
+        cell: usize,
+        subframe: u64,
+        events: &mut impl CellEvents,
+    ) {
         if self.cells[cell].waiting[DOWN].is_empty() {
             return;
         }
@@ -104,7 +124,9 @@ impl Cellular {
         for &(place, resource_blocks) in &grants {
             let channel = self.terminals[place].ways[DOWN].channel;
             let bits = channel.mcs.bits(resource_blocks) * u32::from(channel.layers);
-            if let Some(index) = self.build(place, Direction::Down, subframe, u64::from(bits / 8), events) {
+            if let Some(index) =
+                self.build(place, Direction::Down, subframe, u64::from(bits / 8), events)
+            {
                 let block = &mut self.blocks[index];
                 (block.mcs, block.layers) = (channel.mcs, channel.layers);
                 block.resource_blocks = resource_blocks;
@@ -121,7 +143,8 @@ impl Cellular {
         self.cells[cell].waiting[direction].retain(|&place| {
             let terminal = &mut terminals[place];
             let way = &mut terminal.ways[direction];
-            way.listed = if direction == UP { terminal.uplink.known > 0 } else { way.backlog() > 0 };
+            way.listed =
+                if direction == UP { terminal.uplink.known > 0 } else { way.backlog() > 0 };
             way.listed
         });
     }
@@ -169,12 +192,13 @@ impl Cellular {
         let uplink = &mut terminal.uplink;
         uplink.active = report.waiting > 0 || uplink.granted > uplink.used;
         let used = uplink.used;
-        self.calendar.note(subframe + RESPONSE, Event::Reported { terminal: place, epoch, report, used });
+        self.calendar
+            .note(subframe + RESPONSE, Event::Reported { terminal: place, epoch, report, used });
     }
 }
 
-/// The least number of resource blocks from `blocks` on, or else the most below, that a terminal may use at once: products of 2, 3 and 5 (36.211
-/// § 5.3.3), of `most` that there are.
+/// The least number of resource blocks from `blocks` on, or else the most below, that a terminal
+/// may use at once: products of 2, 3 and 5 (36.211 § 5.3.3), of `most` that there are.
 fn smooth(blocks: u8, most: u8) -> u8 {
     let fits = |&blocks: &u8| {
         let mut left = blocks;

@@ -17,7 +17,8 @@ use crate::access::wifi::GuardInterval;
 use crate::access::wifi::phy::{Mcs, Phy};
 use units::{Duration, Stream, Time};
 
-/// How often the statistics are updated: half of update_interval (minstrel_ht_tx_status, minstrel_ht_alloc).
+/// How often the statistics are updated: half of update_interval (minstrel_ht_tx_status,
+/// minstrel_ht_alloc).
 const UPDATE: Duration = Duration::from_millis(100 / 2);
 
 /// The state towards one receiver (struct minstrel_ht_sta).

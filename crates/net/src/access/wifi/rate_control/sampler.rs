@@ -12,8 +12,8 @@ const COLUMNS: usize = 10;
 /// Above this probability nothing is learned (minstrel_get_sample_rate).
 const KNOWN: f64 = 0.95;
 
-/// A slow rate is tried out after so many updates without it, and so many of them between two updates
-/// (minstrel_get_sample_rate).
+/// A slow rate is tried out after so many updates without it, and so many of them between two
+/// updates (minstrel_get_sample_rate).
 const SLOW_AFTER: u32 = 20;
 const SLOW_AT_ONCE: u32 = 3;
 
@@ -48,7 +48,8 @@ impl Sampler {
         self.left = 8 * u32::from(streams);
     }
 
-    /// Counts the packets of a PPDU that was sent, and allows another try once it is time (minstrel_ht_tx_status).
+    /// Counts the packets of a PPDU that was sent, and allows another try once it is time
+    /// (minstrel_ht_tx_status).
     pub(super) fn sent(&mut self, packets: u32, ampdu_length: u32) {
         self.wait = self.wait.saturating_sub(packets);
         if self.wait == 0 && self.tries == 0 && self.left > 0 {
@@ -58,7 +59,8 @@ impl Sampler {
         }
     }
 
-    /// A rate to try out with one of the next `packets`. The kernel asks for each packet; here it is for each PPDU.
+    /// A rate to try out with one of the next `packets`. The kernel asks for each packet; here it
+    /// is for each PPDU.
     pub(super) fn next(&mut self, table: &Table, packets: u32) -> Option<Mcs> {
         if self.wait > 0 || self.tries == 0 {
             return None;
@@ -92,9 +94,12 @@ impl Sampler {
         }
         let duration = |mcs: Mcs| table.rate(mcs).duration;
         let [first, second] = table.best;
-        let (fast, slow) = if duration(first) > duration(second) { (second, first) } else { (first, second) };
+        let (fast, slow) =
+            if duration(first) > duration(second) { (second, first) } else { (first, second) };
         let fewer_streams = mcs.streams() < fast.streams();
-        if rate.duration >= duration(slow) && (!fewer_streams || rate.duration >= duration(table.surest)) {
+        if rate.duration >= duration(slow)
+            && (!fewer_streams || rate.duration >= duration(table.surest))
+        {
             if rate.skipped < SLOW_AFTER {
                 return false;
             }
@@ -105,7 +110,8 @@ impl Sampler {
     }
 }
 
-/// A random order of eight: each goes to a random place, or the next that is free (init_sample_table).
+/// A random order of eight: each goes to a random place, or the next that is free
+/// (init_sample_table).
 fn order(stream: &mut Stream) -> [u8; Mcs::PER_STREAM] {
     let mut order = [None; Mcs::PER_STREAM];
     for rate in 0..Mcs::PER_STREAM as u8 {

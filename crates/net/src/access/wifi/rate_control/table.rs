@@ -6,27 +6,29 @@ use crate::access::wifi::GuardInterval;
 use crate::access::wifi::phy::{ACK_SIZE, ControlRate, Mcs, Phy, SIFS, SLOT};
 use units::{Bytes, Duration};
 
-/// The size of a packet that rates are compared with (AVG_PKT_SIZE), in an A-MPDU of so many (AVG_AMPDU_SIZE).
+/// The size of a packet that rates are compared with (AVG_PKT_SIZE), in an A-MPDU of so many
+/// (AVG_AMPDU_SIZE).
 const PACKET: Bytes = Bytes::new(1_200);
 const AMPDU: u64 = 16;
 
 /// The weight of what was before, in the means (EWMA_LEVEL of EWMA_DIV).
 const OLD: f64 = 96.0 / 128.0;
 
-/// Below this probability a rate has no throughput, above the other it gains none (minstrel_ht_get_tp_avg).
+/// Below this probability a rate has no throughput, above the other it gains none
+/// (minstrel_ht_get_tp_avg).
 const USELESS: f64 = 0.1;
 const SURE: f64 = 0.9;
 
 /// Above this the probability counts no more but the throughput (minstrel_ht_set_best_prob_rate).
 const PROBABLE: f64 = 0.75;
 
-/// Of how many MPDUs since the last update, and below which share, a rate with two streams is left at once
-/// (minstrel_ht_tx_status).
+/// Of how many MPDUs since the last update, and below which share, a rate with two streams is left
+/// at once (minstrel_ht_tx_status).
 const SUDDEN_ATTEMPTS: u32 = 30;
 const SUDDEN_SHARE: f64 = 0.2;
 
-/// The tries of a rate are at most so many (max_retry), and take about so long together (segment_size;
-/// minstrel_ht_alloc).
+/// The tries of a rate are at most so many (max_retry), and take about so long together
+/// (segment_size; minstrel_ht_alloc).
 const MAX_RETRY: u32 = 7;
 const SEGMENT: Duration = Duration::from_micros(6_000);
 
@@ -103,7 +105,8 @@ impl Table {
         rate.successes += succeeded;
     }
 
-    /// Leaves rates of two streams that suddenly fail, before the next update (minstrel_downgrade_rate).
+    /// Leaves rates of two streams that suddenly fail, before the next update
+    /// (minstrel_downgrade_rate).
     pub(super) fn downgrade(&mut self) {
         for place in 0..2 {
             let (mcs, rate) = (self.best[place], self.rate(self.best[place]));
@@ -172,7 +175,8 @@ impl Table {
         if better { mcs } else { before }
     }
 
-    /// How often a rate is tried before the next of the chain (minstrel_calc_retransmit, minstrel_ht_set_rate).
+    /// How often a rate is tried before the next of the chain (minstrel_calc_retransmit,
+    /// minstrel_ht_set_rate).
     pub(super) fn tries(&self, mcs: Mcs) -> u32 {
         let rate = self.rate(mcs);
         if rate.probability < 2.0 * USELESS {
@@ -210,8 +214,8 @@ impl Rate {
     }
 }
 
-/// What a PPDU takes beside its data: an empty frame and an acknowledgement at 6 Mbit/s, each with SIFS
-/// (minstrel_ht_update_caps).
+/// What a PPDU takes beside its data: an empty frame and an acknowledgement at 6 Mbit/s, each with
+/// SIFS (minstrel_ht_update_caps).
 fn overhead() -> Duration {
     // An empty frame has a checksum of 4 bytes (ieee80211_frame_duration).
     let frame = |size| SIFS + Phy::control_duration(size, ControlRate::Mbps6);

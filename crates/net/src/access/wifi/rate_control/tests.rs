@@ -28,24 +28,32 @@ impl Link {
         Self { rates, now: Time::ZERO, random: Seed(seed).stream("air"), used: Vec::new() }
     }
 
-    /// Sends A-MPDUs of `length` frames for some seconds through a channel of the given ratio; bit/s.
+    /// Sends A-MPDUs of `length` frames for some seconds through a channel of the given ratio;
+    /// bit/s.
     fn run(&mut self, seconds: u64, length: u32, snr_db: impl Fn(Time) -> f64) -> f64 {
         let (start, mut delivered) = (self.now, 0);
         let (mut failures, mut sampled) = (0, false);
         while self.now < start + Duration::from_secs(seconds) {
-            let choice = if failures > 0 { self.rates.retry(failures, sampled) } else { self.rates.choose() };
+            let choice = if failures > 0 {
+                self.rates.retry(failures, sampled)
+            } else {
+                self.rates.choose()
+            };
             if failures == 0 {
                 sampled = choice.sample;
             }
             let frames = if choice.sample { 1 } else { length };
-            let each = libm::exp(FRAME.bits() as f64 * bit_success_log(snr_db(self.now), choice.mcs));
+            let each =
+                libm::exp(FRAME.bits() as f64 * bit_success_log(snr_db(self.now), choice.mcs));
             let arrived = (0..frames).filter(|_| self.random.chance(each)).count() as u32;
-            self.now += DIFS + SLOT * 7 + PHY.data_duration(choice.mcs, GUARD, FRAME * u64::from(frames));
+            self.now +=
+                DIFS + SLOT * 7 + PHY.data_duration(choice.mcs, GUARD, FRAME * u64::from(frames));
             self.now += SIFS + Phy::control_duration(BLOCK_ACK_SIZE, control_rate_for(choice.mcs));
             self.rates.report(self.now, choice, frames, arrived);
             self.used.push(choice.mcs);
             delivered += u64::from(arrived);
-            failures = if arrived > 0 || failures + 1 >= self.rates.attempts() { 0 } else { failures + 1 };
+            failures =
+                if arrived > 0 || failures + 1 >= self.rates.attempts() { 0 } else { failures + 1 };
         }
         (FRAME * delivered).bits() as f64 / seconds as f64
     }
@@ -155,7 +163,8 @@ fn trying_out_is_rare_and_stops_where_nothing_is_to_be_learned() {
         let best = PHY.bitrate(link.rates.best(), GUARD);
         let start = link.used.len();
         link.run(5, 16, |_| snr_db);
-        let other = link.used[start..].iter().filter(|mcs| PHY.bitrate(**mcs, GUARD) != best).count();
+        let other =
+            link.used[start..].iter().filter(|mcs| PHY.bitrate(**mcs, GUARD) != best).count();
         other as f64 / (link.used.len() - start) as f64
     };
     // Between two there are 16 + 2 × 15 packets, three PPDUs of 16.

@@ -1,5 +1,6 @@
-//! Acknowledgements that come together: how much more than the rate explains (Linux `bbr_update_ack_aggregation`; Cardwell et al.,
-//! draft-cardwell-iccrg-bbr-congestion-control-01 § 4.5.5, names it extra_acked).
+//! Acknowledgements that come together: how much more than the rate explains (Linux
+//! `bbr_update_ack_aggregation`; Cardwell et al., draft-cardwell-iccrg-bbr-congestion-control-01 §
+//! 4.5.5, names it extra_acked).
 
 use super::super::Ack;
 use units::Time;
@@ -8,7 +9,8 @@ use units::Time;
 const WINDOW_ROUNDS: u32 = 5;
 /// An epoch does not go on beyond so many segments (Linux `bbr_ack_epoch_acked_reset_thresh`).
 const LONGEST_EPOCH: f64 = (1u32 << 20) as f64;
-/// What it adds to the window is at most what the rate sends in this time, seconds (Linux `bbr_extra_acked_max_us`).
+/// What it adds to the window is at most what the rate sends in this time, seconds (Linux
+/// `bbr_extra_acked_max_us`).
 const MOST: f64 = 0.1;
 
 /// The most that was acknowledged beyond what the rate explains, in the last five to ten rounds.

@@ -1,4 +1,5 @@
-//! The largest value of the last rounds (Linux `lib/win_minmax.c` keeps three; here all that can still become the largest).
+//! The largest value of the last rounds (Linux `lib/win_minmax.c` keeps three; here all that can
+//! still become the largest).
 
 use std::collections::VecDeque;
 
@@ -41,7 +42,8 @@ mod tests {
     fn it_is_the_largest_of_the_last_rounds() {
         let mut filter = MaxFilter::new(2);
         let mut values = Vec::new();
-        for (round, value) in [(1, 5.0), (1, 9.0), (1, 3.0), (2, 4.0), (3, 6.0), (4, 1.0), (6, 2.0), (9, 0.5)]
+        for (round, value) in
+            [(1, 5.0), (1, 9.0), (1, 3.0), (2, 4.0), (3, 6.0), (4, 1.0), (6, 2.0), (9, 0.5)]
         {
             filter.update(round, value);
             values.push(filter.max());

@@ -1,4 +1,5 @@
-//! RTprop: the least round trip of the last ten seconds, and the probe for it when it is older (draft § 4.1.2, § 4.3.5).
+//! RTprop: the least round trip of the last ten seconds, and the probe for it when it is older
+//! (draft § 4.1.2, § 4.3.5).
 
 use units::{Duration, Time};
 

@@ -1,4 +1,5 @@
-//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, July 2017), as Linux `net/ipv4/tcp_bbr.c` has it.
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, July 2017), as Linux
+//! `net/ipv4/tcp_bbr.c` has it.
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|
@@ -30,7 +31,7 @@ const FULL_ROUNDS: u32 = 3;
 /// BBRBtlBwFilterLen, rounds (draft § 4.1.1.3).
 const BANDWIDTH_ROUNDS: u64 = 10;
 /// BBRMinPipeCwnd, segments (draft § 4.2.3.3).
-const LEAST_WINDOW: f64 = 4.0;
+const MIN_WINDOW: f64 = 4.0;
 /// It is paced a little below the estimate (Linux `bbr_pacing_margin_percent`).
 const PACING_MARGIN: f64 = 0.99;
 /// Below this rate one segment is sent at a time, else two (Linux `bbr_min_tso_rate`).
@@ -65,8 +66,8 @@ pub(in crate::tcp) struct Bbr {
     /// bit/s; none before the first acknowledgement.
     pacing: Option<f64>,
     paced_by_rtt: bool,
-    /// Sends again after a rest, and nothing is acknowledged of it yet: an old least round trip is no reason to probe
-    /// (Linux `idle_restart`).
+    /// Sends again after a rest, and nothing is acknowledged of it yet: an old least round trip is
+    /// no reason to probe (Linux `idle_restart`).
     restarts: bool,
     random: Stream,
 }
@@ -234,7 +235,7 @@ impl Bbr {
         if self.mode != Mode::ProbeRtt {
             return;
         }
-        let few = ack.flight as f64 <= LEAST_WINDOW;
+        let few = ack.flight as f64 <= MIN_WINDOW;
         if self.min_rtt.starts_wait(ack.now, few) {
             self.rounds.next = ack.total_delivered;
         } else if self.min_rtt.probe_is_over(ack.now, self.rounds.starts) {
@@ -269,21 +270,23 @@ impl Bbr {
     fn set_window(&mut self, ack: &Ack, window: &mut Window) {
         let acked = ack.delivered as f64;
         if acked > 0.0 && !self.recover_or_restore(ack, window) {
-            let extra = if self.full.reached { self.aggregation.window(self.bandwidth.max()) } else { 0.0 };
+            let extra =
+                if self.full.reached { self.aggregation.window(self.bandwidth.max()) } else { 0.0 };
             let target = self.with_budget(self.product(self.cwnd_gain()) + extra);
             if self.full.reached {
                 window.cwnd = (window.cwnd + acked).min(target);
             } else if window.cwnd < target || (ack.total_delivered as f64) < INITIAL_WINDOW {
                 window.cwnd += acked;
             }
-            window.cwnd = window.cwnd.max(LEAST_WINDOW);
+            window.cwnd = window.cwnd.max(MIN_WINDOW);
         }
         if self.mode == Mode::ProbeRtt {
-            window.cwnd = window.cwnd.min(LEAST_WINDOW);
+            window.cwnd = window.cwnd.min(MIN_WINDOW);
         }
     }
 
-    /// The first round of a recovery conserves packets; its end restores the window. Whether the window is set by that.
+    /// The first round of a recovery conserves packets; its end restores the window. Whether the
+    /// window is set by that.
     fn recover_or_restore(&mut self, ack: &Ack, window: &mut Window) -> bool {
         window.cwnd = (window.cwnd - ack.lost as f64).max(1.0);
         let before = std::mem::replace(&mut self.recovery.before, ack.repair);
@@ -323,7 +326,8 @@ impl CongestionControl for Bbr {
         window.ssthresh
     }
 
-    /// The pipe may have shrunk: a round begins, and startup is judged anew (Linux `bbr_set_state`).
+    /// The pipe may have shrunk: a round begins, and startup is judged anew (Linux
+    /// `bbr_set_state`).
     fn on_timeout(&mut self) {
         self.full.bandwidth = 0.0;
         self.recovery.before = Repair::Loss;
@@ -334,7 +338,8 @@ impl CongestionControl for Bbr {
         (self.full.bandwidth, self.full.rounds) = (0.0, 0);
     }
 
-    /// What is sent first after a rest leaves at the estimated rate, whatever the phase (Linux `bbr_cwnd_event`).
+    /// What is sent first after a rest leaves at the estimated rate, whatever the phase (Linux
+    /// `bbr_cwnd_event`).
     fn on_restart(&mut self, now: Time, _idle: Duration) {
         self.restarts = true;
         self.aggregation.restart(now);
