@@ -9,7 +9,7 @@ if (process.argv.includes("--tests")) {
   await rm("build/tests", { recursive: true, force: true });
   await build({ ...common, entryPoints: tests, outdir: "build/tests", platform: "node", outExtension: { ".js": ".mjs" } });
 } else {
-  const folder = process.argv[2] ?? "../crates/lab/src/signalling/assets";
+  const folder = process.argv[2] ?? "../crates/server/src/signalling/assets";
   await mkdir(folder, { recursive: true });
   await build({ ...common, entryPoints: { call: "src/main.ts", style: "src/style.css" }, outdir: folder });
   for (const name of ["start.html", "call.html", "icon.svg"]) {

@@ -3,16 +3,16 @@
 
 #![no_main]
 
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use libfuzzer_sys::fuzz_target;
 use units::Seed;
 
 fuzz_target!(|text: &str| {
-    if let Ok(experiment) = Experiment::parse(text, "fuzz.toml") {
+    if let Ok(experiment) = lab::parse(text, "fuzz.toml") {
         for cell in experiment.cells().iter().take(4) {
             let _scenario = cell.scenario(Seed(1));
         }
-        let improvements = lab::controllers::improvements();
+        let improvements = experiment::controllers::improvements();
         let improvement = improvements[text.len() % improvements.len()].name;
         if let Ok(improved) = experiment.with_improvement(improvement) {
             assert!(improved.controllers().any(|controller| controller.contains(improvement)));

@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use lab::measure::internals::{import, read, write};
-use lab::store::{Mode, RunMeta};
+use testbed::measure::internals::{import, read, write};
+use store::{Mode, RunMeta};
 use libfuzzer_sys::fuzz_target;
 use units::Seed;
 

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use lab::export::wire::decode_rtcp;
+use store::export::wire::decode_rtcp;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use lab::measure::stats::{Call, Collector};
-use lab::signalling::{Seat, StatsReport};
+use testbed::measure::stats::{Call, Collector};
+use server::signalling::{Seat, StatsReport};
 use libfuzzer_sys::fuzz_target;
 use units::{Duration, Time};
 

@@ -3,8 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
-use lab::experiment::{Cell, Experiment};
-use lab::metrics::{Request, mean};
+use experiment::{Cell, Experiment};
+use metrics::{Request, mean};
 use sim::Options;
 use units::{Duration, Seed, Time};
 

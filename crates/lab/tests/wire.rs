@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
-use lab::export::pcapng::Capture;
-use lab::export::wire::{decode_rtcp, encode_rtcp, encode_rtp};
 use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 use sim::payload::{FecGroup, FramePart, ReportBlock, Rtcp, Rtp, SenderReport, TransportFeedback};
 use sim::wire::{rtcp_size, rtp_size};
 use std::io::Write;
 use std::process::Command;
+use store::export::pcapng::Capture;
+use store::export::wire::{decode_rtcp, encode_rtcp, encode_rtp};
 use units::{Bitrate, Bytes, Duration, Ratio, Time};
 
 fn time() -> impl Strategy<Value = Time> {
@@ -159,7 +159,7 @@ ecn = true
 "#;
 
 fn capture(text: &str) -> Vec<u8> {
-    let experiment = lab::experiment::Experiment::parse(text, "capture.toml").unwrap();
+    let experiment = experiment::Experiment::parse(text, "capture.toml").unwrap();
     let scenario = experiment.cells()[0].scenario(units::Seed(1));
     let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
     let mut capture = Capture::new(Vec::new(), &names).unwrap();

@@ -131,7 +131,7 @@ impl Stage for AudioReports {
         match &message.message.packet {
             Packet::Rtp(packet) => self.on_rtp(now, packet),
             Packet::Rtcp(packets) => {
-                packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref()))
+                packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref()));
             }
             _ => {}
         }

@@ -334,7 +334,7 @@ impl Stage for MediaReceiver {
         match &message.message.packet {
             Packet::Rtp(packet) => self.on_rtp(now, packet, &mut messages),
             Packet::Rtcp(packets) => {
-                packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref()))
+                packets.iter().for_each(|packet| self.on_rtcp(now, packet.as_ref()));
             }
             _ => {}
         }

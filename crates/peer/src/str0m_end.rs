@@ -131,19 +131,19 @@ impl Str0mEnd {
         match event {
             Event::Connected => self.state = Connected,
             Event::IceConnectionStateChange(IceConnectionState::Checking) => {
-                self.state = Connecting
+                self.state = Connecting;
             }
             Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
-                self.state = Disconnected
+                self.state = Disconnected;
             }
             Event::IceConnectionStateChange(_) if self.state == Disconnected => {
-                self.state = Connected
+                self.state = Connected;
             }
             Event::Closed => self.state = Closed,
             Event::MediaAdded(added) if added.kind.is_audio() => self.mids.audio = Some(added.mid),
             Event::MediaAdded(added) => self.mids.video = Some(added.mid),
             Event::MediaData(frame) if Some(frame.mid) == self.mids.video => {
-                self.on_frame(now, &frame)?
+                self.on_frame(now, &frame)?;
             }
             Event::KeyframeRequest(_) => self.key_frame_requested = true,
             Event::EgressBitrateEstimate(

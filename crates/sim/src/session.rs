@@ -95,7 +95,7 @@ impl Session {
                 flow.sender.on_segment(now, &segment, out);
             }
             (Self::Call(_), ..) | (Self::Tcp(_), ..) => {
-                debug_assert!(false, "a packet of another kind")
+                debug_assert!(false, "a packet of another kind");
             }
         }
     }

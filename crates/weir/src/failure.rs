@@ -57,12 +57,12 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<lab::upload::UploadError> for Failure {
-    fn from(error: lab::upload::UploadError) -> Self {
+impl From<testbed::upload::UploadError> for Failure {
+    fn from(error: testbed::upload::UploadError) -> Self {
         match error {
-            lab::upload::UploadError::Input(message) => Self::Message(message),
-            lab::upload::UploadError::Broken(message) => Self::Broken(message),
-            lab::upload::UploadError::Output(error) => error.into(),
+            testbed::upload::UploadError::Input(message) => Self::Message(message),
+            testbed::upload::UploadError::Broken(message) => Self::Broken(message),
+            testbed::upload::UploadError::Output(error) => error.into(),
         }
     }
 }
@@ -78,14 +78,14 @@ macro_rules! from_errors {
 }
 
 from_errors!(
-    lab::FileError,
+    document::FileError,
     lab::claims::UnknownClaim,
     lab::claims::BaselineError,
-    lab::emulate::EmulationError,
-    lab::export::ExportError,
-    lab::fit::FitError,
-    lab::report::PlotError,
-    lab::store::StoreError,
+    testbed::emulate::EmulationError,
+    store::export::ExportError,
+    testbed::fit::FitError,
+    report::PlotError,
+    store::StoreError,
     serde_json::Error
 );
 

@@ -4,10 +4,10 @@
 mod common;
 
 use common::{in_folder, json_lines, weir};
-use lab::store::{Mode, RunMeta, Store};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use serde_json::Value;
+use store::{Mode, RunMeta, Store};
 
 const EXPERIMENT: &str = r#"
 title = "Two rates"
@@ -238,7 +238,7 @@ fn verify_puts_improved_controllers_beside_the_papers() {
     let rows = json_lines(&assert.get_output().stdout);
     assert_eq!(
         rows[0]["beside"].as_array().unwrap().len(),
-        lab::controllers::improvements().len() - 2
+        experiment::controllers::improvements().len() - 2
     );
     for (name, message) in [
         ("+shorthold", "--with: there is no improvement 'shorthold'; did you mean short-hold?"),
@@ -292,7 +292,7 @@ fn a_measured_run_is_listed_with_its_browsers_and_the_mark_of_a_slow_machine() {
 /// A folder with a store of one experiment in its short form: simulated, and as if a browser had
 /// done the same.
 fn folder_with_a_measured_call() -> tempfile::TempDir {
-    use lab::store::{Filter, Mode, RunMeta, Store};
+    use store::{Filter, Mode, RunMeta, Store};
     let folder = folder();
     let args = [
         "run",
@@ -431,7 +431,7 @@ fn doctor_says_what_is_there_and_how_to_get_the_rest() {
     let rows = json_lines(&output);
     for what in ["processor", "disk", "ffmpeg", "tshark", "chromium", "network namespaces"] {
         let row = rows.iter().find(|row| row["what"] == what).unwrap();
-        assert!(row["status"] == "good" || row["mend"] != "", "{row}");
+        assert!(row["status"] == "good" || row["suggestion"] != "", "{row}");
     }
     weir(&["doctor"]).assert().success().stdout(contains("ffmpeg"));
 }

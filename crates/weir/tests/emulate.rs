@@ -447,7 +447,7 @@ fn without_root_a_user_namespace_does_and_without_the_device_there_is_a_clear_wo
 }
 
 #[test]
-fn bad_input_is_answered_with_the_mend() {
+fn bad_input_is_answered_with_the_suggestion() {
     let Some(bench) = bench() else { return };
     let said = |args: &[&str]| {
         let output = bench.emulate(args).output().unwrap();
@@ -455,7 +455,7 @@ fn bad_input_is_answered_with_the_mend() {
         said(&output)
     };
     assert!(said(&["nothing.toml"]).contains("no experiment of this name"));
-    for (args, mend) in [
+    for (args, suggestion) in [
         (&["e.toml", "--cell", "a=b"][..], "no cell has these values"),
         (&["e.toml", "--host", "carol", "--", "true"], "there is no host 'carol'"),
         (&["e.toml", "--run", "carol=true"], "there is no host 'carol'"),
@@ -465,6 +465,6 @@ fn bad_input_is_answered_with_the_mend() {
         (&["e.toml", "--logs", "e.toml"], "e.toml"),
     ] {
         let text = said(args);
-        assert!(text.contains(mend), "{args:?}: {text}");
+        assert!(text.contains(suggestion), "{args:?}: {text}");
     }
 }

@@ -9,7 +9,8 @@ use predicates::str::contains;
 use std::fs;
 use std::path::Path;
 
-const DUMP: &[u8] = include_bytes!("../../lab/src/measure/internals/fixtures/chromium-156.json.gz");
+const DUMP: &[u8] =
+    include_bytes!("../../testbed/src/measure/internals/fixtures/chromium-156.json.gz");
 
 fn weir(folder: &Path, args: &[&str]) -> Assert {
     in_folder(folder, args).assert()

@@ -235,9 +235,9 @@ fn chromium() -> Option<u32> {
 }
 
 #[test]
-fn bad_input_is_answered_with_the_mend() {
+fn bad_input_is_answered_with_the_suggestion() {
     let Some(bench) = bench() else { return };
-    for (args, mend) in [
+    for (args, suggestion) in [
         (&["measure", "e.toml", "--endpoint", "netscape"][..], "no endpoint 'netscape'"),
         (&["measure", "e.toml", "--endpoint", "carol=firefox"], "there is no host 'carol'"),
         (&["measure", "e.toml", "--set", "measure.video=none.y4m"], "none.y4m"),
@@ -245,6 +245,6 @@ fn bad_input_is_answered_with_the_mend() {
         let output = bench.weir(args).output().unwrap();
         let said = said(&output);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains(mend), "{args:?}: {said}");
+        assert!(said.contains(suggestion), "{args:?}: {said}");
     }
 }

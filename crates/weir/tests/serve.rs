@@ -22,7 +22,7 @@ fn it_says_where_it_is_and_ends_cleanly() {
 }
 
 #[test]
-fn a_port_in_use_and_a_missing_film_are_said_with_the_mend() {
+fn a_port_in_use_and_a_missing_film_are_said_with_the_suggestion() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let serve = |args: &[&str]| weir(&["serve"]).args(args).assert().code(2);

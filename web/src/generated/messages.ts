@@ -1,5 +1,5 @@
-// Made of crates/lab/src/signalling/message.rs; renew with
-// WEIR_RENEW=1 cargo test -p weir-lab --lib signalling::generated
+// Made of crates/server/src/signalling/message.rs; renew with
+// WEIR_RENEW=1 cargo test -p weir-server --lib signalling::generated
 
 export type FromPage = { "type": "hello",
 /**

@@ -150,7 +150,7 @@ mod tests {
                 match improve(&profile.name, improvement.name) {
                     Ok(improved) => assert_eq!(improved, name),
                     Err(ImprovementError::Already(reason)) => {
-                        assert!(reason.contains(improvement.name))
+                        assert!(reason.contains(improvement.name));
                     }
                     Err(error) => panic!("{name}: {error}"),
                 }

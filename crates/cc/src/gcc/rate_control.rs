@@ -107,7 +107,7 @@ impl RateControl {
             }
             (State::Hold, _, _) => self.hold(now, elapsed.as_secs_f64(), received),
             (State::Decrease, Signal::Overuse { excess }, Some(received)) => {
-                self.lower(received, excess)
+                self.lower(received, excess);
             }
             (State::Decrease, _, _) => self.acceleration.interrupt(),
         }

@@ -29,7 +29,7 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
     static ONCE: Once = Once::new();
     if let Some(reason) = common::missing() {
         ONCE.call_once(|| {
-            skip(&format!("needs root, /dev/net/tun and network namespaces: {reason}"))
+            skip(&format!("needs root, /dev/net/tun and network namespaces: {reason}"));
         });
         return None;
     }

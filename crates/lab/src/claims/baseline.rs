@@ -1,6 +1,6 @@
 use super::{Status, Verdict, schedule};
-use crate::experiment::Experiment;
-use crate::metrics::Better;
+use experiment::Experiment;
+use metrics::Better;
 use serde::Deserialize;
 use std::fmt;
 
@@ -97,8 +97,11 @@ impl Baseline {
         let mut verdicts = Vec::new();
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             verdicts.push(serde_json::from_str(line).map_err(|error| {
-                let mend = "write the file with 'weir verify --json'";
-                BaselineError(format!("{path}:{}: not a verdict ({error}); {mend}", index + 1))
+                let suggestion = "write the file with 'weir verify --json'";
+                BaselineError(format!(
+                    "{path}:{}: not a verdict ({error}); {suggestion}",
+                    index + 1
+                ))
             })?);
         }
         if verdicts.is_empty() {

@@ -1,5 +1,5 @@
 use super::{Claim, read};
-use crate::document::{FileError, did_you_mean};
+use document::{FileError, did_you_mean};
 use include_dir::{Dir, include_dir};
 use std::fmt;
 
@@ -21,8 +21,9 @@ pub struct UnknownClaim {
 
 impl fmt::Display for UnknownClaim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mend = did_you_mean(&self.word, self.known.iter().map(String::as_str), "there are");
-        write!(f, "there is no claim or paper '{}'; {mend}", self.word)
+        let suggestion =
+            did_you_mean(&self.word, self.known.iter().map(String::as_str), "there are");
+        write!(f, "there is no claim or paper '{}'; {suggestion}", self.word)
     }
 }
 

@@ -1,9 +1,9 @@
 use super::Claim;
 use super::expression::{Datum, Scope};
 use super::template::Template;
-use crate::experiment::{Cell, Experiment};
-use crate::metrics::{Better, Unit, deviation, mean};
 use cel::Value;
+use experiment::{Cell, Experiment};
+use metrics::{Better, Unit, deviation, mean};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, Ratio};

@@ -1,9 +1,9 @@
 //! Expressions in the Common Expression Language (<https://cel.dev>), with the functions that
 //! claims need.
 
-use crate::metrics::mean;
 use cel::extractors::Arguments;
 use cel::{Context, ExecutionError, Program, Value};
+use metrics::mean;
 use std::collections::HashMap;
 use std::sync::Arc;
 

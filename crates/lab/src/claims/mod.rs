@@ -24,8 +24,8 @@ pub use other::Other;
 pub(crate) use runs::Computed;
 pub use verify::Plan;
 
-use crate::metrics::Request;
 use expression::Expression;
+use metrics::Request;
 use template::Template;
 
 /// One published claim and how it is put to the test.

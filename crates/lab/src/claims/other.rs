@@ -1,8 +1,8 @@
 //! Claims put to the test under other controllers than their experiments'.
 
 use super::{Claim, Plan};
-use crate::controllers;
-use crate::experiment::Experiment;
+use experiment::Experiment;
+use experiment::controllers;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,7 +51,7 @@ impl<'c> Plan<'c> {
         };
         let claims = self.claims.iter().copied().filter(differs).collect();
         Self::of(claims, |name| match self.experiments.iter().find(|own| own.name == name) {
-            None => Experiment::open(name),
+            None => crate::open(name),
             Some(own) => match other {
                 Other::Controller(profile) => own.with_controller(profile),
                 Other::Improvement(names) => own.with_improvement(names),

@@ -1,8 +1,8 @@
 use super::Claim;
 use super::expression::Expression;
 use super::template::Template;
-use crate::document::{Fault, FileError, Node, Reader, Value, parse};
-use crate::metrics::Request;
+use document::{Fault, FileError, Node, Reader, Value, parse};
+use metrics::Request;
 
 /// The claims of a file.
 pub(super) fn read(text: &str, path: &str) -> Result<Vec<Claim>, FileError> {
@@ -18,7 +18,7 @@ fn file(node: &Node) -> Result<Vec<Claim>, Fault> {
         let claim = claim(node, &paper)?;
         if claims.iter().any(|other| other.id == claim.id) {
             let reason = format!("there are two claims '{}'", claim.id);
-            return Err(Fault::new(node.place, "claim.id", reason, "give each its own"));
+            return Err(Fault::new(node.location, "claim.id", reason, "give each its own"));
         }
         claims.push(claim);
     }
@@ -80,7 +80,7 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
 fn expression(node: &Node, key: &str, names: &[String]) -> Result<Expression, Fault> {
     let Value::Text(text) = &node.value else {
         let reason = format!("{} where an expression belongs", node.value.what());
-        return Err(Fault::new(node.place, key, reason, "write it in quotes"));
+        return Err(Fault::new(node.location, key, reason, "write it in quotes"));
     };
-    Expression::parse(text, names).map_err(|reason| Fault::new(node.place, key, reason, ""))
+    Expression::parse(text, names).map_err(|reason| Fault::new(node.location, key, reason, ""))
 }

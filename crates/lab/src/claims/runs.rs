@@ -2,7 +2,7 @@
 
 use super::evaluate::CellValues;
 use super::{Claim, Verdict};
-use crate::experiment::{Cell, Experiment};
+use experiment::{Cell, Experiment};
 use sim::Recording;
 
 /// What was computed of one run for one claim: by value, or why it cannot be.
@@ -14,7 +14,7 @@ impl Claim {
         let known = experiment.streams();
         let requests =
             self.values.iter().map(|(_, request)| request.rescaled(experiment.time_scale));
-        let compute = |request: crate::metrics::Request| request.compute_among(recording, known);
+        let compute = |request: metrics::Request| request.compute_among(recording, known);
         requests.map(|request| compute(request).map_err(|error| error.to_string())).collect()
     }
 

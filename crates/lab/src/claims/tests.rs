@@ -1,6 +1,6 @@
 use super::*;
-use crate::experiment::Experiment;
 use crate::runner::{NOWHERE, Runner};
+use experiment::Experiment;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +19,7 @@ holds = "lowest >= 0.0"
 show = "lowest {lowest:bit/s}"
 "#;
 
-fn catalogue(claims: &str) -> Result<Catalogue, crate::FileError> {
+fn catalogue(claims: &str) -> Result<Catalogue, document::FileError> {
     Catalogue::parse(&format!("{HEAD}{claims}"), "x.toml")
 }
 
@@ -52,7 +52,7 @@ fn the_claims_that_come_along_are_good_and_name_experiments_that_are_there() {
     assert!(catalogue.claims.len() >= 20);
     for claim in &catalogue.claims {
         assert!(
-            crate::experiment::names().contains(&claim.experiment),
+            experiment::names().contains(&claim.experiment),
             "{}: {}",
             claim.id,
             claim.experiment
@@ -145,7 +145,7 @@ fn a_verdict_is_one_json_object_and_its_own_baseline() {
 }
 
 #[test]
-fn errors_name_the_line_the_claim_and_the_mend() {
+fn errors_name_the_line_the_claim_and_the_suggestion() {
     let messages = [
         message("id = \"X-1\"", ""),
         message("metric = \"received_rate\"", "metric = \"recieved_rate\""),

@@ -1,7 +1,7 @@
 use super::evaluate::CellValues;
 use super::{Claim, Computed, Verdict};
-use crate::experiment::Experiment;
 use crate::runner::{Job, Outcome, Runner, Summary};
+use experiment::Experiment;
 use sim::Recording;
 
 /// The claims to verify and the experiments that they need, each once.
@@ -30,14 +30,14 @@ impl<'c> Plan<'c> {
     /// whose experiment is wrong is not run.
     pub fn new(
         claims: Vec<&'c Claim>,
-        change: impl Fn(Experiment) -> Result<Experiment, crate::FileError>,
+        change: impl Fn(Experiment) -> Result<Experiment, document::FileError>,
     ) -> Self {
-        Self::of(claims, |name| Experiment::open(name).and_then(&change))
+        Self::of(claims, |name| crate::open(name).and_then(&change))
     }
 
     pub(super) fn of(
         claims: Vec<&'c Claim>,
-        open: impl Fn(&str) -> Result<Experiment, crate::FileError>,
+        open: impl Fn(&str) -> Result<Experiment, document::FileError>,
     ) -> Self {
         let mut experiments: Vec<Experiment> = Vec::new();
         let mut place = |claim: &&Claim| {

@@ -2,8 +2,8 @@
 //! Chromium.
 
 use super::{Comparison, Party};
-use crate::metrics::{StreamSummary, Unit, mean};
-use crate::report::TextTable;
+use metrics::{StreamSummary, Unit, mean};
+use report::TextTable;
 use serde::Serialize;
 
 /// What is compared of every stream: mean rate, the 95th percentile of the round-trip time, loss.
@@ -77,7 +77,7 @@ impl Difference {
 }
 
 /// The differences of every cell that both a measured party and its own simulation with the calls
-/// of today's Chromium have ([`Experiment::as_today`](crate::experiment::Experiment::as_today)).
+/// of today's Chromium have ([`Experiment::as_today`](experiment::Experiment::as_today)).
 /// What cannot be simulated has none: [`Comparison::missing_simulations`] says why.
 #[must_use]
 pub fn differences(comparison: &Comparison<'_>) -> Vec<Difference> {

@@ -1,9 +1,7 @@
 //! The same figure of several parties: over one another where each has one series, else below one
 //! another on the same axes.
 
-use crate::report::{
-    At, Bar, Body, BoxStats, Figure, Group, Grouped, Line, Panel, Role, axis_range,
-};
+use report::{At, Bar, Body, BoxStats, Figure, Group, Grouped, Line, Panel, Role, axis_range};
 
 /// A figure's part with the name of the party that it is of.
 type Named<'a, T> = (&'a str, &'a T);

@@ -17,9 +17,9 @@ pub use difference::{Difference, differences};
 pub use party::{Facts, Party};
 
 use crate::claims::{Claim, Verdict, schedule};
-use crate::experiment::{Experiment, ExperimentError};
-use crate::report::{Compared, Finding, Section, Status};
-use crate::store::StoredRun;
+use experiment::{Experiment, ExperimentError};
+use report::{Compared, Finding, Section, Status};
+use store::StoredRun;
 
 /// The parties that ran one experiment with one schedule, in the order in which they are shown.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl<'c> Comparison<'c> {
     ///
     /// # Errors
     /// When a run's text is not an experiment of this version, or has no such cell.
-    pub fn of(runs: &[StoredRun], claims: &[&'c Claim]) -> Result<Vec<Self>, crate::FileError> {
+    pub fn of(runs: &[StoredRun], claims: &[&'c Claim]) -> Result<Vec<Self>, document::FileError> {
         let mut all: Vec<Self> = Vec::new();
         for party in party::parties(runs, claims)? {
             let same = |other: &&mut Self| {

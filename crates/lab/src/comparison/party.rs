@@ -2,13 +2,13 @@
 
 use super::compares;
 use crate::claims::{Claim, Computed, Verdict};
-use crate::experiment::{Experiment, ExperimentError, is_as_filed};
-use crate::figures::{Drawings, Pieces};
-use crate::metrics::{StreamSummary, summary};
-use crate::report::Section;
+use crate::figures::{Drawings, Figures, Pieces};
 use crate::runner::{Job, stored};
-use crate::store::{Mode, RunMeta, StoredRun};
+use experiment::{Experiment, ExperimentError, is_as_filed};
+use metrics::{StreamSummary, summary};
+use report::Section;
 use sim::Recording;
+use store::{Mode, RunMeta, StoredRun};
 
 /// The note that says that a run was made elsewhere (`docs/STORE.md`).
 const IMPORTED: &str = "imported";
@@ -20,6 +20,7 @@ const AS_TODAY: &str = "simulator, today's Chromium";
 pub struct Party<'c> {
     /// What it ran.
     pub experiment: Experiment,
+    figures: Figures,
     /// Its name: `Chromium 156`, `simulator, gcc:libwebrtc`.
     pub who: String,
     /// How the runs were made.
@@ -48,7 +49,7 @@ pub struct Facts {
 pub(super) fn parties<'c>(
     runs: &[StoredRun],
     claims: &[&'c Claim],
-) -> Result<Vec<Party<'c>>, crate::FileError> {
+) -> Result<Vec<Party<'c>>, document::FileError> {
     // Each with its name and what it ran.
     let mut all: Vec<(String, String, Party<'c>)> = Vec::new();
     for run in runs {
@@ -67,7 +68,7 @@ pub(super) fn parties<'c>(
         // Two that differ in something else are told apart by their first run.
         let is_taken = all.iter().any(|(other, _, party)| alike(other, party));
         let who = if is_taken { format!("{name}, from run {}", run.id) } else { name.clone() };
-        let mut party = Party::new(experiment, who, &run.meta, claims);
+        let mut party = Party::new(experiment, who, &run.meta, claims)?;
         party.store(entry);
         all.push((name, essence, party));
     }
@@ -108,17 +109,25 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 impl<'c> Party<'c> {
-    fn new(experiment: Experiment, who: String, meta: &RunMeta, claims: &[&'c Claim]) -> Self {
+    fn new(
+        experiment: Experiment,
+        who: String,
+        meta: &RunMeta,
+        claims: &[&'c Claim],
+    ) -> Result<Self, ExperimentError> {
+        let figures = Figures::read(&experiment)?;
         let claims =
             claims.iter().copied().filter(|claim| claim.experiment == experiment.name).collect();
         let (mode, imported) = (meta.mode, meta.note(IMPORTED).is_some());
-        Self { experiment, who, mode, imported, stored: Vec::new(), claims, facts: Vec::new() }
+        let (stored, facts) = (Vec::new(), Vec::new());
+        Ok(Self { experiment, figures, who, mode, imported, stored, claims, facts })
     }
 
     /// A simulation of what this party measured, which is yet to be run.
     fn simulation(&self, experiment: Experiment, who: String) -> Self {
         let (stored, claims, facts) = (Vec::new(), self.claims.clone(), Vec::new());
-        Self { experiment, who, mode: Mode::Simulated, imported: false, stored, claims, facts }
+        let (figures, mode) = (self.figures.clone(), Mode::Simulated);
+        Self { experiment, figures, who, mode, imported: false, stored, claims, facts }
     }
 
     fn store(&mut self, entry: (i64, Job, bool)) {
@@ -163,7 +172,7 @@ impl<'c> Party<'c> {
                 .iter()
                 .map(|claim| claim.compute(&self.experiment, recording))
                 .collect(),
-            pieces: Drawings::pieces(&self.experiment, job, recording),
+            pieces: self.figures.pieces(&self.experiment, job, recording),
             summary: summary(recording),
         }
     }
@@ -224,7 +233,7 @@ impl<'c> Party<'c> {
 
     /// Its figures.
     pub(super) fn section(&self) -> Section {
-        let mut drawings = Drawings::new(&self.experiment);
+        let mut drawings = Drawings::new(&self.experiment, &self.figures);
         self.facts.iter().for_each(|facts| drawings.add(facts.pieces.clone()));
         drawings.section()
     }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::claims::Catalogue;
-use crate::report::{Body, Role};
 use crate::runner::Job;
-use crate::store::{Mode, RunMeta};
+use report::{Body, Role};
 use std::sync::LazyLock;
+use store::{Mode, RunMeta};
 use units::{Duration, Seed};
 
 const TEXT: &str = r#"

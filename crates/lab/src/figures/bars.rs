@@ -4,10 +4,10 @@
 use super::Piece;
 use super::spec::{CellFilter, marks, unit};
 use super::unit::Unit;
-use crate::document::{Fault, Node, Reader};
-use crate::experiment::{Cell, Experiment};
-use crate::metrics::{MetricError, Request, mean};
-use crate::report::{Bar, BoxStats, Group, Grouped, Mark, Role};
+use document::{Fault, Node, Reader};
+use experiment::{Cell, Experiment};
+use metrics::{MetricError, Request, mean};
+use report::{Bar, BoxStats, Group, Grouped, Mark, Role};
 use sim::Recording;
 
 /// What stands over the grid.
@@ -58,9 +58,9 @@ impl Bars {
         let values = table.items("values")?.unwrap_or_default();
         if values.is_empty() {
             let example = if boxes { "queuing_delay" } else { "utilization" };
-            let mend =
+            let suggestion =
                 format!("write values = [{{ metric = \"{example}\", stream = \"main.video\" }}]");
-            return Err(table.fault("values", "there are none", mend));
+            return Err(table.fault("values", "there are none", suggestion));
         }
         let values =
             values.iter().map(|node| value(node, &path, boxes)).collect::<Result<Vec<_>, _>>()?;
@@ -120,7 +120,7 @@ impl Bars {
         experiment: &Experiment,
         filter: &CellFilter,
         runs: &[Vec<&Piece>],
-    ) -> crate::report::Body {
+    ) -> report::Body {
         let cells: Vec<(&Cell, &Vec<&Piece>)> =
             experiment.cells().iter().zip(runs).filter(|(cell, _)| filter.fits(cell)).collect();
         let mut layout = Layout::default();
@@ -136,13 +136,13 @@ impl Bars {
                 Item::Box(stats) => Some(stats),
                 Item::Bar(_) => None,
             });
-            crate::report::Body::Boxes(self.grouped(boxes))
+            report::Body::Boxes(self.grouped(boxes))
         } else {
             let bars = layout.map(|item| match item {
                 Item::Bar(bar) => Some(bar),
                 Item::Box(_) => None,
             });
-            crate::report::Body::Bars(self.grouped(bars))
+            report::Body::Bars(self.grouped(bars))
         }
     }
 
@@ -205,8 +205,7 @@ fn value(node: &Node, path: &str, boxes: bool) -> Result<ValueSpec, Fault> {
     let mut table = Reader::new(node, path)?;
     let name = table.or("name", String::new())?;
     let published = table.items("published")?.unwrap_or_default();
-    let published =
-        published.iter().map(|node| crate::document::read(node, &format!("{path}.published")));
+    let published = published.iter().map(|node| document::read(node, &format!("{path}.published")));
     let published = published.collect::<Result<_, _>>()?;
     let requests = if boxes { &PERCENTILES[..] } else { &[""][..] };
     let requests = requests.iter().map(|statistic| Request::read_table(&mut table, statistic));

@@ -4,10 +4,10 @@
 use super::Piece;
 use super::spec::{CellFilter, marks, unit};
 use super::unit::Unit;
-use crate::document::{Fault, Reader};
-use crate::experiment::Experiment;
-use crate::metrics::{MetricError, Request};
-use crate::report::{Body, Line, Mark, Role};
+use document::{Fault, Reader};
+use experiment::Experiment;
+use metrics::{MetricError, Request};
+use report::{Body, Line, Mark, Role};
 use sim::Recording;
 
 /// Which quantity, and how it is labelled.
@@ -46,8 +46,8 @@ impl Cdf {
             }
         };
         let Some(node) = table.node("value") else {
-            let mend = "write value = { metric = \"rtt\", stream = \"main.video\" }";
-            return Err(table.fault("value", "it is missing", mend));
+            let suggestion = "write value = { metric = \"rtt\", stream = \"main.video\" }";
+            return Err(table.fault("value", "it is missing", suggestion));
         };
         let mut inner = Reader::new(node, &table.path("value"))?;
         // Of samples it does not matter which statistic.

@@ -1,8 +1,8 @@
 use super::Piece;
 use super::unit::Unit;
-use crate::document::{Fault, Node, Reader};
-use crate::metrics::{Estimate, MetricError, Request};
-use crate::report::Scale;
+use document::{Fault, Node, Reader};
+use metrics::{Estimate, MetricError, Request};
+use report::Scale;
 use sim::Recording;
 
 /// A metric with the name and the unit under which it is shown.
@@ -42,12 +42,12 @@ fn scale(table: &Reader<'_>, text: &str, request: &Request) -> Result<Scale, Fau
         return Ok(unit.into());
     }
     let names: Vec<&str> = fitting.iter().copied().filter(|name| !name.is_empty()).collect();
-    let mend = if names.is_empty() {
+    let suggestion = if names.is_empty() {
         "leave it out".to_owned()
     } else {
         format!("write {}", names.join(" or "))
     };
-    Err(table.fault("unit", format!("{} is not in {text}", request.metric), mend))
+    Err(table.fault("unit", format!("{} is not in {text}", request.metric), suggestion))
 }
 
 /// What one run gives, in the units of the metrics.

@@ -19,13 +19,11 @@ mod tests;
 mod time;
 mod unit;
 
-pub use page::{Drawings, report};
-pub use spec::Figure;
-pub(crate) use spec::read;
+pub use page::{Drawings, drawings, report};
+pub use spec::{Figure, Figures};
 
-use crate::metrics::MetricError;
-use crate::report;
 use crate::runner::Job;
+use metrics::MetricError;
 
 /// What a figure needs of one run.
 #[derive(Clone, Debug)]

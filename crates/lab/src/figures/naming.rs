@@ -1,6 +1,6 @@
 use super::spec::CellFilter;
-use crate::document::{Fault, Reader};
-use crate::experiment::{Cell, Experiment};
+use document::{Fault, Reader};
+use experiment::{Cell, Experiment};
 
 /// By which axes a figure names the cells that it shows.
 #[derive(Clone, Debug)]

@@ -2,12 +2,12 @@
 
 use super::spec::{Body, CellFilter, Figure};
 use super::time::{LineSpec, PanelSpec, TimePlot};
-use super::{Piece, Pieces};
+use super::{Figures, Piece, Pieces};
 use crate::claims::{Status, Verdict};
-use crate::experiment::Experiment;
-use crate::metrics::MetricError;
-use crate::report::{self, ClaimRow, Line, Panel, Report, Role, Section};
 use crate::runner::Job;
+use experiment::Experiment;
+use metrics::MetricError;
+use report::{self, ClaimRow, Line, Panel, Report, Role, Section};
 use sim::Recording;
 use sim::recording::Kind;
 
@@ -18,19 +18,14 @@ const MAX_USUAL: usize = 4;
 #[derive(Debug)]
 pub struct Drawings<'e> {
     experiment: &'e Experiment,
+    figures: &'e Figures,
     runs: Vec<Pieces>,
 }
 
-impl<'e> Drawings<'e> {
-    /// Figures of an experiment, without any run yet.
+impl Figures {
+    /// What the figures need of one run of `experiment`, from which they were read.
     #[must_use]
-    pub fn new(experiment: &'e Experiment) -> Self {
-        Self { experiment, runs: Vec::new() }
-    }
-
-    /// What the figures of an experiment need of one run.
-    #[must_use]
-    pub fn pieces(experiment: &Experiment, job: Job, recording: &Recording) -> Pieces {
+    pub fn pieces(&self, experiment: &Experiment, job: Job, recording: &Recording) -> Pieces {
         let known = experiment.streams();
         let cell = &experiment.cells()[job.cell];
         let piece = |figure: &Figure| {
@@ -40,14 +35,22 @@ impl<'e> Drawings<'e> {
                 Ok(Piece::None)
             }
         };
-        let pieces = if !experiment.figures.is_empty() {
-            experiment.figures.iter().map(piece).collect()
+        let pieces = if !self.0.is_empty() {
+            self.0.iter().map(piece).collect()
         } else if job.run == 0 && job.cell < MAX_USUAL {
             vec![usual(recording).panels(recording, known).map(Piece::Panels)]
         } else {
             vec![Ok(Piece::None)]
         };
         Pieces { job, pieces }
+    }
+}
+
+impl<'e> Drawings<'e> {
+    /// Figures of an experiment, without any run yet.
+    #[must_use]
+    pub fn new(experiment: &'e Experiment, figures: &'e Figures) -> Self {
+        Self { experiment, figures, runs: Vec::new() }
     }
 
     /// Adds a run.
@@ -72,12 +75,12 @@ impl<'e> Drawings<'e> {
                 panels: Vec::new(),
             }),
         }];
-        let specs = if experiment.figures.is_empty() { &usual[..] } else { &experiment.figures };
+        let specs = if self.figures.0.is_empty() { &usual[..] } else { self.figures.0.as_slice() };
         for (place, figure) in specs.iter().enumerate() {
             match self.of(place) {
                 Ok(runs) => self.draw(place, figure, &runs, &mut figures),
                 Err(error) => {
-                    faults.push(format!("The figure '{}' cannot be drawn: {error}.", figure.title))
+                    faults.push(format!("The figure '{}' cannot be drawn: {error}.", figure.title));
                 }
             }
         }
@@ -173,6 +176,12 @@ impl<'e> Drawings<'e> {
             }
         }
     }
+}
+
+/// Figures of several experiments, each with its own, without any run yet.
+#[must_use]
+pub fn drawings<'e>(experiments: &'e [Experiment], figures: &'e [Figures]) -> Vec<Drawings<'e>> {
+    experiments.iter().zip(figures).map(|(of, figures)| Drawings::new(of, figures)).collect()
 }
 
 /// The panels of the run of a cell that is shown.

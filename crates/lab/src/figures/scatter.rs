@@ -4,10 +4,10 @@ use super::Piece;
 use super::measured::{self, Measured};
 use super::naming::{Named, Naming};
 use super::spec::{CellFilter, marks};
-use crate::document::{Fault, Reader};
-use crate::experiment::Experiment;
-use crate::metrics::{Estimate, MetricError, Unit};
-use crate::report::{self, Body, Dimension, Mark, Point, Scale};
+use document::{Fault, Reader};
+use experiment::Experiment;
+use metrics::{Estimate, MetricError, Unit};
+use report::{self, Body, Dimension, Mark, Point, Scale};
 use sim::Recording;
 
 /// What is drawn over what.
@@ -29,10 +29,10 @@ struct Axis {
 impl Axis {
     fn read(table: &mut Reader<'_>, key: &'static str) -> Result<Self, Fault> {
         let Some(node) = table.node(key) else {
-            let mend = format!(
+            let suggestion = format!(
                 "write {key} = {{ metric = \"rtt_p95\", stream = \"main.video\", label = \"RTT\" }}"
             );
-            return Err(table.fault(key, "it is missing", mend));
+            return Err(table.fault(key, "it is missing", suggestion));
         };
         let mut inner = Reader::new(node, &table.path(key))?;
         let axis =

@@ -4,9 +4,9 @@ use super::scatter::Scatter;
 use super::table::Table;
 use super::time::TimePlot;
 use super::unit::Unit;
-use crate::document::{Fault, Node, Place, Reader, Value, did_you_mean, read as read_value};
-use crate::experiment::{Axis, Cell};
-use crate::report::{At, Mark, MarkKind};
+use document::{Fault, Location, Node, Reader, Value, did_you_mean, read as read_value};
+use experiment::{Axis, Cell, Experiment, ExperimentError};
+use report::{At, Mark, MarkKind};
 
 /// One figure of an experiment file.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub(super) struct CellFilter(Vec<Wanted>);
 struct Wanted {
     axis: String,
     values: Vec<String>,
-    place: Place,
+    location: Location,
 }
 
 impl CellFilter {
@@ -59,13 +59,13 @@ impl CellFilter {
             if let Some(missing) =
                 wanted.values.iter().find(|value| !labels.clone().any(|label| label == *value))
             {
-                let mend = did_you_mean(missing, labels, "there are");
+                let suggestion = did_you_mean(missing, labels, "there are");
                 let reason = format!("there is no '{missing}'");
                 return Err(Fault::new(
-                    wanted.place,
+                    wanted.location,
                     format!("figure.cell.'{}'", wanted.axis),
                     reason,
-                    mend,
+                    suggestion,
                 ));
             }
         }
@@ -74,7 +74,7 @@ impl CellFilter {
 }
 
 impl Figure {
-    /// What it names that is not there, and the mend: an axis, or a value of one. `axis` gives the
+    /// What it names that is not there, and the suggestion: an axis, or a value of one. `axis` gives the
     /// values of an axis.
     pub(crate) fn missing<'a>(
         &self,
@@ -99,8 +99,8 @@ impl Figure {
             ));
         };
         let values = axis(name);
-        let mend = || did_you_mean(reference, values.iter().copied(), "there are");
-        (!values.contains(&reference)).then(|| (of(key, reference), mend()))
+        let suggestion = || did_you_mean(reference, values.iter().copied(), "there are");
+        (!values.contains(&reference)).then(|| (of(key, reference), suggestion()))
     }
 
     /// The axes that it names, each with the key.
@@ -127,12 +127,39 @@ impl Figure {
     }
 }
 
-/// The figures of a file, whose cells are places on these axes.
-pub(crate) fn read(top: &mut Reader<'_>, axes: &[Axis]) -> Result<Vec<Figure>, Fault> {
-    let figures: Vec<Figure> =
-        top.items("figure")?.unwrap_or_default().iter().map(figure).collect::<Result<_, _>>()?;
-    figures.iter().try_for_each(|figure| figure.cells.check(axes))?;
-    Ok(figures)
+/// The figures of an experiment file, in the order of the file. Without any, a report shows the
+/// usual plots.
+#[derive(Clone, Debug)]
+pub struct Figures(pub(super) Vec<Figure>);
+
+impl Figures {
+    /// Reads the `[[figure]]` tables of an experiment.
+    ///
+    /// # Errors
+    /// When a table is not a figure, or names a value that its axis does not have.
+    pub fn read(experiment: &Experiment) -> Result<Self, ExperimentError> {
+        Self::read_nodes(experiment).map_err(|fault| fault.in_file(&experiment.path))
+    }
+
+    fn read_nodes(experiment: &Experiment) -> Result<Self, Fault> {
+        let figures: Vec<Figure> =
+            experiment.figures().iter().map(figure).collect::<Result<_, _>>()?;
+        figures.iter().try_for_each(|figure| figure.cells.check(experiment.axes()))?;
+        Ok(Self(figures))
+    }
+
+    /// Checks that the axes which the figures name exist. Only for a file as it stands: an override
+    /// may remove an axis.
+    ///
+    /// # Errors
+    /// Names the first axis, or value of an axis, that is missing.
+    pub fn check_axes(&self, experiment: &Experiment) -> Result<(), ExperimentError> {
+        let missing =
+            self.0.iter().find_map(|figure| figure.missing(|axis| experiment.values_of(axis)));
+        missing.map_or(Ok(()), |(reason, suggestion)| {
+            Err(ExperimentError::file(&experiment.path, reason, suggestion))
+        })
+    }
 }
 
 fn figure(node: &Node) -> Result<Figure, Fault> {
@@ -168,7 +195,7 @@ fn cell_filter(table: &mut Reader<'_>) -> Result<CellFilter, Fault> {
             Value::Text(text) => vec![text.clone()],
             _ => read_value(node, &format!("{path}.{name}"))?,
         };
-        Ok(Wanted { axis: name.to_owned(), values, place: node.place })
+        Ok(Wanted { axis: name.to_owned(), values, location: node.location })
     });
     Ok(CellFilter(entries.collect::<Result<_, _>>()?))
 }

@@ -5,10 +5,10 @@ use super::Piece;
 use super::measured::{self, Measured};
 use super::naming::{Named, Naming};
 use super::spec::CellFilter;
-use crate::document::{Fault, Reader};
-use crate::experiment::Experiment;
-use crate::metrics::MetricError;
-use crate::report::{self, Body, Cell, Cells, Column, Row};
+use document::{Fault, Reader};
+use experiment::Experiment;
+use metrics::MetricError;
+use report::{self, Body, Cell, Cells, Column, Row};
 use sim::Recording;
 
 /// Which rows and which columns.
@@ -24,9 +24,9 @@ impl Table {
         let path = table.path("values");
         let values = table.items("values")?.unwrap_or_default();
         if values.is_empty() {
-            let mend =
+            let suggestion =
                 "write values = [{ name = \"loss\", metric = \"loss\", stream = \"main.video\" }]";
-            return Err(table.fault("values", "there are none", mend));
+            return Err(table.fault("values", "there are none", suggestion));
         }
         Ok(Self {
             label: table.optional("label")?,

@@ -3,9 +3,8 @@
 mod values;
 
 use super::*;
-use crate::experiment::Experiment;
-use crate::report::{At, Body, Figure, Role, Section};
 use crate::runner::{NOWHERE, Outcome, Runner};
+use report::{At, Body, Figure, Role, Section};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
@@ -35,9 +34,10 @@ controller = "gcc:carlucci-2017"
 
 /// The section that the figures make of a short run of the experiment.
 fn section(figures: &str) -> Section {
-    let experiment = Experiment::parse(&format!("{EXPERIMENT}{figures}"), "x.toml").unwrap();
+    let experiment = crate::parse(&format!("{EXPERIMENT}{figures}"), "x.toml").unwrap();
     let experiments = [experiment];
-    let mut drawings = Drawings::new(&experiments[0]);
+    let figures = Figures::read(&experiments[0]).unwrap();
+    let mut drawings = Drawings::new(&experiments[0], &figures);
     let cancel = AtomicBool::new(false);
     let runner = Runner {
         jobs: NonZeroUsize::new(2).unwrap(),
@@ -46,14 +46,14 @@ fn section(figures: &str) -> Section {
         keeper: &NOWHERE,
     };
     let each =
-        |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
+        |job: Job, recording: &_| figures.pieces(&experiments[job.experiment], job, recording);
     runner.run(&experiments, each, |outcome: Outcome<_>| drawings.add(outcome.result.unwrap()));
     drawings.section()
 }
 
 fn message(figure: &str) -> String {
     let text = format!("{EXPERIMENT}[[figure]]\n{figure}");
-    Experiment::parse(&text, "x.toml").unwrap_err().to_string()
+    crate::parse(&text, "x.toml").unwrap_err().to_string()
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn without_figures_there_are_the_usual_ones() {
     let section = section("");
     assert_eq!(section.figures.len(), 4, "a cell each");
     assert!(matches!(&section.figures[0].body, Body::Time { panels, .. } if panels.len() == 3));
-    let page = crate::report::html(&report("Title", Vec::new(), &[], vec![section])).unwrap();
+    let page = report::html(&report("Title", Vec::new(), &[], vec![section])).unwrap();
     assert!(page.contains("<svg") && page.contains("Two rates"));
 }
 
@@ -256,7 +256,7 @@ fn a_figure_of_what_is_not_there_is_said_to_be_missing() {
 }
 
 #[test]
-fn errors_name_the_line_and_the_mend() {
+fn errors_name_the_line_and_the_suggestion() {
     let line = EXPERIMENT.lines().count() + 3;
     let at = |message: String| message.replace(&format!("x.toml:{line}"), "x.toml:N");
     let messages = [

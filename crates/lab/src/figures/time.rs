@@ -3,9 +3,9 @@
 
 use super::spec::{marks, unit};
 use super::unit::Unit;
-use crate::document::{Fault, Node, Reader};
-use crate::metrics::{MetricError, rate_series};
-use crate::report::{Line, LineStyle, Mark, Panel, Role};
+use document::{Fault, Node, Reader};
+use metrics::{MetricError, rate_series};
+use report::{Line, LineStyle, Mark, Panel, Role};
 use sim::Recording;
 use sim::recording::StreamRecord;
 
@@ -47,8 +47,9 @@ impl TimePlot {
         let path = table.path("panels");
         let panels = table.items("panels")?.unwrap_or_default();
         if panels.is_empty() {
-            let mend = "write panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [ … ] }]";
-            return Err(table.fault("panels", "there are none", mend));
+            let suggestion =
+                "write panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [ … ] }]";
+            return Err(table.fault("panels", "there are none", suggestion));
         }
         Ok(Self {
             run,
@@ -151,7 +152,7 @@ impl LineSpec {
                 Some(points) => {
                     Ok(points.iter().map(|(at, value)| (at.as_secs_f64(), *value)).collect())
                 }
-                None => Ok(sampled(crate::metrics::column(stream, name)?)),
+                None => Ok(sampled(metrics::column(stream, name)?)),
             },
         }
     }

@@ -1,5 +1,4 @@
-use crate::metrics;
-use crate::report::Scale;
+use report::Scale;
 use std::str::FromStr;
 
 /// The unit in which a figure shows its values.

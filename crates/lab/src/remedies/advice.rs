@@ -4,9 +4,9 @@ use super::catalogue::{Remedy, Settled, Unfit};
 use super::judge::{Call, Judgement};
 use super::score::{Compared, Standing, change, score};
 use super::situation::Situation;
-use crate::experiment::{Experiment, ExperimentError};
-use crate::metrics::{Estimate, MetricError, mean};
 use crate::runner::{Job, Outcome, Runner, Summary};
+use experiment::{Experiment, ExperimentError};
+use metrics::{Estimate, MetricError, mean};
 use std::collections::BTreeMap;
 
 /// Situations that are judged together: the cells of a file, or of all experiments of a paper.

@@ -2,7 +2,7 @@
 
 use super::score::delay_factor;
 use super::situation::{Measure, Section, Situation};
-use crate::metrics::{MetricError, Request, SILENCE, mean};
+use metrics::{MetricError, Request, SILENCE, mean};
 use sim::Recording;
 use sim::recording::{Kind, StreamRecord};
 use sim::tcp::TcpApplication;

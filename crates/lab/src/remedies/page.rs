@@ -5,9 +5,9 @@ use super::catalogue::{Remedy, Settled, Unfit};
 use super::rank::Rank;
 use super::score::{Standing, change};
 use super::situation::{Beside, Measure};
-use crate::experiment::GatewayQueue;
-use crate::metrics::{Better, Estimate, Unit};
-use crate::report::{
+use experiment::GatewayQueue;
+use metrics::{Better, Estimate, Unit};
+use report::{
     At, Body, Cell, Cells, Column, Dimension, Figure, Mark, MarkKind, Point, Row, Scatter, Section,
     Table, TextTable,
 };

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::score::Standing;
-use crate::metrics::{half_width, mean};
+use metrics::{half_width, mean};
 
 /// A remedy, or what stands already, and its place.
 #[derive(Clone, Debug, PartialEq)]

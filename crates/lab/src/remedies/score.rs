@@ -2,7 +2,7 @@
 
 use super::judge::{Judgement, Others};
 use super::situation::Measure;
-use crate::metrics::{Estimate, mean};
+use metrics::{Estimate, mean};
 
 /// What a delay leaves of a conversation, between 1 and 0: 1 − Idd / 50, where Idd is the
 /// impairment by absolute delay of the E-model (ITU-T G.107 (2015) eqs. 7-27, 7-28, with their

@@ -1,7 +1,7 @@
 //! What a cell of an experiment is to somebody who wants advice.
 
-use crate::document::did_you_mean;
-use crate::experiment::{Advise, Experiment, ExperimentError, Origins, path_of};
+use document::did_you_mean;
+use experiment::{Advise, Experiment, ExperimentError, Origins, path_of};
 use net::{AccessConfig, Direction, HostId, QueueConfig, RateConfig};
 use sim::tcp::{TcpApplication, TcpSource};
 use sim::{CallConfig, Scenario};
@@ -156,7 +156,7 @@ impl Situation {
             document.edit(kind, |sections| sections.retain(|section| section == name));
             if kind == "users" {
                 document.edit(kind, |groups| {
-                    groups.edit(name, |group| group.retain(|key| key != "web"))
+                    groups.edit(name, |group| group.retain(|key| key != "web"));
                 });
             }
         })
@@ -275,7 +275,8 @@ fn judged(
     let Some(wanted) = &experiment.advise.call else {
         return Ok(sections.iter().find(|section| has_video(scenario, section)).cloned());
     };
-    let error = |reason, mend| experiment.advise.fault(&experiment.path, "call", reason, mend);
+    let error =
+        |reason, suggestion| experiment.advise.fault(&experiment.path, "call", reason, suggestion);
     match sections.iter().find(|section| section.name == *wanted) {
         None => {
             let names = sections.iter().map(|section| section.name.as_str());
@@ -285,8 +286,8 @@ fn judged(
             ))
         }
         Some(section) if !has_video(scenario, section) => {
-            let mend = "name a call with video, whose frames tell how it fares".to_owned();
-            Err(error(format!("'{wanted}' has no video"), mend))
+            let suggestion = "name a call with video, whose frames tell how it fares".to_owned();
+            Err(error(format!("'{wanted}' has no video"), suggestion))
         }
         Some(section) => Ok(Some(section.clone())),
     }
@@ -333,13 +334,13 @@ fn lines(
     let Some(own) = &experiment.advise.lines else { return Ok(found) };
     if let Some(missing) = own.iter().find(|own| !found.iter().any(|line| line.name == **own)) {
         let names = found.iter().map(|line| line.name.as_str());
-        let mend = if found.is_empty() {
+        let suggestion = if found.is_empty() {
             "no line with a rate is on the call's way".to_owned()
         } else {
             did_you_mean(missing, names, "the call passes")
         };
         let reason = format!("the call passes no line '{missing}' with a rate");
-        return Err(experiment.advise.fault(&experiment.path, "lines", reason, mend));
+        return Err(experiment.advise.fault(&experiment.path, "lines", reason, suggestion));
     }
     found.retain(|line| own.contains(&line.name));
     Ok(found)

@@ -1,11 +1,11 @@
 use super::catalogue::{Kind, remedies};
 use super::score::delay_factor;
 use super::{Advice, Group, Judgement, Measure, Situation};
-use crate::experiment::Experiment;
-use crate::metrics::Request;
-use crate::report::{Cells, Table};
 use crate::runner::{NOWHERE, Runner};
+use experiment::Experiment;
+use metrics::Request;
 use net::QueueConfig;
+use report::{Cells, Table};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -179,7 +179,7 @@ fn what_is_not_ones_own_is_not_touched_and_said_so() {
 }
 
 #[test]
-fn slips_in_advise_are_named_with_their_mend() {
+fn slips_in_advise_are_named_with_their_suggestion() {
     for (set, part) in [
         (("advise.call", "mian"), "there is no call 'mian'; did you mean main?"),
         (

@@ -1,14 +1,12 @@
 use super::Job;
-use crate::FileError;
-use crate::experiment::Experiment;
-use crate::export::pcapng::Capture;
-use crate::export::{ExportError, to_file};
-use crate::measure::internals::Imported;
-use crate::metrics::summary;
-use crate::store::{Mode, RunMeta, Store, StoreError, StoredRun};
+use document::FileError;
+use experiment::Experiment;
+use metrics::usual;
 use sim::Recording;
 use std::path::Path;
-use units::Seed;
+use store::export::pcapng::Capture;
+use store::export::{ExportError, to_file};
+use store::{Mode, RunMeta, Store, StoreError, StoredRun};
 
 /// Puts a run, which was made in this way, into a store, with the usual metrics of its streams and
 /// notes on it; gives its number there. Notes are (name, value), named as in `docs/STORE.md`.
@@ -24,7 +22,7 @@ pub fn keep(
     notes: &[(String, String)],
 ) -> Result<i64, StoreError> {
     let meta = meta(experiment, job, mode, notes);
-    store.insert(&meta, recording, &usual_metrics(recording))
+    store.insert(&meta, recording, &usual(recording))
 }
 
 /// What a run of an experiment is a run of.
@@ -46,46 +44,12 @@ pub(super) fn meta(
     }
 }
 
-/// Puts a run that was made of a dump into a store, as one of the experiment `name`; gives its
-/// number there.
-///
-/// # Errors
-/// As [`keep`].
-pub fn keep_imported(
-    store: &mut Store,
-    name: &str,
-    imported: &Imported,
-) -> Result<i64, StoreError> {
-    let meta = RunMeta {
-        experiment: name.to_owned(),
-        cell: Vec::new(),
-        seed: Seed(0),
-        index: 0,
-        mode: Mode::Measured,
-        file: imported.experiment.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        notes: imported.notes.clone(),
-    };
-    store.insert(&meta, &imported.recording, &usual_metrics(&imported.recording))
-}
-
-/// (stream, metric, value).
-fn usual_metrics(recording: &Recording) -> Vec<(String, String, f64)> {
-    let mut metrics = Vec::new();
-    for stream in summary(recording) {
-        let values = stream.values.into_iter();
-        metrics
-            .extend(values.map(|(name, _, value)| (stream.stream.clone(), name.to_owned(), value)));
-    }
-    metrics
-}
-
 /// The experiment of a stored run as it was run, and the run's place in it.
 ///
 /// # Errors
 /// When the store's text is not an experiment of this version, or has no such cell.
 pub fn stored(run: &StoredRun) -> Result<(Experiment, Job), FileError> {
-    let mut experiment = Experiment::parse(&run.meta.file, &run.meta.experiment)?;
+    let mut experiment = crate::parse(&run.meta.file, &run.meta.experiment)?;
     experiment.name.clone_from(&run.meta.experiment);
     let cell = experiment.cells().iter().position(|cell| cell.params == run.meta.cell);
     let cell = cell.ok_or_else(|| {

@@ -1,7 +1,6 @@
 use super::Job;
 use super::keep::{keep, meta};
-use crate::experiment::Experiment;
-use crate::store::{DIGEST, Filter, Mode, RunMeta, Store, StoreError};
+use experiment::Experiment;
 use sim::{Recording, Scenario};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::collections::BTreeMap;
@@ -10,6 +9,7 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use store::{DIGEST, Filter, Mode, RunMeta, Store, StoreError};
 
 /// Keeps nothing and finds nothing.
 pub static NOWHERE: Keeper = Keeper { shelf: None };

@@ -7,10 +7,10 @@ mod keeper;
 #[cfg(test)]
 mod tests;
 
-pub use keep::{capture, keep, keep_imported, stored};
+pub use keep::{capture, keep, stored};
 pub use keeper::{Keeper, Kept, NOWHERE};
 
-use crate::experiment::Experiment;
+use experiment::Experiment;
 use keeper::Found;
 use sim::Recording;
 use std::any::Any;

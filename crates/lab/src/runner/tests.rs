@@ -1,7 +1,7 @@
 use super::*;
-use crate::store::{Filter, Store};
 use std::path::Path;
 use std::sync::Mutex;
+use store::{Filter, Store};
 
 const TEXT: &str = r#"
 title = "Two hosts"

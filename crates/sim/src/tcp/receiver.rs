@@ -88,7 +88,7 @@ impl TcpReceiver {
             }
             Phase::SynAck => debug_assert!(false, "this end does not open"),
             Phase::Established if segment.payload > Bytes::ZERO => {
-                self.on_data(now, segment, ecn, out)
+                self.on_data(now, segment, ecn, out);
             }
             Phase::Established => {}
         }

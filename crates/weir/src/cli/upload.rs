@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand};
-use lab::upload::{Dscp, PORT};
-use lab::{Bytes, Duration};
 use std::net::SocketAddr;
+use testbed::upload::{Dscp, PORT};
+use units::{Bytes, Duration};
 
 /// The real thing that a simulated TCP flow stands for.
 #[derive(Args, Debug)]
@@ -70,7 +70,7 @@ pub(crate) struct UploadClient {
     #[arg(long, value_name = "NAME")]
     pub(crate) congestion_control: Option<String>,
     /// The mark on its packets: 0 to 63, or a name such as ef, af41, cs1
-    #[arg(long, value_name = "MARK", default_value = "be", value_parser = lab::upload::dscp)]
+    #[arg(long, value_name = "MARK", default_value = "be", value_parser = testbed::upload::dscp)]
     pub(crate) dscp: Dscp,
     /// Time between the samples of --json
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = interval)]

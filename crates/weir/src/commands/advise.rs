@@ -3,14 +3,14 @@ use crate::cli::Advise as Args;
 use crate::failure::Failure;
 use crate::output::Output;
 use comfy_table::Table;
+use experiment::{Experiment, names};
 use lab::claims::Catalogue;
-use lab::experiment::{Experiment, names};
-use lab::metrics::Estimate;
 use lab::remedies::{
     AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies,
 };
-use lab::report::Cells;
 use lab::runner::{Job, Keeper, Runner, Summary};
+use metrics::Estimate;
+use report::Cells;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -114,14 +114,14 @@ impl<'a> Wanted<'a> {
             if !all.iter().any(|remedy| fits(remedy, word)) {
                 let names: Vec<&str> = all.iter().map(|remedy| remedy.name).collect();
                 let reason = format!("--remedy: there is no remedy or kind '{word}'");
-                let mend = match lab::nearest(word, names.iter().copied()) {
+                let suggestion = match document::nearest(word, names.iter().copied()) {
                     Some(near) => format!("did you mean {near}?"),
                     None => format!(
                         "the kinds are queue, class, wifi, lte and controller, the remedies {}",
                         names.join(", ")
                     ),
                 };
-                return Err(Failure::new(format!("{reason}; {mend}")));
+                return Err(Failure::new(format!("{reason}; {suggestion}")));
             }
         }
         Ok(Self(words))
@@ -143,7 +143,7 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
     let claims = catalogue.select(&[name.to_owned()]).unwrap_or_default();
     let is_experiment = claims.is_empty() || names().iter().any(|other| other == name);
     let opened = if is_experiment {
-        vec![Experiment::open(name)?]
+        vec![lab::open(name)?]
     } else {
         let mut tested: Vec<&str> = Vec::new();
         for claim in claims {
@@ -151,7 +151,7 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
                 tested.push(&claim.experiment);
             }
         }
-        tested.into_iter().map(Experiment::open).collect::<Result<_, _>>()?
+        tested.into_iter().map(lab::open).collect::<Result<_, _>>()?
     };
     let mut experiments = Vec::new();
     for experiment in opened {
@@ -352,7 +352,7 @@ impl<'a> Shown<'a> {
 }
 
 /// A table for the terminal: means, without intervals.
-fn shown(table: &lab::report::Table) -> Table {
+fn shown(table: &report::Table) -> Table {
     let heads = table
         .columns
         .iter()

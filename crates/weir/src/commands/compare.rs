@@ -4,13 +4,13 @@ use super::{conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Compare;
 use crate::failure::Failure;
 use crate::output::{Output, table};
+use experiment::Experiment;
 use lab::claims::{Catalogue, Claim, Verdict, schedule};
 use lab::comparison::{Comparison, Difference, Party, differences};
-use lab::experiment::Experiment;
 use lab::runner::{Job, NOWHERE, Outcome, Summary};
-use lab::store::{Filter, Store, StoredRun};
 use std::path::Path;
 use std::process::ExitCode;
+use store::{Filter, Store, StoredRun};
 
 pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();

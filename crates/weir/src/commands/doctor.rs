@@ -2,9 +2,6 @@ use crate::cli::Doctor;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
-use lab::emulate::Ability;
-use lab::measure::browser::Program;
-use lab::measure::{relay, sfu};
 use serde::Serialize;
 use std::io::{self, Read};
 use std::path::Path;
@@ -12,6 +9,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use sysinfo::{Disks, System};
+use testbed::emulate::Ability;
+use testbed::measure::browser::Program;
+use testbed::measure::{relay, sfu};
 
 /// Something that the machine has or lacks.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct Finding {
     /// What it is for.
     needed_for: &'static str,
     /// How to get it; empty if it is there.
-    mend: &'static str,
+    suggestion: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Serialize)]
@@ -39,23 +39,23 @@ struct Tool {
     names: &'static [&'static str],
     version: &'static str,
     needed_for: &'static str,
-    mend: &'static str,
+    suggestion: &'static str,
 }
 
 #[rustfmt::skip]
 const TOOLS: [Tool; 6] = [
     Tool { names: &["ffmpeg"], version: "-version", needed_for: "weir fit, weir measure",
-        mend: "install ffmpeg with libvpx and libx264 (Debian: apt-get install ffmpeg)" },
+        suggestion: "install ffmpeg with libvpx and libx264 (Debian: apt-get install ffmpeg)" },
     Tool { names: &["ffprobe"], version: "-version", needed_for: "weir fit",
-        mend: "comes with ffmpeg" },
+        suggestion: "comes with ffmpeg" },
     Tool { names: &["tshark"], version: "--version", needed_for: "looking into captures; the captures' own tests",
-        mend: "install Wireshark's command line (Debian: apt-get install tshark)" },
+        suggestion: "install Wireshark's command line (Debian: apt-get install tshark)" },
     Tool { names: &["ip"], version: "-Version", needed_for: "weir emulate, weir measure",
-        mend: "install iproute2 (Debian: apt-get install iproute2)" },
+        suggestion: "install iproute2 (Debian: apt-get install iproute2)" },
     Tool { names: &["iperf3"], version: "--version", needed_for: "programs 'iperf3' of weir emulate",
-        mend: "install iperf3 (Debian: apt-get install iperf3)" },
+        suggestion: "install iperf3 (Debian: apt-get install iperf3)" },
     Tool { names: &["ping"], version: "-V", needed_for: "programs 'ping' of weir emulate",
-        mend: "install ping (Debian: apt-get install iputils-ping)" },
+        suggestion: "install ping (Debian: apt-get install iputils-ping)" },
 ];
 
 /// How long a program may take to tell its version.
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
             Cell::new(word).fg(colour),
             Cell::new(&finding.found),
             Cell::new(finding.needed_for),
-            Cell::new(finding.mend),
+            Cell::new(finding.suggestion),
         ]);
     }
     if !args.json {
@@ -98,13 +98,13 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
 
 fn findings() -> Vec<Finding> {
     // First: where there is no root it needs a process of one thread.
-    let abilities = lab::emulate::abilities();
+    let abilities = testbed::emulate::abilities();
     let good = |what, found, needed_for| Finding {
         what,
         status: Health::Good,
         found,
         needed_for,
-        mend: "",
+        suggestion: "",
     };
     let cores = format!("{} cores", lab::runner::all_cores());
     let mut findings = vec![
@@ -141,7 +141,7 @@ fn disk() -> Finding {
         status: if enough { Health::Good } else { Health::Missing },
         found: free.map_or("unknown".to_owned(), |free| format!("{} MB free here", free >> 20)),
         needed_for: "stores, exports, reports",
-        mend: if enough { "" } else { "free 1 GB, or work in another folder" },
+        suggestion: if enough { "" } else { "free 1 GB, or work in another folder" },
     }
 }
 
@@ -156,8 +156,12 @@ fn browser(wanted: Program) -> Finding {
         Program::Chromium => "weir measure; looking at reports as pictures",
         _ => "weir measure",
     };
-    let tool =
-        Tool { names: wanted.names(), version: "--version", needed_for, mend: wanted.mend() };
+    let tool = Tool {
+        names: wanted.names(),
+        version: "--version",
+        needed_for,
+        suggestion: wanted.suggestion(),
+    };
     program(wanted.find().as_deref(), &tool)
 }
 
@@ -168,7 +172,7 @@ fn coturn() -> Finding {
         names: &[relay::PROGRAM.name],
         version: "--version",
         needed_for,
-        mend: relay::PROGRAM.mend,
+        suggestion: relay::PROGRAM.suggestion,
     };
     program(relay::PROGRAM.find().as_deref(), &tool)
 }
@@ -180,7 +184,7 @@ fn janus() -> Finding {
         names: &[sfu::PROGRAM.name],
         version: "--help",
         needed_for,
-        mend: sfu::PROGRAM.mend,
+        suggestion: sfu::PROGRAM.suggestion,
     };
     program(sfu::PROGRAM.find().as_deref(), &tool)
 }
@@ -191,8 +195,8 @@ fn program(path: Option<&Path>, tool: &Tool) -> Finding {
         Some((_, Ok(version))) => (Health::Good, version),
         Some((path, Err(reason))) => (Health::Broken, format!("{}: {reason}", path.display())),
     };
-    let mend = if status == Health::Good { "" } else { tool.mend };
-    Finding { what: tool.names[0], status, found, needed_for: tool.needed_for, mend }
+    let suggestion = if status == Health::Good { "" } else { tool.suggestion };
+    Finding { what: tool.names[0], status, found, needed_for: tool.needed_for, suggestion }
 }
 
 /// The first line that a program says of itself; why there is none.
@@ -237,6 +241,6 @@ fn ability(ability: Ability) -> Finding {
         status: if there { Health::Good } else { Health::Missing },
         found: ability.found.unwrap_or_else(|said| said),
         needed_for,
-        mend: if there { "" } else { ability.mend },
+        suggestion: if there { "" } else { ability.mend },
     }
 }

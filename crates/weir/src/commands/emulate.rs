@@ -1,13 +1,13 @@
 use super::real_time::{self, Kind};
 use crate::cli::Emulate;
 use crate::failure::Failure;
-use lab::emulate::simulate;
-use lab::store::Mode;
 use std::process::ExitCode;
+use store::Mode;
+use testbed::emulate::simulate;
 
 pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     // Before there is a second thread: the kernel asks for it.
-    lab::emulate::become_root().map_err(Failure::new)?;
+    testbed::emulate::become_root().map_err(Failure::new)?;
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
     let experiment = if args.real_time.compare { experiment.simulated()? } else { experiment };
     let foreground =

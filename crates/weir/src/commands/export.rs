@@ -1,11 +1,11 @@
 use super::{eprint, outputs_apart};
 use crate::cli::Export;
 use crate::failure::Failure;
-use lab::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
-use lab::measure::internals;
-use lab::store::{Filter, Store, StoreError, StoredRun};
 use std::path::Path;
 use std::process::ExitCode;
+use store::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
+use store::{Filter, Store, StoreError, StoredRun};
+use testbed::measure::internals;
 
 pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args

@@ -2,8 +2,8 @@ use super::eprint;
 use crate::cli::Fit;
 use crate::failure::Failure;
 use crate::output::Output;
-use lab::fit::FitOptions;
 use std::process::ExitCode;
+use testbed::fit::FitOptions;
 
 pub(crate) fn run(args: &Fit) -> Result<ExitCode, Failure> {
     if let Some(source) = args.source.as_ref().filter(|source| !source.is_file()) {
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Fit) -> Result<ExitCode, Failure> {
         sizes: default.sizes,
     };
     let mut tell = |done, all, what: &str| eprint(&format!("{done} of {all}: {what}"));
-    let report = lab::fit::run(&options, &mut tell)?;
+    let report = testbed::fit::run(&options, &mut tell)?;
     let mut out = Output::new();
     out.line(if args.rust { report.rust() } else { report.toml() })?;
     out.finish()?;

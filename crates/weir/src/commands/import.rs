@@ -1,12 +1,11 @@
 use crate::cli::Import;
 use crate::failure::Failure;
 use crate::output::Output;
-use lab::measure::internals;
-use lab::runner::keep_imported;
-use lab::store::Store;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
+use store::Store;
+use testbed::measure::internals;
 
 pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
     let of_dump =
@@ -17,7 +16,8 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
     let name = args.name.clone().unwrap_or_else(|| name_of(&args.dump));
     let imported = internals::import(&dump, &name).map_err(|error| of_dump(&error))?;
     let mut store = Store::create_or_open(&args.store)?;
-    let id = keep_imported(&mut store, &name, &imported)?;
+    let recording = &imported.recording;
+    let id = store.insert(&imported.meta(&name), recording, &metrics::usual(recording))?;
     let mut out = Output::new();
     out.line(format_args!("run {id} of {name} in {}", args.store.display()))?;
     out.finish()?;

@@ -1,15 +1,14 @@
 use crate::cli::List;
 use crate::failure::Failure;
 use crate::output::{Output, table};
+use experiment::controllers::{Changes, Improvement, Profile, improvements, profiles};
+use experiment::{self, Experiment};
 use lab::claims::Catalogue;
-use lab::controllers::{Changes, Improvement, Profile, improvements, profiles};
-use lab::experiment::{self, Experiment};
-use lab::metrics;
-use lab::store::{Filter, RunMeta, Store, StoredRun};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use store::{Filter, RunMeta, Store, StoredRun};
 
 /// An experiment and the claims that it tests.
 #[derive(Serialize)]
@@ -151,7 +150,7 @@ fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded()?;
     let mut rows = table(["experiment", "what", "cells × runs", "claims"]);
     for name in experiment::names() {
-        let row = row(&Experiment::open(name)?, &catalogue);
+        let row = row(&lab::open(name)?, &catalogue);
         if json {
             out.json(&row)?;
         } else {

@@ -2,16 +2,16 @@ use super::eprint;
 use super::real_time::{self, Kind};
 use crate::cli::Measure;
 use crate::failure::Failure;
-use lab::emulate::simulate;
-use lab::experiment::{Endpoint, Experiment};
-use lab::measure::media::Cache;
-use lab::measure::{Measurement, browser, relay, sfu};
-use lab::store::Mode;
+use experiment::{Endpoint, Experiment};
 use std::process::ExitCode;
+use store::Mode;
+use testbed::emulate::simulate;
+use testbed::measure::media::Cache;
+use testbed::measure::{Measurement, browser, relay, sfu};
 
 pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
     // Before there is a second thread: the kernel asks for it.
-    lab::emulate::become_root().map_err(Failure::new)?;
+    testbed::emulate::become_root().map_err(Failure::new)?;
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
     let experiment = with_endpoints(&experiment, &args.endpoint)?;
     check(&experiment)?;
@@ -63,7 +63,10 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
         let measure = cell.measure();
         for call in &scenario.calls {
             if call.sfu.is_some() && sfu::PROGRAM.find().is_none() {
-                return Err(Failure::new(format!("there is no Janus; {}", sfu::PROGRAM.mend)));
+                return Err(Failure::new(format!(
+                    "there is no Janus; {}",
+                    sfu::PROGRAM.suggestion
+                )));
             }
             let is_native =
                 |host| matches!(measure.endpoint_of(scenario.name(host)), Endpoint::Native(_));
@@ -80,7 +83,10 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
                 return Err(Failure::new(format!("{reason}; leave out relay, or make it a mesh")));
             }
             if call.relay.is_some() && relay::PROGRAM.find().is_none() {
-                return Err(Failure::new(format!("there is no coturn; {}", relay::PROGRAM.mend)));
+                return Err(Failure::new(format!(
+                    "there is no coturn; {}",
+                    relay::PROGRAM.suggestion
+                )));
             }
             let codec = call.video.as_ref().map(|video| video.encoder.codec.to_string());
             if codec.is_some_and(|codec| !["vp8", "csv"].contains(&codec.as_str()))

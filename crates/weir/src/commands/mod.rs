@@ -18,7 +18,6 @@ pub(crate) mod verify;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use lab::export::{to_file, writable};
 use lab::runner::{Keeper, Kept, Runner, Summary, all_cores};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -26,6 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::export::{to_file, writable};
 
 /// Runs `work` with a runner that shows progress, stops on Ctrl-C and keeps the runs.
 fn with_runner<T>(

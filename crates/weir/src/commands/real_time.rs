@@ -7,19 +7,20 @@ use crate::cli::{Chosen, RealTimeArgs};
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::progress::Progress;
-use lab::emulate::{
-    Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said,
-};
-use lab::experiment::{Cell, Experiment, ProgramKind};
-use lab::metrics::{StreamSummary, Unit, lines, summary};
+use experiment::{Cell, Experiment, ProgramKind};
 use lab::runner::{Job, Keeper};
-use lab::store::Mode;
-use lab::{Recording, Seed};
+use metrics::{StreamSummary, Unit, lines, summary};
 use serde_json::{Map, Value, json};
+use sim::Recording;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::Mode;
+use testbed::emulate::{
+    Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said,
+};
+use units::Seed;
 
 /// What differs between the commands that run in real time.
 pub(crate) struct Kind<'a> {
@@ -97,7 +98,7 @@ pub(crate) fn run(
 pub(crate) fn open(name: &str, chosen: &Chosen) -> Result<Experiment, Failure> {
     // Real time is dear, and a second run differs even with the same seed: one is the usual.
     let once = Chosen { runs: chosen.runs.or(Some(1)), ..chosen.clone() };
-    Ok(once.of(Experiment::open(name)?)?)
+    Ok(once.of(lab::open(name)?)?)
 }
 
 /// The cells with these values.
@@ -192,7 +193,7 @@ impl Session<'_> {
         };
         let background: Vec<OnHost> = self.kind.background.iter().map(shell).collect();
         let progress = Progress::new(args.quiet || foreground.is_some(), "s");
-        let whole = |span: lab::Duration| span.as_secs_f64() as usize;
+        let whole = |span: units::Duration| span.as_secs_f64() as usize;
         let length = whole(cell.scenario(job.seed).duration);
         let captures = args.pcap.as_deref().map(|folder| self.folder(folder, job));
         let emulation = Emulation {
@@ -300,7 +301,7 @@ fn iperf3(lines: &[String]) -> Option<String> {
 
 /// How well the loop kept time.
 fn punctuality(report: &Report) -> String {
-    let late = |span: lab::Duration| match span.as_millis_f64() {
+    let late = |span: units::Duration| match span.as_millis_f64() {
         millis if millis < 1.0 => format!("{:.0} µs", 1e3 * millis),
         millis => format!("{millis:.1} ms"),
     };

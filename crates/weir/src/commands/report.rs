@@ -1,14 +1,14 @@
 use super::{close, conclude, eprint, outputs_apart, with_runner, write_file};
 use crate::cli::{Chosen, Report};
 use crate::failure::Failure;
+use experiment::Experiment;
 use lab::claims::Verdict;
-use lab::experiment::Experiment;
-use lab::figures::Drawings;
-use lab::report::Section;
+use lab::figures::{Drawings, Figures, drawings};
 use lab::runner::{Job, Keeper, Outcome, Runner};
-use lab::store::{Mode, Store, StoredRun};
+use report::Section;
 use std::path::Path;
 use std::process::ExitCode;
+use store::{Mode, Store, StoredRun};
 
 pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let files = args.experiments.iter().map(Path::new);
@@ -17,13 +17,15 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.from {
         return stored(args, path);
     }
-    let open = |name: &String| args.running.chosen.of(Experiment::open(name)?)?.simulated();
+    let open = |name: &String| args.running.chosen.of(lab::open(name)?)?.simulated();
     let experiments: Vec<Experiment> =
         args.experiments.iter().map(open).collect::<Result<_, _>>()?;
     let keeper = Keeper::open(args.running.store.as_deref())?;
-    let mut drawings: Vec<Drawings<'_>> = experiments.iter().map(Drawings::new).collect();
-    let each =
-        |job: Job, recording: &_| Drawings::pieces(&experiments[job.experiment], job, recording);
+    let figures = experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
+    let mut drawings = drawings(&experiments, &figures);
+    let each = |job: Job, recording: &_| {
+        figures[job.experiment].pieces(&experiments[job.experiment], job, recording)
+    };
     let work = |runner: Runner<'_>| {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Ok(pieces) => drawings[outcome.job.experiment].add(pieces),
@@ -109,9 +111,10 @@ impl Group<'_> {
     /// Its figures, under a heading that says how the runs were made unless they were simulated;
     /// with a star if the machine limited any.
     fn section(&self, store: &Store) -> Result<Section, Failure> {
-        let mut drawings = Drawings::new(&self.experiment);
+        let figures = Figures::read(&self.experiment)?;
+        let mut drawings = Drawings::new(&self.experiment, &figures);
         for (run, job) in &self.runs {
-            drawings.add(Drawings::pieces(&self.experiment, *job, &store.recording(run.id)?));
+            drawings.add(figures.pieces(&self.experiment, *job, &store.recording(run.id)?));
         }
         let mut section = drawings.section();
         if self.mode != Mode::Simulated {
@@ -172,7 +175,7 @@ pub(super) fn write_page(
     sections: Vec<Section>,
     quiet: bool,
 ) -> Result<(), Failure> {
-    let page = lab::report::html(&lab::figures::report(title, facts, verdicts, sections))?;
+    let page = report::html(&lab::figures::report(title, facts, verdicts, sections))?;
     write_file(path, &page)?;
     if !quiet {
         eprint(&format!("wrote {}", path.display()));

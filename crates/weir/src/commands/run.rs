@@ -3,9 +3,9 @@ use crate::cli::Run;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::Table;
-use lab::experiment::Experiment;
-use lab::metrics::{StreamSummary, Unit, condensed, mean, summary};
+use experiment::Experiment;
 use lab::runner::{Job, Keeper, Outcome, Runner};
+use metrics::{StreamSummary, Unit, condensed, mean, summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
         &outputs,
         &store.into_iter().chain([Path::new(&args.experiment)]).collect::<Vec<_>>(),
     )?;
-    let experiment = args.running.chosen.of(Experiment::open(&args.experiment)?)?.simulated()?;
+    let experiment = args.running.chosen.of(lab::open(&args.experiment)?)?.simulated()?;
     let experiments = [experiment];
     let keeper = Keeper::open(store)?;
     let mut shown = Shown {

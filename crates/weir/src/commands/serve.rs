@@ -2,9 +2,9 @@ use super::eprint;
 use crate::cli::Serve;
 use crate::failure::Failure;
 use crate::output::Output;
-use lab::Secret;
-use lab::broker::{Api, Broker, Config, MIN_TOKEN, read_secret};
-use lab::signalling::{Options, Server};
+use server::Secret;
+use server::broker::{Api, Broker, Config, MIN_TOKEN, read_secret};
+use server::signalling::{Options, Server};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::process::ExitCode;
@@ -31,13 +31,14 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     })
     .map_err(Failure::new)?;
     let log = (!args.quiet).then(|| Arc::new(eprint) as _);
-    let options = Options { film: args.film.clone(), log, broker: broker.clone() };
+    let routes = broker.as_ref().map(Api::router);
+    let options = Options { film: args.film.clone(), log, routes };
     let server = Server::start(listeners, options).map_err(Failure::new)?;
     let mut out = Output::new();
     out.line_at_once(format!("http://localhost:{port}"))?;
     if let (Some(listener), Some(broker)) = (outside, &broker) {
         let address = listener.local_addr().map_err(Failure::new)?;
-        server.add_broker(listener, broker).map_err(Failure::new)?;
+        server.add_router(listener, broker.alone(), broker.has_token()).map_err(Failure::new)?;
         out.line_at_once(format!("broker: http://{address}"))?;
     }
     stopped.recv().map_err(Failure::new)?;
@@ -53,9 +54,9 @@ fn broker(args: &Serve) -> Result<Option<Arc<Api>>, Failure> {
     if let Some(address) =
         args.bind.filter(|address| !address.ip().is_loopback() && token.is_none())
     {
-        let mend = "give --token-file FILE, or set WEIR_BROKER_TOKEN";
+        let suggestion = "give --token-file FILE, or set WEIR_BROKER_TOKEN";
         return Err(Failure::new(format!(
-            "--bind {address}: others than this machine need a token; {mend}"
+            "--bind {address}: others than this machine need a token; {suggestion}"
         )));
     }
     Ok(Some(Api::new(Broker::new(config), token)))
@@ -73,9 +74,9 @@ fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
     };
     let word = word.trim();
     if word.len() < MIN_TOKEN || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let mend = "'openssl rand -hex 16' makes one";
+        let suggestion = "'openssl rand -hex 16' makes one";
         return Err(Failure::new(format!(
-            "{from}: a token has {MIN_TOKEN} letters and digits or more; {mend}"
+            "{from}: a token has {MIN_TOKEN} letters and digits or more; {suggestion}"
         )));
     }
     Ok(Some(Secret::new(word)))
@@ -84,7 +85,7 @@ fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
 /// Listens on an address that an option names.
 fn listen_on(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).map_err(|error| {
-        let mend = match error.kind() {
+        let suggestion = match error.kind() {
             io::ErrorKind::AddrInUse => {
                 format!("; end what listens there, or choose another port with {option}")
             }
@@ -92,7 +93,7 @@ fn listen_on(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> 
             io::ErrorKind::AddrNotAvailable => "; 'ip address' shows this machine's".to_owned(),
             _ => String::new(),
         };
-        Failure::new(format!("cannot listen on {address}: {error}{mend}"))
+        Failure::new(format!("cannot listen on {address}: {error}{suggestion}"))
     })
 }
 

@@ -1,11 +1,11 @@
 use crate::cli::Tc;
 use crate::failure::Failure;
 use crate::output::Output;
-use lab::experiment::{Experiment, GatewayQueue};
+use experiment::GatewayQueue;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
-    let experiment = Experiment::open(&args.experiment)?.with_overrides(&args.set)?;
+    let experiment = lab::open(&args.experiment)?.with_overrides(&args.set)?;
     let mut out = Output::new();
     let mut written = 0;
     for cell in experiment.cells() {

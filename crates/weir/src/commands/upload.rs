@@ -3,14 +3,14 @@ use crate::cli::{Upload, UploadClient, UploadServer, UploadSide};
 use crate::failure::Failure;
 use crate::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::Bytes;
-use lab::upload::{
-    Client, Ending, EventLine, Line, Outcome, SenderSample, Server, TcpSource, Value,
-};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use testbed::upload::{
+    Client, Ending, EventLine, Line, Outcome, SenderSample, Server, TcpSource, Value,
+};
+use units::Bytes;
 
 pub(crate) fn run(args: &Upload) -> Result<ExitCode, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -40,7 +40,7 @@ fn serve(args: &UploadServer, stop: &AtomicBool) -> Result<ExitCode, Failure> {
             Line::Sender(_) | Line::Receiver(_) => Ok(()),
         }
     };
-    lab::upload::serve(&Server { listen: args.listen, interval: args.interval }, stop, &tell)?;
+    testbed::upload::serve(&Server { listen: args.listen, interval: args.interval }, stop, &tell)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -69,7 +69,7 @@ fn upload(args: &UploadClient, stop: &AtomicBool) -> Result<ExitCode, Failure> {
         }
         if args.json { told(out.json(line)) } else { Ok(()) }
     };
-    let result = lab::upload::upload(&client, stop, &mut tell);
+    let result = testbed::upload::upload(&client, stop, &mut tell);
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Other, Plan, Status, Verdict};
-use lab::figures::Drawings;
+use lab::figures::{Drawings, Figures, drawings};
 use lab::runner::{Job, Keeper, Runner, Summary};
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,10 +34,12 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     baseline.iter().try_for_each(|baseline| baseline.check(&plan.experiments))?;
     let keeper = Keeper::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan, &others);
-    let mut drawings: Vec<Drawings<'_>> = plan.experiments.iter().map(Drawings::new).collect();
+    let figures = plan.experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
+    let mut drawings = drawings(&plan.experiments, &figures);
     let drawn = args.report.is_some();
     let each = |job: Job, recording: &_| {
-        drawn.then(|| Drawings::pieces(&plan.experiments[job.experiment], job, recording))
+        let experiment = &plan.experiments[job.experiment];
+        drawn.then(|| figures[job.experiment].pieces(experiment, job, recording))
     };
     let work = |runner: Runner<'_>| {
         let (mut verdicts, summary) = plan.run(runner, each, |job, pieces: Option<_>| {
@@ -103,13 +105,14 @@ fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
     for name in names {
         match name.as_str() {
             "all" => {
-                let known = lab::controllers::profiles().into_iter().map(|profile| profile.name);
+                let known =
+                    experiment::controllers::profiles().into_iter().map(|profile| profile.name);
                 chosen.extend(
                     known.filter(|name| !name.starts_with("fixed:")).map(Other::Controller),
                 );
             }
             "improvements" => {
-                let known = lab::controllers::improvements().iter();
+                let known = experiment::controllers::improvements().iter();
                 chosen.extend(known.map(|one| Other::Improvement(one.name.to_owned())));
             }
             name => chosen
@@ -137,7 +140,7 @@ fn beside(plan: &Plan<'_>, other: &Other, runner: Runner<'_>, verdicts: &mut [Ve
 fn check_override(claims: &[&lab::claims::Claim], key: &str, value: &str) -> Result<(), Failure> {
     let mut refused = None;
     for claim in claims {
-        let Ok(experiment) = lab::experiment::Experiment::open(&claim.experiment) else { continue };
+        let Ok(experiment) = lab::open(&claim.experiment) else { continue };
         match experiment.with_overrides(&[(key.to_owned(), value.to_owned())]) {
             Ok(_) => return Ok(()),
             Err(error) => refused = Some(error),

@@ -1,8 +1,8 @@
 //! Tables and points over the grid.
 
 use super::{message, section};
-use crate::metrics::Unit;
-use crate::report::{Body, Scatter, Table};
+use metrics::Unit;
+use report::{Body, Scatter, Table};
 
 const RATE: &str = "metric = \"received_rate\", stream = \"main.video\"";
 const LOSS: &str = "metric = \"loss\", stream = \"main.video\"";
@@ -78,7 +78,7 @@ fn points_are_absolute_or_relative_to_one() {
 }
 
 #[test]
-fn a_reference_that_is_not_there_is_named_with_its_mend() {
+fn a_reference_that_is_not_there_is_named_with_its_suggestion() {
     let values = format!("values = [{{ {LOSS} }}]\n");
     let of = |more: &str| message(&format!("kind = \"table\"\ntitle = \"t\"\n{values}{more}"));
     assert!(

@@ -3,9 +3,9 @@
 
 use super::queue::{at_lines, cake, rate};
 use super::{Edits, Kind, Remedy, Unfit, class_marks};
-use crate::experiment::{Eligible, Priority, Tree, best_effort};
 use crate::remedies::Situation;
 use crate::remedies::situation::{Line, Section};
+use experiment::{Eligible, Priority, Tree, best_effort};
 use net::{Direction, HostId};
 use units::Ratio;
 

@@ -2,8 +2,8 @@
 //! with.
 
 use super::{Edits, Kind, Remedy, Unfit};
-use crate::experiment::TODAY;
 use crate::remedies::Situation;
+use experiment::TODAY;
 
 pub(super) fn remedies() -> Vec<Remedy> {
     let today = Remedy::new(

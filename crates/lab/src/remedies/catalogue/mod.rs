@@ -8,8 +8,8 @@ mod wifi;
 
 use super::Situation;
 use super::situation::Section;
-use crate::document::KeyPath;
-use crate::experiment::{Experiment, MARKS, marked};
+use document::KeyPath;
+use experiment::{Experiment, MARKS, marked};
 use net::Dscp;
 use serde::Serialize;
 use sim::Marks;

@@ -1,9 +1,9 @@
 //! Another queue at the lines of one's own.
 
 use super::{Edits, Kind, Remedy, Unfit};
-use crate::experiment::buffer_of;
 use crate::remedies::Situation;
 use crate::remedies::situation::Line;
+use experiment::buffer_of;
 use units::{Bitrate, Bytes, Duration};
 
 /// No ADSL carries more upwards (ITU-T G.992.5 annex M: 3.3 Mbit/s). Ours, with room.

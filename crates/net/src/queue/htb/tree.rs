@@ -278,7 +278,7 @@ impl Tree {
     pub(super) fn pass(&mut self, leaf: usize, level: usize, prio: usize) {
         match self.classes[leaf].parent {
             Some(parent) if level > 0 => {
-                self.classes[usize::from(parent)].feeds[prio].pass(id(leaf))
+                self.classes[usize::from(parent)].feeds[prio].pass(id(leaf));
             }
             _ => self.rows[0][prio].pass(id(leaf)),
         }

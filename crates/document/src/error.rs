@@ -1,0 +1,91 @@
+use std::fmt;
+
+/// An error in a file. Prints as `file:line: key: reason; suggestion`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    /// The file name as given by the user; empty if the text has no name.
+    pub path: String,
+    /// The line, counted from 1; `None` for a value of the command line, and for the whole file.
+    pub line: Option<usize>,
+    /// The full key, such as `host.alice.up.rate`; empty for the whole file.
+    pub key: String,
+    /// What is wrong.
+    pub reason: String,
+    /// What to write instead; empty if the reason says so already.
+    pub suggestion: String,
+}
+
+impl FileError {
+    /// An error about the whole file.
+    #[must_use]
+    pub fn file(path: &str, reason: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        let (reason, suggestion) = (reason.into(), suggestion.into());
+        Self { path: path.to_owned(), line: None, key: String::new(), reason, suggestion }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if !self.path.is_empty() || self.line.is_some() {
+            f.write_str(": ")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        // The message stays on one line, even if it quotes a text with line breaks.
+        f.write_str(&self.reason.replace(['\n', '\r'], " "))?;
+        if !self.suggestion.is_empty() {
+            write!(f, "; {}", self.suggestion.replace(['\n', '\r'], " "))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// Where a value was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In the file, on this line.
+    Line(usize),
+    /// On the command line, with `--set`.
+    CommandLine,
+}
+
+/// An error inside a file, before the file's name is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where the value was written.
+    pub location: Location,
+    /// The full key, such as `host.alice.up.rate`.
+    pub key: String,
+    /// What is wrong.
+    pub reason: String,
+    /// What to write instead; may be empty.
+    pub suggestion: String,
+}
+
+impl Fault {
+    /// An error at `location`, about the value under `key`.
+    pub fn new(
+        location: Location,
+        key: impl Into<String>,
+        reason: impl Into<String>,
+        suggestion: impl Into<String>,
+    ) -> Self {
+        Self { location, key: key.into(), reason: reason.into(), suggestion: suggestion.into() }
+    }
+
+    /// The error with the name of the file, as the user sees it.
+    pub fn in_file(self, path: &str) -> FileError {
+        let (path, line) = match self.location {
+            Location::Line(line) => (path.to_owned(), Some(line)),
+            Location::CommandLine => ("--set".to_owned(), None),
+        };
+        FileError { path, line, key: self.key, reason: self.reason, suggestion: self.suggestion }
+    }
+}

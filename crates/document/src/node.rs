@@ -1,0 +1,282 @@
+use super::{Fault, KeyPath, Location, MAX_BYTES};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Where it was written.
+    pub location: Location,
+}
+
+/// A value of TOML, without dates.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A string.
+    Text(String),
+    /// An integer.
+    Integer(i64),
+    /// A floating-point number.
+    Real(f64),
+    /// A boolean.
+    Bool(bool),
+    /// An array.
+    List(Vec<Node>),
+    /// A table, inline or with a header.
+    Table(Table),
+}
+
+impl Value {
+    /// The kind of value with its article, for messages: "a text".
+    pub const fn what(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Integer(_) => "a whole number",
+            Self::Real(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+
+    fn walk<'t>(
+        &'t mut self,
+        path: &mut Vec<&'t str>,
+        change: &mut impl FnMut(&[&str], &mut Self),
+    ) {
+        match self {
+            Self::Table(table) => table.walk(path, change),
+            Self::List(items) => items.iter_mut().for_each(|item| item.value.walk(path, change)),
+            value => change(path, value),
+        }
+    }
+}
+
+/// Keys and values in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    entries: Vec<(String, Node)>,
+}
+
+impl Table {
+    /// The value under `key`, if there is one.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+
+    /// All entries, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> + Clone {
+        self.entries.iter().map(|(name, node)| (name.as_str(), node))
+    }
+
+    /// Puts `node` under `key`; replaces the value that is there.
+    pub fn insert(&mut self, key: &str, node: Node) {
+        match self.entries.iter_mut().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = node,
+            None => self.entries.push((key.to_owned(), node)),
+        }
+    }
+
+    /// Appends entries. Their keys must not be in the table yet.
+    pub fn extend(&mut self, entries: impl Iterator<Item = (String, Node)>) {
+        self.entries.extend(entries);
+    }
+
+    /// Keeps the entries whose keys `keep` accepts.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.entries.retain(|(name, _)| keep(name));
+    }
+
+    /// Calls `change` for every value that is neither list nor table, with the keys that lead to
+    /// it. List items add no key.
+    pub fn walk<'t>(
+        &'t mut self,
+        path: &mut Vec<&'t str>,
+        change: &mut impl FnMut(&[&str], &mut Value),
+    ) {
+        for (name, node) in &mut self.entries {
+            path.push(name);
+            node.value.walk(path, change);
+            path.pop();
+        }
+    }
+
+    /// Changes the table at `key`, if there is one.
+    pub fn edit(&mut self, key: &str, change: impl FnOnce(&mut Self)) {
+        let value =
+            self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
+        if let Some(Value::Table(inner)) = value {
+            change(inner);
+        }
+    }
+
+    /// Changes every table in this one.
+    pub fn edit_all(&mut self, change: impl Fn(&mut Self)) {
+        for (_, node) in &mut self.entries {
+            if let Value::Table(inner) = &mut node.value {
+                change(inner);
+            }
+        }
+    }
+
+    /// Puts `node` at `path` and makes the tables that are missing. A part `*` stands for every
+    /// existing key.
+    pub fn set(&mut self, path: &KeyPath, node: &Node) -> Result<(), Fault> {
+        self.set_at(path, 0, node)
+    }
+
+    fn set_at(&mut self, path: &KeyPath, depth: usize, node: &Node) -> Result<(), Fault> {
+        let part = path.parts()[depth].as_str();
+        let names = if part == "*" {
+            self.entries.iter().map(|(name, _)| name.clone()).collect()
+        } else {
+            vec![part.to_owned()]
+        };
+        for name in names {
+            if depth + 1 == path.parts().len() {
+                self.insert(&name, node.clone());
+                continue;
+            }
+            if self.get(&name).is_none() {
+                self.insert(
+                    &name,
+                    Node { value: Value::Table(Self::default()), location: node.location },
+                );
+            }
+            let next = self.entries.iter_mut().find(|(key, _)| *key == name).map(|(_, node)| node);
+            let Some(Node { value: Value::Table(inner), .. }) = next else {
+                let reason = format!("{} is not a table", KeyPath::of(&path.parts()[..=depth]));
+                return Err(Fault::new(
+                    node.location,
+                    path.to_string(),
+                    reason,
+                    "see the keys of the file",
+                ));
+            };
+            inner.set_at(path, depth + 1, node)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of `defaults` that are missing here, in nested tables too.
+    pub fn merge_defaults(&mut self, defaults: &Self) {
+        for (key, default) in defaults.iter() {
+            match self
+                .entries
+                .iter_mut()
+                .find(|(name, _)| name == key)
+                .map(|(_, node)| &mut node.value)
+            {
+                None => self.insert(key, default.clone()),
+                Some(Value::Table(own)) => {
+                    if let Value::Table(inner) = &default.value {
+                        own.merge_defaults(inner);
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// Parses a TOML text of at most [`MAX_BYTES`].
+pub fn parse(text: &str) -> Result<Node, Fault> {
+    if text.len() > MAX_BYTES {
+        let reason = format!("the file is larger than {} kB", MAX_BYTES / 1000);
+        return Err(Fault::new(Location::Line(1), "", reason, "put data into files of their own"));
+    }
+    let lines = Lines::of(text);
+    let table = DeTable::parse(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| lines.at(span.start));
+        Fault::new(Location::Line(line), "", format!("not TOML: {}", error.message()), "")
+    })?;
+    Ok(Node { value: Value::Table(lines.table(table.get_ref())?), location: Location::Line(1) })
+}
+
+/// The byte offset at which each line starts.
+struct Lines {
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends =
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Self { starts: std::iter::once(0).chain(ends).collect() }
+    }
+
+    fn at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+
+    fn table(&self, table: &DeTable<'_>) -> Result<Table, Fault> {
+        let mut entries = Vec::with_capacity(table.len());
+        for (key, value) in table {
+            // A value gets the line of its key. The span of a table is its header.
+            let location = Location::Line(self.at(key.span().start));
+            entries.push((
+                key.get_ref().to_string(),
+                self.node(value.get_ref(), location, key.get_ref())?,
+            ));
+        }
+        Ok(Table { entries })
+    }
+
+    fn node(&self, value: &DeValue<'_>, location: Location, key: &str) -> Result<Node, Fault> {
+        let fault =
+            |reason: String, suggestion: &str| Fault::new(location, key, reason, suggestion);
+        let value = match value {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(number) => Value::Integer(
+                i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).map_err(
+                    |_| fault(format!("{number} is out of range"), "write a smaller number"),
+                )?,
+            ),
+            DeValue::Float(number) => {
+                Value::Real(number.as_str().replace('_', "").parse().map_err(|_| {
+                    fault(format!("{number} is not a number"), "write a number such as 0.5")
+                })?)
+            }
+            DeValue::Boolean(value) => Value::Bool(*value),
+            DeValue::Datetime(_) => {
+                return Err(fault("a date".into(), "write times as texts such as \"25ms\""));
+            }
+            DeValue::Array(items) => Value::List(
+                items
+                    .iter()
+                    .map(|item: &Spanned<_>| {
+                        self.node(item.get_ref(), Location::Line(self.at(item.span().start)), key)
+                    })
+                    .collect::<Result<_, _>>()?,
+            ),
+            DeValue::Table(table) => Value::Table(self.table(table)?),
+        };
+        Ok(Node { value, location })
+    }
+}
+
+/// Parses a value from the command line: as TOML, or else as the text itself.
+pub fn parse_value(text: &str) -> Node {
+    let location = Location::CommandLine;
+    let parsed = DeValue::parse(text).ok().filter(|_| text.len() <= MAX_BYTES);
+    let lines = Lines { starts: Vec::new() };
+    let node = parsed.and_then(|value| lines.node(value.get_ref(), location, "").ok());
+    let mut node = node.unwrap_or(Node { value: Value::Text(text.to_owned()), location });
+    node.locate(location);
+    node
+}
+
+impl Node {
+    fn locate(&mut self, location: Location) {
+        self.location = location;
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.locate(location)),
+            Value::Table(table) => {
+                table.entries.iter_mut().for_each(|(_, node)| node.locate(location));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,397 @@
+use super::TODAY;
+use super::audio;
+use super::conferences::{self, Section};
+use super::ends::{self, positive};
+use super::files::Files;
+use super::hosts::check_name;
+use cc::{BuildError, ControllerConfig, SettingError};
+use document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
+use net::{HostId, NetworkConfig};
+use sim::codec::{Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
+use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
+use std::sync::Arc;
+use units::{Bitrate, Duration};
+
+/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`; `claims` of all
+/// papers start there.
+const START_RATE: Bitrate = Bitrate::from_kbps(300);
+/// libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`: `kCongestionControllerMinBitrate`,
+/// `kDefaultMaxBitrate`.
+const MIN_RATE: Bitrate = Bitrate::from_kbps(5);
+const MAX_RATE: Bitrate = Bitrate::from_mbps(1_000);
+/// libwebrtc `video/config/encoder_stream_factory.cc`, `GetMaxDefaultVideoBitrateKbps`, for 720p
+/// and above.
+const MAX_VIDEO_RATE: Bitrate = Bitrate::from_kbps(2_500);
+/// draft-ietf-rmcat-gcc-02 § 4.
+const BURST_TIME: Duration = Duration::from_millis(5);
+/// libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`, `kDefaultVideoReportInterval`.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// libwebrtc `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`.
+const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
+/// The largest picture and frame rate that are modelled: 8K at 240 frames a second.
+const MAX_SIZE: u32 = 8_192;
+const MAX_FPS: u32 = 240;
+
+/// A call's video of which a file says no more than what is encoded.
+pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
+    let controller = ControllerConfig {
+        profile: TODAY.to_owned(),
+        settings: Vec::new(),
+        start_rate: START_RATE,
+        min_rate: MIN_RATE,
+        max_rate: MAX_RATE,
+    };
+    VideoConfig {
+        encoder,
+        controller,
+        burst_time: BURST_TIME,
+        nack: true,
+        circuit_breaker: false,
+        fec: Fec::Off,
+        estimate: Estimate::default(),
+        report_interval: REPORT_INTERVAL,
+        feedback_interval: FEEDBACK_INTERVAL,
+        ideal_feedback: false,
+    }
+}
+
+/// The calls of a document, those of conferences after the others, with what they leave out taken
+/// from `[defaults.call]`; and the path of each one's section.
+pub(super) fn read(
+    top: &mut Reader<'_>,
+    defaults: &Table,
+    network: &NetworkConfig,
+    duration: Duration,
+    files: &Files,
+) -> Result<(Vec<CallConfig>, Vec<String>), Fault> {
+    let mut sections = Vec::new();
+    for (name, node) in top.entries("call")? {
+        let path = format!("call.{name}");
+        check_name(node.location, &path, name)?;
+        sections.push(Section { name: name.to_owned(), path, node: node.clone(), sfu: None });
+    }
+    sections.extend(conferences::read(top, network)?);
+    let paths = sections.iter().map(|section| section.path.clone()).collect();
+    let mut calls: Vec<CallConfig> = Vec::new();
+    for mut section in sections {
+        let Section { name, path, .. } = &section;
+        if calls.iter().any(|call| call.name == *name) {
+            let reason = format!("there are two calls '{name}'");
+            return Err(Fault::new(section.node.location, path, reason, "give one another name"));
+        }
+        if let Value::Table(table) = &mut section.node.value {
+            table.merge_defaults(defaults);
+        }
+        calls.push(Call { section: &section, network, duration, files }.read()?);
+    }
+    Ok((calls, paths))
+}
+
+struct Call<'a> {
+    section: &'a Section,
+    network: &'a NetworkConfig,
+    duration: Duration,
+    files: &'a Files,
+}
+
+impl Call<'_> {
+    fn read(&self) -> Result<CallConfig, Fault> {
+        let Section { name, path, node, sfu } = self.section;
+        let mut table = Reader::new(node, path)?;
+        let (from, to) = ends::hosts(&mut table, self.network, "call")?;
+        let relay = self.relay(&mut table, [from, to])?;
+        let (start, stop) = ends::times(&mut table, self.duration, "call")?;
+        let two_way = table.or("two_way", false)?;
+        let dscp = marks(&mut table)?;
+        let media_timeout = table.optional::<Duration>("media_timeout")?;
+        at_least_a_millisecond(&table, "media_timeout", media_timeout.unwrap_or(Duration::MAX))?;
+        let audio = audio::read(&mut table)?;
+        let video = self.video(&mut table)?;
+        table.finish()?;
+        if audio.is_none() && video.is_none() {
+            let reason = "a call without audio and video";
+            return Err(Fault::new(node.location, path, reason, "give it one of them"));
+        }
+        Ok(CallConfig {
+            name: name.clone(),
+            from,
+            to,
+            relay,
+            start,
+            stop,
+            two_way,
+            dscp,
+            media_timeout,
+            video,
+            audio,
+            sfu: sfu.clone(),
+        })
+    }
+
+    /// The host under `relay`, which is none of the ends.
+    fn relay(&self, table: &mut Reader<'_>, ends: [HostId; 2]) -> Result<Option<HostId>, Fault> {
+        let Some(wanted) = table.optional::<String>("relay")? else { return Ok(None) };
+        let relay = ends::find_host(self.network, &wanted)
+            .map_err(|(reason, suggestion)| table.fault("relay", reason, suggestion))?;
+        if ends.contains(&relay) {
+            let reason = format!("'{wanted}' is an end of the call itself");
+            return Err(table.fault("relay", reason, "name a host between them, or add one"));
+        }
+        Ok(Some(relay))
+    }
+
+    fn video(&self, table: &mut Reader<'_>) -> Result<Option<VideoConfig>, Fault> {
+        let inner = switch(table, "video")?;
+        let controller = controller(table)?;
+        let burst_time = table.or("burst_time", BURST_TIME)?;
+        let nack = table.or("nack", true)?;
+        let circuit_breaker = table.or("circuit_breaker", false)?;
+        let fec = fec(table)?;
+        let estimate = estimate(table)?;
+        let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
+        let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
+        let ideal_feedback = ideal_feedback(table)?;
+        positive(table, "burst_time", burst_time > Duration::ZERO)?;
+        at_least_a_millisecond(table, "report_interval", report_interval)?;
+        at_least_a_millisecond(table, "feedback_interval", feedback_interval)?;
+        let empty = Node { value: Value::Table(Table::default()), location: table.location() };
+        let node = match inner {
+            Some(Switch::None) => return Ok(None),
+            Some(Switch::Table(node)) => node,
+            Some(Switch::Default) | None => &empty,
+        };
+        let encoder = self.encoder(node, &table.path("video"))?;
+        Ok(Some(VideoConfig {
+            encoder,
+            controller,
+            burst_time,
+            nack,
+            circuit_breaker,
+            fec,
+            estimate,
+            report_interval,
+            feedback_interval,
+            ideal_feedback,
+        }))
+    }
+
+    fn encoder(&self, node: &Node, path: &str) -> Result<EncoderConfig, Fault> {
+        let mut table = Reader::new(node, path)?;
+        let source = SourceSize {
+            width: within(&mut table, "width", 1280, MAX_SIZE)?,
+            height: within(&mut table, "height", 720, MAX_SIZE)?,
+            fps: within(&mut table, "fps", 30, MAX_FPS)?,
+        };
+        let max_rate = table.or("max_rate", MAX_VIDEO_RATE)?;
+        positive(&table, "max_rate", max_rate > Bitrate::ZERO)?;
+        let sizes = self.frame_sizes(&mut table)?;
+        let default = if sizes.is_some() { "csv" } else { "vp8" };
+        let codec = table.or("codec", default.to_owned())?.parse::<Codec>();
+        let codec = codec.map_err(|reason| table.fault("codec", reason, ""))?;
+        if (codec == Codec::Csv) != sizes.is_some() {
+            let reason = "codec csv and a file of frame sizes go together";
+            return Err(table.fault("codec", reason, "write both, or neither"));
+        }
+        let mut encoder = EncoderConfig { sizes, ..EncoderConfig::new(codec, source, max_rate) };
+        encoder.min_rate = table.or("min_rate", encoder.min_rate)?;
+        if encoder.min_rate > max_rate {
+            let reason = format!("{} is above max_rate, {max_rate}", encoder.min_rate);
+            return Err(table.fault("min_rate", reason, "write a lower rate"));
+        }
+        match table.or("model", "fitted".to_owned())?.as_str() {
+            "fitted" => {}
+            "rfc8593" => encoder.model = ModelParameters::rfc8593(),
+            other => {
+                return Err(table.fault(
+                    "model",
+                    format!("no model '{other}'"),
+                    "write fitted or rfc8593",
+                ));
+            }
+        }
+        match table.optional::<String>("ladder")?.as_deref() {
+            None => {}
+            Some("none") => encoder.ladder.enabled = false,
+            Some("alternating") => encoder.ladder.steps = LadderSteps::Alternating,
+            Some("halves") => encoder.ladder.steps = LadderSteps::Halves,
+            Some(other) => {
+                let suggestion = "write alternating, halves or none";
+                return Err(table.fault("ladder", format!("no ladder '{other}'"), suggestion));
+            }
+        }
+        table.finish()?;
+        Ok(encoder)
+    }
+
+    fn frame_sizes(&self, table: &mut Reader<'_>) -> Result<Option<Arc<FrameSizes>>, Fault> {
+        let Some(name) = table.optional::<String>("frames")? else { return Ok(None) };
+        let fault = |reason: String| table.fault("frames", reason, "");
+        let text = self.files.text(&name).map_err(fault)?;
+        FrameSizes::parse(&text)
+            .map(Arc::new)
+            .map(Some)
+            .map_err(|error| fault(format!("{name}: {error}")))
+    }
+}
+
+/// The marks under `dscp`: one for all, or one for each medium.
+pub(super) fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
+    let path = table.path("dscp");
+    let Some(node @ Node { value: Value::Table(_), .. }) = table.node("dscp") else {
+        let mark = ends::dscp(table, "dscp")?;
+        return Ok(Marks { audio: mark, video: mark });
+    };
+    let mut inner = Reader::new(node, &path)?;
+    let marks =
+        Marks { audio: ends::dscp(&mut inner, "audio")?, video: ends::dscp(&mut inner, "video")? };
+    inner.finish()?;
+    Ok(marks)
+}
+
+/// A key that is `true`, `false` or a table.
+pub(super) enum Switch<'a> {
+    None,
+    Default,
+    Table(&'a Node),
+}
+
+pub(super) fn switch<'a>(
+    table: &mut Reader<'a>,
+    key: &'static str,
+) -> Result<Option<Switch<'a>>, Fault> {
+    Ok(match table.node(key) {
+        None => None,
+        Some(Node { value: Value::Bool(false), .. }) => Some(Switch::None),
+        Some(Node { value: Value::Bool(true), .. }) => Some(Switch::Default),
+        Some(node) if matches!(node.value, Value::Table(_)) => Some(Switch::Table(node)),
+        Some(node) => {
+            let reason = format!("{} where true, false or a table belongs", node.value.what());
+            return Err(table.fault(key, reason, ""));
+        }
+    })
+}
+
+fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
+    let config = ControllerConfig {
+        profile: table.or("controller", TODAY.to_owned())?,
+        settings: settings(table)?,
+        start_rate: table.or("start_rate", START_RATE)?,
+        min_rate: table.or("min_rate", MIN_RATE)?,
+        max_rate: table.or("max_rate", MAX_RATE)?,
+    };
+    positive(table, "start_rate", config.start_rate > Bitrate::ZERO)?;
+    match cc::build(&config) {
+        Ok(_) => Ok(config),
+        Err(BuildError::UnknownProfile(name, known)) => {
+            let (reason, suggestion) = crate::controllers::unknown(&name, &known);
+            Err(table.fault("controller", reason, suggestion))
+        }
+        Err(BuildError::Improvement(error)) => {
+            let (reason, suggestion) = crate::controllers::refused(&error);
+            Err(table.fault("controller", reason, suggestion))
+        }
+        Err(BuildError::Setting(SettingError::Unknown(name, known))) => {
+            let suggestion = did_you_mean(&name, known.iter().copied(), "there are");
+            Err(table.fault(
+                "settings",
+                format!("{} has no setting '{name}'", config.profile),
+                suggestion,
+            ))
+        }
+        Err(BuildError::Setting(error)) => Err(table.fault("settings", error.to_string(), "")),
+        Err(BuildError::Invalid(reason)) => {
+            let key = if reason.contains("rates") { "start_rate" } else { "controller" };
+            Err(table.fault(key, reason, ""))
+        }
+    }
+}
+
+fn fec(table: &mut Reader<'_>) -> Result<Fec, Fault> {
+    match table.or("fec", "off".to_owned())?.as_str() {
+        "off" => Ok(Fec::Off),
+        "hybrid" => Ok(Fec::Hybrid),
+        other => {
+            Err(table.fault("fec", format!("no error correction '{other}'"), "write hybrid or off"))
+        }
+    }
+}
+
+fn estimate(table: &mut Reader<'_>) -> Result<Estimate, Fault> {
+    match table.or("estimate", "video".to_owned())?.as_str() {
+        "video" => Ok(Estimate::Video),
+        "transport" => Ok(Estimate::Transport),
+        other => Err(table.fault(
+            "estimate",
+            format!("no estimate of '{other}'"),
+            "write video or transport",
+        )),
+    }
+}
+
+fn ideal_feedback(table: &mut Reader<'_>) -> Result<bool, Fault> {
+    match table.or("feedback", "rtcp".to_owned())?.as_str() {
+        "rtcp" => Ok(false),
+        "ideal" => Ok(true),
+        other => {
+            Err(table.fault("feedback", format!("no feedback '{other}'"), "write rtcp or ideal"))
+        }
+    }
+}
+
+/// The settings of a controller, dots in names or tables within tables alike.
+fn settings(table: &mut Reader<'_>) -> Result<Vec<(String, String)>, Fault> {
+    let mut settings = Vec::new();
+    let path = table.path("settings");
+    for (name, node) in table.entries("settings")? {
+        flatten(name, node, &path, &mut settings)?;
+    }
+    Ok(settings)
+}
+
+fn flatten(
+    name: &str,
+    node: &Node,
+    path: &str,
+    settings: &mut Vec<(String, String)>,
+) -> Result<(), Fault> {
+    let text = match &node.value {
+        Value::Table(table) => {
+            return table.iter().try_for_each(|(key, inner)| {
+                flatten(&format!("{name}.{key}"), inner, path, settings)
+            });
+        }
+        Value::Text(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Bool(value) => value.to_string(),
+        Value::List(_) => return read_value::<String>(node, &format!("{path}.{name}")).map(drop),
+    };
+    settings.push((name.to_owned(), text));
+    Ok(())
+}
+
+fn within(
+    table: &mut Reader<'_>,
+    key: &'static str,
+    default: u32,
+    most: u32,
+) -> Result<u32, Fault> {
+    let value = table.or(key, default)?;
+    if (1..=most).contains(&value) {
+        Ok(value)
+    } else {
+        Err(table.fault(key, format!("{value} is out of range"), format!("write 1 to {most}")))
+    }
+}
+
+/// A packet more often than that is a slip of the pen, and would take for ever to simulate.
+pub(super) fn at_least_a_millisecond(
+    table: &Reader<'_>,
+    key: &str,
+    interval: Duration,
+) -> Result<(), Fault> {
+    if interval >= Duration::from_millis(1) {
+        return Ok(());
+    }
+    Err(table.fault(key, format!("{interval} is below 1 ms"), "write a time from 1ms up"))
+}

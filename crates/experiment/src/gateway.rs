@@ -1,0 +1,77 @@
+//! The queues of an experiment as lines of tc, for a real gateway.
+
+use super::Cell;
+use net::{AccessConfig, LineConfig, QueueConfig, RateConfig};
+use units::Bitrate;
+
+/// A queue of an experiment for a real gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayQueue {
+    /// Whose line it is: `alice.up`.
+    pub line: String,
+    /// The line's own rate, where the queue does not hold packets back by itself.
+    pub rate: Option<Bitrate>,
+    /// Lines of tc, one below the other.
+    pub tc: String,
+}
+
+impl Cell {
+    /// The queues of its lines as lines of tc for the device `dev`, without those that have no
+    /// limit.
+    #[must_use]
+    pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
+        let wired = self.scenario.network.hosts.iter().filter_map(|host| match &host.access {
+            AccessConfig::Wired { up, down } => Some((&host.name, up, down)),
+            AccessConfig::Wifi(_) | AccessConfig::Lte(_) => None,
+        });
+        let lines = wired.flat_map(|(host, up, down)| {
+            [(up, "up"), (down, "down")].map(|(line, way)| (format!("{host}.{way}"), line))
+        });
+        lines.filter_map(|(name, line)| gateway_queue(name, line, dev)).collect()
+    }
+}
+
+fn gateway_queue(name: String, line: &LineConfig, dev: &str) -> Option<GatewayQueue> {
+    let rate = match &line.rate {
+        RateConfig::Scheduled(schedule) => schedule.values().next(),
+        RateConfig::Trace(trace) => Some(trace.mean_rate()),
+        RateConfig::Unlimited => None,
+    };
+    let queue = match &line.queue {
+        QueueConfig::Unlimited => return None,
+        // tc has no limit in time: as many bytes as the line begins with.
+        QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate?.bytes_in(*time)),
+        queue => queue.clone(),
+    };
+    let rate = rate.filter(|_| !queue.shapes());
+    Some(GatewayQueue { line: name, rate, tc: queue.script(dev) })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Experiment;
+
+    #[test]
+    fn a_limit_in_time_becomes_bytes_and_what_has_no_limit_is_left_out() {
+        let text = "title = \"t\"\nduration = \"1s\"\n\
+            [host.a]\nup = { rate = \"1Mbit/s\", queue = \"droptail limit 150ms\" }\ndown = { queue = \"tbf rate 1Mbit burst 5kB limit 9kB\" }\n\
+            [host.b]\nup = { rate = \"1Mbit/s\" }\n[call.c]\nfrom = \"a\"\nto = \"b\"\n";
+        let experiment = Experiment::parse(text, "x.toml").unwrap();
+        let queues = experiment.cells()[0].gateway_queues("ppp0");
+        let shown: Vec<_> = queues
+            .iter()
+            .map(|queue| (queue.line.as_str(), queue.rate.is_some(), queue.tc.as_str()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("a.up", true, "tc qdisc add dev ppp0 root handle 1: bfifo limit 18750"),
+                (
+                    "a.down",
+                    false,
+                    "tc qdisc add dev ppp0 root handle 1: tbf rate 1Mbit burst 5000 limit 9000"
+                ),
+            ]
+        );
+    }
+}

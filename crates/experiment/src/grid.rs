@@ -1,0 +1,233 @@
+use super::strategy;
+use document::{Fault, KeyPath, Location, Node, Reader, Table, Value, did_you_mean};
+
+/// An axis of the grid: a value of the file that varies, or several values that vary together.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// The key that varies, or the name of the `[[axis]]`.
+    pub name: String,
+    /// The values, in the order of the file.
+    pub points: Vec<Point>,
+    location: Location,
+}
+
+/// One value of an axis.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The value as it is shown.
+    pub label: String,
+    /// The keys that it sets.
+    pub set: Vec<(KeyPath, Node)>,
+    /// If given, only these calls take part.
+    pub calls: Option<Vec<String>>,
+    /// If given, only these TCP flows take part.
+    pub tcp: Option<Vec<String>>,
+    /// If given, only these programs take part.
+    pub programs: Option<Vec<String>>,
+    location: Location,
+}
+
+/// The axes of a file: the keys of `[grid]`, then each `[[axis]]`, in the order of the file.
+pub(crate) fn axes(top: &mut Reader<'_>) -> Result<Vec<Axis>, Fault> {
+    let mut axes = Vec::new();
+    for (key, node) in top.entries("grid")? {
+        axes.push(of_grid(key, node)?);
+    }
+    for node in top.items("axis")?.unwrap_or_default() {
+        let axis = of_list(node)?;
+        if axes.iter().any(|other: &Axis| other.name == axis.name) {
+            let reason = format!("there are two axes called '{}'", axis.name);
+            return Err(Fault::new(axis.location, "axis.name", reason, "give each its own name"));
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
+}
+
+/// `"host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]`.
+fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
+    let fault = |location, reason: String, suggestion: &str| {
+        Fault::new(location, format!("grid.'{key}'"), reason, suggestion)
+    };
+    let path = KeyPath::parse(key).map_err(|reason| fault(node.location, reason, ""))?;
+    check_path(&path, node.location)?;
+    let Value::List(values) = &node.value else {
+        return Err(fault(
+            node.location,
+            format!("{} where a list belongs", node.value.what()),
+            "write [ … ]",
+        ));
+    };
+    if values.is_empty() {
+        let suggestion = "list the values that it shall have, or leave the key out";
+        return Err(fault(
+            node.location,
+            "an empty list: there would be nothing to run".into(),
+            suggestion,
+        ));
+    }
+    let points = values.iter().map(|value| {
+        let label = plain(value).ok_or_else(|| {
+            let reason = format!("{} has no short name", value.value.what());
+            fault(value.location, reason, "use [[axis]], whose points have labels")
+        })?;
+        let set = vec![(path.clone(), value.clone())];
+        Ok(Point { label, set, calls: None, tcp: None, programs: None, location: value.location })
+    });
+    let axis = Axis {
+        name: key.to_owned(),
+        points: points.collect::<Result<_, _>>()?,
+        location: node.location,
+    };
+    axis.check()?;
+    Ok(axis)
+}
+
+/// `[[axis]]` with a name and points.
+fn of_list(node: &Node) -> Result<Axis, Fault> {
+    let mut table = Reader::new(node, "axis")?;
+    let name: String = table.required("name")?;
+    let items = table.items("points")?;
+    let Some(items) = items.filter(|items| !items.is_empty()) else {
+        let suggestion = "write points = [ { label = \"…\", set = { … } }, … ]";
+        return Err(table.fault(
+            "points",
+            "there are none: there would be nothing to run",
+            suggestion,
+        ));
+    };
+    let points = items.iter().map(point).collect::<Result<_, _>>()?;
+    table.finish()?;
+    let axis = Axis { name, points, location: node.location };
+    axis.check()?;
+    Ok(axis)
+}
+
+fn point(node: &Node) -> Result<Point, Fault> {
+    let mut table = Reader::new(node, "axis.points")?;
+    let label = table.required("label")?;
+    let mut set = Vec::new();
+    for (key, value) in table.entries("set")? {
+        let path = KeyPath::parse(key)
+            .map_err(|reason| Fault::new(value.location, "axis.points.set", reason, ""))?;
+        check_path(&path, value.location)?;
+        set.push((path, value.clone()));
+    }
+    let (calls, tcp) = (table.optional("calls")?, table.optional("tcp")?);
+    let programs = table.optional("programs")?;
+    table.finish()?;
+    Ok(Point { label, set, calls, tcp, programs, location: node.location })
+}
+
+impl Axis {
+    fn check(&self) -> Result<(), Fault> {
+        for (index, point) in self.points.iter().enumerate() {
+            if self.points[..index].iter().any(|earlier| earlier.label == point.label) {
+                let reason = format!("'{}' is there twice", point.label);
+                let suggestion = "each point of an axis needs its own value or label";
+                return Err(Fault::new(point.location, self.name.clone(), reason, suggestion));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a path that is the same for all cells.
+pub(crate) fn check_path(path: &KeyPath, location: Location) -> Result<(), Fault> {
+    if path.parts().first().is_some_and(|first| super::scenario::KEYS.contains(&first.as_str())) {
+        return Ok(());
+    }
+    let suggestion = format!("a path begins with one of {}", super::scenario::KEYS.join(", "));
+    Err(Fault::new(location, path.to_string(), "this cannot be varied", suggestion))
+}
+
+/// Makes room for a value from outside: what the grid varies at its path is no longer varied. An
+/// axis with points cannot be taken apart: then why not, and the suggestion.
+pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), (String, String)> {
+    let meets = |key: &str| KeyPath::parse(key).is_ok_and(|key| key.meets(path));
+    document.edit("grid", |grid| grid.retain(|key| !meets(key)));
+    let Some(Value::List(axes)) = document.get("axis").map(|node| &node.value) else {
+        return Ok(());
+    };
+    for axis in axes {
+        let Value::Table(axis) = &axis.value else { continue };
+        let Some(Value::List(points)) = axis.get("points").map(|node| &node.value) else {
+            continue;
+        };
+        let sets = points.iter().any(|point| match &point.value {
+            Value::Table(point) => match point.get("set").map(|node| &node.value) {
+                Some(Value::Table(set)) => set.iter().any(|(key, _)| meets(key)),
+                _ => false,
+            },
+            _ => false,
+        });
+        if sets {
+            let reason = format!("{path}: an axis of the experiment sets this in every cell");
+            return Err((
+                reason,
+                "copy the experiment to a file and change its [[axis]]".to_owned(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The value in a word, if it has one.
+fn plain(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Real(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::List(_) | Value::Table(_) => None,
+    }
+}
+
+/// One point of each axis, in every combination; the last axis varies fastest.
+pub(crate) fn combinations(axes: &[Axis], most: usize) -> Result<Vec<Vec<&Point>>, Fault> {
+    let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
+    if let Some(axis) = axes.first().filter(|_| count.is_none_or(|count| count > most)) {
+        let reason = format!("more than {most} combinations");
+        return Err(Fault::new(axis.location, "grid", reason, "vary fewer values"));
+    }
+    let mut all = vec![Vec::new()];
+    for axis in axes {
+        all = all
+            .into_iter()
+            .flat_map(|chosen: Vec<&Point>| {
+                axis.points.iter().map(move |point| chosen.iter().copied().chain([point]).collect())
+            })
+            .collect();
+    }
+    Ok(all)
+}
+
+/// Takes the sections of a kind, calls, flows or programs, that a point does not name out of the
+/// document.
+pub(crate) fn keep(
+    document: &mut Table,
+    kind: &str,
+    only: &[String],
+    point: &Point,
+) -> Result<(), Fault> {
+    let Some(Node { value: Value::Table(sections), location }) = document.get(kind).cloned() else {
+        return Ok(());
+    };
+    let mut sections = sections;
+    if let Some(missing) = only.iter().find(|name| sections.get(name).is_none()) {
+        let suggestion = did_you_mean(missing, sections.iter().map(|(name, _)| name), "there are");
+        let reason = format!("there is no [{kind}.{missing}]");
+        let plural = if kind == "tcp" { "" } else { "s" };
+        let key = format!("axis.points.{kind}{plural}");
+        return Err(Fault::new(point.location, key, reason, suggestion));
+    }
+    let is_left_out = |name: &str| !only.iter().any(|kept| kept == name);
+    if kind == "call" {
+        let left_out: Vec<&str> =
+            sections.iter().map(|(name, _)| name).filter(|name| is_left_out(name)).collect();
+        strategy::forget(document, |name| left_out.contains(&name));
+    }
+    sections.retain(|name| !is_left_out(name));
+    document.insert(kind, Node { value: Value::Table(sections), location });
+    Ok(())
+}

@@ -1,0 +1,176 @@
+use super::ends;
+use super::hosts::check_name;
+use document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
+use net::NetworkConfig;
+use sim::tcp::{MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
+use std::collections::BTreeSet;
+use units::{Bytes, Duration};
+
+/// Half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB), the rest of which is for
+/// bookkeeping (`tcp_adv_win_scale`): where auto-tuning ends.
+const RECEIVE_WINDOW: Bytes = Bytes::new(3 << 20);
+/// The most flows of a section.
+const MAX_FLOWS: u32 = 1_000;
+
+/// The TCP flows of a document, in the order of the file, with what they leave out taken from
+/// `[defaults.tcp]`; and the path of each one's section.
+pub(super) fn read(
+    top: &mut Reader<'_>,
+    defaults: &Table,
+    network: &NetworkConfig,
+    duration: Duration,
+) -> Result<(Vec<TcpConfig>, Vec<String>), Fault> {
+    let (mut flows, mut paths, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (name, node) in top.entries("tcp")? {
+        let path = format!("tcp.{name}");
+        check_name(node.location, &path, name)?;
+        let mut node = node.clone();
+        if let Value::Table(table) = &mut node.value {
+            table.merge_defaults(defaults);
+        }
+        for flow in section(name, &node, network, duration)? {
+            if !names.insert(flow.name.clone()) {
+                let reason = format!("there are two flows called '{}'", flow.name);
+                return Err(Fault::new(node.location, path, reason, "give one another name"));
+            }
+            flows.push(flow);
+            paths.push(path.clone());
+        }
+    }
+    Ok((flows, paths))
+}
+
+/// `[tcp.NAME]`: one flow, or with `flows` several called `NAME-1`, `NAME-2`, ….
+fn section(
+    name: &str,
+    node: &Node,
+    network: &NetworkConfig,
+    duration: Duration,
+) -> Result<Vec<TcpConfig>, Fault> {
+    let mut table = Reader::new(node, &format!("tcp.{name}"))?;
+    let (from, to) = ends::hosts(&mut table, network, "flow")?;
+    let (start, stop) = ends::times(&mut table, duration, "flow")?;
+    let application = application(&mut table)?;
+    let congestion_control = congestion_control(&mut table)?;
+    let receive_window = table.or("receive_window", RECEIVE_WINDOW)?;
+    if receive_window < MAX_SEGMENT {
+        let reason = format!("{receive_window} is less than a segment: nothing would ever be sent");
+        return Err(table.fault("receive_window", reason, format!("write {MAX_SEGMENT} or more")));
+    }
+    let (ecn, dscp) = (table.or("ecn", false)?, ends::dscp(&mut table, "dscp")?);
+    let count = table.or("flows", 1)?;
+    if !(1..=MAX_FLOWS).contains(&count) {
+        return Err(table.fault(
+            "flows",
+            format!("{count} flows"),
+            format!("write 1 to {MAX_FLOWS}"),
+        ));
+    }
+    table.finish()?;
+    let called = |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
+    let flow = |number| TcpConfig {
+        name: called(number),
+        from,
+        to,
+        start,
+        stop,
+        application,
+        congestion_control,
+        receive_window,
+        ecn,
+        dscp,
+    };
+    Ok((1..=count).map(flow).collect())
+}
+
+/// Pages that are read, or what [`source`] says.
+fn application(table: &mut Reader<'_>) -> Result<TcpApplication, Fault> {
+    let count: Option<u32> = table.optional("pages")?;
+    let size: Option<Bytes> = table.optional("page_size")?;
+    let reading = reading(table)?;
+    let source = source(table)?;
+    let Some(count) = count else {
+        if let Some(key) =
+            [("page_size", size.is_some()), ("reading", reading.is_some())].iter().find(|key| key.1)
+        {
+            return Err(table.fault(key.0, "there are no pages", "say how many: pages = 20"));
+        }
+        return Ok(source.into());
+    };
+    ends::positive(table, "pages", count > 0)?;
+    if source != TcpSource::Endless {
+        let suggestion = "write pages, or bytes, or on and off";
+        return Err(table.fault(
+            "pages",
+            "pages are neither of a size in all nor on and off",
+            suggestion,
+        ));
+    }
+    let size = match size {
+        Some(size) => size,
+        None => table.required("page_size")?,
+    };
+    ends::positive(table, "page_size", size > Bytes::ZERO)?;
+    let reading = reading.unwrap_or((Duration::ZERO, Duration::ZERO));
+    Ok(TcpApplication::Pages(TcpPages { count, size, reading }))
+}
+
+/// The two times under `reading`.
+fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault> {
+    let path = table.path("reading");
+    let Some(items) = table.items("reading")? else { return Ok(None) };
+    let [least, most] = items else {
+        let reason = format!("{} times", items.len());
+        return Err(table.fault(
+            "reading",
+            reason,
+            "write the least and the most, [\"2s\", \"20s\"]",
+        ));
+    };
+    let (least, most): (Duration, Duration) = (read_value(least, &path)?, read_value(most, &path)?);
+    if least > most {
+        let reason = format!("{least} is more than {most}");
+        return Err(table.fault("reading", reason, "write the shorter time first"));
+    }
+    Ok(Some((least, most)))
+}
+
+/// What is sent: `bytes`, `on` with `off`, or neither.
+pub(super) fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
+    let bytes: Option<Bytes> = table.optional("bytes")?;
+    let (on, off): (Option<Duration>, Option<Duration>) =
+        (table.optional("on")?, table.optional("off")?);
+    for (key, zero) in [
+        ("bytes", bytes == Some(Bytes::ZERO)),
+        ("on", on == Some(Duration::ZERO)),
+        ("off", off == Some(Duration::ZERO)),
+    ] {
+        ends::positive(table, key, !zero)?;
+    }
+    match (bytes, on, off) {
+        (None, None, None) => Ok(TcpSource::Endless),
+        (Some(bytes), None, None) => Ok(TcpSource::Finite(bytes)),
+        (None, Some(on), Some(off)) => Ok(TcpSource::OnOff { on, off }),
+        (Some(_), ..) => Err(table.fault(
+            "bytes",
+            "an upload of a size does not go on and off",
+            "write bytes, or on and off",
+        )),
+        (None, Some(_), None) => {
+            Err(table.fault("on", "on without off", "say how long it rests: off = \"5s\""))
+        }
+        (None, None, Some(_)) => {
+            Err(table.fault("off", "off without on", "say how long it sends: on = \"5s\""))
+        }
+    }
+}
+
+fn congestion_control(table: &mut Reader<'_>) -> Result<TcpCongestionControl, Fault> {
+    let Some(word) = table.optional::<String>("congestion_control")? else {
+        return Ok(Default::default());
+    };
+    word.parse().map_err(|reason: String| {
+        let names = TcpCongestionControl::ALL.into_iter().map(|(name, _)| name);
+        table.fault("congestion_control", reason, did_you_mean(&word, names, "there are"))
+    })
+}

@@ -1,0 +1,375 @@
+use super::*;
+use units::{Duration, Time};
+
+const GOOD: &str = r#"
+title = "A call"
+duration = "60s"
+
+[host.alice]
+up = { rate = "1Mbit/s", delay = "25ms", queue = "droptail limit 150ms" }
+
+[host.bob]
+
+[call.main]
+from = "alice"
+to = "bob"
+controller = "gcc:carlucci-2017"
+"#;
+
+fn parse(text: &str) -> Result<Experiment, ExperimentError> {
+    Experiment::parse(text, "x.toml")
+}
+
+/// The message for `GOOD` with a line replaced, or with lines added.
+fn message(old: &str, new: &str) -> String {
+    assert!(GOOD.contains(old), "{old}");
+    parse(&GOOD.replacen(old, new, 1)).unwrap_err().to_string()
+}
+
+fn message_with(more: &str) -> String {
+    parse(&format!("{GOOD}{more}")).unwrap_err().to_string()
+}
+
+#[test]
+fn every_experiment_that_comes_along_is_good() {
+    assert!(names().len() >= 18, "{:?}", names());
+    for name in names() {
+        let experiment = Experiment::open(name).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!experiment.cells().is_empty() && experiment.runs > 0, "{name}");
+    }
+    let at = |name: &str| names().iter().position(|other| other == name);
+    assert!(at("jansen-2016/fig8-7") < at("jansen-2016/fig8-10"), "numbers sort as numbers");
+}
+
+#[test]
+fn a_grid_is_every_combination_and_the_last_axis_varies_fastest() {
+    let experiment = Experiment::open("carlucci-2017/fig11").unwrap();
+    let labels: Vec<String> = experiment.cells().iter().map(Cell::label).collect();
+    assert_eq!(labels.len(), 12);
+    assert_eq!(labels[0], "host.alice.up.queue=droptail limit 150ms, host.alice.up.rate=500kbit/s");
+    assert_eq!(labels[1], "host.alice.up.queue=droptail limit 150ms, host.alice.up.rate=1Mbit/s");
+    assert_eq!(labels[11], "host.alice.up.queue=droptail limit 700ms, host.alice.up.rate=2Mbit/s");
+    assert_eq!(
+        experiment.seeds().map(|seed| seed.0).collect::<Vec<_>>(),
+        (1..=10).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_point_of_an_axis_may_say_which_calls_take_place() {
+    let experiment = Experiment::open("carlucci-2017/fig14").unwrap();
+    let calls: Vec<usize> =
+        experiment.cells().iter().map(|cell| cell.scenario(Seed(1)).calls.len()).collect();
+    assert_eq!(calls, [2, 2, 2, 3, 3, 3, 4, 4, 4]);
+}
+
+#[test]
+fn settings_of_a_point_reach_the_controller() {
+    let experiment = Experiment::open("carlucci-2017/fig6").unwrap();
+    let settings =
+        |cell: &Cell| cell.scenario(Seed(1)).calls[0].video.clone().unwrap().controller.settings;
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(
+        settings(&experiment.cells()[0]),
+        [pair("threshold", "static"), pair("threshold.initial", "5.13")]
+    );
+    assert_eq!(settings(&experiment.cells()[1]), []);
+}
+
+#[test]
+fn overrides_reach_every_cell_and_every_call() {
+    let experiment = Experiment::open("carlucci-2017/fig13").unwrap();
+    let set = |pairs: &[(&str, &str)]| {
+        let pairs: Vec<_> =
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        experiment.with_overrides(&pairs)
+    };
+    let changed =
+        set(&[("call.*.controller", "gcc:jansen-2016"), ("duration", "100s"), ("runs", "3")])
+            .unwrap();
+    let scenario = changed.cells()[0].scenario(Seed(9));
+    assert_eq!(
+        (scenario.duration, scenario.seed, changed.runs),
+        (Duration::from_secs(100), Seed(9), 3)
+    );
+    assert_eq!(scenario.calls.len(), 4);
+    assert!(
+        scenario
+            .calls
+            .iter()
+            .all(|call| call.video.as_ref().unwrap().controller.profile == "gcc:jansen-2016")
+    );
+    assert_eq!(scenario.calls[1].stop, Time::from_secs(100));
+    let again = parse(&changed.text).unwrap();
+    assert_eq!(
+        format!("{:?}", again.cells()),
+        format!("{:?}", changed.cells()),
+        "the text is that of what is run"
+    );
+    let refused = |key: &str, value: &str| set(&[(key, value)]).unwrap_err().to_string();
+    assert_eq!(
+        refused("host.alice.up.rate", "0bit/s"),
+        "--set: host.alice.up.rate: a rate of 0 means never: nothing would ever arrive; \
+         write a rate above 0, or leave it out for unlimited"
+    );
+    assert_eq!(
+        refused("host.alice.up.rat", "1"),
+        "--set: host.alice.up.rat: there is no such key; did you mean rate?"
+    );
+    assert_eq!(
+        refused("a..b", "1"),
+        "--set: 'a..b' is not a path to a value: write one such as host.alice.up.rate"
+    );
+    assert_eq!(
+        refused("title.a", "1"),
+        "--set: title.a: title is not a table; see the keys of the file"
+    );
+    assert_eq!(
+        refused("host.alcie.up.rate", "1Mbit/s"),
+        "--set: host.alcie.up.rate: there is no host 'alcie'; the hosts are alice, bob"
+    );
+}
+
+#[test]
+fn an_override_ends_what_the_grid_varies_at_its_place() {
+    let set = |name: &str, key: &str, value: &str| {
+        Experiment::open(name).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())])
+    };
+    let changed = set("carlucci-2017/fig11", "host.*.up.rate", "3Mbit/s").unwrap();
+    assert_eq!(changed.cells().len(), 3, "the queue is still varied");
+    assert!(changed.cells().iter().all(|cell| !cell.label().contains("rate")));
+    let changed = set("carlucci-2017/fig11", "call.main.video.fps", "25").unwrap();
+    assert_eq!(changed.cells().len(), 12);
+    let error =
+        set("carlucci-2017/fig14", "host.alice.up.rate", "3Mbit/s").unwrap_err().to_string();
+    assert!(
+        error.contains("host.alice.up.rate: an axis of the experiment sets this in every cell"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_a_call_leaves_out_is_taken_from_the_defaults() {
+    let text = format!(
+        "{GOOD}\n[call.main.video]\nfps = 50\n[defaults.call]\nstart = \"5s\"\nvideo = {{ fps = 10, width = 640 }}\n"
+    );
+    let call = parse(&text).unwrap().cells()[0].scenario(Seed(1)).calls[0].clone();
+    let source = call.video.unwrap().encoder.source;
+    assert_eq!(
+        (call.start, source.fps, source.width, source.height),
+        (Time::from_secs(5), 50, 640, 720)
+    );
+}
+
+#[test]
+fn ramps_end_where_they_say() {
+    let ramp = |shape: &str, from: &str, to: &str| {
+        let list = format!(
+            "delay = [{{ at = \"0s\", value = \"{from}\" }}, \
+             {{ at = \"10s\", ramp_to = \"{to}\", over = \"2s\", every = \"500ms\", shape = \"{shape}\" }}]"
+        );
+        let node = document::parse(&list).unwrap();
+        let mut table = Reader::new(&node, "").unwrap();
+        let schedule =
+            schedule::read_schedule::<Duration>(table.node("delay").unwrap(), "delay").unwrap();
+        schedule
+            .as_steps()
+            .iter()
+            .map(|(at, value)| format!("{at} {}", value.as_micros()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        ramp("linear", "0ms", "8ms"),
+        ["0s 0", "10s 2000", "10.5s 4000", "11s 6000", "11.5s 8000"]
+    );
+    let exponential = ramp("exponential", "0ms", "1023ms");
+    assert_eq!((exponential.len(), exponential.last().unwrap().as_str()), (5, "11.5s 1023000"));
+}
+
+#[test]
+fn a_rate_may_pass_through_zero() {
+    let steps = "rate = [{ at = \"0s\", value = \"1Mbit/s\" }, { at = \"5s\", value = \"0bit/s\" }, { at = \"9s\", value = \"1Mbit/s\" }]";
+    assert!(parse(&GOOD.replace("rate = \"1Mbit/s\"", steps)).is_ok());
+}
+
+#[test]
+fn error_correction_is_off_unless_asked_for() {
+    let fec = |line: &str| {
+        let experiment =
+            parse(&GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"))).unwrap();
+        let scenario = experiment.cells()[0].scenario(units::Seed(1));
+        scenario.calls[0].video.as_ref().unwrap().fec
+    };
+    assert_eq!(fec(""), sim::Fec::Off);
+    assert_eq!(fec("\nfec = \"off\""), sim::Fec::Off);
+    assert_eq!(fec("\nfec = \"hybrid\""), sim::Fec::Hybrid);
+}
+
+#[test]
+fn feedback_crosses_the_network_unless_it_is_ideal() {
+    let call = |line: &str| GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"));
+    let is_ideal = |line: &str| {
+        let scenario = parse(&call(line)).unwrap().cells()[0].scenario(units::Seed(1));
+        scenario.calls[0].video.as_ref().unwrap().ideal_feedback
+    };
+    assert!(
+        !is_ideal("") && !is_ideal("\nfeedback = \"rtcp\"") && is_ideal("\nfeedback = \"ideal\"")
+    );
+    let error = parse(&call("\nfeedback = \"none\"")).unwrap_err().to_string();
+    assert!(error.contains("no feedback 'none'; write rtcp or ideal"), "{error}");
+}
+
+#[test]
+fn errors_name_the_line_the_key_and_the_suggestion() {
+    let messages = [
+        message("title = \"A call\"", "title = "),
+        message("duration = \"60s\"", ""),
+        message("duration = \"60s\"", "duration = \"0s\""),
+        message("duration = \"60s\"", "duration = 60"),
+        message("duration = \"60s\"", "duration = \"60 parsecs\""),
+        message("duration = \"60s\"", "duration = \"60s\"\nsample_interval = \"0s\""),
+        message("duration = \"60s\"", "duration = \"60s\"\nsample_interval = \"61s\""),
+        message("duration = \"60s\"", "duration = \"60s\"\nruns = 0"),
+        message("duration = \"60s\"", "duration = \"60s\"\nsample_intervall = \"1s\""),
+        message("1Mbit/s", "0bit/s"),
+        message("1Mbit/s", "fast"),
+        message("rate = \"1Mbit/s\"", "rate = [{ at = \"1s\", value = \"1Mbit/s\" }]"),
+        message(
+            "rate = \"1Mbit/s\"",
+            "rate = [{ at = \"0s\", value = \"1Mbit/s\" }, { at = \"9s\", value = \"2Mbit/s\" }, { at = \"8s\", value = \"1Mbit/s\" }]",
+        ),
+        message("rate = \"1Mbit/s\"", "rate = []"),
+        message("rate = \"1Mbit/s\"", "rate = { trace = \"missing.mahimahi\" }"),
+        message("rate = \"1Mbit/s\"", "loss = \"120%\""),
+        message("rate = \"1Mbit/s\"", "loss = { model = \"gilbert\" }"),
+        message("[host.bob]", "[host.'b.b']"),
+        message("to = \"bob\"", "to = \"bop\""),
+        message("to = \"bob\"", "to = \"alice\""),
+        message("to = \"bob\"", "to = \"bob\"\nstart = \"10s\"\nstop = \"5s\""),
+        message("to = \"bob\"", "to = \"bob\"\nstart = \"60s\""),
+        message("to = \"bob\"", "to = \"bob\"\nvideo = false"),
+        message("to = \"bob\"", "to = \"bob\"\nvideo = { fps = 0 }"),
+        message("to = \"bob\"", "to = \"bob\"\nvideo = { codec = \"av1\" }"),
+        message("to = \"bob\"", "to = \"bob\"\nvideo = { codec = \"csv\" }"),
+        message(
+            "to = \"bob\"",
+            "to = \"bob\"\nvideo = { min_rate = \"3Mbit/s\", max_rate = \"2Mbit/s\" }",
+        ),
+        message("to = \"bob\"", "to = \"bob\"\nburst_time = \"0s\""),
+        message("to = \"bob\"", "to = \"bob\"\ndscp = 64"),
+        message("to = \"bob\"", "to = \"bob\"\nfec = \"ulpfec\""),
+        message("gcc:carlucci-2017", "gcc:carlucci-2071"),
+        message("to = \"bob\"", "to = \"bob\"\nsettings = { treshold = \"static\" }"),
+        message_with("[call.main]\nfrom = \"bob\"\n"),
+        message_with("[grid]\n\"host.alice.up.rate\" = []\n"),
+        message_with("[grid]\n\"host.alice.up.rate\" = [\"1Mbit/s\", \"1Mbit/s\"]\n"),
+        message_with("[grid]\n\"host.alice.up.rate\" = [\n  \"1Mbit/s\",\n  \"0bit/s\",\n]\n"),
+        message_with("[[axis]]\nname = \"a\"\npoints = []\n"),
+        message_with("[[axis]]\nname = \"a\"\npoints = [{ label = \"x\", calls = [\"mane\"] }]\n"),
+        message_with("[grid]\nruns = [1, 2]\n"),
+        parse(&format!("title = \"{}\"", "x".repeat(2 << 20))).unwrap_err().to_string(),
+    ];
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
+fn a_broken_trace_is_refused_by_its_line() {
+    let folder = std::env::temp_dir().join(format!("weir-trace-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("path.mahimahi"), "0\n5\nsoon\n").unwrap();
+    let path = folder.join("x.toml");
+    let text = GOOD.replace("rate = \"1Mbit/s\"", "rate = { trace = \"path.mahimahi\" }");
+    let error = Experiment::parse(&text, path.to_str().unwrap()).unwrap_err();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((error.line, error.key.as_str()), (Some(6), "host.alice.up.rate"));
+    assert!(error.reason.starts_with("path.mahimahi: line 3"), "{error}");
+}
+
+#[test]
+fn a_name_that_is_none_is_answered_with_the_nearest() {
+    let error = Experiment::open("carlucci-2017/fig12x").unwrap_err().to_string();
+    assert!(
+        error.contains("no experiment of this name")
+            && error.contains("did you mean carlucci-2017/fig1"),
+        "{error}"
+    );
+}
+
+const UPLOAD: &str = r#"
+[tcp.upload]
+from = "alice"
+to = "bob"
+bytes = "5MB"
+congestion_control = "bbr"
+flows = 3
+"#;
+
+#[test]
+fn tcp_flows_take_defaults_and_may_be_several() {
+    let text = format!(
+        "{GOOD}{UPLOAD}\n[defaults.tcp]\nstart = \"5s\"\necn = true\n[tcp.back]\nfrom = \"bob\"\nto = \"alice\"\n"
+    );
+    let experiment =
+        parse(&text.replace("[host.bob]", "[host.bob]\nup = { rate = \"1Mbit/s\" }\ntsq = true"))
+            .unwrap();
+    let scenario = experiment.cells()[0].scenario(Seed(1));
+    let names: Vec<&str> = scenario.tcp.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["upload-1", "upload-2", "upload-3", "back"]);
+    assert!(scenario.tcp.iter().all(|flow| flow.ecn && flow.start == Time::from_secs(5)));
+    assert_eq!(scenario.tcp[0].congestion_control.to_string(), "bbr");
+    assert_eq!(scenario.stacks.iter().map(|stack| stack.tsq).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn a_run_may_have_tcp_alone_but_not_nothing() {
+    let nobody = GOOD.split("[call.main]").next().unwrap();
+    assert!(parse(&format!("{nobody}{UPLOAD}")).is_ok());
+    let error = parse(nobody).unwrap_err().to_string();
+    assert!(error.contains("nobody would send") && error.contains("[tcp.upload]"), "{error}");
+}
+
+#[test]
+fn mistakes_in_tcp_sections_are_named_with_their_suggestion() {
+    let with = |old: &str, new: &str| {
+        assert!(UPLOAD.contains(old), "{old}");
+        message_with(&UPLOAD.replacen(old, new, 1))
+    };
+    for (old, new, part) in [
+        ("\"bbr\"", "\"cubik\"", "did you mean cubic?"),
+        ("\"bbr\"", "\"vegas\"", "there are reno, cubic, bbr"),
+        ("\"5MB\"", "\"0B\"", "zero"),
+        ("flows = 3", "flows = 0", "1 to 1000"),
+        ("flows = 3", "on = \"5s\"\noff = \"5s\"", "bytes, or on and off"),
+        ("bytes = \"5MB\"", "on = \"5s\"", "off ="),
+        ("bytes = \"5MB\"", "off = \"5s\"", "on ="),
+        ("flows = 3", "receive_window = \"1kB\"", "1.448kB or more"),
+        ("\"bob\"", "\"alice\"", "from a host to itself"),
+        ("flows = 3", "stop = \"0s\"", "not after the start"),
+        ("flows = 3", "flow = 3", "flow"),
+        (
+            "[tcp.upload]",
+            "[tcp.upload-1]\nfrom = \"alice\"\nto = \"bob\"\n[tcp.upload]",
+            "two flows called 'upload-1'",
+        ),
+    ] {
+        let error = with(old, new);
+        assert!(error.contains(part) && error.contains("tcp."), "{new}: {error}");
+    }
+    let error = message("[host.bob]", "[host.bob]\ntsq = true");
+    assert!(error.contains("host.bob.tsq") && error.contains("give 'up' a rate"), "{error}");
+}
+
+#[test]
+fn a_call_may_pass_a_relay_that_is_none_of_its_ends() {
+    let with = |relay: &str| format!("to = \"bob\"\nrelay = \"{relay}\"");
+    let text = GOOD.replacen("to = \"bob\"", &with("turn"), 1) + "[host.turn]\n";
+    let calls = parse(&text).unwrap().cells()[0].scenario(Seed(1)).calls;
+    assert_eq!(calls[0].relay, Some(net::HostId(2)));
+    for (relay, part) in [
+        ("bop", "call.main.relay: there is no host 'bop'; did you mean bob?"),
+        ("bob", "call.main.relay: 'bob' is an end of the call itself; name a host between them"),
+    ] {
+        let error = message("to = \"bob\"", &with(relay));
+        assert!(error.contains(part) && error.starts_with("x.toml:13"), "{error}");
+    }
+}

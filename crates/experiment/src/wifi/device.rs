@@ -1,0 +1,106 @@
+//! What an access point and a station have alike.
+
+use crate::words::{choice, queue, within};
+use document::{Fault, Reader};
+use net::{
+    Buffer, CodelParameters, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice,
+};
+use std::ops::RangeInclusive;
+use units::{Dbm, Duration};
+
+/// As many streams as the model has schemes for.
+const STREAMS: RangeInclusive<u8> = 1..=2;
+/// Schemes of one or two equal streams (IEEE 802.11-2016 § 19.5).
+const SCHEMES: RangeInclusive<u8> = 0..=15;
+/// How many schemes each number of streams has.
+const SCHEMES_A_STREAM: u8 = 8;
+/// The most packets in a driver: far more than any ring.
+const MAX_DRIVER: u32 = 100_000;
+
+/// Reads the keys of a device from a table that may have others.
+pub(super) fn read(table: &mut Reader<'_>) -> Result<WifiDevice, Fault> {
+    let usual = WifiDevice::default();
+    let (tx_power, noise): (Dbm, Dbm) =
+        (table.or("tx_power", usual.tx_power)?, table.or("noise", usual.noise)?);
+    if noise >= tx_power {
+        let reason = format!("noise of {noise} drowns what is sent with {tx_power}");
+        return Err(table.fault("noise", reason, "write a lower noise, or a higher tx_power"));
+    }
+    let spatial_streams = within(table, "spatial_streams", usual.spatial_streams, STREAMS)?;
+    let guards = [("800ns", GuardInterval::Long), ("400ns", GuardInterval::Short)];
+    let guard_interval = choice(table, "guard_interval", &guards)?;
+    let rate = rate(table, spatial_streams)?;
+    let buffer = buffer(table)?;
+    Ok(WifiDevice { tx_power, noise, spatial_streams, guard_interval, rate, buffer })
+}
+
+/// `minstrel`, or `mcs 7` for always that scheme.
+fn rate(table: &mut Reader<'_>, streams: u8) -> Result<RateControl, Fault> {
+    let Some(word) = table.optional::<String>("rate")? else { return Ok(RateControl::Minstrel) };
+    if word == "minstrel" {
+        return Ok(RateControl::Minstrel);
+    }
+    let scheme = word.strip_prefix("mcs ").and_then(|number| number.trim().parse::<u8>().ok());
+    let Some(scheme) = scheme.filter(|scheme| SCHEMES.contains(scheme)) else {
+        let suggestion =
+            format!("write minstrel, or \"mcs {}\" to \"mcs {}\"", SCHEMES.start(), SCHEMES.end());
+        return Err(table.fault(
+            "rate",
+            format!("no way to choose a rate is called '{word}'"),
+            suggestion,
+        ));
+    };
+    let needed = scheme / SCHEMES_A_STREAM + 1;
+    if needed > streams {
+        let reason = format!("mcs {scheme} is of {needed} spatial streams, and there is {streams}");
+        let suggestion = format!(
+            "write \"mcs {}\" or below, or spatial_streams = {needed}",
+            SCHEMES_A_STREAM - 1
+        );
+        return Err(table.fault("rate", reason, suggestion));
+    }
+    Ok(RateControl::Fixed(scheme))
+}
+
+/// Where packets wait: one queue and the driver behind it, or a queue for each receiver.
+fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
+    let shared = choice(table, "buffer", &[("shared", true), ("per station", false)])?;
+    let queue = queue(table, "queue")?;
+    let packets: Option<u32> = table.optional("driver")?;
+    let Buffer::Shared { queue: usual, driver } = Buffer::default() else {
+        unreachable!("the usual buffer is shared")
+    };
+    if !shared {
+        if packets.is_some() {
+            let reason = "with a queue for each station the driver holds nothing back";
+            return Err(table.fault(
+                "driver",
+                reason,
+                "leave it out, or write buffer = \"shared\"",
+            ));
+        }
+        let queue = queue.unwrap_or_else(|| QueueConfig::FqCodel(mac80211()));
+        return Ok(Buffer::PerStation { queue });
+    }
+    let driver = packets.unwrap_or(driver);
+    if !(1..=MAX_DRIVER).contains(&driver) {
+        return Err(table.fault(
+            "driver",
+            format!("{driver} packets"),
+            format!("write 1 to {MAX_DRIVER}"),
+        ));
+    }
+    Ok(Buffer::Shared { queue: queue.unwrap_or(usual), driver })
+}
+
+/// What Linux has for each station (Høiland-Jørgensen et al. 2017, § 3.1; net/mac80211/tx.c,
+/// ieee80211_txq_setup_flows).
+fn mac80211() -> FqCodelConfig {
+    let usual = FqCodelConfig::default();
+    let times = CodelParameters {
+        target: Duration::from_millis(20),
+        interval: Duration::from_millis(100),
+        ..usual.codel
+    };
+    FqCodelConfig { codel: times, ..usual }
+}

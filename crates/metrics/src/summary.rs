@@ -1,0 +1,139 @@
+use super::{Request, Statistic, Unit, mean};
+use sim::Recording;
+use sim::recording::{Kind, StreamRecord};
+use std::collections::BTreeMap;
+
+/// What is said of every stream of a run that nobody asked anything else of.
+const VIDEO: [&str; 9] = [
+    "sent_rate",
+    "received_rate",
+    "loss",
+    "rtt_median",
+    "rtt_p95",
+    "queuing_delay_p95",
+    "frame_delay_p95",
+    "fps_mean",
+    "freeze_count",
+];
+const AUDIO: [&str; 4] = ["sent_rate", "received_rate", "loss", "frame_delay_p95"];
+const TCP: [&str; 6] =
+    ["sent_rate", "received_rate", "rtt_median", "rtt_p95", "retransmissions", "completion_time"];
+
+/// The usual metrics of one stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamSummary {
+    /// The stream's name.
+    pub stream: String,
+    /// (metric, unit, value); not-a-number where there is nothing to compute it of.
+    pub values: Vec<(&'static str, Unit, f64)>,
+}
+
+/// The usual metrics of every media stream and TCP flow, in the order of the recording.
+#[must_use]
+pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
+    let media = recording.streams.iter().filter(|stream| stream.kind.is_flow());
+    let of = |name: &str, metric: &&'static str| {
+        let request = Request::new(metric, &[name], None).ok()?;
+        Some((*metric, request.unit(), request.compute(recording).unwrap_or(f64::NAN)))
+    };
+    media
+        .map(|stream| {
+            let metrics: &[&'static str] = match stream.kind {
+                Kind::Video => &VIDEO,
+                Kind::Audio => &AUDIO,
+                Kind::Tcp => &TCP,
+                Kind::Line | Kind::Stats => &[],
+            };
+            let values = metrics.iter().filter_map(|metric| of(&stream.name, metric)).collect();
+            StreamSummary { stream: stream.name.clone(), values }
+        })
+        .collect()
+}
+
+/// From so many streams on that differ in a number alone, as those of `[users]` do, they are shown
+/// as one.
+const MANY: usize = 10;
+
+/// The same for a person to read: of many streams that differ in a number alone, `user001.video`
+/// and so on, one whose values are their means, over those that have one: `user*.video × 42`. It
+/// stands in the place of the first.
+#[must_use]
+pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
+    let mut groups: BTreeMap<String, Vec<StreamSummary>> = BTreeMap::new();
+    for stream in &streams {
+        groups.entry(without_number(&stream.stream)).or_default().push(stream.clone());
+    }
+    groups.retain(|_, group| group.len() >= MANY);
+    let mut shown = Vec::new();
+    for stream in streams {
+        let name = without_number(&stream.stream);
+        match groups.get_mut(&name) {
+            None => shown.push(stream),
+            // Those after the first are in it.
+            Some(group) if group.is_empty() => {}
+            Some(group) => shown.push(one_of(&name, &std::mem::take(group))),
+        }
+    }
+    shown
+}
+
+/// Streams as one: the means of what they have.
+fn one_of(name: &str, streams: &[StreamSummary]) -> StreamSummary {
+    let of = |(place, &(metric, unit, _)): (usize, &(&'static str, Unit, f64))| {
+        let values = streams.iter().filter_map(|stream| stream.values.get(place));
+        let values: Vec<f64> =
+            values.map(|(.., value)| *value).filter(|value| value.is_finite()).collect();
+        (metric, unit, mean(&values))
+    };
+    let values =
+        streams.first().into_iter().flat_map(|first| first.values.iter().enumerate().map(of));
+    StreamSummary { values: values.collect(), stream: format!("{name} × {}", streams.len()) }
+}
+
+/// The name with a star for its first number.
+fn without_number(name: &str) -> String {
+    let digit = |c: char| c.is_ascii_digit();
+    let Some(start) = name.find(digit) else { return name.to_owned() };
+    let rest = name[start..].trim_start_matches(digit);
+    format!("{}*{rest}", &name[..start])
+}
+
+/// What is said of every line that carried something and has a limit or dropped something: the rate
+/// that came out, how long packets waited at the samples, and the share of packets dropped.
+#[must_use]
+pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
+    let lines = recording.streams.iter().filter(|stream| stream.kind == Kind::Line);
+    lines.filter_map(|line| of_line(line, recording)).collect()
+}
+
+fn of_line(line: &StreamRecord, recording: &Recording) -> Option<StreamSummary> {
+    let total =
+        |counter| line.column(counter)?.iter().rev().copied().find(|value| value.is_finite());
+    let (packets, bytes, dropped) =
+        (total("packetsIn")?, total("bytesOut")?, total("packetsDropped")?);
+    let delays: Vec<f64> =
+        line.column("queueDelay")?.iter().copied().filter(|delay| delay.is_finite()).collect();
+    let is_limited = line.column("rate")?.iter().any(|rate| rate.is_finite());
+    let is_used =
+        packets > 0.0 && (is_limited || dropped > 0.0 || delays.iter().any(|delay| *delay > 0.0));
+    let values = vec![
+        ("rate_out", Unit::BitsPerSecond, bytes * 8.0 / recording.duration.as_secs_f64()),
+        ("queue_delay_mean", Unit::Seconds, Statistic::Mean.of(delays.clone())),
+        ("queue_delay_p95", Unit::Seconds, Statistic::Percentile(95).of(delays)),
+        ("dropped", Unit::Share, dropped / packets),
+    ];
+    is_used.then(|| StreamSummary { stream: line.name.clone(), values })
+}
+
+/// The metrics that a store keeps beside each run: (stream, metric, value) of every stream's
+/// summary.
+#[must_use]
+pub fn usual(recording: &Recording) -> Vec<(String, String, f64)> {
+    let mut metrics = Vec::new();
+    for stream in summary(recording) {
+        let values = stream.values.into_iter();
+        metrics
+            .extend(values.map(|(name, _, value)| (stream.stream.clone(), name.to_owned(), value)));
+    }
+    metrics
+}

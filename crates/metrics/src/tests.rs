@@ -1,0 +1,556 @@
+//! Metrics against recordings computed by hand.
+
+use super::*;
+use sim::Recording;
+use sim::recording::{Column, Kind, Points, StreamRecord};
+use units::{Duration, Time};
+
+fn secs(seconds: u64) -> Time {
+    Time::from_secs(seconds)
+}
+
+fn video(
+    name: &str,
+    columns: &[(&'static str, &[f64])],
+    points: &[(&'static str, &[f64])],
+) -> StreamRecord {
+    let point = |(index, value): (usize, &f64)| (secs(index as u64 + 1), *value);
+    StreamRecord {
+        name: name.to_owned(),
+        kind: Kind::Video,
+        active: (Time::ZERO, secs(columns.first().map_or(4, |(_, values)| values.len()) as u64)),
+        columns: columns
+            .iter()
+            .map(|(name, values)| Column { name, values: values.to_vec() })
+            .collect(),
+        points: points
+            .iter()
+            .map(|(name, values)| Points {
+                name,
+                values: values.iter().enumerate().map(point).collect(),
+            })
+            .collect(),
+    }
+}
+
+/// One sample a second.
+fn recording(streams: Vec<StreamRecord>) -> Recording {
+    let length = streams.iter().map(|stream| stream.active.1).max().unwrap();
+    let duration = Duration::from_nanos(length.as_nanos());
+    Recording { interval: Duration::from_secs(1), duration, streams, events: Vec::new() }
+}
+
+fn line(name: &str, columns: &[(&'static str, &[f64])]) -> StreamRecord {
+    StreamRecord { kind: Kind::Line, ..video(name, columns, &[]) }
+}
+
+fn compute(metric: &str, recording: &Recording, window: Option<(u64, u64)>) -> f64 {
+    let request = Request::new(metric, &["*.video"], Some("a.up")).unwrap();
+    let request = match window {
+        Some((from, to)) => request.between(secs(from), secs(to)),
+        None => request,
+    };
+    request.compute(recording).unwrap()
+}
+
+#[test]
+fn percentiles_are_those_of_type_7() {
+    let samples = [1.0, 2.0, 3.0, 4.0];
+    assert_eq!(percentile(&samples, 50.0), 2.5);
+    assert_eq!(percentile(&samples, 25.0), 1.75);
+    assert!((percentile(&samples, 95.0) - 3.85).abs() < 1e-12);
+    assert_eq!((percentile(&samples, 0.0), percentile(&samples, 100.0)), (1.0, 4.0));
+    assert_eq!(percentile(&[7.0], 95.0), 7.0);
+    assert!(percentile(&[], 50.0).is_nan());
+    assert!(
+        (deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]) - (32.0f64 / 7.0).sqrt()).abs()
+            < 1e-12
+    );
+}
+
+#[test]
+fn jain_is_one_for_equals_and_a_share_for_one_alone() {
+    assert_eq!(jain_index(&[3.0, 3.0, 3.0]), 1.0);
+    assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), 0.25);
+    assert!(jain_index(&[0.0, 0.0]).is_nan());
+}
+
+#[test]
+fn utilization_weighs_each_interval_with_the_capacity_at_its_beginning() {
+    // 100, 100, 300, 300 bytes a second; the capacity goes from 1000 to 4000 bit/s at 2 s.
+    let media = video(
+        "m.video",
+        &[
+            ("bytesReceived", &[90.0, 180.0, 450.0, 720.0]),
+            ("headerBytesReceived", &[10.0, 20.0, 50.0, 80.0]),
+        ],
+        &[],
+    );
+    let run = recording(vec![media, line("a.up", &[("rate", &[1000.0, 4000.0, 4000.0, 4000.0])])]);
+    assert_eq!(compute("received_rate", &run, None), 1600.0);
+    assert_eq!(compute("media_rate", &run, None), 1440.0);
+    assert_eq!(compute("utilization", &run, None), 1600.0 / 2500.0);
+    assert_eq!(compute("utilization", &run, Some((0, 2))), 0.8);
+    assert_eq!(compute("utilization", &run, Some((2, 4))), 0.6);
+    assert_eq!(compute("received_rate_max", &run, None), 2400.0);
+    assert_eq!(compute("received_rate_std", &run, Some((2, 4))), 0.0);
+}
+
+#[test]
+fn loss_leaves_retransmissions_and_parity_out() {
+    let counters: [(&str, &[f64]); 4] = [
+        ("packetsSent", &[10.0, 25.0, 35.0, 47.0]),
+        ("fecPacketsSent", &[0.0, 0.0, 0.0, 2.0]),
+        ("retransmittedPacketsSent", &[0.0, 5.0, 5.0, 5.0]),
+        ("packetsLost", &[0.0, 5.0, 5.0, 6.0]),
+    ];
+    let run =
+        recording(vec![video("m.video", &counters, &[("fractionLost", &[0.0, 0.5, 0.0, 0.1])])]);
+    let request =
+        |from, to| Request::new("loss", &["m.video"], None).unwrap().between(secs(from), secs(to));
+    assert_eq!(request(0, 4).compute(&run), Ok(6.0 / 40.0));
+    assert_eq!(request(1, 2).compute(&run), Ok(0.5));
+    assert_eq!(request(2, 3).compute(&run), Ok(0.0));
+    let dead: [(&str, &[f64]); 3] = [
+        ("packetsSent", &[10.0, 20.0, 30.0, 40.0]),
+        ("packetsReceived", &[9.0, 9.0, 9.0, 9.0]),
+        ("packetsLost", &[1.0, 1.0, 1.0, 1.0]),
+    ];
+    let dead = recording(vec![video("m.video", &dead, &[])]);
+    assert_eq!(
+        request(0, 4).compute(&dead),
+        Ok(31.0 / 40.0),
+        "what was sent after the last arrival is lost"
+    );
+    assert_eq!(request(1, 4).compute(&dead), Ok(1.0));
+    let peak = Request::new("loss_peak", &["m.video"], None).unwrap();
+    assert_eq!(peak.compute(&run), Ok(0.5));
+    assert_eq!(peak.between(secs(2), secs(4)).compute(&run), Ok(0.1));
+}
+
+#[test]
+fn queuing_delay_is_above_the_least_round_trip_of_the_whole_run() {
+    let rtt: &[f64] = &[0.050, 0.060, 0.080, 0.070];
+    let run = recording(vec![
+        video("m.video", &[], &[("roundTripTime", rtt)]),
+        line("a.up", &[("queueDelay", &[0.0, 0.1, 0.3, 0.2])]),
+    ]);
+    let close = |metric, window, expected: f64| {
+        let value = compute(metric, &run, window);
+        assert!((value - expected).abs() < 1e-12, "{metric}: {value}");
+    };
+    close("rtt_mean", None, 0.065);
+    close("rtt_median", None, 0.065);
+    close("queuing_delay_max", None, 0.030);
+    close("queuing_delay_min", Some((2, 4)), 0.020);
+    close("true_queue_delay_median", None, 0.15);
+}
+
+#[test]
+fn a_voice_has_delays_as_a_video_has() {
+    let audio = |name: &str, points| StreamRecord { kind: Kind::Audio, ..video(name, &[], points) };
+    let run = recording(vec![
+        video("m.video", &[], &[("frameDelay", &[0.1, 0.2, 0.3, 0.4])]),
+        audio("m.audio", &[("frameDelay", &[0.01, 0.02, 0.06, 0.03])]),
+        audio("told.audio", &[]),
+    ]);
+    let of = |metric: &str, stream: &str| Request::new(metric, &[stream], None).unwrap();
+    let value = |metric, stream| of(metric, stream).compute(&run).unwrap();
+    assert_eq!(value("frame_delay_mean", "m.audio"), 0.03);
+    assert_eq!(value("frame_delay_max", "m.audio"), 0.06);
+    assert_eq!(
+        of("frame_delay_median", "m.audio").between(secs(1), secs(4)).compute(&run),
+        Ok(0.03)
+    );
+    assert_eq!(value("frame_delay_max", "m.*"), 0.4, "of both, if both are named");
+    assert_eq!(value("frame_delay_max", "*.video"), 0.4);
+    // A browser tells of none.
+    let error = of("frame_delay_mean", "told.audio").compute(&run).unwrap_err().0;
+    assert_eq!(error, "frame_delay_mean: told.audio has no frameDelay");
+    let said = |stream: usize| {
+        let summary = summary(&run);
+        summary[stream].values.iter().find(|(name, ..)| *name == "frame_delay_p95").unwrap().2
+    };
+    assert!((said(1) - 0.0555).abs() < 1e-12 && said(2).is_nan(), "{} and {}", said(1), said(2));
+}
+
+#[test]
+fn fairness_is_that_of_the_streams_that_are_active() {
+    let nan = f64::NAN;
+    let run = recording(vec![
+        video("x.video", &[("bytesReceived", &[10.0, 20.0, 50.0, 60.0])], &[]),
+        video("y.video", &[("bytesReceived", &[nan, nan, 10.0, 20.0])], &[]),
+        line("a.up", &[("rate", &[1.0; 4])]),
+    ]);
+    // Alone, alone, 30 to 10, 10 to 10.
+    let third = 1600.0 / (2.0 * 1000.0);
+    assert_eq!(compute("jain", &run, None), (1.0 + 1.0 + third + 1.0) / 4.0);
+    assert_eq!(compute("jain", &run, Some((2, 4))), (third + 1.0) / 2.0);
+    assert_eq!(compute("jain_of_means", &run, Some((2, 4))), jain_index(&[20.0, 10.0]));
+}
+
+#[test]
+fn a_rate_converges_when_it_comes_near_its_later_mean_and_stays() {
+    let rates =
+        [1.0, 2.0, 4.0, 8.0, 9.5, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0];
+    let total: Vec<f64> = rates
+        .iter()
+        .scan(0.0, |sum, rate| {
+            *sum += rate;
+            Some(*sum)
+        })
+        .collect();
+    let run = recording(vec![
+        video("m.video", &[("bytesSent", &total), ("bytesReceived", &total)], &[]),
+        line("a.up", &[]),
+    ]);
+    assert_eq!(
+        compute("convergence_time", &run, None),
+        4.0,
+        "the fifth second is the first near 10"
+    );
+    assert_eq!(compute("ramp_time", &run, None), 5.0, "90 % of 10 within the fifth second");
+    assert_eq!(compute("ramp_time", &run, Some((3, 15))), 2.0);
+}
+
+#[test]
+fn the_time_constant_of_a_rise_is_found_again() {
+    let rise =
+        |from: f64, count: usize| (0..count).map(move |step| from * libm::exp(step as f64 / 20.0));
+    let rates: Vec<f64> = rise(100.0, 30).chain(rise(50.0, 25)).chain(rise(80.0, 2)).collect();
+    let run = recording(vec![
+        video("m.video", &[("availableOutgoingBitrate", &rates)], &[]),
+        line("a.up", &[]),
+    ]);
+    assert!((compute("tau", &run, None) - 20.0).abs() < 1e-9);
+    let flat = recording(vec![
+        video("m.video", &[("availableOutgoingBitrate", &[5.0; 9])], &[]),
+        line("a.up", &[]),
+    ]);
+    assert!(compute("tau", &flat, None).is_nan());
+}
+
+#[test]
+fn counters_are_taken_over_the_window_and_the_streams() {
+    let counts: &[f64] = &[0.0, 1.0, 3.0, 3.0];
+    let columns: [(&str, &[f64]); 3] = [
+        ("controller.overuse_count", counts),
+        ("freezeCount", counts),
+        ("framesPerSecond", &[30.0, 10.0, 20.0, 20.0]),
+    ];
+    let run = recording(vec![
+        video("x.video", &columns, &[]),
+        video("y.video", &columns, &[]),
+        line("a.up", &[]),
+    ]);
+    assert_eq!(compute("overuse_count", &run, None), 6.0);
+    assert_eq!(compute("freeze_count", &run, Some((2, 4))), 4.0);
+    assert_eq!(compute("fps_mean", &run, None), 20.0);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let run = recording(vec![video("main.video", &[], &[]), line("a.up", &[])]);
+    let error = |metric, stream, line| {
+        Request::new(metric, &[stream], line).unwrap().compute(&run).unwrap_err().0
+    };
+    assert_eq!(
+        error("loss", "mian.video", None),
+        "loss: there is no 'mian.video'; there are main.video"
+    );
+    assert_eq!(error("loss", "main.video", None), "loss: main.video has no packetsLost");
+    assert_eq!(
+        error("utilization", "main.video", Some("b.up")),
+        "utilization: there is no 'b.up'; there are a.up"
+    );
+    assert_eq!(
+        error("true_queue_delay_p95", "main.video", None),
+        "true_queue_delay_p95: it needs line = \"HOST.up\" or \"HOST.down\""
+    );
+    let unknown = Request::new("rtt_p59", &[], None).unwrap_err().0;
+    assert!(unknown.starts_with("there is no metric 'rtt_p59': did you mean rtt_p"), "{unknown}");
+}
+
+#[test]
+fn one_way_of_a_wifi_station_by_hand() {
+    let columns: [(&'static str, &[f64]); 4] = [
+        ("rate", &[0.0, 65e6, 130e6, 130e6]),
+        ("signalStrength", &[-40.0, -42.0, -44.0, -43.0]),
+        ("airtime", &[0.0, 0.25, 0.5, 0.75]),
+        ("queueDelay", &[0.0, 0.0, 0.0, 0.0]),
+    ];
+    let run = recording(vec![line("a.up", &columns), line("b.up", &[("rate", &[1e6; 4])])]);
+    let of =
+        |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
+    assert_eq!(of("signal_strength_mean", "a.up").unwrap(), -42.25);
+    assert_eq!(of("phy_rate_mean", "a.up").unwrap(), 325e6 / 3.0);
+    assert_eq!(of("airtime", "a.up").unwrap(), 0.75 / 4.0);
+    let error = |metric: &str, line: &str| of(metric, line).unwrap_err().0;
+    for metric in ["signal_strength_mean", "phy_rate_mean"] {
+        let suggestion = "name one way of a Wi-Fi station or an LTE terminal";
+        assert_eq!(error(metric, "b.up"), format!("{metric}: b.up is wired; {suggestion}"));
+    }
+    assert_eq!(error("airtime", "b.up"), "airtime: b.up is wired; name one way of a Wi-Fi station");
+    assert_eq!(
+        error("cqi_mean", "a.up"),
+        "cqi_mean: a.up is one way of a Wi-Fi station; name one way of an LTE terminal"
+    );
+    let error = of("utilization", "a.up").unwrap_err().0;
+    assert!(error.contains("not its capacity") && error.contains("airtime"), "{error}");
+    assert_eq!(Unit::Dbm.show(-42.25), "-42.2 dBm");
+}
+
+#[test]
+fn one_way_of_an_lte_terminal_by_hand() {
+    let columns: [(&'static str, &[f64]); 7] = [
+        ("rate", &[0.0, 4e6, 6e6, 8e6]),
+        ("signalStrength", &[-90.0, -92.0, -91.0, -91.0]),
+        ("sinr", &[f64::NAN, 10.0, 12.5, 15.0]),
+        ("cqi", &[9.0, 10.0, 11.0, 12.0]),
+        ("resourceBlocks", &[0.0, 5_000.0, 20_000.0, 40_000.0]),
+        ("handovers", &[0.0, 1.0, 1.0, 3.0]),
+        ("queueDelay", &[0.0; 4]),
+    ];
+    let run = recording(vec![line("a.down", &columns), line("b.up", &[("rate", &[1e6; 4])])]);
+    let of =
+        |metric: &str, line: &str| Request::new(metric, &[], Some(line)).unwrap().compute(&run);
+    assert_eq!(of("signal_strength_mean", "a.down").unwrap(), -91.0);
+    assert_eq!(of("phy_rate_mean", "a.down").unwrap(), 6e6);
+    assert_eq!(
+        of("sinr_mean", "a.down").unwrap(),
+        12.5,
+        "there is none before the first transport block"
+    );
+    assert_eq!(of("cqi_max", "a.down").unwrap(), 12.0);
+    // Four seconds of a thousand subframes.
+    assert_eq!(of("resource_blocks", "a.down").unwrap(), 10.0);
+    assert_eq!(of("handovers", "a.down").unwrap(), 3.0);
+    for metric in ["sinr_mean", "cqi_mean", "resource_blocks", "handovers"] {
+        let error = of(metric, "b.up").unwrap_err().0;
+        assert_eq!(error, format!("{metric}: b.up is wired; name one way of an LTE terminal"));
+    }
+    let error = of("utilization", "a.down").unwrap_err().0;
+    assert!(error.contains("not its capacity") && error.contains("resource_blocks"), "{error}");
+    assert_eq!(Unit::Decibels.show(12.5), "12.5 dB");
+}
+
+#[test]
+fn names_are_unique_and_found() {
+    let all = all();
+    for metric in &all {
+        assert!(find(&metric.name).is_some(), "{}", metric.name);
+        assert_eq!(
+            all.iter().filter(|other| other.name == metric.name).count(),
+            1,
+            "{}",
+            metric.name
+        );
+    }
+}
+
+#[test]
+fn a_summary_has_every_stream_and_is_not_a_number_where_nothing_was_recorded() {
+    let run = recording(vec![
+        video("m.video", &[("bytesSent", &[100.0, 200.0])], &[]),
+        line("a.up", &[]),
+    ]);
+    let summary = summary(&run);
+    assert_eq!(
+        (summary.len(), summary[0].stream.as_str(), summary[0].values.len()),
+        (1, "m.video", 9)
+    );
+    assert_eq!(summary[0].values[0], ("sent_rate", Unit::BitsPerSecond, 800.0));
+    assert!(summary[0].values[1].2.is_nan());
+}
+
+#[test]
+fn many_streams_that_differ_in_a_number_are_shown_as_one() {
+    let of = |name: String, sent: f64| video(&name, &[("bytesSent", &[0.0, sent])], &[]);
+    let mut streams = vec![of("one.video".into(), 100.0), of("flow1.video".into(), 100.0)];
+    streams.extend((1..=12).map(|user| of(format!("user{user:03}.video"), f64::from(user))));
+    streams.push(of("flow2.video".into(), 300.0));
+    let all = summary(&recording(streams));
+    let shown = condensed(all.clone());
+    let names: Vec<_> = shown.iter().map(|stream| stream.stream.as_str()).collect();
+    assert_eq!(names, ["one.video", "flow1.video", "user*.video × 12", "flow2.video"]);
+    assert_eq!(shown[3].values[0], all[14].values[0]);
+    let rates = all[2..14].iter().map(|stream| stream.values[0].2);
+    assert_eq!(shown[2].values[0], ("sent_rate", Unit::BitsPerSecond, rates.sum::<f64>() / 12.0));
+    assert!(shown[2].values[1].2.is_nan(), "what none has");
+}
+
+#[test]
+fn tcp_flows_by_hand() {
+    let flow = |name: &str, sent: &[f64], again: &[f64], received: &[f64]| StreamRecord {
+        kind: Kind::Tcp,
+        ..video(
+            name,
+            &[
+                ("packetsSent", sent),
+                ("retransmittedPacketsSent", again),
+                ("bytesReceived", received),
+                ("timeouts", &[0.0, 0.0, 1.0, 1.0]),
+                ("congestionWindow", &[10.0, 20.0, 10.0, 20.0]),
+            ],
+            &[],
+        )
+    };
+    let mut run = recording(vec![
+        flow(
+            "a.tcp",
+            &[10.0, 20.0, 40.0, 40.0],
+            &[0.0, 0.0, 5.0, 5.0],
+            &[100.0, 200.0, 300.0, 300.0],
+        ),
+        flow(
+            "b.tcp",
+            &[10.0, 20.0, 20.0, 20.0],
+            &[0.0, 5.0, 5.0, 5.0],
+            &[100.0, 100.0, 100.0, 100.0],
+        ),
+        video("m.video", &[("bytesReceived", &[100.0, 200.0, 300.0, 400.0])], &[]),
+    ]);
+    let of = |metric: &str, streams: &[&str], run: &Recording| {
+        Request::new(metric, streams, None).unwrap().between(secs(1), secs(4)).compute(run)
+    };
+    // 10 of 40 segments in the last three seconds.
+    assert_eq!(of("retransmissions", &["*.tcp"], &run).unwrap(), 0.25);
+    assert_eq!(of("timeouts", &["*.tcp"], &run).unwrap(), 2.0);
+    assert_eq!(of("congestion_window_mean", &["a.tcp"], &run).unwrap(), 50.0 / 3.0);
+    // 300 bytes of the call, 200 and none of the flows.
+    assert_eq!(of("share", &["m.video", "a.tcp", "b.tcp"], &run).unwrap(), 0.6);
+    let event = |stream: &str, value| sim::recording::Event {
+        at: secs(3),
+        stream: stream.to_owned(),
+        what: "completed",
+        value,
+    };
+    run.events = vec![event("a.tcp", 2.5)];
+    assert_eq!(of("completion_time", &["a.tcp"], &run).unwrap(), 2.5);
+    assert!(of("completion_time", &["*.tcp"], &run).unwrap().is_nan(), "b is not complete");
+    run.events.push(event("b.tcp", 1.5));
+    assert_eq!(of("completion_time", &["*.tcp"], &run).unwrap(), 2.5);
+    let error = of("retransmissions", &["m.video"], &run).unwrap_err().0;
+    assert_eq!(error, "retransmissions: m.video is not a TCP flow");
+}
+
+/// A call of 40 s at 100 B/s, which falls to 20 B/s while a flow from 10 to 20 s is open, and is
+/// back at `back`.
+fn disturbed(back: usize) -> Recording {
+    let rate = |second: usize| if (10..back).contains(&second) { 20.0 } else { 100.0 };
+    let mut bytes = 0.0;
+    let received: Vec<f64> = (0..40)
+        .map(|second| {
+            bytes += rate(second);
+            bytes
+        })
+        .collect();
+    let flow = StreamRecord {
+        kind: Kind::Tcp,
+        active: (secs(10), secs(40)),
+        ..video("up.tcp", &[("bytesReceived", &[0.0; 40])], &[])
+    };
+    let mut run = recording(vec![video("m.video", &[("bytesReceived", &received)], &[]), flow]);
+    let event = |at, stream: &str, what, value| sim::recording::Event {
+        at: secs(at),
+        stream: stream.to_owned(),
+        what,
+        value,
+    };
+    run.events =
+        vec![event(20, "up.tcp", "completed", 10.0), event(30, "m.video", "mediaTimeout", 5.0)];
+    run
+}
+
+#[test]
+fn a_call_recovers_when_its_rate_is_back_and_stays() {
+    let of = |run: &Recording, from: u64, to: u64| {
+        let request = Request::new("recovery_time", &["m.video", "up.tcp"], None).unwrap();
+        request.between(secs(from), secs(to)).compute(run).unwrap()
+    };
+    assert_eq!(of(&disturbed(20), 0, 40), 0.0);
+    assert_eq!(of(&disturbed(27), 0, 40), 7.0);
+    assert_eq!(of(&disturbed(36), 0, 40), f64::INFINITY, "five seconds do not follow");
+    assert!(of(&disturbed(27), 0, 15).is_nan(), "the flow has not ended in the window");
+    assert!(of(&disturbed(27), 10, 40).is_nan(), "there is no level before");
+    let request = Request::new("recovery_time", &["m.video"], None).unwrap();
+    assert!(request.compute(&disturbed(27)).is_err());
+}
+
+#[test]
+fn a_call_that_is_given_up_counts_for_each_of_its_streams() {
+    let run = disturbed(20);
+    let of = |stream: &str, to: u64| {
+        let request = Request::new("disconnections", &[stream], None).unwrap();
+        request.between(secs(0), secs(to)).compute(&run).unwrap()
+    };
+    assert_eq!((of("m.video", 40), of("m.video", 29), of("up.tcp", 40)), (1.0, 0.0, 0.0));
+}
+
+#[test]
+fn a_stream_that_only_other_cells_have_is_not_a_number() {
+    let run = recording(vec![video("m.video", &[("bytesReceived", &[1.0, 2.0])], &[])]);
+    let request = Request::new("received_rate", &["up.tcp"], None).unwrap();
+    let known = ["m.video".to_owned(), "up.tcp".to_owned()];
+    assert!(request.compute_among(&run, &known).unwrap().is_nan());
+    assert!(request.compute_among(&run, &known[..1]).is_err(), "nobody has it");
+}
+
+#[test]
+fn across_a_sample_that_is_missing_a_counter_grows_steadily() {
+    let nan = f64::NAN;
+    let counter = [nan, 100.0, 200.0, nan, nan, 500.0, nan];
+    let run = recording(vec![video("x.video", &[("bytesReceived", &counter)], &[])]);
+    let rates =
+        Request::new("received_rate_max", &["x.video"], None).unwrap().samples(&run).unwrap();
+    assert_eq!(rates, [800.0; 5]);
+    assert_eq!(compute_of("received_rate", &run), 500.0 * 8.0 / 7.0);
+}
+
+fn compute_of(metric: &str, run: &Recording) -> f64 {
+    Request::new(metric, &["x.video"], None).unwrap().compute(run).unwrap()
+}
+
+#[test]
+fn statistics_objects_are_no_streams_of_metrics() {
+    let object = StreamRecord {
+        kind: Kind::Stats,
+        ..video("x.video", &[("bytesReceived", &[1.0, 2.0])], &[])
+    };
+    let run = recording(vec![object, video("y.video", &[], &[])]);
+    let error =
+        Request::new("received_rate", &["x.video"], None).unwrap().compute(&run).unwrap_err();
+    assert_eq!(error.to_string(), "received_rate: there is no 'x.video'; there are y.video");
+    let run = recording(vec![run.streams[0].clone()]);
+    assert!(summary(&run).is_empty() && lines(&run).is_empty());
+}
+
+#[test]
+fn streams_are_reduced_to_a_percentile_of_those_that_have_a_value() {
+    let delays: [&[f64]; 6] = [&[0.1], &[0.2], &[0.3], &[0.4], &[], &[0.9]];
+    let streams = delays.iter().enumerate().map(|(number, delays)| {
+        video(
+            &format!("city{number}.video"),
+            &[("bytesSent", &[0.0; 4])],
+            &[("frameDelay", delays)],
+        )
+    });
+    let mut recording = recording(streams.collect());
+    // All but the last have gone before the end.
+    recording.duration = Duration::from_secs(5);
+    recording.streams[5].active.1 = secs(5);
+    let of = |more: &str| {
+        let text =
+            format!("{{ metric = \"frame_delay_mean\", streams = [\"city*.video\"], {more} }}");
+        let node = document::parse_value(&text);
+        Request::read(&node, "value").unwrap_or_else(|fault| panic!("{}", fault.in_file("x.toml")))
+    };
+    let value = |more: &str| of(more).compute(&recording).unwrap();
+    assert_eq!([value("reduce = \"p50\""), value("reduce = \"p99\"")], [0.3, 0.4 + 0.5 * 0.96]);
+    assert!((value("reduce = \"p25\", whole = true") - 0.175).abs() < 1e-12);
+    assert_eq!(value("reduce = \"max\", whole = true"), 0.4);
+    assert!(value("reduce = \"mean\"").is_nan(), "one has no value");
+    assert!(value("reduce = \"p5\", whole = true, from = \"4s\"").is_nan(), "nobody has one");
+    assert_eq!(of("whole = true").of_streams(&recording).unwrap(), [0.1, 0.2, 0.3, 0.4]);
+    assert_eq!(value("whole = true"), 0.25);
+}

@@ -1,0 +1,116 @@
+//! Tables of values: means with their intervals, and how each stands against the row that it is
+//! compared with.
+
+use super::model::{Cell, Cells, Column, Row, Scale, Table};
+use super::verdict::{self, Verdict};
+use maud::{Markup, html};
+use metrics::Estimate;
+
+pub(super) fn table(table: &Table) -> Markup {
+    let columns: Vec<(&Column, Scale)> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(i, column)| (column, table.scale(i, column)))
+        .collect();
+    html! {
+        div.scroll {
+            table.data.values {
+                thead { tr {
+                    th scope="col" { (table.label) }
+                    @for (i, (column, scale)) in columns.iter().enumerate() { (heading(table, i, column, *scale)) }
+                } }
+                tbody { @for (i, row) in table.rows.iter().enumerate() { (line(table, i, row, &columns)) } }
+            }
+        }
+        @for note in notes(table) { p.note { (note) } }
+    }
+}
+
+fn heading(table: &Table, index: usize, column: &Column, scale: Scale) -> Markup {
+    let is_numeric = table.values(index).next().is_some();
+    html! {
+        th scope="col" class=[is_numeric.then_some("num")] {
+            (column.name)
+            @if !scale.name.is_empty() { span.source { (scale.name) } }
+        }
+    }
+}
+
+fn line(table: &Table, index: usize, row: &Row, columns: &[(&Column, Scale)]) -> Markup {
+    match &row.cells {
+        Cells::Inapplicable(reason) => html! {
+            tr.struck {
+                th scope="row" { s { (row.label) } }
+                td colspan=(columns.len().max(1)) { "not applicable" @if !reason.is_empty() { ": " (reason) } }
+            }
+        },
+        Cells::Each(cells) => html! {
+            tr class=[is_reference(table, index).then_some("reference")] {
+                th scope="row" { (row.label) }
+                @for (i, (column, scale)) in columns.iter().enumerate() {
+                    @match cells.get(i) {
+                        None => { td {} }
+                        Some(Cell::Text(text)) => { td { (text) } }
+                        Some(Cell::Value(estimate)) => {
+                            td.num {
+                                (value(estimate, *scale))
+                                @if let Some(verdict) = verdict::of(table, index, i, column, *scale) {
+                                    (difference(&verdict))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    }
+}
+
+/// Whether other rows are compared with this one.
+fn is_reference(table: &Table, index: usize) -> bool {
+    table.rows.iter().enumerate().any(|(i, row)| i != index && row.reference == Some(index))
+}
+
+fn value(estimate: &Estimate, scale: Scale) -> Markup {
+    let (mean, half_width) = scale.estimate(estimate);
+    html! {
+        (mean)
+        @if let Some(half) = half_width { " " span.interval { "± " (half) } }
+        @if let Some(words) = estimate.incomplete() { span.source { (words) } }
+    }
+}
+
+fn difference(Verdict { text, is_better }: &Verdict) -> Markup {
+    let Some(is_better) = *is_better else { return html! { span.change { (text) } } };
+    let (class, sign, word) =
+        if is_better { ("better", "▲", "better") } else { ("worse", "▼", "worse") };
+    html! {
+        span class={ "change " (class) } {
+            span aria-hidden="true" { (sign) } " " (text)
+            @if text.is_empty() { (word) } @else { span.unseen { " " (word) } }
+        }
+    }
+}
+
+/// How to read it.
+fn notes(table: &Table) -> Vec<String> {
+    let columns = 0..table.columns.len();
+    let has_intervals = columns
+        .clone()
+        .any(|column| table.values(column).any(|estimate| estimate.half_width.is_some()));
+    let compared =
+        table.rows.iter().enumerate().any(|(i, row)| row.reference.is_some_and(|other| other != i));
+    let mut notes = Vec::new();
+    if has_intervals {
+        notes.push(
+            "Means of the runs ± half the width of their 95 % confidence intervals.".to_owned(),
+        );
+    }
+    if compared && !table.reference.is_empty() {
+        let unmarked =
+            if has_intervals { "; what the intervals may explain is not marked" } else { "" };
+        notes.push(format!("▲ better, ▼ worse than {}{unmarked}.", table.reference));
+    }
+    notes
+}

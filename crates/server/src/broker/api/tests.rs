@@ -1,0 +1,221 @@
+//! The broker as its clients meet it, over a real connection.
+
+use super::super::{Broker, Class, Config, Relay, Service};
+use super::{Api, MAX_BODY, REQUEST_BURST};
+use crate::secret::Secret;
+use crate::signalling::{Options, Server};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+const TOKEN: &str = "0123456789abcdef";
+
+fn api(token: Option<&str>) -> Arc<Api> {
+    let relay = Relay {
+        name: "paris".to_owned(),
+        urls: vec!["turn:192.0.2.1:3478?transport=udp".to_owned()],
+        secret: Secret::new("a secret of some length"),
+        class: Class::Specialised,
+        capacity: 1,
+        distances: Vec::new(),
+    };
+    let services = vec![Service { name: "meet".to_owned(), specialised: true }];
+    let config =
+        Config { lifetime: units::Duration::from_secs(600), relays: vec![relay], services };
+    Api::new(Broker::new(config), token.map(Secret::new))
+}
+
+/// A server with the broker among its pages, and another listener with the broker alone.
+fn serve(token: Option<&str>) -> (Server, [SocketAddr; 2]) {
+    let [pages, alone] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let addresses = [&pages, &alone].map(|listener| listener.local_addr().unwrap());
+    let api = api(token);
+    let options = Options { routes: Some(api.router()), ..Options::default() };
+    let server = Server::start(vec![pages], options).unwrap();
+    server.add_router(alone, api.alone(), api.has_token()).unwrap();
+    (server, addresses)
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+/// Asks with the token, if there is one.
+fn ask(address: SocketAddr, request: &str, token: Option<&str>, body: &str) -> Answer {
+    ask_as(address, &address.to_string(), request, token, body)
+}
+
+/// Asks a server that the client believes to be called `host`.
+fn ask_as(
+    address: SocketAddr,
+    host: &str,
+    request: &str,
+    token: Option<&str>,
+    body: &str,
+) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let bearer = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
+    let length = body.len();
+    let head = format!(
+        "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n{bearer}\r\n"
+    );
+    // A server that refuses what is too long may close before it has read it all.
+    let _ = stream.write_all(format!("{head}{body}").as_bytes());
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+}
+
+const ASKED: &str = r#"{"service":"meet","user":"alice","specialised":true}"#;
+
+#[test]
+fn a_session_is_given_counted_and_given_back() {
+    let (_server, addresses) = serve(None);
+    for address in addresses {
+        let given = ask(address, "POST /broker/v1/sessions", None, ASKED);
+        assert_eq!(given.status, 201, "{}", given.body);
+        assert!(given.head.contains("cache-control: no-store"), "{}", given.head);
+        let session = given.json();
+        assert_eq!(session["relay"], "paris");
+        assert_eq!(session["dscp"], serde_json::json!({"audio": 46, "video": 34}));
+        assert_eq!(
+            (session["lifetime"].as_u64(), &session["specialised"]),
+            (Some(600), &Value::Bool(true))
+        );
+        let server = &session["iceServers"][0];
+        assert!(
+            server["username"].as_str().unwrap().ends_with(":alice")
+                && server["credential"].is_string()
+        );
+        assert_eq!(server["urls"][0], "turn:192.0.2.1:3478?transport=udp");
+        let full = ask(address, "POST /broker/v1/sessions", None, ASKED);
+        assert_eq!((full.status, full.json()["status"].as_u64()), (503, Some(503)));
+        assert!(full.head.contains("content-type: application/problem+json"), "{}", full.head);
+        assert_eq!(ask(address, "GET /broker/v1/health", None, "").json()["sessions"], 1);
+        let counts = ask(address, "GET /metrics", None, "").body;
+        for line in
+            ["weir_broker_sessions{relay=\"paris\"} 1", "weir_broker_capacity{relay=\"paris\"} 1"]
+        {
+            assert!(counts.contains(line), "{counts}");
+        }
+        assert!(counts.contains("weir_broker_refused_total{reason=\"full\"}"), "{counts}");
+        assert!(!counts.contains("alice"), "who called whom is nobody's");
+        let back = format!("DELETE /broker/v1/sessions/{}", session["id"].as_str().unwrap());
+        assert_eq!([204, 404].map(|_| ask(address, &back, None, "").status), [204, 404]);
+    }
+}
+
+#[test]
+fn nobody_is_answered_without_the_token() {
+    let (_server, addresses) = serve(Some(TOKEN));
+    let requests = [
+        "POST /broker/v1/sessions",
+        "DELETE /broker/v1/sessions/0",
+        "GET /broker/v1/health",
+        "GET /metrics",
+        "GET /openapi.json",
+    ];
+    for address in addresses {
+        for request in requests {
+            for token in [None, Some(""), Some("0123456789abcdee"), Some("0123456789abcdef0")] {
+                let answer = ask(address, request, token, ASKED);
+                assert_eq!(answer.status, 401, "{request}");
+                assert!(answer.head.contains("www-authenticate: bearer"), "{}", answer.head);
+                assert!(!answer.body.contains("paris"), "{}", answer.body);
+            }
+        }
+        assert_eq!(ask(address, "GET /broker/v1/health", Some(TOKEN), "").status, 200);
+    }
+    // Where the broker is alone there is nothing else, and that too is told only those who have the
+    // token.
+    let [_, alone] = addresses;
+    for path in ["/", "/call", "/call.js", "/ws/a"] {
+        assert_eq!(ask(alone, &format!("GET {path}"), None, "").status, 401, "{path}");
+        assert_eq!(ask(alone, &format!("GET {path}"), Some(TOKEN), "").status, 404, "{path}");
+    }
+}
+
+#[test]
+fn without_a_token_no_page_of_elsewhere_gets_credentials() {
+    let (_server, addresses) = serve(None);
+    for address in addresses {
+        let answer = ask_as(address, "example.org", "POST /broker/v1/sessions", None, ASKED);
+        assert_eq!(answer.status, 421, "{}", answer.body);
+    }
+}
+
+#[test]
+fn bad_requests_are_told_what_is_wrong() {
+    let (_server, [address, _]) = serve(None);
+    let long = format!("{{\"service\":\"{}\"}}", "x".repeat(MAX_BODY));
+    for (body, status, part) in [
+        ("", 400, "EOF"),
+        ("{", 400, "EOF"),
+        (r#"{"service":"meet"}"#, 422, "missing field `user`"),
+        (r#"{"service":"meet","user":"alice","relay":"rome"}"#, 422, "unknown field `relay`"),
+        (r#"{"service":"meet","user":"1:alice"}"#, 422, "1 to 64 letters"),
+        (r#"{"service":"chat","user":"alice"}"#, 403, "has not subscribed"),
+        (r#"{"service":"meet","user":"alice"}"#, 503, "no relay of this class"),
+        (long.as_str(), 413, "length limit exceeded"),
+    ] {
+        let answer = ask(address, "POST /broker/v1/sessions", None, body);
+        assert_eq!(answer.status, status, "{body}: {}", answer.body);
+        assert!(answer.json()["detail"].as_str().unwrap().contains(part), "{}", answer.body);
+    }
+}
+
+#[test]
+fn who_asks_too_often_waits() {
+    let (_server, [address, _]) = serve(None);
+    let statuses: Vec<u16> = (0..REQUEST_BURST * 4)
+        .map(|_| ask(address, "GET /broker/v1/health", None, "").status)
+        .collect();
+    assert!(statuses[..REQUEST_BURST as usize].iter().all(|status| *status == 200));
+    // A slow machine earns more meanwhile, but four times as much only in nine seconds.
+    let refused = statuses.iter().filter(|status| **status == 429).count();
+    assert!(refused > 0, "none of {} was refused", statuses.len());
+}
+
+#[test]
+fn the_document_has_every_address() {
+    let (_server, [address, _]) = serve(None);
+    let document = ask(address, "GET /openapi.json", None, "").json();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3."), "{document}");
+    let paths = document["paths"].as_object().unwrap();
+    let mut methods: Vec<String> = paths
+        .iter()
+        .flat_map(|(path, item)| {
+            item.as_object().unwrap().keys().map(move |method| format!("{method} {path}"))
+        })
+        .collect();
+    methods.sort_unstable();
+    assert_eq!(
+        methods,
+        [
+            "delete /broker/v1/sessions/{id}",
+            "get /broker/v1/health",
+            "get /metrics",
+            "get /openapi.json",
+            "post /broker/v1/sessions",
+        ]
+    );
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    for schema in ["SessionRequest", "SessionAnswer", "IceServer", "Problem", "Health"] {
+        assert!(schemas.contains_key(schema), "{schema}");
+    }
+    assert_eq!(document["components"]["securitySchemes"]["token"]["scheme"], "bearer");
+}

@@ -1,0 +1,24 @@
+//! What Weir serves over HTTP: the call page with its signalling, and the broker of media relays.
+//!
+//! Both listen on the loopback unless told otherwise, and have limits for each client.
+
+pub mod broker;
+mod client;
+mod ice;
+mod secret;
+pub mod signalling;
+
+pub use ice::IceServer;
+pub use secret::Secret;
+
+use std::time::SystemTime;
+use units::Duration;
+
+/// The time since 1970-01-01 UTC by the clock of this machine: credentials and captures carry real
+/// times.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "credentials and captures carry real times")]
+pub fn since_1970() -> Duration {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}

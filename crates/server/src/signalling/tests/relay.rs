@@ -1,0 +1,207 @@
+use super::{PATIENCE, Page, Served, serve};
+use crate::IceServer;
+use crate::signalling::{CallSettings, Measured, PageEvent, RoomError, Seat};
+use serde_json::{Value, json};
+use std::io::ErrorKind;
+use std::net::TcpListener;
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::Error;
+
+/// The key in a seat's address.
+fn key(measured: &Measured, seat: Seat) -> String {
+    measured.path(seat).split_once('#').unwrap().1.to_owned()
+}
+
+fn hello(measured: &Measured, seat: Seat, word: &str) -> Value {
+    json!({"type": "hello", "seat": word, "key": key(measured, seat)})
+}
+
+pub(super) fn sit(served: &Served, measured: &Measured, seat: Seat, word: &str) -> Page {
+    let mut page = served.page("main");
+    page.say(&hello(measured, seat, word));
+    page
+}
+
+#[test]
+fn two_pages_of_a_room_hear_each_other() {
+    let served = serve();
+    let mut first = served.enter("monday");
+    assert_eq!(first.hear(), json!({"type": "welcome", "peer": false, "settings": null}));
+    let mut second = served.enter("monday");
+    assert_eq!(second.hear(), json!({"type": "welcome", "peer": true, "settings": null}));
+    assert_eq!(first.hear(), json!({"type": "peer-joined"}));
+
+    let candidate = json!({"candidate": "candidate:1 1 udp 1 10.0.0.1 9 typ host", "sdpMid": "0",
+        "sdpMLineIndex": 0, "usernameFragment": "x"});
+    for message in [
+        json!({"type": "offer", "sdp": "v=0"}),
+        json!({"type": "candidate", "candidate": candidate}),
+        json!({"type": "bye"}),
+    ] {
+        first.say(&message);
+        assert_eq!(second.hear(), message);
+    }
+    second.say(&json!({"type": "answer", "sdp": "v=0 "}));
+    assert_eq!(first.hear(), json!({"type": "answer", "sdp": "v=0 "}));
+    drop(first);
+    assert_eq!(second.hear(), json!({"type": "peer-left"}));
+
+    let mut third = served.enter("monday");
+    assert_eq!(third.hear()["peer"], true);
+    assert_eq!(second.hear(), json!({"type": "peer-joined"}));
+}
+
+#[test]
+fn one_room_never_hears_another() {
+    let served = serve();
+    let mut pages = ["a", "b", "a", "b"].map(|room| {
+        let mut page = served.enter(room);
+        assert_eq!(page.hear()["type"], "welcome");
+        page
+    });
+    assert_eq!(pages[0].hear()["type"], "peer-joined");
+    assert_eq!(pages[1].hear()["type"], "peer-joined");
+    pages[0].say(&json!({"type": "offer", "sdp": "of a"}));
+    pages[1].say(&json!({"type": "offer", "sdp": "of b"}));
+    // Whatever leaked would be heard first.
+    pages[3].say(&json!({"type": "answer", "sdp": "of b"}));
+    assert_eq!(pages[3].hear(), json!({"type": "offer", "sdp": "of b"}));
+    assert_eq!(pages[1].hear(), json!({"type": "answer", "sdp": "of b"}));
+    assert_eq!(pages[2].hear(), json!({"type": "offer", "sdp": "of a"}));
+}
+
+#[test]
+fn listeners_share_their_rooms() {
+    let served = serve();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    served.server.add_listener(listener).unwrap();
+    let Served { server, log, .. } = serve();
+    let elsewhere = Served { server, address, log };
+    let mut first = served.enter("a");
+    assert_eq!(first.hear()["type"], "welcome");
+    assert_eq!(elsewhere.enter("a").hear()["peer"], true);
+    assert_eq!(first.hear()["type"], "peer-joined");
+}
+
+#[test]
+fn a_measured_call_is_driven_from_outside() {
+    let served = serve();
+    let settings = [
+        CallSettings { audio: true, stats_interval: 500, ..CallSettings::default() },
+        CallSettings { relay: true, ..CallSettings::default() },
+    ];
+    let measured = served.server.measured("main", settings.clone()).unwrap();
+    assert!(measured.path(Seat::Caller).starts_with("/call?room=main&seat=caller#"));
+    let seats = [(Seat::Caller, "caller", &settings[0]), (Seat::Callee, "callee", &settings[1])];
+    let mut pages = seats.map(|(seat, word, settings)| {
+        let mut page = sit(&served, &measured, seat, word);
+        // It sits before the next comes: each connection is a task of its own, and the second could
+        // be heard first.
+        let told: CallSettings = serde_json::from_value(page.hear()["settings"].clone()).unwrap();
+        assert_eq!(&told, settings);
+        page.say(&json!({"type": "ready"}));
+        page
+    });
+    assert_eq!(pages[0].hear()["type"], "peer-joined");
+    let ready = [measured.next(PATIENCE).unwrap(), measured.next(PATIENCE).unwrap()];
+    assert!(Seat::ALL.iter().all(|seat| ready.contains(&(*seat, PageEvent::Ready))), "{ready:?}");
+
+    measured.start(1_000.5);
+    measured.stop();
+    for page in &mut pages {
+        assert_eq!(page.hear(), json!({"type": "start", "epoch": 1000.5}));
+        assert_eq!(page.hear(), json!({"type": "stop"}));
+    }
+    let stat = json!({"type": "codec", "timestamp": 1.5});
+    let callee = &mut pages[1];
+    callee.say(&json!({"type": "connection-state", "state": "connected"}));
+    callee.say(&json!({"type": "stats", "report": {"at": 2.5, "stats": {"C1": stat}}}));
+    callee.say(&json!({"type": "log", "message": "a note"}));
+    callee.say(&json!({"type": "failed", "message": "no camera"}));
+    callee.say(&json!({"type": "bye"}));
+    let told: Vec<_> = (0..5).map(|_| measured.next(PATIENCE).unwrap().1).collect();
+    let PageEvent::Stats(report) = &told[1] else { panic!("{told:?}") };
+    assert_eq!((report.at, &report.stats["C1"]), (2.5, &stat));
+    assert_eq!(told[0], PageEvent::ConnectionState("connected".to_owned()));
+    assert_eq!(told[2], PageEvent::Log("a note".to_owned()));
+    assert_eq!(told[3], PageEvent::Failed("no camera".to_owned()));
+    assert_eq!(told[4], PageEvent::Bye);
+    assert_eq!(measured.next(Duration::ZERO), None);
+
+    let [mut caller, callee] = pages;
+    drop(callee);
+    assert_eq!(measured.next(PATIENCE), Some((Seat::Callee, PageEvent::Left)));
+    assert_eq!(caller.hear()["type"], "peer-left");
+    drop(measured);
+    assert_eq!(caller.refused(), "over");
+}
+
+#[test]
+fn a_measured_call_is_closed_to_all_who_have_no_key() {
+    let served = serve();
+    let measured = served.server.measured("main", Default::default()).unwrap();
+    let (caller, callee) = (key(&measured, Seat::Caller), key(&measured, Seat::Callee));
+    assert!(caller.len() == 32 && caller != callee);
+    for hello in [
+        json!({"type": "hello"}),
+        json!({"type": "hello", "key": caller}),
+        json!({"type": "hello", "seat": "caller"}),
+        json!({"type": "hello", "seat": "caller", "key": ""}),
+        json!({"type": "hello", "seat": "caller", "key": callee}),
+    ] {
+        let mut page = served.page("main");
+        page.say(&hello);
+        assert_eq!(page.refused(), "no-key", "{hello}");
+    }
+    let mut right = sit(&served, &measured, Seat::Caller, "caller");
+    assert_eq!(right.hear()["type"], "welcome");
+    assert_eq!(sit(&served, &measured, Seat::Caller, "caller").refused(), "room-full");
+
+    let again = |room: &str| served.server.measured(room, Default::default()).err();
+    assert_eq!(again("main"), Some(RoomError::Taken("main".to_owned())));
+    assert_eq!(again("No"), Some(RoomError::Name("No".to_owned())));
+}
+
+#[test]
+fn a_server_that_is_dropped_ends_its_pages_soon() {
+    let served = serve();
+    let mut page = served.enter("a");
+    assert_eq!(page.hear()["type"], "welcome");
+    page.0.get_ref().set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    drop(served);
+    match page.0.read() {
+        Err(Error::Io(error)) => assert_ne!(error.kind(), ErrorKind::WouldBlock),
+        other => {
+            assert!(
+                matches!(other, Err(Error::Protocol(_) | Error::ConnectionClosed)),
+                "{other:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn logs_hold_no_secrets() {
+    let served = serve();
+    let server = IceServer {
+        urls: vec!["turn:192.0.2.1".to_owned()],
+        username: Some("secret-user".to_owned()),
+        credential: Some("secret-password".to_owned()),
+    };
+    let settings = CallSettings { ice_servers: vec![server], ..CallSettings::default() };
+    assert!(!format!("{settings:?}").contains("secret"), "{settings:?}");
+    let measured = served.server.measured("main", [settings.clone(), settings]).unwrap();
+    let mut page = sit(&served, &measured, Seat::Caller, "caller");
+    assert_eq!(page.hear()["settings"]["iceServers"][0]["credential"], "secret-password");
+    page.say(&json!({"type": "offer", "sdp": "a=ice-pwd:secret"}));
+    page.say(&json!({"type": "answer", "sdp": 7, "secret": "secret"}));
+    assert_eq!(page.refused(), "bad-message");
+    drop(page);
+    assert_eq!(measured.next(PATIENCE), Some((Seat::Caller, PageEvent::Left)));
+    let secret = key(&measured, Seat::Caller);
+    drop((measured, served.server));
+    let log = served.log.lock().unwrap();
+    assert_eq!(log.len(), 2, "{log:?}");
+    assert!(log.iter().all(|line| !line.contains("secret") && !line.contains(&secret)), "{log:?}");
+}

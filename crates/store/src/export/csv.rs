@@ -1,0 +1,180 @@
+//! Tables as comma-separated values (RFC 4180, with a header; lines end with LF).
+
+use super::file::ExportError;
+use super::table::{Row, parameter, parameters, rows};
+use crate::StoredRun;
+use sim::Recording;
+use std::io::Write;
+use units::Time;
+
+/// Which table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// The long table: a row a value.
+    Long,
+    /// The samples of one stream: `time_s` and a column a quantity, a row a sample; empty where
+    /// there is no value.
+    Wide {
+        /// The stream's name.
+        stream: String,
+    },
+}
+
+impl From<csv::Error> for ExportError {
+    fn from(error: csv::Error) -> Self {
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => error.into(),
+            other => Self::new(format!("{other:?}"), ""),
+        }
+    }
+}
+
+/// Writes one run as CSV.
+///
+/// # Errors
+/// When `writer` fails, or the run has no such stream.
+pub fn write_csv<W: Write>(
+    run: &StoredRun,
+    recording: &Recording,
+    writer: W,
+    layout: &Layout,
+) -> Result<(), ExportError> {
+    match layout {
+        Layout::Long => {
+            let mut table = CsvTable::new(writer, parameters([&run.meta]))?;
+            table.add(run, recording)?;
+            table.finish().map(drop)
+        }
+        Layout::Wide { stream } => wide(recording, writer, stream),
+    }
+}
+
+/// The long table of one or many runs.
+pub struct CsvTable<W: Write> {
+    writer: csv::Writer<W>,
+    keys: Vec<String>,
+}
+
+impl<W: Write> CsvTable<W> {
+    /// Begins a table with columns for the grid's parameters `keys`, see [`parameters`].
+    ///
+    /// # Errors
+    /// When `writer` fails.
+    pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
+        let mut writer = csv::Writer::from_writer(writer);
+        let cells = keys.iter().map(|key| format!("cell.{key}"));
+        let head =
+            ["run", "experiment", "mode", "cpu_limited"].map(String::from).into_iter().chain(cells);
+        let tail = ["seed", "stream", "record", "time_s", "name", "value"].map(String::from);
+        writer.write_record(head.chain(tail))?;
+        Ok(Self { writer, keys })
+    }
+
+    /// Adds the rows of a run.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn add(&mut self, run: &StoredRun, recording: &Recording) -> Result<(), ExportError> {
+        let (id, seed) = (run.id.to_string(), run.meta.seed.to_string());
+        let limited = if run.meta.cpu_limited().is_some() { "true" } else { "false" };
+        let mut same = vec![id.as_str(), &run.meta.experiment, run.meta.mode.as_str(), limited];
+        same.extend(self.keys.iter().map(|key| parameter(&run.meta, key).unwrap_or_default()));
+        same.push(&seed);
+        for row in rows(recording) {
+            let Row { stream, record, time, name, value } = row;
+            let (time, value) = (seconds(time), number(value));
+            let own = [stream, record, time.as_str(), name, value.as_str()];
+            self.writer.write_record(same.iter().copied().chain(own))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the table and gives the writer back.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn finish(self) -> Result<W, ExportError> {
+        self.writer.into_inner().map_err(|error| error.into_error().into())
+    }
+}
+
+fn wide<W: Write>(recording: &Recording, writer: W, name: &str) -> Result<(), ExportError> {
+    let stream = recording.stream(name).ok_or_else(|| {
+        let names: Vec<_> = recording.streams.iter().map(|stream| stream.name.as_str()).collect();
+        ExportError::new(
+            format!("the run has no stream \"{name}\""),
+            format!("it has {}", names.join(", ")),
+        )
+    })?;
+    let mut writer = csv::Writer::from_writer(writer);
+    writer.write_record(
+        ["time_s"].into_iter().chain(stream.columns.iter().map(|column| column.name)),
+    )?;
+    let samples = stream.columns.iter().map(|column| column.values.len()).max().unwrap_or(0);
+    for index in 0..samples {
+        let value = |column: &sim::recording::Column| {
+            column.values.get(index).copied().map_or_else(String::new, number)
+        };
+        let time = seconds(recording.sample_time(index));
+        writer.write_record([time].into_iter().chain(stream.columns.iter().map(value)))?;
+    }
+    Ok(writer.flush()?)
+}
+
+/// Whole nanoseconds as seconds, with as many decimals as it takes.
+fn seconds(time: Time) -> String {
+    const NANOS: u64 = 1_000_000_000;
+    let (whole, rest) = (time.as_nanos() / NANOS, time.as_nanos() % NANOS);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    format!("{whole}.{}", format!("{rest:09}").trim_end_matches('0'))
+}
+
+/// The shortest decimal that reads back as the same double; nothing for not-a-number.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if value.is_nan() {
+        String::new()
+    } else if value == 0.0 || size.is_infinite() || (1e-5..1e16).contains(&size) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_read_back_to_the_bit(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(!value.is_nan());
+            prop_assert_eq!(number(value).parse::<f64>().unwrap().to_bits(), bits);
+            prop_assert!(number(value).len() < 30);
+        }
+
+        #[test]
+        fn times_read_back_as_the_same_seconds(nanos in 0u64..1 << 53) {
+            let time = Time::from_nanos(nanos);
+            prop_assert_eq!(seconds(time).parse::<f64>().unwrap(), time.as_secs_f64());
+        }
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(
+            [0.0, -2.5, 62_500.0, 1e16, 1e-9].map(number),
+            ["0", "-2.5", "62500", "1e16", "1e-9"]
+        );
+        assert_eq!(number(f64::NAN), "");
+        assert_eq!(
+            ["500ms", "12s", "1.000000007s"]
+                .map(|text| seconds(Time::ZERO + text.parse().unwrap())),
+            ["0.5", "12", "1.000000007"]
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! The long table as Apache Parquet, compressed with Zstandard, which pandas, Polars, R, DuckDB and
+//! Spark read.
+//!
+//! The file's key-value metadata say what is in it: `weir.experiment`, `weir.seed`, `weir.mode`,
+//! `weir.version` (each value once, separated by commas) and `weir.file` (the experiment's TOML as
+//! run, where all runs share it).
+
+use super::file::ExportError;
+use super::table::{Row, parameter, parameters, rows};
+use crate::{RunMeta, StoredRun};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+use sim::Recording;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Rows of a row group at most, so that a writer or a reader holds some tens of megabytes; a run
+/// has its own groups.
+const GROUP: usize = 1 << 18;
+
+impl From<ParquetError> for ExportError {
+    fn from(error: ParquetError) -> Self {
+        match error {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(error) => (*error).into(),
+                Err(other) => Self::new(other.to_string(), ""),
+            },
+            other => Self::new(other.to_string(), ""),
+        }
+    }
+}
+
+/// Writes one run as Parquet.
+///
+/// # Errors
+/// When `writer` fails.
+pub fn write_parquet<W: Write + Send>(
+    run: &StoredRun,
+    recording: &Recording,
+    writer: W,
+) -> Result<(), ExportError> {
+    let mut table = ParquetTable::new(writer, parameters([&run.meta]))?;
+    table.add(run, recording)?;
+    table.finish().map(drop)
+}
+
+/// The long table of one or many runs.
+pub struct ParquetTable<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    keys: Vec<String>,
+    about: BTreeMap<&'static str, Vec<String>>,
+}
+
+impl<W: Write + Send> ParquetTable<W> {
+    /// Begins a table with columns for the grid's parameters `keys`, see [`parameters`].
+    ///
+    /// # Errors
+    /// When `writer` fails.
+    pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
+        let properties = WriterProperties::builder()
+            .set_created_by(format!("weir {}", env!("CARGO_PKG_VERSION")))
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .build();
+        let writer =
+            SerializedFileWriter::new(writer, Arc::new(schema(&keys)?), Arc::new(properties))?;
+        Ok(Self { writer, keys, about: BTreeMap::new() })
+    }
+
+    /// Adds the rows of a run.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn add(&mut self, run: &StoredRun, recording: &Recording) -> Result<(), ExportError> {
+        self.note(&run.meta);
+        let mut rows = rows(recording);
+        loop {
+            let group: Vec<Row<'_>> = rows.by_ref().take(GROUP).collect();
+            if group.is_empty() {
+                return Ok(());
+            }
+            let mut columns = Columns { group: self.writer.next_row_group()?, rows: group.len() };
+            columns.add(run, &self.keys, &group)?;
+            columns.group.close()?;
+        }
+    }
+
+    /// Remembers what the metadata will say.
+    fn note(&mut self, meta: &RunMeta) {
+        let facts = [
+            ("weir.experiment", meta.experiment.clone()),
+            ("weir.seed", meta.seed.to_string()),
+            ("weir.mode", meta.mode.to_string()),
+            ("weir.version", meta.version.clone()),
+            ("weir.file", meta.file.clone()),
+        ];
+        for (key, value) in facts {
+            let values = self.about.entry(key).or_default();
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+
+    /// Ends the table and gives the writer back.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn finish(mut self) -> Result<W, ExportError> {
+        for (key, values) in &self.about {
+            if *key != "weir.file" || values.len() == 1 {
+                self.writer
+                    .append_key_value_metadata(KeyValue::new((*key).to_owned(), values.join(",")));
+            }
+        }
+        Ok(self.writer.into_inner()?)
+    }
+}
+
+/// The columns of the table and their types.
+fn schema(keys: &[String]) -> Result<Type, ParquetError> {
+    let column = |name: &str, physical, logical, repetition| {
+        let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
+        Ok::<_, ParquetError>(Arc::new(column.with_repetition(repetition).build()?))
+    };
+    let text = |name: &str, repetition| {
+        column(name, Physical::BYTE_ARRAY, Some(LogicalType::String), repetition)
+    };
+    let needed = Repetition::REQUIRED;
+    let mut all = vec![
+        column("run", Physical::INT64, None, needed)?,
+        text("experiment", needed)?,
+        text("mode", needed)?,
+        column("cpu_limited", Physical::BOOLEAN, None, needed)?,
+    ];
+    for key in keys {
+        all.push(text(&format!("cell.{key}"), Repetition::OPTIONAL)?);
+    }
+    all.push(column("seed", Physical::INT64, Some(LogicalType::integer(64, false)), needed)?);
+    all.push(text("stream", needed)?);
+    all.push(text("record", needed)?);
+    all.push(column("time_s", Physical::DOUBLE, None, needed)?);
+    all.push(text("name", needed)?);
+    all.push(column("value", Physical::DOUBLE, None, needed)?);
+    Type::group_type_builder("weir").with_fields(all).build()
+}
+
+/// A row group, column by column in the order of the schema.
+struct Columns<'a, W: Write> {
+    group: SerializedRowGroupWriter<'a, W>,
+    rows: usize,
+}
+
+impl<W: Write + Send> Columns<'_, W> {
+    fn add(
+        &mut self,
+        run: &StoredRun,
+        keys: &[String],
+        rows: &[Row<'_>],
+    ) -> Result<(), ParquetError> {
+        self.integer(run.id)?;
+        self.same(&run.meta.experiment)?;
+        self.same(run.meta.mode.as_str())?;
+        self.column::<BoolType>(&vec![run.meta.cpu_limited().is_some(); self.rows], None)?;
+        for key in keys {
+            self.perhaps(parameter(&run.meta, key))?;
+        }
+        self.integer(run.meta.seed.0.cast_signed())?;
+        self.text(rows, |row| row.stream)?;
+        self.text(rows, |row| row.record)?;
+        self.real(rows, |row| row.time.as_secs_f64())?;
+        self.text(rows, |row| row.name)?;
+        self.real(rows, |row| row.value)
+    }
+
+    fn column<T: parquet::data_type::DataType>(
+        &mut self,
+        values: &[T::T],
+        levels: Option<&[i16]>,
+    ) -> Result<(), ParquetError> {
+        let missing = || ParquetError::General("fewer columns than the schema has".into());
+        let mut column = self.group.next_column()?.ok_or_else(missing)?;
+        column.typed::<T>().write_batch(values, levels, None)?;
+        column.close()
+    }
+
+    fn integer(&mut self, value: i64) -> Result<(), ParquetError> {
+        self.column::<Int64Type>(&vec![value; self.rows], None)
+    }
+
+    fn real(
+        &mut self,
+        rows: &[Row<'_>],
+        value: impl Fn(&Row<'_>) -> f64,
+    ) -> Result<(), ParquetError> {
+        self.column::<DoubleType>(&rows.iter().map(value).collect::<Vec<_>>(), None)
+    }
+
+    fn same(&mut self, text: &str) -> Result<(), ParquetError> {
+        self.column::<ByteArrayType>(&vec![ByteArray::from(text); self.rows], None)
+    }
+
+    /// The same text in each row, or null in each: level 1 is there, level 0 is not.
+    fn perhaps(&mut self, text: Option<&str>) -> Result<(), ParquetError> {
+        let values = text.map_or_else(Vec::new, |text| vec![ByteArray::from(text); self.rows]);
+        self.column::<ByteArrayType>(&values, Some(&vec![i16::from(text.is_some()); self.rows]))
+    }
+
+    fn text<'r>(
+        &mut self,
+        rows: &'r [Row<'r>],
+        text: impl Fn(&Row<'r>) -> &'r str,
+    ) -> Result<(), ParquetError> {
+        // Rows come in stretches of equal text, which share one allocation.
+        let mut values: Vec<ByteArray> = Vec::with_capacity(rows.len());
+        let mut last = None;
+        for row in rows.iter().map(text) {
+            let value = match values.last() {
+                Some(value) if last == Some(row) => value.clone(),
+                _ => ByteArray::from(row),
+            };
+            values.push(value);
+            last = Some(row);
+        }
+        self.column::<ByteArrayType>(&values, None)
+    }
+}

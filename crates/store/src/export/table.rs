@@ -1,0 +1,77 @@
+//! The rows of the long table.
+
+use crate::RunMeta;
+use sim::Recording;
+use sim::recording::StreamRecord;
+use units::Time;
+
+/// One value of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) stream: &'a str,
+    pub(super) record: &'static str,
+    pub(super) time: Time,
+    pub(super) name: &'a str,
+    pub(super) value: f64,
+}
+
+/// All rows of a run: stream by stream its samples and points, quantity by quantity in order of
+/// time; then the events.
+pub(super) fn rows(recording: &Recording) -> impl Iterator<Item = Row<'_>> {
+    let values = recording
+        .streams
+        .iter()
+        .flat_map(|stream| samples(recording, stream).chain(points(stream)));
+    let events = recording.events.iter().map(|event| Row {
+        stream: &event.stream,
+        record: "event",
+        time: event.at,
+        name: event.what,
+        value: event.value,
+    });
+    values.filter(|row| !row.value.is_nan()).chain(events)
+}
+
+fn samples<'a>(
+    recording: &'a Recording,
+    stream: &'a StreamRecord,
+) -> impl Iterator<Item = Row<'a>> {
+    stream.columns.iter().flat_map(move |column| {
+        column.values.iter().enumerate().map(move |(index, value)| Row {
+            stream: &stream.name,
+            record: "sample",
+            time: recording.sample_time(index),
+            name: column.name,
+            value: *value,
+        })
+    })
+}
+
+fn points(stream: &StreamRecord) -> impl Iterator<Item = Row<'_>> {
+    stream.points.iter().flat_map(move |points| {
+        points.values.iter().map(move |(time, value)| Row {
+            stream: &stream.name,
+            record: "point",
+            time: *time,
+            name: points.name,
+            value: *value,
+        })
+    })
+}
+
+/// The grid's parameters that appear in any of the runs, each once, in the order in which they are
+/// met: the `cell.KEY` columns of a table of these runs.
+pub fn parameters<'a>(runs: impl IntoIterator<Item = &'a RunMeta>) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for (key, _) in runs.into_iter().flat_map(|run| &run.cell) {
+        if !keys.contains(key) {
+            keys.push(key.clone());
+        }
+    }
+    keys
+}
+
+/// The value of a run's parameter.
+pub(super) fn parameter<'a>(run: &'a RunMeta, key: &str) -> Option<&'a str> {
+    run.cell.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+}

@@ -1,0 +1,7 @@
+//! Real programs on the emulated network: browsers, native peers, media relays, forwarding units,
+//! uploads; and the fit of the codec model to real encoders.
+
+pub mod emulate;
+pub mod fit;
+pub mod measure;
+pub mod upload;

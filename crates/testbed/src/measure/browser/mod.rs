@@ -1,0 +1,316 @@
+//! Browsers on the hosts, driven by WebDriver.
+//!
+//! ```text
+//! this process                       the host's namespace
+//! Browser ─▶ runtime ── its thread lives there ─▶ chromedriver, geckodriver ─▶ browser ─▶ http://127.0.0.1:PORT (the page)
+//!                                                                                └▶ eth0: the call's packets and no others
+//! ```
+
+mod chromium;
+mod driver;
+mod error;
+mod firefox;
+mod network;
+mod programs;
+mod session;
+mod tail;
+
+pub use error::BrowserError;
+pub use programs::Program;
+pub(super) use tail::Tail;
+
+use super::media::Media;
+use driver::Driver;
+use emulator::Host;
+use experiment::Browser as Kind;
+use programs::Programs;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use session::Session;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+use thirtyfour::error::WebDriverResult;
+use thirtyfour::{Capabilities, WebDriver};
+
+/// How long a driver may take until it listens, and then a browser until its session is there,
+/// each.
+const START: Duration = Duration::from_secs(20);
+/// How long a page may take to load.
+const LOAD: Duration = Duration::from_secs(20);
+/// How long a picture of the page may take.
+const PICTURE: Duration = Duration::from_secs(10);
+/// Between looks at whether it listens.
+const TICK: Duration = Duration::from_millis(5);
+/// Of what is over so soon that nobody would cancel it.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Sees whether a browser and its driver are installed.
+///
+/// # Errors
+/// Which program is missing, and how to get it.
+pub fn check(kind: Kind) -> Result<(), BrowserError> {
+    Programs::find(kind).map(drop)
+}
+
+/// What Chromium takes for camera and microphone.
+#[derive(Clone, Copy, Debug)]
+struct Camera<'a> {
+    /// YUV4MPEG2, played in a loop.
+    video: &'a Path,
+    /// WAVE, played in a loop.
+    audio: &'a Path,
+}
+
+/// What a browser is started with.
+#[derive(Clone, Copy)]
+pub struct Launch<'a> {
+    /// Which.
+    pub kind: Kind,
+    /// Where.
+    pub host: &'a Host,
+    /// Sound and picture: Chromium's camera and microphone. `None`: the browser's own fake ones.
+    pub media: Option<&'a Media>,
+    /// Whether the host keeps its IPv6 address. Where there are both, browsers call over IPv6 (RFC
+    /// 8421, section 4), whose headers are 20 bytes longer than those that the simulator counts.
+    pub ipv6: bool,
+    /// Set from outside to give up.
+    pub cancel: &'a AtomicBool,
+}
+
+/// A browser under way. Dropping it ends it, its driver, and all that these have started.
+pub struct Browser {
+    name: String,
+    version: String,
+    /// Before the driver: what it asks for must not be asked of a driver that has ended.
+    session: Session,
+    /// The browser's first process, readable when it has ended (pidfd_open(2)).
+    process: OwnedFd,
+    pid: u32,
+    driver: Driver,
+    is_open: bool,
+}
+
+impl Browser {
+    /// Starts a browser with an empty profile.
+    ///
+    /// # Errors
+    /// When a program is missing, does not start within 20 s, or refuses the session; then nothing
+    /// is left of it.
+    pub fn launch(launch: Launch<'_>) -> Result<Self, BrowserError> {
+        let programs = Programs::find(launch.kind)?;
+        let name = format!("{} on {}", launch.kind.name(), launch.host.name());
+        let plain = |what: String| BrowserError::Failed {
+            what: format!("{name}: {what}"),
+            log: Vec::new(),
+        };
+        network::prepare(launch).map_err(plain)?;
+        let start = || {
+            Driver::start(launch.kind, launch.host, &programs)
+                .map_err(|error| plain(error.to_string()))
+        };
+        let mut driver = start()?;
+        if let Err(error) = until_it_listens(&mut driver, launch, &name) {
+            // Another may have taken its port; not twice.
+            if driver.ended().is_none() {
+                return Err(error);
+            }
+            driver = start()?;
+            until_it_listens(&mut driver, launch, &name)?;
+        }
+        let wanted =
+            capabilities(launch, &programs, &driver).map_err(|error| plain(error.to_string()))?;
+        let opened = Session::open(launch.host, driver.port, wanted, START, launch.cancel);
+        let session = opened.map_err(|what| what.error(&name, &driver.tail))?;
+        let failed = |what: &str| BrowserError::Failed {
+            what: format!("{name} {what}"),
+            log: driver.tail.last(),
+        };
+        let pid = session.process().ok_or_else(|| failed("does not tell its process"))?;
+        let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let process = number.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let process = process.ok_or_else(|| failed("has ended at its start"))?;
+        let version = format!("{} {}", launch.kind.name(), session.version());
+        Ok(Self { name, version, session, process, pid, driver, is_open: false })
+    }
+
+    /// Name and version, as the browser tells it: `Chromium 156.0.8078.79`.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The browser's first process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Opens a page and waits until it is loaded: in the first tab, then each in a tab of its own.
+    /// The address's fragment is kept secret: no error and no line of the log shows it.
+    ///
+    /// # Errors
+    /// When the page cannot be reached or loaded within 20 s, the browser has ended, or `cancel` is
+    /// set from outside.
+    pub fn open(&mut self, url: &str, cancel: &AtomicBool) -> Result<(), BrowserError> {
+        let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
+        self.driver.tail.hide(fragment);
+        let what = format!("does not open {}", page.split('?').next().unwrap_or(page));
+        let (url, is_open) = (url.to_owned(), std::mem::replace(&mut self.is_open, true));
+        self.ask(&what, LOAD, cancel, |driver| async move {
+            if is_open {
+                let tab = driver.new_tab().await?;
+                driver.switch_to_window(tab).await?;
+            }
+            driver.goto(&url).await
+        })?;
+        // Chromium's driver does not always say so.
+        if self.run("return location.protocol")? == "chrome-error:" {
+            let what =
+                format!("{} {what}: it shows a page of its own that says why not", self.name);
+            return Err(BrowserError::Failed { what, log: self.driver.tail.last() });
+        }
+        Ok(())
+    }
+
+    /// The title of the page opened last.
+    ///
+    /// # Errors
+    /// When the browser does not answer, or has ended.
+    pub fn title(&mut self) -> Result<String, BrowserError> {
+        self.ask("does not tell its title", PICTURE, &NEVER, |driver| async move {
+            driver.title().await
+        })
+    }
+
+    /// A picture of the page opened last, PNG.
+    ///
+    /// # Errors
+    /// When the browser does not answer, or has ended.
+    pub fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
+        self.ask("gives no picture", PICTURE, &NEVER, |driver| async move {
+            driver.screenshot_as_png().await
+        })
+    }
+
+    /// Runs a script in the page opened last, as the body of a function, and gives what it returns.
+    ///
+    /// # Errors
+    /// When the script throws, the browser does not answer, or has ended.
+    pub fn run(&mut self, script: &str) -> Result<serde_json::Value, BrowserError> {
+        let script = script.to_owned();
+        self.ask("does not run a script", PICTURE, &NEVER, |driver| async move {
+            Ok(driver.execute(script, Vec::new()).await?.json().clone())
+        })
+    }
+
+    /// Sees whether browser and driver are still there: two system calls.
+    ///
+    /// # Errors
+    /// Which of them has ended, with the last lines that they wrote.
+    pub fn is_alive(&mut self) -> Result<(), BrowserError> {
+        let what = if has_ended(&self.process) {
+            "the browser has ended".to_owned()
+        } else if let Some(status) = self.driver.ended() {
+            format!("its driver has ended: {status}")
+        } else {
+            return Ok(());
+        };
+        Err(BrowserError::Failed {
+            what: format!("{}: {what}", self.name),
+            log: self.driver.tail.last(),
+        })
+    }
+
+    /// The last lines, 200 at most, that the browser, its pages' consoles and its driver wrote.
+    #[must_use]
+    pub fn log(&self) -> Vec<String> {
+        self.driver.tail.lines()
+    }
+
+    /// Ends it. Nothing of it is left, neither process nor file.
+    pub fn quit(self) {
+        drop(self);
+    }
+
+    /// Asks the browser for something, and says it more clearly if it has ended.
+    fn ask<T: Send + 'static, F: Future<Output = WebDriverResult<T>> + Send + 'static>(
+        &mut self,
+        what: &str,
+        limit: Duration,
+        cancel: &AtomicBool,
+        job: impl FnOnce(WebDriver) -> F,
+    ) -> Result<T, BrowserError> {
+        self.is_alive()?;
+        match self.session.ask(limit, cancel, job) {
+            Ok(answer) => Ok(answer),
+            Err(failure) => {
+                self.is_alive()?;
+                Err(failure.error(&format!("{} {what}", self.name), &self.driver.tail))
+            }
+        }
+    }
+}
+
+fn capabilities(
+    launch: Launch<'_>,
+    programs: &Programs,
+    driver: &Driver,
+) -> WebDriverResult<Capabilities> {
+    match launch.kind {
+        Kind::Chromium => {
+            let camera = launch.media.map(|media| Camera { video: &media.y4m, audio: &media.wav });
+            chromium::capabilities(&programs.browser, driver.home(), camera)
+        }
+        Kind::Firefox => firefox::capabilities(&programs.browser),
+    }
+}
+
+fn until_it_listens(
+    driver: &mut Driver,
+    launch: Launch<'_>,
+    name: &str,
+) -> Result<(), BrowserError> {
+    let mut waited = Duration::ZERO;
+    while !launch.host.listens(driver.port) {
+        let what = match driver.ended() {
+            Some(status) => format!("{name}: its driver has ended at its start: {status}"),
+            None if waited > START => {
+                format!("{name}: its driver does not listen after {} s", START.as_secs())
+            }
+            None if launch.cancel.load(Ordering::Relaxed) => return Err(BrowserError::Cancelled),
+            None => {
+                sleep(TICK);
+                waited += TICK;
+                continue;
+            }
+        };
+        return Err(BrowserError::Failed { what, log: driver.tail.last() });
+    }
+    Ok(())
+}
+
+/// Whether the process has ended.
+fn has_ended(process: &OwnedFd) -> bool {
+    let mut files = [PollFd::new(process, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    matches!(poll(&mut files, Some(&now)), Ok(1..))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_process_is_seen() {
+        let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let process = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+        assert!(!has_ended(&process));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(has_ended(&process));
+    }
+}

@@ -1,0 +1,158 @@
+use super::{Connection, Dump, DumpError};
+use crate::measure::stats::{Call, Collected, Collector, sample_count};
+use chrono::{DateTime, SecondsFormat};
+use server::signalling::Seat;
+use sim::Recording;
+use sim::recording::Kind;
+use store::{Mode, RunMeta};
+use units::{Duration, Seed, Time};
+
+/// Sampling intervals are whole multiples of this many milliseconds.
+const STEP: f64 = 100.0;
+/// The longest sampling interval and run that are made of a dump, s.
+const LONGEST_INTERVAL: f64 = 60.0;
+const LONGEST_RUN: f64 = 7.0 * 86_400.0;
+/// The most values that a run is made of, a half gigabyte; two connections over five hours have a
+/// sixth of it. Two lone times far apart, or many short series, would make a small file a large
+/// run.
+const MAX_VALUES: usize = 1 << 26;
+
+/// A run made of a dump.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// Its records: of each connection what this end sent (`NAME.video`, `NAME.audio`) and received
+    /// (`….back`) since the first poll, and the statistics objects.
+    pub recording: Recording,
+    /// An experiment of the same hosts and calls, so that the run can be shown as others are.
+    pub experiment: String,
+    /// The browser, the date and what was said in words.
+    pub notes: Vec<(String, String)>,
+}
+
+impl Imported {
+    /// What the store keeps of it, as a run of the experiment `name`.
+    #[must_use]
+    pub fn meta(&self, name: &str) -> RunMeta {
+        RunMeta {
+            experiment: name.to_owned(),
+            cell: Vec::new(),
+            seed: Seed(0),
+            index: 0,
+            mode: Mode::Measured,
+            file: self.experiment.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+/// Makes a run of a dump. One connection is called `main`, several `call1`, `call2`, …; this end is
+/// the host `local`.
+///
+/// # Errors
+/// When its times make no run.
+pub fn import(dump: &Dump, title: &str) -> Result<Imported, DumpError> {
+    let (start, interval, duration) = grid(&dump.connections)?;
+    let names = match dump.connections.len() {
+        1 => vec!["main".to_owned()],
+        several => (1..=several).map(|number| format!("call{number}")).collect(),
+    };
+    let collected: Vec<Collected> = names
+        .iter()
+        .zip(&dump.connections)
+        .map(|(name, connection)| collect(name, connection, start, interval, duration))
+        .collect();
+    let mut recording = Recording { interval, duration, streams: Vec::new(), events: Vec::new() };
+    let mut notes = Vec::new();
+    notes.extend(dump.browser.iter().map(|browser| ("browser.local".to_owned(), browser.clone())));
+    #[expect(clippy::cast_possible_truncation, reason = "checked with the grid")]
+    let date = DateTime::from_timestamp_millis(start as i64);
+    notes.extend(
+        date.map(|date| ("date".to_owned(), date.to_rfc3339_opts(SecondsFormat::Secs, true))),
+    );
+    notes.push(("imported".to_owned(), "chrome://webrtc-internals".to_owned()));
+    for call in collected {
+        recording.streams.extend(call.streams);
+        recording.events.extend(call.events);
+        notes.extend(call.notes);
+    }
+    // The streams of calls come first, as in every recording.
+    recording.streams.sort_by_key(|stream| stream.kind == Kind::Stats);
+    recording.events.sort_by_key(|event| event.at);
+    Ok(Imported { experiment: experiment(title, &names, interval, duration), recording, notes })
+}
+
+fn collect(
+    name: &str,
+    connection: &Connection,
+    start: f64,
+    interval: Duration,
+    duration: Duration,
+) -> Collected {
+    let call = Call {
+        name: name.to_owned(),
+        hosts: ["local".to_owned(), "remote".to_owned()],
+        active: (Time::ZERO, Time::ZERO + duration),
+        two_way: true,
+        video: false,
+        audio: false,
+        silent: [false; 2],
+    };
+    let mut collector = Collector::new(call, start, interval, duration).joined();
+    for index in 0..connection.polls.len() {
+        collector.take(Seat::Caller, &connection.report(index));
+    }
+    collector.finish()
+}
+
+/// The start in milliseconds since 1970, the sampling interval and the length: the first poll is
+/// the first sample.
+fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpError> {
+    let wrong = || DumpError::new("its times make no run", "make another dump");
+    let mut gaps: Vec<f64> = connections
+        .iter()
+        .flat_map(|connection| connection.polls.windows(2).map(|pair| pair[1] - pair[0]))
+        .collect();
+    gaps.sort_by(f64::total_cmp);
+    // Of one poll alone: the page asks once a second.
+    let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(1e3);
+    let interval = (usual / STEP).round().max(1.0) * STEP;
+    let polls = || connections.iter().flat_map(|connection| &connection.polls).copied();
+    let start = polls().fold(f64::INFINITY, f64::min) - interval;
+    let length = ((polls().fold(0.0, f64::max) - start) / interval).round() * interval;
+    let is_sane =
+        interval <= LONGEST_INTERVAL * 1e3 && (interval..=LONGEST_RUN * 1e3).contains(&length);
+    if !is_sane || !(0.0..=1e13).contains(&start) {
+        return Err(wrong());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above")]
+    let millis = |value: f64| Duration::from_millis(value as u64);
+    let (interval, duration) = (millis(interval), millis(length));
+    let series: usize = connections.iter().map(Connection::series).sum();
+    match sample_count(interval, duration) {
+        0 => Err(wrong()),
+        samples if samples.saturating_mul(series) > MAX_VALUES => {
+            let reason = format!("its {series} series over {samples} samples are too many");
+            Err(DumpError::new(reason, "make a dump of a shorter call"))
+        }
+        _ => Ok((start, interval, duration)),
+    }
+}
+
+/// An experiment file of the same calls between two hosts of which nothing is known.
+fn experiment(title: &str, names: &[String], interval: Duration, duration: Duration) -> String {
+    let title: String = title.chars().filter(|letter| !letter.is_control()).collect();
+    // A JSON string without control characters is a TOML string too.
+    let title = serde_json::Value::String(title);
+    let millis = |duration: Duration| duration.as_nanos() / 1_000_000;
+    let mut text = format!(
+        "title = {title}\nabout = \"Imported from chrome://webrtc-internals: what its network was is not known.\"\n\
+         duration = \"{}ms\"\nsample_interval = \"{}ms\"\n\n[host.local]\n\n[host.remote]\n",
+        millis(duration),
+        millis(interval)
+    );
+    for name in names {
+        text += &format!("\n[call.{name}]\nfrom = \"local\"\nto = \"remote\"\ntwo_way = true\n");
+    }
+    text
+}

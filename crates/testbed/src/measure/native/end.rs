@@ -1,0 +1,239 @@
+//! A native peer in its seat, from the page's welcome to its goodbye.
+
+use super::Spec;
+use experiment::Native;
+use peer::{Peer, PeerConfig, Rates, Signal, Stack};
+use server::signalling::{CallSettings, FromPage, IceCandidate, Place, Seat, StatsReport, ToPage};
+use server::since_1970;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+use tokio::time::sleep_until;
+
+/// The largest datagram that is read: an Ethernet frame's.
+const LARGEST: usize = 1_500;
+
+/// Takes part in a call until it is over.
+///
+/// # Errors
+/// Why it cannot go on, for people.
+pub(super) async fn attend(place: &mut Place, socket: UdpSocket, spec: Spec) -> Result<(), String> {
+    let socket = tokio::net::UdpSocket::from_std(socket).map_err(|error| error.to_string())?;
+    let Some(settings) = welcome(place).await else { return Ok(()) };
+    say(place, FromPage::Ready)?;
+    let Some(epoch) = start(place).await else { return Ok(()) };
+    let mut end = End::new(place, socket, &spec, &settings, epoch)?;
+    if spec.seat == Seat::Caller {
+        let offer = end.peer.offer(now().0).map_err(|error| error.to_string())?;
+        end.reply(offer)?;
+    }
+    end.run().await
+}
+
+/// What the end is to do; none if the call is over before.
+async fn welcome(place: &mut Place) -> Option<CallSettings> {
+    loop {
+        if let ToPage::Welcome { settings, .. } = place.next().await? {
+            return settings;
+        }
+    }
+}
+
+/// When statistics begin, ms since 1970; none if the call is over before.
+async fn start(place: &mut Place) -> Option<f64> {
+    loop {
+        match place.next().await? {
+            ToPage::Start { epoch } => return Some(epoch),
+            ToPage::Stop => {
+                // The run asks nothing more of this seat.
+                let _ = place.take(FromPage::Bye);
+                return None;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Now, and the same in ms since 1970.
+#[expect(clippy::disallowed_methods, reason = "a real call has real time")]
+fn now() -> (Instant, f64) {
+    (Instant::now(), since_1970().as_millis_f64())
+}
+
+fn say(place: &mut Place, message: FromPage) -> Result<(), String> {
+    place.take(message).map_err(|refusal| refusal.1)
+}
+
+/// A peer and what it speaks through.
+struct End<'a> {
+    place: &'a mut Place,
+    socket: tokio::net::UdpSocket,
+    peer: Peer,
+    state: String,
+    /// Between two statistics; none if they are not wanted.
+    interval: Option<Duration>,
+    stats_due: Instant,
+}
+
+impl<'a> End<'a> {
+    fn new(
+        place: &'a mut Place,
+        socket: tokio::net::UdpSocket,
+        spec: &Spec,
+        settings: &CallSettings,
+        epoch: f64,
+    ) -> Result<Self, String> {
+        let address = socket.local_addr().map_err(|error| error.to_string())?;
+        let (instant, ms) = now();
+        let config = config(spec, settings, address)?;
+        let peer = Peer::new(config, instant).map_err(|error| error.to_string())?;
+        let interval = Some(Duration::from_millis(settings.stats_interval.into()))
+            .filter(|span| !span.is_zero());
+        // The first sample after now, of those that are an interval apart from the epoch on.
+        let passed = interval.map_or(0.0, |span| {
+            let span = span.as_secs_f64() * 1e3;
+            ((ms - epoch) / span).floor().mul_add(span, epoch) + span - ms
+        });
+        let stats_due = instant + Duration::from_secs_f64((passed / 1e3).max(0.0));
+        Ok(Self { place, socket, peer, state: String::new(), interval, stats_due })
+    }
+
+    /// Until the call is over.
+    async fn run(mut self) -> Result<(), String> {
+        let mut datagram = [0; LARGEST];
+        loop {
+            self.transmit().await?;
+            self.report_state()?;
+            let due = self
+                .peer
+                .next_timeout()
+                .into_iter()
+                .chain(self.interval.map(|_| self.stats_due))
+                .min();
+            let sleep = async {
+                match due {
+                    Some(due) => sleep_until(due.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                // What is due comes first: no flow of datagrams may hold it up.
+                biased;
+                () = sleep => self.advance()?,
+                received = self.socket.recv_from(&mut datagram) => {
+                    // A refusal by the other end's host (ICMP) is told here: it may not be there
+                    // yet, or no more.
+                    let Ok((size, from)) = received else { continue };
+                    self.peer.receive(now().0, from, &datagram[..size]).map_err(|error| error.to_string())?;
+                }
+                message = self.place.next() => match message {
+                    Some(message) => if self.take(message).await? { return Ok(()) },
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    /// Does what is due.
+    fn advance(&mut self) -> Result<(), String> {
+        let (instant, _) = now();
+        self.peer.handle_timeout(instant).map_err(|error| error.to_string())?;
+        if let Some(interval) = self.interval
+            && self.stats_due <= instant
+        {
+            while self.stats_due <= instant {
+                self.stats_due += interval;
+            }
+            self.tell_stats()?;
+        }
+        Ok(())
+    }
+
+    /// Takes a message of the server; true if the call is over.
+    async fn take(&mut self, message: ToPage) -> Result<bool, String> {
+        let signal = match message {
+            ToPage::Offer { sdp } => Signal::Offer(sdp),
+            ToPage::Answer { sdp } => Signal::Answer(sdp),
+            ToPage::Candidate { candidate: IceCandidate { candidate, .. } } => {
+                Signal::Candidate(candidate)
+            }
+            ToPage::Stop => {
+                self.tell_stats()?;
+                self.peer.close(now().0).map_err(|error| error.to_string())?;
+                self.transmit().await?;
+                say(self.place, FromPage::Bye)?;
+                return Ok(true);
+            }
+            ToPage::Error { .. } => return Ok(true),
+            _ => return Ok(false),
+        };
+        if let Some(reply) = self.peer.signal(now().0, signal).map_err(|error| error.to_string())? {
+            self.reply(reply)?;
+        }
+        Ok(false)
+    }
+
+    fn reply(&mut self, signal: Signal) -> Result<(), String> {
+        let message = match signal {
+            Signal::Offer(sdp) => FromPage::Offer { sdp },
+            Signal::Answer(sdp) => FromPage::Answer { sdp },
+            Signal::Candidate(candidate) => {
+                let [sdp_mid, username_fragment] = [None, None];
+                let candidate =
+                    IceCandidate { candidate, sdp_mid, sdp_m_line_index: None, username_fragment };
+                FromPage::Candidate { candidate }
+            }
+        };
+        say(self.place, message)
+    }
+
+    async fn transmit(&mut self) -> Result<(), String> {
+        while let Some((to, bytes)) = self.peer.poll_transmit() {
+            match self.socket.send_to(&bytes, to).await {
+                // As above.
+                Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
+                    return Err(format!("the peer's socket: {error}"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn report_state(&mut self) -> Result<(), String> {
+        let state = self.peer.state().to_string();
+        if state == self.state {
+            return Ok(());
+        }
+        self.state.clone_from(&state);
+        say(self.place, FromPage::ConnectionState { state })
+    }
+
+    fn tell_stats(&mut self) -> Result<(), String> {
+        let (instant, at) = now();
+        let stats = self.peer.stats(instant, at).map_err(|error| error.to_string())?;
+        say(self.place, FromPage::Stats { report: StatsReport { at, stats } })
+    }
+}
+
+/// What the peer is made of.
+fn config(spec: &Spec, settings: &CallSettings, address: SocketAddr) -> Result<PeerConfig, String> {
+    let video = spec
+        .video
+        .as_ref()
+        .ok_or("a native peer does not call without video, and the call has none")?;
+    let rates = Rates {
+        start: video.controller.start_rate,
+        min: video.controller.min_rate.min(video.encoder.max_rate),
+        max: video.controller.max_rate.min(video.encoder.max_rate),
+    };
+    let stack = match spec.native {
+        Native::Peer => {
+            Stack::Rtc(cc::build(&video.controller).map_err(|error| error.to_string())?)
+        }
+        Native::Rtc => Stack::RtcGcc(rates),
+        Native::Str0m => Stack::Str0m(rates),
+    };
+    let video = settings.sends.then(|| video.encoder.clone());
+    let audio = spec.audio.clone().filter(|_| settings.sends);
+    Ok(PeerConfig { address, stack, video, audio, seed: spec.seed })
+}

@@ -1,0 +1,320 @@
+//! Who does what in a measured run: the browsers of the hosts, and what the pages of each call are
+//! told.
+
+use super::answers::understood;
+use super::media::MediaSpec;
+use experiment::{Browser, Cell, Endpoint, Measure};
+use net::{Dscp, HostId};
+use server::signalling::{CallSettings, Priority, Source, VideoSettings};
+use sim::codec::{Codec, SourceSize};
+use sim::{CallConfig, Scenario};
+
+/// A host with a browser.
+#[derive(Clone, Debug)]
+pub(super) struct Station {
+    pub(super) host: HostId,
+    pub(super) name: String,
+    pub(super) browser: Browser,
+    /// What its camera and microphone show; `None` if it sends nothing.
+    pub(super) media: Option<MediaSpec>,
+}
+
+/// A call, and what its two ends do, the caller's first.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) config: CallConfig,
+    pub(super) settings: [CallSettings; 2],
+    /// `None` for a forwarding unit.
+    pub(super) endpoints: [Option<Endpoint>; 2],
+}
+
+/// The plan of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) stations: Vec<Station>,
+    pub(super) calls: Vec<Call>,
+    /// What of the experiment browsers do not do, a sentence each.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Plan {
+    /// Of a cell's calls.
+    ///
+    /// # Errors
+    /// When the ends of a call would not understand each other.
+    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Result<Self, String> {
+        let measure = cell.measure();
+        let mut plan = Self { stations: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
+        for config in &scenario.calls {
+            let ends = [config.from, config.to];
+            // A forwarding unit has none.
+            let endpoints = ends.map(|host| {
+                (config.unit() != Some(host)).then(|| measure.endpoint_of(scenario.name(host)))
+            });
+            let settings = [0, 1].map(|end| {
+                let (host, sends) = (ends[end], end == 0 || config.two_way);
+                let Some(endpoint) = endpoints[end] else { return CallSettings::default() };
+                if let Endpoint::Browser(browser) = endpoint {
+                    plan.seat(host, scenario.name(host), browser, sends.then_some(config), measure);
+                }
+                settings(config, sends, endpoint, measure)
+            });
+            understood(config, endpoints)?;
+            plan.warn(config, endpoints);
+            plan.calls.push(Call { config: config.clone(), settings, endpoints });
+        }
+        plan.share_film();
+        Ok(plan)
+    }
+
+    /// Gives a host its browser, with a picture that is large enough for the call that it sends.
+    fn seat(
+        &mut self,
+        host: HostId,
+        name: &str,
+        browser: Browser,
+        sends: Option<&CallConfig>,
+        measure: &Measure,
+    ) {
+        let found = self.stations.iter().position(|station| station.host == host);
+        let place = found.unwrap_or_else(|| {
+            self.stations.push(Station { host, name: name.to_owned(), browser, media: None });
+            self.stations.len() - 1
+        });
+        let Some(call) = sends else { return };
+        let wanted = spec(call, measure);
+        let media = &mut self.stations[place].media;
+        *media = Some(media.take().map_or(wanted.clone(), |media| larger(media, &wanted)));
+    }
+
+    /// The film is one for all Firefoxes: the largest that any of them needs.
+    fn share_film(&mut self) {
+        let films = self.stations.iter().filter(|station| station.browser == Browser::Firefox);
+        let Some(film) = films
+            .filter_map(|station| station.media.clone())
+            .reduce(|one, other| larger(one, &other))
+        else {
+            return;
+        };
+        for station in
+            self.stations.iter_mut().filter(|station| station.browser == Browser::Firefox)
+        {
+            station.media = station.media.take().map(|_| film.clone());
+        }
+    }
+
+    /// Frames a second that are to be sent at the most.
+    pub(super) fn frame_rate(&self) -> f64 {
+        let videos = self
+            .calls
+            .iter()
+            .flat_map(|call| &call.settings)
+            .filter_map(|page| page.video.as_ref());
+        videos.map(|video| f64::from(video.frame_rate)).fold(0.0, f64::max)
+    }
+
+    fn warn(&mut self, call: &CallConfig, endpoints: [Option<Endpoint>; 2]) {
+        let is_native = |endpoint: &Option<Endpoint>| matches!(endpoint, Some(Endpoint::Native(_)));
+        if call.video.as_ref().is_some_and(|video| video.ideal_feedback) {
+            let reason = "feedback crosses the network: it is ideal in simulations only";
+            self.warnings.push(format!("{}: {reason}", call.name));
+        }
+        if call.audio.is_some()
+            && call.dscp.audio != call.dscp.video
+            && endpoints.iter().any(is_native)
+        {
+            let reason = "a native peer marks audio as it marks video";
+            self.warnings.push(format!("{}: {reason}", call.name));
+        }
+        if !endpoints.iter().any(|endpoint| matches!(endpoint, Some(Endpoint::Browser(_)))) {
+            return;
+        }
+        for (medium, mark) in [(Medium::Audio, call.dscp.audio), (Medium::Video, call.dscp.video)] {
+            if let Err(reason) = priority(medium, mark) {
+                self.warnings.push(format!("{}: {reason}", call.name));
+            }
+        }
+    }
+}
+
+/// A picture that is large and fast enough for both.
+fn larger(one: MediaSpec, other: &MediaSpec) -> MediaSpec {
+    MediaSpec {
+        width: one.width.max(other.width),
+        height: one.height.max(other.height),
+        frame_rate: one.frame_rate.max(other.frame_rate),
+        ..one
+    }
+}
+
+/// The picture and sound for a call.
+fn spec(call: &CallConfig, measure: &Measure) -> MediaSpec {
+    // A call of sound alone has a picture that nobody sees.
+    let none = SourceSize { width: 320, height: 180, fps: 15 };
+    let modelled = call.video.as_ref().map_or(none, |video| video.encoder.source);
+    let size = measure.source(modelled);
+    MediaSpec {
+        width: size.width,
+        height: size.height,
+        frame_rate: size.fps,
+        video: measure.video.clone(),
+        audio: measure.audio.clone(),
+    }
+}
+
+/// What one end's page is told.
+fn settings(call: &CallConfig, sends: bool, endpoint: Endpoint, measure: &Measure) -> CallSettings {
+    let video = call.video.as_ref().map(|video| {
+        let size = measure.source(video.encoder.source);
+        VideoSettings {
+            width: size.width,
+            height: size.height,
+            frame_rate: size.fps,
+            codec: (video.encoder.codec != Codec::Csv).then(|| video.encoder.codec.to_string()),
+            max_bitrate: Some(video.encoder.max_rate.as_bps()),
+            priority: priority(Medium::Video, call.dscp.video).unwrap_or_default(),
+        }
+    });
+    CallSettings {
+        sends,
+        audio: call.audio.is_some(),
+        video,
+        audio_priority: priority(Medium::Audio, call.dscp.audio).unwrap_or_default(),
+        // Firefox's camera cannot be fed from a file.
+        source: if endpoint == Endpoint::Browser(Browser::Firefox) {
+            Source::Film
+        } else {
+            Source::Devices
+        },
+        ice_servers: Vec::new(),
+        relay: false,
+        render: measure.render,
+        stats_interval: u32::try_from(measure.stats_interval.as_millis_f64() as u64)
+            .unwrap_or(u32::MAX),
+    }
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Medium {
+    Audio,
+    Video,
+}
+
+/// The priority that makes a browser mark packets so (RFC 8837 § 5, as Chromium 156 does it); why
+/// not, if none does.
+fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
+    const AF42: Dscp = Dscp(36);
+    const CS1: Dscp = Dscp(8);
+    match (medium, mark) {
+        (_, Dscp::DEFAULT) => Ok(None),
+        (_, CS1) => Ok(Some(Priority::VeryLow)),
+        (Medium::Audio, Dscp::EF) | (Medium::Video, Dscp::AF41) => Ok(Some(Priority::High)),
+        (Medium::Video, AF42) => Ok(Some(Priority::Medium)),
+        (Medium::Audio, other) => Err(format!(
+            "audio is not marked: browsers do not use code point {}; they have ef and cs1",
+            other.0
+        )),
+        (Medium::Video, other) => Err(format!(
+            "video is not marked: browsers do not use code point {}; they have af41, af42 and cs1",
+            other.0
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::Experiment;
+    use units::Seed;
+
+    const TEXT: &str = r#"
+title = "Calls"
+duration = "60s"
+
+[host.alice]
+
+[host.bob]
+
+[host.carol]
+
+[call.main]
+from = "alice"
+to = "bob"
+audio = true
+dscp = { audio = "ef", video = "af41" }
+video = { width = 1920, height = 1080, fps = 50, codec = "vp9", max_rate = "2Mbit/s" }
+
+[call.small]
+from = "carol"
+to = "alice"
+two_way = true
+video = { width = 640, height = 360 }
+"#;
+
+    fn plan(more: &str) -> Plan {
+        let experiment = Experiment::parse(&format!("{TEXT}{more}"), "x.toml").unwrap();
+        let cell = &experiment.cells()[0];
+        Plan::new(cell, &cell.scenario(Seed(1))).unwrap()
+    }
+
+    #[test]
+    fn a_host_has_one_browser_and_a_picture_for_its_largest_call() {
+        let plan = plan("");
+        let seats: Vec<_> = plan
+            .stations
+            .iter()
+            .map(|station| (station.name.as_str(), station.media.as_ref().map(|media| media.width)))
+            .collect();
+        assert_eq!(seats, [("alice", Some(1280)), ("bob", None), ("carol", Some(640))]);
+        assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+    }
+
+    #[test]
+    fn pages_are_told_what_the_file_says() {
+        let calls = plan("").calls;
+        let [caller, callee] = &calls[0].settings;
+        let video = caller.video.as_ref().unwrap();
+        assert_eq!((video.width, video.height, video.frame_rate), (1280, 720, 30));
+        assert_eq!((video.codec.as_deref(), video.max_bitrate), (Some("vp9"), Some(2_000_000)));
+        assert_eq!(
+            (caller.audio_priority, video.priority),
+            (Some(Priority::High), Some(Priority::High))
+        );
+        assert!(caller.sends && !callee.sends && caller.audio && !caller.render);
+        let [one, other] = &calls[1].settings;
+        assert!(one.sends && other.sends && !one.audio);
+        assert_eq!(one.video.as_ref().unwrap().priority, None);
+    }
+
+    #[test]
+    fn firefox_plays_a_film_instead_of_a_camera() {
+        let plan = plan("[measure.endpoints]\nbob = \"firefox\"\n");
+        let [caller, callee] = &plan.calls[0].settings;
+        assert_eq!((caller.source, callee.source), (Source::Devices, Source::Film));
+    }
+
+    #[test]
+    fn a_mark_that_no_browser_sets_is_told() {
+        let warnings = plan("").warnings.len();
+        let text = TEXT.replace("video = \"af41\"", "video = \"af33\"");
+        let experiment = Experiment::parse(&text, "x.toml").unwrap();
+        let cell = &experiment.cells()[0];
+        let plan = Plan::new(cell, &cell.scenario(Seed(1))).unwrap();
+        assert_eq!((warnings, plan.warnings.len()), (0, 1));
+        assert!(plan.warnings[0].starts_with("main: video is not marked"), "{:?}", plan.warnings);
+        assert_eq!(plan.calls[0].settings[0].video.as_ref().unwrap().priority, None);
+    }
+
+    #[test]
+    fn ideal_feedback_is_told_not_to_be() {
+        let text = TEXT.replace("audio = true", "feedback = \"ideal\"");
+        let experiment = Experiment::parse(&text, "x.toml").unwrap();
+        let cell = &experiment.cells()[0];
+        let warnings = Plan::new(cell, &cell.scenario(Seed(1))).unwrap().warnings;
+        assert!(
+            warnings.iter().any(|warning| warning.starts_with("main: feedback crosses")),
+            "{warnings:?}"
+        );
+    }
+}

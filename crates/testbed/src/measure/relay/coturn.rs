@@ -1,0 +1,75 @@
+//! A coturn on a relay's host.
+
+use super::{config, probe};
+use crate::emulate::EmulationError;
+use crate::measure::server::{Server, ServerProgram};
+use emulator::Host;
+use server::Secret;
+use sim::relay::TURN_PORT;
+use std::net::Ipv4Addr;
+use std::sync::atomic::AtomicBool;
+
+/// The program.
+pub const PROGRAM: ServerProgram = ServerProgram {
+    name: "turnserver",
+    variable: "WEIR_TURNSERVER",
+    suggestion: "install coturn (Debian: apt-get install coturn)",
+    role: "the relay",
+    folder: "weir-turn-",
+};
+
+/// A coturn under way. Dropping it ends it.
+pub struct Coturn {
+    server: Server,
+    version: String,
+}
+
+impl Coturn {
+    /// Starts one on the host, which has this address, and waits until it answers there.
+    ///
+    /// # Errors
+    /// When it is not installed, cannot be started, ends, or does not answer.
+    pub fn start(
+        host: &Host,
+        address: Ipv4Addr,
+        secret: &Secret,
+        cancel: &AtomicBool,
+    ) -> Result<Self, EmulationError> {
+        let mut server = Server::start(PROGRAM, host, secret, |folder| {
+            let path = folder.join("turnserver.conf");
+            config::write(&path, address, secret)
+                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            Ok(vec!["-c".into(), path.into()])
+        })?;
+        server.wait(cancel, || {
+            let asked = host.within(move || probe::answers((address, TURN_PORT).into()));
+            asked.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+        })?;
+        let version = said_version(&server.lines()).unwrap_or_else(|| PROGRAM.name.to_owned());
+        Ok(Self { server, version })
+    }
+
+    /// Sees whether it runs.
+    ///
+    /// # Errors
+    /// When it has ended: how, and what it wrote last.
+    pub fn is_alive(&mut self) -> Result<(), EmulationError> {
+        self.server.is_alive()
+    }
+
+    /// The host's name.
+    pub(super) fn host(&self) -> &str {
+        self.server.host()
+    }
+
+    /// Its name and version.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+}
+
+/// What it says of itself when it starts: `Coturn Version Coturn-4.6.1 'Gorst'`.
+fn said_version(lines: &[String]) -> Option<String> {
+    let said = lines.iter().find_map(|line| line.split_once("Version Coturn-"))?.1;
+    Some(format!("coturn {}", said.split_whitespace().next()?))
+}

@@ -1,0 +1,215 @@
+//! The media relays of a measured run: a coturn on each relay's host, and the broker that gives the
+//! callers their credentials.
+
+mod config;
+mod coturn;
+mod probe;
+
+pub use coturn::{Coturn, PROGRAM};
+
+use super::plan::Call;
+use crate::emulate::EmulationError;
+use emulator::Testbed;
+use net::{HostId, NetworkConfig};
+use server::broker::{Broker, Class, Config, Relay, Request, Service};
+use server::{Secret, since_1970};
+use sim::CallConfig;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use units::Duration;
+
+/// The service as which measured calls ask for a relay.
+const SERVICE: &str = "weir-measure";
+/// How much longer than the run the credentials last: browsers are launched before it begins.
+const LAUNCH: Duration = Duration::from_secs(120);
+/// More than the calls of a run.
+const CAPACITY: u32 = 1_000;
+
+/// The relays of a run, while they serve.
+#[derive(Default)]
+pub(super) struct Relays {
+    servers: BTreeMap<HostId, Coturn>,
+}
+
+impl Relays {
+    /// Starts a relay on every host that is one, and tells the callers of the calls that pass it;
+    /// the run lasts so long.
+    pub(super) fn start(
+        testbed: &Testbed,
+        calls: &mut [Call],
+        lasts: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Self, EmulationError> {
+        let mut relays = Self::default();
+        let mut config = config(lasts);
+        for host in calls.iter().filter_map(|call| call.config.relay) {
+            if relays.servers.contains_key(&host) {
+                continue;
+            }
+            let secret = Secret::random().map_err(|error| {
+                EmulationError(format!("no random numbers for a relay's secret: {error}"))
+            })?;
+            let server = Coturn::start(testbed.host(host), host.address(), &secret, cancel)?;
+            config.relays.extend(
+                [Class::Basic, Class::Specialised]
+                    .map(|class| relay(testbed.host(host).name(), host, class, &secret, calls)),
+            );
+            relays.servers.insert(host, server);
+        }
+        let broker = Broker::new(config);
+        calls.iter_mut().enumerate().try_for_each(|(index, call)| tell(index, call, &broker))?;
+        Ok(relays)
+    }
+
+    /// Sees whether they all run.
+    pub(super) fn look(&mut self) -> Result<(), EmulationError> {
+        self.servers.values_mut().try_for_each(Coturn::is_alive)
+    }
+
+    /// What serves on each host: its name and the server's.
+    pub(super) fn notes(&self) -> Vec<(String, String)> {
+        let note =
+            |server: &Coturn| (format!("relay.{}", server.host()), server.version().to_owned());
+        self.servers.values().map(note).collect()
+    }
+}
+
+fn config(lasts: Duration) -> Config {
+    let services = vec![Service { name: SERVICE.to_owned(), specialised: true }];
+    Config { lifetime: lasts + LAUNCH, relays: Vec::new(), services }
+}
+
+/// A relay as the broker knows it: near for the callers whose calls are to pass it.
+fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[Call]) -> Relay {
+    let near = calls.iter().enumerate().filter(|(_, call)| call.config.relay == Some(host));
+    Relay {
+        name: name.to_owned(),
+        urls: vec![format!("turn:{}:{}?transport=udp", host.address(), sim::relay::TURN_PORT)],
+        secret: secret.clone(),
+        class,
+        capacity: CAPACITY,
+        distances: near.map(|(index, _)| (region(index), Duration::ZERO)).collect(),
+    }
+}
+
+/// Each call is a region and a user of its own, as the experiment says which relay is its.
+fn region(index: usize) -> String {
+    format!("call-{index}")
+}
+
+/// Gives the caller of a relayed call its relay.
+fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), EmulationError> {
+    if call.config.relay.is_none() {
+        return Ok(());
+    }
+    let class =
+        if call.config.dscp == sim::Marks::default() { Class::Basic } else { Class::Specialised };
+    let name = &call.config.name;
+    let request = Request {
+        service: SERVICE.to_owned(),
+        user: region(index),
+        region: Some(region(index)),
+        class,
+    };
+    let session = broker.open(&request, since_1970());
+    let session =
+        session.map_err(|refusal| EmulationError(format!("'{name}' gets no relay: {refusal}")))?;
+    let [caller, _] = &mut call.settings;
+    caller.ice_servers = session.ice_servers;
+    caller.relay = true;
+    Ok(())
+}
+
+/// What to warn of, given what is known of a call: that its media did not pass its relay.
+pub(super) fn warning(
+    call: &CallConfig,
+    network: &NetworkConfig,
+    notes: &[(String, String)],
+) -> Option<String> {
+    let name = |host: HostId| network.hosts[usize::from(host.0)].name.as_str();
+    let (relay, caller) = (name(call.relay?), name(call.from));
+    let wanted = format!("{}.{caller}.candidate-pair.local.candidateType", call.name);
+    match notes.iter().find(|(name, _)| *name == wanted).map(|(_, kind)| kind.as_str()) {
+        Some("relay") => None,
+        Some(kind) => Some(format!(
+            "'{}' did not pass {relay}: {caller}'s end of its path is a candidate '{kind}'",
+            call.name
+        )),
+        None => {
+            Some(format!("'{}': {caller} did not say whether its media passed {relay}", call.name))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::plan::Plan;
+    use experiment::Experiment;
+    use units::Seed;
+
+    const TEXT: &str = r#"
+title = "Calls"
+duration = "60s"
+
+[host.alice]
+
+[host.bob]
+
+[host.turn]
+
+[call."éligible"]
+from = "alice"
+to = "bob"
+relay = "turn"
+dscp = { audio = "ef", video = "af41" }
+
+[call.other]
+from = "alice"
+to = "bob"
+"#;
+
+    fn plan() -> (Plan, NetworkConfig) {
+        let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
+        let cell = &experiment.cells()[0];
+        let scenario = cell.scenario(Seed(1));
+        (Plan::new(cell, &scenario).unwrap(), scenario.network)
+    }
+
+    #[test]
+    fn the_caller_of_a_relayed_call_is_given_its_relay_by_the_broker() {
+        let (mut plan, _) = plan();
+        let secret = Secret::new("0123456789abcdef");
+        let mut config = config(Duration::from_secs(60));
+        let classes = [Class::Basic, Class::Specialised];
+        config
+            .relays
+            .extend(classes.map(|class| relay("turn", HostId(2), class, &secret, &plan.calls)));
+        let broker = Broker::new(config);
+        plan.calls
+            .iter_mut()
+            .enumerate()
+            .for_each(|(index, call)| tell(index, call, &broker).unwrap());
+        let [caller, callee] = &plan.calls[0].settings;
+        assert!(caller.relay && !callee.relay && callee.ice_servers.is_empty());
+        assert_eq!(caller.ice_servers[0].urls, ["turn:10.0.0.3:3478?transport=udp"]);
+        assert!(caller.ice_servers[0].username.as_ref().unwrap().ends_with(":call-0"));
+        assert!(
+            plan.calls[1].settings.iter().all(|page| !page.relay && page.ice_servers.is_empty())
+        );
+    }
+
+    #[test]
+    fn media_that_did_not_pass_the_relay_is_told() {
+        let (plan, network) = plan();
+        let [call, direct] = [&plan.calls[0].config, &plan.calls[1].config];
+        let note = |kind: &str| {
+            vec![("éligible.alice.candidate-pair.local.candidateType".to_owned(), kind.to_owned())]
+        };
+        assert_eq!(warning(call, &network, &note("relay")), None);
+        assert_eq!(warning(direct, &network, &[]), None);
+        let said = warning(call, &network, &note("host")).unwrap();
+        assert!(said.contains("'éligible' did not pass turn") && said.contains("'host'"), "{said}");
+        assert!(warning(call, &network, &[]).unwrap().contains("alice did not say"));
+    }
+}

@@ -1,0 +1,194 @@
+//! Janus on a host, and its configuration.
+
+use super::connection::Connection;
+use crate::emulate::EmulationError;
+use crate::measure::server::{Server, ServerProgram};
+use emulator::Host;
+use server::Secret;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::runtime::Builder;
+
+/// The program.
+pub const PROGRAM: ServerProgram = ServerProgram {
+    name: "janus",
+    variable: "WEIR_JANUS",
+    suggestion: "install Janus (Debian: apt-get install janus)",
+    role: "the forwarding unit",
+    folder: "weir-janus-",
+};
+/// The port of its WebSockets, on its host's loopback alone.
+const PORT: u16 = 8188;
+/// Where distributions and Janus' own installation put its parts; Debian's has the machine's name
+/// before.
+const PARTS: [&str; 5] = [
+    "/usr/lib/janus",
+    "/usr/lib64/janus",
+    "/usr/local/lib/janus",
+    "/opt/janus/lib/janus",
+    "/usr/lib/*/janus",
+];
+/// The parts that are needed; no others are loaded.
+const NEEDED: [(&str, &str); 2] =
+    [("plugins", "libjanus_videoroom.so"), ("transports", "libjanus_websockets.so")];
+
+/// A Janus under way. Dropping it ends it.
+pub(super) struct Janus {
+    server: Server,
+    version: String,
+    secret: Secret,
+}
+
+impl Janus {
+    /// Starts one on the host, which has this address, and waits until it answers.
+    pub(super) fn start(
+        host: &Host,
+        address: Ipv4Addr,
+        cancel: &AtomicBool,
+    ) -> Result<Self, EmulationError> {
+        let secret = Secret::random().map_err(|error| {
+            EmulationError(format!("no random numbers for Janus' secret: {error}"))
+        })?;
+        let server = Server::start(PROGRAM, host, &secret, |folder| {
+            configure(folder, address, secret.expose())?;
+            let file = folder.join("janus.jcfg");
+            Ok(vec![
+                "-F".into(),
+                folder.into(),
+                "-C".into(),
+                file.into(),
+                "--disable-colors".into(),
+            ])
+        })?;
+        let mut janus = Self { server, version: String::new(), secret };
+        janus.server.wait(cancel, || Ok(host.listens(PORT)))?;
+        if !cancel.load(Ordering::Relaxed) {
+            janus.version = janus.ask_version(host).map_err(|what| janus.server.error(&what))?;
+        }
+        Ok(janus)
+    }
+
+    fn ask_version(&self, host: &Host) -> Result<String, String> {
+        let socket = self.connect(host)?;
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        runtime.block_on(Connection::version(socket, self.secret.expose()))
+    }
+
+    /// A connection to its API, from within its host.
+    pub(super) fn connect(&self, host: &Host) -> Result<TcpStream, String> {
+        let connect = || {
+            let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, PORT))?;
+            socket.set_nonblocking(true)?;
+            socket.set_nodelay(true)?;
+            Ok::<_, io::Error>(socket)
+        };
+        let connected = host.within(connect).map_err(|error| error.to_string())?;
+        connected.map_err(|error| format!("Janus takes no connection: {error}"))
+    }
+
+    /// Sees whether it runs.
+    pub(super) fn is_alive(&mut self) -> Result<(), EmulationError> {
+        self.server.is_alive()
+    }
+
+    /// The host's name.
+    pub(super) fn host(&self) -> &str {
+        self.server.host()
+    }
+
+    /// Its name and version.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// What every request must show.
+    pub(super) fn secret(&self) -> &Secret {
+        &self.secret
+    }
+}
+
+/// Writes its configuration into its folder, which nobody else can read, and links the parts that
+/// it is to load.
+fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), String> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    };
+    let shown = folder.display();
+    let mut text = format!("general: {{\n  configs_folder = \"{shown}\"\n");
+    for part in ["plugins", "transports", "events", "loggers"] {
+        let made = fs::create_dir(folder.join(part));
+        made.map_err(|error| format!("cannot make a folder in {shown}: {error}"))?;
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "  {part}_folder = \"{shown}/{part}\"");
+    }
+    // A unit has a public address, which ICE lite is for (RFC 8445 § 2.5).
+    let _ = write!(
+        text,
+        "  api_secret = \"{secret}\"\n  debug_level = 3\n  interface = \"{address}\"\n}}\n\
+         nat: {{\n  ice_lite = true\n  ice_enforce_list = \"{address}\"\n}}\n"
+    );
+    write("janus.jcfg", &text)?;
+    let sockets = format!(
+        "general: {{\n  ws = true\n  ws_ip = \"127.0.0.1\"\n  ws_port = {PORT}\n  wss = false\n}}\n\
+         admin: {{\n  admin_ws = false\n  admin_wss = false\n}}\n"
+    );
+    write("janus.transport.websockets.jcfg", &sockets)?;
+    write("janus.plugin.videoroom.jcfg", "general: {\n}\n")?;
+    for (part, file) in NEEDED {
+        let found = part_file(part, file).ok_or_else(|| {
+            format!("there is no {file} of Janus in {}; {}", PARTS.join(", "), PROGRAM.suggestion)
+        })?;
+        let link = folder.join(part).join(file);
+        symlink(found, &link)
+            .map_err(|error| format!("cannot link {}: {error}", link.display()))?;
+    }
+    Ok(())
+}
+
+/// Where a part of Janus is.
+fn part_file(part: &str, file: &str) -> Option<PathBuf> {
+    let folders = PARTS.iter().flat_map(|pattern| match pattern.split_once("*/") {
+        None => vec![PathBuf::from(pattern)],
+        Some((above, below)) => {
+            let machines = fs::read_dir(above).into_iter().flatten().flatten();
+            machines.map(|machine| machine.path().join(below)).collect()
+        }
+    });
+    folders.map(|folder| folder.join(part).join(file)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_api_listens_on_loopback_alone_and_wants_the_secret() {
+        let Some(_) = part_file(NEEDED[0].0, NEEDED[0].1) else {
+            eprintln!("skipped: Janus is not installed");
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        configure(folder.path(), Ipv4Addr::new(10, 0, 0, 7), "5ec4e7").unwrap();
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        let general = read("janus.jcfg");
+        assert!(
+            general.contains("api_secret = \"5ec4e7\"")
+                && general.contains("interface = \"10.0.0.7\"")
+        );
+        let sockets = read("janus.transport.websockets.jcfg");
+        assert!(sockets.contains("ws_ip = \"127.0.0.1\"") && sockets.contains("admin_ws = false"));
+        for (part, file) in NEEDED {
+            let parts: Vec<_> = fs::read_dir(folder.path().join(part)).unwrap().collect();
+            assert_eq!(parts.len(), 1, "nothing but {file} is loaded");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Selective Forwarding Units on the hosts of a measurement: Janus with its videoroom, driven by
+//! this process over its WebSocket API. A page's partner in the room of its call is then a seat
+//! within this process, which says what Janus says; no page can tell the difference.
+//!
+//! ```text
+//! page of alice ─▶ room of 'main-alice' ◀─ Leg (callee) ─▶ Janus: publisher
+//!                                                             │ media, across the modelled network
+//! page of bob ◀─ room of 'main-alice-bob' ◀─ Leg (caller) ─▶ Janus: subscriber
+//! ```
+
+mod connection;
+mod janus;
+mod leg;
+
+pub use janus::PROGRAM;
+
+use crate::emulate::EmulationError;
+use connection::Connection;
+use emulator::Testbed;
+use janus::Janus;
+use leg::{Leg, Role};
+use net::HostId;
+use serde_json::{Value, json};
+use server::signalling::{Measured, Seat};
+use sim::codec::Codec;
+use sim::{CallConfig, Sfu};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+/// The units of a run. Dropping them ends them.
+#[derive(Default)]
+pub(super) struct Units {
+    /// Before the units: what its tasks ask for must not be asked of one that has ended.
+    runtime: Option<Runtime>,
+    units: Vec<(HostId, Janus)>,
+    /// By the name of the call in which it is published.
+    streams: HashMap<String, Stream>,
+}
+
+/// A stream that is published to a unit: a room of its own, as bitrate and codec are a room's.
+struct Stream {
+    room: u64,
+    is_up: watch::Sender<bool>,
+}
+
+impl Units {
+    /// Starts the units that these calls need, each on its host, and waits until they answer.
+    pub(super) fn start<'c>(
+        testbed: &Testbed,
+        calls: impl Iterator<Item = &'c CallConfig>,
+        cancel: &AtomicBool,
+    ) -> Result<Self, EmulationError> {
+        let mut units = Self::default();
+        for host in calls.filter_map(CallConfig::unit) {
+            if !units.units.iter().any(|(known, _)| *known == host) {
+                units.units.push((host, Janus::start(testbed.host(host), host.address(), cancel)?));
+            }
+        }
+        if !units.units.is_empty() {
+            let runtime = Builder::new_multi_thread()
+                .worker_threads(1)
+                .thread_name("sfu")
+                .enable_all()
+                .build();
+            let runtime = runtime.map_err(|error| {
+                EmulationError(format!("no thread for the calls' units: {error}"))
+            })?;
+            units.runtime = Some(runtime);
+        }
+        Ok(units)
+    }
+
+    /// Takes the unit's seat in a call through one, if it is that; the call in which a stream is
+    /// published comes before those that pass it on.
+    pub(super) fn enter(
+        &mut self,
+        testbed: &Testbed,
+        call: &CallConfig,
+        room: &Measured,
+    ) -> Result<(), EmulationError> {
+        let (Some(host), Some(sfu), Some(runtime)) = (call.unit(), &call.sfu, &self.runtime) else {
+            return Ok(());
+        };
+        let failed = |what: String| EmulationError(format!("'{}': {what}", call.name));
+        let Some((_, janus)) = self.units.iter().find(|(at, _)| *at == host) else { return Ok(()) };
+        let socket = janus.connect(testbed.host(host)).map_err(failed)?;
+        let connection = runtime.block_on(Connection::open(socket, janus.secret().expose()));
+        let mut connection = connection.map_err(failed)?;
+        let (seat, role) = match sfu {
+            Sfu::Publish { bitrate } => {
+                let room = self.streams.len() as u64 + 1;
+                let wanted = wanted(call, room, bitrate.as_bps());
+                runtime.block_on(connection.request(&wanted)).map_err(failed)?;
+                let (is_up, _) = watch::channel(false);
+                self.streams.insert(call.name.clone(), Stream { room, is_up: is_up.clone() });
+                (Seat::Callee, Role::Publish { room, is_up })
+            }
+            Sfu::Forward { call: published } => {
+                let stream = self.streams.get(published);
+                let stream =
+                    stream.ok_or_else(|| failed(format!("'{published}' is not published")))?;
+                (
+                    Seat::Caller,
+                    Role::Subscribe { room: stream.room, is_up: stream.is_up.subscribe() },
+                )
+            }
+        };
+        let place = room.enter(seat).map_err(|refusal| failed(refusal.1))?;
+        // Its timer is made where there is a clock.
+        runtime.spawn(async move { Leg::new(place, connection, role).run().await });
+        Ok(())
+    }
+
+    /// Sees whether they run.
+    pub(super) fn look(&mut self) -> Result<(), EmulationError> {
+        self.units.iter_mut().try_for_each(|(_, janus)| janus.is_alive())
+    }
+
+    /// What runs where.
+    pub(super) fn notes(&self) -> Vec<(String, String)> {
+        let note = |(_, janus): &(HostId, Janus)| {
+            (format!("sfu.{}", janus.host()), janus.version().to_owned())
+        };
+        self.units.iter().map(note).collect()
+    }
+}
+
+impl Drop for Units {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// The request for a room for one stream.
+fn wanted(call: &CallConfig, room: u64, bitrate: u64) -> Value {
+    let codec =
+        call.video.as_ref().map(|video| video.encoder.codec).filter(|codec| *codec != Codec::Csv);
+    let codec = codec.map_or("vp8".to_owned(), |codec| codec.to_string());
+    json!({
+        "request": "create", "room": room, "permanent": false, "publishers": 1, "bitrate": bitrate,
+        "videocodec": codec, "audiocodec": "opus", "transport_wide_cc_ext": true, "fir_freq": 0,
+        "notify_joining": false, "record": false,
+    })
+}

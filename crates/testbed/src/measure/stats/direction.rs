@@ -1,0 +1,344 @@
+//! One direction of a call's video or audio, as a simulated call has it.
+
+use super::Collected;
+use super::grid::Grid;
+use super::object::{Object, Report};
+use sim::recording::{Column, Event, Kind, Points, StreamRecord};
+use std::collections::BTreeMap;
+use units::Time;
+
+/// How values of several objects of one kind, as the layers of simulcast, become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// A counter that only grows: summed; what an object that is gone, or begins anew, had counted
+    /// stays.
+    Counter,
+    /// A counter that may shrink, as `packetsLost` does when packets come late.
+    Balance,
+    /// Of now: summed.
+    Sum,
+    /// Of now: the greatest.
+    Greatest,
+    /// Of now: the greatest; 0 when it is told no more (libwebrtc `pc/rtc_stats_collector.cc` tells
+    /// framesPerSecond only above 0).
+    Pace,
+}
+use Rule::{Balance, Counter, Greatest, Pace, Sum};
+
+/// The member, the column, the rule.
+type Line = (&'static str, &'static str, Rule);
+
+#[rustfmt::skip]
+const OUTBOUND: &[Line] = &[
+    ("bytesSent", "bytesSent", Counter),
+    ("headerBytesSent", "headerBytesSent", Counter),
+    ("packetsSent", "packetsSent", Counter),
+    ("retransmittedPacketsSent", "retransmittedPacketsSent", Counter),
+    ("retransmittedBytesSent", "retransmittedBytesSent", Counter),
+    ("framesEncoded", "framesEncoded", Counter),
+    ("keyFramesEncoded", "keyFramesEncoded", Counter),
+    ("framesPerSecond", "framesPerSecondSent", Pace),
+    ("frameWidth", "frameWidthSent", Greatest),
+    ("frameHeight", "frameHeightSent", Greatest),
+    ("targetBitrate", "targetBitrate", Sum),
+];
+const PAIR: &[Line] = &[("availableOutgoingBitrate", "availableOutgoingBitrate", Sum)];
+const REMOTE: &[Line] = &[
+    ("roundTripTime", "roundTripTime", Greatest),
+    ("fractionLost", "fractionLost", Greatest),
+    ("packetsLost", "packetsLostReported", Balance),
+];
+#[rustfmt::skip]
+const INBOUND: &[Line] = &[
+    ("bytesReceived", "bytesReceived", Counter),
+    ("headerBytesReceived", "headerBytesReceived", Counter),
+    ("packetsReceived", "packetsReceived", Counter),
+    ("retransmittedPacketsReceived", "retransmittedPacketsReceived", Counter),
+    ("packetsLost", "packetsLost", Balance),
+    ("jitter", "jitter", Greatest),
+    ("framesReceived", "framesReceived", Counter),
+    ("framesDecoded", "framesDecoded", Counter),
+    ("keyFramesDecoded", "keyFramesDecoded", Counter),
+    ("framesPerSecond", "framesPerSecond", Pace),
+    ("frameWidth", "frameWidth", Greatest),
+    ("frameHeight", "frameHeight", Greatest),
+    ("freezeCount", "freezeCount", Counter),
+    ("totalFreezesDuration", "totalFreezesDuration", Counter),
+    ("jitterBufferDelay", "jitterBufferDelay", Counter),
+    ("nackCount", "nackCount", Counter),
+    ("pliCount", "pliCount", Counter),
+    ("fecPacketsReceived", "fecPacketsReceived", Counter),
+    ("fecBytesReceived", "fecBytesReceived", Counter),
+    ("fecPacketsDiscarded", "fecPacketsDiscarded", Counter),
+];
+
+/// Objects of one kind that are told apart, in a direction: simulcast has three, a renegotiation
+/// makes new ones. More are not counted.
+const MAX_OBJECTS: usize = 64;
+/// Points and events that are kept of a direction: a report every 50 ms for over half a day.
+const MAX_POINTS: usize = 1_000_000;
+/// Requests for key frames between two reports that become events each.
+const MAX_REQUESTS: f64 = 100.0;
+/// How far an object's own time may lie before that of its report and be believed, s; RTCP comes
+/// every second or so (RFC 3550 § 6.2).
+const OLDEST: f64 = 60.0;
+
+/// What was told of one direction.
+#[derive(Debug)]
+pub(super) struct Direction {
+    name: String,
+    pub(super) kind: Kind,
+    grid: Grid,
+    columns: Vec<Column>,
+    /// The newest value of each object's counters: by column and id.
+    counters: BTreeMap<(&'static str, String), Counted>,
+    reports: BTreeMap<String, Reported>,
+    round_trips: Vec<(Time, f64)>,
+    fractions: Vec<(Time, f64)>,
+    events: Vec<Event>,
+    heard: [bool; 2],
+}
+
+/// What an object had counted before it began anew, less what it had before the run, and since.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    before: f64,
+    newest: f64,
+}
+
+/// What distinguishes a new receiver report from one that was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Reported {
+    timestamp: f64,
+    measurements: f64,
+}
+
+impl Direction {
+    pub(super) fn new(name: String, kind: Kind, grid: Grid) -> Self {
+        Self {
+            name,
+            kind,
+            grid,
+            columns: Vec::new(),
+            counters: BTreeMap::new(),
+            reports: BTreeMap::new(),
+            round_trips: Vec::new(),
+            fractions: Vec::new(),
+            events: Vec::new(),
+            heard: [false; 2],
+        }
+    }
+
+    /// Takes a report of the sender.
+    pub(super) fn sent(&mut self, report: &Report<'_>) {
+        let outbound = self.of(report, "outbound-rtp");
+        if outbound.is_empty() {
+            return;
+        }
+        self.heard[0] = true;
+        self.columns(report, &outbound, OUTBOUND);
+        if self.kind == Kind::Video {
+            let pair: Vec<_> = report.selected_pair().into_iter().collect();
+            self.columns(report, &pair, PAIR);
+            self.media_packets(report);
+        }
+        let remote = self.of(report, "remote-inbound-rtp");
+        self.columns(report, &remote, REMOTE);
+        remote.iter().for_each(|object| self.reported(report, object));
+    }
+
+    /// Takes a report of the receiver.
+    pub(super) fn received(&mut self, report: &Report<'_>) {
+        let inbound = self.of(report, "inbound-rtp");
+        if inbound.is_empty() {
+            return;
+        }
+        self.heard[1] = true;
+        let before =
+            ["freezeCount", "totalFreezesDuration", "pliCount"].map(|column| self.total(column));
+        self.columns(report, &inbound, INBOUND);
+        let [freezes, frozen, requests] = before;
+        // A freeze is told at its end; two between two reports are told as one, as long as both.
+        if self.total("freezeCount") > freezes {
+            self.event(report.at, "freeze", self.total("totalFreezesDuration") - frozen);
+        }
+        let mut left = (self.total("pliCount") - requests).min(MAX_REQUESTS);
+        while left >= 1.0 {
+            self.event(report.at, "keyFrameRequest", 1.0);
+            left -= 1.0;
+        }
+    }
+
+    /// The objects of a type and of this kind of media.
+    fn of<'a>(&self, report: &Report<'a>, kind: &str) -> Vec<Object<'a>> {
+        let fits =
+            |object: &Object<'_>| object.kind == kind && object.media() == Some(self.kind.as_str());
+        report.objects().filter(fits).take(MAX_OBJECTS).collect()
+    }
+
+    fn columns(&mut self, report: &Report<'_>, objects: &[Object<'_>], lines: &[Line]) {
+        for &(member, column, rule) in lines {
+            let told: Vec<(&str, f64)> = objects
+                .iter()
+                .filter_map(|object| Some((object.id, object.number(member)?)))
+                .collect();
+            let begun = || self.columns.iter().any(|known| known.name == column);
+            let stopped = rule == Pace && !objects.is_empty() && begun();
+            if told.is_empty() && !stopped {
+                continue;
+            }
+            let values = told.iter().map(|(_, value)| *value);
+            let value = match rule {
+                Sum => values.sum(),
+                Greatest => values.fold(f64::NEG_INFINITY, f64::max),
+                Pace => values.fold(0.0, f64::max),
+                Counter | Balance => {
+                    let before = |value: f64| if report.is_before { -value } else { 0.0 };
+                    told.iter().for_each(|(id, value)| {
+                        self.count(column, id, *value, rule, before(*value));
+                    });
+                    self.total(column)
+                }
+            };
+            self.place(report, column, value);
+        }
+    }
+
+    fn count(&mut self, column: &'static str, id: &str, value: f64, rule: Rule, before: f64) {
+        let key = (column, id.to_owned());
+        let full = self.objects(column).count() >= MAX_OBJECTS;
+        if full && !self.counters.contains_key(&key) {
+            return;
+        }
+        let counted = self.counters.entry(key).or_insert(Counted { before, newest: 0.0 });
+        if rule == Counter && value < counted.newest {
+            counted.before += counted.newest;
+        }
+        counted.newest = value;
+    }
+
+    fn objects(&self, column: &'static str) -> impl Iterator<Item = &Counted> {
+        let from = (column, String::new());
+        self.counters
+            .range(from..)
+            .take_while(move |((name, _), _)| *name == column)
+            .map(|(_, counted)| counted)
+    }
+
+    fn total(&self, column: &'static str) -> f64 {
+        self.objects(column).map(|counted| counted.before + counted.newest).sum()
+    }
+
+    /// Packets of media the first time they are sent (own).
+    fn media_packets(&mut self, report: &Report<'_>) {
+        let is_told = |name| self.counters.keys().any(|(column, _)| *column == name);
+        if is_told("packetsSent") && is_told("retransmittedPacketsSent") {
+            let media = self.total("packetsSent") - self.total("retransmittedPacketsSent");
+            self.place(report, "mediaPacketsSent", media);
+        }
+    }
+
+    fn place(&mut self, report: &Report<'_>, name: &'static str, value: f64) {
+        let Some(index) = report.index else { return };
+        let samples = self.grid.samples();
+        let place =
+            self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+                self.columns.push(Column { name, values: vec![f64::NAN; samples] });
+                self.columns.len() - 1
+            });
+        self.columns[place].values[index] = value;
+    }
+
+    /// Points of a receiver report that was not seen before.
+    fn reported(&mut self, report: &Report<'_>, object: &Object<'_>) {
+        let now = Reported {
+            timestamp: object.number("timestamp").unwrap_or(0.0),
+            measurements: object.number("roundTripTimeMeasurements").unwrap_or(-1.0),
+        };
+        if self.reports.len() >= MAX_OBJECTS && !self.reports.contains_key(object.id) {
+            return;
+        }
+        let before = self.reports.insert(object.id.to_owned(), now).unwrap_or_default();
+        if before == now || self.fractions.len().max(self.round_trips.len()) >= MAX_POINTS {
+            return;
+        }
+        let at = self.time_of(report, now.timestamp);
+        if let Some(fraction) = object.number("fractionLost") {
+            self.fractions.push((at, fraction));
+        }
+        // A report without a new measurement repeats the last one; a browser that does not count
+        // them is believed.
+        let is_measured = now.measurements < 0.0 || now.measurements > before.measurements;
+        if let Some(value) =
+            object.number("roundTripTime").filter(|value| *value >= 0.0 && is_measured)
+        {
+            self.round_trips.push((at, value));
+        }
+    }
+
+    /// When a report of the other end came in, if its time can be believed.
+    fn time_of(&self, report: &Report<'_>, timestamp: f64) -> Time {
+        let at = self.grid.time(timestamp).filter(|at| *at <= report.at);
+        let is_near = |at: &Time| report.at.saturating_since(*at).as_secs_f64() <= OLDEST;
+        at.filter(is_near).unwrap_or(report.at)
+    }
+
+    fn event(&mut self, at: Time, what: &'static str, value: f64) {
+        if self.events.len() < MAX_POINTS {
+            self.events.push(Event { at, stream: self.name.clone(), what, value });
+        }
+    }
+
+    /// Adds the record, which is there if it was to be or if anything was told.
+    pub(super) fn finish(
+        mut self,
+        active: (Time, Time),
+        wanted: bool,
+        silent: [bool; 2],
+        collected: &mut Collected,
+    ) {
+        if !wanted && !self.carried() {
+            return;
+        }
+        let ends = [(self.heard[0], "sender"), (self.heard[1], "receiver")];
+        for ((_, end), _) in
+            ends.iter().zip(silent).filter(|((heard, _), silent)| !heard && !silent)
+        {
+            collected.warnings.push(format!("{} has no statistics of its {end}", self.name));
+        }
+        for column in &mut self.columns {
+            for (index, value) in column.values.iter_mut().enumerate() {
+                let at = self.grid.sample_time(index);
+                if at <= active.0 || at > active.1 {
+                    *value = f64::NAN;
+                }
+            }
+        }
+        self.columns.retain(|column| column.values.iter().any(|value| !value.is_nan()));
+        let within = |at: Time| at > active.0 && at <= active.1;
+        for points in [&mut self.round_trips, &mut self.fractions] {
+            points.retain(|(at, _)| within(*at));
+            points.sort_by_key(|(at, _)| *at);
+        }
+        self.events.retain(|event| within(event.at));
+        let points = vec![
+            Points { name: "roundTripTime", values: self.round_trips },
+            Points { name: "fractionLost", values: self.fractions },
+        ];
+        collected.events.extend(self.events);
+        collected.streams.push(StreamRecord {
+            name: self.name,
+            kind: self.kind,
+            active,
+            columns: self.columns,
+            points,
+        });
+    }
+
+    /// Whether anything was sent or received.
+    fn carried(&self) -> bool {
+        ["packetsSent", "bytesSent", "packetsReceived", "bytesReceived"]
+            .iter()
+            .any(|name| self.total(name) > 0.0)
+    }
+}

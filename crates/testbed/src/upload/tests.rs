@@ -1,0 +1,231 @@
+use super::*;
+use socket2::{Domain, Socket, Type};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::Bytes;
+
+fn client(port: u16, source: TcpSource) -> Client {
+    Client {
+        server: "127.0.0.1".into(),
+        port,
+        congestion_control: None,
+        dscp: Dscp::EF,
+        source,
+        duration: Some(Duration::from_secs(20)),
+        interval: Duration::from_millis(10),
+    }
+}
+
+fn event(line: &Line) -> Option<&EventLine> {
+    match line {
+        Line::Event(event) => Some(event),
+        _ => None,
+    }
+}
+
+/// What the client and the server tell while `work` runs against a server.
+fn beside_a_server<T>(work: impl FnOnce(u16) -> T) -> (T, Vec<Line>) {
+    let (stop, lines) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let server =
+        Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_millis(10) };
+    let tell = |line: &Line| {
+        lines.lock().unwrap().push(line.clone());
+        Ok(())
+    };
+    let port = || loop {
+        let lines = lines.lock().unwrap();
+        if let Some(listening) = lines.first().and_then(event) {
+            let address: SocketAddr = listening.address.as_deref().unwrap().parse().unwrap();
+            break address.port();
+        }
+        drop(lines);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    };
+    let result = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| serve(&server, &stop, &tell));
+        let result = work(port());
+        stop.store(true, Ordering::Relaxed);
+        thread.join().unwrap().unwrap();
+        result
+    });
+    (result, lines.into_inner().unwrap())
+}
+
+fn run(client: &Client) -> (Result<Outcome, UploadError>, Vec<Line>) {
+    let mut lines = Vec::new();
+    let result = upload(client, &AtomicBool::new(false), &mut |line| {
+        lines.push(line.clone());
+        Ok(())
+    });
+    (result, lines)
+}
+
+#[test]
+fn an_upload_of_a_size_is_complete_when_the_server_has_it_all() {
+    let source = TcpSource::Finite(Bytes::new(3_000_000));
+    let ((result, told), served) = beside_a_server(|port| run(&client(port, source)));
+    let outcome = result.unwrap();
+    let newest = outcome.newest.unwrap();
+    assert_eq!((outcome.ending, newest.bytes_acknowledged), (Ending::Completed, 3_000_000));
+    assert!(newest.bytes_sent >= 3_000_000 && newest.packets_sent > 10, "{newest:?}");
+    let (first, last) = (event(&told[0]).unwrap(), event(told.last().unwrap()).unwrap());
+    assert_eq!((first.event, last.event), ("connected", "completed"));
+    let done = served.iter().filter_map(event).find(|event| event.event == "completed").unwrap();
+    assert_eq!((&done.peer, done.value), (&first.address, Some(Value::Count(3_000_000))));
+}
+
+#[test]
+fn what_has_no_end_is_cut_off_when_its_time_is_over() {
+    for source in [
+        TcpSource::Endless,
+        TcpSource::OnOff { on: Duration::from_millis(20), off: Duration::from_millis(30) },
+    ] {
+        let duration = Some(Duration::from_millis(200));
+        let ((result, told), served) =
+            beside_a_server(|port| run(&Client { duration, ..client(port, source) }));
+        let outcome = result.unwrap();
+        assert_eq!(outcome.ending, Ending::CutOff);
+        assert!(outcome.time < Duration::from_secs(5) && outcome.newest.unwrap().bytes_sent > 0);
+        assert_eq!(event(told.last().unwrap()).unwrap().event, "ended");
+        assert!(served.iter().filter_map(event).any(|event| event.event == "incomplete"));
+    }
+}
+
+#[test]
+fn a_pause_is_kept() {
+    let source = TcpSource::OnOff { on: Duration::from_millis(50), off: Duration::from_secs(100) };
+    let duration = Some(Duration::from_millis(400));
+    let ((_, told), _) = beside_a_server(|port| run(&Client { duration, ..client(port, source) }));
+    let sent: Vec<u64> = told
+        .iter()
+        .filter_map(
+            |line| if let Line::Sender(sample) = line { Some(sample.bytes_sent) } else { None },
+        )
+        .collect();
+    assert!(
+        sent[sent.len() - 1] > 0 && sent[sent.len() - 1] == sent[sent.len() * 3 / 4],
+        "{sent:?}"
+    );
+}
+
+#[test]
+fn nobody_there_is_said_after_the_time_that_a_server_needs_to_start() {
+    // Bound, so that nobody else is given the port meanwhile, and not listening.
+    let silent = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    silent.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    let port = silent.local_addr().unwrap().as_socket().unwrap().port();
+    let error = run(&client(port, TcpSource::Endless)).0.unwrap_err();
+    assert!(matches!(error, UploadError::Broken(_)), "{error}");
+    assert!(error.to_string().contains(&format!("cannot connect to 127.0.0.1:{port}")), "{error}");
+}
+
+/// The error of a client whose server does `serve` to it.
+fn against(serve: impl FnOnce(TcpStream) + Send) -> (String, Vec<Line>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::scope(|scope| {
+        scope.spawn(|| serve(listener.accept().unwrap().0));
+        let (result, lines) = run(&client(port, TcpSource::Finite(Bytes::new(300_000))));
+        (result.unwrap_err().to_string(), lines)
+    })
+}
+
+#[test]
+fn a_broken_connection_is_said_in_one_line() {
+    // The client may leave first.
+    let read_all = |stream: &mut TcpStream| drop(stream.read_to_end(&mut Vec::new()));
+    let (error, lines) = against(drop);
+    assert!(error.contains("broke after"), "{error}");
+    assert_eq!(event(lines.last().unwrap()).unwrap().event, "incomplete");
+    let (error, _) = against(|mut stream| {
+        stream.write_all(b"refused: 1000 clients are there already\n").unwrap();
+    });
+    assert!(error.contains("the server refused: 1000 clients"), "{error}");
+    let (error, _) = against(|mut stream| {
+        read_all(&mut stream);
+        stream.write_all(b"received 5\n").unwrap();
+    });
+    assert!(error.contains("received 5 of 300000 bytes"), "{error}");
+    let (error, _) = against(|mut stream| {
+        stream.write_all(&[b'x'; 4_000]).unwrap();
+        read_all(&mut stream);
+    });
+    assert!(error.contains("is not 'weir upload server'"), "{error}");
+    let (error, _) = against(|mut stream| {
+        read_all(&mut stream);
+        stream.shutdown(Shutdown::Both).unwrap();
+    });
+    assert!(error.contains("the server ended the connection"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_had_is_named() {
+    let base = client(9, TcpSource::Endless);
+    let unknown = Client { congestion_control: Some("cubik".into()), ..base.clone() };
+    let error = run(&unknown).0.unwrap_err();
+    assert!(matches!(error, UploadError::Input(_)), "{error}");
+    assert!(
+        error.to_string().contains("/proc/sys/net/ipv4/tcp_available_congestion_control says: "),
+        "{error}"
+    );
+    let nowhere = Client { server: "no such host".into(), ..base };
+    assert!(matches!(run(&nowhere).0, Err(UploadError::Input(_))));
+    assert!(
+        dscp("64").is_err() && dscp("ef").unwrap() == Dscp::EF && dscp("8").unwrap() == Dscp(8)
+    );
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_both() {
+    let gone = |_: &Line| Err(io::Error::from(io::ErrorKind::BrokenPipe));
+    let server =
+        Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_secs(1) };
+    let never = AtomicBool::new(false);
+    assert!(matches!(serve(&server, &never, &gone), Err(UploadError::Output(_))));
+    let (result, _) = beside_a_server(|port| {
+        upload(&client(port, TcpSource::Endless), &AtomicBool::new(false), &mut |line| gone(line))
+    });
+    assert!(matches!(result, Err(UploadError::Output(_))));
+}
+
+#[test]
+fn what_is_told_becomes_the_columns_of_a_simulated_flow() {
+    let source = TcpSource::Finite(Bytes::new(2_000_000));
+    let start = socket::now();
+    let ((result, told), served) = beside_a_server(|port| run(&client(port, source)));
+    let json = |lines: &[Line]| -> String {
+        lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
+    };
+    let upload = experiment::Upload {
+        to: net::HostId(1),
+        port: PORT,
+        source,
+        congestion_control: None,
+        dscp: Dscp::EF,
+    };
+    let program = experiment::Program {
+        name: "up".into(),
+        host: net::HostId(0),
+        start: units::Time::ZERO,
+        stop: units::Time::from_secs(30),
+        kind: experiment::ProgramKind::Upload(upload),
+    };
+    let grid = transcript::Grid {
+        start,
+        interval: Duration::from_secs(10),
+        duration: Duration::from_secs(30),
+    };
+    let (told, served) = (json(&told), json(&served));
+    let made = transcript::read(&program, told.as_bytes(), served.as_bytes(), &grid).unwrap();
+    let first = |name: &str| made.record.column(name).unwrap()[0];
+    assert_eq!((first("bytesAcknowledged"), first("bytesReceived")), (2e6, 2e6));
+    assert!(
+        first("bytesSent") >= 2e6
+            && first("packetsReceived") > 0.0
+            && first("congestionWindow") > 0.0
+    );
+    assert_eq!((made.skipped, made.events.len(), made.events[0].what), (0, 1, "completed"));
+    assert!((made.events[0].value - result.unwrap().time.as_secs_f64()).abs() < 1e-6);
+}
