@@ -1,17 +1,34 @@
+#[cfg(not(all(feature = "server", feature = "testbed")))]
+mod absent;
 mod advise;
 mod compare;
+#[cfg(feature = "testbed")]
+mod real_time;
+#[cfg(feature = "server")]
 mod serve;
+#[cfg(feature = "testbed")]
 mod upload;
 
+#[cfg(not(all(feature = "server", feature = "testbed")))]
+pub(crate) use absent::Absent;
+#[cfg(not(feature = "server"))]
+pub(crate) use absent::Absent as Serve;
+#[cfg(not(feature = "testbed"))]
+pub(crate) use absent::{
+    Absent as Emulate, Absent as Fit, Absent as Import, Absent as Measure, Absent as Upload,
+};
 pub(crate) use advise::Advise;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use compare::Compare;
 use document::FileError;
 use experiment::Experiment;
+#[cfg(feature = "testbed")]
+pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs};
+#[cfg(feature = "server")]
 pub(crate) use serve::Serve;
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+#[cfg(feature = "testbed")]
 pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
 /// A laboratory for real-time congestion control: experiments on modelled networks, and the
@@ -258,104 +275,6 @@ pub(crate) struct Export {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  weir import webrtc_internals_dump.gz --store runs.sqlite
-  weir import dump.json --store runs.sqlite --name office/monday")]
-pub(crate) struct Import {
-    /// What 'Create a WebRTC-Internals dump' saved, packed with gzip or not
-    #[arg(value_name = "DUMP")]
-    pub(crate) dump: PathBuf,
-    /// The store, a SQLite file, which is made if it is not there
-    #[arg(long, value_name = "FILE")]
-    pub(crate) store: PathBuf,
-    /// The experiment that it is stored as a run of [default: the file's name]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  weir emulate my-experiment.toml                          its programs and TCP flows, for real
-  weir emulate my-experiment.toml --host alice -- ping bob
-  weir emulate my-experiment.toml -- bash                  a shell on the first host
-  weir emulate janczukowicz-2017/adsl-ct --cell 'config=FQ Codel' --compare
-  weir emulate my-experiment.toml --control s & weir control s set alice.up rate 500kbit/s
-
-Exit code: that of COMMAND; 0; 1 if a program failed or the machine could not keep up; 2 for bad input; 130 after Ctrl-C.")]
-pub(crate) struct Emulate {
-    /// An experiment's name (see 'weir list') or file
-    #[arg(value_name = "NAME|FILE")]
-    pub(crate) experiment: String,
-    /// Run this on a host, with this terminal; the emulation lasts as long as it does
-    #[arg(value_name = "COMMAND", last = true, conflicts_with = "compare")]
-    pub(crate) command: Vec<OsString>,
-    /// The host of COMMAND [default: the first]
-    #[arg(long, value_name = "NAME", requires = "command")]
-    pub(crate) host: Option<String>,
-    /// Run a line for 'sh -c' on a host, for as long as the run lasts; repeatable
-    #[arg(long, value_name = "HOST=LINE", value_parser = key_value)]
-    pub(crate) run: Vec<(String, String)>,
-    #[command(flatten)]
-    pub(crate) real_time: RealTimeArgs,
-}
-
-/// What every command that runs in real time takes.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct RealTimeArgs {
-    /// Only the cells of the grid with this value; repeatable
-    #[arg(long, value_name = "AXIS=VALUE", value_parser = key_value)]
-    pub(crate) cell: Vec<(String, String)>,
-    #[command(flatten)]
-    pub(crate) chosen: Chosen,
-    /// Listen on this Unix socket for changes while it runs (see 'weir control')
-    #[arg(long, value_name = "SOCKET")]
-    pub(crate) control: Option<PathBuf>,
-    /// Capture the packets of each host's interface into DIR/HOST.pcapng; of several runs each has
-    /// a folder there
-    #[arg(long, value_name = "DIR")]
-    pub(crate) pcap: Option<PathBuf>,
-    /// Write what each program says into DIR/NAME.log; of several runs each has a folder there
-    #[arg(long, value_name = "DIR")]
-    pub(crate) logs: Option<PathBuf>,
-    /// Simulate the same too, of calls and flows what really ran, and say how much they differ
-    #[arg(long)]
-    pub(crate) compare: bool,
-    /// Keep every run in this store, a SQLite file, which is made if it is not there
-    #[arg(long, value_name = "FILE")]
-    pub(crate) store: Option<PathBuf>,
-    /// One JSON object a line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Neither progress nor what the programs say
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  weir measure jansen-2016/limited-bandwidth --quick             a minute a cell, with Chromium
-  weir measure jansen-2016/limited-bandwidth --endpoint client2=firefox
-  weir measure janczukowicz-2017/adsl-ct --cell 'config=FQ Codel' --quick --compare
-  weir measure my-experiment.toml --store runs.sqlite && weir report --from runs.sqlite -o report.html
-
-Needs root, Chromium with its driver, or Firefox with geckodriver, and ffmpeg: 'weir doctor' looks for them.
-Exit code: 0; 1 if a run or a program failed or the machine could not keep up; 2 for bad input; 130 after Ctrl-C.")]
-pub(crate) struct Measure {
-    /// An experiment's name (see 'weir list') or file
-    #[arg(value_name = "NAME|FILE")]
-    pub(crate) experiment: String,
-    /// What every host calls with, or one: chromium, firefox, peer (native, under the call's
-    /// controller), rtc or str0m (under their own); repeatable
-    #[arg(long, alias = "browser", value_name = "[HOST=]ENDPOINT")]
-    pub(crate) endpoint: Vec<String>,
-    #[command(flatten)]
-    pub(crate) real_time: RealTimeArgs,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
   weir control s set alice.up rate 500kbit/s     also delay 25ms, loss 1%; rate unlimited
   weir control s show
   weir control s stop")]
@@ -393,21 +312,4 @@ pub(crate) struct Doctor {
     /// One JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  weir fit --source holiday.mp4 --rates 500,1500")]
-pub(crate) struct Fit {
-    /// A video to encode instead of the generated scenes: anything that ffmpeg reads
-    #[arg(long, value_name = "FILE")]
-    pub(crate) source: Option<PathBuf>,
-    /// Seconds of each scene
-    #[arg(long, value_name = "N")]
-    pub(crate) seconds: Option<u32>,
-    /// Rates in kbit/s
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    pub(crate) rates: Vec<u32>,
-    /// Print the constants as Rust, as the program's own are kept
-    #[arg(long)]
-    pub(crate) rust: bool,
 }

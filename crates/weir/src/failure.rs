@@ -57,6 +57,7 @@ impl From<io::Error> for Failure {
     }
 }
 
+#[cfg(feature = "testbed")]
 impl From<testbed::upload::UploadError> for Failure {
     fn from(error: testbed::upload::UploadError) -> Self {
         match error {
@@ -81,13 +82,14 @@ from_errors!(
     document::FileError,
     lab::claims::UnknownClaim,
     lab::claims::BaselineError,
-    testbed::emulate::EmulationError,
     store::export::ExportError,
-    testbed::fit::FitError,
     report::PlotError,
     store::StoreError,
     serde_json::Error
 );
+
+#[cfg(feature = "testbed")]
+from_errors!(testbed::emulate::EmulationError, testbed::fit::FitError);
 
 /// Help and version go to standard output, mistakes to standard error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {

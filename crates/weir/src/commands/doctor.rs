@@ -1,3 +1,6 @@
+#[cfg(feature = "testbed")]
+mod testbed;
+
 use crate::cli::Doctor;
 use crate::failure::Failure;
 use crate::output::{Output, table};
@@ -9,9 +12,6 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use sysinfo::{Disks, System};
-use testbed::emulate::Ability;
-use testbed::measure::browser::Program;
-use testbed::measure::{relay, sfu};
 
 /// Something that the machine has or lacks.
 #[derive(Serialize)]
@@ -97,8 +97,17 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
 }
 
 fn findings() -> Vec<Finding> {
-    // First: where there is no root it needs a process of one thread.
-    let abilities = testbed::emulate::abilities();
+    // First, because without root this check needs a process with a single thread.
+    #[cfg(feature = "testbed")]
+    let real = testbed::findings();
+    #[cfg(not(feature = "testbed"))]
+    let real = [Finding {
+        what: "testbed",
+        status: Health::Missing,
+        found: "not in this build".to_owned(),
+        needed_for: "weir emulate, weir measure, weir upload, weir import, weir fit, weir serve",
+        suggestion: "make build",
+    }];
     let good = |what, found, needed_for| Finding {
         what,
         status: Health::Good,
@@ -113,10 +122,7 @@ fn findings() -> Vec<Finding> {
         disk(),
     ];
     findings.extend(TOOLS.iter().map(tool));
-    findings.extend(Program::ALL.map(browser));
-    findings.push(coturn());
-    findings.push(janus());
-    findings.extend(abilities.into_iter().map(ability));
+    findings.extend(real);
     findings
 }
 
@@ -148,45 +154,6 @@ fn disk() -> Finding {
 fn tool(tool: &Tool) -> Finding {
     let path = tool.names.iter().find_map(|name| which::which(name).ok());
     program(path.as_deref(), tool)
-}
-
-/// A browser or its driver, looked for as a measurement does.
-fn browser(wanted: Program) -> Finding {
-    let needed_for = match wanted {
-        Program::Chromium => "weir measure; looking at reports as pictures",
-        _ => "weir measure",
-    };
-    let tool = Tool {
-        names: wanted.names(),
-        version: "--version",
-        needed_for,
-        suggestion: wanted.suggestion(),
-    };
-    program(wanted.find().as_deref(), &tool)
-}
-
-/// The media relay, looked for as a measurement does.
-fn coturn() -> Finding {
-    let needed_for = "measured calls with a relay";
-    let tool = Tool {
-        names: &[relay::PROGRAM.name],
-        version: "--version",
-        needed_for,
-        suggestion: relay::PROGRAM.suggestion,
-    };
-    program(relay::PROGRAM.find().as_deref(), &tool)
-}
-
-/// The forwarding unit, looked for as a measurement does.
-fn janus() -> Finding {
-    let needed_for = "conferences with topology = \"sfu\"";
-    let tool = Tool {
-        names: &[sfu::PROGRAM.name],
-        version: "--help",
-        needed_for,
-        suggestion: sfu::PROGRAM.suggestion,
-    };
-    program(sfu::PROGRAM.find().as_deref(), &tool)
 }
 
 fn program(path: Option<&Path>, tool: &Tool) -> Finding {
@@ -227,20 +194,4 @@ fn version(path: &Path, argument: &str) -> io::Result<String> {
     let mut said = Vec::new();
     child.stdout.take().map(|mut pipe| pipe.read_to_end(&mut said)).transpose()?;
     Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned())
-}
-
-/// What an emulation uses, tried.
-fn ability(ability: Ability) -> Finding {
-    let there = ability.found.is_ok();
-    let needed_for = match ability.what {
-        "network namespaces" | "TUN devices" => "weir emulate, weir measure",
-        _ => "weir emulate",
-    };
-    Finding {
-        what: ability.what,
-        status: if there { Health::Good } else { Health::Missing },
-        found: ability.found.unwrap_or_else(|said| said),
-        needed_for,
-        suggestion: if there { "" } else { ability.mend },
-    }
 }

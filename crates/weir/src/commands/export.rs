@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use store::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
 use store::{Filter, Store, StoreError, StoredRun};
-use testbed::measure::internals;
 
 pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args
@@ -32,12 +31,7 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(path) = &args.webrtc_internals {
-        let [run] = runs.as_slice() else {
-            return Err(Failure::new("--webrtc-internals writes one run; name it by its number"));
-        };
-        let recording = store.recording(run.id)?;
-        to_file(path, |file| internals::write(&run.meta, &recording, file))?;
-        return Ok(ExitCode::SUCCESS);
+        return dump(path, &store, &runs);
     }
     let keys = parameters(runs.iter().map(|run| &run.meta));
     let recording = |run: &StoredRun| {
@@ -66,4 +60,20 @@ pub(super) fn chosen(store: &Store, ids: &[i64]) -> Result<Vec<StoredRun>, Store
     } else {
         ids.iter().map(|id| store.run(*id)).collect()
     }
+}
+
+/// Writes one measured run as a dump of chrome://webrtc-internals.
+#[cfg(feature = "testbed")]
+fn dump(path: &Path, store: &Store, runs: &[StoredRun]) -> Result<ExitCode, Failure> {
+    let [run] = runs else {
+        return Err(Failure::new("--webrtc-internals writes one run; name it by its number"));
+    };
+    let recording = store.recording(run.id)?;
+    to_file(path, |file| testbed::measure::internals::write(&run.meta, &recording, file))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(not(feature = "testbed"))]
+fn dump(_: &Path, _: &Store, _: &[StoredRun]) -> Result<ExitCode, Failure> {
+    Err(Failure::new("this build cannot write dumps of webrtc-internals; 'make build' adds it"))
 }

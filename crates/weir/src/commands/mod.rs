@@ -1,20 +1,36 @@
+#[cfg(not(all(feature = "server", feature = "testbed")))]
+mod absent;
 pub(crate) mod advise;
 pub(crate) mod compare;
 pub(crate) mod control;
 pub(crate) mod doctor;
+#[cfg(feature = "testbed")]
 pub(crate) mod emulate;
 pub(crate) mod export;
+#[cfg(feature = "testbed")]
 pub(crate) mod fit;
+#[cfg(feature = "testbed")]
 pub(crate) mod import;
 pub(crate) mod list;
+#[cfg(feature = "testbed")]
 pub(crate) mod measure;
+#[cfg(feature = "testbed")]
 mod real_time;
 pub(crate) mod report;
 pub(crate) mod run;
+#[cfg(feature = "server")]
 pub(crate) mod serve;
 pub(crate) mod tc;
+#[cfg(feature = "testbed")]
 pub(crate) mod upload;
 pub(crate) mod verify;
+
+#[cfg(not(feature = "server"))]
+pub(crate) use absent as serve;
+#[cfg(not(feature = "testbed"))]
+pub(crate) use {
+    absent as emulate, absent as fit, absent as import, absent as measure, absent as upload,
+};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
