@@ -34,7 +34,7 @@ pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 /// A laboratory for real-time congestion control: experiments on modelled networks, and the
 /// published claims that they test.
 #[derive(Debug, Parser)]
-#[command(name = "weir", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "weir", version = env!("WEIR_VERSION"), arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -84,6 +84,10 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes
     Fit(Fit),
+    /// Print a script that completes commands and options in a shell
+    Completions(Completions),
+    /// Write a manual page for each command
+    Man(Man),
 }
 
 #[derive(Args, Debug)]
@@ -312,4 +316,23 @@ pub(crate) struct Doctor {
     /// One JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir completions bash > ~/.local/share/bash-completion/completions/weir
+  weir completions zsh > ~/.zfunc/_weir")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  weir man -o ~/.local/share/man/man1 && man weir-run")]
+pub(crate) struct Man {
+    /// The folder for the pages, which is made if it does not exist
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: PathBuf,
 }

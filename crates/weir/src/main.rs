@@ -1,4 +1,9 @@
-//! The command line of Weir: thin, the work is in `lab`.
+//! The command line of Weir. It is thin: the work is done by the other crates.
+
+#![cfg_attr(
+    not(feature = "testbed"),
+    expect(dead_code, reason = "shared with the commands that run in real time")
+)]
 
 mod cli;
 mod commands;
@@ -34,6 +39,8 @@ fn main() -> ExitCode {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Fit(args) => commands::fit::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     };
     result.unwrap_or_else(Failure::report)
 }

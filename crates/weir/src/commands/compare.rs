@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.output {
         let sections = comparisons.iter().map(Comparison::section).collect();
         let facts = vec![
-            ("weir".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+            ("weir".to_owned(), env!("WEIR_VERSION").to_owned()),
             (
                 "runs".to_owned(),
                 format!("{}, {} simulated besides", super::report::made(&runs), summary.done),

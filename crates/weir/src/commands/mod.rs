@@ -1,7 +1,8 @@
 #[cfg(not(all(feature = "server", feature = "testbed")))]
-mod absent;
+pub(crate) mod absent;
 pub(crate) mod advise;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod control;
 pub(crate) mod doctor;
 #[cfg(feature = "testbed")]
@@ -12,6 +13,7 @@ pub(crate) mod fit;
 #[cfg(feature = "testbed")]
 pub(crate) mod import;
 pub(crate) mod list;
+pub(crate) mod man;
 #[cfg(feature = "testbed")]
 pub(crate) mod measure;
 #[cfg(feature = "testbed")]

@@ -156,7 +156,7 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts =
-        vec![fact("weir", env!("CARGO_PKG_VERSION").to_owned()), fact("runs", runs.to_string())];
+        vec![fact("weir", env!("WEIR_VERSION").to_owned()), fact("runs", runs.to_string())];
     facts.extend(
         chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))),
     );
