@@ -4,25 +4,38 @@
 CARGO ?= cargo
 WEIR = target/release/weir
 
-.PHONY: demo test check lint unit fuzz bench build deps clean
+.PHONY: demo simulator test lint unit fuzz bench build deps clean
 
-demo: build ## The C claims with progress, the table, and a report that stands alone.
+demo: simulator ## The claims of one paper with progress, a table, and a report in one HTML file.
 	$(WEIR) verify carlucci-2017 --report weir-report.html; status=$$?; \
-	echo "Report: $(CURDIR)/weir-report.html"; test $$status -le 1
+	echo "Report: $(CURDIR)/weir-report.html"; \
+	$(WEIR) measure --help >/dev/null 2>&1 || \
+	echo "This build simulates. 'make build' adds weir emulate, measure, upload, import, fit and serve."; \
+	test $$status -le 1
 
-build:
+# Only what simulations need, unless the whole program is there already.
+simulator:
+	@features=--no-default-features; ! $(WEIR) measure --help >/dev/null 2>&1 || features=; \
+	$(CARGO) build --release --locked --package weir $$features
+
+build: ## The whole program, with browsers and servers.
 	$(CARGO) build --release --locked --package weir
 
 test: deps lint unit fuzz ## Everything that CI checks.
 
-# Tools that some tests use: tshark reads our captures, ffmpeg makes pictures for the codec fit and the calls, ip and tc make the kernel's
-# queues, browsers and their drivers call, npm checks the pages. Without apt or root those tests skip, with a line that says so.
+# Programs that some tests use: tshark reads captures, ffmpeg makes media, ip and tc make the
+# kernel's queues, browsers and their drivers call, npm checks the pages. Without apt or root the
+# tests that need them are skipped, with a line that says so.
 deps:
 	@./scripts/deps
 
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package weir --no-default-features --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+	./scripts/columns
+	./scripts/book
 	./scripts/licences
 	./scripts/pages
 
