@@ -20,6 +20,7 @@
 
 mod csv;
 mod file;
+#[cfg(feature = "parquet")]
 mod parquet;
 pub mod pcapng;
 mod table;
@@ -27,6 +28,7 @@ pub mod tcp;
 pub mod wire;
 
 pub use self::csv::{CsvTable, Layout, write_csv};
+#[cfg(feature = "parquet")]
 pub use self::parquet::{ParquetTable, write_parquet};
 pub use file::{ExportError, to_file, writable};
 pub use table::parameters;

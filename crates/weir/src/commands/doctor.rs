@@ -11,7 +11,6 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
-use sysinfo::{Disks, System};
 
 /// Something that the machine has or lacks.
 #[derive(Serialize)]
@@ -63,9 +62,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Between looks at whether it has.
 const TICK: Duration = Duration::from_millis(5);
 
-/// The least that the runs of the C claims with a store and a report need, rounded up.
-const MIN_DISK: u64 = 1 << 30;
-
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
     let mut out = Output::new();
     let findings = findings();
@@ -116,39 +112,10 @@ fn findings() -> Vec<Finding> {
         suggestion: "",
     };
     let cores = format!("{} cores", lab::runner::all_cores());
-    let mut findings = vec![
-        good("processor", cores, "runs, one a core"),
-        good("memory", memory(), "runs"),
-        disk(),
-    ];
-    findings.extend(TOOLS.iter().map(tool));
+    let mut findings = vec![good("processor", cores, "runs, one per core")];
     findings.extend(real);
+    findings.extend(TOOLS.iter().map(tool));
     findings
-}
-
-fn memory() -> String {
-    let Ok(mut system) = System::new() else { return "unknown".to_owned() };
-    system.refresh_memory();
-    format!("{} MB, {} MB free", system.total_memory() >> 20, system.available_memory() >> 20)
-}
-
-/// The space where the user stands.
-fn disk() -> Finding {
-    let here = std::env::current_dir().unwrap_or_default();
-    let disks = Disks::new_with_refreshed_list().ok();
-    let holds = |disk: &&sysinfo::Disk| here.starts_with(disk.mount_point());
-    let holding = disks.iter().flat_map(|disks| disks.iter()).filter(holds);
-    let free = holding
-        .max_by_key(|disk| disk.mount_point().as_os_str().len())
-        .map(sysinfo::Disk::available_space);
-    let enough = free.is_none_or(|free| free >= MIN_DISK);
-    Finding {
-        what: "disk",
-        status: if enough { Health::Good } else { Health::Missing },
-        found: free.map_or("unknown".to_owned(), |free| format!("{} MB free here", free >> 20)),
-        needed_for: "stores, exports, reports",
-        suggestion: if enough { "" } else { "free 1 GB, or work in another folder" },
-    }
 }
 
 fn tool(tool: &Tool) -> Finding {

@@ -1,9 +1,10 @@
 use super::{eprint, outputs_apart};
 use crate::cli::Export;
 use crate::failure::Failure;
+use sim::Recording;
 use std::path::Path;
 use std::process::ExitCode;
-use store::export::{CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv};
+use store::export::{CsvTable, ExportError, Layout, parameters, to_file, write_csv};
 use store::{Filter, Store, StoreError, StoredRun};
 
 pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
@@ -44,11 +45,7 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
             table.finish().map(drop)
         })?;
     } else if let Some(path) = &args.parquet {
-        to_file(path, |file| {
-            let mut table = ParquetTable::new(file, keys)?;
-            runs.iter().try_for_each(|run| table.add(run, &recording(run)?))?;
-            table.finish().map(drop)
-        })?;
+        write_parquet(path, keys, &runs, recording)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -76,4 +73,30 @@ fn dump(path: &Path, store: &Store, runs: &[StoredRun]) -> Result<ExitCode, Fail
 #[cfg(not(feature = "testbed"))]
 fn dump(_: &Path, _: &Store, _: &[StoredRun]) -> Result<ExitCode, Failure> {
     Err(Failure::new("this build cannot write dumps of webrtc-internals; 'make build' adds it"))
+}
+
+/// Writes runs as one Parquet table.
+#[cfg(feature = "parquet")]
+fn write_parquet(
+    path: &Path,
+    keys: Vec<String>,
+    runs: &[StoredRun],
+    recording: impl Fn(&StoredRun) -> Result<Recording, ExportError>,
+) -> Result<(), Failure> {
+    to_file(path, |file| {
+        let mut table = store::export::ParquetTable::new(file, keys)?;
+        runs.iter().try_for_each(|run| table.add(run, &recording(run)?))?;
+        table.finish().map(drop)
+    })?;
+    Ok(())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_parquet(
+    _: &Path,
+    _: Vec<String>,
+    _: &[StoredRun],
+    _: impl Fn(&StoredRun) -> Result<Recording, ExportError>,
+) -> Result<(), Failure> {
+    Err(Failure::new("this build cannot write Parquet; 'make build' adds it"))
 }

@@ -1,14 +1,46 @@
 //! The programs and abilities that real runs need.
 
 use super::{Finding, Health, Tool, program};
+use sysinfo::{Disks, System};
 use testbed::emulate::Ability;
 use testbed::measure::browser::Program;
 use testbed::measure::{relay, sfu};
 
+/// The least that the runs of the C claims with a store and a report need, rounded up.
+const MIN_DISK: u64 = 1 << 30;
+
 pub(super) fn findings() -> Vec<Finding> {
     let abilities = testbed::emulate::abilities();
     let programs = Program::ALL.map(browser).into_iter().chain([coturn(), janus()]);
-    programs.chain(abilities.into_iter().map(ability)).collect()
+    let machine = [memory(), disk()].into_iter();
+    machine.chain(programs).chain(abilities.into_iter().map(ability)).collect()
+}
+
+fn memory() -> Finding {
+    let found = System::new().map_or("unknown".to_owned(), |mut system| {
+        system.refresh_memory();
+        format!("{} MB, {} MB free", system.total_memory() >> 20, system.available_memory() >> 20)
+    });
+    Finding { what: "memory", status: Health::Good, found, needed_for: "runs", suggestion: "" }
+}
+
+/// The space where the user stands.
+fn disk() -> Finding {
+    let here = std::env::current_dir().unwrap_or_default();
+    let disks = Disks::new_with_refreshed_list().ok();
+    let holds = |disk: &&sysinfo::Disk| here.starts_with(disk.mount_point());
+    let holding = disks.iter().flat_map(|disks| disks.iter()).filter(holds);
+    let free = holding
+        .max_by_key(|disk| disk.mount_point().as_os_str().len())
+        .map(sysinfo::Disk::available_space);
+    let enough = free.is_none_or(|free| free >= MIN_DISK);
+    Finding {
+        what: "disk",
+        status: if enough { Health::Good } else { Health::Missing },
+        found: free.map_or("unknown".to_owned(), |free| format!("{} MB free here", free >> 20)),
+        needed_for: "stores, exports, reports",
+        suggestion: if enough { "" } else { "free 1 GB, or work in another folder" },
+    }
 }
 
 /// A browser or its driver, looked for as a measurement does.
