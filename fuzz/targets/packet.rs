@@ -2,7 +2,7 @@
 //! payload is lost.
 #![no_main]
 
-use emulator::{MTU, gathered, read_header};
+use emulator::{MTU, coalesce, read_header};
 use libfuzzer_sys::fuzz_target;
 use net::HostId;
 
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
             assert_eq!((seen.size.get(), seen.flow.src), (packet.len() as u64, HostId(0)));
         }
     }
-    let written = gathered(&packets);
+    let written = coalesce(&packets);
     assert!(written.len() <= packets.len());
     let bytes: usize = written.iter().map(|bytes| bytes.len() - HEADROOM).sum();
     let joined = packets.len() - written.len();

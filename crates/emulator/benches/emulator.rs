@@ -1,20 +1,20 @@
-//! The emulator's fidelity and speed beside the kernel's token buckets over a veth pair, in one
-//! table.
+//! Measures the fidelity and the speed of the emulator, and of the token buckets of the kernel over
+//! a veth pair, and prints one table.
 //!
 //! ```text
 //! cargo bench -p weir-emulator --bench emulator [-- --json]
 //! ```
 //!
-//! Needs root, /dev/net/tun, iperf3, tc and ethtool; without the rights it says so. Takes about two
-//! minutes. Sizes are those of IP packets; the kernel's disciplines count Ethernet's header too,
-//! and their figures are against what they are then set to.
+//! Needs root, /dev/net/tun, iperf3, tc and ethtool; without root it prints what is missing. Takes
+//! about two minutes. Sizes are those of IP packets. The disciplines of the kernel also count the
+//! Ethernet header; their figures are relative to the rate that this gives.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot be set up fails")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::rig::{Blind, Rig, delayed, line, pairs, settle};
+use common::rig::{NullObserver, Rig, delayed, line, pairs, settle};
 use common::stats::{median, quantile, slope};
 use common::traffic::{
     Arrival, Burst, HEADERS, PORT, Receiver, buffered, delays, machine_is_late, now, send,
@@ -37,7 +37,7 @@ fn main() {
     let tools = ["iperf3 -v", "tc -V", "ethtool --version", "ping -V", "chrt -V"];
     if let Some(tool) = tools.iter().find(|tool| words(tool).output().is_err()) {
         eprintln!(
-            "not measured: '{tool}' does not work; Debian has iperf3, iproute2, ethtool, iputils-ping and util-linux"
+            "not measured: '{tool}' does not work; install the Debian packages iperf3, iproute2, ethtool, iputils-ping and util-linux"
         );
         return;
     }
@@ -49,9 +49,9 @@ fn main() {
     many_hosts(&mut table);
 }
 
-// What is shown.
+// The table.
 
-/// Rows are shown as they come.
+/// Prints each row as soon as it is measured.
 struct Table {
     json: bool,
 }
@@ -66,7 +66,7 @@ impl Table {
 
     fn row(&mut self, figure: &str, of: &str, value: f64, unit: &str) {
         if self.json {
-            // The words have nothing to escape.
+            // The texts need no escaping.
             println!(r#"{{"figure":"{figure}","of":"{of}","value":{value},"unit":"{unit}"}}"#);
         } else {
             let digits = if unit == "% off" { 4 } else { 1 };
@@ -75,20 +75,20 @@ impl Table {
     }
 }
 
-// Two hosts, whatever joins them.
+// Two hosts, over the emulator or over a veth pair.
 
 /// Two hosts with a path from the first to the second.
 trait Path {
-    /// A command on one of them.
+    /// Starts a command on one of the hosts.
     fn spawn(&self, host: usize, command: Command) -> Child;
-    /// From the first, to the second's receiver.
+    /// A socket on the first host, connected to the receiver on the second.
     fn sender(&self) -> UdpSocket;
-    /// On the second.
+    /// The receiver on the second host.
     fn receiver(&self) -> UdpSocket;
 }
 
-/// A pair of an emulated network.
-struct Emulated<'a>(&'a Rig<Blind>, usize);
+/// One pair of hosts of an emulated network.
+struct Emulated<'a>(&'a Rig<NullObserver>, usize);
 
 impl Emulated<'_> {
     fn host(&self, number: usize) -> &Host {
@@ -121,14 +121,14 @@ impl Path for Veth {
 }
 
 const WEIR: &str = "weir";
-const BARE: &str = "veth";
+const VETH: &str = "veth";
 
-/// The kernel's disciplines with a rate, their names, and what they count of an IP packet's size
-/// besides.
+/// The rate-limiting disciplines of the kernel.
 const KERNEL: [&str; 2] = ["tbf burst 5kb", "htb"];
+/// The size of the Ethernet header, which the kernel counts in addition to the IP packet, bytes.
 const ETHERNET: u64 = 14;
 
-/// The script of a discipline.
+/// The tc script of a discipline.
 fn script(of: &str, rate: Bitrate) -> String {
     let bps = rate.as_bps();
     match of {
@@ -141,27 +141,28 @@ tc qdisc add dev eth0 parent 1:10 bfifo limit 40000000"
     }
 }
 
-// How much it carries.
+// Throughput.
 
 fn speed(table: &mut Table) {
     let config = pairs(&[LineConfig::default()]);
     let mut best = [0.0f64; 2];
     for _ in 0..ROUNDS {
-        let rig = Rig::start(&config, Blind);
+        let rig = Rig::start(&config, NullObserver);
         best[0] = best[0].max(tcp(&Emulated(&rig, 0)));
         rig.finish();
         best[1] = best[1].max(tcp(&Veth::new("speed", "")));
     }
-    for (of, rate) in [WEIR, BARE].into_iter().zip(best) {
+    for (of, rate) in [WEIR, VETH].into_iter().zip(best) {
         table.row("TCP, 1500 B, unlimited, best of 5", of, rate, "Mbit/s");
     }
-    let rig = Rig::start(&config, Blind);
+    let rig = Rig::start(&config, NullObserver);
     small_packets(table, WEIR, &Emulated(&rig, 0));
     rig.finish();
-    small_packets(table, BARE, &Veth::new("speed", ""));
+    small_packets(table, VETH, &Veth::new("speed", ""));
 }
 
-/// A machine that others use too has slow moments; what it can do is the best of so many.
+/// How often the throughput is measured; the best value counts, because other load makes a machine
+/// slow at times.
 const ROUNDS: usize = 5;
 
 fn words(line: &str) -> Command {
@@ -171,13 +172,16 @@ fn words(line: &str) -> Command {
     command
 }
 
-/// One connection for three seconds, packets of 1500 bytes: what came, Mbit/s.
+/// The throughput of one TCP connection over three seconds with packets of 1500 bytes, Mbit/s.
 fn tcp(path: &dyn Path) -> f64 {
     let mut server = path.spawn(1, words("iperf3 -s --one-off --forceflush"));
-    let mut said = BufReader::new(server.stdout.take().unwrap()).lines();
-    said.find(|line| line.as_ref().is_ok_and(|line| line.contains("listening"))).unwrap().unwrap();
-    // What it says later must go somewhere.
-    let rest = std::thread::spawn(move || said.for_each(drop));
+    let mut output = BufReader::new(server.stdout.take().unwrap()).lines();
+    output
+        .find(|line| line.as_ref().is_ok_and(|line| line.contains("listening")))
+        .unwrap()
+        .unwrap();
+    // The rest of the output must be read, or the server would block.
+    let rest = std::thread::spawn(move || output.for_each(drop));
     let client = path.spawn(0, words("iperf3 -c 10.0.0.2 -t 3 -C cubic -f m"));
     let text = String::from_utf8(client.wait_with_output().unwrap().stdout).unwrap();
     let line =
@@ -188,7 +192,7 @@ fn tcp(path: &dyn Path) -> f64 {
     rate
 }
 
-/// As many packets of 200 bytes as one thread sends in three seconds.
+/// Sends as many packets of 200 bytes as one thread can in three seconds.
 fn small_packets(table: &mut Table, of: &str, path: &dyn Path) {
     const SPAN: u64 = 3_000_000_000;
     const SIZE: usize = 200;
@@ -211,20 +215,20 @@ fn small_packets(table: &mut Table, of: &str, path: &dyn Path) {
     );
 }
 
-// How well it keeps a rate.
+// Accuracy of the rate.
 
 const RATES: [u64; 4] = [250, 1_000, 10_000, 100_000];
-/// Of an IP packet, bytes.
+/// The size of an IP packet, bytes.
 const SIZE: usize = 1_250;
 
-/// Measures something through the emulator and then through the kernel's disciplines, those at the
-/// same time.
-fn beside<T: Send>(
+/// Measures through the emulator, and then through the disciplines of the kernel, all of these at
+/// the same time.
+fn compare<T: Send>(
     name: &str,
     rate: Bitrate,
     measure: impl Fn(&UdpSocket, &UdpSocket, u64) -> T + Sync,
 ) -> Vec<(String, T)> {
-    let rig = Rig::start(&pairs(&[line(rate)]), Blind);
+    let rig = Rig::start(&pairs(&[line(rate)]), NullObserver);
     let path = Emulated(&rig, 0);
     let ours = (WEIR.to_owned(), measure(&path.sender(), &path.receiver(), 0));
     rig.finish();
@@ -241,13 +245,14 @@ fn beside<T: Send>(
     [ours].into_iter().chain(theirs).collect()
 }
 
-/// A tenth more than the rate for ten seconds: how far what comes is from the rate, in %.
+/// Sends a tenth more than the rate for ten seconds, and measures how far the rate of arrivals is
+/// from the rate, in %.
 fn rates(table: &mut Table) {
     for kbps in RATES {
         let rate = Bitrate::from_kbps(kbps);
-        let figures = beside("rate", rate, |from, to, more| {
+        let figures = compare("rate", rate, |from, to, more| {
             let each = time_of(rate, more);
-            // A millisecond's at a time, where there are several.
+            // Bursts of one millisecond, if that is more than one packet.
             let at_once = usize::try_from(1_000_000 / each.as_nanos()).unwrap().max(1);
             let every = Duration::from_nanos(each.as_nanos() * at_once as u64 * 10 / 11);
             let mut plan =
@@ -262,13 +267,13 @@ fn rates(table: &mut Table) {
     }
 }
 
-/// What a packet takes, if so many bytes more of it are counted.
+/// The transmission time of a packet, if `more` bytes are counted in addition to its size.
 fn time_of(rate: Bitrate, more: u64) -> Duration {
     rate.time_to_send(Bytes::new(SIZE as u64 + more)).unwrap()
 }
 
-/// Between arrivals, ns, by the line through all but those of the first half second: what a bucket
-/// lets through first is no rate.
+/// The mean time between arrivals, ns, from a least-squares line. The first half second is left
+/// out: it contains the initial burst of a token bucket.
 fn spacing_of(arrivals: &[Arrival]) -> f64 {
     let first = arrivals[0].at;
     let later = arrivals.iter().enumerate().filter(|(_, arrival)| arrival.at - first > 500_000_000);
@@ -276,16 +281,17 @@ fn spacing_of(arrivals: &[Arrival]) -> f64 {
     slope(&points.collect::<Vec<_>>())
 }
 
-/// Probes of packets back to back: how long they take to come, of what the rate has them take.
+/// Sends bursts of packets back to back, and measures how long they take to arrive, in % of the
+/// time that the rate gives.
 fn spacing(table: &mut Table) {
     const PROBES: u64 = 11;
     for mbps in [1, 10] {
         let rate = Bitrate::from_mbps(mbps);
         let counts = [5, 10, 20, 50];
-        let figures = beside("burst", rate, |from, to, more| {
+        let figures = compare("burst", rate, |from, to, more| {
             let each = time_of(rate, more);
             counts.map(|packets| {
-                // Buckets fill again between them.
+                // Token buckets fill up again between the bursts.
                 let every = each * packets as u64 + Duration::from_millis(100);
                 let plan: Vec<Burst> = (0..PROBES)
                     .map(|nth| Burst { at: every * nth, socket: 0, packets, size: SIZE })
@@ -306,19 +312,19 @@ fn spacing(table: &mut Table) {
     }
 }
 
-// How well it keeps a delay.
+// Accuracy of the delay.
 
 const DELAY: Duration = Duration::from_millis(25);
 
-/// 1000 packets a second with and without a delay, in a loop with real-time scheduling and in one
-/// without.
+/// Sends 1000 packets per second with and without a delay, through a loop with real-time scheduling
+/// and through one without.
 fn delay(table: &mut Table) {
     for (of, real_time) in [("SCHED_FIFO", true), ("SCHED_OTHER", false)] {
-        let rig = Rig::start(&pairs(&[LineConfig::default(), delayed(DELAY)]), Blind);
+        let rig = Rig::start(&pairs(&[LineConfig::default(), delayed(DELAY)]), NullObserver);
         if !real_time {
             settle(100);
             let status = words(&format!("chrt --other --pid 0 {}", rig.tid())).status().unwrap();
-            assert!(status.success(), "chrt is of util-linux");
+            assert!(status.success(), "chrt (Debian: util-linux) fails");
         }
         let [none, some] = [0, 1].map(|pair| {
             let path = Emulated(&rig, pair);
@@ -327,19 +333,17 @@ fn delay(table: &mut Table) {
             delays(&sent, &arrivals)
         });
         rig.finish();
-        let least = median(&none);
-        let off: Vec<f64> = some
-            .iter()
-            .map(|delay| (delay - least - DELAY.as_nanos() as f64 / 1e3).abs())
-            .collect();
-        table.row("1000 packets/s without a delay, median", of, least, "µs");
+        let base = median(&none);
+        let off: Vec<f64> =
+            some.iter().map(|delay| (delay - base - DELAY.as_nanos() as f64 / 1e3).abs()).collect();
+        table.row("1000 packets/s without a delay, median", of, base, "µs");
         table.row("25 ms added, off by, median", of, median(&off), "µs");
         table.row("25 ms added, off by, p99", of, quantile(&off, 0.99), "µs");
     }
     table.row("a bare timer's lateness, spun for, p99", "the machine", machine_is_late(), "µs");
 }
 
-/// 32 pairs with 6.25 Mbit/s each for three seconds.
+/// 32 pairs send 6.25 Mbit/s each for three seconds.
 fn many_hosts(table: &mut Table) {
     const PAIRS: usize = 32;
     let line = LineConfig {
@@ -347,11 +351,11 @@ fn many_hosts(table: &mut Table) {
         ..line(Bitrate::from_mbps(10))
     };
     let config: NetworkConfig = pairs(&vec![line; PAIRS]);
-    let rig = Rig::start(&config, Blind);
+    let rig = Rig::start(&config, NullObserver);
     let senders: Vec<_> = (0..PAIRS).map(|pair| Emulated(&rig, pair).sender()).collect();
     let receiver =
         Receiver::start((0..PAIRS).map(|pair| Emulated(&rig, pair).receiver()).collect());
-    // Eight packets every 400 µs, in turn from each.
+    // Eight packets every 400 µs, from the pairs in turn.
     let mut plan = steady(Duration::ZERO, 60_000, SIZE);
     for (nth, burst) in plan.iter_mut().enumerate() {
         (burst.at, burst.socket) = (Duration::from_micros(400) * (nth as u64 / 8), nth % PAIRS);

@@ -1,17 +1,18 @@
-//! The bytes of packets that are under way: the model knows a packet by its handle, the bytes wait
-//! here.
+//! The bytes of packets in the network: the model knows a packet by its handle, the bytes are
+//! stored here.
 
-/// Bytes before each packet, for the header that a device wants.
+/// Bytes before each packet: the `virtio_net_hdr` that a TUN device expects.
 pub(crate) const HEADROOM: usize = 10;
 
-/// A packet's bytes, after the headroom.
+/// The headroom and the bytes of a packet.
 #[derive(Debug)]
 struct Buffer {
     bytes: Box<[u8]>,
     length: usize,
 }
 
-/// A slab of buffers, reused newest first, so that few of them are in the cache's way.
+/// A slab of buffers. The buffer that was freed last is used first, because it is likely to be in
+/// the cache.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     capacity: usize,
@@ -20,50 +21,50 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Of buffers for packets of this many bytes.
+    /// Buffers that hold packets of up to `capacity` bytes.
     pub(crate) fn new(capacity: usize) -> Self {
         Self { capacity: HEADROOM + capacity, buffers: Vec::new(), free: Vec::new() }
     }
 
-    /// A buffer to be filled: its handle, and all of its bytes with the headroom.
+    /// Takes a free buffer. Returns its handle and all of its bytes, headroom included.
     pub(crate) fn take(&mut self) -> (u64, &mut [u8]) {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             let bytes = vec![0; self.capacity].into_boxed_slice();
             self.buffers.push(Buffer { bytes, length: 0 });
             self.buffers.len() - 1
         });
-        (place as u64, &mut self.buffers[place].bytes)
+        (index as u64, &mut self.buffers[index].bytes)
     }
 
-    /// It was filled with a packet of this length.
+    /// Sets the length of the packet that was written into the buffer, and returns the packet.
     pub(crate) fn fill(&mut self, handle: u64, length: usize) -> &mut [u8] {
         self.buffers[handle as usize].length = length;
         self.get(handle)
     }
 
-    /// The packet that it holds.
+    /// The packet in this buffer.
     pub(crate) fn get(&mut self, handle: u64) -> &mut [u8] {
         &mut self.raw(handle)[HEADROOM..]
     }
 
-    /// The packet with its headroom.
+    /// The headroom and the packet in this buffer.
     pub(crate) fn raw(&mut self, handle: u64) -> &mut [u8] {
         let buffer = &mut self.buffers[handle as usize];
         &mut buffer.bytes[..HEADROOM + buffer.length]
     }
 
-    /// The same from a byte on.
+    /// The headroom and the packet in this buffer, from byte `from` on.
     pub(crate) fn part(&self, handle: u64, from: usize) -> &[u8] {
         let buffer = &self.buffers[handle as usize];
         &buffer.bytes[from..HEADROOM + buffer.length]
     }
 
-    /// It is free again.
+    /// Frees a buffer.
     pub(crate) fn give_back(&mut self, handle: u64) {
         self.free.push(handle as usize);
     }
 
-    /// How many are in use.
+    /// How many buffers are in use.
     #[cfg(test)]
     fn in_use(&self) -> usize {
         self.buffers.len() - self.free.len()

@@ -1,4 +1,4 @@
-//! Changes while a run goes on: lines of words over a Unix socket.
+//! Changes to a run in progress: requests over a Unix socket, one per line of text.
 
 use crate::error::EmulatorError;
 use net::{Change, Direction, HostId, LossConfig, Place, RateConfig, Schedule};
@@ -9,17 +9,16 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use units::{Bitrate, Duration, Ratio};
+use units::{Bitrate, Duration, ParseError, Ratio};
 
-/// What is asked of a run.
+/// A request to a run in progress.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// Change a line.
+    /// Change the rate, the delay or the loss of a line.
     Set(Place, Change),
-    /// Say how the lines are.
+    /// Report the state of all lines.
     Show,
     /// End the run.
     Stop,
@@ -27,175 +26,211 @@ pub enum Request {
 
 const USAGE: &str = "write 'set HOST.up|down rate|delay|loss VALUE', 'show' or 'stop'";
 
-/// Reads a request, for hosts of these names: `set alice.up rate 500kbit/s`.
+/// Why a text is not a [`Request`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// The line has no words.
+    #[error("the line is empty; {usage}", usage = USAGE)]
+    Empty,
+    /// The words form no request.
+    #[error("'{0}' is not a request; {usage}", usage = USAGE)]
+    Unknown(String),
+    /// The name of a line has no dot.
+    #[error("'{0}' is not a line; write HOST.up or HOST.down")]
+    NotALine(String),
+    /// No host has this name.
+    #[error("there is no host '{name}'; the hosts are {}", .known.join(", "))]
+    UnknownHost {
+        /// The name in the request.
+        name: String,
+        /// The hosts of the run.
+        known: Vec<String>,
+    },
+    /// The part after the dot is neither `up` nor `down`.
+    #[error("'{0}' is not a direction; write up or down")]
+    UnknownDirection(String),
+    /// A line has no such parameter.
+    #[error("'{0}' is not a parameter of a line; write rate, delay or loss")]
+    UnknownParameter(String),
+    /// The value cannot be read.
+    #[error(transparent)]
+    Value(#[from] ParseError),
+}
+
+/// Reads a request, for example `set alice.up rate 500kbit/s`; `hosts` are the names of the run's
+/// hosts, in the order of their [`HostId`].
 ///
 /// # Errors
-/// When it is none: what is wrong, and the mend.
-pub fn parse(line: &str, hosts: &[String]) -> Result<Request, String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
+/// If the text is not a request: what is wrong, and what is allowed.
+pub fn parse(request: &str, hosts: &[String]) -> Result<Request, RequestError> {
+    let words: Vec<&str> = request.split_whitespace().collect();
     match words[..] {
         ["show"] => Ok(Request::Show),
         ["stop"] => Ok(Request::Stop),
-        ["set", line, what, value] => Ok(Request::Set(place(line, hosts)?, change(what, value)?)),
-        [] => Err(format!("an empty line; {USAGE}")),
-        _ => Err(format!("'{}' is not a request; {USAGE}", words.join(" "))),
+        ["set", line, parameter, value] => {
+            Ok(Request::Set(parse_line(line, hosts)?, parse_change(parameter, value)?))
+        }
+        [] => Err(RequestError::Empty),
+        _ => Err(RequestError::Unknown(words.join(" "))),
     }
 }
 
-fn place(line: &str, hosts: &[String]) -> Result<Place, String> {
-    let known = || format!("the hosts are {}", hosts.join(", "));
-    let (name, way) = line
-        .rsplit_once('.')
-        .ok_or_else(|| format!("'{line}' is not a line; write HOST.up or HOST.down"))?;
+/// Reads the name of a line: `HOST.up` or `HOST.down`.
+fn parse_line(line: &str, hosts: &[String]) -> Result<Place, RequestError> {
+    let (name, direction) =
+        line.rsplit_once('.').ok_or_else(|| RequestError::NotALine(line.to_owned()))?;
     let host = (0..).zip(hosts).find(|(_, host)| *host == name).map(|(index, _)| HostId(index));
-    let host = host.ok_or_else(|| format!("there is no host '{name}'; {}", known()))?;
-    let direction = match way {
+    let host = host.ok_or_else(|| RequestError::UnknownHost {
+        name: name.to_owned(),
+        known: hosts.to_vec(),
+    })?;
+    let direction = match direction {
         "up" => Direction::Up,
         "down" => Direction::Down,
-        _ => return Err(format!("'{way}' is not a direction; write up or down")),
+        _ => return Err(RequestError::UnknownDirection(direction.to_owned())),
     };
     Ok(Place { host, direction })
 }
 
-fn change(what: &str, value: &str) -> Result<Change, String> {
-    fn read<T: FromStr<Err: ToString>>(value: &str) -> Result<T, String> {
-        value.parse().map_err(|error: T::Err| error.to_string())
-    }
-    match (what, value) {
+fn parse_change(parameter: &str, value: &str) -> Result<Change, RequestError> {
+    match (parameter, value) {
         ("rate", "unlimited") => Ok(Change::Rate(RateConfig::Unlimited)),
         ("rate", _) => {
-            Ok(Change::Rate(RateConfig::Scheduled(Schedule::constant(read::<Bitrate>(value)?))))
+            let rate: Bitrate = value.parse()?;
+            Ok(Change::Rate(RateConfig::Scheduled(Schedule::constant(rate))))
         }
-        ("delay", _) => Ok(Change::Delay(read::<Duration>(value)?)),
+        ("delay", _) => Ok(Change::Delay(value.parse::<Duration>()?)),
         ("loss", _) => {
-            Ok(Change::Loss(LossConfig::Bernoulli(Schedule::constant(read::<Ratio>(value)?))))
+            let loss: Ratio = value.parse()?;
+            Ok(Change::Loss(LossConfig::Bernoulli(Schedule::constant(loss))))
         }
-        _ => Err(format!(
-            "a line has no '{what}' that can be changed; there are rate, delay and loss"
-        )),
+        _ => Err(RequestError::UnknownParameter(parameter.to_owned())),
     }
 }
 
-/// A request and where its answer goes.
-pub(crate) struct Asked {
+/// A request that the loop has not answered yet.
+pub(crate) struct PendingRequest {
     pub(crate) request: Request,
+    /// Takes the text of the answer.
     pub(crate) answer: mpsc::Sender<String>,
 }
 
-/// A socket that takes requests; it is removed when this is dropped.
+/// A Unix socket that takes requests. Dropping it removes the socket.
 pub struct Controls {
     path: PathBuf,
-    asked: mpsc::Receiver<Asked>,
-    bell: Arc<OwnedFd>,
+    requests: mpsc::Receiver<PendingRequest>,
+    /// An eventfd that is readable while requests wait, so that the loop wakes up.
+    wake_up: Arc<OwnedFd>,
     closed: Arc<AtomicBool>,
 }
 
-/// A request is a line; a longer one is none.
-const LONGEST: u64 = 4096;
-/// Clients at a time.
-const MOST: usize = 16;
+/// The longest request, bytes.
+const MAX_LINE: u64 = 4096;
+/// Clients that can be connected at the same time.
+const MAX_CLIENTS: usize = 16;
 
 impl Controls {
-    /// Listens at this path, which only this user may write to.
+    /// Listens at this path. Only this user can connect. `hosts` are the names of the run's hosts,
+    /// in the order of their [`HostId`].
     ///
     /// # Errors
-    /// When something is there that is not a dead run's socket, or it cannot be made.
+    /// If the path is taken, except by the socket of a run that was killed, or if the socket cannot
+    /// be made.
     pub fn listen(path: &Path, hosts: Vec<String>) -> Result<Self, EmulatorError> {
-        let shown = path.display();
-        clear(path)?;
-        let listener = UnixListener::bind(path)
-            .map_err(|error| EmulatorError::of(&format!("{shown}"), error))?;
+        let shown = || path.display().to_string();
+        remove_dead_socket(path)?;
+        let listener =
+            UnixListener::bind(path).map_err(|error| EmulatorError::system(shown(), error))?;
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-            .map_err(|error| EmulatorError::of(&format!("{shown}"), error))?;
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
-            .map_err(|error| EmulatorError::of("eventfd", error))?;
-        let (ask, asked) = mpsc::channel();
-        let (bell, hosts) = (Arc::new(bell), Arc::new(hosts));
+            .map_err(|error| EmulatorError::system(shown(), error))?;
+        let wake_up = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+            .map_err(|error| EmulatorError::system("eventfd", error))?;
+        let (sender, requests) = mpsc::channel();
+        let (wake_up, hosts) = (Arc::new(wake_up), Arc::new(hosts));
         let closed = Arc::new(AtomicBool::new(false));
-        let door = Door {
-            ask,
-            bell: Arc::clone(&bell),
+        let server = Server {
+            requests: sender,
+            wake_up: Arc::clone(&wake_up),
             hosts,
-            inside: Arc::default(),
+            clients: Arc::default(),
             closed: Arc::clone(&closed),
         };
-        std::thread::spawn(move || door.attend(&listener));
-        Ok(Self { path: path.to_owned(), asked, bell, closed })
+        std::thread::spawn(move || server.accept_clients(&listener));
+        Ok(Self { path: path.to_owned(), requests, wake_up, closed })
     }
 
-    pub(crate) fn bell(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
+    /// A file descriptor that is readable while requests wait.
+    pub(crate) fn wake_up(&self) -> BorrowedFd<'_> {
+        self.wake_up.as_fd()
     }
 
-    /// What was asked since the last time.
-    pub(crate) fn take(&self) -> impl Iterator<Item = Asked> {
-        // Only what it counts is of no interest.
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-        self.asked.try_iter()
+    /// The requests that have arrived since the last call.
+    pub(crate) fn take(&self) -> impl Iterator<Item = PendingRequest> {
+        // Reading resets the eventfd; its count is not needed.
+        let _ = rustix::io::read(&self.wake_up, &mut [0; 8]);
+        self.requests.try_iter()
     }
 }
 
 impl Drop for Controls {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
-        // One more client, so that the door's thread sees it.
+        // The server's thread blocks in accept(2); this connection makes it look at `closed`.
         let _ = UnixStream::connect(&self.path);
         let _ = fs::remove_file(&self.path);
     }
 }
 
 /// Removes the socket of a run that was killed.
-fn clear(path: &Path) -> Result<(), EmulatorError> {
+fn remove_dead_socket(path: &Path) -> Result<(), EmulatorError> {
     let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
-    let shown = path.display();
     if !meta.file_type().is_socket() {
-        return Err(EmulatorError(format!(
-            "{shown}: there is a file, which is not a socket; name another"
-        )));
+        return Err(EmulatorError::NotASocket(path.to_owned()));
     }
     if UnixStream::connect(path).is_ok() {
-        return Err(EmulatorError(format!("{shown}: another run listens there; name another")));
+        return Err(EmulatorError::SocketInUse(path.to_owned()));
     }
-    fs::remove_file(path).map_err(|error| EmulatorError::of(&format!("{shown}"), error))
+    fs::remove_file(path).map_err(|error| EmulatorError::system(path.display().to_string(), error))
 }
 
-/// What a client's thread needs.
+/// Accepts clients and passes their requests to the loop; each client's thread has a clone.
 #[derive(Clone)]
-struct Door {
-    ask: mpsc::Sender<Asked>,
-    bell: Arc<OwnedFd>,
+struct Server {
+    requests: mpsc::Sender<PendingRequest>,
+    wake_up: Arc<OwnedFd>,
     hosts: Arc<Vec<String>>,
-    inside: Arc<AtomicUsize>,
+    /// How many clients are connected.
+    clients: Arc<AtomicUsize>,
     closed: Arc<AtomicBool>,
 }
 
-/// After a client could not be let in, as when there are too many open files.
-const REST: std::time::Duration = std::time::Duration::from_millis(100);
+/// The pause after accept(2) failed, for example because too many files are open.
+const RETRY_DELAY: std::time::Duration = std::time::Duration::from_millis(100);
 
-impl Door {
-    /// Lets clients in until it is closed.
-    fn attend(&self, listener: &UnixListener) {
+impl Server {
+    /// Accepts clients until it is closed.
+    fn accept_clients(&self, listener: &UnixListener) {
         for client in listener.incoming() {
             match client {
                 _ if self.closed.load(Ordering::Relaxed) => return,
-                Ok(client) => self.let_in(client),
-                Err(_) => std::thread::sleep(REST),
+                Ok(client) => self.start_serving(client),
+                Err(_) => std::thread::sleep(RETRY_DELAY),
             }
         }
     }
 
-    fn let_in(&self, mut client: UnixStream) {
-        if self.inside.fetch_add(1, Ordering::Relaxed) >= MOST {
-            self.inside.fetch_sub(1, Ordering::Relaxed);
-            // It may have gone.
-            let _ = writeln!(client, "error: {MOST} clients are here already");
+    fn start_serving(&self, mut client: UnixStream) {
+        if self.clients.fetch_add(1, Ordering::Relaxed) >= MAX_CLIENTS {
+            self.clients.fetch_sub(1, Ordering::Relaxed);
+            // The client may have disconnected.
+            let _ = writeln!(client, "error: {MAX_CLIENTS} clients are connected already");
             return;
         }
-        let door = self.clone();
+        let server = self.clone();
         std::thread::spawn(move || {
-            // A client that goes is no fault of the run's.
-            let _ = door.serve(&client);
-            door.inside.fetch_sub(1, Ordering::Relaxed);
+            // A client that disconnects does not affect the run.
+            let _ = server.serve(&client);
+            server.clients.fetch_sub(1, Ordering::Relaxed);
         });
     }
 
@@ -203,29 +238,30 @@ impl Door {
         let mut lines = BufReader::new(client);
         loop {
             let mut line = Vec::new();
-            if lines.by_ref().take(LONGEST).read_until(b'\n', &mut line)? == 0 {
+            if lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
                 return Ok(());
             }
-            if line.len() as u64 == LONGEST {
-                return writeln!(client, "error: a line of more than {LONGEST} bytes");
+            if line.len() as u64 == MAX_LINE {
+                return writeln!(client, "error: a line of more than {MAX_LINE} bytes");
             }
             let answer = match parse(&String::from_utf8_lossy(&line), &self.hosts) {
-                Ok(request) => self.ask(request),
-                Err(reason) => format!("error: {reason}"),
+                Ok(request) => self.forward(request),
+                Err(error) => format!("error: {error}"),
             };
             writeln!(client, "{answer}")?;
         }
     }
 
-    fn ask(&self, request: Request) -> String {
-        let over = || "error: the run is over".to_owned();
+    /// Passes a request to the loop and waits for the answer.
+    fn forward(&self, request: Request) -> String {
+        let ended = || "error: the run has ended".to_owned();
         let (answer, answered) = mpsc::channel();
-        if self.ask.send(Asked { request, answer }).is_err() {
-            return over();
+        if self.requests.send(PendingRequest { request, answer }).is_err() {
+            return ended();
         }
-        // A bell that has rung too often still rings.
-        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
-        answered.recv().unwrap_or_else(|_| over())
+        // This fails only if the eventfd's count would overflow; then it is readable already.
+        let _ = rustix::io::write(&self.wake_up, &1u64.to_ne_bytes());
+        answered.recv().unwrap_or_else(|_| ended())
     }
 }
 
@@ -238,11 +274,9 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_a_delay_and_a_loss_can_be_set() {
+    fn rate_delay_and_loss_can_be_set() {
         let set = |line: &str| match parse(line, &hosts()) {
-            Ok(Request::Set(place, change)) => {
-                (place.host.0, place.direction, format!("{change:?}"))
-            }
+            Ok(Request::Set(line, change)) => (line.host.0, line.direction, format!("{change:?}")),
             other => panic!("{other:?}"),
         };
         let (host, direction, change) = set("set bob.down rate 500kbit/s");
@@ -255,18 +289,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_answered_with_the_mend() {
-        let reason = |line: &str| parse(line, &hosts()).unwrap_err();
-        for (line, said) in [
-            ("", "an empty line; write 'set"),
+    fn an_invalid_request_is_answered_with_the_reason_and_a_fix() {
+        let reason = |line: &str| parse(line, &hosts()).unwrap_err().to_string();
+        for (line, expected) in [
+            ("", "the line is empty; write 'set"),
             ("set carol.up rate 1Mbit/s", "there is no host 'carol'; the hosts are alice, bob"),
             ("set alice rate 1Mbit/s", "'alice' is not a line; write HOST.up or HOST.down"),
             ("set alice.left rate 1Mbit/s", "'left' is not a direction"),
             ("set alice.up rate fast", "'fast' is not a rate"),
-            ("set alice.up colour red", "there are rate, delay and loss"),
+            ("set alice.up colour red", "write rate, delay or loss"),
             ("drop everything", "'drop everything' is not a request"),
         ] {
-            assert!(reason(line).contains(said), "{line}: {}", reason(line));
+            assert!(reason(line).contains(expected), "{line}: {}", reason(line));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A host's interface: a TUN device, of which the emulator holds the other end.
+//! The interface of a host: a TUN device, whose file descriptor the emulator holds.
 
 use crate::buffers::HEADROOM;
 use crate::error::EmulatorError;
@@ -8,40 +8,43 @@ use std::ffi::CStr;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// The largest IP packet, bytes: Ethernet's.
+/// The MTU of a host's interface, bytes: that of Ethernet.
 pub const MTU: usize = 1500;
 
-/// The other end of a TUN device (Linux Documentation/networking/tuntap.rst): one IP packet a read,
-/// one a write, each after a `virtio_net_hdr`. Offloads towards the emulator are off, so the host
-/// cuts its segments to the MTU itself.
+/// The file descriptor of a TUN device (Linux Documentation/networking/tuntap.rst). Each read and
+/// each write transfers one IP packet after a `virtio_net_hdr`. Offloads towards the emulator are
+/// off, so the host's stack sends segments of at most the MTU.
 #[derive(Debug)]
 pub(crate) struct Device(OwnedFd);
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// A packet of so many bytes; more than the buffer holds means that it was cut off.
+    /// A packet of this many bytes. If the number is larger than the buffer, the packet was
+    /// truncated.
     Packet(usize),
-    /// Nothing is there.
+    /// No packet waits.
     Empty,
 }
 
 impl Device {
-    /// Makes the device in the calling thread's network namespace. It is there as long as this end.
+    /// Makes a TUN device in the network namespace of the calling thread. The device is removed
+    /// when this is dropped.
     pub(crate) fn create(name: &CStr) -> Result<Self, EmulatorError> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = open(TUN, flags, Mode::empty())
-            .map_err(|error| EmulatorError::of(HOW_TO_TUN, error))?;
+            .map_err(|error| EmulatorError::system(CANNOT_OPEN_TUN, error))?;
         attach(&file, name)
-            .map_err(|error| EmulatorError::of("cannot make a TUN device", error))?;
+            .map_err(|error| EmulatorError::system("cannot make a TUN device", error))?;
         Ok(Self(file))
     }
 
-    /// Takes the next packet that the host has sent, after the headroom.
+    /// Reads the next packet that the host has sent, and writes it after the headroom.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> Result<Read, Errno> {
         match rustix::io::read(&self.0, &mut *buffer) {
             Ok(length) => {
-                // Neither offload nor a missing checksum: none was offered to the kernel.
+                // The header is empty: no offload is on towards the emulator, so checksums are
+                // complete.
                 buffer[..HEADROOM].fill(0);
                 Ok(Read::Packet(length.saturating_sub(HEADROOM)))
             }
@@ -50,18 +53,18 @@ impl Device {
         }
     }
 
-    /// Gives the host a packet, which lies in these parts, with its headroom.
+    /// Gives the host one packet. `parts` are its headroom and its bytes, in order.
     pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> Result<(), Errno> {
         rustix::io::writev(&self.0, parts).map(drop)
     }
 }
 
 impl Device {
-    /// Whether the kernel takes joined UDP datagrams (TUN_F_USO4, TUN_F_USO6: Linux 6.2).
+    /// Whether the kernel accepts UDP segmentation offload (TUN_F_USO4, TUN_F_USO6: Linux 6.2).
     pub(crate) fn joins_udp(&self) -> bool {
         let offered =
             offer_offloads(&self.0, libc::TUN_F_CSUM | libc::TUN_F_USO4 | libc::TUN_F_USO6).is_ok();
-        // It was only a question.
+        // Switch the offload off again: this only tests whether the kernel knows it.
         offered && offer_offloads(&self.0, 0).is_ok()
     }
 }
@@ -73,10 +76,10 @@ impl AsFd for Device {
 }
 
 pub(crate) const TUN: &str = "/dev/net/tun";
-const HOW_TO_TUN: &str = "cannot open /dev/net/tun: load the module (modprobe tun) and let this user open it (chmod 666 /dev/net/tun, as most systems have it)";
+const CANNOT_OPEN_TUN: &str = "cannot open /dev/net/tun: load the module (modprobe tun) and let this user open it (chmod 666 /dev/net/tun, the default of most systems)";
 
-/// Makes the open file the other end of a device of this name.
-#[expect(unsafe_code, reason = "TUNSETIFF is an ioctl, of which no library knows")]
+/// Attaches the open file to a new TUN device of this name.
+#[expect(unsafe_code, reason = "no library has a binding of the ioctl TUNSETIFF")]
 fn attach(file: &OwnedFd, name: &CStr) -> std::io::Result<()> {
     // SAFETY: ifreq is a C struct of integers and byte arrays, for which zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -91,8 +94,8 @@ fn attach(file: &OwnedFd, name: &CStr) -> std::io::Result<()> {
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// Says what the emulator would take of the host's interface.
-#[expect(unsafe_code, reason = "TUNSETOFFLOAD is an ioctl, of which no library knows")]
+/// Sets the offloads that the emulator accepts from the host's interface.
+#[expect(unsafe_code, reason = "no library has a binding of the ioctl TUNSETOFFLOAD")]
 fn offer_offloads(file: &OwnedFd, offloads: libc::c_uint) -> std::io::Result<()> {
     // SAFETY: the argument is a number.
     let done = unsafe {

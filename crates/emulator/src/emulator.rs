@@ -1,15 +1,15 @@
-//! The loop: reads packets from the interfaces, gives them to the model, writes what the model
-//! gives back, and sleeps.
+//! The loop: reads packets from the interfaces, passes them to the network model, writes what the
+//! model delivers, and sleeps.
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
-use crate::control::{Asked, Controls, Request};
+use crate::control::{Controls, PendingRequest, Request};
 use crate::device::{Device, MTU, Read};
 use crate::error::EmulatorError;
 use crate::gather::Group;
 use crate::header;
 use crate::lateness::Lateness;
-use crate::scheduling::{RealTime, real_time};
+use crate::scheduling::{RealTime, SchedulingError, real_time};
 use crate::testbed::{Host, Testbed, lost_before_entry};
 use crate::waiter::{Ready, Waiter};
 use net::{Direction, DropReason, Dropped, Ecn, Events, HostId, Network, Packet};
@@ -19,52 +19,52 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Time};
 
-/// Packets taken from an interface before the others have their turn.
+/// How many packets are read from one interface before the next interface is read.
 const BATCH: usize = 64;
-/// How long the loop sleeps at most, so that it sees that it is to stop.
-const NAP: Duration = Duration::from_millis(100);
-/// A byte more than may come, so that a longer packet shows.
-const BUFFER: usize = MTU + 1;
+/// The longest sleep of the loop, after which it looks at its stop flag.
+const MAX_SLEEP: Duration = Duration::from_millis(100);
+/// The size of a buffer: one byte more than the MTU, so that a longer packet is noticed.
+const BUFFER_SIZE: usize = MTU + 1;
 
-/// Told of what happens, in the loop's thread: what it does there makes the loop late.
+/// Observes the network. It runs in the thread of the loop, so a slow observer makes the loop late.
 pub trait Observer {
-    /// It is time for a sample of the network.
+    /// A sample of the network is due.
     fn sample(&mut self, at: Time, network: &Network);
-    /// A packet passed a host's interface, out of the host or into it.
+    /// A packet passed the interface of a host, from the host or to it.
     fn packet(&mut self, at: Time, host: HostId, bytes: &[u8]) {
         let _ = (at, host, bytes);
     }
-    /// A host sent a packet that is longer than its interface's MTU may be; it goes nowhere.
+    /// A host sent a packet that is longer than [`MTU`]. The packet is discarded.
     fn refused(&mut self, host: HostId) {
         let _ = host;
     }
 }
 
-/// How the loop did.
+/// How well the loop kept time, and what it did with packets.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How late packets were, against when the model gave them out.
+    /// How late packets were written, relative to the time at which the model delivered them.
     pub lateness: Lateness,
-    /// How the loop was scheduled.
+    /// How the thread of the loop was scheduled.
     pub real_time: RealTime,
-    /// Packets that came from the hosts.
+    /// Packets from the hosts that entered the network.
     pub entered: u64,
-    /// Packets that the hosts were given.
+    /// Packets that were delivered to hosts.
     pub delivered: u64,
-    /// Packets to no host of the experiment.
+    /// Packets to an address that no host has.
     pub unroutable: u64,
-    /// Packets that were over the MTU.
+    /// Packets that were longer than [`MTU`].
     pub refused: u64,
-    /// What came and was not IP.
+    /// Packets from the hosts that are not IP.
     pub not_ip: u64,
-    /// Packets that a host's interface did not take: it was down.
+    /// Packets that the receiving interface refused, because it was down.
     pub undeliverable: u64,
-    /// Packets that each host's interface lost before the network saw them: the loop did not come
-    /// to take them.
+    /// Packets that the queue of each host's interface dropped before they entered the network,
+    /// because the loop did not read them in time.
     pub lost_before_entry: Vec<u64>,
-    /// How late the loop woke up when it wanted to at a time.
+    /// How late the loop woke up, relative to the deadlines of its sleeps.
     pub wakeups: Lateness,
-    /// How long it ran, samples until the end.
+    /// How long the loop ran, at most until the end of the samples.
     pub duration: Duration,
 }
 
@@ -73,18 +73,18 @@ impl Report {
         *if taken { &mut self.delivered } else { &mut self.undeliverable } += packets;
     }
 
-    /// Whether the machine kept up: packets and wake-ups were late by at most 1 ms at the 99th
-    /// percentile, and no packet was lost before it entered. What an overloaded machine shows is
-    /// not the network's.
+    /// Whether the machine kept up: the 99th percentiles of the lateness of packets and of wake-ups
+    /// are at most 1 ms, and no packet was lost before it entered. Otherwise delays and losses may
+    /// come from the machine and not from the network.
     #[must_use]
     pub fn kept_up(&self) -> bool {
         self.kept_up_within(crate::lateness::MISSED)
     }
 
-    /// The same with another bound than 1 ms.
+    /// As [`Self::kept_up`], with another bound than 1 ms.
     #[must_use]
     pub fn kept_up_within(&self, bound: Duration) -> bool {
-        // Of fewer than a hundred, one says nothing about one in a hundred.
+        // Fewer than 100 values do not determine a 99th percentile.
         let in_time = |late: &Lateness| late.count() < 100 || late.quantile(0.99) <= bound;
         in_time(&self.lateness)
             && in_time(&self.wakeups)
@@ -107,11 +107,11 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// A network between the hosts of `testbed`, which must be as many as the network has, with
-    /// time counted by `clock`.
+    /// An emulator of `network` between the hosts of `testbed`. The testbed must have as many hosts
+    /// as the network. `clock` gives the time of the network.
     ///
     /// # Errors
-    /// When the testbed already has an emulator.
+    /// If the testbed already has an emulator.
     pub fn new(
         network: Network,
         testbed: &mut Testbed,
@@ -119,10 +119,10 @@ impl Emulator {
         clock: Clock,
     ) -> Result<Self, EmulatorError> {
         let devices = testbed.take_devices()?;
-        let waiter = Waiter::new(&devices, controls.as_ref().map(Controls::bell))?;
+        let waiter = Waiter::new(&devices, controls.as_ref().map(Controls::wake_up))?;
         let report = Report {
             lateness: Lateness::default(),
-            real_time: RealTime::Ordinary("not asked for".into()),
+            real_time: RealTime::Ordinary(SchedulingError::NotRequested),
             entered: 0,
             delivered: 0,
             unroutable: 0,
@@ -136,7 +136,7 @@ impl Emulator {
         let counters = testbed.hosts().iter().map(Host::counters).collect();
         let names = testbed.hosts().iter().map(|host| host.name().to_owned()).collect();
         let joins_udp = devices.first().is_some_and(Device::joins_udp);
-        let (buffers, group) = (Buffers::new(BUFFER), Group::new(joins_udp));
+        let (buffers, group) = (Buffers::new(BUFFER_SIZE), Group::new(joins_udp));
         Ok(Self {
             network,
             devices,
@@ -151,14 +151,14 @@ impl Emulator {
         })
     }
 
-    /// Runs until `stop` is set or a request says so, with a sample every `interval` until `end`.
-    /// The calling thread gets real-time scheduling where that is allowed.
+    /// Runs until `stop` is set or a client requests the end. Takes a sample every `interval` until
+    /// `end`. Requests real-time scheduling for the calling thread.
     ///
     /// # Errors
-    /// When an interface fails.
+    /// If an interface fails.
     ///
     /// # Panics
-    /// When `interval` is zero.
+    /// If `interval` is zero.
     pub fn run(
         &mut self,
         end: Time,
@@ -166,7 +166,7 @@ impl Emulator {
         stop: &AtomicBool,
         observer: &mut impl Observer,
     ) -> Result<Report, EmulatorError> {
-        assert!(interval > Duration::ZERO, "samples without end");
+        assert!(interval > Duration::ZERO, "the sample interval must be greater than 0");
         self.report.real_time = real_time();
         let mut next_sample = Time::ZERO + interval;
         let mut ready = Vec::new();
@@ -187,14 +187,14 @@ impl Emulator {
                 return Ok(self.report.clone());
             }
             let wake = self.network.next_wake().unwrap_or(Time::MAX);
-            let due = wake.min(next_sample).min(now + NAP);
+            let due = wake.min(next_sample).min(now + MAX_SLEEP);
             self.waiter.wait(self.clock, due, &mut ready)?;
             if ready.is_empty() {
                 self.report.wakeups.record(due, self.clock.now());
             }
-            for what in &ready {
-                match *what {
-                    Ready::Device(host) => self.take_in(host, observer)?,
+            for source in &ready {
+                match *source {
+                    Ready::Device(host) => self.read_packets(host, observer)?,
                     Ready::Control => self.answer(stop, observer),
                 }
             }
@@ -202,14 +202,17 @@ impl Emulator {
     }
 
     fn advance(&mut self, now: Time, observer: &mut impl Observer) {
-        let (network, mut edge) = self.parts(observer);
-        network.advance(now, &mut edge);
-        edge.write_group();
+        let (network, mut egress) = self.parts(observer);
+        network.advance(now, &mut egress);
+        egress.write_group();
     }
 
-    /// The model, and what it talks to.
-    fn parts<'a, O: Observer>(&'a mut self, observer: &'a mut O) -> (&'a mut Network, Edge<'a, O>) {
-        let edge = Edge {
+    /// The network model, and the receiver of its events.
+    fn parts<'a, O: Observer>(
+        &'a mut self,
+        observer: &'a mut O,
+    ) -> (&'a mut Network, Egress<'a, O>) {
+        let egress = Egress {
             devices: &self.devices,
             buffers: &mut self.buffers,
             group: &mut self.group,
@@ -217,28 +220,33 @@ impl Emulator {
             clock: self.clock,
             observer,
         };
-        (&mut self.network, edge)
+        (&mut self.network, egress)
     }
 
-    /// Takes what a host has sent, a batch at most.
-    fn take_in(&mut self, index: usize, observer: &mut impl Observer) -> Result<(), EmulatorError> {
+    /// Reads packets that a host has sent, at most one batch.
+    fn read_packets(
+        &mut self,
+        index: usize,
+        observer: &mut impl Observer,
+    ) -> Result<(), EmulatorError> {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "the network has checked how many hosts there are"
+            reason = "the network has checked that the number of hosts fits"
         )]
         let host = HostId(index as u16);
         for _ in 0..BATCH {
             let (id, buffer) = self.buffers.take();
             let read = self.devices[index].read(buffer);
-            let read = read.map_err(|error| EmulatorError::of(&self.names[index], error))?;
+            let read =
+                read.map_err(|error| EmulatorError::system(self.names[index].clone(), error))?;
             let Read::Packet(length) = read else {
                 self.buffers.give_back(id);
                 break;
             };
             self.send(host, id, length, observer);
         }
-        let (_, mut edge) = self.parts(observer);
-        edge.write_group();
+        let (_, mut egress) = self.parts(observer);
+        egress.write_group();
         Ok(())
     }
 
@@ -258,19 +266,19 @@ impl Emulator {
             return;
         };
         self.report.entered += 1;
-        let (network, mut edge) = self.parts(observer);
-        network.send(now, Packet { id, sent: now, ..packet }, &mut edge);
-        if edge.group.is_due(now) {
-            edge.write_group();
+        let (network, mut egress) = self.parts(observer);
+        network.send(now, Packet { id, sent: now, ..packet }, &mut egress);
+        if egress.group.is_due(now) {
+            egress.write_group();
         }
     }
 
-    /// Does what was asked.
+    /// Answers the requests that wait.
     fn answer(&mut self, stop: &AtomicBool, observer: &mut impl Observer) {
-        let asked: Vec<Asked> = self.controls.iter().flat_map(Controls::take).collect();
-        for Asked { request, answer } in asked {
+        let requests: Vec<PendingRequest> = self.controls.iter().flat_map(Controls::take).collect();
+        for PendingRequest { request, answer } in requests {
             let now = self.clock.now();
-            let said = match request {
+            let text = match request {
                 Request::Set(place, _) if !self.network.is_wired(place.host) => {
                     let name = &self.names[usize::from(place.host.0)];
                     format!(
@@ -278,8 +286,8 @@ impl Emulator {
                     )
                 }
                 Request::Set(place, change) => {
-                    let (network, mut edge) = self.parts(observer);
-                    network.change(now, place, change, &mut edge);
+                    let (network, mut egress) = self.parts(observer);
+                    network.change(now, place, change, &mut egress);
                     "ok".to_owned()
                 }
                 Request::Show => self.show(now),
@@ -288,20 +296,20 @@ impl Emulator {
                     "ok".to_owned()
                 }
             };
-            // Who asked may have gone.
-            let _ = answer.send(said);
+            // The client may have disconnected.
+            let _ = answer.send(text);
         }
     }
 
-    /// The lines, one below the other, and then `ok`.
+    /// The state of all lines, one per line of text, and then `ok`.
     fn show(&self, now: Time) -> String {
         let mut text = format!("time {}\n", now.as_secs_f64());
         for (host, name) in (0..).map(HostId).zip(&self.names) {
             for direction in Direction::ALL {
                 // Writing to a String does not fail.
                 let _ = write!(text, "{name}.{direction}");
-                self.network.show(net::Place { host, direction }, now, &mut |what, value| {
-                    let _ = write!(text, " {what} {value}");
+                self.network.show(net::Place { host, direction }, now, &mut |name, value| {
+                    let _ = write!(text, " {name} {value}");
                 });
                 text.push('\n');
             }
@@ -310,8 +318,9 @@ impl Emulator {
     }
 }
 
-/// Where the model's packets leave it.
-struct Edge<'a, O> {
+/// Receives the events of the model: writes delivered packets to the interfaces and frees dropped
+/// ones.
+struct Egress<'a, O> {
     devices: &'a [Device],
     buffers: &'a mut Buffers,
     group: &'a mut Group,
@@ -320,8 +329,8 @@ struct Edge<'a, O> {
     observer: &'a mut O,
 }
 
-impl<O> Edge<'_, O> {
-    /// Writes the segments that wait for others.
+impl<O> Egress<'_, O> {
+    /// Writes the segments that wait for more segments of their flow.
     fn write_group(&mut self) {
         let (devices, now) = (self.devices, self.clock.now());
         let mut done = false;
@@ -336,7 +345,7 @@ impl<O> Edge<'_, O> {
     }
 }
 
-impl<O: Observer> Events for Edge<'_, O> {
+impl<O: Observer> Events for Egress<'_, O> {
     fn delivered(&mut self, at: Time, packet: Packet) {
         let host = packet.flow.dst;
         let bytes = self.buffers.get(packet.id);
@@ -345,17 +354,18 @@ impl<O: Observer> Events for Edge<'_, O> {
         }
         let now = self.clock.now();
         self.observer.packet(now, host, bytes);
-        let (place, segment) = (usize::from(host.0), (packet.id, at));
-        if self.group.join(now, place, segment, self.buffers) {
+        let (index, segment) = (usize::from(host.0), (packet.id, at));
+        if self.group.join(now, index, segment, self.buffers) {
             return;
         }
         self.write_group();
-        if self.group.begin(now, place, segment, self.buffers.get(packet.id)) {
+        if self.group.begin(now, index, segment, self.buffers.get(packet.id)) {
             return;
         }
-        // The write itself, in which the host's stack takes the packet in, comes after.
+        // The lateness does not include the write, during which the stack of the receiving host
+        // processes the packet.
         self.report.lateness.record(at, self.clock.now());
-        let written = self.devices[place].write(&[IoSlice::new(self.buffers.raw(packet.id))]);
+        let written = self.devices[index].write(&[IoSlice::new(self.buffers.raw(packet.id))]);
         self.report.count_written(1, written.is_ok());
         self.buffers.give_back(packet.id);
     }

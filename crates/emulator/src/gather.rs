@@ -1,28 +1,29 @@
-//! Packets of one flow that leave the network at once go to their host in one write, as a network
-//! card's receive offload would give them (Linux net/ipv4/tcp_offload.c, `tcp_gro_receive`;
-//! udp_offload.c). The host's stack takes them in as one, and its programs get them one by one, as
-//! they were. A packet waits for others no longer than [`LONGEST`].
+//! Coalesces packets of one flow that leave the network at the same time into one write, as the
+//! receive offload of a network card does (Linux net/ipv4/tcp_offload.c, `tcp_gro_receive`;
+//! udp_offload.c). The stack of the receiving host processes them as one packet; its programs read
+//! the same segments and datagrams. A packet waits for others at most [`MAX_WAIT`].
 
 use crate::buffers::{Buffers, HEADROOM};
 use std::io::IoSlice;
 use units::{Duration, Time};
 
-/// How long a packet may wait for those behind it: far less than a packet of 1500 bytes takes at
-/// 100 Mbit/s (120 µs).
-const LONGEST: Duration = Duration::from_micros(20);
+/// How long a packet may wait for the next ones. It is short compared to the 120 µs that a packet
+/// of 1500 bytes takes at 100 Mbit/s.
+const MAX_WAIT: Duration = Duration::from_micros(20);
 /// The largest IP packet.
 const MAX_BYTES: usize = 65_535;
-/// What a write takes at most.
+/// The most packets that one write coalesces.
 const MAX_SEGMENTS: usize = 44;
 
-/// Where the parts of a packet are.
+/// The layout of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shape {
+struct Layout {
     transport: Transport,
     /// Bytes of the IP header.
     ip: usize,
     /// Bytes of the IP and the transport header.
     headers: usize,
+    /// Bytes of payload.
     payload: usize,
 }
 
@@ -32,8 +33,8 @@ enum Transport {
     Udp,
 }
 
-impl Shape {
-    /// What must follow: in TCP the next bytes.
+impl Layout {
+    /// The transport header that the next packet must have: in TCP, the next sequence number.
     fn next(self) -> Transport {
         match self.transport {
             Transport::Tcp { sequence } => {
@@ -43,25 +44,25 @@ impl Shape {
         }
     }
 
-    /// Whether others may follow this packet: in TCP it must be one that only carries data.
+    /// Whether more packets may follow this one. A TCP segment must have no flag other than ACK.
     fn is_open(self, packet: &[u8]) -> bool {
         self.transport == Transport::Udp || packet[self.ip + 13] == ACK
     }
 }
 
-/// Segments that are to be written together.
+/// Packets that will be written together.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// Whether the kernel takes UDP so (Linux 6.2).
+    /// Whether the kernel accepts coalesced UDP datagrams (Linux 6.2).
     joins_udp: bool,
     host: usize,
-    /// Handles, and when the model gave them out.
+    /// The handles of the packets, and the times at which the model delivered them.
     segments: Vec<(u64, Time)>,
-    shape: Option<Shape>,
-    /// What the next must be.
+    layout: Option<Layout>,
+    /// The transport header that the next packet must have.
     next: Option<Transport>,
     bytes: usize,
-    /// Nothing may follow.
+    /// Whether no packet may follow.
     closed: bool,
     began: Time,
 }
@@ -71,8 +72,8 @@ impl Group {
         Self { joins_udp, ..Self::default() }
     }
 
-    /// Begins a group with a packet that the model gave out at `at`, if it is a segment that others
-    /// may follow.
+    /// Begins a group with a packet that the model delivered at `at`. Returns false if no packet
+    /// may follow it; then the group stays empty.
     pub(crate) fn begin(
         &mut self,
         now: Time,
@@ -81,13 +82,15 @@ impl Group {
         packet: &[u8],
     ) -> bool {
         debug_assert!(self.segments.is_empty(), "a group is written before the next begins");
-        let Some(shape) = shape(packet).filter(|shape| shape.is_open(packet)) else { return false };
-        if shape.transport == Transport::Udp && !self.joins_udp {
+        let Some(layout) = layout(packet).filter(|layout| layout.is_open(packet)) else {
+            return false;
+        };
+        if layout.transport == Transport::Udp && !self.joins_udp {
             return false;
         }
-        self.shape = Some(shape);
+        self.layout = Some(layout);
         self.host = host;
-        self.next = Some(shape.next());
+        self.next = Some(layout.next());
         self.bytes = packet.len();
         self.closed = false;
         self.began = now;
@@ -95,7 +98,7 @@ impl Group {
         true
     }
 
-    /// Takes a packet in, if it goes on where the group ends.
+    /// Appends a packet, if it continues the group. Returns whether it does.
     pub(crate) fn join(
         &mut self,
         now: Time,
@@ -103,50 +106,51 @@ impl Group {
         (id, at): (u64, Time),
         buffers: &Buffers,
     ) -> bool {
-        let Some(first) = self.shape else { return false };
+        let Some(first) = self.layout else { return false };
         let packet = buffers.part(id, HEADROOM);
-        let Some(shape) = shape(packet) else { return false };
+        let Some(layout) = layout(packet) else { return false };
         let fits = host == self.host
             && !self.closed
             && !self.is_due(now)
-            // Also by the model's time: what it has spaced stays apart when the loop is late.
-            && self.segments.first().is_some_and(|(_, first)| at.saturating_since(*first) <= LONGEST)
+            // The times of the model must be close too, so that packets which the model has spaced
+            // stay apart when the loop is late.
+            && self.segments.first().is_some_and(|(_, first)| at.saturating_since(*first) <= MAX_WAIT)
             && self.segments.len() < MAX_SEGMENTS
-            && self.bytes + shape.payload <= MAX_BYTES
-            && (shape.ip, shape.headers, Some(shape.transport)) == (first.ip, first.headers, self.next)
-            && shape.payload <= first.payload
+            && self.bytes + layout.payload <= MAX_BYTES
+            && (layout.ip, layout.headers, Some(layout.transport)) == (first.ip, first.headers, self.next)
+            && layout.payload <= first.payload
             && continues(buffers.part(self.segments[0].0, HEADROOM), packet, first);
         if fits {
             self.segments.push((id, at));
-            self.next = Some(shape.next());
-            self.bytes += shape.payload;
-            self.closed = shape.payload < first.payload || !shape.is_open(packet);
+            self.next = Some(layout.next());
+            self.bytes += layout.payload;
+            self.closed = layout.payload < first.payload || !layout.is_open(packet);
         }
         fits
     }
 
-    /// Whether its first packet has waited long enough.
+    /// Whether the first packet has waited long enough.
     pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.shape.is_some() && now.saturating_since(self.began) > LONGEST
+        self.layout.is_some() && now.saturating_since(self.began) > MAX_WAIT
     }
 
-    /// Hands its bytes to `write` as those of one packet, its host with them. Gives when the model
-    /// gave its packets out, and empties it.
+    /// Passes the index of the host and the bytes of the coalesced packet to `write`, and empties
+    /// the group. Returns the times at which the model delivered the packets.
     pub(crate) fn write(
         &mut self,
         buffers: &mut Buffers,
         write: impl FnOnce(usize, &[IoSlice<'_>]),
     ) -> impl Iterator<Item = Time> {
-        let shape = self.shape.take();
-        if let Some(shape) = shape {
+        let layout = self.layout.take();
+        if let Some(layout) = layout {
             if let [(first, _), .., (last, _)] = self.segments[..] {
                 let pushed =
-                    buffers.get(last).get(shape.ip + 13).is_some_and(|flags| flags & PSH != 0);
-                join_headers(buffers.raw(first), shape, self.bytes, pushed);
+                    buffers.get(last).get(layout.ip + 13).is_some_and(|flags| flags & PSH != 0);
+                join_headers(buffers.raw(first), layout, self.bytes, pushed);
             }
             let mut parts: [IoSlice<'_>; MAX_SEGMENTS] = std::array::from_fn(|_| IoSlice::new(&[]));
-            for (place, (part, (id, _))) in parts.iter_mut().zip(&self.segments).enumerate() {
-                let from = if place == 0 { 0 } else { HEADROOM + shape.headers };
+            for (index, (part, (id, _))) in parts.iter_mut().zip(&self.segments).enumerate() {
+                let from = if index == 0 { 0 } else { HEADROOM + layout.headers };
                 *part = IoSlice::new(buffers.part(*id, from));
             }
             write(self.host, &parts[..self.segments.len()]);
@@ -163,15 +167,15 @@ const PSH: u8 = 0x08;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-fn shape(packet: &[u8]) -> Option<Shape> {
+fn layout(packet: &[u8]) -> Option<Layout> {
     let (ip, protocol) = match packet.first()? >> 4 {
-        // Without options, whole, and as long as it says.
+        // The header has no options, the packet is not a fragment, and its length field is right.
         4 if packet[0] == 0x45 && packet.len() > 28 => {
-            let whole = number(packet, 6) & 0x3fff == 0;
-            (whole && number(packet, 2) == packet.len()).then_some((20, packet[9]))?
+            let unfragmented = u16_at(packet, 6) & 0x3fff == 0;
+            (unfragmented && u16_at(packet, 2) == packet.len()).then_some((20, packet[9]))?
         }
         6 if packet.len() > 48 => {
-            (number(packet, 4) + 40 == packet.len()).then_some((40, packet[6]))?
+            (u16_at(packet, 4) + 40 == packet.len()).then_some((40, packet[6]))?
         }
         _ => return None,
     };
@@ -185,34 +189,36 @@ fn shape(packet: &[u8]) -> Option<Shape> {
             ]);
             (Transport::Tcp { sequence }, usize::from(packet[ip + 12] >> 4) * 4)
         }
-        // A checksum of zero is none (RFC 768).
-        UDP if number(packet, ip + 4) + ip == packet.len() && number(packet, ip + 6) != 0 => {
+        // A checksum of zero means that there is none (RFC 768).
+        UDP if u16_at(packet, ip + 4) + ip == packet.len() && u16_at(packet, ip + 6) != 0 => {
             (Transport::Udp, 8)
         }
         _ => return None,
     };
-    let least = if protocol == TCP { 20 } else { 8 };
-    let payload =
-        packet.len().checked_sub(ip + length).filter(|payload| *payload > 0 && length >= least)?;
-    Some(Shape { transport, ip, headers: ip + length, payload })
+    let min_length = if protocol == TCP { 20 } else { 8 };
+    let payload = packet
+        .len()
+        .checked_sub(ip + length)
+        .filter(|payload| *payload > 0 && length >= min_length)?;
+    Some(Layout { transport, ip, headers: ip + length, payload })
 }
 
-/// The 16 bits at a place.
-fn number(packet: &[u8], at: usize) -> usize {
+/// The 16 bits in network byte order at offset `at`.
+fn u16_at(packet: &[u8], at: usize) -> usize {
     usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]))
 }
 
-/// What a host is given when the network gives these packets out at one instant: headroom and
-/// packet, each. For the fuzz target, which sees that no byte of payload is lost whatever the
-/// packets are.
+/// The writes with which a host receives these packets if the network delivers them at one instant:
+/// each is headroom and packet. For the fuzz target, which checks that no byte of payload is lost,
+/// whatever the packets contain.
 #[must_use]
-pub fn gathered(packets: &[&[u8]]) -> Vec<Vec<u8>> {
+pub fn coalesce(packets: &[&[u8]]) -> Vec<Vec<u8>> {
     let (mut buffers, mut group, mut written) =
         (Buffers::new(crate::device::MTU), Group::new(true), Vec::new());
     let flush = |group: &mut Group, buffers: &mut Buffers, written: &mut Vec<Vec<u8>>| {
-        let whole =
+        let joined =
             |parts: &[IoSlice<'_>]| parts.iter().flat_map(|part| part.iter().copied()).collect();
-        group.write(buffers, |_, parts| written.push(whole(parts))).for_each(drop);
+        group.write(buffers, |_, parts| written.push(joined(parts))).for_each(drop);
     };
     for packet in packets.iter().filter(|packet| packet.len() <= crate::device::MTU) {
         let (id, buffer) = buffers.take();
@@ -230,47 +236,51 @@ pub fn gathered(packets: &[&[u8]]) -> Vec<Vec<u8>> {
     written
 }
 
-/// Whether the headers are alike but for what a later packet has of its own: lengths,
-/// identification, checksums, and of TCP the sequence number and a push.
-fn continues(first: &[u8], packet: &[u8], shape: Shape) -> bool {
+/// Whether the headers of two packets are the same, except for the fields in which successive
+/// packets of a flow differ: lengths, identification, checksums, and in TCP the sequence number and
+/// PSH.
+fn continues(first: &[u8], packet: &[u8], layout: Layout) -> bool {
     let same = |from: usize, to: usize| first[from..to] == packet[from..to];
-    let ip = shape.ip;
-    let alike = if ip == 20 {
+    let ip = layout.ip;
+    let same_ip = if ip == 20 {
         same(0, 2) && same(6, 10) && same(12, 20)
     } else {
         same(0, 4) && same(6, 40)
     };
-    let ports = same(ip, ip + 4);
-    // Acknowledgement and offset; then window and, after the checksum, the rest.
-    let tcp = || {
+    let same_ports = same(ip, ip + 4);
+    // Acknowledgement number and data offset; then the window and, after the checksum, the urgent
+    // pointer and the options.
+    let same_tcp = || {
         same(ip + 8, ip + 13)
             && packet[ip + 13] & !PSH == ACK
             && same(ip + 14, ip + 16)
-            && same(ip + 18, shape.headers)
+            && same(ip + 18, layout.headers)
     };
-    alike && ports && (shape.transport == Transport::Udp || tcp())
+    same_ip && same_ports && (layout.transport == Transport::Udp || same_tcp())
 }
 
-/// struct virtio_net_hdr (virtio 1.2 § 5.1.6; linux/virtio_net.h), as TUN has it with IFF_VNET_HDR.
+/// Values of struct virtio_net_hdr (virtio 1.2 § 5.1.6; linux/virtio_net.h), which TUN has with
+/// IFF_VNET_HDR.
 const NEEDS_CSUM: u8 = 1;
 const GSO_TCPV4: u8 = 1;
 const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
 
-/// Makes the first packet's header that of all together.
-fn join_headers(raw: &mut [u8], shape: Shape, bytes: usize, pushed: bool) {
+/// Rewrites the headers of the first packet so that they describe the coalesced packet of `bytes`
+/// bytes.
+fn join_headers(raw: &mut [u8], layout: Layout, bytes: usize, pushed: bool) {
     let (device, packet) = raw.split_at_mut(HEADROOM);
-    let (kind, protocol, checksum) = match (shape.transport, shape.ip) {
+    let (gso_type, protocol, checksum) = match (layout.transport, layout.ip) {
         (Transport::Tcp { .. }, 20) => (GSO_TCPV4, TCP, 16),
         (Transport::Tcp { .. }, _) => (GSO_TCPV6, TCP, 16),
         (Transport::Udp, _) => (GSO_UDP_L4, UDP, 6),
     };
-    (device[0], device[1]) = (NEEDS_CSUM, kind);
-    let numbers = [shape.headers as u16, shape.payload as u16, shape.ip as u16, checksum];
-    for (to, number) in device[2..].chunks_exact_mut(2).zip(numbers) {
-        to.copy_from_slice(&number.to_ne_bytes());
+    (device[0], device[1]) = (NEEDS_CSUM, gso_type);
+    let fields = [layout.headers as u16, layout.payload as u16, layout.ip as u16, checksum];
+    for (to, field) in device[2..].chunks_exact_mut(2).zip(fields) {
+        to.copy_from_slice(&field.to_ne_bytes());
     }
-    let (ip, length) = (shape.ip, ((bytes - shape.ip) as u16).to_be_bytes());
+    let (ip, length) = (layout.ip, ((bytes - layout.ip) as u16).to_be_bytes());
     let addresses = if ip == 20 {
         packet[2..4].copy_from_slice(&(bytes as u16).to_be_bytes());
         crate::header::set_ipv4_checksum(&mut packet[..20]);
@@ -279,12 +289,13 @@ fn join_headers(raw: &mut [u8], shape: Shape, bytes: usize, pushed: bool) {
         packet[4..6].copy_from_slice(&length);
         8..40
     };
-    match shape.transport {
+    match layout.transport {
         Transport::Tcp { .. } if pushed => packet[ip + 13] |= PSH,
         Transport::Tcp { .. } => {}
         Transport::Udp => packet[ip + 4..ip + 6].copy_from_slice(&length),
     }
-    // The kernel completes the checksum from the pseudo header's sum (RFC 9293 § 3.1, RFC 768).
+    // The kernel computes the checksum, starting from the sum of the pseudo header (RFC 9293 § 3.1,
+    // RFC 768).
     let sum = etherparse::checksum::Sum16BitWords::new().add_slice(&packet[addresses]);
     let sum = !sum.add_2bytes([0, protocol]).add_2bytes(length).ones_complement();
     let at = ip + usize::from(checksum);
@@ -296,7 +307,7 @@ mod tests {
     use super::*;
     use etherparse::{Ipv4Header, PacketBuilder, TcpHeader};
 
-    /// A segment of so many bytes at a sequence number.
+    /// A segment with this many bytes of payload at a sequence number.
     fn segment(
         buffers: &mut Buffers,
         sequence: u32,
@@ -320,7 +331,7 @@ mod tests {
         group.begin(Time::ZERO, 1, (id, Time::ZERO), &packet)
     }
 
-    /// What is written, in one piece.
+    /// How many packets the group had, and the bytes that it writes.
     fn written(group: &mut Group, buffers: &mut Buffers) -> (usize, Vec<u8>) {
         let mut bytes = Vec::new();
         let count = group
@@ -329,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_that_go_on_become_one_with_a_header_for_all() {
+    fn consecutive_segments_are_coalesced_under_one_header() {
         let (mut buffers, mut group) = (Buffers::new(1500), Group::default());
         let plain = |_: &mut TcpHeader| ();
         let first = segment(&mut buffers, 100, 1000, plain);
@@ -342,7 +353,7 @@ mod tests {
         let late = segment(&mut buffers, 2500, 400, plain);
         assert!(
             !group.join(Time::ZERO, 1, (late, Time::ZERO), &buffers),
-            "a shorter one was the last"
+            "a shorter segment closes the group"
         );
         let (count, bytes) = written(&mut group, &mut buffers);
         let (device, packet) = bytes.split_at(HEADROOM);
@@ -359,11 +370,11 @@ mod tests {
             (payload[999], payload[1000], payload[2399]),
             (100, 1100u32 as u8, 2100u32 as u8)
         );
-        assert_eq!(written(&mut group, &mut buffers), (0, Vec::new()), "it is empty now");
+        assert_eq!(written(&mut group, &mut buffers), (0, Vec::new()), "the group is empty");
     }
 
     #[test]
-    fn what_does_not_go_on_stays_apart() {
+    fn segments_that_do_not_continue_the_group_stay_apart() {
         let (mut buffers, mut group) = (Buffers::new(1500), Group::default());
         let first = segment(&mut buffers, 0, 1000, |_| ());
         assert!(begin(&mut group, &mut buffers, first));
@@ -380,13 +391,13 @@ mod tests {
             "another acknowledgement"
         );
         assert!(!joins(now, 1, 1000, 1000, &|tcp| tcp.source_port = 5002), "another flow");
-        assert!(!joins(now, 1, 1000, 1000, &|tcp| tcp.fin = true), "an end");
+        assert!(!joins(now, 1, 1000, 1000, &|tcp| tcp.fin = true), "FIN");
         assert!(!joins(Time::from_micros(30), 1, 1000, 1000, &|_| ()), "too late");
         assert!(joins(now, 1, 1000, 1000, &|_| ()));
     }
 
     #[test]
-    fn what_cannot_be_followed_begins_nothing() {
+    fn packets_that_cannot_be_followed_begin_no_group() {
         let (mut buffers, mut group) = (Buffers::new(1500), Group::default());
         for id in [
             segment(&mut buffers, 0, 0, |_| ()),
@@ -408,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_of_a_flow_become_one_too() {
+    fn datagrams_of_a_flow_are_coalesced() {
         let (alice, bob) = ([0xfd; 16], [0xfc; 16]);
         let datagram = |payload: &[u8]| {
             let mut bytes = Vec::new();
@@ -417,11 +428,11 @@ mod tests {
         };
         let packets =
             [datagram(&[1; 160]), datagram(&[2; 160]), datagram(&[3; 20]), datagram(&[4; 20])];
-        let written = gathered(&packets.each_ref().map(Vec::as_slice));
-        assert_eq!(written.len(), 2, "a shorter one is the last");
+        let written = coalesce(&packets.each_ref().map(Vec::as_slice));
+        assert_eq!(written.len(), 2, "a shorter datagram closes the group");
         let (device, packet) = written[0].split_at(HEADROOM);
         assert_eq!((device[1], u16::from_ne_bytes([device[4], device[5]])), (GSO_UDP_L4, 160));
-        assert_eq!((number(packet, 4), number(packet, 44)), (packet.len() - 40, packet.len() - 40));
+        assert_eq!((u16_at(packet, 4), u16_at(packet, 44)), (packet.len() - 40, packet.len() - 40));
         assert_eq!(
             (packet.len(), packet[48], packet[48 + 160], packet[48 + 320]),
             (48 + 340, 1, 2, 3)

@@ -1,12 +1,13 @@
-//! What the model must know of a packet, read from its IP and transport headers; and the one thing
-//! that the model changes.
+//! Reads what the model needs from the IP and transport headers of a packet, and writes the one
+//! field that the model changes.
 
 use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use net::{Dscp, Ecn, Flow, HostId, Packet, Protocol};
 use units::Bytes;
 
-/// The packet of these bytes as the model sees it, without a handle and a time. A destination that
-/// no host has becomes a host that there is not, where the model drops it. `None` if it is not IP.
+/// The packet as the model sees it, without a handle and a time. `None` if the bytes are not IP. If
+/// no host has the destination address, the destination is an unknown host, and the model drops the
+/// packet.
 #[must_use]
 pub fn read(bytes: &[u8], src: HostId) -> Option<Packet> {
     let packet = LaxSlicedPacket::from_ip(bytes).ok()?;
@@ -38,15 +39,15 @@ pub fn read(bytes: &[u8], src: HostId) -> Option<Packet> {
         IpNumber::TCP => Protocol::Tcp,
         other => Protocol::Other(other.0),
     };
-    let flow = Flow { src, dst: dst.unwrap_or(NOBODY), src_port, dst_port, protocol };
+    let flow = Flow { src, dst: dst.unwrap_or(UNKNOWN_HOST), src_port, dst_port, protocol };
     let size = Bytes::new(bytes.len() as u64);
     Some(Packet { size, flow, dscp: Dscp(class >> 2), ecn: ecn(class), ipv6, ..Packet::default() })
 }
 
-/// No host has this number: there are fewer.
-const NOBODY: HostId = HostId(u16::MAX);
+/// The number of no host: there are fewer hosts.
+const UNKNOWN_HOST: HostId = HostId(u16::MAX);
 
-/// The two low bits of the traffic class (RFC 3168 § 5).
+/// ECN: the two low bits of the traffic class (RFC 3168 § 5).
 fn ecn(class: u8) -> Ecn {
     match class & 0b11 {
         0b00 => Ecn::NotEct,
@@ -56,7 +57,7 @@ fn ecn(class: u8) -> Ecn {
     }
 }
 
-/// Writes the mark 'congestion experienced' into an IP header (RFC 3168 § 5).
+/// Sets ECN to CE, congestion experienced, in an IP header (RFC 3168 § 5).
 pub(crate) fn mark_ce(bytes: &mut [u8]) {
     match bytes.first().map(|first| first >> 4) {
         Some(4) if bytes.len() >= ipv4_header(bytes) && ipv4_header(bytes) >= 20 => {
@@ -64,18 +65,18 @@ pub(crate) fn mark_ce(bytes: &mut [u8]) {
             let length = ipv4_header(bytes);
             set_ipv4_checksum(&mut bytes[..length]);
         }
-        // The traffic class lies across the first two bytes (RFC 8200 § 3).
+        // The traffic class spans the first two bytes (RFC 8200 § 3).
         Some(6) if bytes.len() >= 40 => bytes[1] |= 0b11 << 4,
         _ => {}
     }
 }
 
-/// The length of the IPv4 header, as it says (RFC 791 § 3.1).
+/// The length of an IPv4 header, bytes, from its IHL field (RFC 791 § 3.1).
 fn ipv4_header(bytes: &[u8]) -> usize {
     usize::from(bytes[0] & 0xf) * 4
 }
 
-/// Puts the checksum (RFC 1071) into an IPv4 header.
+/// Writes the checksum (RFC 1071) of an IPv4 header.
 pub(crate) fn set_ipv4_checksum(header: &mut [u8]) {
     header[10..12].fill(0);
     let sum = etherparse::checksum::Sum16BitWords::new().add_slice(header).ones_complement();
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_sees_of_udp_over_ipv4() {
+    fn udp_over_ipv4_is_read() {
         let packet = read(&udp(46, 0b10), HostId(0)).unwrap();
         let flow = Flow {
             src: HostId(0),
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_sees_of_tcp_over_ipv6() {
+    fn tcp_over_ipv6_is_read() {
         let (alice, bob) = (HostId(0).address_v6().octets(), HostId(1).address_v6().octets());
         let mut bytes = Vec::new();
         PacketBuilder::ipv6(alice, bob, 64).tcp(1, 80, 0, 0).write(&mut bytes, b"GET").unwrap();
@@ -134,18 +135,18 @@ mod tests {
     }
 
     #[test]
-    fn fragments_and_strangers_have_no_ports_and_no_host() {
+    fn fragments_have_no_ports_and_unknown_addresses_no_host() {
         let mut header = Ipv4Header::new(8, 64, IpNumber::UDP, ALICE, [224, 0, 0, 22]).unwrap();
         header.fragment_offset = 100.try_into().unwrap();
         let bytes = [&header.to_bytes()[..], &[7; 8]].concat();
         let packet = read(&bytes, HostId(0)).unwrap();
-        assert_eq!((packet.flow.dst, packet.flow.src_port), (NOBODY, 0));
+        assert_eq!((packet.flow.dst, packet.flow.src_port), (UNKNOWN_HOST, 0));
         assert_eq!(read(&[], HostId(0)), None);
         assert_eq!(read(&[0x20; 60], HostId(0)), None);
     }
 
     #[test]
-    fn a_marked_packet_is_a_sound_one() {
+    fn marking_keeps_the_packet_valid() {
         let mut bytes = udp(34, 0b10);
         mark_ce(&mut bytes);
         let (header, _) = Ipv4Header::from_slice(&bytes).unwrap();

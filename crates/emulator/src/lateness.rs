@@ -1,15 +1,15 @@
-//! How late the loop was: the difference between when the model gave a packet out and when it was
-//! put on its interface.
+//! How late the loop was: from the time at which the model delivered a packet to the time at which
+//! the packet was written to its interface.
 
 use hdrhistogram::Histogram;
 use units::{Duration, Time};
 
-/// What counts as a missed deadline.
+/// Later than this is a missed deadline.
 pub(crate) const MISSED: Duration = Duration::from_millis(1);
-/// Longer than this is as long as this: 10 s, ns.
-const LONGEST: u64 = 10_000_000_000;
+/// Lateness above this is recorded as this: 10 s, in ns.
+const MAX_RECORDED: u64 = 10_000_000_000;
 
-/// The distribution of how late packets were, to 1 %.
+/// The distribution of lateness, with a resolution of 1 %.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     histogram: Histogram<u64>,
@@ -18,9 +18,9 @@ pub struct Lateness {
 
 impl Default for Lateness {
     fn default() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LONGEST, 2);
+        let histogram = Histogram::new_with_bounds(1, MAX_RECORDED, 2);
         Self {
-            histogram: histogram.unwrap_or_else(|_| unreachable!("the bounds are in order")),
+            histogram: histogram.unwrap_or_else(|_| unreachable!("the bounds are valid")),
             missed: 0,
         }
     }
@@ -33,25 +33,26 @@ impl Lateness {
         self.histogram.saturating_record(late.as_nanos());
     }
 
-    /// How late the given share of the packets was at most; zero without packets.
+    /// The lateness that the share `share` (0 to 1) of all packets does not exceed; zero without
+    /// packets.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Duration {
         Duration::from_nanos(self.histogram.value_at_quantile(share))
     }
 
-    /// How late the latest was.
+    /// The largest lateness.
     #[must_use]
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.histogram.max())
     }
 
-    /// Packets.
+    /// The number of packets.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Packets that were more than 1 ms late.
+    /// The number of packets that were more than 1 ms late.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.missed
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_and_what_was_missed() {
+    fn quantiles_and_missed_deadlines_are_counted() {
         let mut lateness = Lateness::default();
         for micros in 1..=1_000 {
             lateness.record(Time::ZERO, Time::from_micros(2 * micros));

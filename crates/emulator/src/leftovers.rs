@@ -1,4 +1,4 @@
-//! The names of namespaces, and what a killed run has left.
+//! The names of namespaces, and the removal of what killed runs have left.
 
 use crate::error::EmulatorError;
 use crate::processes::{self, Owner};
@@ -10,19 +10,21 @@ use std::time::Duration;
 
 /// Where `ip netns` looks for names.
 const NAMES: &str = "/run/netns";
-/// Every name of ours begins so; the run's owner and the host's name follow.
+/// The prefix of the names of hosts; the owner of the run and the name of the host follow.
 const PREFIX: &str = "weir-";
-/// How long a dead run's processes are asked to end.
+/// How long the processes of a killed run have to terminate before they are killed.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A network namespace's name for `ip netns`, `weir-PID-START-HOST`, as long as this is.
+/// The name of a network namespace for `ip netns`, `weir-PID-START-HOST`. Dropping it removes the
+/// name.
 #[derive(Debug)]
-pub(crate) struct Name(PathBuf);
+pub(crate) struct NetnsName(PathBuf);
 
-impl Name {
-    /// Names the namespace at this path of /proc. `None` without the rights for it: a user without
-    /// root needs no name, as a namespace without one ends with its processes.
-    pub(crate) fn give(
+impl NetnsName {
+    /// Names the namespace at this path of /proc. `None` without the rights to do so: a user
+    /// without root does not need names, because a namespace without a name ends with its
+    /// processes.
+    pub(crate) fn assign(
         owner: Owner,
         host: &str,
         namespace: &Path,
@@ -34,44 +36,45 @@ impl Name {
             Ok::<(), std::io::Error>(mount_bind(namespace, &path)?)
         };
         let Err(error) = named() else { return Ok(Some(Self(path))) };
-        // It was not there before.
+        // The file is new, so removing it is safe.
         let _ = fs::remove_file(&path);
         match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Ok(None),
-            _ => Err(EmulatorError::of(
-                &format!("cannot name a namespace {}", path.display()),
+            _ => Err(EmulatorError::system(
+                format!("cannot give a network namespace the name {}", path.display()),
                 error,
             )),
         }
     }
 
-    /// What `ip netns` calls it.
-    pub(crate) fn word(&self) -> String {
+    /// The name that `ip netns` shows.
+    pub(crate) fn name(&self) -> String {
         self.0.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
-impl Drop for Name {
+impl Drop for NetnsName {
     fn drop(&mut self) {
         remove(&self.0);
     }
 }
 
 fn remove(path: &Path) {
-    // A name whose mount has gone is but a file.
+    // A name that is no longer mounted is an ordinary file.
     let _ = unmount(path, UnmountFlags::DETACH);
     let _ = fs::remove_file(path);
 }
 
-/// Removes what killed runs have left: their processes, and their namespaces. Returns the names.
-/// Touches nothing that is not marked or named as ours, and nothing of a run that is alive.
+/// Removes what killed runs have left: their processes and their namespaces. Returns the names of
+/// the namespaces. Only touches namespaces and processes with a name or a mark of Weir, and none of
+/// a run that is alive.
 pub fn sweep() -> Vec<String> {
     let entries = fs::read_dir(NAMES).into_iter().flatten().flatten();
     let named =
         entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
     let dead: Vec<(String, PathBuf)> =
         named.filter(|(name, _)| owner(name).is_some_and(|owner| !owner.is_alive())).collect();
-    // While they are open, the kernel gives their numbers to no other namespace.
+    // While the files are open, the kernel does not reuse the numbers of the namespaces.
     let opened: Vec<Option<File>> = dead.iter().map(|(_, path)| File::open(path).ok()).collect();
     let namespaces: Vec<_> =
         dead.iter().filter_map(|(_, path)| processes::namespace(path)).collect();
@@ -85,7 +88,7 @@ pub fn sweep() -> Vec<String> {
     names
 }
 
-/// The run that gave a name of ours.
+/// The run that made the namespace of this name; `None` if the name is not one of Weir.
 fn owner(name: &str) -> Option<Owner> {
     Owner::parse(name.strip_prefix(PREFIX)?)
 }
@@ -95,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_names_have_an_owner() {
+    fn only_names_of_weir_have_an_owner() {
         assert!(owner("weir-812-4711-alice").is_some());
         for name in [
             "weir-kernel-812-0-alice",

@@ -1,16 +1,16 @@
-//! The network of `net` in real time, between real programs.
+//! The network model of `net`, run in real time between real programs.
 //!
 //! ```text
 //!  namespace of alice          this process                              namespace of bob
 //!  program ─▶ eth0 ─▶ device ─▶ header ─▶ net::Network ─▶ device ─▶ eth0 ─▶ program
-//!                                 ▲ buffers hold the packets' bytes
-//!                     clock, pacing of the loop (emulator)
+//!                                 ▲ buffers hold the bytes of the packets
+//!                     clock, waking of the loop (emulator)
 //! ```
 //!
-//! A [`Testbed`] is a network namespace for each host, with one interface; an [`Emulator`] moves
-//! their packets through the model. The model is that of the simulator and does not know the
-//! difference: it sees sizes, addresses, ports and marks, and says when it wants to be woken. The
-//! only unsafe code outside of tests is in this crate.
+//! A [`Testbed`] holds one network namespace per host, each with one interface. An [`Emulator`]
+//! passes their packets through the network model. The model is the same as in the simulator: it
+//! sees sizes, addresses, ports, DSCP and ECN, and returns the time at which it next has to run.
+//! All unsafe code outside of tests is in this crate.
 
 mod abilities;
 mod buffers;
@@ -33,16 +33,16 @@ mod waiter;
 
 pub use abilities::{Ability, abilities};
 pub use clock::{Clock, monotonic};
-pub use control::{Controls, Request, parse as parse_request};
+pub use control::{Controls, Request, RequestError, parse as parse_request};
 pub use device::MTU;
 pub use emulator::{Emulator, Observer, Report};
 pub use error::EmulatorError;
-pub use gather::gathered;
+pub use gather::coalesce;
 pub use header::read as read_header;
 pub use lateness::Lateness;
 pub use leftovers::sweep;
-pub use processes::{Owner, ask_to_end, make_end};
+pub use processes::{Owner, kill_group, terminate_group};
 pub use rootless::become_root;
-pub use scheduling::{RealTime, real_time};
+pub use scheduling::{RealTime, SchedulingError, real_time};
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use testbed::{Host, Testbed};

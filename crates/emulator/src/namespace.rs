@@ -1,4 +1,4 @@
-//! A network namespace, and the thread that lives in it.
+//! A network namespace, and the thread that runs in it.
 
 use crate::error::EmulatorError;
 use rustix::mount::{
@@ -12,7 +12,8 @@ use std::thread::JoinHandle;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A network namespace and a mount namespace, which last as long as this and what runs in them.
+/// A network namespace and a mount namespace. They exist as long as this value or a process in
+/// them.
 pub(crate) struct Namespace {
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -20,37 +21,39 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// Makes one, in which `/etc/hosts` says this and no name server is known.
+    /// Makes the namespaces. `hosts` is the content of `/etc/hosts` there; no name server is
+    /// configured.
     pub(crate) fn new(hosts: &str) -> Result<Self, EmulatorError> {
         let (jobs, queue) = mpsc::channel::<Job>();
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let hosts = hosts.to_owned();
         let thread = std::thread::Builder::new().name("weir-host".to_owned()).spawn(move || {
             let moved = enter(&hosts).map(|()| gettid());
-            let stays = moved.is_ok();
-            if tell.send(moved).is_ok() && stays {
+            let ready = moved.is_ok();
+            if sender.send(moved).is_ok() && ready {
                 queue.into_iter().for_each(|job| job());
             }
         });
-        let thread = thread.map_err(|error| EmulatorError::of("cannot start a thread", error))?;
-        let tid =
-            told.recv().map_err(|_| EmulatorError("a host's thread ended early".into()))??;
+        let thread =
+            thread.map_err(|error| EmulatorError::system("cannot start a thread", error))?;
+        let tid = receiver.recv().map_err(|_| EmulatorError::HostThreadFailed)??;
         Ok(Self { jobs: Some(jobs), thread: Some(thread), tid })
     }
 
-    /// Does something there. A thread that it starts is there too, and so is a process.
+    /// Runs `job` in the namespaces and waits for its result. Threads and processes that the job
+    /// starts are in the namespaces too.
     pub(crate) fn within<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EmulatorError> {
-        let gone = || EmulatorError("a host's thread has ended".into());
-        let (tell, told) = mpsc::channel();
-        let job = Box::new(move || drop(tell.send(job())));
-        self.jobs.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
-        told.recv().map_err(|_| gone())
+        let ended = || EmulatorError::HostThreadEnded;
+        let (sender, receiver) = mpsc::channel();
+        let job = Box::new(move || drop(sender.send(job())));
+        self.jobs.as_ref().ok_or_else(ended)?.send(job).map_err(|_| ended())?;
+        receiver.recv().map_err(|_| ended())
     }
 
-    /// Where the kernel shows the thread that lives there.
+    /// The directory of /proc that shows the thread in the namespaces.
     pub(crate) fn proc(&self) -> PathBuf {
         Path::new("/proc/self/task").join(self.tid.as_raw_nonzero().to_string())
     }
@@ -60,38 +63,39 @@ impl Drop for Namespace {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A job that panicked has been reported where it was asked for.
+            // A panic of a job has been reported to the caller of `within`.
             let _ = thread.join();
         }
     }
 }
 
-/// Moves the calling thread into namespaces of its own.
+/// Moves the calling thread into new network and mount namespaces.
 fn enter(hosts: &str) -> Result<(), EmulatorError> {
     let failed =
-        |what: &'static str| move |error: rustix::io::Errno| EmulatorError::of(what, error);
-    unshare().map_err(failed(HOW_TO_UNSHARE))?;
+        |action: &'static str| move |error: rustix::io::Errno| EmulatorError::system(action, error);
+    unshare().map_err(failed(CANNOT_UNSHARE))?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(failed("cannot make mounts private"))?;
-    // The namespace's own devices in /sys/class/net, as 'ip netns exec' has it. A container may
-    // forbid it, and few programs look.
+    // Shows the devices of the namespace in /sys/class/net, as `ip netns exec` does. A container
+    // may forbid this mount; few programs need it.
     let _ = mount("weir", "/sys", "sysfs", MountFlags::empty(), None);
-    files(hosts).map_err(|error| EmulatorError::of("cannot give a host its /etc/hosts", error))
+    replace_etc_files(hosts)
+        .map_err(|error| EmulatorError::system("cannot mount a host's /etc/hosts", error))
 }
 
-const HOW_TO_UNSHARE: &str =
+const CANNOT_UNSHARE: &str =
     "cannot make a network namespace: run as root, or allow unprivileged user namespaces";
 
-#[expect(unsafe_code, reason = "rustix marks it so for CLONE_FILES")]
+#[expect(unsafe_code, reason = "rustix marks unshare unsafe because of CLONE_FILES")]
 fn unshare() -> Result<(), rustix::io::Errno> {
-    // SAFETY: the table of open files stays shared; only the thread's network and mounts become its
-    // own.
+    // SAFETY: the flags do not unshare the table of open files, only the network and the mounts of
+    // the thread.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET | UnshareFlags::NEWNS) }
 }
 
-/// Puts the namespace's own files over those in /etc. They lie in a file system that only these
-/// mounts hold.
-fn files(hosts: &str) -> std::io::Result<()> {
+/// Mounts the namespace's own files over /etc/hosts and /etc/resolv.conf. The files are in a tmpfs
+/// that only these mounts keep alive.
+fn replace_etc_files(hosts: &str) -> std::io::Result<()> {
     const SCRATCH: &str = "/tmp";
     mount("weir", SCRATCH, "tmpfs", MountFlags::empty(), None)?;
     let put = |name: &str, text: &str| -> std::io::Result<()> {
@@ -103,7 +107,7 @@ fn files(hosts: &str) -> std::io::Result<()> {
         Ok(mount_bind(&ours, &theirs)?)
     };
     let done = put("hosts", hosts).and_then(|()| {
-        put("resolv.conf", "# Hosts know each other by /etc/hosts; there is no name server.\n")
+        put("resolv.conf", "# Host names are in /etc/hosts; there is no name server.\n")
     });
     unmount(SCRATCH, UnmountFlags::DETACH)?;
     done

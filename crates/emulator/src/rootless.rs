@@ -1,4 +1,4 @@
-//! Without root: a user namespace in which this user is root, where the kernel allows it.
+//! Emulation without root: a user namespace in which this user is root, where the kernel allows it.
 
 use crate::error::EmulatorError;
 use crate::leftovers::sweep;
@@ -6,38 +6,40 @@ use rustix::process::{getegid, geteuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::fs;
 
-/// Makes this process root in a user namespace of its own (user_namespaces(7)), unless it is root.
-/// What it makes there is its own: network namespaces without names, which end with it. To be
-/// called while the process has one thread.
+/// Makes this process root in a new user namespace (user_namespaces(7)), unless it is root already.
+/// The network namespaces that it then makes have no names and end with it. Call it while the
+/// process has one thread.
 ///
 /// # Errors
-/// When the kernel does not let this user.
+/// If the kernel does not allow this user to make user namespaces.
 pub fn become_root() -> Result<(), EmulatorError> {
     let (user, group) = (geteuid(), getegid());
     if user.is_root() {
         return Ok(());
     }
-    // From within, what another run of this user has left could not be looked into.
+    // Sweep first: inside the namespace, this process may not inspect what another run of this user
+    // has left.
     sweep();
-    unshare().map_err(|error| EmulatorError::of(HOW_TO, error))?;
+    unshare().map_err(|error| EmulatorError::system(CANNOT_BECOME_ROOT, error))?;
     let maps = [
         ("/proc/self/setgroups", "deny".to_owned()),
         ("/proc/self/uid_map", format!("0 {} 1", user.as_raw())),
         ("/proc/self/gid_map", format!("0 {} 1", group.as_raw())),
     ];
     for (path, text) in maps {
-        fs::write(path, text)
-            .map_err(|error| EmulatorError::of(&format!("{HOW_TO}: {path}"), error))?;
+        fs::write(path, text).map_err(|error| {
+            EmulatorError::system(format!("{CANNOT_BECOME_ROOT}: {path}"), error)
+        })?;
     }
     Ok(())
 }
 
-const HOW_TO: &str = "cannot make hosts without root: run as root, or allow unprivileged user namespaces \
+const CANNOT_BECOME_ROOT: &str = "cannot make hosts without root: run as root, or allow unprivileged user namespaces \
 (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces)";
 
-#[expect(unsafe_code, reason = "rustix marks it so for CLONE_FILES")]
+#[expect(unsafe_code, reason = "rustix marks unshare unsafe because of CLONE_FILES")]
 fn unshare() -> Result<(), rustix::io::Errno> {
-    // SAFETY: the table of open files stays as it is; only the user namespace becomes the process's
-    // own.
+    // SAFETY: the flag does not unshare the table of open files, only the user namespace of the
+    // process.
     unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }
 }

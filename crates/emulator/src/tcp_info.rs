@@ -1,47 +1,48 @@
-//! What the kernel tells of a TCP connection: the socket option TCP_INFO.
+//! The state of a TCP connection in the kernel: the socket option TCP_INFO.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// A connection as the kernel sees it: `struct tcp_info` of `linux/tcp.h`, the part that Weir uses.
-/// Counters are since the connection was made; what a kernel is too old to tell is zero.
+/// The part of `struct tcp_info` (`linux/tcp.h`) that Weir uses. Counters start when the connection
+/// is made. A field that the kernel is too old to know is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// `tcpi_rto`: the retransmission timeout, in µs.
     pub retransmission_timeout_us: u32,
-    /// `tcpi_snd_mss`: what a segment carries, in bytes.
+    /// `tcpi_snd_mss`: the payload of a full segment, in bytes.
     pub segment_bytes: u32,
-    /// `tcpi_unacked`: segments that are sent and not acknowledged in order.
+    /// `tcpi_unacked`: segments that were sent and are not acknowledged cumulatively.
     pub unacked: u32,
-    /// `tcpi_sacked`: those of them that are acknowledged out of order.
+    /// `tcpi_sacked`: unacknowledged segments that are selectively acknowledged.
     pub sacked: u32,
-    /// `tcpi_lost`: those of them that are believed lost.
+    /// `tcpi_lost`: unacknowledged segments that are considered lost.
     pub lost: u32,
-    /// `tcpi_retrans`: retransmissions under way, in segments.
+    /// `tcpi_retrans`: retransmitted segments that are not acknowledged.
     pub retransmitted: u32,
-    /// `tcpi_rtt`: the smoothed round-trip time, in µs. The newest measurement is not told.
+    /// `tcpi_rtt`: the smoothed round-trip time, in µs. The kernel does not report the newest
+    /// sample.
     pub smoothed_rtt_us: u32,
-    /// `tcpi_snd_ssthresh`: in segments; `0x7fff_ffff` is none yet.
+    /// `tcpi_snd_ssthresh`: in segments; `0x7fff_ffff` means that it is not set yet.
     pub slow_start_threshold: u32,
     /// `tcpi_snd_cwnd`: in segments.
     pub congestion_window: u32,
     /// `tcpi_total_retrans`: segments that were retransmitted.
     pub total_retransmitted: u32,
-    /// `tcpi_pacing_rate`: in B/s; all ones is none.
+    /// `tcpi_pacing_rate`: in B/s; all ones means no pacing.
     pub pacing_rate: u64,
-    /// `tcpi_bytes_acked`: acknowledged in order; SYN and FIN count as one each.
+    /// `tcpi_bytes_acked`: bytes acknowledged cumulatively; SYN and FIN count as one each.
     pub bytes_acked: u64,
-    /// `tcpi_bytes_received`: received in order.
+    /// `tcpi_bytes_received`: bytes received in order.
     pub bytes_received: u64,
-    /// `tcpi_notsent_bytes`: written and not yet sent.
+    /// `tcpi_notsent_bytes`: bytes that the program wrote and that are not sent yet.
     pub unsent_bytes: u32,
     /// `tcpi_data_segs_in`: segments with data that arrived.
     pub data_segments_in: u32,
-    /// `tcpi_data_segs_out`: segments with data that were sent, with retransmissions.
+    /// `tcpi_data_segs_out`: segments with data that were sent, including retransmissions.
     pub data_segments_out: u32,
-    /// `tcpi_bytes_sent`: data that was sent, with retransmissions.
+    /// `tcpi_bytes_sent`: bytes of data that were sent, including retransmissions.
     pub bytes_sent: u64,
-    /// `tcpi_bytes_retrans`: data that was retransmitted.
+    /// `tcpi_bytes_retrans`: bytes of data that were retransmitted.
     pub bytes_retransmitted: u64,
     /// `tcpi_snd_wnd`: the window that the other end advertises, in bytes.
     pub receiver_window: u32,
@@ -49,15 +50,15 @@ pub struct TcpInfo {
     pub timeouts: Option<u16>,
 }
 
-/// As much as this module knows of the structure; later kernels have more.
+/// The bytes of the structure that this module reads; later kernels have more.
 const LENGTH: usize = 256;
-/// The end of `tcpi_total_rto`.
+/// The offset of the end of `tcpi_total_rto`.
 const WITH_TIMEOUTS: usize = 242;
 
 /// Asks the kernel about a TCP socket.
 ///
 /// # Errors
-/// When it is not a TCP socket.
+/// If the socket is not a TCP socket.
 pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0u8; LENGTH];
     let mut length = LENGTH as libc::socklen_t;
@@ -79,8 +80,8 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     Ok(read(&bytes, usize::try_from(length).unwrap_or(0)))
 }
 
-/// The fields at their offsets in `linux/tcp.h`, which never change: new ones are only added at the
-/// end.
+/// Reads the fields at their offsets in `linux/tcp.h`. The offsets never change: new fields are
+/// only added at the end.
 fn read(bytes: &[u8; LENGTH], length: usize) -> TcpInfo {
     let word = |offset: usize| {
         let mut word = [0; 4];
@@ -124,7 +125,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn a_connection_over_the_loopback_is_told_as_it_is() {
+    fn a_connection_over_loopback_is_reported() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut server, _) = listener.accept().unwrap();
@@ -149,12 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tcp_socket_is_refused() {
+    fn a_udp_socket_is_refused() {
         assert!(tcp_info(&std::net::UdpSocket::bind("127.0.0.1:0").unwrap()).is_err());
     }
 
     #[test]
-    fn an_old_kernel_tells_no_timeouts() {
+    fn an_old_kernel_reports_no_timeouts() {
         assert_eq!(read(&[1; LENGTH], 232).timeouts, None);
         assert_eq!(read(&[1; LENGTH], 248).timeouts, Some(257));
     }

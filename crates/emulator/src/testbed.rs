@@ -1,8 +1,8 @@
-//! The hosts: a network namespace each, with one interface.
+//! The hosts of a run: one network namespace per host, each with one interface.
 
 use crate::device::{Device, MTU};
 use crate::error::EmulatorError;
-use crate::leftovers::{Name, sweep};
+use crate::leftovers::{NetnsName, sweep};
 use crate::namespace::Namespace;
 use crate::processes::{self, MARK, NamespaceId, Owner};
 use net::HostId;
@@ -13,41 +13,42 @@ use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The interface's name on every host.
+/// The name of the interface on every host.
 const INTERFACE: &str = "eth0";
 const INTERFACE_C: &std::ffi::CStr = c"eth0";
-/// Packets that wait for the loop to take them, as `ip link … txqueuelen`: 40 ms at a million a
+/// The queue of the interface, packets (`ip link … txqueuelen`): 40 ms at a million packets per
 /// second, so that a stall of the loop loses none.
 const TX_QUEUE: usize = 40_000;
-/// How long programs are asked to end before they are made to.
+/// How long programs have to terminate before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The hosts of a run. Dropping it ends what runs in them and takes everything down.
+/// The hosts of a run. Dropping it ends the programs on them and removes them.
 pub struct Testbed {
     owner: Owner,
     hosts: Vec<Host>,
 }
 
-/// A host: its namespace, and what runs in it.
+/// A host: its namespaces, its interface, and the programs in them.
 pub struct Host {
     name: String,
     owner: Owner,
     namespace: Namespace,
     id: NamespaceId,
-    /// What `ip netns` calls it; `None` without the rights for it.
-    named: Option<Name>,
+    /// The name for `ip netns`; `None` without the rights to make one.
+    netns_name: Option<NetnsName>,
     device: Option<Device>,
 }
 
 impl Testbed {
-    /// Makes a host of each name. Host n has the addresses [`HostId::address`] and
-    /// [`HostId::address_v6`], and knows the others by name: `bob` over IPv4, as the simulator has
-    /// it, and `bob.ipv6`. What a killed run left is removed first.
+    /// Makes one host per name. Host n has the addresses [`HostId::address`] and
+    /// [`HostId::address_v6`]. It knows the other hosts by name: `bob` over IPv4, as in the
+    /// simulator, and `bob.ipv6` over IPv6. First removes what killed runs have left.
     ///
     /// # Errors
-    /// Without the rights to make namespaces and devices, or without the program `ip`.
+    /// If the rights to make namespaces and devices, or the program `ip`, are missing.
     pub fn new(names: &[String]) -> Result<Self, EmulatorError> {
         let owner = Owner::this()?;
         sweep();
@@ -65,16 +66,16 @@ impl Testbed {
         Ok(Self { owner, hosts })
     }
 
-    /// The hosts, in the order of their names.
+    /// The hosts, in the order of the names given to [`Self::new`].
     #[must_use]
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
 
-    /// A host.
+    /// The host of this number.
     ///
     /// # Panics
-    /// When there is no such host.
+    /// If there is no such host.
     #[must_use]
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[usize::from(id.0)]
@@ -82,13 +83,11 @@ impl Testbed {
 
     pub(crate) fn take_devices(&mut self) -> Result<Vec<Device>, EmulatorError> {
         let taken = self.hosts.iter_mut().map(|host| host.device.take());
-        taken
-            .collect::<Option<_>>()
-            .ok_or_else(|| EmulatorError("the hosts already have an emulator".into()))
+        taken.collect::<Option<_>>().ok_or(EmulatorError::InUse)
     }
 
-    /// Ends every program on every host, and what these have started elsewhere: asks first. Returns
-    /// how many could not be ended.
+    /// Ends every program on every host, and the processes that these have started elsewhere: sends
+    /// SIGTERM first, SIGKILL later. Returns how many processes still run.
     pub fn end_programs(&self) -> usize {
         let namespaces: Vec<NamespaceId> = self.hosts.iter().map(|host| host.id).collect();
         processes::end(&namespaces, |owner| owner == self.owner, GRACE)
@@ -105,10 +104,9 @@ impl Host {
     fn new(owner: Owner, id: HostId, name: &str, hosts: &str) -> Result<Self, EmulatorError> {
         let namespace = Namespace::new(hosts)?;
         let path = namespace.proc().join("ns/net");
-        let number = processes::namespace(&path).ok_or_else(|| {
-            EmulatorError(format!("{}: the namespace is not there", path.display()))
-        })?;
-        let named = Name::give(owner, name, &path)?;
+        let number =
+            processes::namespace(&path).ok_or_else(|| EmulatorError::NoNamespace(path.clone()))?;
+        let netns_name = NetnsName::assign(owner, name, &path)?;
         let device = namespace.within(move || {
             let device = Device::create(INTERFACE_C)?;
             configure(id)?;
@@ -119,27 +117,27 @@ impl Host {
             owner,
             namespace,
             id: number,
-            named,
+            netns_name,
             device: Some(device),
         })
     }
 
-    /// The name in the experiment.
+    /// The name of the host in the experiment.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What `ip netns` calls it, if it could be named.
+    /// The name that `ip netns` shows, if the rights to make one were there.
     #[must_use]
     pub fn netns(&self) -> Option<String> {
-        self.named.as_ref().map(Name::word)
+        self.netns_name.as_ref().map(NetnsName::name)
     }
 
-    /// Does something in the host's network.
+    /// Runs `job` in the network namespace of the host and waits for its result.
     ///
     /// # Errors
-    /// When the host's thread has ended.
+    /// If the thread of the host has ended.
     pub fn within<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -147,17 +145,19 @@ impl Host {
         self.namespace.within(job)
     }
 
-    /// Starts a program on the host. It ends with this process, however that ends; what it has
-    /// started in turn ends with the testbed, or at the next [`sweep`].
+    /// Starts a program on the host. The program ends when this process ends, for any reason.
+    /// Processes that it starts end with the testbed, or at the next [`sweep`].
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If the program cannot be started.
     pub fn spawn(&self, mut command: Command) -> Result<Child, EmulatorError> {
         let program = command.get_program().to_string_lossy().into_owned();
         command.env(MARK, self.owner.to_string());
         end_with_parent(&mut command);
-        self.within(move || command.spawn())?.map_err(|error| {
-            EmulatorError::of(&format!("{}: cannot start {program}", self.name), error)
+        self.within(move || command.spawn())?.map_err(|error| EmulatorError::Spawn {
+            host: self.name.clone(),
+            program,
+            source: Arc::new(error),
         })
     }
 
@@ -169,23 +169,24 @@ impl Host {
         sockets.iter().flatten().any(|text| has_listener(text, port))
     }
 
-    /// Where the kernel counts what the host's interface does.
+    /// The file in which the kernel counts the packets of the host's interface.
     pub(crate) fn counters(&self) -> PathBuf {
         self.namespace.proc().join("net/dev")
     }
 }
 
-/// Packets that an interface has given up because the loop did not take them in time. It counts as
-/// long as its other end is open.
+/// Packets that the queue of an interface has dropped because the loop did not read them in time.
+/// The kernel counts them as long as the device is open.
 pub(crate) fn lost_before_entry(counters: &Path) -> Result<u64, EmulatorError> {
     let text = fs::read_to_string(counters)
-        .map_err(|error| EmulatorError::of(&counters.display().to_string(), error))?;
-    transmit_drops(&text)
-        .ok_or_else(|| EmulatorError(format!("{}: no {INTERFACE}", counters.display())))
+        .map_err(|error| EmulatorError::system(counters.display().to_string(), error))?;
+    transmit_drops(&text).ok_or_else(|| EmulatorError::NoInterface {
+        path: counters.to_owned(),
+        interface: INTERFACE,
+    })
 }
 
-/// The twelfth number of the interface's line in /proc/net/dev: packets that were to be sent and
-/// were dropped.
+/// The transmit drops of the interface: the twelfth number of its line in /proc/net/dev.
 fn transmit_drops(text: &str) -> Option<u64> {
     let line = text
         .lines()
@@ -203,7 +204,7 @@ fn has_listener(text: &str, port: u16) -> bool {
     })
 }
 
-#[expect(unsafe_code, reason = "a child can only be told so between fork and exec")]
+#[expect(unsafe_code, reason = "the signal can only be set between fork and exec")]
 fn end_with_parent(command: &mut Command) {
     // SAFETY: prctl is a system call, which is allowed between fork and exec.
     unsafe {
@@ -211,14 +212,14 @@ fn end_with_parent(command: &mut Command) {
     }
 }
 
-/// Gives the namespace's interface its addresses, in the calling thread's namespace.
+/// Configures the interface in the network namespace of the calling thread.
 fn configure(id: HostId) -> Result<(), EmulatorError> {
     let mut script = format!(
         "link set lo up\nlink set {INTERFACE} mtu {MTU} txqueuelen {TX_QUEUE}\naddr add {}/16 dev {INTERFACE}\n",
         id.address()
     );
     if Path::new("/proc/sys/net/ipv6").exists() {
-        // Without addresses and solicitations of its own, an idle host sends nothing.
+        // Without a link-local address, an idle host sends no router or neighbour solicitations.
         let _ = writeln!(
             script,
             "link set {INTERFACE} addrgenmode none\naddr add {}/64 dev {INTERFACE} nodad",
@@ -227,16 +228,17 @@ fn configure(id: HostId) -> Result<(), EmulatorError> {
     }
     let _ = writeln!(script, "link set {INTERFACE} up");
     ip(&script)?;
-    // What a former connection was like must not show in the next (tcp(7), tcp_no_metrics_save).
+    // TCP must not take its initial parameters from a former connection (tcp(7),
+    // tcp_no_metrics_save).
     fs::write("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")
-        .map_err(|error| EmulatorError::of("cannot set net.ipv4.tcp_no_metrics_save", error))
+        .map_err(|error| EmulatorError::system("cannot set net.ipv4.tcp_no_metrics_save", error))
 }
 
 fn ip(script: &str) -> Result<(), EmulatorError> {
     let failed =
-        |error| EmulatorError::of("cannot run ip (Debian: apt-get install iproute2)", error);
+        |error| EmulatorError::system("cannot run ip (Debian: apt-get install iproute2)", error);
     let mut command = Command::new("ip");
-    // A group of its own: Ctrl-C is ours.
+    // A separate process group, so that Ctrl-C reaches only this process.
     command
         .process_group(0)
         .args(["-batch", "-"])
@@ -249,9 +251,9 @@ fn ip(script: &str) -> Result<(), EmulatorError> {
     if output.status.success() {
         return Ok(());
     }
-    let said =
+    let first_line =
         String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
-    Err(EmulatorError(format!("ip refuses an interface: {said}")))
+    Err(EmulatorError::Ip(first_line))
 }
 
 #[cfg(test)]
@@ -259,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drops_are_read_where_the_kernel_writes_them() {
+    fn transmit_drops_are_read_from_proc_net_dev() {
         let text = "Inter-|   Receive        |  Transmit\n face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier compressed\n\
             \x20   lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n\
             \x20 eth0:    1000      10    0    1    0     0          0         0     2000      20    0    7    0     0       0          0\n";
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn listeners_are_told_from_connections() {
+    fn listening_sockets_are_distinguished_from_connections() {
         let text = "  sl  local_address rem_address   st tx_queue rx_queue\n   0: 00000000:1451 00000000:0000 0A 00000000:00000000\n   1: 0100000A:1F90 0200000A:C350 01 00000000:00000000\n";
         assert!(has_listener(text, 5201) && !has_listener(text, 8080) && !has_listener(text, 1));
     }

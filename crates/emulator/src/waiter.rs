@@ -1,5 +1,5 @@
-//! Waiting for packets and for deadlines: a sleep until shortly before the deadline, and a spin for
-//! the rest.
+//! Waits for packets and deadlines: sleeps until shortly before the deadline and spins for the
+//! rest.
 
 use crate::clock::Clock;
 use crate::device::Device;
@@ -10,26 +10,26 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use units::{Duration, Time};
 
-/// What became ready.
+/// An event source that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ready {
-    /// This host's interface has packets.
+    /// The interface of this host has packets.
     Device(usize),
-    /// A request came.
+    /// A request waits.
     Control,
 }
 
-/// The number of what carries requests, among the devices' numbers.
+/// The epoll data of the control socket; interfaces have the index of their host.
 const CONTROL: u64 = u64::MAX;
 
-/// What is asked for at a time; what else is ready is told the next time.
-const MOST: usize = 64;
+/// The most events that one call returns. The next call returns the others.
+const MAX_EVENTS: usize = 64;
 
-/// Waits on all interfaces.
+/// Waits for all interfaces and the control socket.
 pub(crate) struct Waiter {
     epoll: OwnedFd,
     spin: Spin,
-    /// When something was last ready.
+    /// When an event source was last ready.
     active: Time,
 }
 
@@ -38,7 +38,7 @@ impl Waiter {
         devices: &[Device],
         control: Option<BorrowedFd<'_>>,
     ) -> Result<Self, EmulatorError> {
-        let failed = |error| EmulatorError::of("epoll", error);
+        let failed = |error| EmulatorError::system("epoll", error);
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
         let numbered =
             (0..).zip(devices.iter().map(AsFd::as_fd)).chain(control.map(|fd| (CONTROL, fd)));
@@ -49,7 +49,7 @@ impl Waiter {
         Ok(Self { epoll, spin: Spin::default(), active: Time::ZERO })
     }
 
-    /// Waits until something is ready, which is put into `ready`, or the time has come.
+    /// Waits until an event source is ready or until `due`. Puts the ready sources into `ready`.
     pub(crate) fn wait(
         &mut self,
         clock: Clock,
@@ -59,8 +59,8 @@ impl Waiter {
         ready.clear();
         let mut now = clock.now();
         let wake = self.spin.wake_before(now, due);
-        // More is often right behind: a sleep, and the host's wake-up of this thread, cost more
-        // than packets do.
+        // More packets often follow at once. Sleeping, and being woken up by the host, costs more
+        // than spinning for a moment.
         let lingers = self.spin.lingers_until(self.active).min(wake);
         now = self.spin_until(lingers, now, clock, ready)?;
         if ready.is_empty() {
@@ -80,7 +80,7 @@ impl Waiter {
         Ok(())
     }
 
-    /// Looks without sleeping until something is ready or the time has come.
+    /// Polls without sleeping until an event source is ready or until `end`. Returns the time.
     fn spin_until(
         &mut self,
         end: Time,
@@ -97,38 +97,41 @@ impl Waiter {
         Ok(now)
     }
 
-    /// Waits so long; returns whether that was it, without a packet and without a signal.
+    /// Waits for `span`. Returns whether the whole span passed without an event and without a
+    /// signal.
     fn poll(&self, span: Duration, ready: &mut Vec<Ready>) -> Result<bool, EmulatorError> {
         let span = Timespec {
             tv_sec: (span.as_nanos() / 1_000_000_000).cast_signed(),
             tv_nsec: (span.as_nanos() % 1_000_000_000).cast_signed(),
         };
-        let mut events = [MaybeUninit::uninit(); MOST];
+        let mut events = [MaybeUninit::uninit(); MAX_EVENTS];
         match epoll::wait(&self.epoll, &mut events[..], Some(&span)) {
             Ok((events, _)) => {
-                ready.extend(events.iter().map(what));
+                ready.extend(events.iter().map(source));
                 Ok(ready.is_empty())
             }
             Err(Errno::INTR) => Ok(false),
-            Err(error) => Err(EmulatorError::of("epoll_pwait2 (Linux 5.11 has it first)", error)),
+            Err(error) => {
+                Err(EmulatorError::system("epoll_pwait2 (needs Linux 5.11 or later)", error))
+            }
         }
     }
 }
 
-fn what(event: &epoll::Event) -> Ready {
+fn source(event: &epoll::Event) -> Ready {
     match event.data.u64() {
         CONTROL => Ready::Control,
         device => Ready::Device(device as usize),
     }
 }
 
-/// How long before a deadline a sleep ends, learnt from how late sleeps have ended; and how much of
-/// the time may go into it.
+/// How long before a deadline a sleep ends, learnt from how late earlier sleeps have ended, and how
+/// much time has been spent spinning.
 #[derive(Debug)]
 struct Spin {
-    /// How late sleeps end, as a rule: rises fast and falls slowly.
+    /// How late sleeps usually end. The estimate rises fast and falls slowly.
     late: Duration,
-    /// The period that is being counted, and what was spun in it.
+    /// The start of the current period, and the time spent spinning in it.
     period: Time,
     spun: Duration,
 }
@@ -140,13 +143,14 @@ impl Default for Spin {
 }
 
 impl Spin {
-    /// A sleep is not expected to end later than this: more is the machine's fault, and no spin
-    /// helps.
-    const LONGEST: Duration = Duration::from_micros(150);
-    /// How long to look for more after something came.
+    /// The upper bound of the expected lateness of a sleep. Longer delays come from the machine,
+    /// and spinning does not help.
+    const MAX_LATENESS: Duration = Duration::from_micros(150);
+    /// How long to spin for more events after the last one.
     const LINGER: Duration = Duration::from_micros(30);
     const PERIOD: Duration = Duration::from_millis(100);
-    /// A quarter of the time: the programs under test need the processor too.
+    /// The most time that is spent spinning per period. A quarter: the programs under test need the
+    /// processor too.
     const BUDGET: Duration = Duration::from_millis(25);
 
     fn wake_before(&mut self, now: Time, due: Time) -> Time {
@@ -161,7 +165,7 @@ impl Spin {
     }
 
     fn woke(&mut self, planned: Time, now: Time) {
-        let late = now.saturating_since(planned).min(Self::LONGEST);
+        let late = now.saturating_since(planned).min(Self::MAX_LATENESS);
         self.late = if late > self.late {
             self.late + (late - self.late) / 4
         } else {
@@ -179,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spin_follows_how_late_sleeps_end() {
+    fn the_spin_adapts_to_the_lateness_of_sleeps() {
         let mut spin = Spin::default();
         let due = Time::from_millis(10);
         for _ in 0..2_000 {
@@ -195,11 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn a_quarter_of_the_time_may_be_spun() {
+    fn at_most_a_quarter_of_the_time_is_spun() {
         let mut spin = Spin::default();
         let at = Time::from_millis;
         spin.spun(at(0), at(26));
         assert_eq!(spin.wake_before(at(30), at(31)), at(31), "no more in this period");
-        assert!(spin.wake_before(at(101), at(102)) < at(102), "the next has its own");
+        assert!(spin.wake_before(at(101), at(102)) < at(102), "the next period has its own budget");
     }
 }

@@ -1,6 +1,6 @@
-//! What a run leaves behind: nothing, and of a killed one nothing after the next.
+//! A run leaves nothing behind. What a killed run leaves is removed by the next run.
 
-use crate::turn;
+use crate::exclusive;
 use emulator::{Host, Testbed, sweep};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,20 +11,20 @@ use std::time::Duration;
 
 const NAMES: &str = "/run/netns";
 
-/// The names that begin so.
+/// The names in /run/netns with this prefix.
 fn names(prefix: &str) -> Vec<String> {
     let entries = fs::read_dir(NAMES).unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| name.starts_with(prefix)).collect()
 }
 
-/// Whether a process runs: one that has ended but was not waited for does not.
+/// Whether a process runs. A zombie does not.
 fn runs(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-/// It is about to end.
+/// Whether a process ends within 2 s.
 fn ends(pid: u32) -> bool {
     (0..100).any(|_| {
         let runs = runs(pid);
@@ -35,7 +35,7 @@ fn ends(pid: u32) -> bool {
     })
 }
 
-/// Starts a program that says the number of a process of its own, which outlives it.
+/// Starts a program that prints the number of a process that it has started, which can outlive it.
 fn sleeper(host: &Host, script: &str) -> (Child, u32) {
     let mut command = Command::new("sh");
     command.args(["-c", script]).stdout(Stdio::piped());
@@ -50,7 +50,7 @@ const STUBBORN: &str = "trap '' TERM; sleep 1000 & echo $!; wait";
 
 #[test]
 fn a_testbed_leaves_no_name_and_no_process() {
-    let Some(_turn) = turn() else { return };
+    let Some(_lock) = exclusive() else { return };
     let own = format!("weir-{}-", std::process::id());
     let bed = Testbed::new(&["alice".into(), "bob".into()]).unwrap();
     let mut named = names(&own);
@@ -65,11 +65,11 @@ fn a_testbed_leaves_no_name_and_no_process() {
     assert_eq!(names(&own), [""; 0]);
     for (child, sleeper) in &mut started {
         assert!(!runs(*sleeper), "{sleeper} still sleeps");
-        assert!(!child.wait().unwrap().success(), "it was ended");
+        assert!(!child.wait().unwrap().success(), "it was killed");
     }
 }
 
-/// A run of its own, as a process that can be killed.
+/// A run in a separate process, which can be killed.
 struct Killable {
     child: Child,
     sleeper: u32,
@@ -97,7 +97,7 @@ impl Drop for Killable {
         let _ = self.child.kill();
         let _ = self.child.wait();
         sweep();
-        // Where sweeping fails, it must not sleep on with the test's output open.
+        // If the sweep fails, the process must not keep the output of the test open.
         if runs(self.sleeper) {
             let _ = Command::new("kill").args(["-KILL", &self.sleeper.to_string()]).status();
         }
@@ -106,7 +106,7 @@ impl Drop for Killable {
 
 const ROLE: &str = "WEIR_EMULATOR_ROLE";
 
-/// Not a test of its own: the run that is killed.
+/// Not a test: this is the run that is killed.
 #[test]
 fn role() {
     if std::env::var(ROLE).is_err() {
@@ -118,7 +118,7 @@ fn role() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-/// A namespace that is not ours.
+/// A namespace that Weir has not made.
 struct Foreign(String);
 
 impl Foreign {
@@ -139,23 +139,23 @@ impl Drop for Foreign {
 }
 
 #[test]
-fn what_a_killed_run_leaves_is_swept_and_nothing_else() {
-    let Some(_turn) = turn() else { return };
+fn a_sweep_removes_what_a_killed_run_leaves_and_nothing_else() {
+    let Some(_lock) = exclusive() else { return };
     let mut killed = Killable::start();
     let alive = Killable::start();
-    // The same number, but another's name.
+    // The name contains the same process number, but not the prefix of Weir.
     let foreign = Foreign::new(format!("weirdo-{}-x", killed.child.id()));
     let ours = |run: &Killable| names(&format!("weir-{}-", run.child.id()));
     killed.kill();
     let left = ours(&killed);
-    assert!(left.len() == 1 && left[0].ends_with("-carol"), "the name is left: {left:?}");
-    assert!(runs(killed.sleeper), "what was started in turn is left");
+    assert!(left.len() == 1 && left[0].ends_with("-carol"), "the name remains: {left:?}");
+    assert!(runs(killed.sleeper), "the process that the program has started remains");
 
     let swept = sweep();
     assert_eq!(swept, left);
     assert_eq!(ours(&killed), [""; 0]);
     assert!(ends(killed.sleeper), "its processes end");
     assert!(foreign.path().exists() && runs(alive.child.id()) && runs(alive.sleeper));
-    assert_eq!(ours(&alive).len(), 1, "a living run is left alone");
-    assert_eq!(sweep(), [""; 0], "nothing is left to sweep");
+    assert_eq!(ours(&alive).len(), 1, "a running run is not touched");
+    assert_eq!(sweep(), [""; 0], "nothing remains");
 }

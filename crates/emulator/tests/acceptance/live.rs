@@ -1,10 +1,10 @@
-//! Changes while a run goes on.
+//! Changes to a run in progress.
 
 use crate::common::findings::{Findings, attempts};
-use crate::common::rig::{Blind, Rig, SEED, line, names, pairs, settle};
+use crate::common::rig::{NullObserver, Rig, SEED, line, names, pairs, settle};
 use crate::common::stats::median;
 use crate::common::traffic::{Receiver, delays, now, steady, through};
-use crate::turn;
+use crate::exclusive;
 use emulator::Controls;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,24 +12,24 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 use units::{Bitrate, Duration};
 
-/// A place for a socket, which is removed at the end.
-struct Place(PathBuf);
+/// The path of a socket, which is removed at the end.
+struct SocketPath(PathBuf);
 
-impl Place {
+impl SocketPath {
     fn new(name: &str) -> Self {
-        let place = Self(env::temp_dir().join(format!("weir-{}-{name}", std::process::id())));
-        let _ = fs::remove_file(&place.0);
-        place
+        let path = Self(env::temp_dir().join(format!("weir-{}-{name}", std::process::id())));
+        let _ = fs::remove_file(&path.0);
+        path
     }
 }
 
-impl Drop for Place {
+impl Drop for SocketPath {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// A client that waits for its answers.
+/// A client that waits for the answers to its requests.
 struct Client(BufReader<UnixStream>);
 
 impl Client {
@@ -57,29 +57,29 @@ fn listen(path: &Path) -> Result<Controls, emulator::EmulatorError> {
 
 #[test]
 fn a_run_is_changed_over_its_socket() {
-    let Some(_turn) = turn() else { return };
-    let place = Place::new("live");
+    let Some(_lock) = exclusive() else { return };
+    let path = SocketPath::new("live");
     let config = pairs(&[line(Bitrate::from_mbps(2))]);
-    let controls = Controls::listen(&place.0, names(&config)).unwrap();
-    let rig = Rig::start_with(&config, SEED, Some(controls), Blind);
+    let controls = Controls::listen(&path.0, names(&config)).unwrap();
+    let rig = Rig::start_with(&config, SEED, Some(controls), NullObserver);
     let (from, to) = (rig.sender(0, 1), rig.receiver(1));
-    let mut client = Client::new(&place.0);
+    let mut client = Client::new(&path.0);
 
     attempts("the rate is halved", || {
-        let came = [2, 1].map(|mbps| {
+        let received = [2, 1].map(|mbps| {
             assert_eq!(client.ask(format!("set alice.up rate {mbps}Mbit/s").as_bytes()), "ok");
-            // Three times what the line takes; what waits is let out before the next.
+            // Three times the first rate. Before the next plan, the queue is emptied.
             let (_, arrivals) =
                 through(&from, &to, &steady(Duration::from_millis(2), 500, 1_250), 0);
             assert_eq!(client.ask(b"set alice.up rate unlimited"), "ok");
             settle(50);
-            // They are not of the next.
+            // Discards the packets that were queued.
             Receiver::start(vec![to.try_clone().unwrap()]).finish();
             arrivals.len() as f64
         });
-        let share = came[1] / came[0];
+        let share = received[1] / received[0];
         let mut findings = Findings::default();
-        findings.add(format!("{came:?} packets: {share:.3}"), (share - 0.5).abs() <= 0.01);
+        findings.add(format!("{received:?} packets: {share:.3}"), (share - 0.5).abs() <= 0.01);
         findings
     });
     attempts("the delay is changed", || {
@@ -99,29 +99,29 @@ fn a_run_is_changed_over_its_socket() {
     let (_, arrivals) = through(&from, &to, &steady(Duration::from_millis(1), 100, 200), 30);
     assert_eq!(arrivals.len(), 0, "everything is lost");
     rig.finish();
-    assert!(!place.0.exists(), "the socket is removed");
+    assert!(!path.0.exists(), "the socket is removed");
 }
 
 #[test]
-fn what_is_no_request_is_an_error_and_stops_nothing() {
-    let Some(_turn) = turn() else { return };
-    let place = Place::new("garbage");
+fn an_invalid_request_is_an_error_and_does_not_stop_the_run() {
+    let Some(_lock) = exclusive() else { return };
+    let path = SocketPath::new("garbage");
     let config = pairs(&[line(Bitrate::from_mbps(2))]);
-    let controls = Controls::listen(&place.0, names(&config)).unwrap();
-    let rig = Rig::start_with(&config, SEED, Some(controls), Blind);
-    let mut client = Client::new(&place.0);
-    let wrong: [&[u8]; 5] = [
+    let controls = Controls::listen(&path.0, names(&config)).unwrap();
+    let rig = Rig::start_with(&config, SEED, Some(controls), NullObserver);
+    let mut client = Client::new(&path.0);
+    let invalid: [&[u8]; 5] = [
         b"",
         b"\xff\xfe\x00\x01",
         b"set carol.up rate 1Mbit/s",
         b"set alice.up rate fast",
         b"drop",
     ];
-    for line in wrong {
+    for line in invalid {
         let answer = client.ask(line);
         assert!(answer.starts_with("error: "), "{answer}");
     }
-    let answer = Client::new(&place.0).ask(&[b'x'; 10_000]);
+    let answer = Client::new(&path.0).ask(&[b'x'; 10_000]);
     assert!(answer.starts_with("error: a line of more than"), "{answer}");
     assert!(client.ask(b"show").starts_with("time "));
     let lines: Vec<String> = (0..5).map(|_| client.line()).collect();
@@ -131,26 +131,26 @@ fn what_is_no_request_is_an_error_and_stops_nothing() {
     assert_eq!(client.ask(b"stop"), "ok");
     let asked = now();
     while !rig.over() {
-        assert!(now() - asked < 5_000_000_000, "it stops");
+        assert!(now() - asked < 5_000_000_000, "the run stops");
         settle(10);
     }
     rig.finish();
-    assert!(!place.0.exists(), "the socket is removed");
+    assert!(!path.0.exists(), "the socket is removed");
 }
 
 #[test]
-fn a_dead_runs_socket_is_replaced_and_nothing_else() {
-    let place = Place::new("dead");
-    drop(UnixListener::bind(&place.0).unwrap());
-    assert!(UnixStream::connect(&place.0).is_err(), "nobody listens there");
-    let run = listen(&place.0).unwrap();
-    UnixStream::connect(&place.0).unwrap();
-    let error = listen(&place.0).err().unwrap();
-    assert!(error.0.contains("another run listens there"), "{error}");
+fn only_the_socket_of_a_killed_run_is_replaced() {
+    let path = SocketPath::new("dead");
+    drop(UnixListener::bind(&path.0).unwrap());
+    assert!(UnixStream::connect(&path.0).is_err(), "nobody listens there");
+    let run = listen(&path.0).unwrap();
+    UnixStream::connect(&path.0).unwrap();
+    let error = listen(&path.0).err().unwrap();
+    assert!(error.to_string().contains("another run listens at this path"), "{error}");
     drop(run);
 
-    fs::write(&place.0, "notes").unwrap();
-    let error = listen(&place.0).err().unwrap();
-    assert!(error.0.contains("not a socket"), "{error}");
-    assert_eq!(fs::read_to_string(&place.0).unwrap(), "notes");
+    fs::write(&path.0, "notes").unwrap();
+    let error = listen(&path.0).err().unwrap();
+    assert!(error.to_string().contains("not a socket"), "{error}");
+    assert_eq!(fs::read_to_string(&path.0).unwrap(), "notes");
 }

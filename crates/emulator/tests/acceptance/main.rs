@@ -1,11 +1,12 @@
-//! Real packets through the emulated network: when they arrive, which do, and what is left behind.
+//! Sends real packets through the emulated network and checks when they arrive, which ones arrive,
+//! and what a run leaves behind.
 //!
 //! ```text
 //!  namespace of alice       emulator (a thread)        namespace of bob
-//!  sender, at planned times ─▶ net::Network ─▶ receiver, with the kernel's time stamps
+//!  sender, at planned times ─▶ net::Network ─▶ receiver, with kernel timestamps
 //! ```
 //!
-//! Without root or /dev/net/tun the tests are skipped, and say so.
+//! Without root or /dev/net/tun the tests are skipped with a message.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -22,10 +23,10 @@ mod timing;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-/// The turn of a test: one at a time, because two would disturb each other's times. `None` where
-/// hosts cannot be made.
-fn turn() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
+/// A lock that runs the tests one at a time, because two at once would disturb each other's timing.
+/// `None` if hosts cannot be made.
+fn exclusive() -> Option<MutexGuard<'static, ()>> {
+    static LOCK: Mutex<()> = Mutex::new(());
     static ONCE: Once = Once::new();
     if let Some(reason) = common::missing() {
         ONCE.call_once(|| {
@@ -33,10 +34,10 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
         });
         return None;
     }
-    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    Some(LOCK.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Says so past the capture of the test's output.
+/// Writes to the real standard error, which the test harness does not capture.
 fn skip(reason: &str) {
     let _ = std::io::stderr().write_all(format!("skipped: {reason}\n").as_bytes());
 }

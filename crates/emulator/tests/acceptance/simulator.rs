@@ -1,11 +1,11 @@
 //! The same packets in real time and in virtual time.
 
 use crate::common::findings::{Findings, attempts};
-use crate::common::rig::{Blind, Log, Rig, SEED, Seen, id, line, pairs, settle};
+use crate::common::rig::{Log, NullObserver, Rig, SEED, Seen, id, line, pairs, settle};
 use crate::common::stats::{median, p99, quantile};
 use crate::common::traffic::{Burst, Receiver, delays, machine_is_late, send, through};
-use crate::timing::{HALF, MOST};
-use crate::turn;
+use crate::exclusive;
+use crate::timing::{MAX_MEDIAN, MAX_P99};
 use net::{
     AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, Dropped, Events, Fading, Field,
     Filter, Flow, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network, NetworkConfig,
@@ -14,10 +14,10 @@ use net::{
 use rustix::net::sockopt::set_ip_tos;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Speed, Stream, Time};
 
-/// Expedited forwarding, as the byte that holds it.
+/// The traffic class of expedited forwarding (DSCP 46), as a byte.
 const EF: u8 = 46 << 2;
 
-/// What the model gave out and when.
+/// When the model delivered which packet.
 #[derive(Default)]
 struct Delivered(Vec<(Time, u64)>);
 
@@ -28,7 +28,8 @@ impl Events for Delivered {
     fn dropped(&mut self, _: Time, _: Dropped) {}
 }
 
-/// Packets through a new network in virtual time: when each came, and its place in the list.
+/// Passes packets through a new network in virtual time. Returns when each arrived, and its index
+/// in the list.
 fn simulate(
     config: &NetworkConfig,
     packets: impl IntoIterator<Item = (Time, Packet)>,
@@ -44,7 +45,7 @@ fn simulate(
     delivered.0
 }
 
-/// A class for expedited forwarding, and one for the rest.
+/// One class for expedited forwarding, one for all other packets.
 const HTB: &str = "tc qdisc add dev eth0 root handle 1: htb default 20
 tc class add dev eth0 parent 1: classid 1:1 htb rate 5mbit
 tc class add dev eth0 parent 1:1 classid 1:10 htb rate 1500kbit ceil 2mbit prio 0
@@ -53,7 +54,7 @@ tc qdisc add dev eth0 parent 1:10 handle 10: bfifo limit 15000
 tc qdisc add dev eth0 parent 1:20 handle 20: pfifo limit 20
 tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:10";
 
-/// Each is sent about 6.4 Mbit/s.
+/// About 6.4 Mbit/s are sent over each line.
 fn lines() -> Vec<(&'static str, LineConfig)> {
     let queues = ["bfifo limit 30000", "droptail limit 50ms", "codel", "fq_codel", "pie"];
     let limited =
@@ -65,7 +66,7 @@ fn lines() -> Vec<(&'static str, LineConfig)> {
     lines
 }
 
-/// Packets of random sizes each millisecond or so, from two sockets in turn.
+/// One packet of random size per millisecond, with random jitter, from two sockets in random order.
 fn random_plan(stream: &mut Stream, packets: u64) -> Vec<Burst> {
     let mut below = |bound: u64| stream.below(bound);
     (0..packets)
@@ -78,11 +79,11 @@ fn random_plan(stream: &mut Stream, packets: u64) -> Vec<Burst> {
         .collect()
 }
 
-/// With the times at which packets came to the loop, the model in virtual time does the same with
-/// each: what differs is how late the loop was.
+/// With the times at which packets entered the loop as input, the model does the same with each
+/// packet in virtual time. The only difference is the lateness of the loop.
 #[test]
-fn the_same_entries_give_the_same_run() {
-    let Some(_turn) = turn() else { return };
+fn the_same_entry_times_give_the_same_run() {
+    let Some(_lock) = exclusive() else { return };
     for (name, line) in lines() {
         attempts(name, || compare_entries(&pairs(std::slice::from_ref(&line))));
     }
@@ -90,11 +91,12 @@ fn the_same_entries_give_the_same_run() {
     attempts("lte", || compare_entries(&lte()));
 }
 
-/// Alice at the edge of an LTE cell, walking, with a bearer for EF, and Bob behind a wire.
+/// Alice is at the edge of an LTE cell, walks, and has a bearer for EF. Bob has a wired access.
 fn lte() -> NetworkConfig {
     let mut config = pairs(&[LineConfig::default()]);
-    let place = Start::At { distance: Metres::new(1_500), obstacles: Decibels::ZERO };
-    let terminal = LteTerminal { place, speed: Speed::from_kmh(3), ..LteTerminal::default() };
+    let position = Start::At { distance: Metres::new(1_500), obstacles: Decibels::ZERO };
+    let terminal =
+        LteTerminal { place: position, speed: Speed::from_kmh(3), ..LteTerminal::default() };
     config.hosts[0].access = AccessConfig::Lte(terminal);
     let up: QueueConfig = "pfifo limit 20".parse().unwrap();
     let marked = Match { field: Field::Tos, value: EF.into(), mask: 0xfc };
@@ -106,7 +108,7 @@ fn lte() -> NetworkConfig {
     config
 }
 
-/// Alice on Wi-Fi with its categories, slow and through noise, and Bob behind a wire.
+/// Alice is on Wi-Fi with EDCA, at a low rate and with noise. Bob has a wired access.
 fn wifi() -> NetworkConfig {
     let mut config = pairs(&[LineConfig::default()]);
     let buffer = Buffer::Shared { queue: "pfifo limit 20".parse().unwrap(), driver: 10 };
@@ -117,9 +119,9 @@ fn wifi() -> NetworkConfig {
         ..WifiDevice::default()
     };
     let fading = Fading { deviation: Decibels::new(2), coherence: Duration::from_millis(50) };
-    let place =
+    let station =
         WifiStation { distance: Metres::new(10), walls: 2, fading, ..WifiStation::default() };
-    config.hosts[0].access = AccessConfig::Wifi(WifiStation { device: device.clone(), ..place });
+    config.hosts[0].access = AccessConfig::Wifi(WifiStation { device: device.clone(), ..station });
     let aggregation = Aggregation { ampdu_frames: 4, ..Aggregation::default() };
     let access = ChannelAccess::Edca;
     config.wifi = vec![WifiConfig {
@@ -142,44 +144,44 @@ fn compare_entries(config: &NetworkConfig) -> Findings {
     send(&senders, &plan);
     settle(450);
     let (report, log) = rig.finish();
-    let came = receiver.finish().len();
+    let received = receiver.finish().len();
     let model = simulate(config, log.entered.iter().map(|seen| (seen.at, seen.packet)));
 
     let numbers = |seen: &[Seen]| seen.iter().map(|seen| seen.number).collect::<Vec<_>>();
-    let of_model = |&(_, place): &(Time, u64)| log.entered[usize::try_from(place).unwrap()].number;
+    let of_model = |&(_, index): &(Time, u64)| log.entered[usize::try_from(index).unwrap()].number;
     let (real, ours) = (numbers(&log.delivered), model.iter().map(of_model).collect::<Vec<_>>());
     let differs = real.iter().zip(&ours).position(|(real, ours)| real != ours);
     assert_eq!(
         (differs, real.len()),
         (None, ours.len()),
-        "the same are delivered, in the same order"
+        "the same packets are delivered, in the same order"
     );
-    assert_eq!(log.entered.len() as u64, PACKETS, "every packet came to the loop");
+    assert_eq!(log.entered.len() as u64, PACKETS, "every packet entered the loop");
     assert_eq!(
-        (report.delivered, came),
+        (report.delivered, received),
         (model.len() as u64, model.len()),
-        "and what it gave out arrived"
+        "every packet that the loop delivered arrived"
     );
     assert!(model.len() < log.entered.len(), "something is dropped");
 
     let late = log.delivered.iter().zip(&model).map(|(seen, (due, _))| {
-        assert!(seen.at >= *due, "nothing comes before it is due");
+        assert!(seen.at >= *due, "no packet arrives before it is due");
         seen.at.saturating_since(*due).as_nanos() as f64 / 1e3
     });
     let late: Vec<f64> = late.collect();
-    let (half, most) = (median(&late), p99(&late));
+    let (half, p99) = (median(&late), p99(&late));
     let machine = machine_is_late();
     let mut findings = Findings::default();
-    let came = late.len();
+    let received = late.len();
     let line = format!(
-        "{came} of {PACKETS} came, {half:.1} µs late in the median, {most:.1} at p99; the machine {machine:.1}"
+        "{received} of {PACKETS} arrived, {half:.1} µs late in the median, {p99:.1} at p99; the machine's timers {machine:.1}"
     );
-    findings.add(line, half < HALF && most < MOST + machine);
+    findings.add(line, half < MAX_MEDIAN && p99 < MAX_P99 + machine);
     findings
 }
 
-/// Busy periods in which bursts come halfway between departures, so that some milliseconds do not
-/// decide what is dropped.
+/// Busy periods in which bursts arrive halfway between departures, so that a few milliseconds do
+/// not change which packets are dropped.
 fn clear_plan(rate: Bitrate) -> Vec<Burst> {
     let mut plan = Vec::new();
     let mut start = Duration::ZERO;
@@ -191,17 +193,17 @@ fn clear_plan(rate: Bitrate) -> Vec<Burst> {
             at += each * 5
                 + if nth == 0 { Duration::from_nanos(each.as_nanos() / 2) } else { Duration::ZERO };
         }
-        // The queue is empty by then.
+        // The queue is empty at that time.
         start = at + each * 25;
     }
     plan
 }
 
-/// The packets of a plan, with each burst put off by what `off` says.
-fn planned(plan: &[Burst], mut off: impl FnMut() -> Duration) -> Vec<(Time, Packet)> {
+/// The packets of a plan. Each burst is delayed by what `delay` returns.
+fn planned(plan: &[Burst], mut delay: impl FnMut() -> Duration) -> Vec<(Time, Packet)> {
     let flow = Flow { src: id(0), dst: id(1), ..Flow::default() };
     let packets = plan.iter().flat_map(|burst| {
-        let (at, size) = (Time::ZERO + burst.at + off(), Bytes::new(burst.size as u64));
+        let (at, size) = (Time::ZERO + burst.at + delay(), Bytes::new(burst.size as u64));
         std::iter::repeat_n((at, Packet { size, flow, ..Packet::default() }), burst.packets)
     });
     packets.collect()
@@ -211,10 +213,10 @@ fn numbers(delivered: &[(Time, u64)]) -> Vec<u64> {
     delivered.iter().map(|(_, number)| *number).collect()
 }
 
-/// A plan carried out in real time and in virtual time: the same drops, and the same delays.
+/// One plan in real time and in virtual time gives the same drops and the same delays.
 #[test]
 fn the_same_schedule_gives_the_same_run() {
-    let Some(_turn) = turn() else { return };
+    let Some(_lock) = exclusive() else { return };
     let rate = Bitrate::from_kbps(500);
     let plan = clear_plan(rate);
     for queue in ["bfifo limit 12500", "pfifo limit 10"] {
@@ -224,11 +226,11 @@ fn the_same_schedule_gives_the_same_run() {
         let model = simulate(&config, packets.clone());
         assert!(model.len() < packets.len(), "something is dropped");
         let mut stream = SEED.stream("off");
-        let put_off = planned(&plan, || Duration::from_micros(stream.below(4_000)));
+        let delayed = planned(&plan, || Duration::from_micros(stream.below(4_000)));
         assert_eq!(
-            numbers(&simulate(&config, put_off)),
+            numbers(&simulate(&config, delayed)),
             numbers(&model),
-            "four milliseconds decide nothing"
+            "four milliseconds change no drop"
         );
         attempts(queue, || compare_schedule(&config, &plan, &packets, &model));
     }
@@ -240,21 +242,22 @@ fn compare_schedule(
     packets: &[(Time, Packet)],
     model: &[(Time, u64)],
 ) -> Findings {
-    let rig = Rig::start(config, Blind);
+    let rig = Rig::start(config, NullObserver);
     let (sent, mut firsts) =
         through(&rig.sender(2, 3), &rig.receiver(3), &plan[..plan.len() / 2], 20);
-    // What the way to the loop and from it takes, without a limit.
+    // The time to the loop and from it, over a line without a limit.
     firsts.retain(|arrival| {
-        let place = usize::try_from(arrival.number).unwrap();
-        place == 0 || sent[place] != sent[place - 1]
+        let index = usize::try_from(arrival.number).unwrap();
+        index == 0 || sent[index] != sent[index - 1]
     });
     let without = delays(&sent, &firsts);
-    let (least, machine) = (median(&without), p99(&without) - median(&without));
+    let (base, machine) = (median(&without), p99(&without) - median(&without));
     let (sent, arrivals) = through(&rig.sender(0, 1), &rig.receiver(1), plan, 500);
-    let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.number).collect();
+    let received: Vec<u64> = arrivals.iter().map(|arrival| arrival.number).collect();
     let mut findings = Findings::default();
-    let line = format!("{} of {} came, of the model's {}", came.len(), packets.len(), model.len());
-    let same = came == numbers(model);
+    let line =
+        format!("{} of {} arrived, {} in the model", received.len(), packets.len(), model.len());
+    let same = received == numbers(model);
     findings.add(line, same);
     if !same {
         return findings;
@@ -266,16 +269,17 @@ fn compare_schedule(
     let off: Vec<f64> = delays(&sent, &arrivals)
         .iter()
         .zip(model)
-        .map(|(real, model)| real - least - model)
+        .map(|(real, model)| real - base - model)
         .collect();
     let sizes: Vec<f64> = off.iter().map(|off| off.abs()).collect();
-    // A few hundred packets: the exact test above judges one in a hundred.
-    let (half, most) = (median(&off), quantile(&sizes, 0.9));
+    // The 90th percentile, because there are only a few hundred packets. The test above judges the
+    // 99th.
+    let (half, p90) = (median(&off), quantile(&sizes, 0.9));
     let line = format!(
-        "later than the model by {half:.1} µs in the median, off by {most:.1} at p90; {least:.1} and {machine:.1} more without"
+        "later than the model by {half:.1} µs in the median, off by {p90:.1} at p90; without a limit {base:.1} in the median and {machine:.1} more at p99"
     );
-    // A busy period is as late as the packet that begins it was taken in, so that few wake-ups
-    // decide the median too.
-    findings.add(line, half.abs() <= HALF + machine && most <= MOST + machine);
+    // All packets of a busy period are as late as the first one, so few wake-ups determine the
+    // median too.
+    findings.add(line, half.abs() <= MAX_MEDIAN + machine && p90 <= MAX_P99 + machine);
     findings
 }

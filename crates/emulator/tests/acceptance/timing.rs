@@ -1,25 +1,27 @@
-//! Delay, rate and the spacing of packets.
+//! Delay, rate and packet spacing.
 
 use crate::common::findings::{Findings, attempts};
-use crate::common::rig::{Blind, Rig, SEED, delayed, line, pairs};
+use crate::common::rig::{NullObserver, Rig, SEED, delayed, line, pairs};
 use crate::common::stats::{median, p99, slope};
 use crate::common::traffic::{Arrival, Burst, delays, steady, through};
-use crate::turn;
+use crate::exclusive;
 use net::LineConfig;
 use units::{Bitrate, Bytes, Duration};
 
-/// What a packet may be off by in the median and in 99 of 100, µs. To the second comes what the
-/// machine itself is late by, measured in the same attempt: a virtual machine whose processors are
-/// taken away now and then has no better.
-pub(crate) const HALF: f64 = 30.0;
-pub(crate) const MOST: f64 = 80.0;
+/// The largest deviation in the median and at the 99th percentile, µs. The lateness of the
+/// machine's own timers, measured in the same attempt, is added to the second bound: a virtual
+/// machine that loses its processors now and then cannot do better.
+pub(crate) const MAX_MEDIAN: f64 = 30.0;
+pub(crate) const MAX_P99: f64 = 80.0;
 
-/// 25 ms are set each way of the second pair, and nothing of the first.
+/// The second pair has 25 ms each way, the first pair none.
 #[test]
-fn the_delay_is_what_is_set() {
-    let Some(_turn) = turn() else { return };
-    let rig =
-        Rig::start(&pairs(&[LineConfig::default(), delayed(Duration::from_millis(25))]), Blind);
+fn the_delay_is_the_configured_one() {
+    let Some(_lock) = exclusive() else { return };
+    let rig = Rig::start(
+        &pairs(&[LineConfig::default(), delayed(Duration::from_millis(25))]),
+        NullObserver,
+    );
     let hosts = [[0, 1], [2, 3], [3, 2]];
     let ends = hosts.map(|[from, to]| (rig.sender(from, to), rig.receiver(to)));
     attempts("delay", || {
@@ -27,7 +29,7 @@ fn the_delay_is_what_is_set() {
             let (from, to) = &ends[way];
             let packets = if way == 1 { 3_000 } else { 1_000 };
             let mut plan = steady(Duration::from_millis(1), packets, 200);
-            // So that packets do not come just when others are given out.
+            // Random jitter, so that packets do not enter exactly when others are delivered.
             let mut stream = SEED.stream("delay");
             plan.iter_mut().for_each(|burst| burst.at += Duration::from_micros(stream.below(900)));
             let (sent, arrivals) = through(from, to, &plan, 60);
@@ -35,35 +37,35 @@ fn the_delay_is_what_is_set() {
             delays(&sent, &arrivals)
         });
         let mut findings = Findings::default();
-        let least = median(&none);
-        let machine = p99(&none) - least;
+        let base = median(&none);
+        let machine = p99(&none) - base;
         for (way, delays) in [("there", there), ("back", back)] {
-            let added: Vec<f64> = delays.iter().map(|delay| delay - least - 25_000.0).collect();
+            let added: Vec<f64> = delays.iter().map(|delay| delay - base - 25_000.0).collect();
             let off: Vec<f64> = added.iter().map(|added| added.abs()).collect();
-            let (half, most) = (median(&added), p99(&off));
+            let (half, p99) = (median(&added), p99(&off));
             let line = format!(
-                "{way}: {half:+.1} µs in the median, {most:.1} at p99; {least:.1} and {machine:.1} more without"
+                "{way}: off by {half:+.1} µs in the median, {p99:.1} at p99; without a delay {base:.1} in the median and {machine:.1} more at p99"
             );
-            findings.add(line, half.abs() <= HALF && most <= MOST + machine);
+            findings.add(line, half.abs() <= MAX_MEDIAN && p99 <= MAX_P99 + machine);
         }
         findings
     });
 }
 
 const RATES: [u64; 4] = [250, 1_000, 10_000, 100_000];
-/// Of an IP packet, bytes.
+/// The size of an IP packet, bytes.
 const SIZE: usize = 1_250;
 
-/// A tenth more than the line takes is sent; what it lets through is the rate.
+/// Sends a tenth more than the rate of the line; the rate of arrivals must be the rate of the line.
 #[test]
-fn the_rate_is_what_is_set() {
-    let Some(_turn) = turn() else { return };
+fn the_rate_is_the_configured_one() {
+    let Some(_lock) = exclusive() else { return };
     let lines = RATES.map(|kbps| line(Bitrate::from_kbps(kbps)));
-    let rig = Rig::start(&pairs(&lines), Blind);
+    let rig = Rig::start(&pairs(&lines), NullObserver);
     for (pair, kbps) in RATES.into_iter().enumerate() {
         let (from, to) = (rig.sender(2 * pair, 2 * pair + 1), rig.receiver(2 * pair + 1));
         let each = Bitrate::from_kbps(kbps).time_to_send(Bytes::new(SIZE as u64)).unwrap();
-        // A millisecond's at a time, where there are several.
+        // Bursts of one millisecond, if that is more than one packet.
         let at_once = usize::try_from(1_000_000 / each.as_nanos()).unwrap().max(1);
         let every = Duration::from_nanos(each.as_nanos() * at_once as u64 * 10 / 11);
         let mut plan =
@@ -80,7 +82,7 @@ fn the_rate_is_what_is_set() {
     }
 }
 
-/// Between arrivals, ns, by the line through all.
+/// The mean time between arrivals, ns, from a least-squares line.
 fn spacing(arrivals: &[Arrival]) -> f64 {
     let first = arrivals[0].at;
     let points =
@@ -88,15 +90,15 @@ fn spacing(arrivals: &[Arrival]) -> f64 {
     slope(&points.collect::<Vec<_>>())
 }
 
-/// Packets back to back leave as far apart as the rate has them, the first of them too: a token
-/// bucket would let them pass.
+/// Packets that are sent back to back leave at the spacing of the rate, including the first ones. A
+/// token bucket would forward them at once.
 #[test]
 fn a_burst_leaves_at_the_rate() {
-    let Some(_turn) = turn() else { return };
+    let Some(_lock) = exclusive() else { return };
     const PROBES: usize = 11;
     let cases = [(1, 250), (10, 1_250)];
     let lines = cases.map(|(mbps, _)| line(Bitrate::from_mbps(mbps)));
-    let rig = Rig::start(&pairs(&lines), Blind);
+    let rig = Rig::start(&pairs(&lines), NullObserver);
     for (pair, (mbps, size)) in cases.into_iter().enumerate() {
         let (from, to) = (rig.sender(2 * pair, 2 * pair + 1), rig.receiver(2 * pair + 1));
         let each = Bitrate::from_mbps(mbps).time_to_send(Bytes::new(size as u64)).unwrap();

@@ -1,24 +1,25 @@
-//! What was measured, and what of it is out of bounds.
+//! Measured figures, and which of them are out of bounds.
 
 use super::traffic::machine_is_late;
 use std::fmt;
 use std::io::Write as _;
 
-/// A machine that stands still for a moment spoils an attempt; a wrong model spoils all.
+/// How often a measurement is repeated: a stall of the machine spoils one attempt, a out_of_bounds
+/// model spoils all.
 const ATTEMPTS: usize = 10;
 
-/// Figures of an attempt.
+/// The figures of one attempt.
 #[derive(Default)]
 pub(crate) struct Findings {
     lines: Vec<String>,
-    wrong: Vec<String>,
+    out_of_bounds: Vec<String>,
 }
 
 impl Findings {
-    /// Notes a figure, and whether it is within its bounds.
+    /// Adds a figure, and whether it is within its bounds.
     pub(crate) fn add(&mut self, line: String, within: bool) {
         if !within {
-            self.wrong.push(line.clone());
+            self.out_of_bounds.push(line.clone());
         }
         self.lines.push(line);
     }
@@ -27,39 +28,40 @@ impl Findings {
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.lines.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
-        self.wrong.iter().try_for_each(|line| writeln!(f, "  out of bounds: {line}"))
+        self.out_of_bounds.iter().try_for_each(|line| writeln!(f, "  out of bounds: {line}"))
     }
 }
 
-/// What the machine's own timers may be late by at the 99th percentile for an attempt to be a fair
-/// one, µs.
-const FAIR: f64 = 300.0;
+/// The largest lateness of the machine's own timers at the 99th percentile, µs, for an attempt to
+/// count.
+const MAX_TIMER_LATENESS: f64 = 300.0;
 
-/// Out of bounds in so many fair attempts is out of bounds.
-const ENOUGH: usize = 6;
+/// The number of counted attempts out of bounds after which the test fails.
+const MAX_FAILURES: usize = 6;
 
-/// Measures until everything is within its bounds. Where the machine itself stood still in nearly
-/// every attempt, nothing can be said, and that is said.
+/// Repeats the measurement until everything is within its bounds. If the machine stalled in nearly
+/// every attempt, prints that the result is not judged.
 pub(crate) fn attempts(name: &str, mut measure: impl FnMut() -> Findings) {
-    let mut fair = 0;
+    let mut failures = 0;
     for attempt in 1..=ATTEMPTS {
         let before = if attempt == 1 { 0.0 } else { machine_is_late() };
         let findings = measure();
         eprintln!("{name}, attempt {attempt}:\n{findings}");
-        if findings.wrong.is_empty() {
+        if findings.out_of_bounds.is_empty() {
             return;
         }
-        fair += usize::from(before.max(machine_is_late()) <= FAIR);
+        failures += usize::from(before.max(machine_is_late()) <= MAX_TIMER_LATENESS);
         assert!(
-            fair < ENOUGH,
-            "{name}, {fair} times out of bounds:\n{}",
-            findings.wrong.join("\n")
+            failures < MAX_FAILURES,
+            "{name}, {failures} times out of bounds:\n{}",
+            findings.out_of_bounds.join("\n")
         );
         if attempt == ATTEMPTS {
-            let wrong = findings.wrong.join("; ");
-            let line =
-                format!("{name}: not judged, this machine's own timers are too late: {wrong}\n");
-            // Past the capture of the test's output.
+            let out_of_bounds = findings.out_of_bounds.join("; ");
+            let line = format!(
+                "{name}: not judged, this machine's own timers are too late: {out_of_bounds}\n"
+            );
+            // Writes to the real standard error, which the test harness does not capture.
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
     }

@@ -1,7 +1,7 @@
-//! An emulated network with real sockets at its ends, shared by the tests and the benchmark.
+//! An emulated network with real sockets on its hosts, shared by the tests and the benchmark.
 
-#![allow(dead_code, reason = "the tests and the benchmark each use a part")]
-#![allow(clippy::unwrap_used, reason = "what cannot be set up fails")]
+#![allow(dead_code, reason = "the tests and the benchmark each use a part of it")]
+#![allow(clippy::unwrap_used, reason = "a set-up that fails must fail the test")]
 
 pub(crate) mod findings;
 pub(crate) mod rig;
@@ -11,7 +11,7 @@ pub(crate) mod veth;
 
 use std::process::{Command, Stdio};
 
-/// What is missing to make hosts, if anything is.
+/// What is missing to make hosts; `None` if nothing is.
 pub(crate) fn missing() -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return Some("this user is not root".into());
@@ -20,8 +20,8 @@ pub(crate) fn missing() -> Option<String> {
         return Some(format!("/dev/net/tun: {error}"));
     }
     // Root in a container may lack the right to make namespaces.
-    let able = [["unshare", "--net", "--mount", "true"].as_slice(), &["ip", "-V"]];
-    able.iter().find_map(|words| {
+    let commands = [["unshare", "--net", "--mount", "true"].as_slice(), &["ip", "-V"]];
+    commands.iter().find_map(|words| {
         let mut command = Command::new(words[0]);
         let quiet = command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
         let worked = quiet.status().is_ok_and(|status| status.success());

@@ -1,4 +1,4 @@
-//! A testbed with an emulator that runs.
+//! A testbed with a running emulator.
 
 use super::traffic::{PORT, buffered};
 use emulator::{Clock, Controls, Emulator, Host, Observer, Report, Testbed, read_header};
@@ -17,13 +17,13 @@ pub(crate) fn line(rate: Bitrate) -> LineConfig {
     LineConfig { rate: RateConfig::Scheduled(Schedule::constant(rate)), ..LineConfig::default() }
 }
 
-/// A line without a limit that takes so long.
+/// A line without a rate limit, with this delay.
 pub(crate) fn delayed(delay: Duration) -> LineConfig {
     LineConfig { delay: Schedule::constant(delay), ..LineConfig::default() }
 }
 
-/// Pairs of hosts, each with such a line upwards. Pair n is the hosts 2n and 2n + 1; the first is
-/// alice and bob.
+/// Pairs of hosts. The first host of each pair has the given line upwards. Pair n is the hosts 2n
+/// and 2n + 1; the first pair is alice and bob.
 pub(crate) fn pairs(lines: &[LineConfig]) -> NetworkConfig {
     let host = |name: String, up: &LineConfig| HostConfig {
         name,
@@ -46,7 +46,7 @@ pub(crate) fn names(config: &NetworkConfig) -> Vec<String> {
 
 /// The hosts of a network, and an emulator in a thread.
 pub(crate) struct Rig<O> {
-    bed: Testbed,
+    testbed: Testbed,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<(Report, O)>>,
     tid: i32,
@@ -63,20 +63,20 @@ impl<O: Observer + Send + 'static> Rig<O> {
         controls: Option<Controls>,
         mut observer: O,
     ) -> Self {
-        let mut bed = Testbed::new(&names(config)).unwrap();
+        let mut testbed = Testbed::new(&names(config)).unwrap();
         let network = Network::new(config, seed).unwrap();
-        let mut emulator = Emulator::new(network, &mut bed, controls, Clock::start()).unwrap();
+        let mut emulator = Emulator::new(network, &mut testbed, controls, Clock::start()).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
+            sender.send(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
             let end = Time::from_secs(1_000);
             let report =
                 emulator.run(end, Duration::from_millis(100), &stopped, &mut observer).unwrap();
             (report, observer)
         });
-        Self { bed, stop, thread: Some(thread), tid: told.recv().unwrap() }
+        Self { testbed, stop, thread: Some(thread), tid: receiver.recv().unwrap() }
     }
 
     /// Ends the run.
@@ -93,15 +93,15 @@ impl<O: Observer + Send + 'static> Rig<O> {
 
 impl<O> Rig<O> {
     pub(crate) fn host(&self, number: usize) -> &Host {
-        &self.bed.hosts()[number]
+        &self.testbed.hosts()[number]
     }
 
-    /// The number of the emulator's thread.
+    /// The thread identifier of the emulator.
     pub(crate) fn tid(&self) -> i32 {
         self.tid
     }
 
-    /// A socket on a host, at any port, connected to another host's [`PORT`].
+    /// A socket on a host, at any port, connected to [`PORT`] of another host.
     pub(crate) fn sender(&self, from: usize, to: usize) -> UdpSocket {
         let to = address(to);
         self.host(from).within(move || buffered("0.0.0.0", 0, Some((to, PORT)))).unwrap()
@@ -117,7 +117,7 @@ impl<O> Drop for Rig<O> {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // If it panicked, so did the test.
+            // A panic of the thread is reported by `finish`.
             let _ = thread.join();
         }
     }
@@ -134,10 +134,10 @@ pub(crate) fn address(host: usize) -> IpAddr {
     id(host).address().into()
 }
 
-/// Watches nothing.
-pub(crate) struct Blind;
+/// An observer that does nothing.
+pub(crate) struct NullObserver;
 
-impl Observer for Blind {
+impl Observer for NullObserver {
     fn sample(&mut self, _: Time, _: &Network) {}
 }
 
@@ -146,18 +146,18 @@ impl Observer for Blind {
 pub(crate) struct Seen {
     pub(crate) at: Time,
     pub(crate) packet: Packet,
-    /// The number in its payload, if it is UDP over IPv4.
+    /// The number in the payload, if the packet is UDP over IPv4.
     pub(crate) number: Option<u64>,
 }
 
-/// Logs what comes from the hosts and what they are given.
+/// Logs the packets from the hosts and to the hosts.
 pub(crate) struct Log {
     pub(crate) entered: Vec<Seen>,
     pub(crate) delivered: Vec<Seen>,
 }
 
 impl Log {
-    /// With room for so many packets, so that the loop does not wait for memory.
+    /// With capacity for this many packets, so that the loop does not allocate memory.
     pub(crate) fn of(packets: usize) -> Self {
         Self { entered: Vec::with_capacity(packets), delivered: Vec::with_capacity(packets) }
     }
@@ -174,7 +174,7 @@ impl Observer for Log {
     }
 }
 
-/// Lets what is under way arrive.
+/// Waits until packets in flight have arrived.
 pub(crate) fn settle(millis: u64) {
     sleep(std::time::Duration::from_millis(millis));
 }

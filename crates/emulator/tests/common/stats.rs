@@ -1,6 +1,6 @@
 //! Statistics of samples.
 
-/// The sample that this share of the others does not exceed.
+/// The quantile `share` (0 to 1) of the samples.
 pub(crate) fn quantile(samples: &[f64], share: f64) -> f64 {
     assert!(!samples.is_empty(), "no samples");
     let mut sorted = samples.to_vec();
@@ -10,23 +10,22 @@ pub(crate) fn quantile(samples: &[f64], share: f64) -> f64 {
         clippy::cast_possible_truncation,
         reason = "a share of a length"
     )]
-    let place = ((sorted.len() - 1) as f64 * share).round() as usize;
-    sorted[place]
+    let index = ((sorted.len() - 1) as f64 * share).round() as usize;
+    sorted[index]
 }
 
 pub(crate) fn median(samples: &[f64]) -> f64 {
     quantile(samples, 0.5)
 }
 
-/// The 99th percentile of a hundred samples in a row, in the median over all such. A moment in
-/// which the machine stands still spoils the hundreds that it falls into; what is always so is in
-/// each.
+/// The median of the 99th percentiles of successive hundreds of samples. A stall of the machine
+/// spoils the hundreds that it falls into; a constant error is in all of them.
 pub(crate) fn p99(samples: &[f64]) -> f64 {
     let parts = samples.chunks_exact(samples.len().clamp(1, 100));
     median(&parts.map(|part| quantile(part, 0.99)).collect::<Vec<_>>())
 }
 
-/// The slope of the line of least squares through these points.
+/// The slope of the least-squares line through these points.
 pub(crate) fn slope(points: &[(f64, f64)]) -> f64 {
     assert!(points.len() > 1, "a line needs two points");
     let count = points.len() as f64;

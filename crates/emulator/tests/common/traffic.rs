@@ -1,5 +1,5 @@
-//! UDP packets at planned times, and when they came: by the kernel's time stamps, so that the
-//! receiver's own delay does not count.
+//! Sends UDP packets at planned times, and receives them with kernel timestamps, so that the delay
+//! of the receiving program does not count.
 
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmsg, sendmmsg, setsockopt, sockopt,
@@ -13,40 +13,41 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep};
 use units::Duration;
 
-/// IPv4 and UDP.
+/// The size of the IPv4 and UDP headers, bytes.
 pub(crate) const HEADERS: usize = 20 + 8;
-/// Where receivers are.
+/// The port of all receivers.
 pub(crate) const PORT: u16 = 5004;
-/// Both buffers of a socket: nothing is lost there.
+/// The size of both buffers of a socket, bytes: large enough to lose nothing.
 const BUFFER: usize = 128 << 20;
-/// Between looks at what came.
+/// The pause between two reads of the sockets.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// CLOCK_REALTIME, ns: the clock of the kernel's time stamps.
+/// CLOCK_REALTIME in ns: the clock of kernel timestamps.
 pub(crate) fn now() -> u64 {
     let time = clock_gettime(ClockId::Realtime);
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
-/// Packets back to back, in one call of the kernel.
+/// Packets that are sent back to back, in one system call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Burst {
-    /// After the start.
+    /// The time after the start.
     pub(crate) at: Duration,
-    /// Which socket sends it.
+    /// The index of the socket that sends it.
     pub(crate) socket: usize,
     pub(crate) packets: usize,
-    /// Of each IP packet, bytes.
+    /// The size of each IP packet, bytes.
     pub(crate) size: usize,
 }
 
-/// Single packets of one size, so far apart, from the first socket.
+/// Single packets of one size at a constant interval, from the first socket.
 pub(crate) fn steady(every: Duration, packets: usize, size: usize) -> Vec<Burst> {
     let single = |nth| Burst { at: every * nth, socket: 0, packets: 1, size };
     (0..packets as u64).map(single).collect()
 }
 
-/// A UDP socket in the calling thread's network namespace, with large buffers and time stamps.
+/// A UDP socket in the network namespace of the calling thread, with large buffers and kernel
+/// timestamps.
 pub(crate) fn buffered(host: &str, port: u16, peer: Option<(IpAddr, u16)>) -> UdpSocket {
     let socket = UdpSocket::bind((host, port)).unwrap();
     setsockopt(&socket, sockopt::RcvBufForce, &BUFFER).unwrap();
@@ -58,8 +59,8 @@ pub(crate) fn buffered(host: &str, port: u16, peer: Option<(IpAddr, u16)>) -> Ud
     socket
 }
 
-/// How late a thread that nothing holds up is at one deadline of a hundred, µs: what the machine
-/// itself does.
+/// The lateness at the 99th percentile of a real-time thread that only waits, µs: the lateness of
+/// the machine itself.
 pub(crate) fn machine_is_late() -> f64 {
     let waits = std::thread::spawn(|| {
         let _ = emulator::real_time();
@@ -73,20 +74,20 @@ pub(crate) fn machine_is_late() -> f64 {
     super::stats::p99(&waits.join().unwrap())
 }
 
-/// A sleep ends a little late: the rest is spent awake.
+/// Sleeps until shortly before `at` and spins for the rest, because sleeps end late.
 fn wait_until(at: u64) {
-    const AWAKE: u64 = 150_000;
+    const SPIN: u64 = 150_000;
     let left = at.saturating_sub(now());
-    if left > AWAKE {
-        sleep(std::time::Duration::from_nanos(left - AWAKE));
+    if left > SPIN {
+        sleep(std::time::Duration::from_nanos(left - SPIN));
     }
     while now() < at {
         std::hint::spin_loop();
     }
 }
 
-/// Sends packets, numbered from 0 in their payloads. Returns the time just before each was handed
-/// to the kernel. Where that is allowed, other programs do not hold it up.
+/// Sends packets with numbers from 0 in their payloads, in a real-time thread if that is allowed.
+/// Returns the time just before each packet was passed to the kernel.
 pub(crate) fn send(sockets: &[UdpSocket], plan: &[Burst]) -> Vec<u64> {
     std::thread::scope(|scope| {
         let sender = scope.spawn(|| {
@@ -123,7 +124,7 @@ fn payloads(first: u64, burst: &Burst) -> Vec<Vec<u8>> {
     (first..).take(burst.packets).map(payload).collect()
 }
 
-/// Sends these back to back.
+/// Sends these payloads back to back.
 pub(crate) fn send_burst(socket: &UdpSocket, payloads: &[Vec<u8>]) {
     let slices: Vec<[IoSlice<'_>; 1]> =
         payloads.iter().map(|payload| [IoSlice::new(payload)]).collect();
@@ -134,40 +135,40 @@ pub(crate) fn send_burst(socket: &UdpSocket, payloads: &[Vec<u8>]) {
     assert_eq!(sent.count(), payloads.len(), "all of a burst is sent");
 }
 
-/// The number in an IP packet's payload, if it is UDP over IPv4.
+/// The number in the payload of an IP packet, if it is UDP over IPv4.
 pub(crate) fn number(packet: &[u8]) -> Option<u64> {
     let payload = packet.get(HEADERS..HEADERS + 8)?;
     let udp = packet[0] == 0x45 && packet[9] == 17;
     udp.then(|| u64::from_be_bytes(payload.try_into().unwrap()))
 }
 
-/// A packet that came.
+/// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    /// When, by the kernel, in ns of CLOCK_REALTIME.
+    /// The kernel timestamp, in ns of CLOCK_REALTIME.
     pub(crate) at: u64,
-    /// To which socket.
+    /// The index of the receiving socket.
     pub(crate) socket: usize,
-    /// The number in its payload.
+    /// The number in the payload.
     pub(crate) number: u64,
-    /// The byte of DSCP and ECN, where the socket asks for it.
+    /// The byte of DSCP and ECN, if the socket asks for it.
     pub(crate) tos: Option<u8>,
 }
 
-/// Collects what comes to sockets. It looks rarely: that disturbs the measurement little.
+/// Collects the packets that arrive at sockets. Reads rarely, to disturb the measurement little.
 pub(crate) struct Receiver {
-    over: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
     thread: JoinHandle<Vec<Arrival>>,
 }
 
 impl Receiver {
     pub(crate) fn start(sockets: Vec<UdpSocket>) -> Self {
-        let over = Arc::new(AtomicBool::new(false));
-        let ends = Arc::clone(&over);
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let mut arrivals = Vec::with_capacity(1 << 16);
             loop {
-                let last = ends.load(Ordering::Relaxed);
+                let last = stopped.load(Ordering::Relaxed);
                 for (number, socket) in sockets.iter().enumerate() {
                     while let Some(arrival) = receive(socket, number) {
                         arrivals.push(arrival);
@@ -179,18 +180,18 @@ impl Receiver {
                 sleep(PAUSE);
             }
         });
-        Self { over, thread }
+        Self { stop, thread }
     }
 
-    /// What came until now.
+    /// Stops, and returns the packets that have arrived.
     pub(crate) fn finish(self) -> Vec<Arrival> {
-        self.over.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
 }
 
-/// The next packet, if one is there.
-fn receive(socket: &UdpSocket, place: usize) -> Option<Arrival> {
+/// The next packet, if one has arrived.
+fn receive(socket: &UdpSocket, socket_index: usize) -> Option<Arrival> {
     let (mut payload, mut control) = ([0; 64], [0; 128]);
     let mut slices = [IoSliceMut::new(&mut payload)];
     let flags = MsgFlags::MSG_DONTWAIT;
@@ -209,11 +210,11 @@ fn receive(socket: &UdpSocket, place: usize) -> Option<Arrival> {
         }
     }
     let number = u64::from_be_bytes(payload[..8].try_into().unwrap());
-    Some(Arrival { at: at.unwrap(), socket: place, number, tos })
+    Some(Arrival { at: at.unwrap(), socket: socket_index, number, tos })
 }
 
-/// Sends a plan through one socket and returns when its packets were sent, and what came of them to
-/// the other.
+/// Sends a plan through one socket, and receives at the other until `settle` ms later. Returns when
+/// the packets were sent, and the arrivals.
 pub(crate) fn through(
     from: &UdpSocket,
     to: &UdpSocket,
@@ -226,7 +227,7 @@ pub(crate) fn through(
     (sent, receiver.finish())
 }
 
-/// How long each packet took that came, µs.
+/// The delay of each packet that arrived, µs.
 pub(crate) fn delays(sent: &[u64], arrivals: &[Arrival]) -> Vec<f64> {
     let delay = |arrival: &Arrival| {
         let sent = sent[usize::try_from(arrival.number).unwrap()];

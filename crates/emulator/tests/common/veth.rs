@@ -1,18 +1,19 @@
-//! Two namespaces with a wire of the kernel's between them: what the emulator is measured against.
+//! Two namespaces that are joined by a veth pair of the kernel, with which the emulator is
+//! compared.
 
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
-/// Not a name that `emulator::sweep` takes for one of a run.
+/// A prefix that `emulator::sweep` does not take for that of a run.
 const PREFIX: &str = "weir-veth-";
 
-/// Two hosts with the addresses of an emulated network's first two.
+/// Two hosts with the addresses of the first two hosts of an emulated network.
 pub(crate) struct Veth([String; 2]);
 
 impl Veth {
-    /// With what a script of tc makes of the first's eth0. A packet on the wire is one of at most
-    /// 1500 bytes: offloads are off.
+    /// Applies a script of tc commands to eth0 of the first host. Offloads are off, so every packet
+    /// is at most 1500 bytes.
     pub(crate) fn new(name: &str, script: &str) -> Self {
         let veth =
             Self(["a", "b"].map(|host| format!("{PREFIX}{}-{name}-{host}", std::process::id())));
@@ -28,12 +29,12 @@ impl Veth {
             run(&format!("ip -n {host} link set eth0 up"));
         }
         script.lines().for_each(|line| run(&format!("ip netns exec {first} {line}")));
-        // Both know each other's Ethernet address before anything is measured.
+        // A ping, so that both hosts know each other's Ethernet address before the measurement.
         run(&format!("ip netns exec {first} ping -c 1 -W 5 {}", super::rig::address(1)));
         veth
     }
 
-    /// Does something in a host's network.
+    /// Runs `job` in the network namespace of a host.
     pub(crate) fn within<T: Send>(&self, host: usize, job: impl FnOnce() -> T + Send) -> T {
         let namespace = File::open(format!("/run/netns/{}", self.0[host])).unwrap();
         std::thread::scope(|scope| {
@@ -51,7 +52,7 @@ impl Veth {
 impl Drop for Veth {
     fn drop(&mut self) {
         for host in &self.0 {
-            // It may not have been made.
+            // The namespace may not exist if the set-up failed.
             let _ = Command::new("ip").args(["netns", "del", host]).stderr(Stdio::null()).status();
         }
     }

@@ -77,7 +77,7 @@ impl std::error::Error for EmulationError {}
 
 impl From<EmulatorError> for EmulationError {
     fn from(error: EmulatorError) -> Self {
-        Self(error.0)
+        Self(error.to_string())
     }
 }
 
@@ -146,8 +146,7 @@ impl Emulation<'_> {
             let gone = guests.leave();
             let ended = ended.and_then(|exit| gone.map(|()| exit));
             drop(stops);
-            let report =
-                loop_.join().unwrap_or_else(|_| Err(EmulatorError("the loop broke off".into())));
+            let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError::LoopPanicked));
             (report, ended)
         });
         let (programs, left) = cast.finish(&testbed, self.said);

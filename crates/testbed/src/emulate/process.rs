@@ -1,7 +1,7 @@
 //! A program that runs on a host, and what it writes.
 
 use super::EmulationError;
-use emulator::Host;
+use emulator::{EmulatorError, Host};
 use experiment::{Program, ProgramKind};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -76,11 +76,12 @@ impl Process {
     ) -> Result<Self, EmulationError> {
         let mut command = command(argv)?;
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = host.spawn(command).map_err(|error| match argv.first() {
-            Some(word) if error.0.contains("No such file") => EmulationError(format!(
-                "{error}; is {} installed? (see 'weir doctor')",
-                word.to_string_lossy()
-            )),
+        let mut child = host.spawn(command).map_err(|error| match &error {
+            EmulatorError::Spawn { program, source, .. }
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                EmulationError(format!("{error}; is {program} installed? (see 'weir doctor')"))
+            }
             _ => error.into(),
         })?;
         let (say, output) = channel();
@@ -124,10 +125,10 @@ impl Process {
             return;
         }
         if self.told {
-            emulator::make_end(&self.child);
+            emulator::kill_group(&self.child);
         } else {
             self.told = true;
-            emulator::ask_to_end(&self.child);
+            emulator::terminate_group(&self.child);
         }
     }
 

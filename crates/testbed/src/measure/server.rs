@@ -138,7 +138,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // It has nothing to save, so it is not asked first.
-        emulator::make_end(&self.child);
+        emulator::kill_group(&self.child);
         // It has been told so; what the kernel cannot end is left to the testbed.
         let _ = self.child.wait();
     }

@@ -87,7 +87,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         // Nobody needs what the browser would save, so it is not asked first. Only what is left of
         // the group is reached, as the server's number stays its own until it is waited for.
-        emulator::make_end(&self.child);
+        emulator::kill_group(&self.child);
         // It has been told so; what the kernel cannot end is left to the testbed.
         let _ = self.child.wait();
         let home = self.home.path().to_owned();
@@ -115,9 +115,8 @@ fn home() -> Result<TempDir, EmulatorError> {
         }
         Ok(home)
     };
-    make().map_err(|error: io::Error| {
-        EmulatorError(format!("cannot make a browser's folder: {error}"))
-    })
+    make()
+        .map_err(|error: io::Error| EmulatorError::system("cannot make a browser's folder", error))
 }
 
 fn environment(command: &mut Command, home: &Path) {
@@ -135,7 +134,7 @@ fn free_port(host: &Host) -> Result<u16, EmulatorError> {
     let bound =
         || Ok::<_, io::Error>(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port());
     let port = host.within(bound)?;
-    port.map_err(|error| EmulatorError(format!("{}: no free port: {error}", host.name())))
+    port.map_err(|error| EmulatorError::system(format!("{}: no free port", host.name()), error))
 }
 
 /// The processes whose home this is: crash reporters leave the group of what has started them, not

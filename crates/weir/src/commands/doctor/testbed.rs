@@ -92,8 +92,8 @@ fn ability(ability: Ability) -> Finding {
     Finding {
         what: ability.what,
         status: if there { Health::Good } else { Health::Missing },
-        found: ability.found.unwrap_or_else(|said| said),
+        found: ability.found.unwrap_or_else(|error| error.to_string()),
         needed_for,
-        suggestion: if there { "" } else { ability.mend },
+        suggestion: if there { "" } else { ability.fix },
     }
 }
