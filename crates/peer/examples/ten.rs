@@ -1,7 +1,8 @@
-//! Ten calls of native peers over loopback in one thread: what they reach, and what they cost.
+//! Runs ten calls of native peers over loopback in one thread, and prints the received rates and
+//! the processor time.
 //!
 //! `cargo run -p weir-peer --example ten [-- STACK [RATE [SECONDS]]]`: STACK is a controller on
-//! `rtc`, `fixed:1Mbit/s` for example, or `str0m`; RATE is the most that is sent.
+//! `rtc`, for example `fixed:1Mbit/s`, or `str0m`; RATE is the highest rate that is sent.
 
 use cc::ControllerConfig;
 use peer::{Peer, PeerConfig, Rates, Signal, Stack, run};
@@ -16,22 +17,23 @@ use units::{Bitrate, Seed};
 
 const CALLS: u64 = 10;
 
-/// ICE, DTLS and the first key frames are over, and the estimators have grown.
+/// The time after which ICE, DTLS and the first key frames are over, and the estimators have
+/// reached their rate.
 const WARM_UP: Duration = Duration::from_secs(5);
 
-/// Clock ticks a second in `/proc` (proc(5), `USER_HZ`; 100 on every Linux of today).
+/// Clock ticks per second in `/proc` (proc(5), `USER_HZ`; 100 on all current Linux systems).
 const TICKS: f64 = 100.0;
 
-/// An end, and the way to the other.
-struct End {
+/// One endpoint, and the channels to the other.
+struct Endpoint {
     peer: Peer,
     socket: UdpSocket,
     inbox: mpsc::Receiver<Signal>,
     outbox: mpsc::Sender<Signal>,
 }
 
-impl End {
-    /// Runs until `times[1]`; bytes that came after `times[0]`.
+impl Endpoint {
+    /// Runs until `times[1]`. Returns the bytes that arrived after `times[0]`.
     async fn run(mut self, times: [Instant; 2]) -> Result<f64, peer::Error> {
         let mut received = [0.0; 2];
         for (at, received) in times.into_iter().zip(&mut received) {
@@ -44,8 +46,8 @@ impl End {
     fn received(&mut self, now: Instant) -> f64 {
         let objects = self.peer.stats(now, 0.0).unwrap_or_default();
         let inbound = objects.values().find(|object| object["type"] == "inbound-rtp");
-        let of = |name: &str| inbound.and_then(|object| object[name].as_f64()).unwrap_or(0.0);
-        of("bytesReceived") + of("headerBytesReceived")
+        let value = |name: &str| inbound.and_then(|object| object[name].as_f64()).unwrap_or(0.0);
+        value("bytesReceived") + value("headerBytesReceived")
     }
 }
 
@@ -65,7 +67,7 @@ async fn call(
     rate: Bitrate,
     seed: u64,
     now: Instant,
-) -> Result<[End; 2], Box<dyn Error>> {
+) -> Result<[Endpoint; 2], Box<dyn Error>> {
     let (to_callee, for_callee) = mpsc::channel(8);
     let (to_caller, for_caller) = mpsc::channel(8);
     let source = SourceSize { width: 640, height: 360, fps: 30 };
@@ -76,14 +78,15 @@ async fn call(
         let address = socket.local_addr()?;
         let config =
             PeerConfig { address, stack: stack(name, rate)?, video, audio: None, seed: Seed(seed) };
-        ends.push(End { peer: Peer::new(config, now)?, socket, inbox, outbox });
+        ends.push(Endpoint { peer: Peer::new(config, now)?, socket, inbox, outbox });
     }
     let offer = ends[0].peer.offer(now)?;
     ends[0].outbox.send(offer).await?;
     ends.try_into().map_err(|_| "two ends".into())
 }
 
-/// Seconds of processor that this process has used (proc(5), `/proc/pid/stat`: utime and stime).
+/// The processor time that this process has used, seconds (proc(5), `/proc/pid/stat`: utime and
+/// stime).
 fn processor() -> Result<f64, Box<dyn Error>> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -92,7 +95,7 @@ fn processor() -> Result<f64, Box<dyn Error>> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(clippy::disallowed_methods, reason = "in real time")]
+#[expect(clippy::disallowed_methods, reason = "this example runs in real time")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
     let name = words.next().unwrap_or_else(|| "fixed:1Mbit/s".to_owned());
@@ -118,10 +121,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .filter(|bytes| **bytes > 0.0)
         .map(|bytes| bytes * 8e-3 / seconds as f64)
         .collect();
-    let (least, sum) =
+    let (lowest, sum) =
         (rates.iter().copied().fold(f64::INFINITY, f64::min), rates.iter().sum::<f64>());
     println!(
-        "{} of {CALLS} calls, {:.0} kbit/s in the mean, {least:.0} at the least; {:.0} % of a core",
+        "{} of {CALLS} calls, {:.0} kbit/s mean, {lowest:.0} lowest; {:.0} % of a core",
         rates.len(),
         sum / CALLS as f64,
         used * 100.0

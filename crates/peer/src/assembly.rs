@@ -1,57 +1,62 @@
-//! VP8 frames from packets (RFC 7741 § 4), in order.
+//! Assembles VP8 frames from packets (RFC 7741 § 4), in order.
 
 use crate::descriptor::Descriptor;
-use crate::packets::Unwrapped;
+use crate::packets::Unwrapper;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Frames under way that are kept: over 4 s at 60 a second.
-const FRAMES: usize = 256;
-/// The most packets of padding that are remembered: as many packets as libwebrtc buffers
+/// The most incomplete frames that are kept: more than 4 s at 60 frames per second.
+const MAX_FRAMES: usize = 256;
+/// The most sequence numbers of padding packets that are kept: as many packets as libwebrtc buffers
 /// (`video/rtp_video_stream_receiver2.cc`, kPacketBufferMaxSize).
-const PADDING: usize = 2_048;
+const MAX_PADDING: usize = 2_048;
 
-/// A picture identifier has 15 bits (RFC 7741 § 4.2), or 7: whichever, the next one is the last one
-/// plus 1.
-const PICTURES: u64 = 1 << 15;
+/// The period of picture identifiers, which have 15 bits or 7 (RFC 7741 § 4.2). In both cases the
+/// next identifier is the last one plus 1.
+const PICTURE_PERIOD: u64 = 1 << 15;
 
-/// Puts frames together and hands them on in the order of their timestamps.
+/// Assembles frames and returns them in the order of their timestamps.
 pub(crate) struct Assembler {
-    timestamps: Unwrapped,
-    pictures: Unwrapped,
-    under_way: BTreeMap<u64, Partial>,
-    /// Packets of padding alone, which are between frames.
+    timestamps: Unwrapper,
+    pictures: Unwrapper,
+    incomplete: BTreeMap<u64, PartialFrame>,
+    /// The sequence numbers of packets with padding only, which are between frames.
     padding: BTreeSet<u64>,
-    /// The last frame that was handed on.
-    last: Option<Handed>,
+    /// The last frame that was returned.
+    last: Option<LastFrame>,
 }
 
-struct Handed {
+/// The last frame that was returned.
+struct LastFrame {
     timestamp: u64,
     picture: Option<u64>,
+    /// The sequence number of the last packet.
     sequence: u64,
 }
 
+/// A frame of which packets may be missing.
 #[derive(Default)]
-struct Partial {
+struct PartialFrame {
     picture: Option<u64>,
+    /// The sequence number of the first packet.
     first: Option<u64>,
+    /// The sequence number of the last packet.
     last: Option<u64>,
     sequences: BTreeSet<u64>,
-    /// Of the first packet: the frame's header is in it.
+    /// The payload of the first packet, which contains the frame header.
     start: Bytes,
 }
 
 /// A complete frame.
-pub(crate) struct Whole {
-    /// How it begins.
+pub(crate) struct CompleteFrame {
+    /// The first bytes of the frame.
     pub(crate) start: Bytes,
-    /// Whether it is the one after the last that was handed on.
+    /// Whether the frame directly follows the one that was returned last.
     pub(crate) follows: bool,
 }
 
-impl Partial {
-    fn is_whole(&self) -> bool {
+impl PartialFrame {
+    fn is_complete(&self) -> bool {
         let ends = self.first.zip(self.last);
         ends.is_some_and(|(first, last)| self.sequences.len() as u64 > last.saturating_sub(first))
     }
@@ -63,11 +68,11 @@ impl Partial {
 
 impl Default for Assembler {
     fn default() -> Self {
-        let (timestamps, pictures) = (Unwrapped::new(1 << 32), Unwrapped::new(PICTURES));
+        let (timestamps, pictures) = (Unwrapper::new(1 << 32), Unwrapper::new(PICTURE_PERIOD));
         Self {
             timestamps,
             pictures,
-            under_way: BTreeMap::new(),
+            incomplete: BTreeMap::new(),
             padding: BTreeSet::new(),
             last: None,
         }
@@ -75,7 +80,8 @@ impl Default for Assembler {
 }
 
 impl Assembler {
-    /// Takes in a packet by its sequence number, unwrapped. What is no VP8 is passed over.
+    /// Adds a packet. `sequence` is its unwrapped sequence number. Packets that are not VP8 are
+    /// ignored.
     pub(crate) fn on_packet(
         &mut self,
         sequence: u64,
@@ -85,7 +91,7 @@ impl Assembler {
     ) {
         if payload.is_empty() {
             self.padding.insert(sequence);
-            if self.padding.len() > PADDING {
+            if self.padding.len() > MAX_PADDING {
                 self.padding.pop_first();
             }
         }
@@ -95,7 +101,7 @@ impl Assembler {
             return;
         }
         let picture = descriptor.picture.map(|picture| self.pictures.next(picture.into()));
-        let frame = self.under_way.entry(timestamp).or_default();
+        let frame = self.incomplete.entry(timestamp).or_default();
         frame.picture = picture;
         frame.sequences.insert(sequence);
         if descriptor.begins {
@@ -105,44 +111,45 @@ impl Assembler {
         if marker {
             frame.last = Some(sequence);
         }
-        if self.under_way.len() > FRAMES {
-            self.under_way.pop_first();
+        if self.incomplete.len() > MAX_FRAMES {
+            self.incomplete.pop_first();
         }
     }
 
-    /// The next frame: the one after the last if it is whole, else a whole key frame.
-    pub(crate) fn next(&mut self) -> Option<Whole> {
+    /// Returns the next frame: the one after the last frame if it is complete, otherwise the next
+    /// complete key frame.
+    pub(crate) fn next(&mut self) -> Option<CompleteFrame> {
         if let Some(last) = &mut self.last {
             while self.padding.remove(&(last.sequence + 1)) {
                 last.sequence += 1;
             }
             self.padding = self.padding.split_off(&last.sequence);
         }
-        let follows = |frame: &Partial| {
+        let follows = |frame: &PartialFrame| {
             self.last.as_ref().is_some_and(|last| {
                 last.picture.is_some_and(|last| frame.picture == Some(last + 1))
                     || frame.first == Some(last.sequence + 1)
             })
         };
-        let (timestamp, follows) = self.under_way.iter().find_map(|(timestamp, frame)| {
+        let (timestamp, follows) = self.incomplete.iter().find_map(|(timestamp, frame)| {
             let follows = follows(frame);
-            (frame.is_whole() && (follows || frame.is_key())).then_some((*timestamp, follows))
+            (frame.is_complete() && (follows || frame.is_key())).then_some((*timestamp, follows))
         })?;
-        let frame = self.under_way.remove(&timestamp)?;
-        self.under_way = self.under_way.split_off(&timestamp);
+        let frame = self.incomplete.remove(&timestamp)?;
+        self.incomplete = self.incomplete.split_off(&timestamp);
         let sequence = frame.last.unwrap_or_default();
-        self.last = Some(Handed { timestamp, picture: frame.picture, sequence });
-        Some(Whole { start: frame.start, follows })
+        self.last = Some(LastFrame { timestamp, picture: frame.picture, sequence });
+        Some(CompleteFrame { start: frame.start, follows })
     }
 
-    /// Whether any frame was handed on.
+    /// Whether any frame was returned.
     pub(crate) fn is_begun(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Whether a frame is overdue: something newer came than the next.
+    /// Whether the next frame is overdue: newer packets have arrived.
     pub(crate) fn is_stalled(&self) -> bool {
-        !self.under_way.is_empty()
+        !self.incomplete.is_empty()
     }
 }
 
@@ -150,8 +157,8 @@ impl Assembler {
 mod tests {
     use super::*;
 
-    /// Packets of (sequence, frame, begins, ends, key); which frames come out, and whether they
-    /// follow.
+    /// Adds packets of (sequence, frame, begins, ends, key). Returns the frames in order, and
+    /// whether each follows the one before.
     fn assembled(packets: &[(u64, u32, bool, bool, bool)]) -> Vec<(u8, bool)> {
         let (mut assembler, mut frames) = (Assembler::default(), Vec::new());
         for &(sequence, frame, begins, ends, key) in packets {
@@ -167,21 +174,21 @@ mod tests {
     }
 
     #[test]
-    fn frames_come_in_order_and_wait_for_what_is_asked_for_again() {
+    fn frames_are_in_order_and_wait_for_retransmissions() {
         let [a, b] = [(1, 1, true, false, true), (2, 1, false, true, true)];
         let [c, d] = [(3, 2, true, true, false), (4, 3, true, true, false)];
         assert_eq!(assembled(&[a, b, c, d]), [(1, false), (2, true), (3, true)]);
         assert_eq!(assembled(&[a, b, d, c]), [(1, false), (2, true), (3, true)], "recovered");
-        assert_eq!(assembled(&[a, b, d]), [(1, false)], "not without the second");
+        assert_eq!(assembled(&[a, b, d]), [(1, false)], "the third frame waits for the second");
         assert_eq!(
             assembled(&[b, d, a, c, a]),
             [(1, false), (2, true), (3, true)],
-            "in any order, and none twice"
+            "packets in any order, no frame twice"
         );
     }
 
     #[test]
-    fn a_key_frame_goes_on_without_the_lost_one() {
+    fn a_key_frame_skips_a_lost_frame() {
         let key = (5, 4, true, true, true);
         let frames =
             [(1, 1, true, true, true), (3, 3, true, true, false), key, (6, 5, true, true, false)];

@@ -1,6 +1,6 @@
-//! Audio that is sent: packets of the audio model's sizes, as Opus.
+//! The audio that is sent: Opus packets with the sizes of the audio model.
 
-use crate::video::LATEST;
+use crate::video::MAX_LATENESS;
 use bytes::{BufMut, Bytes, BytesMut};
 use sim::codec::{AudioCodec, AudioConfig, AudioSource};
 use units::{Stream, Time};
@@ -8,16 +8,16 @@ use units::{Stream, Time};
 /// The RTP clock rate of Opus (RFC 7587 § 4.1).
 pub(crate) const CLOCK_RATE: u32 = 48_000;
 
-/// A frame of silence: one of 20 ms of CELT, full band, mono (RFC 6716 § 3.1: configuration 31,
-/// code 0), whose first bits say that it is silent (§ 4.3). What follows no decoder reads.
+/// A silent Opus frame: 20 ms of CELT, full band, mono (RFC 6716 § 3.1: configuration 31, code 0),
+/// whose first bits signal silence (§ 4.3). No decoder reads the bytes that follow.
 const SILENCE: [u8; 3] = [0xf8, 0xff, 0xfe];
 
-/// The longest frame after the first byte (RFC 6716 § 3.2.1).
-const LONGEST: usize = 1_275;
+/// The longest frame without its first byte, bytes (RFC 6716 § 3.2.1).
+const MAX_FRAME: usize = 1_275;
 
-/// What is sent at once.
+/// The payload and the timestamp of one packet.
 pub(crate) struct AudioPacket {
-    /// In ticks of [`CLOCK_RATE`].
+    /// The RTP timestamp, in ticks of [`CLOCK_RATE`].
     pub(crate) timestamp: u64,
     pub(crate) payload: Bytes,
 }
@@ -26,25 +26,25 @@ pub(crate) struct AudioPacket {
 pub(crate) struct Audio(AudioSource);
 
 impl Audio {
-    /// Whatever the model's codec is, its sizes and times are sent as Opus.
+    /// The sizes and times of the model are sent as Opus, whatever the codec of the model is.
     pub(crate) fn new(mut config: AudioConfig, random: Stream) -> Self {
         config.codec = AudioCodec::Opus;
         Self(AudioSource::new(config, random))
     }
 
-    /// When the next packet is captured.
+    /// The time at which the next packet is captured.
     pub(crate) fn next_capture(&self) -> Time {
         self.0.next_capture()
     }
 
-    /// The packet that is due, if one is.
+    /// The packet that is due, if there is one.
     pub(crate) fn advance(&mut self, now: Time) -> Option<AudioPacket> {
         let due = self.0.next_capture();
         if due > now {
             return None;
         }
-        let frame = self.0.capture(due.max(now.saturating_sub(LATEST)));
-        let size = usize::try_from(frame.size.get()).unwrap_or(usize::MAX).clamp(1, 1 + LONGEST);
+        let frame = self.0.capture(due.max(now.saturating_sub(MAX_LATENESS)));
+        let size = usize::try_from(frame.size.get()).unwrap_or(usize::MAX).clamp(1, 1 + MAX_FRAME);
         let mut payload = BytesMut::with_capacity(size);
         payload.extend_from_slice(&SILENCE[..size.min(SILENCE.len())]);
         payload.put_bytes(0, size - payload.len());
@@ -58,15 +58,15 @@ mod tests {
     use units::Seed;
 
     #[test]
-    fn packets_are_opus_of_the_size_of_the_model_every_twenty_milliseconds() {
+    fn packets_are_opus_with_the_sizes_of_the_model_every_20_ms() {
         let mut model = AudioSource::new(AudioConfig::opus(), Seed(1).stream("audio"));
         let mut audio = Audio::new(AudioConfig::opus(), Seed(1).stream("audio"));
         for packet in 0..50 {
             let now = Time::from_millis(20 * packet);
-            let (sent, wanted) = (audio.advance(now).unwrap(), model.capture(now));
+            let (sent, expected) = (audio.advance(now).unwrap(), model.capture(now));
             assert_eq!(
                 (sent.payload.len() as u64, sent.timestamp),
-                (wanted.size.get(), 960 * packet)
+                (expected.size.get(), 960 * packet)
             );
             assert_eq!(
                 (sent.payload[0] >> 3, sent.payload[0] & 7),

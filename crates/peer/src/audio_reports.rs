@@ -1,13 +1,13 @@
-//! Audio in `rtc`'s chain: counters, and the reports of both ends.
+//! Counters and RTCP reports of audio, as an interceptor of `rtc`.
 
 use crate::audio::CLOCK_RATE;
 use crate::clock::Clock;
-use crate::counted::{Counted, Report, Seen};
+use crate::counters::{CountedPacket, Counters, RemoteReport};
+use crate::interceptor::{HandlerInterceptor, OutputQueues, PacketHandler};
 use crate::ntp;
 use crate::packets::is_video;
 use crate::receiver::reception_report;
 use crate::reports::{measured, sender_report};
-use crate::stage::{Out, Stage, Staged};
 use rtc::interceptor::{AttributedPacket, Packet, StreamInfo, TaggedPacket};
 use rtc::rtcp::receiver_report::ReceiverReport;
 use rtc::rtcp::reception_report::ReceptionReport;
@@ -18,46 +18,47 @@ use sim::ReportTimer;
 use std::time::Instant;
 use units::{Duration, Seed, Time};
 
-/// Time between reports of audio (5 s: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`), give or
-/// take a half (RFC 3550 § 6.2).
+/// The mean time between reports of audio (5 s: libwebrtc
+/// `modules/rtp_rtcp/source/rtcp_sender.cc`); each interval is random within ±50 % (RFC 3550 §
+/// 6.2).
 const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Counts the audio that is sent and received, and sends what there is to say of it: a sender
-/// report, with a report block of what is received, or a receiver report (RFC 3550 § 6.4).
+/// Counts the audio that is sent and received, and sends reports: a sender report with a report
+/// block of the received stream, or a receiver report if nothing is sent (RFC 3550 § 6.4).
 pub(crate) struct AudioReports {
     clock: Clock,
-    counted: Counted,
-    /// The source of the reports while nothing is sent.
+    counters: Counters,
+    /// The SSRC of the reports while nothing is sent.
     ssrc: u32,
     report: ReportTimer,
-    sent: Option<Sent>,
-    received: Option<Received>,
+    sent: Option<SentAudio>,
+    received: Option<ReceivedAudio>,
 }
 
 /// The stream that is sent.
-struct Sent {
+struct SentAudio {
     ssrc: u32,
-    /// The timestamp of the newest packet, and when it left.
+    /// The RTP timestamp of the newest packet, and when the packet left.
     newest: Option<(u32, Time)>,
 }
 
 /// The stream that is received.
-struct Received {
+struct ReceivedAudio {
     ssrc: u32,
-    /// The middle 32 bits of the newest sender report's NTP time stamp.
+    /// The middle 32 bits of the NTP timestamp of the newest sender report; 0 before the first.
     sender_report: u32,
 }
 
 impl AudioReports {
-    /// Its place in the chain: it makes packets, so above the pacer.
+    /// The slot in the chain: above the pacer, because it creates packets.
     pub(crate) const SLOT: usize = 8_600;
 
-    /// `seed` is of the reports' source and times.
-    pub(crate) fn new(clock: Clock, seed: Seed, counted: Counted) -> Staged<Self> {
-        // The lower half of 64 random bits.
+    /// `seed` determines the SSRC and the times of the reports.
+    pub(crate) fn new(clock: Clock, seed: Seed, counters: Counters) -> HandlerInterceptor<Self> {
+        // The low 32 of 64 random bits.
         let ssrc = seed.stream("audio.receiver.ssrc").next_u64() as u32;
         let report = ReportTimer::new(Time::ZERO, REPORT_INTERVAL, seed.stream("audio.reports"));
-        Staged::new(Self { clock, counted, ssrc, report, sent: None, received: None })
+        HandlerInterceptor::new(Self { clock, counters, ssrc, report, sent: None, received: None })
     }
 
     fn on_rtp(&mut self, now: Time, packet: &rtc::rtp::Packet) {
@@ -65,10 +66,10 @@ impl AudioReports {
         if self.received.as_ref().is_none_or(|received| received.ssrc != header.ssrc) {
             return;
         }
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let inbound = streams.inbound(header.ssrc, CLOCK_RATE);
         let sequence = inbound.unwrapped(header.sequence_number);
-        inbound.on_packet(now, &seen(packet), sequence);
+        inbound.on_packet(now, &counted_packet(packet), sequence);
     }
 
     fn on_rtcp(&mut self, now: Time, packet: &dyn rtc::rtcp::Packet) {
@@ -82,7 +83,7 @@ impl AudioReports {
             && report.ssrc == received.ssrc
         {
             received.sender_report = ntp::middle(report.ntp_time);
-            self.counted
+            self.counters
                 .streams()
                 .inbound(report.ssrc, CLOCK_RATE)
                 .reception
@@ -95,14 +96,14 @@ impl AudioReports {
             return;
         }
         let (report, rtt) = measured(block, CLOCK_RATE, now);
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let outbound = streams.outbound(block.ssrc);
-        outbound.report = Some(Report::next(outbound.report, report, rtt));
+        outbound.report = Some(RemoteReport::next(outbound.report, report, rtt));
     }
 
-    /// What there is to say of both streams.
+    /// The report on both streams; `None` if nothing was sent or received.
     fn report(&self, now: Time) -> Option<Box<dyn rtc::rtcp::Packet>> {
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let block = self.received.as_ref().and_then(|received| {
             let block = streams.inbound(received.ssrc, CLOCK_RATE).reception.report(now)?;
             Some(reception_report(&block, received.sender_report))
@@ -111,7 +112,7 @@ impl AudioReports {
         if let Some((sent, newest)) = self.sent.as_ref().and_then(|sent| Some((sent, sent.newest?)))
         {
             let outbound = streams.outbound(sent.ssrc);
-            // The remainder of 32 bits is meant (RFC 3550 § 6.4.1).
+            // The counts wrap at 32 bits (RFC 3550 § 6.4.1).
             let counts = (outbound.packets as u32, outbound.bytes as u32);
             return Some(Box::new(SenderReport {
                 reports,
@@ -125,8 +126,8 @@ impl AudioReports {
     }
 }
 
-impl Stage for AudioReports {
-    fn read(&mut self, message: TaggedPacket, out: &mut Out) {
+impl PacketHandler for AudioReports {
+    fn read(&mut self, message: TaggedPacket, out: &mut OutputQueues) {
         let now = self.clock.time(message.now);
         match &message.message.packet {
             Packet::Rtp(packet) => self.on_rtp(now, packet),
@@ -138,17 +139,17 @@ impl Stage for AudioReports {
         out.read.push_back(message);
     }
 
-    fn write(&mut self, message: TaggedPacket, out: &mut Out) {
+    fn write(&mut self, message: TaggedPacket, out: &mut OutputQueues) {
         if let (Packet::Rtp(packet), Some(sent)) = (&message.message.packet, &mut self.sent)
             && packet.header.ssrc == sent.ssrc
         {
             sent.newest = Some((packet.header.timestamp, self.clock.time(message.now)));
-            self.counted.streams().outbound(sent.ssrc).on_packet(&seen(packet));
+            self.counters.streams().outbound(sent.ssrc).on_packet(&counted_packet(packet));
         }
         out.write.push_back(message);
     }
 
-    fn timeout(&mut self, now: Instant, out: &mut Out) {
+    fn timeout(&mut self, now: Instant, out: &mut OutputQueues) {
         let time = self.clock.time(now);
         if self.report.due() > time {
             return;
@@ -170,7 +171,7 @@ impl Stage for AudioReports {
 
     fn bind_local(&mut self, stream: &StreamInfo) {
         if !is_video(stream) {
-            self.sent = Some(Sent { ssrc: stream.ssrc, newest: None });
+            self.sent = Some(SentAudio { ssrc: stream.ssrc, newest: None });
         }
     }
 
@@ -180,7 +181,7 @@ impl Stage for AudioReports {
 
     fn bind_remote(&mut self, stream: &StreamInfo) {
         if !is_video(stream) {
-            self.received = Some(Received { ssrc: stream.ssrc, sender_report: 0 });
+            self.received = Some(ReceivedAudio { ssrc: stream.ssrc, sender_report: 0 });
         }
     }
 
@@ -189,8 +190,8 @@ impl Stage for AudioReports {
     }
 }
 
-fn seen(packet: &rtc::rtp::Packet) -> Seen {
+fn counted_packet(packet: &rtc::rtp::Packet) -> CountedPacket {
     let payload = packet.payload.len();
     let headers = packet.marshal_size() - payload;
-    Seen { timestamp: packet.header.timestamp, payload, headers, again: false }
+    CountedPacket { timestamp: packet.header.timestamp, payload, headers, retransmitted: false }
 }

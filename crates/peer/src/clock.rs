@@ -1,10 +1,10 @@
-//! The two ways to say when: the operating system's instants, which `rtc` takes, and nanoseconds
-//! from a start, which `cc` takes.
+//! Converts between the instants of the operating system, which `rtc` uses, and nanoseconds from a
+//! start, which `cc` uses.
 
 use std::time::Instant;
 use units::{Duration, Time};
 
-/// Turns the one into the other.
+/// Converts [`Instant`] to [`Time`] and back.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
@@ -17,7 +17,7 @@ impl Clock {
         Self { start }
     }
 
-    /// The time at `instant`; zero if that is before the start.
+    /// The time of `instant`; zero if `instant` is before the start.
     #[must_use]
     pub fn time(self, instant: Instant) -> Time {
         Time::ZERO + span(instant.saturating_duration_since(self.start))
@@ -30,7 +30,7 @@ impl Clock {
     }
 }
 
-/// A span of time; 584 years at most.
+/// Converts a duration; at most 584 years.
 pub(crate) fn span(span: std::time::Duration) -> Duration {
     Duration::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }

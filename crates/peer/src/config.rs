@@ -1,4 +1,4 @@
-//! A peer as data.
+//! The configuration of a peer.
 
 use crate::Estimator;
 use cc::Controllers;
@@ -8,26 +8,26 @@ use std::net::SocketAddr;
 use std::time::Instant;
 use units::{Bitrate, Seed};
 
-/// An end of a call.
+/// The configuration of one endpoint of a call.
 pub struct PeerConfig {
-    /// Where its socket is bound: the only candidate.
+    /// The address to which its socket is bound: the only ICE candidate.
     pub address: SocketAddr,
-    /// Which stack it is made of, and who decides its rate.
+    /// The WebRTC stack, and the controller of the rate.
     pub stack: Stack,
-    /// The video that this end sends; none if left out.
+    /// The video that this endpoint sends; `None` sends no video.
     pub video: Option<EncoderConfig>,
-    /// The audio that it sends, if the other end takes any, beside the video and unpaced; none if
-    /// left out. Received it is anyway.
+    /// The audio that this endpoint sends if the remote endpoint accepts audio, unpaced; `None`
+    /// sends no audio. Audio is received in any case.
     pub audio: Option<AudioConfig>,
-    /// Of the frame sizes, the stream's numbers and the reports' times. The stacks have random
-    /// numbers of their own besides.
+    /// The seed of the frame sizes, of sequence numbers and SSRCs, and of the times of reports. The
+    /// stacks also use random numbers that it does not determine.
     pub seed: Seed,
 }
 
-/// A WebRTC stack, and what estimates the bandwidth in it.
+/// A WebRTC stack and its bandwidth estimator.
 pub enum Stack {
-    /// `rtc` under our controllers. `cc::build` makes both halves of a profile: what this end sends
-    /// with, and how it answers to what it receives.
+    /// `rtc` with controllers of `cc`. `cc::build` makes both halves of a profile: the sender, and
+    /// the receiver that answers what this endpoint receives.
     Rtc(Controllers),
     /// `rtc` with its own `Gcc`.
     RtcGcc(Rates),
@@ -35,19 +35,19 @@ pub enum Stack {
     Str0m(Rates),
 }
 
-/// What an estimator that is a stack's own is told.
+/// The rates that configure the estimator of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// Before any feedback.
+    /// The rate before any feedback.
     pub start: Bitrate,
-    /// The least that is sent, whatever is estimated.
+    /// The lowest rate, whatever the estimate is.
     pub min: Bitrate,
-    /// The most.
+    /// The highest rate, whatever the estimate is.
     pub max: Bitrate,
 }
 
 impl Rates {
-    /// `rtc`'s own estimator, whose time starts at `now`.
+    /// The estimator of `rtc` as a controller, whose time starts at `now`.
     pub(crate) fn gcc(self, now: Instant) -> Controllers {
         let [start, min, max] = [self.start, self.min, self.max].map(Bitrate::as_bps_f64);
         let sender = Box::new(Estimator::new(Gcc::new(start, min, max), now));

@@ -1,7 +1,7 @@
-//! The adaptor: a controller of `cc` behind the seam of `rtc-interceptor`.
+//! Adapts a controller of `cc` to the trait `BandwidthEstimator` of `rtc-interceptor`.
 
 use crate::clock::{Clock, span};
-use crate::packets::Unwrapped;
+use crate::packets::Unwrapper;
 use cc::{Decision, Feedback, PacketResult, SentPacket, SignalSink};
 use rtc::interceptor::{BandwidthEstimator, PacketReport};
 use std::collections::BTreeMap;
@@ -9,33 +9,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use units::{Bytes, Duration, Time};
 
-/// The reference time of transport-wide feedback has 24 bits of 64 ms
-/// (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1); in nanoseconds.
+/// The period of the reference time of transport-wide feedback, ns: 24 bits of 64 ms
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1).
 const ARRIVAL_PERIOD: u64 = (1 << 24) * 64_000_000;
 
-/// A `cc::Sender` that `rtc`'s chain of interceptors and the application share: clones are the same
+/// A `cc::Sender` that the interceptor chain of `rtc` and the application share. Clones share one
 /// controller.
 ///
-/// The chain asks a [`BandwidthEstimator`] for one rate only, and gives it to the pacer; so
-/// [`BandwidthEstimator::target_bitrate`] is the *pacing* rate, and the rate for the encoder is in
-/// [`Self::decision`]. Probe clusters are sent if [`MediaSender`](crate::MediaSender) is in the
-/// chain.
+/// The chain takes only one rate from a [`BandwidthEstimator`] and passes it to the pacer.
+/// Therefore [`BandwidthEstimator::target_bitrate`] is the *pacing* rate; the rate for the encoder
+/// is in [`Self::decision`]. Probe clusters are only sent if [`MediaSender`](crate::MediaSender) is
+/// in the chain.
 #[derive(Clone)]
 pub struct Controller {
     clock: Clock,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ControllerState>>,
 }
 
-struct State {
+struct ControllerState {
     sender: Box<dyn cc::Sender>,
-    /// How many packets the controller has been told of; they are numbered from zero, as in the
-    /// chain's history.
-    told: u64,
+    /// The number of the next packet to report to the controller. Packets are numbered from zero,
+    /// as in the history of the chain.
+    next_sequence: u64,
+    /// The newest round-trip time that RTCP measured.
     rtt: Option<Duration>,
-    arrivals: Unwrapped,
+    arrivals: Unwrapper,
     results: Vec<PacketResult>,
-    /// The clusters of packets that are not reported on yet, which the chain's history does not
-    /// keep.
+    /// The probe clusters of packets without feedback so far, which the history of the chain does
+    /// not store.
     probes: BTreeMap<u64, u32>,
 }
 
@@ -43,18 +44,18 @@ impl Controller {
     /// `start` is the zero of the controller's time.
     #[must_use]
     pub fn new(sender: Box<dyn cc::Sender>, start: Instant) -> Self {
-        let state = State {
+        let state = ControllerState {
             sender,
-            told: 0,
+            next_sequence: 0,
             rtt: None,
-            arrivals: Unwrapped::new(ARRIVAL_PERIOD),
+            arrivals: Unwrapper::new(ARRIVAL_PERIOD),
             results: Vec::new(),
             probes: BTreeMap::new(),
         };
         Self { clock: Clock::new(start), state: Arc::new(Mutex::new(state)) }
     }
 
-    /// What the sender is to do now.
+    /// The current decision: target rate, pacing rate and probes.
     #[must_use]
     pub fn decision(&self) -> Decision {
         self.state().sender.decision()
@@ -67,7 +68,7 @@ impl Controller {
         self.state().rtt
     }
 
-    /// Shows the controller's inner signals.
+    /// Reports the internal signals of the controller.
     pub fn signals(&self, sink: &mut SignalSink<'_>) {
         self.state().sender.signals(sink);
     }
@@ -78,11 +79,12 @@ impl Controller {
         self.clock
     }
 
-    /// A packet leaves, earlier than the chain's history could tell.
+    /// A packet leaves. Called before the history of the chain could report it.
     pub(crate) fn on_sent(&self, now: Instant, size: Bytes, probe: Option<u32>) {
         let mut state = self.state();
-        let packet = SentPacket { sequence: state.told, sent: self.clock.time(now), size, probe };
-        state.tell(&packet);
+        let packet =
+            SentPacket { sequence: state.next_sequence, sent: self.clock.time(now), size, probe };
+        state.report_sent(&packet);
     }
 
     /// A message other than per-packet feedback arrived.
@@ -94,29 +96,29 @@ impl Controller {
         state.sender.on_feedback(self.clock.time(now), feedback);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ControllerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn tell(&mut self, packet: &SentPacket) {
+impl ControllerState {
+    fn report_sent(&mut self, packet: &SentPacket) {
         self.sender.on_sent(packet);
         if let Some(probe) = packet.probe {
             self.probes.insert(packet.sequence, probe);
         }
-        self.told = packet.sequence + 1;
+        self.next_sequence = packet.sequence + 1;
     }
 
-    fn take(&mut self, clock: Clock, report: &PacketReport) {
+    fn add_result(&mut self, clock: Clock, report: &PacketReport) {
         let size = Bytes::new(report.size as u64);
         let sent = clock.time(report.departure);
-        // What is before it was lost, or told of already.
+        // Packets before this one are lost or were reported already.
         self.probes = self.probes.split_off(&report.id);
         let probe = self.probes.remove(&report.id);
         let packet = SentPacket { sequence: report.id, sent, size, probe };
-        if packet.sequence >= self.told {
-            self.tell(&packet);
+        if packet.sequence >= self.next_sequence {
+            self.report_sent(&packet);
         }
         let arrival = report.arrival.map(|arrival| self.arrivals.next(span(arrival).as_nanos()));
         self.results.push(PacketResult { packet, arrival: arrival.map(Time::from_nanos) });
@@ -127,14 +129,15 @@ impl BandwidthEstimator for Controller {
     fn on_reports(&mut self, now: Instant, reports: &[PacketReport]) {
         let mut state = self.state();
         state.results.clear();
-        // RFC 8888 may say that a packet arrived and not when: neither a loss nor a measurement.
+        // RFC 8888 can report that a packet arrived without saying when. That is neither a loss nor
+        // a measurement.
         for report in reports.iter().filter(|report| report.arrived == report.arrival.is_some()) {
-            state.take(self.clock, report);
+            state.add_result(self.clock, report);
         }
         let Some(newest) = reports.iter().rfind(|report| report.arrived) else { return };
         let rtt =
             state.rtt.unwrap_or_else(|| span(now.saturating_duration_since(newest.departure)));
-        let State { sender, results, .. } = &mut *state;
+        let ControllerState { sender, results, .. } = &mut *state;
         sender.on_feedback(self.clock.time(now), Feedback::Packets { results, rtt: Some(rtt) });
     }
 

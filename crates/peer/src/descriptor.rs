@@ -1,28 +1,28 @@
-//! The VP8 payload descriptor (RFC 7741 § 4.2). `rtc`'s reader refuses packets of less than four
-//! bytes, which an encoder's last one may have.
+//! The VP8 payload descriptor (RFC 7741 § 4.2). The reader of `rtc` refuses packets of less than
+//! four bytes, which the last packet of a frame may have.
 
 use bytes::BytesMut;
 
-/// What precedes the data of a packet.
+/// The payload descriptor of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descriptor {
-    /// Whether a frame begins with this packet: it starts partition 0.
+    /// Whether a frame begins with this packet: the packet starts partition 0.
     pub(crate) begins: bool,
     /// The picture identifier, of 7 or 15 bits.
     pub(crate) picture: Option<u16>,
-    /// The descriptor's length, in bytes.
+    /// The size of the descriptor, bytes.
     pub(crate) size: usize,
 }
 
 impl Descriptor {
-    /// None if there is no data after it.
+    /// Reads the descriptor; `None` if it is incomplete or if no data follow it.
     pub(crate) fn read(payload: &[u8]) -> Option<Self> {
         let first = *payload.first()?;
         let mut descriptor = Self { begins: first & 0x17 == 0x10, picture: None, size: 1 };
         if first & 0x80 != 0 {
-            let has = *payload.get(1)?;
+            let fields = *payload.get(1)?;
             descriptor.size = 2;
-            if has & 0x80 != 0 {
+            if fields & 0x80 != 0 {
                 let high = *payload.get(2)?;
                 let low = *payload.get(3)?;
                 let is_long = high & 0x80 != 0;
@@ -30,13 +30,13 @@ impl Descriptor {
                 descriptor.picture = Some(if is_long { long } else { high.into() });
                 descriptor.size += 1 + usize::from(is_long);
             }
-            // TL0PICIDX, and one byte of TID, Y and KEYIDX.
-            descriptor.size += usize::from(has & 0x40 != 0) + usize::from(has & 0x30 != 0);
+            // TL0PICIDX, and one byte with TID, Y and KEYIDX.
+            descriptor.size += usize::from(fields & 0x40 != 0) + usize::from(fields & 0x30 != 0);
         }
         (descriptor.size < payload.len()).then_some(descriptor)
     }
 
-    /// The descriptor of a packet that goes on where `payload` ends: without the S bit.
+    /// The descriptor of a packet that continues the partition of `payload`: without the S bit.
     pub(crate) fn continued(self, payload: &[u8]) -> BytesMut {
         let mut descriptor = BytesMut::from(&payload[..self.size]);
         descriptor[0] &= !0x10;
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_where_the_rfc_has_them() {
+    fn fields_are_read_as_in_rfc_7741() {
         let read = |bytes: &[u8]| {
             Descriptor::read(bytes).map(|read| (read.begins, read.picture, read.size))
         };

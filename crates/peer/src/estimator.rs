@@ -1,4 +1,4 @@
-//! The adaptor the other way round: an estimator made for `rtc` as a controller of `cc`.
+//! Adapts an estimator of `rtc` to the trait `cc::Sender`.
 
 use crate::Clock;
 use cc::{Decision, Feedback, PacketResult, SentPacket, SignalSink};
@@ -7,10 +7,10 @@ use rtc::rtcp::transport_feedbacks::cc_feedback_report::Ecn;
 use std::time::{Duration, Instant};
 use units::{Bitrate, Time};
 
-/// A [`BandwidthEstimator`], `rtc`'s own `Gcc` for example, that steers a [`Peer`](crate::Peer) or
-/// a call of the simulator.
+/// A [`BandwidthEstimator`], for example `Gcc` of `rtc`, as the controller of a
+/// [`Peer`](crate::Peer) or of a call in the simulator.
 ///
-/// It gives one rate, at which `rtc` also paces, and learns from per-packet feedback only.
+/// It has one rate, which is also the pacing rate, and only uses per-packet feedback.
 pub struct Estimator<E> {
     estimator: E,
     clock: Clock,
@@ -18,7 +18,7 @@ pub struct Estimator<E> {
 }
 
 impl<E: BandwidthEstimator> Estimator<E> {
-    /// `start` stands for the zero of the controller's time.
+    /// `start` is the zero of the controller's time.
     #[must_use]
     pub const fn new(estimator: E, start: Instant) -> Self {
         Self { estimator, clock: Clock::new(start), reports: Vec::new() }
@@ -65,7 +65,7 @@ impl<E: BandwidthEstimator> cc::Sender for Estimator<E> {
 
 fn report(clock: Clock, result: &PacketResult) -> PacketReport {
     let PacketResult { packet, arrival } = result;
-    // The remainder of 16 bits is meant: sequence numbers wrap.
+    // Sequence numbers wrap at 16 bits.
     let wrapped = packet.sequence as u16;
     PacketReport {
         ssrc: 0,

@@ -1,18 +1,19 @@
-//! A WebRTC peer without a browser, on one of two published stacks: `rtc`, where the controllers of
-//! `cc` or `rtc`'s own steer what is sent, or `str0m` with its own estimator.
+//! A WebRTC peer without a browser, on one of two published stacks: `rtc` with the controllers of
+//! `cc` or with its own estimator, or `str0m` with its own estimator.
 //!
-//! - [`Peer`] is a sans-IO call of one stream of video and one of audio each way, the video of
-//!   frames that are no picture but are of the size that an encoder would give them, and valid VP8
-//!   ([`Vp8Frames`]); [`Stack`] says on what. [`run`] drives it with tokio over a socket.
+//! - [`Peer`] is one endpoint of a call, sans-IO, with one stream of video and one of audio in each
+//!   direction. Video frames are valid VP8 without a picture, with the sizes that an encoder would
+//!   produce ([`Vp8Frames`]). [`Stack`] selects the stack. [`run`] runs a peer over a socket with
+//!   tokio.
 //!
-//! The others are of use to any program that is built on `rtc`:
+//! The other items are useful to any program that is built on `rtc`:
 //!
-//! - [`Controller`] puts a `cc::Sender` behind `rtc_interceptor::BandwidthEstimator`. [`Reports`]
-//!   hands it what that trait leaves out (receiver reports, REMB, packets at the instant at which
-//!   they leave) and sends sender reports; [`MediaSender`] paces by it, with probe clusters, and
-//!   answers NACK; [`MediaReceiver`] reports, asks for lost packets, and is the other half, a
-//!   `cc::Receiver` that answers with REMB.
-//! - [`Estimator`] is the way back: an estimator made for `rtc` as a `cc::Sender`.
+//! - [`Controller`] makes a `cc::Sender` a `rtc_interceptor::BandwidthEstimator`. [`Reports`]
+//!   passes it what that trait leaves out (receiver reports, REMB, the time at which each packet
+//!   leaves) and sends sender reports. [`MediaSender`] paces packets, sends probe clusters and
+//!   answers NACK. [`MediaReceiver`] sends reports, requests lost packets, and runs the receiver
+//!   half of a controller, a `cc::Receiver` that answers with REMB.
+//! - [`Estimator`] is the inverse: it makes an estimator of `rtc` a `cc::Sender`.
 //!
 //! ```text
 //!            Encoder (sim) ─▶ Vp8Frames ─▶ packetizer ─▶ MediaSender ─▶ TWCC numbers ─▶ Reports ─▶ history ─▶ wire
@@ -32,7 +33,7 @@
 //! use std::time::Instant;
 //! use units::Bitrate;
 //!
-//! # #[expect(clippy::disallowed_methods, reason = "an application has a clock")]
+//! # #[expect(clippy::disallowed_methods, reason = "an application reads the clock")]
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = ControllerConfig {
 //!     profile: "gcc:libwebrtc".to_owned(),
@@ -45,7 +46,7 @@
 //! let mut media = MediaEngine::default();
 //! let registry =
 //!     configure_congestion_control(Registry::new(), controller.clone(), CongestionFeedback::Twcc, &mut media)?;
-//! // The encoder follows `controller`; the pacer, within the registry, does so by itself.
+//! // The encoder must follow `controller`; the pacer in the registry does so itself.
 //! assert_eq!(controller.decision().target_rate, Bitrate::from_kbps(300));
 //! # let _ = registry;
 //! # Ok(())
@@ -58,26 +59,26 @@ mod audio_reports;
 mod clock;
 mod config;
 mod controller;
-mod counted;
+mod counters;
 mod descriptor;
 mod drive;
 mod error;
 mod estimator;
 mod frames;
+mod interceptor;
 mod ntp;
 mod packets;
 mod peer;
 mod receiver;
 mod reports;
 mod rtc_audio;
-mod rtc_end;
+mod rtc_endpoint;
 mod rtc_engine;
 mod sender;
-mod stage;
 mod stats;
-mod str0m_end;
+mod str0m_endpoint;
 mod video;
-mod video_alone;
+mod video_only;
 mod vp8;
 
 pub use clock::Clock;
@@ -86,10 +87,10 @@ pub use controller::Controller;
 pub use drive::run;
 pub use error::Error;
 pub use estimator::Estimator;
+pub use interceptor::{HandlerInterceptor, OutputQueues, PacketHandler};
 pub use peer::{Peer, Signal};
 pub use receiver::MediaReceiver;
 pub use reports::Reports;
 pub use rtc::peer_connection::state::RTCPeerConnectionState;
 pub use sender::MediaSender;
-pub use stage::{Out, Stage, Staged};
 pub use vp8::Vp8Frames;

@@ -1,33 +1,33 @@
-//! What fields of packets mean that wrap, or that `rtc` leaves as bytes.
+//! Reads packet fields that wrap around, or that `rtc` leaves as bytes.
 
 use rtc::interceptor::StreamInfo;
 use rtc::sdp::extmap::ABS_SEND_TIME_URI;
 use sim::wire::ABS_SEND_TIME_SECOND;
 use units::Time;
 
-/// The value at which the absolute send time starts anew: 64 s.
+/// The period of the absolute send time, in its units of 2⁻¹⁸ s: 64 s.
 const ABS_SEND_TIME_PERIOD: u64 = 1 << 24;
 
-/// The cumulative number of packets lost of a report block, which is signed and has 24 bits (RFC
-/// 3550 § 6.4.1); both stacks hand it over unsigned.
+/// The cumulative number of packets lost of a report block, a signed field of 24 bits (RFC 3550 §
+/// 6.4.1). Both stacks return it as unsigned.
 pub(crate) fn cumulative_lost(field: u32) -> i64 {
     i64::from((field << 8).cast_signed() >> 8)
 }
 
-/// Counts on where a field wraps.
+/// Unwraps a field that wraps around.
 #[derive(Debug)]
-pub(crate) struct Unwrapped {
+pub(crate) struct Unwrapper {
     period: u64,
     last: Option<u64>,
 }
 
-impl Unwrapped {
+impl Unwrapper {
     pub(crate) const fn new(period: u64) -> Self {
         Self { period, last: None }
     }
 
-    /// The number nearest to the last that is `value` when wrapped. The first lies one period on,
-    /// so that one before it is none below zero.
+    /// The number that is nearest to the last one and equals `value` modulo the period. The first
+    /// number is one period above `value`, so that a value just before it is not negative.
     pub(crate) fn next(&mut self, value: u64) -> u64 {
         let value = value % self.period;
         let last = self.last.unwrap_or(value + self.period);
@@ -42,33 +42,32 @@ impl Unwrapped {
     }
 }
 
-/// The sender's time that the extension says, on from the last.
-pub(crate) fn sent(unwrapped: &mut Unwrapped, extension: &[u8]) -> Option<Time> {
+/// Reads the absolute send time of a header extension, unwrapped.
+pub(crate) fn abs_send_time(unwrapped: &mut Unwrapper, extension: &[u8]) -> Option<Time> {
     let &[high, middle, low] = extension else { return None };
     let ticks = unwrapped.next(u64::from(u32::from_be_bytes([0, high, middle, low])));
     let nanos = u128::from(ticks) * 1_000_000_000 / u128::from(ABS_SEND_TIME_SECOND);
     u64::try_from(nanos).ok().map(Time::from_nanos)
 }
 
-/// Of absolute send times.
-pub(crate) const fn send_times() -> Unwrapped {
-    Unwrapped::new(ABS_SEND_TIME_PERIOD)
+/// An unwrapper of absolute send times.
+pub(crate) const fn abs_send_time_unwrapper() -> Unwrapper {
+    Unwrapper::new(ABS_SEND_TIME_PERIOD)
 }
 
-/// Whether it is a stream of video.
+/// Whether a stream is video.
 pub(crate) fn is_video(stream: &StreamInfo) -> bool {
     stream.mime_type.get(..6).is_some_and(|kind| kind.eq_ignore_ascii_case("video/"))
 }
 
-/// The identifier under which a stream's packets carry the absolute send time, if that was
-/// negotiated.
+/// The identifier of the header extension for the absolute send time, if it was negotiated.
 pub(crate) fn abs_send_time_id(stream: &StreamInfo) -> Option<u8> {
     let extension =
         stream.rtp_header_extensions.iter().find(|extension| extension.uri == ABS_SEND_TIME_URI)?;
     u8::try_from(extension.id).ok().filter(|id| *id > 0)
 }
 
-/// The RTP header with its extensions (RFC 3550 §§ 5.1 and 5.3.1).
+/// The size of the RTP header with its extensions (RFC 3550 §§ 5.1 and 5.3.1), bytes.
 pub(crate) fn header_size(packet: &[u8]) -> usize {
     let Some(first) = packet.first() else { return 0 };
     let fixed = 12 + 4 * usize::from(first & 0x0f);
@@ -84,12 +83,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fewer_may_be_lost_than_none() {
+    fn the_cumulative_loss_may_be_negative() {
         assert_eq!([0, 7, 0x00ff_ffff, 0x0080_0000].map(cumulative_lost), [0, 7, -1, -8_388_608]);
     }
 
     #[test]
-    fn a_header_is_as_long_as_it_says() {
+    fn the_header_size_includes_extensions() {
         let packet = |first: u8, words: u8| {
             [&[first, 96][..], &[0; 10], &[0xbe, 0xde, 0, words], &[7; 40]].concat()
         };
@@ -99,18 +98,19 @@ mod tests {
     }
 
     #[test]
-    fn a_field_counts_on_in_both_directions() {
-        let mut sequence = Unwrapped::new(1 << 16);
+    fn a_field_unwraps_in_both_directions() {
+        let mut sequence = Unwrapper::new(1 << 16);
         let numbers = [65_534, 65_535, 1, 0, 65_535, 2].map(|value| sequence.next(value));
         assert_eq!(numbers, [131_070, 131_071, 131_073, 131_072, 131_071, 131_074]);
     }
 
     #[test]
-    fn the_absolute_send_time_comes_back_within_four_microseconds() {
-        let mut times = send_times();
+    fn the_absolute_send_time_is_accurate_to_4_us() {
+        let mut times = abs_send_time_unwrapper();
         let spans =
             [Time::from_millis(63_990), Time::from_millis(64_010), Time::from_millis(95_999)];
-        let read = spans.map(|time| sent(&mut times, &sim::wire::abs_send_time(time)).unwrap());
+        let read =
+            spans.map(|time| abs_send_time(&mut times, &sim::wire::abs_send_time(time)).unwrap());
         for (a, b) in [(0, 1), (1, 2)] {
             let difference = (read[b] - read[a]).as_nanos() - (spans[b] - spans[a]).as_nanos();
             assert!(difference.abs() <= 4_000, "{difference} ns");

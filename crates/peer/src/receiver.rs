@@ -1,12 +1,14 @@
-//! The receiving end of a call in `rtc`'s chain: counters, frames, receiver reports, requests, and
-//! the receiver's half of a controller.
+//! The receiving half of a call as an interceptor of `rtc`: counters, frames, receiver reports,
+//! requests, and the receiver half of a controller.
 
 use crate::assembly::Assembler;
 use crate::clock::Clock;
-use crate::counted::{Counted, Seen};
+use crate::counters::{CountedPacket, Counters};
+use crate::interceptor::{HandlerInterceptor, OutputQueues, PacketHandler};
 use crate::ntp;
-use crate::packets::{Unwrapped, abs_send_time_id, is_video, send_times, sent};
-use crate::stage::{Out, Stage, Staged};
+use crate::packets::{
+    Unwrapper, abs_send_time, abs_send_time_id, abs_send_time_unwrapper, is_video,
+};
 use bytes::Bytes as Octets;
 use cc::{ArrivedPacket, ReceiverFeedback};
 use rtc::interceptor::{AttributedPacket, Packet, StreamInfo, TaggedPacket};
@@ -30,86 +32,91 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use units::{Bitrate, Bytes, Duration, Seed, Time};
 
-/// Time between receiver reports of video (1 s: libwebrtc
-/// `modules/rtp_rtcp/source/rtcp_sender.cc`), give or take a half (RFC 3550 § 6.2).
+/// The mean time between receiver reports of video (1 s: libwebrtc
+/// `modules/rtp_rtcp/source/rtcp_sender.cc`); each interval is random within ±50 % (RFC 3550 §
+/// 6.2).
 pub(crate) const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-/// Round-trip time assumed before any was measured (libwebrtc
+/// The round-trip time that is assumed before the first measurement (libwebrtc
 /// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// No packet is asked for again sooner (20 ms: libwebrtc `modules/video_coding/nack_requester.cc`,
-/// the interval of its timer).
+/// The shortest time between two requests for one packet (20 ms: libwebrtc
+/// `modules/video_coding/nack_requester.cc`, the interval of its timer).
 const MIN_RETRY: Duration = Duration::from_millis(20);
-/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc
-/// `video/video_receive_stream2.cc`)…
+/// The time without a decodable frame after which a key frame is requested (3 s: libwebrtc
+/// `video/video_receive_stream2.cc`).
 const STALL: Duration = Duration::from_secs(3);
-/// …or this long while the first key frame is missing (200 ms: the same file).
+/// The same time while the first key frame is missing (200 ms: the same file).
 const STALL_BEFORE_KEY: Duration = Duration::from_millis(200);
-/// Shortest time between requests for key frames: one round trip, at least this (300 ms: libwebrtc
-/// `video/encoder_rtcp_feedback.cc`).
+/// The lower bound of the time between requests for key frames, which is one round trip (300 ms:
+/// libwebrtc `video/encoder_rtcp_feedback.cc`).
 const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Receives a stream of video as the simulator's receiver does: reports (RFC 3550 § 6.4.2) with
-/// reference times (RFC 3611 § 4.4), asks for lost packets and for key frames, and feeds a
-/// `cc::Receiver` with packets that carry the absolute send time; what that says goes out as REMB
+/// Receives a stream of video as the receiver of the simulator does. Sends reports (RFC 3550 §
+/// 6.4.2) with reference times (RFC 3611 § 4.4), and requests lost packets and key frames. Passes
+/// packets with an absolute send time to a `cc::Receiver`, and sends its feedback as REMB
 /// (draft-alvestrand-rmcat-remb-03) or as a bandwidth state ([`sim::wire::bandwidth_state`]), in a
 /// compound packet with a report (RFC 4585 § 3.1).
 ///
-/// It makes packets, so it belongs above the pacer and before whatever holds arrivals: at
-/// [`MediaReceiver::SLOT`], with no other that asks or reports.
+/// It creates packets, so it belongs above the pacer, and nearer to the network than anything that
+/// delays arrivals: at [`MediaReceiver::SLOT`]. The chain must have no other interceptor that sends
+/// requests or reports.
 pub struct MediaReceiver {
-    /// Never shared: the chain wants `Sync`, which a lock gives.
+    /// A lock only because the chain requires `Sync`; it is never contended.
     controller: Mutex<Option<Box<dyn cc::Receiver>>>,
     clock: Clock,
-    counted: Counted,
-    /// The source of the reports.
+    counters: Counters,
+    /// The SSRC of the reports.
     ssrc: u32,
     report: ReportTimer,
+    /// The newest round-trip time, from DLRR.
     rtt: Option<Duration>,
-    stream: Option<Stream>,
+    stream: Option<ReceivedStream>,
 }
 
 /// The stream that is received.
-struct Stream {
+struct ReceivedStream {
     ssrc: u32,
     clock_rate: u32,
     abs_send_time: Option<u8>,
-    send_times: Unwrapped,
-    timestamp: Unwrapped,
-    sequence: Unwrapped,
-    /// The middle 32 bits of the newest sender report's NTP time stamp.
+    send_times: Unwrapper,
+    timestamp: Unwrapper,
+    sequence: Unwrapper,
+    /// The middle 32 bits of the NTP timestamp of the newest sender report; 0 before the first.
     sender_report: u32,
     nack: NackList,
-    ask: Vec<u64>,
+    /// Sequence numbers to request.
+    requests: Vec<u64>,
     frames: Assembler,
     last_decoded: Time,
     last_key_request: Option<Time>,
 }
 
 impl MediaReceiver {
-    /// Its place in the chain.
+    /// The slot in the chain.
     pub const SLOT: usize = 8_500;
 
-    /// `start` is the zero of the controller's time; `seed` is of the reports' source and times.
+    /// `start` is the zero of the controller's time; `seed` determines the SSRC and the times of
+    /// the reports.
     #[must_use]
     pub fn new(
         controller: Option<Box<dyn cc::Receiver>>,
         start: Instant,
         seed: Seed,
-    ) -> Staged<Self> {
-        Self::counting(controller, Clock::new(start), seed, Counted::default())
+    ) -> HandlerInterceptor<Self> {
+        Self::with_counters(controller, Clock::new(start), seed, Counters::default())
     }
 
-    pub(crate) fn counting(
+    pub(crate) fn with_counters(
         controller: Option<Box<dyn cc::Receiver>>,
         clock: Clock,
         seed: Seed,
-        counted: Counted,
-    ) -> Staged<Self> {
-        // The lower half of 64 random bits.
+        counters: Counters,
+    ) -> HandlerInterceptor<Self> {
+        // The low 32 of 64 random bits.
         let ssrc = seed.stream("receiver.ssrc").next_u64() as u32;
         let report = ReportTimer::new(Time::ZERO, REPORT_INTERVAL, seed.stream("receiver.reports"));
         let (controller, rtt, stream) = (Mutex::new(controller), None, None);
-        Staged::new(Self { controller, clock, counted, ssrc, report, rtt, stream })
+        HandlerInterceptor::new(Self { controller, clock, counters, ssrc, report, rtt, stream })
     }
 
     fn controller(&mut self) -> Option<&mut Box<dyn cc::Receiver>> {
@@ -122,29 +129,33 @@ impl MediaReceiver {
             return;
         };
         let (header, payload) = (&packet.header, packet.payload.len());
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let inbound = streams.inbound(stream.ssrc, stream.clock_rate);
         let sequence = inbound.unwrapped(header.sequence_number);
-        // Without RTX (RFC 4588) a packet that was asked for takes the place of the lost one. It
-        // does not undo the loss in reports: with RTX it would not either, and controllers are made
-        // for that.
-        let again = stream.nack.is_missing(sequence);
-        // Before it ICE and DTLS took their time, which is no stall.
+        // Without RTX (RFC 4588), a retransmission has the sequence number of the lost packet. It
+        // does not undo the loss in reports: with RTX it would not either, and controllers are
+        // designed for that.
+        let retransmitted = stream.nack.is_missing(sequence);
+        // The time before the first packet, which ICE and DTLS took, is not a stall.
         if !inbound.has_begun() {
             stream.last_decoded = now;
         }
         let (timestamp, headers) = (header.timestamp, packet.marshal_size() - payload);
-        inbound.on_packet(now, &Seen { timestamp, payload, headers, again }, sequence);
+        inbound.on_packet(
+            now,
+            &CountedPacket { timestamp, payload, headers, retransmitted },
+            sequence,
+        );
         drop(streams);
-        let want_key = stream.nack.on_packet(now, sequence, &mut stream.ask);
+        let want_key = stream.nack.on_packet(now, sequence, &mut stream.requests);
         stream.frames.on_packet(sequence, timestamp, header.marker, &packet.payload);
-        self.show(now);
+        self.count_frames(now);
         if let Some(arrived) = self.arrived(now, packet) {
             let rtt = self.rtt;
             if let Some(controller) = self.controller() {
                 controller.on_packet(&arrived, rtt);
             }
-            self.answer(now, out);
+            self.send_feedback(now, out);
         }
         self.request(now, want_key, out);
     }
@@ -152,7 +163,10 @@ impl MediaReceiver {
     fn arrived(&mut self, now: Time, packet: &rtc::rtp::Packet) -> Option<ArrivedPacket> {
         let (header, stream) = (&packet.header, self.stream.as_mut()?);
         Some(ArrivedPacket {
-            sent: sent(&mut stream.send_times, &header.get_extension(stream.abs_send_time?)?)?,
+            sent: abs_send_time(
+                &mut stream.send_times,
+                &header.get_extension(stream.abs_send_time?)?,
+            )?,
             sequence: stream.sequence.next(header.sequence_number.into()),
             arrival: now,
             size: Bytes::new(packet.marshal_size() as u64),
@@ -161,10 +175,10 @@ impl MediaReceiver {
         })
     }
 
-    /// Counts the frames that can be shown now.
-    fn show(&mut self, now: Time) {
+    /// Counts the frames that are complete now.
+    fn count_frames(&mut self, now: Time) {
         let Some(stream) = &mut self.stream else { return };
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let inbound = streams.inbound(stream.ssrc, stream.clock_rate);
         while let Some(frame) = stream.frames.next() {
             if inbound.frames.on_frame(now, &frame.start, frame.follows) {
@@ -179,7 +193,7 @@ impl MediaReceiver {
             packet.downcast_ref::<SenderReport>().filter(|report| report.ssrc == stream.ssrc)
         {
             stream.sender_report = ntp::middle(report.ntp_time);
-            let mut streams = self.counted.streams();
+            let mut streams = self.counters.streams();
             streams.inbound(stream.ssrc, stream.clock_rate).reception.on_sender_report(now, now);
         }
         let extended = packet.downcast_ref::<ExtendedReport>().map(|extended| &extended.reports);
@@ -192,8 +206,8 @@ impl MediaReceiver {
         }
     }
 
-    /// What the controller wants to say now, if anything.
-    fn answer(&mut self, now: Time, out: &mut Vec<Message>) {
+    /// Sends the feedback of the controller, if it has any now.
+    fn send_feedback(&mut self, now: Time, out: &mut Vec<Message>) {
         let Some(feedback) = self.controller().and_then(|controller| controller.poll(now)) else {
             return;
         };
@@ -204,7 +218,7 @@ impl MediaReceiver {
                 bitrate: rate.min(Bitrate::from_bps(u64::from(u32::MAX))).as_bps_f64() as f32,
                 ssrcs: vec![stream.ssrc],
             }),
-            // `rtc` has no APP packets of its own.
+            // `rtc` has no type for APP packets.
             ReceiverFeedback::BandwidthState(state) => {
                 let packet = sim::wire::bandwidth_state::encode(sender_ssrc, stream.ssrc, state);
                 Box::new(RawPacket(Octets::copy_from_slice(&packet)))
@@ -216,10 +230,10 @@ impl MediaReceiver {
         out.push(compound);
     }
 
-    /// A receiver report and the reference time that its round trip is measured by.
+    /// A receiver report, and the reference time from which the round-trip time is measured.
     fn report(&mut self, now: Time) -> Message {
         let block = self.stream.as_ref().and_then(|stream| {
-            let mut streams = self.counted.streams();
+            let mut streams = self.counters.streams();
             let block = streams.inbound(stream.ssrc, stream.clock_rate).reception.report(now)?;
             Some(reception_report(&block, stream.sender_report))
         });
@@ -234,18 +248,19 @@ impl MediaReceiver {
         vec![Box::new(report), Box::new(extended)]
     }
 
-    /// Asks for lost packets and, if wanted, for a key frame.
+    /// Requests lost packets and, if `want_key`, a key frame.
     fn request(&mut self, now: Time, want_key: bool, out: &mut Vec<Message>) {
         let interval = self.rtt.unwrap_or(DEFAULT_RTT).max(KEY_REQUEST_INTERVAL);
         let (sender_ssrc, Some(stream)) = (self.ssrc, &mut self.stream) else { return };
-        let may_ask =
+        let may_request_key =
             stream.last_key_request.is_none_or(|last| now.saturating_since(last) >= interval);
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let inbound = streams.inbound(stream.ssrc, stream.clock_rate);
-        if !stream.ask.is_empty() {
-            stream.ask.sort_unstable();
-            // The remainder of 16 bits is meant: sequence numbers wrap.
-            let wrapped: Vec<u16> = stream.ask.drain(..).map(|sequence| sequence as u16).collect();
+        if !stream.requests.is_empty() {
+            stream.requests.sort_unstable();
+            // Sequence numbers wrap at 16 bits.
+            let wrapped: Vec<u16> =
+                stream.requests.drain(..).map(|sequence| sequence as u16).collect();
             let nacks = nack_pairs_from_sequence_numbers(&wrapped);
             inbound.nacks += 1;
             out.push(vec![Box::new(TransportLayerNack {
@@ -254,7 +269,7 @@ impl MediaReceiver {
                 nacks,
             })]);
         }
-        if want_key && may_ask {
+        if want_key && may_request_key {
             stream.last_key_request = Some(now);
             inbound.plis += 1;
             out.push(vec![Box::new(PictureLossIndication {
@@ -279,7 +294,7 @@ impl MediaReceiver {
             && controller.next_timeout().is_some_and(|at| at <= now)
         {
             controller.on_timeout(now);
-            self.answer(now, out);
+            self.send_feedback(now, out);
         }
         if self.report.due() <= now {
             self.report.restart(now);
@@ -296,7 +311,7 @@ impl MediaReceiver {
             stream.last_decoded = now;
         }
         if stream.nack.next_wake(rtt).is_some_and(|at| at <= now) {
-            want_key |= stream.nack.retry(now, rtt, &mut stream.ask);
+            want_key |= stream.nack.retry(now, rtt, &mut stream.requests);
         }
         self.request(now, want_key, out);
     }
@@ -305,7 +320,7 @@ impl MediaReceiver {
 /// A compound RTCP packet.
 type Message = Vec<Box<dyn rtc::rtcp::Packet>>;
 
-fn push(now: Instant, messages: Vec<Message>, out: &mut Out) {
+fn push(now: Instant, messages: Vec<Message>, out: &mut OutputQueues) {
     out.write.extend(messages.into_iter().map(|message| TaggedPacket {
         now,
         transport: TransportContext::default(),
@@ -313,14 +328,14 @@ fn push(now: Instant, messages: Vec<Message>, out: &mut Out) {
     }));
 }
 
-/// RFC 3550 § 6.4.1.
+/// The report block of RFC 3550 § 6.4.1.
 pub(crate) fn reception_report(block: &ReportBlock, last_sender_report: u32) -> ReceptionReport {
     ReceptionReport {
         ssrc: block.ssrc,
         fraction_lost: block.fraction_lost,
-        // 24 bits; losses below zero (duplicates) are clamped.
+        // The field has 24 bits. A negative loss, from duplicates, is clamped to 0.
         total_lost: u32::try_from(block.cumulative_lost.clamp(0, 0x7f_ffff)).unwrap_or(0),
-        // The remainder of 32 bits is meant.
+        // The number wraps at 32 bits.
         last_sequence_number: block.highest_sequence as u32,
         jitter: block.jitter as u32,
         last_sender_report,
@@ -328,8 +343,8 @@ pub(crate) fn reception_report(block: &ReportBlock, last_sender_report: u32) -> 
     }
 }
 
-impl Stage for MediaReceiver {
-    fn read(&mut self, message: TaggedPacket, out: &mut Out) {
+impl PacketHandler for MediaReceiver {
+    fn read(&mut self, message: TaggedPacket, out: &mut OutputQueues) {
         let (now, mut messages) = (self.clock.time(message.now), Vec::new());
         match &message.message.packet {
             Packet::Rtp(packet) => self.on_rtp(now, packet, &mut messages),
@@ -342,7 +357,7 @@ impl Stage for MediaReceiver {
         out.read.push_back(message);
     }
 
-    fn timeout(&mut self, now: Instant, out: &mut Out) {
+    fn timeout(&mut self, now: Instant, out: &mut OutputQueues) {
         let mut messages = Vec::new();
         self.wake(self.clock.time(now), &mut messages);
         push(now, messages, out);
@@ -363,16 +378,16 @@ impl Stage for MediaReceiver {
         if !is_video(stream) {
             return;
         }
-        self.stream = Some(Stream {
+        self.stream = Some(ReceivedStream {
             ssrc: stream.ssrc,
             clock_rate: stream.clock_rate,
             abs_send_time: abs_send_time_id(stream),
-            send_times: send_times(),
-            timestamp: Unwrapped::new(1 << 32),
-            sequence: Unwrapped::new(1 << 16),
+            send_times: abs_send_time_unwrapper(),
+            timestamp: Unwrapper::new(1 << 32),
+            sequence: Unwrapper::new(1 << 16),
             sender_report: 0,
             nack: NackList::default(),
-            ask: Vec::new(),
+            requests: Vec::new(),
             frames: Assembler::default(),
             last_decoded: Time::ZERO,
             last_key_request: None,

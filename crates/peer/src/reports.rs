@@ -1,14 +1,14 @@
-//! The sending end of a call in `rtc`'s chain: what the seam for controllers leaves out, counters,
-//! and sender reports.
+//! The sending half of a call as an interceptor of `rtc`: the information that the trait
+//! `BandwidthEstimator` leaves out, counters, and sender reports.
 
 use crate::Controller;
 use crate::clock::Clock;
-use crate::counted::{Counted, Report, Seen};
+use crate::counters::{CountedPacket, Counters, RemoteReport};
+use crate::interceptor::{HandlerInterceptor, OutputQueues, PacketHandler};
 use crate::ntp;
 use crate::packets::{abs_send_time_id, cumulative_lost, is_video};
 use crate::receiver::REPORT_INTERVAL;
-use crate::sender::Probed;
-use crate::stage::{Out, Stage, Staged};
+use crate::sender::ProbeCluster;
 use bytes::Bytes;
 use cc::Feedback;
 use rtc::interceptor::{
@@ -31,48 +31,53 @@ use sim::ReportTimer;
 use std::time::Instant;
 use units::{Bitrate, Duration, Seed, Time};
 
-/// Tells a [`Controller`] of receiver reports, REMB, bandwidth states and departures, stamps
-/// departing packets with the absolute send time if that was negotiated, and sends sender reports
-/// (RFC 3550 § 6.4.1), at random times about a second apart (§ 6.2) and unpaced, as libwebrtc does.
-/// Requests for key frames are passed on to the application.
+/// Passes receiver reports, REMB, bandwidth states and departures to a [`Controller`]. Writes the
+/// absolute send time into departing packets if it was negotiated. Sends sender reports (RFC 3550 §
+/// 6.4.1) unpaced, at random times about a second apart (§ 6.2), as libwebrtc does. Passes requests
+/// for key frames on to the application.
 ///
-/// It belongs between `Slot::CongestionControl` and `Slot::TwccSender`: at [`Reports::SLOT`], with
-/// no other that sends sender reports.
+/// It belongs between `Slot::CongestionControl` and `Slot::TwccSender`: at [`Reports::SLOT`]. The
+/// chain must have no other interceptor that sends sender reports.
 pub struct Reports {
     controller: Controller,
-    counted: Counted,
+    counters: Counters,
     report: ReportTimer,
-    stream: Option<Stream>,
+    stream: Option<SentStream>,
 }
 
 /// The stream that is sent.
-struct Stream {
+struct SentStream {
     ssrc: u32,
     clock_rate: u32,
     abs_send_time: Option<u8>,
     /// The extended highest sequence number of the last report.
     highest: Option<u32>,
-    /// The timestamp of the newest packet, and when it left.
+    /// The RTP timestamp of the newest packet, and when the packet left.
     newest: Option<(u32, Time)>,
-    /// The other end's reference time (the middle 32 bits), whose it is, and when it came.
+    /// The reference time of the remote endpoint: its SSRC, the middle 32 bits, and when it
+    /// arrived.
     reference: Option<(u32, u32, Time)>,
     packets: u32,
     octets: u32,
 }
 
 impl Reports {
-    /// Its place in the chain.
+    /// The slot in the chain.
     pub const SLOT: usize = 1_500;
 
-    /// Reports to `controller`; `seed` is of the reports' times.
+    /// Passes feedback to `controller`; `seed` determines the times of the sender reports.
     #[must_use]
-    pub fn new(controller: Controller, seed: Seed) -> Staged<Self> {
-        Self::counting(controller, seed, Counted::default())
+    pub fn new(controller: Controller, seed: Seed) -> HandlerInterceptor<Self> {
+        Self::with_counters(controller, seed, Counters::default())
     }
 
-    pub(crate) fn counting(controller: Controller, seed: Seed, counted: Counted) -> Staged<Self> {
+    pub(crate) fn with_counters(
+        controller: Controller,
+        seed: Seed,
+        counters: Counters,
+    ) -> HandlerInterceptor<Self> {
         let report = ReportTimer::new(Time::ZERO, REPORT_INTERVAL, seed.stream("sender.reports"));
-        Staged::new(Self { controller, counted, report, stream: None })
+        HandlerInterceptor::new(Self { controller, counters, report, stream: None })
     }
 
     const fn clock(&self) -> Clock {
@@ -85,19 +90,19 @@ impl Reports {
             return;
         };
         let highest = report.last_sequence_number;
-        let expected = stream.highest.map_or(0, |before| highest.wrapping_sub(before));
+        let expected = stream.highest.map_or(0, |previous| highest.wrapping_sub(previous));
         stream.highest = Some(highest);
         let (new, rtt) = measured(report, stream.clock_rate, time);
         let fraction_lost = new.fraction_lost;
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let outbound = streams.outbound(report.ssrc);
-        outbound.report = Some(Report::next(outbound.report, new, rtt));
+        outbound.report = Some(RemoteReport::next(outbound.report, new, rtt));
         drop(streams);
         self.controller
             .on_feedback(now, Feedback::Report { fraction_lost, expected: expected.into(), rtt });
     }
 
-    /// Whether it asks for a key frame.
+    /// Processes an RTCP packet. Returns whether it requests a key frame.
     fn on_rtcp(&mut self, now: Instant, packet: &dyn rtc::rtcp::Packet) -> bool {
         let packet = packet.as_any();
         let reports = packet.downcast_ref::<ReceiverReport>().map(|packet| &packet.reports);
@@ -142,7 +147,7 @@ impl Reports {
 
     fn on_request(&self, packet: &dyn std::any::Any) -> bool {
         let Some(stream) = &self.stream else { return false };
-        let mut streams = self.counted.streams();
+        let mut streams = self.counters.streams();
         let outbound = streams.outbound(stream.ssrc);
         let nack = packet.downcast_ref::<TransportLayerNack>();
         outbound.nacks += u64::from(nack.is_some_and(|nack| nack.media_ssrc == stream.ssrc));
@@ -155,8 +160,8 @@ impl Reports {
 
     fn on_departure(&mut self, message: &mut TaggedPacket) {
         let time = self.clock().time(message.now);
-        let probe = message.message.custom::<Probed>().map(|probed| probed.0);
-        let again = message.message.get(&Attribute::Retransmission).is_some();
+        let probe = message.message.custom::<ProbeCluster>().map(|probed| probed.0);
+        let retransmitted = message.message.get(&Attribute::Retransmission).is_some();
         let Packet::Rtp(packet) = &mut message.message.packet else { return };
         let Some(stream) = self.stream.as_mut().filter(|stream| stream.ssrc == packet.header.ssrc)
         else {
@@ -164,23 +169,23 @@ impl Reports {
         };
         if let Some(id) = stream.abs_send_time {
             let stamp = Bytes::copy_from_slice(&sim::wire::abs_send_time(time));
-            // Refused only for an identifier that the header's profile can't say, and that was
-            // negotiated.
+            // This fails only for an identifier that the profile of the header cannot represent,
+            // and such an identifier is not negotiated.
             if let Err(error) = packet.header.set_extension(id, stamp) {
                 debug_assert!(false, "absolute send time: {error}");
             }
         }
         let (size, payload) = (packet.marshal_size(), packet.payload.len());
         let timestamp = packet.header.timestamp;
-        if !again {
+        if !retransmitted {
             stream.newest = Some((timestamp, time));
-            // The remainder of 32 bits is meant (RFC 3550 § 6.4.1).
+            // The counts wrap at 32 bits (RFC 3550 § 6.4.1).
             stream.packets = stream.packets.wrapping_add(1);
             stream.octets = stream.octets.wrapping_add(payload as u32);
         }
         let ssrc = stream.ssrc;
-        let seen = Seen { timestamp, payload, headers: size - payload, again };
-        self.counted.streams().outbound(ssrc).on_packet(&seen);
+        let packet = CountedPacket { timestamp, payload, headers: size - payload, retransmitted };
+        self.counters.streams().outbound(ssrc).on_packet(&packet);
         self.controller.on_sent(message.now, units::Bytes::new(size as u64), probe);
     }
 
@@ -189,8 +194,9 @@ impl Reports {
         let counts = (stream.packets, stream.octets);
         let report = sender_report(stream.ssrc, stream.clock_rate, stream.newest?, counts, now);
         let mut compound: Vec<Box<dyn rtc::rtcp::Packet>> = vec![Box::new(report)];
-        if let Some((ssrc, last_rr, came)) = stream.reference {
-            let report = DLRRReport { ssrc, last_rr, dlrr: ntp::short(now.saturating_since(came)) };
+        if let Some((ssrc, last_rr, arrived)) = stream.reference {
+            let report =
+                DLRRReport { ssrc, last_rr, dlrr: ntp::short(now.saturating_since(arrived)) };
             let reports: Vec<Box<dyn rtc::rtcp::Packet>> =
                 vec![Box::new(DLRRReportBlock { reports: vec![report] })];
             compound.push(Box::new(ExtendedReport { sender_ssrc: stream.ssrc, reports }));
@@ -199,27 +205,27 @@ impl Reports {
     }
 }
 
-/// What a report block says, and the round trip that it measured.
+/// The contents of a report block, and the round-trip time that it measures.
 pub(crate) fn measured(
     block: &ReceptionReport,
     clock_rate: u32,
     now: Time,
-) -> (Report, Option<Duration>) {
-    // RFC 3550 § 6.4.1: zero if no sender report has come yet.
+) -> (RemoteReport, Option<Duration>) {
+    // The field is zero before the first sender report (RFC 3550 § 6.4.1).
     let last = Some(block.last_sender_report).filter(|last| *last != 0);
     let rtt = last.map(|last| ntp::round_trip(ntp::stamp(now), last, block.delay));
-    let report = Report {
+    let report = RemoteReport {
         at: now,
         fraction_lost: f64::from(block.fraction_lost) / 256.0,
         packets_lost: cumulative_lost(block.total_lost),
         jitter: f64::from(block.jitter) / f64::from(clock_rate.max(1)),
-        ..Report::default()
+        ..RemoteReport::default()
     };
     (report, rtt)
 }
 
-/// A report on a stream of which `newest` is the newest packet's timestamp and when it left, after
-/// so many packets and octets.
+/// A sender report. `newest` is the RTP timestamp of the newest packet and when the packet left;
+/// the counts are packets and octets.
 pub(crate) fn sender_report(
     ssrc: u32,
     clock_rate: u32,
@@ -234,15 +240,15 @@ pub(crate) fn sender_report(
     SenderReport { ssrc, ntp_time, rtp_time, packet_count, octet_count, ..Default::default() }
 }
 
-impl Stage for Reports {
-    fn read(&mut self, mut message: TaggedPacket, out: &mut Out) {
+impl PacketHandler for Reports {
+    fn read(&mut self, mut message: TaggedPacket, out: &mut OutputQueues) {
         if let Packet::Rtcp(packets) = &message.message.packet {
             let mut key_frame = false;
             for packet in packets {
                 key_frame |= self.on_rtcp(message.now, packet.as_ref());
             }
-            // The chain's own controller tells the pacer after per-packet feedback only, and before
-            // this.
+            // The interceptor for congestion control tells the pacer its rate only after per-packet
+            // feedback, and before this point; so replace its attribute.
             let bits_per_second = self.controller.target_bitrate();
             message
                 .message
@@ -256,12 +262,12 @@ impl Stage for Reports {
         out.read.push_back(message);
     }
 
-    fn write(&mut self, mut message: TaggedPacket, out: &mut Out) {
+    fn write(&mut self, mut message: TaggedPacket, out: &mut OutputQueues) {
         self.on_departure(&mut message);
         out.write.push_back(message);
     }
 
-    fn timeout(&mut self, now: Instant, out: &mut Out) {
+    fn timeout(&mut self, now: Instant, out: &mut OutputQueues) {
         let time = self.clock().time(now);
         if self.report.due() > time {
             return;
@@ -285,7 +291,7 @@ impl Stage for Reports {
         if !is_video(stream) {
             return;
         }
-        self.stream = Some(Stream {
+        self.stream = Some(SentStream {
             ssrc: stream.ssrc,
             clock_rate: stream.clock_rate,
             abs_send_time: abs_send_time_id(stream),

@@ -1,4 +1,4 @@
-//! Audio of an end on `rtc`.
+//! The audio of an endpoint on `rtc`.
 
 use crate::Error;
 use crate::audio::{AudioPacket, CLOCK_RATE};
@@ -12,8 +12,8 @@ use rtc::rtp_transceiver::rtp_sender::{
 };
 use std::time::Instant;
 
-/// A payload type that browsers give Opus, from the dynamic range (RFC 3551 § 6); the answerer
-/// takes the offerer's.
+/// A payload type that browsers use for Opus, from the dynamic range (RFC 3551 § 6). The answerer
+/// uses the payload type of the offer.
 const PAYLOAD_TYPE: u8 = 111;
 
 /// The stream of audio that is sent.
@@ -23,20 +23,23 @@ pub(crate) struct SendingAudio {
     sequence: u16,
 }
 
-/// Opus, without transport-wide numbers: the estimate is of the video alone.
+/// Registers Opus without transport-wide sequence numbers, because the bandwidth estimate covers
+/// only the video.
 pub(crate) fn register(media: &mut MediaEngine) -> Result<(), Error> {
     let codec = RTCRtpCodecParameters { rtp_codec: codec(), payload_type: PAYLOAD_TYPE };
-    media.register_codec(codec, RtpCodecKind::Audio).map_err(|error| Error::Rtc("Opus", error))
+    media
+        .register_codec(codec, RtpCodecKind::Audio)
+        .map_err(|error| Error::Rtc("cannot register Opus", error))
 }
 
-/// RFC 7587 § 7: always two channels at 48 kHz.
+/// Always two channels at 48 kHz (RFC 7587 § 7).
 fn codec() -> RTCRtpCodec {
     let mime_type = MIME_TYPE_OPUS.to_owned();
     RTCRtpCodec { mime_type, clock_rate: CLOCK_RATE, channels: 2, ..Default::default() }
 }
 
 impl SendingAudio {
-    /// Sequence numbers begin with `first` (at random: RFC 3550 § 5.1).
+    /// Sequence numbers begin with `first`, which should be random (RFC 3550 § 5.1).
     pub(crate) fn new(
         connection: &mut RTCPeerConnection,
         ssrc: u32,
@@ -54,12 +57,13 @@ impl SendingAudio {
         let [stream, track, label] = ["weir", "audio", "audio"].map(str::to_owned);
         let track =
             MediaStreamTrack::new(stream, track, label, RtpCodecKind::Audio, vec![encoding]);
-        let sender =
-            connection.add_track(track).map_err(|error| Error::Rtc("audio to send", error))?;
+        let sender = connection
+            .add_track(track)
+            .map_err(|error| Error::Rtc("cannot add audio to send", error))?;
         Ok(Self { sender, ssrc, sequence: first })
     }
 
-    /// Sends a packet, if the other end takes audio.
+    /// Sends a packet, if the remote endpoint accepts audio.
     pub(crate) fn send(
         &mut self,
         connection: &mut RTCPeerConnection,
@@ -72,17 +76,19 @@ impl SendingAudio {
             version: 2,
             payload_type,
             sequence_number: self.sequence,
-            // The remainder of 32 bits is meant: the timestamp wraps.
+            // The RTP timestamp wraps at 32 bits.
             timestamp: packet.timestamp as u32,
             ssrc: self.ssrc,
             ..Default::default()
         };
         self.sequence = self.sequence.wrapping_add(1);
         let packet = rtc::rtp::Packet { header, payload: packet.payload };
-        sender.write_rtp(now, packet).map_err(|error| Error::Rtc("a packet of audio", error))
+        sender
+            .write_rtp(now, packet)
+            .map_err(|error| Error::Rtc("cannot send an audio packet", error))
     }
 
-    /// The one that was agreed on, if audio is sent at all.
+    /// The negotiated payload type of Opus, if audio is sent at all.
     fn payload_type(&self, connection: &mut RTCPeerConnection) -> Option<u8> {
         let transceivers: Vec<_> = connection.get_transceivers().collect();
         let sends = transceivers.into_iter().any(|id| {

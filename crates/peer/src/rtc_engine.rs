@@ -1,6 +1,6 @@
-//! What an end on `rtc` can agree on, and its connection.
+//! The codecs and extensions that an endpoint on `rtc` negotiates, and its connection.
 
-use crate::rtc_end::CLOCK_RATE;
+use crate::rtc_endpoint::CLOCK_RATE;
 use crate::{Error, rtc_audio};
 use rtc::dtls::extension::extension_use_srtp::SrtpProtectionProfile;
 use rtc::interceptor::{TwccReceiverBuilder, TwccSenderBuilder};
@@ -14,15 +14,15 @@ use rtc::rtp_transceiver::rtp_sender::{
 };
 use std::time::Instant;
 
-/// A payload type that browsers give VP8, from the dynamic range (RFC 3551 § 6); the answerer takes
-/// the offerer's.
+/// A payload type that browsers use for VP8, from the dynamic range (RFC 3551 § 6). The answerer
+/// uses the payload type of the offer.
 const PAYLOAD_TYPE: u8 = 96;
 
-/// VP8 without retransmission payload: `rtc` 0.21 gives packets of an RTX stream (RFC 4588) neither
-/// transport-wide numbers nor a place in the history, so a controller would not know of them.
-/// Retransmitted as they were, they have both. As their extensions differ, AES-GCM would use a
-/// nonce twice (RFC 7714 § 8.1); so the SRTP profile is the one of RFC 3711, which every browser
-/// has.
+/// VP8 without RTX (RFC 4588): `rtc` 0.21 gives packets of an RTX stream neither transport-wide
+/// sequence numbers nor an entry in the history, so a controller would not know of them. A packet
+/// that is sent again unchanged has both. Its header extensions differ from those of the first
+/// transmission, so AES-GCM would use a nonce twice (RFC 7714 § 8.1); therefore the SRTP profile is
+/// that of RFC 3711, which every browser supports.
 pub(crate) fn codec() -> RTCRtpCodec {
     RTCRtpCodec {
         mime_type: MIME_TYPE_VP8.to_owned(),
@@ -31,10 +31,13 @@ pub(crate) fn codec() -> RTCRtpCodec {
     }
 }
 
-/// What can be agreed on, and what rtc's chain does for it: transport-wide numbers and feedback.
+/// Registers codecs, extensions and feedback, and makes the part of the chain for transport-wide
+/// sequence numbers and feedback.
 pub(crate) fn engine(media: &mut MediaEngine, transport_feedback: bool) -> Result<Registry, Error> {
     let codec = RTCRtpCodecParameters { rtp_codec: codec(), payload_type: PAYLOAD_TYPE };
-    media.register_codec(codec, RtpCodecKind::Video).map_err(|error| Error::Rtc("VP8", error))?;
+    media
+        .register_codec(codec, RtpCodecKind::Video)
+        .map_err(|error| Error::Rtc("cannot register VP8", error))?;
     for (typ, parameter) in [("nack", ""), ("nack", "pli"), ("ccm", "fir")] {
         feedback(media, typ, parameter);
     }
@@ -65,7 +68,7 @@ pub(crate) fn connection(
         .with_media_engine(media)
         .with_interceptor_registry(registry)
         .build(now)
-        .map_err(|error| Error::Rtc("the connection", error))
+        .map_err(|error| Error::Rtc("cannot create the connection", error))
 }
 
 pub(crate) fn feedback(media: &mut MediaEngine, typ: &str, parameter: &str) {
@@ -77,5 +80,5 @@ pub(crate) fn extension(media: &mut MediaEngine, uri: &str) -> Result<(), Error>
     let extension = RTCRtpHeaderExtensionCapability { uri: uri.to_owned() };
     media
         .register_header_extension(extension, RtpCodecKind::Video, None)
-        .map_err(|error| Error::Rtc("a header extension", error))
+        .map_err(|error| Error::Rtc("cannot register a header extension", error))
 }

@@ -1,9 +1,9 @@
-//! The sending engine in `rtc`'s chain: pacing, retransmissions, probe clusters.
+//! Pacing, retransmissions and probe clusters as an interceptor of `rtc`.
 
 use crate::Controller;
 use crate::descriptor::Descriptor;
+use crate::interceptor::{HandlerInterceptor, OutputQueues, PacketHandler};
 use crate::packets::is_video;
-use crate::stage::{Out, Stage, Staged};
 use rtc::interceptor::{Attribute, AttributedPacket, Packet, StreamInfo, TaggedPacket};
 use rtc::rtcp::transport_feedbacks::transport_layer_nack::{NackPair, TransportLayerNack};
 use rtc::shared::TransportContext;
@@ -14,57 +14,63 @@ use std::sync::Arc;
 use std::time::Instant;
 use units::{Bytes, Duration, Time};
 
-/// Groups of packets leave this far apart (draft-ietf-rmcat-gcc-02 § 4).
+/// The time between groups of packets (draft-ietf-rmcat-gcc-02 § 4).
 const BURST: Duration = Duration::from_millis(5);
 
-/// Packets that can be sent again (libwebrtc keeps at least a second; 1024 are over a second at 9
-/// Mbit/s).
+/// The number of packets that can be retransmitted: more than a second at 9 Mbit/s. libwebrtc keeps
+/// at least a second.
 const HISTORY: usize = 1_024;
 
-/// Round-trip time assumed before any was measured (libwebrtc
+/// The round-trip time that is assumed before the first measurement (libwebrtc
 /// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
-/// A packet of 1200 B (libwebrtc `media/base/media_constants.h`) without the 12 of its header and
-/// the extensions.
+/// The payload of a packet of 1200 bytes (libwebrtc `media/base/media_constants.h`), without the
+/// RTP header of 12 bytes and the extensions.
 const MAX_PAYLOAD: usize = 1_200 - 12 - EXTENSIONS;
 
 /// The probe cluster that a packet belongs to.
-pub(crate) struct Probed(pub(crate) u32);
+pub(crate) struct ProbeCluster(pub(crate) u32);
 
-/// Paces video by the rules of the simulator's pacer: groups of 5 ms, retransmissions before media,
-/// probe clusters at the rate that the controller asks for, with filler where media is short. It
-/// numbers packets as they leave, and answers requests for lost ones.
+/// Paces video as the simulator's pacer does: in groups every 5 ms, retransmissions before media,
+/// and probe clusters at the rate that the controller requests, with filler where there is not
+/// enough media. Sets the sequence numbers of packets when they leave, and answers NACK.
 ///
-/// Filler goes before the last packet of a frame and makes it longer, which no decoder minds: a VP8
-/// decoder reads no more of a partition than it needs (RFC 6386 § 7). `rtc` writes no more than 4
-/// bytes of RTP padding, and has no transport-wide numbers for RTX (RFC 4588), in which libwebrtc
-/// pads.
+/// A filler packet is inserted before the last packet of a frame and makes the frame longer.
+/// Decoders accept this, because a VP8 decoder reads no more of a partition than it needs (RFC 6386
+/// § 7). `rtc` writes at most 4 bytes of RTP padding, and has no transport-wide sequence numbers
+/// for RTX (RFC 4588), which libwebrtc uses for padding.
 ///
-/// What else is sent (audio, RTCP) passes at once and uncounted: the pacing rate is of the video
-/// (`sim::Estimate::Video`). It belongs at `Slot::Pacer`, with no other that paces or answers NACK.
+/// Audio and RTCP pass at once and are not counted, because the pacing rate covers only the video
+/// (`sim::Estimate::Video`). It belongs at `Slot::Pacer`. The chain must have no other interceptor
+/// that paces or answers NACK.
 pub struct MediaSender {
     controller: Controller,
     pacer: Pacer,
     ssrc: Option<u32>,
     queue: VecDeque<rtc::rtp::Packet>,
+    /// The bytes in the queue.
     queued: Bytes,
+    /// The sequence numbers to retransmit.
     resend: VecDeque<u16>,
-    history: VecDeque<Sent>,
+    history: VecDeque<HistoryEntry>,
+    /// The sequence number of the next packet.
     next: u16,
 }
 
-struct Sent {
+/// A packet that can be retransmitted.
+struct HistoryEntry {
     packet: rtc::rtp::Packet,
-    again: Option<Time>,
+    /// When the packet was last retransmitted.
+    retransmitted: Option<Time>,
 }
 
 impl MediaSender {
-    /// At the rates that `controller` decides; sequence numbers begin with `first` (at random: RFC
-    /// 3550 § 5.1).
+    /// Paces at the rates of `controller`. Sequence numbers begin with `first`, which should be
+    /// random (RFC 3550 § 5.1).
     #[must_use]
-    pub fn new(controller: Controller, first: u16) -> Staged<Self> {
-        Staged::new(Self {
+    pub fn new(controller: Controller, first: u16) -> HandlerInterceptor<Self> {
+        HandlerInterceptor::new(Self {
             controller,
             pacer: Pacer::new(BURST),
             ssrc: None,
@@ -80,8 +86,8 @@ impl MediaSender {
         self.queue.is_empty() && self.resend.is_empty()
     }
 
-    /// Puts the controller's decision into force.
-    fn obey(&mut self, now: Time) {
+    /// Applies the decision of the controller to the pacer.
+    fn apply_decision(&mut self, now: Time) {
         let decision = self.controller.decision();
         self.pacer.set_rate(now, decision.pacing_rate, self.queued);
         if let Some(cluster) = decision.probe {
@@ -89,11 +95,11 @@ impl MediaSender {
         }
     }
 
-    /// Sends one packet: a retransmission first, else media, in a probe cluster with filler before
-    /// the last. None if there is nothing.
+    /// Takes the next packet to send: a retransmission first, then media. In a probe cluster,
+    /// filler goes before the last packet of a frame. `None` if nothing waits.
     fn send(&mut self, now: Time, probe: Option<u32>) -> Option<AttributedPacket> {
         while let Some(sequence) = self.resend.pop_front() {
-            if let Some(packet) = self.again(now, sequence) {
+            if let Some(packet) = self.retransmission(now, sequence) {
                 return Some(
                     AttributedPacket::new(Packet::Rtp(packet)).with(Attribute::Retransmission),
                 );
@@ -107,8 +113,8 @@ impl MediaSender {
         Some(AttributedPacket::new(Packet::Rtp(self.number(packet))))
     }
 
-    /// A packet more for a frame of which only the last packet waits, as long as the frame's
-    /// newest.
+    /// A filler packet for a frame of which only the last packet waits. It is as long as a full
+    /// packet.
     fn filler(&self) -> Option<rtc::rtp::Packet> {
         let last = self.queue.front().filter(|last| last.header.marker && self.queue.len() == 1)?;
         let newest = self.history.iter().rev().map(|sent| &sent.packet);
@@ -125,27 +131,28 @@ impl MediaSender {
         if self.history.len() >= HISTORY {
             self.history.pop_front();
         }
-        self.history.push_back(Sent { packet: packet.clone(), again: None });
+        self.history.push_back(HistoryEntry { packet: packet.clone(), retransmitted: None });
         packet
     }
 
-    /// The packet of this number, unless it was sent again within the last round trip.
-    fn again(&mut self, now: Time, sequence: u16) -> Option<rtc::rtp::Packet> {
+    /// The packet with this sequence number, unless it was retransmitted within the last round-trip
+    /// time.
+    fn retransmission(&mut self, now: Time, sequence: u16) -> Option<rtc::rtp::Packet> {
         let back = usize::from(self.next.wrapping_sub(sequence));
-        let place = self.history.len().checked_sub(back)?;
+        let index = self.history.len().checked_sub(back)?;
         let rtt = self.controller.rtt().unwrap_or(DEFAULT_RTT);
-        let sent = self.history.get_mut(place)?;
-        if sent.again.is_some_and(|last| now.saturating_since(last) < rtt) {
+        let entry = self.history.get_mut(index)?;
+        if entry.retransmitted.is_some_and(|last| now.saturating_since(last) < rtt) {
             return None;
         }
-        sent.again = Some(now);
-        Some(sent.packet.clone())
+        entry.retransmitted = Some(now);
+        Some(entry.packet.clone())
     }
 
-    /// Lets go what the pacer grants.
-    fn release(&mut self, now: Instant, out: &mut Out) {
+    /// Sends the packets that the pacer permits.
+    fn release(&mut self, now: Instant, out: &mut OutputQueues) {
         let time = self.controller.clock().time(now);
-        self.obey(time);
+        self.apply_decision(time);
         let mut queued = self.queued;
         while let Some(grant) = self.pacer.grant(time, self.is_empty(), false, queued) {
             let probe = match grant {
@@ -157,7 +164,7 @@ impl MediaSender {
                 self.pacer.sent(time, size(packet));
             }
             if let Some(id) = probe {
-                message.add(Attribute::Custom(Arc::new(Probed(id))));
+                message.add(Attribute::Custom(Arc::new(ProbeCluster(id))));
             }
             out.write.push_back(TaggedPacket {
                 now,
@@ -169,7 +176,7 @@ impl MediaSender {
     }
 }
 
-/// A frame of one packet in two, so that there is a place for filler.
+/// Splits a frame of one packet into two, so that filler can go between them.
 fn halves(packet: &rtc::rtp::Packet) -> Option<[rtc::rtp::Packet; 2]> {
     let descriptor = Descriptor::read(&packet.payload);
     let descriptor = descriptor.filter(|descriptor| descriptor.begins && packet.header.marker)?;
@@ -181,24 +188,24 @@ fn halves(packet: &rtc::rtp::Packet) -> Option<[rtc::rtp::Packet; 2]> {
     Some([first, rtc::rtp::Packet { header: packet.header.clone(), payload: second.freeze() }])
 }
 
-/// With the header extensions that the chain adds below.
+/// The size of a packet with the header extensions that the chain adds later.
 fn size(packet: &rtc::rtp::Packet) -> Bytes {
     Bytes::new((packet.marshal_size() + EXTENSIONS) as u64)
 }
 
-/// The transport-wide sequence number or the absolute send time, with the header of extensions (RFC
-/// 8285 § 4.2).
+/// The size of the header extensions, bytes: the transport-wide sequence number or the absolute
+/// send time, and the extension header (RFC 8285 § 4.2).
 pub(crate) const EXTENSIONS: usize = 8;
 
-impl Stage for MediaSender {
-    fn read(&mut self, message: TaggedPacket, out: &mut Out) {
+impl PacketHandler for MediaSender {
+    fn read(&mut self, message: TaggedPacket, out: &mut OutputQueues) {
         if let Packet::Rtcp(packets) = &message.message.packet {
             let nacks = packets
                 .iter()
                 .filter_map(|packet| packet.as_any().downcast_ref::<TransportLayerNack>());
             for nack in nacks.filter(|nack| Some(nack.media_ssrc) == self.ssrc) {
                 for sequence in nack.nacks.iter().flat_map(NackPair::packet_list) {
-                    // There is nothing older to send again.
+                    // The history has no older packets.
                     if self.resend.len() < HISTORY && !self.resend.contains(&sequence) {
                         self.resend.push_back(sequence);
                     }
@@ -208,16 +215,16 @@ impl Stage for MediaSender {
             if !self.resend.is_empty() {
                 self.pacer.wake(now, self.queued);
             }
-            self.obey(now);
+            self.apply_decision(now);
         }
         out.read.push_back(message);
     }
 
-    fn write(&mut self, message: TaggedPacket, out: &mut Out) {
+    fn write(&mut self, message: TaggedPacket, out: &mut OutputQueues) {
         let now = self.controller.clock().time(message.now);
         match message.message.packet {
             Packet::Rtp(packet) if Some(packet.header.ssrc) == self.ssrc => {
-                self.obey(now);
+                self.apply_decision(now);
                 let halves = Some(&packet).filter(|_| self.pacer.is_probing()).and_then(halves);
                 for packet in halves.map_or(vec![packet], Vec::from) {
                     self.queued += size(&packet);
@@ -229,7 +236,7 @@ impl Stage for MediaSender {
         }
     }
 
-    fn timeout(&mut self, now: Instant, out: &mut Out) {
+    fn timeout(&mut self, now: Instant, out: &mut OutputQueues) {
         self.release(now, out);
     }
 
@@ -256,7 +263,7 @@ mod tests {
     use bytes::Bytes;
 
     #[test]
-    fn a_frame_of_one_packet_makes_room_for_filler() {
+    fn a_frame_of_one_packet_is_split_for_filler() {
         let payload = Bytes::from_static(&[0x90, 0x80, 0x11, 1, 2, 3, 4, 5]);
         let header = rtc::rtp::header::Header { marker: true, timestamp: 7, ..Default::default() };
         let packet = rtc::rtp::Packet { header, payload };
@@ -269,6 +276,9 @@ mod tests {
             (&second.payload[..], second.header.marker),
             (&[0x80, 0x80, 0x11, 3, 4, 5][..], true)
         );
-        assert!(halves(&second).is_none() && halves(&first).is_none(), "neither is a frame");
+        assert!(
+            halves(&second).is_none() && halves(&first).is_none(),
+            "neither half is a whole frame"
+        );
     }
 }

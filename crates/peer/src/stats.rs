@@ -1,14 +1,14 @@
 //! Statistics objects of W3C webrtc-stats.
 
 use crate::audio;
-use crate::counted::{Inbound, Media, Outbound, Report, Streams};
-use crate::rtc_end::CLOCK_RATE;
+use crate::counters::{Inbound, Media, Outbound, RemoteReport, Streams};
+use crate::rtc_endpoint::CLOCK_RATE;
 use crate::video::Video;
 use serde_json::{Map, Value, json};
 use units::{Bitrate, Time};
 
-/// Of what `rtc` reports of the transport, these are the members that it knows; the others would be
-/// zeros that nobody counted.
+/// The members that `rtc` fills in its reports on the transport. The other members would be zeros
+/// that nothing counts.
 pub(crate) const PAIR_MEMBERS: &[&str] = &[
     "id",
     "timestamp",
@@ -34,8 +34,8 @@ pub(crate) const PAIR_MEMBERS: &[&str] = &[
 
 const TRANSPORT: &str = "T";
 
-/// A kind of media, and the identifiers of its objects.
-struct Names {
+/// The name of a kind of media, and the identifiers of its objects.
+struct MediaNames {
     kind: &'static str,
     codec: &'static str,
     outbound: &'static str,
@@ -43,37 +43,37 @@ struct Names {
     inbound: &'static str,
 }
 
-const VIDEO: Names =
-    Names { kind: "video", codec: "C", outbound: "OV", remote_inbound: "RV", inbound: "IV" };
-const AUDIO: Names =
-    Names { kind: "audio", codec: "CA", outbound: "OA", remote_inbound: "RA", inbound: "IA" };
+const VIDEO: MediaNames =
+    MediaNames { kind: "video", codec: "C", outbound: "OV", remote_inbound: "RV", inbound: "IV" };
+const AUDIO: MediaNames =
+    MediaNames { kind: "audio", codec: "CA", outbound: "OA", remote_inbound: "RA", inbound: "IA" };
 
-/// An instant by the end's clock, and in milliseconds since 1970.
+/// An instant by the clock of the endpoint, and in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
+pub(crate) struct SampleTime {
     pub(crate) now: Time,
     pub(crate) timestamp: f64,
 }
 
-impl At {
-    /// `DOMHighResTimeStamp` of an instant before.
+impl SampleTime {
+    /// The `DOMHighResTimeStamp` of an earlier instant.
     fn stamp(self, at: Time) -> f64 {
         self.timestamp - self.now.saturating_since(at).as_secs_f64() * 1e3
     }
 }
 
-/// The members of an object that are to be kept.
-pub(crate) fn chosen(object: Value, members: &[&str]) -> Map<String, Value> {
+/// Keeps only these members of an object.
+pub(crate) fn with_members(object: Value, members: &[&str]) -> Map<String, Value> {
     let Value::Object(all) = object else { return Map::new() };
     all.into_iter().filter(|(name, _)| members.contains(&name.as_str())).collect()
 }
 
-/// All objects by their `id`.
+/// All statistics objects by their `id`.
 pub(crate) fn objects(
     streams: &Media<&Streams>,
     sender: Option<(&Video, Bitrate)>,
     transport: Vec<Map<String, Value>>,
-    at: At,
+    at: SampleTime,
 ) -> Map<String, Value> {
     let mut objects = Map::new();
     let mut put = |object: Value| {
@@ -139,7 +139,7 @@ fn merged(mut object: Value, more: Option<Value>) -> Value {
     object
 }
 
-fn outbound(names: &Names, sent: &Outbound, at: At) -> Value {
+fn outbound(names: &MediaNames, sent: &Outbound, at: SampleTime) -> Value {
     json!({
         "id": names.outbound, "timestamp": at.timestamp, "type": "outbound-rtp", "ssrc": sent.ssrc,
         "kind": names.kind, "transportId": TRANSPORT, "codecId": names.codec, "remoteId": names.remote_inbound,
@@ -149,7 +149,7 @@ fn outbound(names: &Names, sent: &Outbound, at: At) -> Value {
 
 fn requests(sent: &Outbound) -> Value {
     json!({
-        "retransmittedPacketsSent": sent.packets_again, "retransmittedBytesSent": sent.bytes_again,
+        "retransmittedPacketsSent": sent.retransmitted_packets, "retransmittedBytesSent": sent.retransmitted_bytes,
         "nackCount": sent.nacks, "pliCount": sent.plis, "firCount": sent.firs,
     })
 }
@@ -164,7 +164,12 @@ fn encoder(video: &Video, now: Time) -> Value {
     })
 }
 
-fn remote_inbound(names: &Names, sent: &Outbound, report: &Report, at: At) -> Value {
+fn remote_inbound(
+    names: &MediaNames,
+    sent: &Outbound,
+    report: &RemoteReport,
+    at: SampleTime,
+) -> Value {
     let known = json!({
         "id": names.remote_inbound, "timestamp": at.stamp(report.at), "type": "remote-inbound-rtp",
         "ssrc": sent.ssrc, "kind": names.kind, "transportId": TRANSPORT, "codecId": names.codec,
@@ -175,14 +180,14 @@ fn remote_inbound(names: &Names, sent: &Outbound, report: &Report, at: At) -> Va
     merged(known, report.rtt.map(|rtt| json!({ "roundTripTime": rtt.as_secs_f64() })))
 }
 
-fn inbound(names: &Names, received: &Inbound, at: At) -> Value {
+fn inbound(names: &MediaNames, received: &Inbound, at: SampleTime) -> Value {
     let reception = &received.reception;
     json!({
         "id": names.inbound, "timestamp": at.timestamp, "type": "inbound-rtp", "ssrc": received.ssrc,
         "kind": names.kind, "transportId": TRANSPORT, "codecId": names.codec,
-        "packetsReceived": reception.received + received.packets_again,
-        "bytesReceived": reception.payload.get() + received.bytes_again,
-        "headerBytesReceived": reception.headers.get() + received.headers_again,
+        "packetsReceived": reception.received + received.retransmitted_packets,
+        "bytesReceived": reception.payload.get() + received.retransmitted_bytes,
+        "headerBytesReceived": reception.headers.get() + received.retransmitted_headers,
         "lastPacketReceivedTimestamp": at.stamp(received.last),
         "packetsLost": reception.lost(), "jitter": reception.jitter_secs(),
     })
@@ -191,8 +196,8 @@ fn inbound(names: &Names, received: &Inbound, at: At) -> Value {
 fn frames(received: &Inbound, now: Time) -> Value {
     let frames = &received.frames;
     let known = json!({
-        "retransmittedPacketsReceived": received.packets_again,
-        "retransmittedBytesReceived": received.bytes_again,
+        "retransmittedPacketsReceived": received.retransmitted_packets,
+        "retransmittedBytesReceived": received.retransmitted_bytes,
         "framesReceived": frames.received, "framesDecoded": frames.decoded, "keyFramesDecoded": frames.keys,
         "framesPerSecond": frames.per_second(now),
         "freezeCount": frames.freezes, "totalFreezesDuration": frames.frozen.as_secs_f64(),

@@ -1,4 +1,4 @@
-//! What is sent: frames of the codec model's sizes, as VP8.
+//! The video that is sent: VP8 frames with the sizes of the codec model.
 
 use crate::Vp8Frames;
 use bytes::Bytes;
@@ -6,18 +6,18 @@ use sim::codec::{Encoder, EncoderConfig, Frame};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Stream, Time};
 
-/// A frame is captured when it was due, so that late wake-ups do not add up; what is later than
-/// this is not caught up with.
-pub(crate) const LATEST: Duration = Duration::from_millis(100);
+/// The largest lateness of a capture that is caught up with. A frame counts as captured when it was
+/// due, so that late wake-ups do not accumulate, but at most this long before now.
+pub(crate) const MAX_LATENESS: Duration = Duration::from_millis(100);
 
-/// Over this time frames a second are counted (W3C webrtc-stats, `framesPerSecond`).
+/// The time over which frames per second are counted (W3C webrtc-stats, `framesPerSecond`).
 const SECOND: Duration = Duration::from_secs(1);
 
 /// A camera and its encoder.
 pub(crate) struct Video {
     encoder: Encoder,
     frames: Vp8Frames,
-    /// When the last second's frames were captured.
+    /// The capture times of the frames in the last second.
     recent: VecDeque<Time>,
     pub(crate) sent: u64,
     pub(crate) keys: u64,
@@ -32,17 +32,17 @@ impl Video {
         Self { encoder, frames, recent: VecDeque::new(), sent: 0, keys: 0, last: None }
     }
 
-    /// What the encoder is to reach.
+    /// The target rate of the encoder.
     pub(crate) fn target(&self) -> Bitrate {
         self.encoder.target()
     }
 
-    /// Of the last frame, or the one to come.
+    /// The resolution of the last frame, or of the next one before the first frame.
     pub(crate) fn resolution(&self) -> (u32, u32) {
         self.last.map_or(self.encoder.resolution(), |frame| (frame.width, frame.height))
     }
 
-    /// Frames in the second before `now`.
+    /// The number of frames in the second before `now`.
     pub(crate) fn per_second(&self, now: Time) -> usize {
         self.recent.iter().filter(|at| now.saturating_since(**at) <= SECOND).count()
     }
@@ -51,19 +51,19 @@ impl Video {
         self.encoder.request_key_frame();
     }
 
-    /// When the next frame is captured.
+    /// The time at which the next frame is captured.
     pub(crate) fn next_capture(&self) -> Time {
         self.encoder.next_capture()
     }
 
-    /// Captures and encodes what is due.
+    /// Captures and encodes the frame that is due, if there is one.
     pub(crate) fn advance(&mut self, now: Time, target: Bitrate) -> Option<(Frame, Bytes)> {
         self.encoder.set_target(now, target);
         let due = self.encoder.next_capture();
         if due > now {
             return None;
         }
-        let frame = self.encoder.capture(due.max(now.saturating_sub(LATEST)))?;
+        let frame = self.encoder.capture(due.max(now.saturating_sub(MAX_LATENESS)))?;
         if self.frames.resolution() != (frame.width, frame.height) {
             self.frames = Vp8Frames::new(frame.width, frame.height);
         }

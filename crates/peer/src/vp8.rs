@@ -1,29 +1,29 @@
-//! VP8 frames (RFC 6386) of any size and resolution that every decoder takes: a grey picture, and
-//! copies of it.
+//! VP8 frames (RFC 6386) of any size and resolution that every decoder accepts: a grey key frame,
+//! and interframes that copy it.
 //!
-//! All macroblocks of a key frame are predicted from nothing and have no residue; all of an
-//! interframe are copies of the last frame. What is missing to the size asked for fills the
+//! All macroblocks of a key frame use intra prediction (DC_PRED) without residue; all macroblocks
+//! of an interframe copy the last frame. To reach the requested size, bytes are appended to the
 //! partition of the residues, of which the decoder reads nothing.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// A macroblock's side in pixels (RFC 6386 § 2).
+/// The width and height of a macroblock in pixels (RFC 6386 § 2).
 const MACROBLOCK: u32 = 16;
 
-/// The largest side that a key frame can say: 14 bits (RFC 6386 § 9.1).
-const LARGEST_SIDE: u32 = (1 << 14) - 1;
+/// The largest width or height of a key frame: 14 bits (RFC 6386 § 9.1).
+const MAX_SIDE: u32 = (1 << 14) - 1;
 
-/// What precedes the frame's first partition of a key frame besides the tag (RFC 6386 § 9.1).
+/// The start code of a key frame, which follows the frame tag (RFC 6386 § 9.1).
 const START_CODE: [u8; 3] = [0x9d, 0x01, 0x2a];
 
-/// Whether the motion vectors' probabilities are new (RFC 6386 § 17.2, `mv_update_probs`): 19 for
-/// each axis.
+/// The probabilities that the probabilities of motion vectors are updated (RFC 6386 § 17.2,
+/// `mv_update_probs`): 19 per axis.
 const MV_UPDATE: [u8; 38] = [
     237, 246, 253, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 250, 250, 252, 254, 254,
     231, 243, 245, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 251, 251, 254, 254, 254,
 ];
 
-/// Frames of one resolution.
+/// Makes frames of one resolution.
 #[derive(Clone, Debug)]
 pub struct Vp8Frames {
     resolution: (u32, u32),
@@ -32,10 +32,10 @@ pub struct Vp8Frames {
 }
 
 impl Vp8Frames {
-    /// Frames of `width` × `height` pixels, 16,383 of either at most.
+    /// Frames of `width` × `height` pixels, each at most 16,383.
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
-        let (width, height) = (width.clamp(1, LARGEST_SIDE), height.clamp(1, LARGEST_SIDE));
+        let (width, height) = (width.clamp(1, MAX_SIDE), height.clamp(1, MAX_SIDE));
         Self {
             resolution: (width, height),
             key: key_frame(width, height),
@@ -43,14 +43,14 @@ impl Vp8Frames {
         }
     }
 
-    /// Pixels across and down.
+    /// The width and the height in pixels.
     #[must_use]
     pub const fn resolution(&self) -> (u32, u32) {
         self.resolution
     }
 
-    /// A frame of `size` bytes, or the smallest that there is if that is larger (41 bytes, and 413
-    /// of a key frame, of 640 × 360).
+    /// A frame of `size` bytes, or the smallest possible frame if that is larger (at 640 × 360: 413
+    /// bytes for a key frame, 41 for an interframe).
     #[must_use]
     pub fn frame(&self, key: bool, size: usize) -> Bytes {
         let start = if key { &self.key } else { &self.inter };
@@ -64,14 +64,14 @@ impl Vp8Frames {
 
 fn key_frame(width: u32, height: u32) -> Bytes {
     let mut coder = BoolCoder::default();
-    // Colour space, clamping, segments, filter (type, 6 bits of level, 3 of sharpness, deltas), 2
-    // bits of partitions, 7 bits of quantiser and 5 deltas of it, refresh of entropy (RFC 6386 §
-    // 19.2): all zero.
+    // The frame header (RFC 6386 § 19.2), all zero: colour space, clamping, segments, filter (type,
+    // 6 bits of level, 3 of sharpness, deltas), 2 bits of partitions, 7 bits of quantiser and 5 of
+    // its deltas, and refresh of entropy.
     coder.zeros(29);
     coder.coefficients();
     for _ in 0..macroblocks(width) * macroblocks(height) {
         coder.put(1, true);
-        // DC_PRED of luma (§ 11.2, `kf_ymode_tree`) and of chroma.
+        // DC_PRED for luma (§ 11.2, `kf_ymode_tree`) and for chroma.
         coder.put(145, true);
         coder.put(156, false);
         coder.put(163, false);
@@ -89,15 +89,15 @@ fn key_frame(width: u32, height: u32) -> Bytes {
 
 fn interframe(width: u32, height: u32) -> Bytes {
     let mut coder = BoolCoder::default();
-    // As above without colour space and clamping; then which frames are refreshed (golden,
-    // alternate, 2 bits each of copies, 2 signs, entropy): only the last.
+    // The frame header as above, without colour space and clamping. Then the frames to refresh
+    // (golden, alternate, 2 bits each of copies, 2 signs, entropy): only the last.
     coder.zeros(35);
     coder.literal(1, 1);
     coder.coefficients();
-    coder.literal(1, 8); // Hardly any macroblock is intra-coded …
-    coder.literal(255, 8); // … or refers to another than the last frame.
+    coder.literal(1, 8); // The probability of intra-coded macroblocks is small.
+    coder.literal(255, 8); // Macroblocks nearly always refer to the last frame.
     coder.literal(128, 8);
-    coder.literal(0, 2); // No new probabilities of intra modes.
+    coder.literal(0, 2); // The probabilities of intra modes are not updated.
     for probability in MV_UPDATE {
         coder.put(probability, false);
     }
@@ -115,8 +115,8 @@ fn interframe(width: u32, height: u32) -> Bytes {
     frame.into()
 }
 
-/// The probability of a motion vector other than zero where all neighbours' are zero (RFC 6386 §
-/// 18.3, `vp8_mode_contexts`).
+/// The probability of a motion vector other than zero if the vectors of all neighbours are zero
+/// (RFC 6386 § 18.3, `vp8_mode_contexts`).
 const fn zero_motion(row: u32, column: u32) -> u8 {
     match (row, column) {
         (0, 0) => 7,
@@ -129,8 +129,8 @@ const fn macroblocks(side: u32) -> u32 {
     side.div_ceil(MACROBLOCK)
 }
 
-/// The frame tag (RFC 6386 § 9.1): whether it is an interframe, version 0, shown, 19 bits of the
-/// first partition's size.
+/// The frame tag (RFC 6386 § 9.1): the bit for interframes, version 0, the bit for shown frames,
+/// and 19 bits with the size of the first partition.
 fn tag(key: bool, partition: usize) -> Vec<u8> {
     let tag = (partition as u64) << 5 | 1 << 4 | u64::from(!key);
     tag.to_le_bytes()[..3].to_vec()
@@ -141,7 +141,7 @@ struct BoolCoder {
     bytes: Vec<u8>,
     range: u32,
     bottom: u32,
-    /// Bits until the next byte is out.
+    /// The number of bits until the next byte is complete.
     bits: u32,
 }
 
@@ -200,12 +200,12 @@ impl BoolCoder {
         }
     }
 
-    /// 1056 flags that no probability of a coefficient is new (§ 13.4), and that macroblocks say
-    /// whether they have no residue (§ 9.11), which nearly all have not. Instead of the flags'
-    /// table here is what comes of it: zeros change nothing but the range, and these take it from
-    /// 128, which every bit of even chances leaves, to 193 in 14 bits.
+    /// Writes 1056 flags that no probability of a coefficient is updated (§ 13.4), and that
+    /// macroblocks signal whether they have no residue (§ 9.11), with a high probability of none.
+    /// The table of the probabilities of the flags is not needed, because zeros only change the
+    /// range: from 128, which every bit of probability 1/2 leaves, to 193 in 14 bits.
     fn coefficients(&mut self) {
-        debug_assert_eq!(self.range, 128, "after a bit of even chances");
+        debug_assert_eq!(self.range, 128, "the previous bit had probability 1/2");
         self.range = 193;
         for _ in 0..14 {
             self.shift();
@@ -226,29 +226,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_have_the_size_asked_for() {
+    fn frames_have_the_requested_size() {
         let frames = Vp8Frames::new(640, 360);
         assert_eq!(frames.frame(true, 3_000).len(), 3_000);
         assert_eq!(frames.frame(false, 100).len(), 100);
         assert_eq!(
             (frames.frame(true, 0).len(), frames.frame(false, 0).len()),
             (413, 41),
-            "the smallest"
+            "the smallest frames"
         );
     }
 
     #[test]
-    fn a_key_frame_says_its_resolution() {
+    fn a_key_frame_contains_its_resolution() {
         let frame = Vp8Frames::new(480, 270).frame(true, 0);
         assert_eq!(frame[0] & 1, 0, "key frame");
         assert_eq!(frame[3..10], [0x9d, 0x01, 0x2a, 0xe0, 0x01, 0x0e, 0x01]);
         assert_eq!(Vp8Frames::new(480, 270).frame(false, 0)[0] & 1, 1, "interframe");
     }
 
-    /// From an encoder that has the whole table of § 13.4: decoders tell of a frame that goes on
-    /// after its end, or do not.
+    /// The expected bytes are from an encoder with the whole table of § 13.4. Not every decoder
+    /// reports a frame that is too short.
     #[test]
-    fn two_macroblocks_are_coded_so() {
+    fn two_macroblocks_are_coded_as_expected() {
         let frames = Vp8Frames::new(32, 16);
         let key = [0x30, 1, 0, 0x9d, 1, 0x2a, 32, 0, 16, 0, 0, 0, 0, 0, 0, 0x18, 0x66, 0xe4, 0];
         let inter = [0xb1, 1, 0, 0, 0, 0, 0, 0x10, 0, 0x30, 0xb0, 0x5f, 0xe8, 0, 0x10, 0x80];

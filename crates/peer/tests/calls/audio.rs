@@ -11,9 +11,10 @@ fn of(object: &Value, name: &str) -> f64 {
     object[name].as_f64().unwrap_or_else(|| panic!("{name} in {object:#}"))
 }
 
-/// 69 kbit/s of audio in packets of 20 ms, as the model has it, and video at the rate of the line.
+/// Sends 69 kbit/s of audio in packets of 20 ms, as the model does, and video, over a line of 1
+/// Mbit/s.
 #[test]
-fn audio_goes_beside_the_video_on_any_two_stacks() {
+fn any_two_stacks_carry_audio_and_video() {
     for names in [
         ["gcc:libwebrtc"; 2],
         ["gcc:carlucci-2017"; 2],
@@ -21,7 +22,7 @@ fn audio_goes_beside_the_video_on_any_two_stacks() {
         ["str0m", "gcc:libwebrtc"],
         ["str0m"; 2],
     ] {
-        let mut call = Call::speaking(names, [true, false], [true; 2], MEGABIT);
+        let mut call = Call::with_audio(names, [true, false], [true; 2], MEGABIT);
         call.run_until(Time::from_secs(30));
         for end in 0..2 {
             let outbound = call.audio(end, "outbound-rtp").unwrap();
@@ -39,7 +40,10 @@ fn audio_goes_beside_the_video_on_any_two_stacks() {
             assert!(of(&outbound, "headerBytesSent") >= 12.0 * sent, "{outbound:#}");
             if names[end] != "str0m" {
                 let headers = of(&inbound, "headerBytesReceived") / received;
-                assert!(headers == 12.0, "no transport-wide number: {names:?} {inbound:#}");
+                assert!(
+                    headers == 12.0,
+                    "no transport-wide sequence number: {names:?} {inbound:#}"
+                );
             }
             assert!(of(&inbound, "jitter") < 0.1, "{names:?}: {inbound:#}");
             assert!((0.05..0.5).contains(&of(&remote, "roundTripTime")), "{names:?}: {remote:#}");
@@ -52,12 +56,12 @@ fn audio_goes_beside_the_video_on_any_two_stacks() {
     }
 }
 
-/// An end that sends none answers an offer of audio, and receives it; an end that only receives
-/// video sends audio.
+/// An endpoint that does not send audio accepts an offer of audio and receives it. An endpoint that
+/// only receives video can send audio.
 #[test]
-fn audio_of_one_end_alone_is_received() {
+fn audio_of_only_one_endpoint_is_received() {
     for names in [["gcc:libwebrtc"; 2], ["gcc:libwebrtc", "str0m"], ["str0m", "gcc:libwebrtc"]] {
-        let mut call = Call::speaking(names, [true, false], [true, false], MEGABIT);
+        let mut call = Call::with_audio(names, [true, false], [true, false], MEGABIT);
         call.run_until(Time::from_secs(5));
         assert!(call.peers.iter().all(|peer| peer.state() == Connected), "{names:?}");
         let inbound = call.audio(1, "inbound-rtp").unwrap();
@@ -67,11 +71,11 @@ fn audio_of_one_end_alone_is_received() {
     }
 }
 
-/// An end that would send audio to one that has offered none.
+/// One endpoint would send audio, but the other has not offered it.
 #[test]
-fn nobody_sends_audio_that_was_not_agreed_on() {
+fn audio_that_was_not_negotiated_is_not_sent() {
     for names in [["gcc:libwebrtc"; 2], ["gcc:libwebrtc", "str0m"], ["str0m", "gcc:libwebrtc"]] {
-        let mut call = Call::speaking(names, [true, false], [false, true], MEGABIT);
+        let mut call = Call::with_audio(names, [true, false], [false, true], MEGABIT);
         call.run_until(Time::from_secs(5));
         assert!((0..2).all(|end| call.audio(end, "outbound-rtp").is_none()), "{names:?}");
         assert!(of(&call.stats(1, "inbound-rtp"), "framesDecoded") > 100.0, "{names:?}");

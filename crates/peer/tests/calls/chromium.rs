@@ -1,4 +1,4 @@
-//! Calls with a Chromium, if there is one.
+//! Calls with Chromium; skipped if it is not installed.
 
 use crate::support::{LOCALHOST, stack, video};
 use peer::{Peer, PeerConfig, Signal, run};
@@ -13,10 +13,10 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::mpsc;
 use units::{Bitrate, Seed};
 
-/// Debian's, without its wrapper, unless `WEIR_CHROMIUM` says another.
+/// The path of Debian's Chromium, without its wrapper script. `WEIR_CHROMIUM` sets another path.
 const CHROMIUM: &str = "/usr/lib/chromium/chromium";
 
-/// Ends with its owner.
+/// A browser that is killed when this is dropped.
 struct Browser(Child);
 
 impl Drop for Browser {
@@ -55,8 +55,8 @@ fn browser(page: &str, profile: &std::path::Path) -> Browser {
     Browser(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }
 
-/// Removes the folder of a browser that was killed: its children write there until they have
-/// noticed.
+/// Removes the profile directory of a killed browser. Retries, because its child processes write
+/// there until they end too.
 async fn remove(profile: &std::path::Path) {
     for _ in 0..100 {
         if std::fs::remove_dir_all(profile).is_ok() {
@@ -67,7 +67,7 @@ async fn remove(profile: &std::path::Path) {
     panic!("{} cannot be removed", profile.display());
 }
 
-/// A request's path and body.
+/// Reads the path and the body of a request.
 async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     let head = loop {
@@ -88,7 +88,7 @@ async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     Some((text.split(' ').nth(1)?.to_owned(), String::from_utf8(bytes[head..].to_vec()).ok()?))
 }
 
-/// Serves the page and is its signalling, until the page has sent statistics so many times.
+/// Serves the page and its signalling until the page has sent statistics `times` times.
 async fn serve(
     listener: TcpListener,
     to_peer: mpsc::Sender<Signal>,
@@ -125,18 +125,22 @@ async fn serve(
     statistics
 }
 
-/// What the browser saw in each second of a call, and the native end.
+/// Makes a call. Returns the statistics of the browser at each second, and the native endpoint;
+/// `None` without a browser.
 #[expect(clippy::disallowed_methods, reason = "a test in real time")]
 async fn call(name: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Value>, Peer)> {
     if !chromium().exists() {
-        println!("skipped: no Chromium at {} (WEIR_CHROMIUM says where)", chromium().display());
+        println!(
+            "skipped: no Chromium at {} (set WEIR_CHROMIUM to its path)",
+            chromium().display()
+        );
         return None;
     }
     let now = Instant::now();
     let socket = UdpSocket::bind(SocketAddr::from((LOCALHOST, 0))).await.unwrap();
     let address = socket.local_addr().unwrap();
-    let most = if native_sends { Bitrate::from_mbps(3) } else { Bitrate::from_kbps(150) };
-    let stack = stack(name, most);
+    let max_rate = if native_sends { Bitrate::from_mbps(3) } else { Bitrate::from_kbps(150) };
+    let stack = stack(name, max_rate);
     let video = native_sends.then(video);
     let audio = Some(AudioConfig::opus());
     let mut peer =
@@ -169,7 +173,7 @@ fn member(report: &Value, kind: &str, media: &str, name: &str) -> f64 {
 }
 
 #[tokio::test]
-async fn chromium_decodes_what_a_native_peer_sends() {
+async fn chromium_decodes_the_video_and_audio_of_a_native_peer() {
     for name in ["gcc:libwebrtc", "str0m"] {
         let Some((reports, peer)) = call(name, true, 8).await else { return };
         let last = reports.last().unwrap();
@@ -180,14 +184,14 @@ async fn chromium_decodes_what_a_native_peer_sends() {
         assert!(target.as_bps() > 300_000, "Chromium's feedback raises the rate: {target}");
         let of = |name| member(last, "inbound-rtp", "audio", name);
         assert!(of("packetsReceived") > 200.0, "{name}: {last:#}");
-        // What is not concealed was decoded.
+        // Samples that are not concealed were decoded.
         assert!(of("concealedSamples") < 0.5 * of("totalSamplesReceived"), "{name}: {last:#}");
     }
 }
 
 #[tokio::test]
 async fn chromium_obeys_remb() {
-    // A receiver that allows 150 kbit/s at most; Chromium alone starts at 300.
+    // The native receiver allows at most 150 kbit/s; Chromium itself starts at 300 kbit/s.
     let Some((reports, peer)) = call("gcc:carlucci-2017", false, 8).await else { return };
     let target = member(reports.last().unwrap(), "outbound-rtp", "video", "targetBitrate");
     assert!(target <= 150e3, "{target} bit/s");
@@ -195,12 +199,12 @@ async fn chromium_obeys_remb() {
 }
 
 #[tokio::test]
-async fn str0m_receives_what_chromium_sends() {
+async fn str0m_receives_the_media_of_chromium() {
     let Some((reports, peer)) = call("str0m", false, 5).await else { return };
     audio_goes_both_ways(peer, reports.last().unwrap());
 }
 
-/// By what either end sent and the other received.
+/// Compares what each endpoint sent with what the other received.
 #[expect(clippy::disallowed_methods, reason = "a test in real time")]
 fn audio_goes_both_ways(mut peer: Peer, browser: &Value) {
     let stats = peer.stats(Instant::now(), 0.0).unwrap();
@@ -209,7 +213,7 @@ fn audio_goes_both_ways(mut peer: Peer, browser: &Value) {
         let sent = member(sender, "outbound-rtp", "audio", "packetsSent");
         let received = member(receiver, "inbound-rtp", "audio", "packetsReceived");
         let lost = member(receiver, "inbound-rtp", "audio", "packetsLost");
-        // The two look within a second of each other.
+        // The two statistics were taken within a second of each other.
         assert!(
             received > 150.0 && (sent - received).abs() < 60.0 && lost < 5.0,
             "{browser:#} {native:#}"

@@ -1,7 +1,7 @@
-//! Whole calls: in virtual time, over loopback, with a browser; and what a decoder says of the
-//! frames.
+//! Complete calls: in virtual time, over loopback, with a browser. Also tests that a decoder
+//! accepts the frames.
 
-#![expect(clippy::unwrap_used, reason = "what cannot be set up fails")]
+#![expect(clippy::unwrap_used, reason = "a set-up that fails must fail the test")]
 
 mod audio;
 mod chromium;

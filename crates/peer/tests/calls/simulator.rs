@@ -1,5 +1,5 @@
-//! Native peers against the simulator: the same controller, encoder and network, both in virtual
-//! time.
+//! Compares native peers with the simulator: the same controller, encoder and network, both in
+//! virtual time.
 
 use crate::support::{Call, line};
 use cc::ControllerConfig;
@@ -9,14 +9,15 @@ use sim::codec::{Codec, EncoderConfig, SourceSize};
 use sim::{CallConfig, Estimate, Fec, Marks, Scenario, VideoConfig};
 use units::{Bitrate, Duration, Seed, Time};
 
-/// An experiment of Carlucci et al. 2017, shortened.
+/// A shortened experiment of Carlucci et al. 2017.
 struct Case {
     name: &'static str,
-    /// kbit/s from so many seconds on.
+    /// Pairs of a time, s, and the rate from that time on, kbit/s.
     rates: &'static [(u64, u64)],
     queue_ms: u64,
     flows: u64,
-    apart: u64,
+    /// The time between the starts of flows, s.
+    start_interval: u64,
     seconds: u64,
     profile: &'static str,
     settings: &'static [(&'static str, &'static str)],
@@ -27,13 +28,13 @@ const CASE: Case = Case {
     rates: &[(0, 1_000)],
     queue_ms: 350,
     flows: 1,
-    apart: 0,
+    start_interval: 0,
     seconds: 60,
     profile: "gcc:carlucci-2017",
     settings: &[],
 };
 
-/// The static threshold of C-1, in `experiments/carlucci-2017/fig6.toml`.
+/// The static threshold of C-1, as in `experiments/carlucci-2017/fig6.toml`.
 const STATIC: &[(&str, &str)] = &[("threshold", "static"), ("threshold.initial", "5.13")];
 const STEPS: &[(u64, u64)] = &[(0, 500), (15, 1_000), (30, 1_500), (45, 1_000)];
 
@@ -43,7 +44,7 @@ const CASES: &[Case] = &[
     Case { name: "C-4, in 15 s steps", rates: STEPS, ..CASE },
     Case { name: "C-5, C-6", rates: &[(0, 500)], queue_ms: 700, ..CASE },
     Case { name: "C-5, C-6", rates: &[(0, 2_000)], queue_ms: 350, ..CASE },
-    Case { name: "C-12, 5 s apart", rates: &[(0, 4_000)], flows: 4, apart: 5, ..CASE },
+    Case { name: "C-12, 5 s apart", rates: &[(0, 4_000)], flows: 4, start_interval: 5, ..CASE },
     Case { name: "C-1 today", profile: "gcc:libwebrtc", queue_ms: 150, ..CASE },
     Case { name: "C-4 today", profile: "gcc:libwebrtc", rates: STEPS, ..CASE },
 ];
@@ -90,7 +91,7 @@ impl Case {
     }
 
     fn start(&self, flow: u64) -> Time {
-        Time::from_secs(flow * self.apart)
+        Time::from_secs(flow * self.start_interval)
     }
 
     fn scenario(&self, seed: u64) -> Scenario {
@@ -169,14 +170,16 @@ impl Case {
 
 #[derive(Default)]
 struct Measured {
-    /// Of each flow.
+    /// The received bytes of each flow.
     bytes: Vec<f64>,
+    /// The round-trip times of each flow, s.
     round_trips: Vec<Vec<f64>>,
+    /// Lost packets of all flows.
     lost: f64,
 }
 
 impl Measured {
-    /// bit/s of all flows.
+    /// The received rate of all flows, bit/s.
     fn rate(&self, case: &Case) -> f64 {
         self.bytes.iter().sum::<f64>() * 8.0 / case.seconds as f64
     }
@@ -197,42 +200,41 @@ fn p95(mut values: Vec<f64>) -> f64 {
     values[values.len() * 95 / 100]
 }
 
-/// Runs of each. The queuing delay of a single run varies by 10 % to 40 %, and `rtc` draws random
-/// numbers of its own.
+/// The number of runs of each. The queuing delay of a single run varies by 10 % to 40 %, and `rtc`
+/// draws random numbers that the seed does not determine.
 const RUNS: u64 = 16;
 
-/// What is asked of peers: 10 % in the mean rate and 25 % in the 95th percentile of the queuing
-/// delay.
-const RATE: f64 = 0.10;
-const QUEUING: f64 = 0.25;
+/// The largest deviation of the peers from the simulator: 10 % in the mean rate and 25 % in the
+/// 95th percentile of the queuing delay.
+const MAX_RATE_DEVIATION: f64 = 0.10;
+const MAX_QUEUING_DEVIATION: f64 = 0.25;
 
-/// How far beyond what is asked the means of so many runs may come by chance alone: two standard
-/// errors of their ratio.
-const BY_CHANCE: f64 = 2.0;
+/// How far the means may be beyond that by chance: two standard errors of their ratio.
+const STANDARD_ERRORS: f64 = 2.0;
 
-/// A mean over runs, and its standard error over itself.
+/// A mean over runs, and its standard error relative to the mean.
 struct Mean {
     value: f64,
     error: f64,
 }
 
 impl Mean {
-    fn of(runs: &[Measured], what: impl Fn(&Measured) -> f64) -> Self {
+    fn of(runs: &[Measured], metric: impl Fn(&Measured) -> f64) -> Self {
         let count = runs.len() as f64;
-        let value = runs.iter().map(&what).sum::<f64>() / count;
-        let variance = runs.iter().map(|run| what(run) - value).map(|off| off * off).sum::<f64>()
+        let value = runs.iter().map(&metric).sum::<f64>() / count;
+        let variance = runs.iter().map(|run| metric(run) - value).map(|off| off * off).sum::<f64>()
             / (count - 1.0);
         Mean { value, error: (variance / count).sqrt() / value }
     }
 }
 
-/// `peers` over `sim` and its standard error, from those of the two.
+/// The ratio of `peers` to `sim`, and its standard error, from the errors of the two.
 fn ratio(peers: &Mean, sim: &Mean) -> (f64, f64) {
     (peers.value / sim.value, peers.error.hypot(sim.error))
 }
 
 #[test]
-fn peers_do_as_the_simulator_says() {
+fn peers_match_the_simulator() {
     println!(
         "| claim, setting | simulator: kbit/s, p95 ms, lost | peers: kbit/s, p95 ms, lost | rate | p95 |\n|---|---|---|---|---|"
     );
@@ -261,10 +263,20 @@ fn peers_do_as_the_simulator_says() {
             queuing.0,
             queuing.1,
         );
-        let near = |(ratio, error): (f64, f64), asked: f64| {
-            (ratio - 1.0).abs() <= asked + BY_CHANCE * error
+        let near = |(ratio, error): (f64, f64), max_deviation: f64| {
+            (ratio - 1.0).abs() <= max_deviation + STANDARD_ERRORS * error
         };
-        assert!(near(rate, RATE), "{}: {:.2} of the simulator's rate", case.name, rate.0);
-        assert!(near(queuing, QUEUING), "{}: {:.2} of its queuing delay", case.name, queuing.0);
+        assert!(
+            near(rate, MAX_RATE_DEVIATION),
+            "{}: {:.2} of the simulator's rate",
+            case.name,
+            rate.0
+        );
+        assert!(
+            near(queuing, MAX_QUEUING_DEVIATION),
+            "{}: {:.2} of its queuing delay",
+            case.name,
+            queuing.0
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A call of two peers in one process and in virtual time, over the network of `net`.
+//! Calls of peers in one process and in virtual time, over the network of `net`.
 
 use bytes::BytesMut;
 use cc::{ControllerConfig, Controllers};
@@ -13,17 +13,17 @@ use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use units::{Bitrate, Bytes, Duration, Seed, Time};
 
-/// UDP and IPv4.
+/// The size of the UDP and IPv4 headers, bytes.
 const HEADERS: u64 = 28;
 
-/// Calls between two hosts; of each pair of peers the first is at the first host.
+/// Calls between two hosts. The first peer of each pair is on the first host.
 pub(crate) struct Call {
     pub(crate) peers: Vec<Peer>,
     pub(crate) clock: Clock,
     pub(crate) now: Time,
     network: Network,
-    /// Whose, and what.
-    under_way: HashMap<u64, (usize, BytesMut)>,
+    /// The sender and the bytes of each packet in the network.
+    in_flight: HashMap<u64, (usize, BytesMut)>,
     sent: u64,
 }
 
@@ -53,7 +53,8 @@ pub(crate) fn controllers(profile: &str, max_rate: Bitrate) -> Controllers {
     cc::build(&config).unwrap()
 }
 
-/// A profile of `cc`, or a stack with its own estimator: `rtc`, `str0m`.
+/// The stack of this name: a profile of `cc` on `rtc`, or a stack with its own estimator, `rtc` or
+/// `str0m`.
 pub(crate) fn stack(name: &str, max_rate: Bitrate) -> Stack {
     let start = max_rate.min(Bitrate::from_kbps(300));
     let rates = Rates { start, min: Bitrate::from_kbps(50), max: max_rate };
@@ -78,7 +79,7 @@ fn address(peer: usize) -> SocketAddr {
     SocketAddr::from((host(peer).address(), port))
 }
 
-/// A line of such a rate and queue from the first host, 25 ms each way.
+/// A network with a line of this rate and queue from the first host, and 25 ms of delay each way.
 pub(crate) fn line(rate: Schedule<Bitrate>, queue: Duration) -> NetworkConfig {
     let delay = Schedule::constant(Duration::from_millis(25));
     let slow = LineConfig {
@@ -96,19 +97,19 @@ pub(crate) fn line(rate: Schedule<Bitrate>, queue: Duration) -> NetworkConfig {
 }
 
 impl Call {
-    /// A line of `rate` from the caller, 25 ms each way, with 300 ms of queue; both ends on this
-    /// stack, and only the caller sends.
+    /// A call over a line of `rate` from the caller, with 25 ms of delay each way and 300 ms of
+    /// queue. Both endpoints use this stack, and only the caller sends.
     pub(crate) fn new(name: &str, rate: Bitrate) -> Self {
         Self::between([name, name], [true, false], rate)
     }
 
-    /// The same with a stack for each end, either of which may send.
+    /// As [`Self::new`], with one stack per endpoint; `sends` says which endpoints send video.
     pub(crate) fn between(names: [&str; 2], sends: [bool; 2], rate: Bitrate) -> Self {
-        Self::speaking(names, sends, [false; 2], rate)
+        Self::with_audio(names, sends, [false; 2], rate)
     }
 
-    /// The same, with audio of either.
-    pub(crate) fn speaking(
+    /// As [`Self::between`]; `speaks` says which endpoints send audio.
+    pub(crate) fn with_audio(
         names: [&str; 2],
         sends: [bool; 2],
         speaks: [bool; 2],
@@ -124,18 +125,18 @@ impl Call {
         call
     }
 
-    /// Nobody calls yet.
+    /// A network without calls.
     #[expect(
         clippy::disallowed_methods,
-        reason = "instants can be had from the clock only; from here on time is virtual"
+        reason = "only the clock makes instants; after this one, time is virtual"
     )]
     pub(crate) fn over(network: &NetworkConfig) -> Self {
         let network = Network::new(network, Seed(1)).unwrap();
         let (clock, now) = (Clock::new(std::time::Instant::now()), Time::ZERO);
-        Self { peers: Vec::new(), clock, now, network, under_way: HashMap::new(), sent: 0 }
+        Self { peers: Vec::new(), clock, now, network, in_flight: HashMap::new(), sent: 0 }
     }
 
-    /// A call begins.
+    /// Starts a call.
     pub(crate) fn join(
         &mut self,
         caller: (Stack, Option<EncoderConfig>),
@@ -172,7 +173,7 @@ impl Call {
             let timeouts =
                 self.peers.iter_mut().filter_map(Peer::next_timeout).map(|due| clock.time(due));
             let next = timeouts.chain(self.network.next_wake()).chain([end]).min().unwrap();
-            // A time-out that is due still, after it was handled, may not stop the clock.
+            // The clock must advance even if a timeout is still due after it was handled.
             self.now = next.max(self.now + Duration::from_micros(1));
             self.step();
         }
@@ -182,11 +183,11 @@ impl Call {
         let mut log = Log::default();
         while let Some((to, datagram)) = self.peers[sender].poll_transmit() {
             let receiver = sender ^ 1;
-            assert_eq!(to, address(receiver), "to the other end");
+            assert_eq!(to, address(receiver), "the destination is the other endpoint");
             self.sent += 1;
             let flow = Flow { src: host(sender), dst: host(receiver), ..Default::default() };
             let size = Bytes::new(datagram.len() as u64 + HEADERS);
-            self.under_way.insert(self.sent, (sender, datagram));
+            self.in_flight.insert(self.sent, (sender, datagram));
             self.network.send(
                 self.now,
                 Packet { id: self.sent, size, flow, ..Default::default() },
@@ -213,44 +214,44 @@ impl Call {
     fn arrive(&mut self, log: Log) {
         let now = self.clock.instant(self.now);
         for packet in log.delivered {
-            let (sender, datagram) = self.under_way.remove(&packet.id).unwrap();
+            let (sender, datagram) = self.in_flight.remove(&packet.id).unwrap();
             self.peers[sender ^ 1].receive(now, address(sender), &datagram).unwrap();
         }
         for id in log.dropped {
-            self.under_way.remove(&id);
+            self.in_flight.remove(&id);
         }
     }
 
-    /// The object of this type of a peer's statistics, if there is one yet.
+    /// The statistics object of this type of a peer, if it exists yet. Not that of its audio.
     pub(crate) fn object(&mut self, peer: usize, kind: &str) -> Option<Value> {
         let (now, timestamp) = (self.clock.instant(self.now), self.now.as_secs_f64() * 1e3);
         let objects = self.peers[peer].stats(now, timestamp).unwrap();
-        let is_it = |object: &&Value| object["type"] == kind && object["kind"] != "audio";
-        objects.values().find(is_it).cloned()
+        let matches = |object: &&Value| object["type"] == kind && object["kind"] != "audio";
+        objects.values().find(matches).cloned()
     }
 
-    /// The object of this type of a peer's audio, if there is one yet.
+    /// The statistics object of this type of the audio of a peer, if it exists yet.
     pub(crate) fn audio(&mut self, peer: usize, kind: &str) -> Option<Value> {
         let (now, timestamp) = (self.clock.instant(self.now), self.now.as_secs_f64() * 1e3);
         let objects = self.peers[peer].stats(now, timestamp).unwrap();
         objects.values().find(|object| object["type"] == kind && object["kind"] == "audio").cloned()
     }
 
-    /// The object of this type of a peer's statistics.
+    /// The statistics object of this type of a peer. Panics if it does not exist.
     pub(crate) fn stats(&mut self, peer: usize, kind: &str) -> Value {
         self.object(peer, kind).unwrap_or_else(|| panic!("no {kind} of peer {peer}"))
     }
 
-    /// Bytes that have arrived, and the target, in each of `seconds` from now.
+    /// The received rate and the target rate, bit/s, in each of the next `seconds`.
     pub(crate) fn seconds(&mut self, seconds: u64) -> Vec<(f64, f64)> {
-        let mut before = if self.now == Time::ZERO { 0.0 } else { self.received() };
+        let mut previous = if self.now == Time::ZERO { 0.0 } else { self.received() };
         let mut rates = Vec::new();
         for _ in 0..seconds {
             self.run_until(self.now + Duration::from_secs(1));
             let received = self.received();
             let target = self.peers[0].target_rate();
-            rates.push(((received - before) * 8.0, target.as_bps_f64()));
-            before = received;
+            rates.push(((received - previous) * 8.0, target.as_bps_f64()));
+            previous = received;
         }
         rates
     }

@@ -1,4 +1,4 @@
-//! Whole calls in virtual time.
+//! Complete calls in virtual time.
 
 use crate::support::Call;
 use peer::RTCPeerConnectionState::Connected;
@@ -34,7 +34,7 @@ fn a_controller_at_the_sender_finds_the_rate_of_the_line() {
 }
 
 #[test]
-fn a_controller_at_the_receiver_does_so_by_remb() {
+fn a_controller_at_the_receiver_finds_the_rate_of_the_line_by_remb() {
     let mut call = Call::new("gcc:carlucci-2017", MEGABIT);
     call.run_until(Time::from_secs(20));
     let rates = call.seconds(20);
@@ -50,7 +50,7 @@ fn a_controller_at_the_receiver_does_so_by_remb() {
 }
 
 #[test]
-fn a_receiver_tells_how_it_sees_the_path_in_a_packet_of_its_own() {
+fn a_receiver_sends_the_bandwidth_state_in_an_app_packet() {
     let mut call = Call::new("kilinc-andersson", MEGABIT);
     call.run_until(Time::from_secs(20));
     let mut level = f64::NAN;
@@ -59,12 +59,12 @@ fn a_receiver_tells_how_it_sees_the_path_in_a_packet_of_its_own() {
             level = value;
         }
     });
-    // Without a message in that time it would be 1.
-    assert!(level >= 4.0, "level {level}, of which the fifth is 800 kbit/s");
+    // Without a message in that time, the level would be 1.
+    assert!(level >= 4.0, "level {level}; level 5 is 800 kbit/s");
 }
 
 #[test]
-fn statistics_are_those_of_the_call() {
+fn statistics_describe_the_call() {
     let mut call = Call::new("gcc:libwebrtc", MEGABIT);
     call.run_until(Time::from_secs(10));
     let outbound = call.stats(0, "outbound-rtp");
@@ -77,14 +77,14 @@ fn statistics_are_those_of_the_call() {
     let received = inbound["packetsReceived"].as_u64().unwrap();
     assert!(sent >= received && sent - received < 60, "{sent} sent, {received} received");
     let rtt = remote["roundTripTime"].as_f64().unwrap();
-    assert!((0.05..0.5).contains(&rtt), "two times 25 ms and what waits: {rtt} s");
+    assert!((0.05..0.5).contains(&rtt), "twice 25 ms plus queuing: {rtt} s");
     assert_eq!(pair["state"], "succeeded");
     assert!(pair["availableOutgoingBitrate"].as_u64().unwrap() >= 50_000, "{pair}");
     assert!(inbound["jitter"].as_f64().unwrap() < 0.2, "seconds: {inbound}");
 }
 
 #[test]
-fn rtc_s_own_estimator_steers_the_same_call() {
+fn the_estimator_of_rtc_controls_a_call() {
     let mut call = Call::new("rtc", MEGABIT);
     call.run_until(Time::from_secs(5));
     let rates = call.seconds(9);
@@ -92,12 +92,12 @@ fn rtc_s_own_estimator_steers_the_same_call() {
     assert!((received / target - 1.0).abs() < 0.1, "the target is followed: {rates:?}");
     assert!(
         rates.iter().all(|rate| rate.1 < 1e6) && rates[8].1 > 800e3,
-        "8 % a second from 300 kbit/s: {rates:?}"
+        "8 % per second from 300 kbit/s: {rates:?}"
     );
 }
 
 #[test]
-fn str0m_s_own_estimator_steers_a_call_too() {
+fn the_estimator_of_str0m_controls_a_call() {
     let mut call = Call::new("str0m", MEGABIT);
     call.run_until(Time::from_secs(10));
     let rates = call.seconds(20);
@@ -105,9 +105,9 @@ fn str0m_s_own_estimator_steers_a_call_too() {
     assert!((500e3..1e6).contains(&received), "{received} bit/s of 1 Mbit/s: {rates:?}");
 }
 
-/// The members that a report on a call is made of, at either end of any two stacks.
+/// Checks the statistics that a report on a call needs, at both endpoints of any two stacks.
 #[test]
-fn any_two_stacks_call_each_other_both_ways_and_report_alike() {
+fn any_two_stacks_call_each_other_and_report_the_same_statistics() {
     for names in [
         ["gcc:libwebrtc", "str0m"],
         ["str0m", "gcc:libwebrtc"],

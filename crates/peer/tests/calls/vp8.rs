@@ -1,10 +1,10 @@
-//! A decoder takes the frames.
+//! A decoder accepts the frames.
 
 use peer::Vp8Frames;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// IVF: <https://wiki.multimedia.cx/index.php/Duck_IVF>.
+/// An IVF file: <https://wiki.multimedia.cx/index.php/Duck_IVF>.
 fn ivf(frames: &Vp8Frames, sizes: &[(bool, usize)]) -> Vec<u8> {
     let (width, height) = frames.resolution();
     let mut file = b"DKIF\0\0\x20\0VP80".to_vec();
@@ -46,8 +46,8 @@ fn ffmpeg_decodes_every_frame() {
             .write_all(&ivf(&Vp8Frames::new(width, height), &sizes))
             .unwrap();
         let output = ffmpeg.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.is_empty(), "{width} × {height}: {said}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && messages.is_empty(), "{width} × {height}: {messages}");
         let decoded = String::from_utf8_lossy(&output.stdout)
             .lines()
             .filter(|line| line.starts_with("0,"))

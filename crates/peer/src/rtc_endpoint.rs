@@ -1,14 +1,14 @@
-//! An end of a call on `rtc`.
+//! An endpoint of a call on `rtc`.
 
 use crate::audio::AudioPacket;
 use crate::audio_reports::AudioReports;
-use crate::counted::{Counted, Media};
-use crate::peer::End;
+use crate::counters::{Counters, Media};
+use crate::peer::Endpoint;
 use crate::rtc_audio::SendingAudio;
 use crate::rtc_engine::{codec, connection, engine, extension, feedback};
 use crate::sender::EXTENSIONS;
-use crate::stats::{PAIR_MEMBERS, chosen};
-use crate::video_alone::VideoAlone;
+use crate::stats::{PAIR_MEMBERS, with_members};
+use crate::video_only::VideoOnly;
 use crate::{Clock, Controller, Error, MediaReceiver, MediaSender, Reports};
 use bytes::{Bytes, BytesMut};
 use cc::Controllers;
@@ -40,40 +40,40 @@ use std::net::SocketAddr;
 use std::time::Instant;
 use units::{Bitrate, Seed};
 
-/// The clock rate of video (RFC 7741 § 4.1).
+/// The RTP clock rate of video (RFC 7741 § 4.1).
 pub(crate) const CLOCK_RATE: u32 = 90_000;
 
-/// The largest RTP packet, as in libwebrtc (`media/base/media_constants.h`: 1200 B), less the
-/// extensions that the chain adds.
+/// The size of the largest RTP packet, bytes: 1200 as in libwebrtc
+/// (`media/base/media_constants.h`), minus the extensions that the chain adds.
 const MAX_PACKET: usize = 1_200 - EXTENSIONS;
 
-/// A connection of `rtc`, and what it sends.
-pub(crate) struct RtcEnd {
+/// A connection of `rtc`, and the media that it sends.
+pub(crate) struct RtcEndpoint {
     connection: RTCPeerConnection,
     address: SocketAddr,
     controller: Controller,
-    sends: Option<Sending>,
-    sends_audio: Option<SendingAudio>,
+    video: Option<SendingVideo>,
+    audio: Option<SendingAudio>,
     state: RTCPeerConnectionState,
     key_frame_requested: bool,
 }
 
-/// The stream that is sent.
-struct Sending {
+/// The stream of video that is sent.
+struct SendingVideo {
     sender: RTCRtpSenderId,
     ssrc: u32,
-    /// Once the payload type is agreed on.
+    /// `None` before the first frame: it needs the negotiated payload type.
     packetizer: Option<Box<dyn Packetizer>>,
     last_timestamp: u64,
 }
 
-impl RtcEnd {
+impl RtcEndpoint {
     pub(crate) fn new(
         address: SocketAddr,
         controllers: Controllers,
         ssrcs: Media<Option<u32>>,
         seed: Seed,
-        counted: Media<Counted>,
+        counters: Media<Counters>,
         now: Instant,
     ) -> Result<Self, Error> {
         let controller = Controller::new(controllers.sender, now);
@@ -83,46 +83,47 @@ impl RtcEnd {
             feedback(&mut media, "goog-remb", "");
             extension(&mut media, rtc::sdp::extmap::ABS_SEND_TIME_URI)?;
         }
-        let Media { video: counted, audio: audio_counted } = counted;
+        let Media { video: counters, audio: audio_counters } = counters;
         let clock = Clock::new(now);
-        let receiver = MediaReceiver::counting(controllers.receiver, clock, seed, counted.clone());
+        let receiver =
+            MediaReceiver::with_counters(controllers.receiver, clock, seed, counters.clone());
         registry = registry
             .with(Slot::from(MediaReceiver::SLOT), receiver)
-            .with(Slot::from(AudioReports::SLOT), AudioReports::new(clock, seed, audio_counted));
+            .with(Slot::from(AudioReports::SLOT), AudioReports::new(clock, seed, audio_counters));
         if ssrcs.video.is_some() {
             let history = CongestionControlBuilder::new(controller.clone()).build();
-            // The lower half of 64 random bits.
+            // The low 16 of 64 random bits.
             let first = seed.stream("sequence").next_u64() as u16;
             registry = registry
-                .with(Slot::CongestionControl, VideoAlone(history))
+                .with(Slot::CongestionControl, VideoOnly(history))
                 .with(
                     Slot::from(Reports::SLOT),
-                    Reports::counting(controller.clone(), seed, counted),
+                    Reports::with_counters(controller.clone(), seed, counters),
                 )
                 .with(Slot::Pacer, MediaSender::new(controller.clone(), first));
         }
         let mut connection = connection(media, registry, now)?;
-        let sends = ssrcs.video.map(|ssrc| Sending::new(&mut connection, ssrc)).transpose()?;
-        // The lower half of 64 random bits.
+        let video = ssrcs.video.map(|ssrc| SendingVideo::new(&mut connection, ssrc)).transpose()?;
+        // The low 16 of 64 random bits.
         let first = seed.stream("audio.sequence").next_u64() as u16;
-        let audio = ssrcs.audio.map(|ssrc| SendingAudio::new(&mut connection, ssrc, first));
-        let sends_audio = audio.transpose()?;
+        let audio =
+            ssrcs.audio.map(|ssrc| SendingAudio::new(&mut connection, ssrc, first)).transpose()?;
         let (state, key_frame_requested) = (RTCPeerConnectionState::New, false);
-        Ok(Self { connection, address, controller, sends, sends_audio, state, key_frame_requested })
+        Ok(Self { connection, address, controller, video, audio, state, key_frame_requested })
     }
 
-    fn remote(
+    fn set_remote_description(
         &mut self,
         now: Instant,
         description: Result<RTCSessionDescription, rtc::shared::error::Error>,
-        what: &'static str,
+        action: &'static str,
     ) -> Result<(), Error> {
         description
             .and_then(|description| self.connection.set_remote_description(now, description))
-            .map_err(|error| Error::Rtc(what, error))
+            .map_err(|error| Error::Rtc(action, error))
     }
 
-    /// Sets the local description, and gives it with the candidate.
+    /// Sets the local description, and returns it with the candidate.
     fn describe(
         &mut self,
         now: Instant,
@@ -131,7 +132,7 @@ impl RtcEnd {
         self.connection
             .set_local_description(now, description)
             .and_then(|()| self.add_own_candidate())
-            .map_err(|error| Error::Rtc("this end's description", error))?;
+            .map_err(|error| Error::Rtc("cannot set the local description", error))?;
         Ok(self
             .connection
             .local_description()
@@ -153,48 +154,61 @@ impl RtcEnd {
         self.connection.add_local_candidate(RTCIceCandidateInit::default())
     }
 
-    /// Events, requests for key frames, and media, which is counted in the chain.
-    fn take_news(&mut self) {
+    /// Reads the events and messages of the connection: state changes and requests for key frames.
+    /// Media are counted in the chain.
+    fn drain(&mut self) {
         while let Some(event) = self.connection.poll_event() {
             if let RTCPeerConnectionEvent::OnConnectionStateChangeEvent(state) = event {
                 self.state = state;
             }
         }
         while let Some(TaggedRTCMessage { message, .. }) = self.connection.poll_read() {
-            // Reports lets nothing else of RTCP through.
+            // The only RTCP packets that `Reports` passes on are requests for key frames.
             self.key_frame_requested |= matches!(message, RTCMessage::RtcpPacket(..));
         }
     }
 }
 
-impl End for RtcEnd {
+impl Endpoint for RtcEndpoint {
     fn offer(&mut self, now: Instant) -> Result<String, Error> {
-        if self.sends.is_none() {
+        if self.video.is_none() {
             self.connection
                 .add_transceiver_from_kind(RtpCodecKind::Video, None)
-                .map_err(|error| Error::Rtc("video to receive", error))?;
+                .map_err(|error| Error::Rtc("cannot add video to receive", error))?;
         }
-        let offer =
-            self.connection.create_offer(None).map_err(|error| Error::Rtc("an offer", error))?;
+        let offer = self
+            .connection
+            .create_offer(None)
+            .map_err(|error| Error::Rtc("cannot create an offer", error))?;
         self.describe(now, offer)
     }
 
     fn answer(&mut self, now: Instant, offer: String) -> Result<String, Error> {
-        self.remote(now, RTCSessionDescription::offer(offer), "the other end's offer")?;
-        let answer =
-            self.connection.create_answer(None).map_err(|error| Error::Rtc("an answer", error))?;
+        self.set_remote_description(
+            now,
+            RTCSessionDescription::offer(offer),
+            "cannot apply the remote offer",
+        )?;
+        let answer = self
+            .connection
+            .create_answer(None)
+            .map_err(|error| Error::Rtc("cannot create an answer", error))?;
         self.describe(now, answer)
     }
 
     fn accept(&mut self, now: Instant, answer: String) -> Result<(), Error> {
-        self.remote(now, RTCSessionDescription::answer(answer), "the other end's answer")
+        self.set_remote_description(
+            now,
+            RTCSessionDescription::answer(answer),
+            "cannot apply the remote answer",
+        )
     }
 
     fn add_candidate(&mut self, _now: Instant, candidate: String) -> Result<(), Error> {
         let candidate = RTCIceCandidateInit { candidate, ..Default::default() };
         self.connection
             .add_remote_candidate(candidate)
-            .map_err(|error| Error::Rtc("the other end's candidate", error))
+            .map_err(|error| Error::Rtc("cannot add the remote candidate", error))
     }
 
     fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error> {
@@ -207,8 +221,8 @@ impl End for RtcEnd {
         let message = BytesMut::from(datagram);
         self.connection
             .handle_read(TaggedBytesMut { now, transport, message })
-            .map_err(|error| Error::Rtc("a datagram", error))?;
-        self.take_news();
+            .map_err(|error| Error::Rtc("cannot process a datagram", error))?;
+        self.drain();
         Ok(())
     }
 
@@ -222,21 +236,23 @@ impl End for RtcEnd {
     }
 
     fn handle_timeout(&mut self, now: Instant) -> Result<(), Error> {
-        self.connection.handle_timeout(now).map_err(|error| Error::Rtc("a time-out", error))?;
-        self.take_news();
+        self.connection
+            .handle_timeout(now)
+            .map_err(|error| Error::Rtc("cannot process a timeout", error))?;
+        self.drain();
         Ok(())
     }
 
     fn send(&mut self, now: Instant, frame: Frame, bytes: &Bytes) -> Result<(), Error> {
-        match &mut self.sends {
-            Some(sends) => sends.send(&mut self.connection, now, frame, bytes),
+        match &mut self.video {
+            Some(stream) => stream.send(&mut self.connection, now, frame, bytes),
             None => Ok(()),
         }
     }
 
     fn send_audio(&mut self, now: Instant, packet: AudioPacket) -> Result<(), Error> {
-        match &mut self.sends_audio {
-            Some(sends) => sends.send(&mut self.connection, now, packet),
+        match &mut self.audio {
+            Some(stream) => stream.send(&mut self.connection, now, packet),
             None => Ok(()),
         }
     }
@@ -254,7 +270,7 @@ impl End for RtcEnd {
     }
 
     fn controller(&self) -> Option<&Controller> {
-        self.sends.as_ref().map(|_| &self.controller)
+        self.video.as_ref().map(|_| &self.controller)
     }
 
     fn transport_stats(
@@ -272,15 +288,15 @@ impl End for RtcEnd {
             }
             _ => None,
         });
-        objects.map(|object| Ok(chosen(object?, PAIR_MEMBERS))).collect()
+        objects.map(|object| Ok(with_members(object?, PAIR_MEMBERS))).collect()
     }
 
     fn close(&mut self, _now: Instant) -> Result<(), Error> {
-        self.connection.close().map_err(|error| Error::Rtc("the end of the call", error))
+        self.connection.close().map_err(|error| Error::Rtc("cannot close the connection", error))
     }
 }
 
-impl Sending {
+impl SendingVideo {
     fn new(connection: &mut RTCPeerConnection, ssrc: u32) -> Result<Self, Error> {
         let encoding = RTCRtpEncodingParameters {
             rtp_coding_parameters: RTCRtpCodingParameters {
@@ -294,8 +310,9 @@ impl Sending {
         let [stream, track, label] = ["weir", "video", "video"].map(str::to_owned);
         let track =
             MediaStreamTrack::new(stream, track, label, RtpCodecKind::Video, vec![encoding]);
-        let sender =
-            connection.add_track(track).map_err(|error| Error::Rtc("video to send", error))?;
+        let sender = connection
+            .add_track(track)
+            .map_err(|error| Error::Rtc("cannot add video to send", error))?;
         Ok(Self { sender, ssrc, packetizer: None, last_timestamp: 0 })
     }
 
@@ -318,24 +335,24 @@ impl Sending {
                 none.insert(packetizer(now, codec.payload_type, self.ssrc))
             }
         };
-        // The remainder of 32 bits is meant: the timestamp wraps.
+        // The RTP timestamp wraps at 32 bits.
         packetizer.skip_samples(frame.rtp_timestamp.saturating_sub(self.last_timestamp) as u32);
         self.last_timestamp = frame.rtp_timestamp;
         let packets = packetizer
             .packetize(now, bytes, 0)
-            .map_err(|error| Error::Rtc("a frame into packets", error))?;
+            .map_err(|error| Error::Rtc("cannot packetize a frame", error))?;
         for packet in packets {
             sender
                 .write_rtp(now, packet)
-                .map_err(|error| Error::Rtc("a packet of video", error))?;
+                .map_err(|error| Error::Rtc("cannot send a video packet", error))?;
         }
         Ok(())
     }
 }
 
-/// Packets without numbers, which they get as they leave.
+/// A packetizer. Sequence numbers are set when packets leave.
 fn packetizer(now: Instant, payload_type: u8, ssrc: u32) -> Box<dyn Packetizer> {
-    // A picture identifier tells libwebrtc's receiver of frames that it has lost (RFC 7741 § 4.2).
+    // Picture identifiers let the receiver of libwebrtc detect lost frames (RFC 7741 § 4.2).
     let mut payloader = Vp8Payloader::default();
     payloader.enable_picture_id = true;
     let sequencer = Box::new(new_fixed_sequencer(0));

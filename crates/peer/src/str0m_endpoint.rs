@@ -1,12 +1,12 @@
-//! An end of a call on `str0m`.
+//! An endpoint of a call on `str0m`.
 
 mod counts;
 
 use crate::audio::AudioPacket;
 use crate::clock::Clock;
 use crate::config::Rates;
-use crate::counted::{Counted, Media};
-use crate::peer::End;
+use crate::counters::{Counters, Media};
+use crate::peer::Endpoint;
 use crate::{Controller, Error};
 use bytes::{Bytes, BytesMut};
 use rtc::peer_connection::state::RTCPeerConnectionState;
@@ -28,23 +28,23 @@ use str0m::stats::CandidatePairStats;
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use units::{Bitrate, Time};
 
-/// Its own are 5 s apart; those of the others as of libwebrtc, 1 s
-/// (`modules/rtp_rtcp/source/rtcp_sender.cc`).
+/// The interval of RTCP reports: 1 s as in libwebrtc (`modules/rtp_rtcp/source/rtcp_sender.cc`),
+/// instead of the 5 s of `str0m`.
 const REPORT_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// How often `str0m` tells of the candidate pair.
+/// The interval at which `str0m` reports statistics of the candidate pair.
 const STATS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(500);
 
-/// An `Rtc`, and what it sends.
-pub(crate) struct Str0mEnd {
+/// An `Rtc`, and the state of what it sends.
+pub(crate) struct Str0mEndpoint {
     rtc: Rtc,
     address: SocketAddr,
     clock: Clock,
     rates: Rates,
     estimate: Bitrate,
-    counted: Media<Counted>,
+    counters: Media<Counters>,
     sends: bool,
-    /// The rate of the audio that is sent, headers included.
+    /// The rate of the audio that is sent, including headers.
     audio: Option<Bitrate>,
     mids: Media<Option<Mid>>,
     pending: Option<SdpPendingOffer>,
@@ -53,17 +53,18 @@ pub(crate) struct Str0mEnd {
     state: RTCPeerConnectionState,
     key_frame_requested: bool,
     pair: Option<CandidatePairStats>,
-    /// The middle 32 bits of the NTP time stamps of sender reports, and when they left.
+    /// The middle 32 bits of the NTP timestamps of sender reports, and when they left; newest
+    /// first.
     sender_reports: VecDeque<(u32, Time)>,
 }
 
-impl Str0mEnd {
+impl Str0mEndpoint {
     pub(crate) fn new(
         address: SocketAddr,
         rates: Rates,
         sends: bool,
         audio: Option<&AudioConfig>,
-        counted: Media<Counted>,
+        counters: Media<Counters>,
         now: Instant,
     ) -> Result<Self, Error> {
         let mut rtc = Rtc::builder()
@@ -72,21 +73,23 @@ impl Str0mEnd {
             .enable_opus(true, false)
             .enable_bwe(sends.then(|| bitrate(rates.start)))
             .set_rtcp_report_interval_video(REPORT_INTERVAL)
-            // What has no RTX is audio to `str0m`.
+            // Streams without RTX count as audio in `str0m`.
             .set_rtcp_report_interval_audio(REPORT_INTERVAL)
             .set_stats_interval(Some(STATS_INTERVAL))
             .enable_raw_packets(true)
             .build(now);
         let candidate = Candidate::host(address, Protocol::Udp);
-        rtc.add_local_candidate(candidate.map_err(|error| refused("this end's address", error))?);
+        rtc.add_local_candidate(
+            candidate.map_err(|error| str0m_error("cannot add the local candidate", error))?,
+        );
         rtc.bwe().set_bitrate(str0m::bwe::Bitrate::ZERO, bitrate(rates.max));
-        let mut end = Self {
+        let mut endpoint = Self {
             rtc,
             address,
             clock: Clock::new(now),
             rates,
             estimate: rates.start,
-            counted,
+            counters,
             sends,
             audio: audio.map(|audio| {
                 audio.rate + wire::AUDIO_HEADER.per(audio.interval).unwrap_or(Bitrate::ZERO)
@@ -100,19 +103,23 @@ impl Str0mEnd {
             pair: None,
             sender_reports: VecDeque::new(),
         };
-        end.input(now, Input::Timeout(now), "the start")?;
-        Ok(end)
+        endpoint.input(now, Input::Timeout(now), "cannot start")?;
+        Ok(endpoint)
     }
 
-    fn input(&mut self, now: Instant, input: Input<'_>, what: &'static str) -> Result<(), Error> {
-        self.rtc.handle_input(input).map_err(|error| refused(what, error))?;
+    fn input(&mut self, now: Instant, input: Input<'_>, action: &'static str) -> Result<(), Error> {
+        self.rtc.handle_input(input).map_err(|error| str0m_error(action, error))?;
         self.drain(now)
     }
 
-    /// Takes out all that there is: between any two changes of `str0m` this has to be done.
+    /// Reads all output. `str0m` requires this between any two changes of its state.
     fn drain(&mut self, now: Instant) -> Result<(), Error> {
         loop {
-            match self.rtc.poll_output().map_err(|error| refused("the connection", error))? {
+            match self
+                .rtc
+                .poll_output()
+                .map_err(|error| str0m_error("the connection failed", error))?
+            {
                 Output::Timeout(at) => {
                     self.timeout = Some(at).filter(|_| self.rtc.is_alive());
                     return Ok(());
@@ -159,9 +166,9 @@ impl Str0mEnd {
         Ok(())
     }
 
-    /// A whole frame in its turn. Without what it builds on, a key frame is asked for.
+    /// Counts a complete frame, in order. Requests a key frame if the frame cannot be decoded.
     fn on_frame(&mut self, now: Instant, frame: &MediaData) -> Result<(), Error> {
-        let mut streams = self.counted.video.streams();
+        let mut streams = self.counters.video.streams();
         let Some(received) = &mut streams.received else { return Ok(()) };
         if received.frames.on_frame(self.clock.time(now), &frame.data, frame.contiguous) {
             return Ok(());
@@ -170,15 +177,15 @@ impl Str0mEnd {
         let kind = KeyframeRequestKind::Pli;
         match self.rtc.writer(frame.mid).filter(|writer| writer.is_request_keyframe_possible(kind))
         {
-            Some(mut writer) => {
-                writer.request_keyframe(None, kind).map_err(|error| refused("a key frame", error))
-            }
+            Some(mut writer) => writer
+                .request_keyframe(None, kind)
+                .map_err(|error| str0m_error("cannot request a key frame", error)),
             None => Ok(()),
         }
     }
 }
 
-impl End for Str0mEnd {
+impl Endpoint for Str0mEndpoint {
     fn offer(&mut self, now: Instant) -> Result<String, Error> {
         let mut change = self.rtc.sdp_api();
         let direction = if self.sends { Direction::SendRecv } else { Direction::RecvOnly };
@@ -194,19 +201,24 @@ impl End for Str0mEnd {
     }
 
     fn answer(&mut self, now: Instant, offer: String) -> Result<String, Error> {
-        let what = "the other end's offer";
-        let offer = SdpOffer::from_sdp_string(&offer).map_err(|error| refused(what, error))?;
+        let action = "cannot apply the remote offer";
+        let offer =
+            SdpOffer::from_sdp_string(&offer).map_err(|error| str0m_error(action, error))?;
         let answer =
-            self.rtc.sdp_api().accept_offer(offer).map_err(|error| refused(what, error))?;
+            self.rtc.sdp_api().accept_offer(offer).map_err(|error| str0m_error(action, error))?;
         self.drain(now)?;
         Ok(answer.to_sdp_string())
     }
 
     fn accept(&mut self, now: Instant, answer: String) -> Result<(), Error> {
-        let what = "the other end's answer";
-        let answer = SdpAnswer::from_sdp_string(&answer).map_err(|error| refused(what, error))?;
+        let action = "cannot apply the remote answer";
+        let answer =
+            SdpAnswer::from_sdp_string(&answer).map_err(|error| str0m_error(action, error))?;
         let pending = self.pending.take().ok_or(Error::NoOffer)?;
-        self.rtc.sdp_api().accept_answer(pending, answer).map_err(|error| refused(what, error))?;
+        self.rtc
+            .sdp_api()
+            .accept_answer(pending, answer)
+            .map_err(|error| str0m_error(action, error))?;
         self.drain(now)
     }
 
@@ -215,17 +227,17 @@ impl End for Str0mEnd {
             return Ok(());
         }
         let candidate = Candidate::from_sdp_string(&candidate)
-            .map_err(|error| refused("the other end's candidate", error))?;
+            .map_err(|error| str0m_error("cannot add the remote candidate", error))?;
         self.rtc.add_remote_candidate(candidate);
         self.drain(now)
     }
 
     fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error> {
-        // What is neither STUN, DTLS nor (S)RTP is nothing to answer (RFC 7983 § 7).
+        // Datagrams that are neither STUN, DTLS, SRTP nor SRTCP are ignored (RFC 7983 § 7).
         let Ok(receive) = Receive::new(Protocol::Udp, from, self.address, datagram) else {
             return Ok(());
         };
-        self.input(now, Input::Receive(now, receive), "a datagram")
+        self.input(now, Input::Receive(now, receive), "cannot process a datagram")
     }
 
     fn poll_transmit(&mut self) -> Option<(SocketAddr, BytesMut)> {
@@ -237,7 +249,7 @@ impl End for Str0mEnd {
     }
 
     fn handle_timeout(&mut self, now: Instant) -> Result<(), Error> {
-        self.input(now, Input::Timeout(now), "a time-out")
+        self.input(now, Input::Timeout(now), "cannot process a timeout")
     }
 
     fn send(&mut self, now: Instant, frame: Frame, bytes: &Bytes) -> Result<(), Error> {
@@ -247,7 +259,7 @@ impl End for Str0mEnd {
         let time = MediaTime::from_90khz(frame.rtp_timestamp);
         writer
             .write(payload_type, now, time, &bytes[..])
-            .map_err(|error| refused("a frame", error))?;
+            .map_err(|error| str0m_error("cannot send a frame", error))?;
         self.drain(now)
     }
 
@@ -260,7 +272,7 @@ impl End for Str0mEnd {
         let Some(payload_type) = opus.map(str0m::format::PayloadParams::pt) else { return Ok(()) };
         let time = MediaTime::new(packet.timestamp, Frequency::FORTY_EIGHT_KHZ);
         let written = writer.write(payload_type, now, time, &packet.payload[..]);
-        written.map_err(|error| refused("a packet of audio", error))?;
+        written.map_err(|error| str0m_error("cannot send an audio packet", error))?;
         self.drain(now)
     }
 
@@ -274,7 +286,7 @@ impl End for Str0mEnd {
 
     fn target_rate(&self) -> Bitrate {
         let media = self.mids.audio.and_then(|mid| self.rtc.media(mid));
-        // The estimate is of all that has a transport-wide number.
+        // The estimate covers all streams with transport-wide sequence numbers.
         let is_counted = media.is_some_and(|media| {
             media.remote_extmap().id_of(Extension::TransportSequenceNumber).is_some()
         });
@@ -312,14 +324,17 @@ impl End for Str0mEnd {
     }
 
     fn close(&mut self, now: Instant) -> Result<(), Error> {
-        self.rtc.close().map_err(|error| refused("the end of the call", error))?;
+        self.rtc.close().map_err(|error| str0m_error("cannot close the connection", error))?;
         self.state = RTCPeerConnectionState::Closed;
         self.drain(now)
     }
 }
 
-fn refused(what: &'static str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::Str0m(what, Box::new(error))
+fn str0m_error(
+    action: &'static str,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> Error {
+    Error::Str0m(action, Box::new(error))
 }
 
 fn bitrate(rate: Bitrate) -> str0m::bwe::Bitrate {

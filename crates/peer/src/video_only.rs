@@ -1,4 +1,4 @@
-//! An interceptor of `rtc` that is told of video only.
+//! Hides audio from an interceptor of `rtc`.
 
 use crate::packets::is_video;
 use rtc::interceptor::{Interceptor, StreamInfo, TaggedPacket};
@@ -6,12 +6,12 @@ use rtc::sansio::Protocol;
 use rtc::shared::error::Error;
 use std::time::Instant;
 
-/// Keeps audio out of what an interceptor knows of. `rtc`'s history takes up every stream that is
-/// sent, numbered transport-wide or not; so would the controller, whose estimate is of the video
-/// alone.
-pub(crate) struct VideoAlone<I>(pub(crate) I);
+/// Passes only streams of video to the inner interceptor. The history of `rtc` would otherwise
+/// record every stream that is sent, with or without transport-wide sequence numbers, and pass it
+/// to the controller, whose estimate covers only the video.
+pub(crate) struct VideoOnly<I>(pub(crate) I);
 
-impl<I: Interceptor> Protocol<TaggedPacket, TaggedPacket, ()> for VideoAlone<I> {
+impl<I: Interceptor> Protocol<TaggedPacket, TaggedPacket, ()> for VideoOnly<I> {
     type Rout = TaggedPacket;
     type Wout = TaggedPacket;
     type Eout = ();
@@ -47,7 +47,7 @@ impl<I: Interceptor> Protocol<TaggedPacket, TaggedPacket, ()> for VideoAlone<I> 
     }
 }
 
-impl<I: Interceptor> Interceptor for VideoAlone<I> {
+impl<I: Interceptor> Interceptor for VideoOnly<I> {
     fn bind_local_stream(&mut self, stream: &StreamInfo) {
         if is_video(stream) {
             self.0.bind_local_stream(stream);
