@@ -44,7 +44,7 @@ pub struct TcpInfo {
     pub bytes_sent: u64,
     /// `tcpi_bytes_retrans`: bytes of data that were retransmitted.
     pub bytes_retransmitted: u64,
-    /// `tcpi_snd_wnd`: the window that the other end advertises, in bytes.
+    /// `tcpi_snd_wnd`: the window that the remote endpoint advertises, in bytes.
     pub receiver_window: u32,
     /// `tcpi_total_rto`: retransmission timeouts that expired (Linux 6.7).
     pub timeouts: Option<u16>,

@@ -4,7 +4,7 @@ use super::traffic::machine_is_late;
 use std::fmt;
 use std::io::Write as _;
 
-/// How often a measurement is repeated: a stall of the machine spoils one attempt, a out_of_bounds
+/// How often a measurement is repeated: a stall of the machine spoils one attempt, an incorrect
 /// model spoils all.
 const ATTEMPTS: usize = 10;
 
