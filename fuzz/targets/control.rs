@@ -1,4 +1,4 @@
-//! Requests to a running emulation: any text is a request or is answered with a reason.
+//! Requests to a run in progress: any text is a request, or is answered with a reason.
 #![no_main]
 
 use emulator::parse_request;

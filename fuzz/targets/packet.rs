@@ -1,12 +1,12 @@
-//! What real programs send: headers are read, and segments joined, without a fault, and no byte of
-//! payload is lost.
+//! Packets of real programs: reading their headers and coalescing them does not panic, and no byte
+//! of payload is lost.
 #![no_main]
 
 use emulator::{MTU, coalesce, read_header};
 use libfuzzer_sys::fuzz_target;
 use net::HostId;
 
-/// The header that the device wants.
+/// The size of the header that a TUN device expects, bytes.
 const HEADROOM: usize = 10;
 
 fuzz_target!(|data: &[u8]| {
@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
     let bytes: usize = written.iter().map(|bytes| bytes.len() - HEADROOM).sum();
     let joined = packets.len() - written.len();
     let before: usize = packets.iter().map(|packet| packet.len()).sum();
-    // Each packet that was joined has left its headers behind: 28 (UDP over IPv4) to 100 bytes (TCP
-    // with all options over IPv6).
+    // Each coalesced packet has lost its headers: 28 bytes (UDP over IPv4) to 100 bytes (TCP with
+    // all options over IPv6).
     assert!(before - bytes >= 28 * joined && before - bytes <= 100 * joined);
 });
