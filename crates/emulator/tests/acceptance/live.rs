@@ -68,7 +68,7 @@ fn a_run_is_changed_over_its_socket() {
     attempts("the rate is halved", || {
         let received = [2, 1].map(|mbps| {
             assert_eq!(client.ask(format!("set alice.up rate {mbps}Mbit/s").as_bytes()), "ok");
-            // Three times the first rate. Before the next plan, the queue is emptied.
+            // More than the line carries. The queue is emptied before the next plan.
             let (_, arrivals) =
                 through(&from, &to, &steady(Duration::from_millis(2), 500, 1_250), 0);
             assert_eq!(client.ask(b"set alice.up rate unlimited"), "ok");
