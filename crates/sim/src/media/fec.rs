@@ -179,7 +179,7 @@ impl LossFilter {
     fn filtered(&self, now: Time) -> f64 {
         let recent =
             self.samples.iter().filter(|&&(at, _)| now.saturating_since(at) <= LOSS_WINDOW);
-        recent.fold(0.0, |most, &(_, loss)| loss.max(most))
+        recent.fold(0.0, |max, &(_, loss)| loss.max(max))
     }
 }
 

@@ -200,13 +200,13 @@ impl Forwarder {
 
     /// Shows the outbound-rtp and remote-inbound-rtp members of the video.
     pub(crate) fn show_video(&self, show: &mut Show<'_>) {
-        let (media, again, fec) = (self.video, self.retransmitted, self.parity);
-        show("bytesSent", (media.payload + again.payload + fec.payload).get() as f64);
-        show("headerBytesSent", (media.headers + again.headers + fec.headers).get() as f64);
-        show("packetsSent", (media.packets + again.packets + fec.packets) as f64);
+        let (media, rtx, fec) = (self.video, self.retransmitted, self.parity);
+        show("bytesSent", (media.payload + rtx.payload + fec.payload).get() as f64);
+        show("headerBytesSent", (media.headers + rtx.headers + fec.headers).get() as f64);
+        show("packetsSent", (media.packets + rtx.packets + fec.packets) as f64);
         show("mediaPacketsSent", media.packets as f64);
-        show("retransmittedPacketsSent", again.packets as f64);
-        show("retransmittedBytesSent", again.payload.get() as f64);
+        show("retransmittedPacketsSent", rtx.packets as f64);
+        show("retransmittedBytesSent", rtx.payload.get() as f64);
         self.reported.show(show);
     }
 

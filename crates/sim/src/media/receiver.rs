@@ -350,14 +350,11 @@ impl MediaReceiver {
     /// Shows the inbound-rtp members of the video and the controller's signals.
     pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
         let playout = &self.frames.playout;
-        let (again, fec) =
+        let (rtx, fec) =
             (self.retransmitted, self.fec.as_ref().map_or(Counted::default(), |fec| fec.received));
-        show("bytesReceived", (self.video.payload + again.payload + fec.payload).get() as f64);
-        show(
-            "headerBytesReceived",
-            (self.video.headers + again.headers + fec.headers).get() as f64,
-        );
-        show("packetsReceived", (self.video.received + again.packets + fec.packets) as f64);
+        show("bytesReceived", (self.video.payload + rtx.payload + fec.payload).get() as f64);
+        show("headerBytesReceived", (self.video.headers + rtx.headers + fec.headers).get() as f64);
+        show("packetsReceived", (self.video.received + rtx.packets + fec.packets) as f64);
         show("retransmittedPacketsReceived", self.retransmitted.packets as f64);
         show("packetsLost", self.video.lost() as f64);
         show("jitter", self.video.jitter_secs());

@@ -486,11 +486,11 @@ impl VideoSender {
         padding: bool,
         out: &mut impl Outbox,
     ) {
-        let again = retransmission_of.is_some();
-        let counted = if again { &mut self.retransmitted } else { &mut self.media };
+        let is_retransmission = retransmission_of.is_some();
+        let counted = if is_retransmission { &mut self.retransmitted } else { &mut self.media };
         let packet = Rtp {
-            ssrc: if again { self.sources.rtx } else { self.sources.video },
-            payload_type: if again { RTX_PAYLOAD_TYPE } else { VIDEO_PAYLOAD_TYPE },
+            ssrc: if is_retransmission { self.sources.rtx } else { self.sources.video },
+            payload_type: if is_retransmission { RTX_PAYLOAD_TYPE } else { VIDEO_PAYLOAD_TYPE },
             sequence: counted.packets,
             rtp_timestamp: part.rtp_timestamp,
             marker: part.part.index + 1 == part.part.count,
@@ -556,10 +556,10 @@ impl VideoSender {
 
     fn show(&mut self, since_last: Duration, show: &mut Show<'_>) {
         let decision = self.controller.decision();
-        let (again, fec) = (self.retransmitted, self.parity());
-        show("bytesSent", (self.media.payload + again.payload + fec.payload).get() as f64);
-        show("headerBytesSent", (self.media.headers + again.headers + fec.headers).get() as f64);
-        show("packetsSent", (self.media.packets + again.packets + fec.packets) as f64);
+        let (rtx, fec) = (self.retransmitted, self.parity());
+        show("bytesSent", (self.media.payload + rtx.payload + fec.payload).get() as f64);
+        show("headerBytesSent", (self.media.headers + rtx.headers + fec.headers).get() as f64);
+        show("packetsSent", (self.media.packets + rtx.packets + fec.packets) as f64);
         show("mediaPacketsSent", self.media.packets as f64);
         show("retransmittedPacketsSent", self.retransmitted.packets as f64);
         show("retransmittedBytesSent", self.retransmitted.payload.get() as f64);

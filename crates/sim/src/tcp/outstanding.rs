@@ -136,11 +136,11 @@ impl Outstanding {
         self.segments.get(index).filter(|sent| sent.sequence == sequence).map(|_| index)
     }
 
-    /// Everything before `upto` is acknowledged. Calls `each` with each newly acknowledged segment,
-    /// in order.
-    pub(super) fn acknowledge(&mut self, upto: u64, mut each: impl FnMut(&Sent)) {
+    /// Everything before `up_to` is acknowledged. Calls `each` with each newly acknowledged
+    /// segment, in order.
+    pub(super) fn acknowledge(&mut self, up_to: u64, mut each: impl FnMut(&Sent)) {
         while let Some(sent) = self.segments.front().copied()
-            && sent.end() <= upto
+            && sent.end() <= up_to
         {
             self.segments.pop_front();
             self.bytes -= sent.payload;
@@ -154,15 +154,15 @@ impl Outstanding {
         }
     }
 
-    /// The range `from..upto` arrived. Calls `each` with each of its segments that was not known to
-    /// have arrived.
-    pub(super) fn sack(&mut self, from: u64, upto: u64, mut each: impl FnMut(&Sent)) {
+    /// The range `from..up_to` arrived. Calls `each` with each of its segments that was not known
+    /// to have arrived.
+    pub(super) fn sack(&mut self, from: u64, up_to: u64, mut each: impl FnMut(&Sent)) {
         let Some(first) = self.segments.front().map(|sent| sent.sequence) else { return };
-        let from = self.unknown_part(from, upto);
+        let from = self.unknown_part(from, up_to);
         let skipped = from.saturating_sub(first).div_ceil(MAX_SEGMENT.get());
         let start = usize::try_from(skipped).unwrap_or(usize::MAX).min(self.segments.len());
         for sent in self.segments.range_mut(start..) {
-            if sent.end() > upto {
+            if sent.end() > up_to {
                 break;
             }
             if sent.sacked {
@@ -178,12 +178,12 @@ impl Outstanding {
 
     /// The start of the part of a range that is not yet known to have arrived. Records the range as
     /// known.
-    fn unknown_part(&mut self, from: u64, upto: u64) -> u64 {
-        let same = self.sack_cache.iter().position(|&(start, end)| start == from && end <= upto);
+    fn unknown_part(&mut self, from: u64, up_to: u64) -> u64 {
+        let same = self.sack_cache.iter().position(|&(start, end)| start == from && end <= up_to);
         let begin = same.map_or(from, |index| self.sack_cache[index].1);
         let index = same.unwrap_or(MAX_SACK_BLOCKS - 1);
         self.sack_cache[..=index].rotate_right(1);
-        self.sack_cache[0] = (from, upto);
+        self.sack_cache[0] = (from, up_to);
         begin
     }
 

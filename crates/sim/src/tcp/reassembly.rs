@@ -31,17 +31,17 @@ impl Reassembly {
         self.next
     }
 
-    /// Takes in the bytes `from..upto`.
-    pub(super) fn arrive(&mut self, from: u64, upto: u64) -> Arrival {
+    /// Adds the bytes `from..up_to`.
+    pub(super) fn arrive(&mut self, from: u64, up_to: u64) -> Arrival {
         let known: u64 =
-            self.out_of_order.iter().map(|block| overlap(*block, (from, upto))).sum::<u64>()
-                + overlap((0, self.next), (from, upto));
-        let new_bytes = (upto - from) - known;
-        let duplicate = self.duplicate(from, upto);
+            self.out_of_order.iter().map(|block| overlap(*block, (from, up_to))).sum::<u64>()
+                + overlap((0, self.next), (from, up_to));
+        let new_bytes = (up_to - from) - known;
+        let duplicate = self.duplicate(from, up_to);
         if new_bytes == 0 {
             // The range that contains a duplicate is the second block of the report (RFC 2883 § 4).
             if let Some(index) =
-                self.recent.iter().position(|&(start, end)| start <= from && upto <= end)
+                self.recent.iter().position(|&(start, end)| start <= from && up_to <= end)
             {
                 self.recent[..=index].rotate_right(1);
             }
@@ -49,9 +49,9 @@ impl Reassembly {
         }
         let in_order = from <= self.next && self.out_of_order.is_empty();
         if from <= self.next {
-            self.next = self.next.max(upto);
+            self.next = self.next.max(up_to);
         } else {
-            self.insert(from, upto);
+            self.insert(from, up_to);
         }
         while let Some(&(start, end)) = self.out_of_order.first()
             && start <= self.next
@@ -64,11 +64,11 @@ impl Reassembly {
         Arrival { new_bytes, duplicate, in_order }
     }
 
-    fn insert(&mut self, from: u64, upto: u64) {
-        let touches = |&(start, end): &SackBlock| start <= upto && from <= end;
+    fn insert(&mut self, from: u64, up_to: u64) {
+        let touches = |&(start, end): &SackBlock| start <= up_to && from <= end;
         let grown = self.out_of_order.iter().filter(|block| touches(block));
         let grown = grown
-            .fold((from, upto), |(from, upto), &(start, end)| (from.min(start), upto.max(end)));
+            .fold((from, up_to), |(from, up_to), &(start, end)| (from.min(start), up_to.max(end)));
         self.out_of_order.retain(|block| !touches(block));
         let index = self.out_of_order.partition_point(|&(start, _)| start < grown.0);
         self.out_of_order.insert(index, grown);
@@ -78,10 +78,10 @@ impl Reassembly {
     }
 
     /// The first part of a range that had arrived before (RFC 2883 § 4).
-    fn duplicate(&self, from: u64, upto: u64) -> Option<SackBlock> {
+    fn duplicate(&self, from: u64, up_to: u64) -> Option<SackBlock> {
         let arrived = std::iter::once((0, self.next)).chain(self.out_of_order.iter().copied());
         arrived
-            .map(|(start, end)| (start.max(from), end.min(upto)))
+            .map(|(start, end)| (start.max(from), end.min(up_to)))
             .find(|(start, end)| start < end)
     }
 
@@ -117,10 +117,10 @@ mod tests {
             assert!(!stream.arrive(from, from + 10).in_order);
         }
         assert_eq!(stream.blocks(None), [Some((80, 90)), Some((60, 70)), Some((40, 50))]);
-        let again = stream.arrive(40, 50);
-        assert_eq!((again.new_bytes, again.duplicate), (0, Some((40, 50))));
+        let repeated = stream.arrive(40, 50);
+        assert_eq!((repeated.new_bytes, repeated.duplicate), (0, Some((40, 50))));
         assert_eq!(
-            stream.blocks(again.duplicate),
+            stream.blocks(repeated.duplicate),
             [Some((40, 50)), Some((40, 50)), Some((80, 90))]
         );
         stream.arrive(50, 60);
@@ -136,8 +136,8 @@ mod tests {
         /// the whole stream.
         #[test]
         fn every_byte_is_new_once(mut order in Just((0u64..40).collect::<Vec<_>>()).prop_shuffle(),
-                                  again in proptest::collection::vec(0u64..40, 0..40)) {
-            order.extend(again);
+                                  repeated in proptest::collection::vec(0u64..40, 0..40)) {
+            order.extend(repeated);
             let mut stream = Reassembly::default();
             let mut new_bytes = 0;
             for piece in order {
@@ -145,7 +145,7 @@ mod tests {
                 new_bytes += arrival.new_bytes;
                 prop_assert_eq!(arrival.new_bytes + arrival.duplicate.map_or(0, |(a, b)| b - a), 7);
                 let blocks = stream.blocks(None);
-                prop_assert!(blocks.iter().flatten().all(|&(from, upto)| stream.next() < from && from < upto));
+                prop_assert!(blocks.iter().flatten().all(|&(from, up_to)| stream.next() < from && from < up_to));
             }
             prop_assert_eq!((new_bytes, stream.next()), (280, 280));
         }

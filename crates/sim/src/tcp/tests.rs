@@ -193,8 +193,9 @@ fn marks_reduce_the_window_without_loss() {
     let mut marked = world(TcpCongestionControl::Cubic, 4_000_000, 1);
     marked.forward.marks = 0.01;
     assert!(matches!(marked.run(), Connection::Finished(_)));
-    let (echoes, again) = (marked.shown("ecnEchoes"), marked.shown("retransmittedPacketsSent"));
-    assert!(echoes > 0.0 && again == 0.0, "{echoes} {again}");
+    let (echoes, retransmitted) =
+        (marked.shown("ecnEchoes"), marked.shown("retransmittedPacketsSent"));
+    assert!(echoes > 0.0 && retransmitted == 0.0, "{echoes} {retransmitted}");
     let mut plain = world(TcpCongestionControl::Cubic, 4_000_000, 1);
     plain.run();
     assert!(marked.now > plain.now, "marks cost time: {} against {}", marked.now, plain.now);
@@ -224,6 +225,10 @@ fn reordering_costs_little_once_it_is_known() {
     let mut world = world(TcpCongestionControl::Cubic, 4_000_000, 1);
     world.forward.jitter = Duration::from_millis(4);
     assert!(matches!(world.run(), Connection::Finished(_)));
-    let again = world.shown("retransmittedPacketsSent");
-    assert!(again < 0.01 * world.forward.packets as f64, "{again} of {}", world.forward.packets);
+    let retransmitted = world.shown("retransmittedPacketsSent");
+    assert!(
+        retransmitted < 0.01 * world.forward.packets as f64,
+        "{retransmitted} of {}",
+        world.forward.packets
+    );
 }

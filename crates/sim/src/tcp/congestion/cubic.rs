@@ -74,8 +74,8 @@ impl Cubic {
         }
         let rtt = ack.smoothed_rtt.unwrap_or_default();
         let target = stage.w_cubic(ack.now + rtt).clamp(cwnd, MAX_GROWTH * cwnd);
-        let least = if w_max == 0.0 { MIN_INITIAL_GROWTH } else { 0.0 };
-        window.cwnd += ((target - cwnd) / cwnd).max(least) * acked;
+        let min_growth = if w_max == 0.0 { MIN_INITIAL_GROWTH } else { 0.0 };
+        window.cwnd += ((target - cwnd) / cwnd).max(min_growth) * acked;
     }
 
     /// Excludes from t a time in which the window was not used (RFC 9438 § 4.2).

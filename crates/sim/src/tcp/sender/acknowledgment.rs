@@ -70,9 +70,9 @@ impl TcpSender {
     /// Whether the first SACK block reports a duplicate (RFC 2883 § 4): it lies below the
     /// cumulative acknowledgement or within the second block.
     pub(super) fn duplicate(&self, segment: &Segment) -> bool {
-        let Some((from, upto)) = segment.sack[0] else { return false };
-        let within = |(start, end): (u64, u64)| start <= from && upto <= end;
-        upto <= segment.acknowledgment || segment.sack[1].is_some_and(within)
+        let Some((from, up_to)) = segment.sack[0] else { return false };
+        let within = |(start, end): (u64, u64)| start <= from && up_to <= end;
+        up_to <= segment.acknowledgment || segment.sack[1].is_some_and(within)
     }
 
     /// Takes the segments that `segment` acknowledges off the retransmission queue. Returns the
@@ -110,9 +110,9 @@ impl TcpSender {
                 }
             });
         }
-        for (from, upto) in segment.sack.into_iter().flatten() {
-            if upto > self.acknowledged {
-                self.outstanding.sack(from, upto, |sent| each(sent, false));
+        for (from, up_to) in segment.sack.into_iter().flatten() {
+            if up_to > self.acknowledged {
+                self.outstanding.sack(from, up_to, |sent| each(sent, false));
             }
         }
         match (oldest, segment.echo) {

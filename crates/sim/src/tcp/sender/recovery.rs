@@ -105,11 +105,11 @@ impl TcpSender {
     /// A tail loss probe repaired a loss that nothing else showed, which is congestion too (RFC
     /// 8985 § 7.4.2).
     pub(super) fn process_tlp_ack(&mut self, advanced: bool, duplicate: bool) {
-        let Some((upto, retransmission)) = self.tail_loss_probe else { return };
-        if self.acknowledged < upto {
+        let Some((probe_end, retransmission)) = self.tail_loss_probe else { return };
+        if self.acknowledged < probe_end {
             return;
         }
-        if self.acknowledged > upto && retransmission && !duplicate {
+        if self.acknowledged > probe_end && retransmission && !duplicate {
             self.tail_loss_probe = None;
             if matches!(self.recovery_state, RecoveryState::Open) {
                 self.reduce(false);

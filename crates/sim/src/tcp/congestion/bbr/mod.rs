@@ -149,7 +149,8 @@ impl Bbr {
 
     /// `segments` plus what the hosts hold (Linux `bbr_quantization_budget`).
     fn with_quantization_budget(&self, segments: f64) -> f64 {
-        // Three bursts: in the qdisc, on the way, and held by the receiver for its acknowledgement.
+        // Three bursts: in the qdisc, in transit, and at the receiver waiting for its
+        // acknowledgement.
         let budget = segments + 3.0 * self.burst();
         let even = (budget / 2.0).ceil() * 2.0;
         let probing = matches!(self.state, BbrState::ProbeBw { cycle_index: 0, .. });
@@ -159,8 +160,8 @@ impl Bbr {
     /// Segments per burst (Linux `bbr_tso_segs_goal`).
     fn burst(&self) -> f64 {
         let rate = self.pacing_rate.unwrap_or(0.0);
-        let least = if rate < MIN_TSO_RATE { 1.0 } else { 2.0 };
-        (rate * BURST_SECONDS / MAX_SEGMENT.bits() as f64).floor().max(least)
+        let min_segments = if rate < MIN_TSO_RATE { 1.0 } else { 2.0 };
+        (rate * BURST_SECONDS / MAX_SEGMENT.bits() as f64).floor().max(min_segments)
     }
 
     fn update_bandwidth(&mut self, ack: &Ack) {
