@@ -5,8 +5,13 @@
 //! Data flow of a video frame, one file per stage:
 //!
 //! ```text
-//! target ─▶ bitrate_adjuster (optional) ─▶ encoder (reaction lag, floor, ceiling) ─▶ rate_control (debt, dropped frames) ─▶ Frame
-//!                                                   ▲ noise or sizes (CSV)    ▲ ladder (resolution by bits per pixel)
+//! target ─▶ bitrate_adjuster (optional)
+//!                │ requested rate
+//!                ▼
+//!            encoder (reaction lag, minimum and maximum rate) ◀─ noise or sizes (CSV)
+//!                │                     ◀─ ladder (resolution by bits per pixel)
+//!                ▼
+//!            rate_control (debt, dropped frames) ─▶ Frame
 //! ```
 //!
 //! Differences from RFC 8593:
