@@ -8,8 +8,8 @@
 //! target ─▶ bitrate_adjuster (optional)
 //!                │ requested rate
 //!                ▼
-//!            encoder (reaction lag, minimum and maximum rate) ◀─ noise or sizes (CSV)
-//!                │                     ◀─ ladder (resolution by bits per pixel)
+//!            encoder ◀─ noise or sizes (CSV), ladder (resolution by bits per pixel)
+//!                │     reaction lag, minimum and maximum rate
 //!                ▼
 //!            rate_control (debt, dropped frames) ─▶ Frame
 //! ```
