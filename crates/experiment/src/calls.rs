@@ -187,7 +187,7 @@ impl Call<'_> {
         let sizes = self.frame_sizes(&mut table)?;
         let default = if sizes.is_some() { "csv" } else { "vp8" };
         let codec = table.or("codec", default.to_owned())?.parse::<Codec>();
-        let codec = codec.map_err(|reason| table.fault("codec", reason, ""))?;
+        let codec = codec.map_err(|error| table.fault("codec", error.to_string(), ""))?;
         if (codec == Codec::Csv) != sizes.is_some() {
             let reason = "codec csv and a file of frame sizes go together";
             return Err(table.fault("codec", reason, "write both, or neither"));

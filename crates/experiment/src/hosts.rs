@@ -7,7 +7,7 @@ use net::{
     AccessConfig, Direction, HostConfig, JitterConfig, LineConfig, LossConfig, LteConfig,
     NetworkConfig, QueueConfig, RateConfig, Schedule, Trace, WifiConfig,
 };
-use sim::tcp::Stack;
+use sim::tcp::TcpStack;
 use std::sync::Arc;
 use units::{Bitrate, Duration, Ratio};
 
@@ -19,7 +19,7 @@ pub(super) const MAX_HOSTS: usize = 2_000;
 pub(super) fn read_hosts(
     top: &mut Reader<'_>,
     files: &Files,
-) -> Result<(NetworkConfig, Vec<Stack>), Fault> {
+) -> Result<(NetworkConfig, Vec<TcpStack>), Fault> {
     let core_delay = match top.node("core_delay") {
         Some(node) => read_schedule(node, "core_delay")?,
         None => Schedule::constant(Duration::ZERO),
@@ -57,12 +57,12 @@ fn host(
     node: &Node,
     cells: &Cells,
     files: &Files,
-) -> Result<(HostConfig, Stack), Fault> {
+) -> Result<(HostConfig, TcpStack), Fault> {
     let path = format!("host.{name}");
     check_name(node.location, &path, name)?;
     let mut table = Reader::new(node, &path)?;
     let access = access(&mut table, cells, files)?;
-    let stack = Stack { tsq: table.or("tsq", false)?, gso: table.or("gso", false)? };
+    let stack = TcpStack { tsq: table.or("tsq", false)?, gso: table.or("gso", false)? };
     if stack.tsq && !access.is_limited(Direction::Up) {
         let reason = "small queues without a queue: the way up has no rate";
         return Err(table.fault("tsq", reason, "give 'up' a rate, or leave tsq out"));

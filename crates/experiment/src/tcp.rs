@@ -2,7 +2,10 @@ use super::ends;
 use super::hosts::check_name;
 use document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
 use net::NetworkConfig;
-use sim::tcp::{MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
+use sim::tcp::{
+    MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
+    UnknownCongestionControl,
+};
 use std::collections::BTreeSet;
 use units::{Bytes, Duration};
 
@@ -169,8 +172,12 @@ fn congestion_control(table: &mut Reader<'_>) -> Result<TcpCongestionControl, Fa
     let Some(word) = table.optional::<String>("congestion_control")? else {
         return Ok(Default::default());
     };
-    word.parse().map_err(|reason: String| {
+    word.parse().map_err(|error: UnknownCongestionControl| {
         let names = TcpCongestionControl::ALL.into_iter().map(|(name, _)| name);
-        table.fault("congestion_control", reason, did_you_mean(&word, names, "there are"))
+        table.fault(
+            "congestion_control",
+            error.to_string(),
+            did_you_mean(&word, names, "there are"),
+        )
     })
 }

@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::{MetricError, mean, rates};
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 use units::Time;
 
 /// The share of the level before that counts as recovered, and for how many seconds it must hold.
@@ -29,7 +29,9 @@ pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
 /// infinite if the rate does not come back in the window.
 pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
     let (call, flow) = match input.streams[..] {
-        [call, flow] if flow.kind == Kind::Tcp && call.kind != Kind::Tcp => (call, flow),
+        [call, flow] if flow.kind == StreamKind::Tcp && call.kind != StreamKind::Tcp => {
+            (call, flow)
+        }
         _ => return Err(MetricError("it needs streams = [\"CALL.video\", \"FLOW.tcp\"]".into())),
     };
     let Some(end) = end_of(input, flow) else { return Ok(f64::NAN) };

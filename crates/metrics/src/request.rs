@@ -2,7 +2,7 @@ use super::input::Input;
 use super::{Better, Rule, Unit, find, mean, percentile};
 use document::{Fault, Node, Reader, nearest};
 use sim::Recording;
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 use std::fmt;
 use units::{Ratio, Time};
 
@@ -262,7 +262,7 @@ impl Request {
     }
 
     fn line<'a>(&self, recording: &'a Recording) -> Result<Option<&'a StreamRecord>, MetricError> {
-        self.line.as_deref().map(|name| find_stream(recording, name, Kind::Line)).transpose()
+        self.line.as_deref().map(|name| find_stream(recording, name, StreamKind::Line)).transpose()
     }
 
     fn input<'a>(
@@ -286,7 +286,7 @@ impl Request {
                 |stream: &&StreamRecord| stream.kind.is_flow() && matches(pattern, &stream.name);
             let fitting: Vec<_> = recording.streams.iter().filter(fits).collect();
             if fitting.is_empty() {
-                find_stream(recording, pattern, Kind::Video)?;
+                find_stream(recording, pattern, StreamKind::Video)?;
             }
             let end = Time::ZERO + recording.duration;
             found.extend(fitting.into_iter().filter(|stream| !self.whole || stream.active.1 < end));
@@ -306,10 +306,10 @@ fn unknown(metric: &str) -> String {
 fn find_stream<'a>(
     recording: &'a Recording,
     name: &str,
-    kind: Kind,
+    kind: StreamKind,
 ) -> Result<&'a StreamRecord, MetricError> {
     let fits = |stream: &&StreamRecord| match kind {
-        Kind::Line => stream.kind == Kind::Line,
+        StreamKind::Line => stream.kind == StreamKind::Line,
         _ => stream.kind.is_flow(),
     };
     let mut fitting = recording.streams.iter().filter(fits);

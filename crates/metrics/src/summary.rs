@@ -1,6 +1,6 @@
 use super::{Request, Statistic, Unit, mean};
 use sim::Recording;
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 
 /// What is said of every stream of a run that nobody asked anything else of.
@@ -39,10 +39,10 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
     media
         .map(|stream| {
             let metrics: &[&'static str] = match stream.kind {
-                Kind::Video => &VIDEO,
-                Kind::Audio => &AUDIO,
-                Kind::Tcp => &TCP,
-                Kind::Line | Kind::Stats => &[],
+                StreamKind::Video => &VIDEO,
+                StreamKind::Audio => &AUDIO,
+                StreamKind::Tcp => &TCP,
+                StreamKind::Line | StreamKind::Stats => &[],
             };
             let values = metrics.iter().filter_map(|metric| of(&stream.name, metric)).collect();
             StreamSummary { stream: stream.name.clone(), values }
@@ -102,7 +102,7 @@ fn without_number(name: &str) -> String {
 /// that came out, how long packets waited at the samples, and the share of packets dropped.
 #[must_use]
 pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
-    let lines = recording.streams.iter().filter(|stream| stream.kind == Kind::Line);
+    let lines = recording.streams.iter().filter(|stream| stream.kind == StreamKind::Line);
     lines.filter_map(|line| of_line(line, recording)).collect()
 }
 

@@ -1,10 +1,10 @@
 use super::MetricError;
 use super::input::Input;
-use sim::recording::Kind;
+use sim::recording::StreamKind;
 
 /// Refuses streams that are not TCP.
 fn only_tcp(input: &Input<'_>) -> Result<(), MetricError> {
-    match input.streams.iter().find(|stream| stream.kind != Kind::Tcp) {
+    match input.streams.iter().find(|stream| stream.kind != StreamKind::Tcp) {
         Some(other) => Err(MetricError(format!("{} is not a TCP flow", other.name))),
         None => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use sim::Recording;
-use sim::recording::{Column, Kind, Points, StreamRecord};
+use sim::recording::{Column, Points, StreamKind, StreamRecord};
 use units::{Duration, Time};
 
 fn secs(seconds: u64) -> Time {
@@ -17,7 +17,7 @@ fn video(
     let point = |(index, value): (usize, &f64)| (secs(index as u64 + 1), *value);
     StreamRecord {
         name: name.to_owned(),
-        kind: Kind::Video,
+        kind: StreamKind::Video,
         active: (Time::ZERO, secs(columns.first().map_or(4, |(_, values)| values.len()) as u64)),
         columns: columns
             .iter()
@@ -41,7 +41,7 @@ fn recording(streams: Vec<StreamRecord>) -> Recording {
 }
 
 fn line(name: &str, columns: &[(&'static str, &[f64])]) -> StreamRecord {
-    StreamRecord { kind: Kind::Line, ..video(name, columns, &[]) }
+    StreamRecord { kind: StreamKind::Line, ..video(name, columns, &[]) }
 }
 
 fn compute(metric: &str, recording: &Recording, window: Option<(u64, u64)>) -> f64 {
@@ -148,7 +148,8 @@ fn queuing_delay_is_above_the_least_round_trip_of_the_whole_run() {
 
 #[test]
 fn a_voice_has_delays_as_a_video_has() {
-    let audio = |name: &str, points| StreamRecord { kind: Kind::Audio, ..video(name, &[], points) };
+    let audio =
+        |name: &str, points| StreamRecord { kind: StreamKind::Audio, ..video(name, &[], points) };
     let run = recording(vec![
         video("m.video", &[], &[("frameDelay", &[0.1, 0.2, 0.3, 0.4])]),
         audio("m.audio", &[("frameDelay", &[0.01, 0.02, 0.06, 0.03])]),
@@ -382,7 +383,7 @@ fn many_streams_that_differ_in_a_number_are_shown_as_one() {
 #[test]
 fn tcp_flows_by_hand() {
     let flow = |name: &str, sent: &[f64], again: &[f64], received: &[f64]| StreamRecord {
-        kind: Kind::Tcp,
+        kind: StreamKind::Tcp,
         ..video(
             name,
             &[
@@ -446,7 +447,7 @@ fn disturbed(back: usize) -> Recording {
         })
         .collect();
     let flow = StreamRecord {
-        kind: Kind::Tcp,
+        kind: StreamKind::Tcp,
         active: (secs(10), secs(40)),
         ..video("up.tcp", &[("bytesReceived", &[0.0; 40])], &[])
     };
@@ -514,7 +515,7 @@ fn compute_of(metric: &str, run: &Recording) -> f64 {
 #[test]
 fn statistics_objects_are_no_streams_of_metrics() {
     let object = StreamRecord {
-        kind: Kind::Stats,
+        kind: StreamKind::Stats,
         ..video("x.video", &[("bytesReceived", &[1.0, 2.0])], &[])
     };
     let run = recording(vec![object, video("y.video", &[], &[])]);

@@ -1,5 +1,5 @@
-//! Whole runs of 300 simulated seconds: one call over 2 Mbit/s, one TCP flow over 10 Mbit/s. And 30
-//! s of many users.
+//! Whole runs of 300 simulated seconds: one call over 2 Mbit/s, and one TCP flow over 10 Mbit/s.
+//! Also 30 s with many users.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use sim::tcp::TcpCongestionControl;

@@ -1,12 +1,12 @@
-//! The two ends of a direction of a call, and what they are made from.
+//! The two ends of one direction of a call, and the plan that they are built from.
 
 use crate::media::{Forwarder, MediaReceiver, MediaSender, Room, Sources};
 use crate::scenario::{CallConfig, Sfu, VideoConfig};
-use crate::sending::Sending;
+use crate::sending::SendingEnd;
 use crate::simulation::RunError;
 use units::Seed;
 
-/// What the ends are made from.
+/// Everything that is needed to build the ends when the call starts.
 pub(crate) struct Plan {
     pub(crate) sources: Sources,
     pub(crate) call: CallConfig,
@@ -14,30 +14,30 @@ pub(crate) struct Plan {
     pub(crate) seed: Seed,
 }
 
-/// The ends while the call takes place.
+/// The ends of a direction while the call is active.
 pub(crate) struct Ends {
-    pub(crate) sender: Sending,
+    pub(crate) sender: SendingEnd,
     pub(crate) receiver: MediaReceiver,
 }
 
 impl Plan {
-    /// The controllers of its video.
+    /// Builds the controllers of the call's video; `None` for a call without video.
     ///
     /// # Errors
-    /// When there are none of this name or with these settings.
+    /// [`RunError::Controller`] if no controller has this name or its settings are wrong.
     pub(crate) fn controllers(&self) -> Result<Option<cc::Controllers>, RunError> {
         let build = |video: &VideoConfig| {
             cc::build(&video.controller)
-                .map_err(|error| RunError(format!("call '{}': {error}", self.call.name)))
+                .map_err(|error| RunError::Controller { call: self.call.name.clone(), error })
         };
         self.call.video.as_ref().map(build).transpose()
     }
 
-    /// Makes the ends.
+    /// Builds the ends.
     ///
     /// # Errors
     /// As for [`Self::controllers`].
-    pub(crate) fn carry_out(&self) -> Result<Ends, RunError> {
+    pub(crate) fn build_ends(&self) -> Result<Ends, RunError> {
         let Self { sources, call, name, seed } = self;
         let (mut sending, mut receiving) = (None, (None, false));
         if let (Some(video), Some(controllers)) = (&call.video, self.controllers()?) {
@@ -48,9 +48,9 @@ impl Plan {
             receiving.0 = Some(Box::new(Room::new(bitrate)));
         }
         let sender = if let Some(Sfu::Forward { .. }) = call.sfu {
-            Sending::Unit(Box::new(Forwarder::new(*sources, call, *seed, name)))
+            SendingEnd::Sfu(Box::new(Forwarder::new(*sources, call, *seed, name)))
         } else {
-            Sending::Party(Box::new(MediaSender::new(*sources, call, sending, *seed, name)))
+            SendingEnd::Endpoint(Box::new(MediaSender::new(*sources, call, sending, *seed, name)))
         };
         Ok(Ends { sender, receiver: MediaReceiver::new(*sources, call, receiving, *seed, name) })
     }

@@ -1,4 +1,4 @@
-//! What is under way: the network carries handles, the contents wait here.
+//! Payloads of packets under way. The network carries only handles; the payloads are stored here.
 
 use crate::payload::{Rtcp, Rtp};
 use crate::tcp::Segment;
@@ -26,14 +26,14 @@ impl End {
     }
 }
 
-/// A payload and whom it is for.
+/// A payload with its session and destination.
 pub(crate) struct Envelope {
     pub(crate) session: usize,
     pub(crate) to: End,
     pub(crate) payload: Payload,
 }
 
-/// A slab: handles are places, reused when free.
+/// A slab of envelopes: a handle is an index, which is reused once it is free.
 #[derive(Default)]
 pub(crate) struct Envelopes {
     slots: Vec<Option<Envelope>>,
@@ -42,13 +42,13 @@ pub(crate) struct Envelopes {
 
 impl Envelopes {
     pub(crate) fn insert(&mut self, envelope: Envelope) -> u64 {
-        let place = self.free.pop().unwrap_or(self.slots.len());
-        if place == self.slots.len() {
+        let index = self.free.pop().unwrap_or(self.slots.len());
+        if index == self.slots.len() {
             self.slots.push(Some(envelope));
         } else {
-            self.slots[place] = Some(envelope);
+            self.slots[index] = Some(envelope);
         }
-        place as u64
+        index as u64
     }
 
     pub(crate) fn get(&self, handle: u64) -> Option<&Envelope> {

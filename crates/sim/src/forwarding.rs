@@ -1,47 +1,42 @@
-//! Who passes on what whom sends: the streams that go through a forwarding unit, by the places of
-//! the sessions.
+//! The routes of streams through forwarding units, as session indices.
 
 use crate::scenario::{CallConfig, Scenario, Sfu};
 use crate::simulation::RunError;
 
-/// The way of the streams through forwarding units.
+/// The routes of streams through forwarding units.
 pub(crate) struct Forwarding {
-    /// Of a stream that is published to a unit: the sessions that pass it on.
+    /// For each session: the sessions that forward the stream that this session publishes to a
+    /// unit.
     pub(crate) onward: Vec<Vec<usize>>,
-    /// Of a session that passes a stream on: where that is published.
+    /// For each session: the session whose published stream it forwards.
     pub(crate) source: Vec<Option<usize>>,
 }
 
 impl Forwarding {
-    /// Of a scenario with so many sessions, the legs of its calls first.
+    /// The routes of a scenario with `count` sessions, of which the legs of the calls come first.
     pub(crate) fn new(scenario: &Scenario, count: usize) -> Result<Self, RunError> {
         let mut forwarding = Self { onward: vec![Vec::new(); count], source: vec![None; count] };
         let legs = scenario.calls.iter().scan(0, |next, call| {
-            let place = *next;
+            let index = *next;
             *next += if call.two_way { 2 } else { 1 };
-            Some(place)
+            Some(index)
         });
-        let places: Vec<usize> = legs.collect();
-        for (call, &place) in scenario.calls.iter().zip(&places) {
+        let indices: Vec<usize> = legs.collect();
+        for (call, &index) in scenario.calls.iter().zip(&indices) {
             if call.sfu.is_some() && call.two_way {
-                return Err(RunError(format!(
-                    "call '{}': through a forwarding unit it goes one way",
-                    call.name
-                )));
+                return Err(RunError::TwoWaySfu { call: call.name.clone() });
             }
             let Some(Sfu::Forward { call: wanted }) = &call.sfu else { continue };
             let published = |other: &CallConfig| {
                 other.name == *wanted && matches!(other.sfu, Some(Sfu::Publish { .. }))
             };
-            let source = scenario.calls.iter().position(published).map(|index| places[index]);
-            let source = source.ok_or_else(|| {
-                RunError(format!(
-                    "call '{}': no call '{wanted}' is published to a forwarding unit",
-                    call.name
-                ))
+            let source = scenario.calls.iter().position(published).map(|call| indices[call]);
+            let source = source.ok_or_else(|| RunError::NotPublished {
+                call: call.name.clone(),
+                wanted: wanted.clone(),
             })?;
-            forwarding.onward[source].push(place);
-            forwarding.source[place] = Some(source);
+            forwarding.onward[source].push(index);
+            forwarding.source[index] = Some(source);
         }
         Ok(forwarding)
     }

@@ -1,10 +1,10 @@
-//! One direction of a call in the simulation: its two ends, their samples, and its addresses.
+//! One direction of a call in the simulation: its two ends, samples and addresses.
 
 use crate::ends::{Ends, Plan};
 use crate::envelopes::End;
-use crate::media::{Ending, Outbox, Sources};
+use crate::media::{EndReason, Outbox, Sources};
 use crate::payload::{Rtcp, Rtp};
-use crate::recording::{Event, Kind, Points, StreamRecord};
+use crate::recording::{Event, Points, StreamKind, StreamRecord};
 use crate::relay::Relay;
 use crate::sampler::Sampler;
 use crate::scenario::{CallConfig, Marks};
@@ -12,12 +12,12 @@ use crate::simulation::RunError;
 use net::{Flow, HostId, Protocol};
 use units::{Duration, Seed, Time};
 
-/// RTP and RTCP of a leg share a port (RFC 5761), each leg its own.
+/// First port. RTP and RTCP of a leg share a port (RFC 5761); each leg has its own.
 const FIRST_PORT: u16 = 5004;
 
 /// One direction of a call.
 pub(crate) struct Leg {
-    state: State,
+    state: LegState,
     pub(crate) active: (Time, Time),
     pub(crate) dscp: Marks,
     hosts: (HostId, HostId),
@@ -26,60 +26,62 @@ pub(crate) struct Leg {
     ideal_feedback: bool,
     video: Option<Sampler>,
     audio: Option<Sampler>,
-    sampled: Time,
+    last_sample: Time,
 }
 
-/// The ends are there only while the call is: a run may have many that come and go.
-enum State {
-    Ahead(Box<Plan>),
-    On(Box<Ends>),
-    Over { video: Vec<Points>, audio: Vec<Points>, events: Vec<Event> },
+/// The life of a leg. The ends exist only while the call is active, because a run may have many
+/// short calls.
+enum LegState {
+    Scheduled(Box<Plan>),
+    Active(Box<Ends>),
+    Ended { video: Vec<Points>, audio: Vec<Points>, events: Vec<Event> },
 }
 
 impl Leg {
     /// # Errors
-    /// When its controller cannot be built.
+    /// [`RunError::Controller`] if its controller cannot be built.
     pub(crate) fn new(
         index: usize,
         call: &CallConfig,
-        back: bool,
+        reverse: bool,
         end: Time,
         seed: Seed,
     ) -> Result<Self, RunError> {
-        let suffix = if back { ".back" } else { "" };
+        let suffix = if reverse { ".back" } else { "" };
         let name = format!("{}{suffix}", call.name);
         let active = (call.start, call.stop.min(end));
-        let plan = Plan { sources: Sources::of_place(index), call: call.clone(), name, seed };
+        let plan = Plan { sources: Sources::of_session(index), call: call.clone(), name, seed };
         plan.controllers()?;
-        let sampler = |kind: Kind| {
+        let sampler = |kind: StreamKind| {
             Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active)
         };
         Ok(Self {
-            state: State::Ahead(Box::new(plan)),
+            state: LegState::Scheduled(Box::new(plan)),
             active,
             dscp: call.dscp,
-            hosts: if back { (call.to, call.from) } else { (call.from, call.to) },
+            hosts: if reverse { (call.to, call.from) } else { (call.from, call.to) },
             port: FIRST_PORT.wrapping_add(u16::try_from(2 * index).unwrap_or(u16::MAX)),
             relay: call.relay.map(|host| Relay { host, client: call.from }),
             ideal_feedback: call.video.as_ref().is_some_and(|video| video.ideal_feedback),
-            video: call.video.is_some().then(|| sampler(Kind::Video)),
-            audio: call.audio.is_some().then(|| sampler(Kind::Audio)),
-            sampled: call.start,
+            video: call.video.is_some().then(|| sampler(StreamKind::Video)),
+            audio: call.audio.is_some().then(|| sampler(StreamKind::Audio)),
+            last_sample: call.start,
         })
     }
 
-    /// The 5-tuple of packets to the given end, as they leave the other.
+    /// The 5-tuple of packets to `to` when they leave the other end.
     pub(crate) fn flow(&self, to: End) -> Flow {
         let direct = self.direct(to);
         self.relay.map_or(direct, |relay| relay.path(direct)[0])
     }
 
-    /// Whether RTCP to this end arrives at once, beside the network.
-    pub(crate) fn is_told_at_once(&self, end: End) -> bool {
+    /// Whether RTCP to `end` arrives at once, without crossing the network.
+    pub(crate) fn has_ideal_feedback(&self, end: End) -> bool {
         self.ideal_feedback && end == End::Sender
     }
 
-    /// How the relay, if this packet is there, sends it on to the given end.
+    /// The 5-tuple with which the relay sends on a packet to `to`; `None` if the packet is not at
+    /// the relay.
     pub(crate) fn onward(&self, to: End, arrived: Flow) -> Option<Flow> {
         let [to_relay, onward] = self.relay?.path(self.direct(to));
         (arrived == to_relay).then_some(onward)
@@ -94,28 +96,28 @@ impl Leg {
         Flow { src, dst, src_port: self.port, dst_port: self.port, protocol: Protocol::Udp }
     }
 
-    /// The ends from when the call begins until it is over.
+    /// The ends, built when the call starts; `None` before and after the call.
     #[inline]
     fn ends(&mut self, now: Time) -> Option<&mut Ends> {
-        if let State::Ahead(plan) = &self.state
+        if let LegState::Scheduled(plan) = &self.state
             && now >= self.active.0
         {
-            // That the controller can be built was seen when the leg was made.
-            self.state = State::On(Box::new(plan.carry_out().ok()?));
+            // `new` has checked that the controller can be built.
+            self.state = LegState::Active(Box::new(plan.build_ends().ok()?));
         }
         match &mut self.state {
-            State::On(ends) => Some(ends),
-            State::Ahead(_) | State::Over { .. } => None,
+            LegState::Active(ends) => Some(ends),
+            LegState::Scheduled(_) | LegState::Ended { .. } => None,
         }
     }
 
-    /// When an end next wants to be woken; never outside the call.
+    /// When `end` next needs a call of `wake`; never outside the call.
     pub(crate) fn next_wake(&self, end: End) -> Time {
         let wake = match (&self.state, end) {
-            (State::Ahead(_), _) => Some(self.active.0),
-            (State::On(ends), End::Sender) => ends.sender.next_wake(),
-            (State::On(ends), End::Receiver) => ends.receiver.next_wake(),
-            (State::Over { .. }, _) => None,
+            (LegState::Scheduled(_), _) => Some(self.active.0),
+            (LegState::Active(ends), End::Sender) => ends.sender.next_wake(),
+            (LegState::Active(ends), End::Receiver) => ends.receiver.next_wake(),
+            (LegState::Ended { .. }, _) => None,
         };
         match wake {
             Some(at) if at < self.active.1 => at.max(self.active.0),
@@ -123,9 +125,9 @@ impl Leg {
         }
     }
 
-    /// Lets an end do what is due.
+    /// Lets `end` handle what is due.
     pub(crate) fn wake(&mut self, end: End, now: Time, out: &mut impl Outbox) {
-        // Both are woken for the call's beginning, whether or not they have anything to do then.
+        // Both ends are woken at the start of the call, even if nothing is due for one of them.
         let begins = now == self.active.0;
         let Some(Ends { sender, receiver }) = self.ends(now) else { return };
         let is_due = |wake: Option<Time>| wake.is_some_and(|at| at <= now);
@@ -152,7 +154,7 @@ impl Leg {
         }
     }
 
-    /// Passes on what the leg at the place `from` received.
+    /// Forwards a packet that session `from` received.
     pub(crate) fn forward(&mut self, now: Time, packet: &Rtp, from: usize, out: &mut impl Outbox) {
         if (self.active.0..self.active.1).contains(&now)
             && let Some(ends) = self.ends(now)
@@ -161,16 +163,15 @@ impl Leg {
         }
     }
 
-    /// Whether a receiver of what is forwarded has asked for a key frame since this was called
-    /// last.
+    /// Whether the receiver of the forwarded stream has requested a key frame since the last call.
     pub(crate) fn take_key_frame_request(&mut self) -> bool {
         match &mut self.state {
-            State::On(ends) => ends.sender.take_key_frame_request(),
-            State::Ahead(_) | State::Over { .. } => false,
+            LegState::Active(ends) => ends.sender.take_key_frame_request(),
+            LegState::Scheduled(_) | LegState::Ended { .. } => false,
         }
     }
 
-    /// Asks the publisher for a key frame.
+    /// Requests a key frame from the publisher.
     pub(crate) fn relay_key_frame_request(&mut self, now: Time, out: &mut impl Outbox) {
         if let Some(ends) = self.ends(now) {
             ends.receiver.relay_key_frame_request(now, out);
@@ -178,11 +179,11 @@ impl Leg {
     }
 
     pub(crate) fn sample(&mut self, now: Time) {
-        let since_last = now.saturating_since(self.sampled).max(Duration::from_nanos(1));
-        self.sampled = now.max(self.active.0);
+        let since_last = now.saturating_since(self.last_sample).max(Duration::from_nanos(1));
+        self.last_sample = now.max(self.active.0);
         let Self { state, video, audio, .. } = self;
         let samplers = [video.as_mut(), audio.as_mut()];
-        let State::On(ends) = state else {
+        let LegState::Active(ends) = state else {
             samplers.into_iter().flatten().for_each(|sampler| sampler.skip(now));
             return;
         };
@@ -205,7 +206,7 @@ impl Leg {
         }
     }
 
-    /// Keeps of the ends what is to be recorded.
+    /// Ends the leg: keeps only what is to be recorded.
     fn end(&mut self) {
         let active = self.active;
         let Some(ends) = self.ends(active.0) else { return };
@@ -219,45 +220,46 @@ impl Leg {
             name: "frameDelay",
             values: std::mem::take(&mut ends.receiver.audio_delays),
         }];
-        let events = self.happened();
-        self.state = State::Over { video, audio, events };
+        let events = self.call_events();
+        self.state = LegState::Ended { video, audio, events };
     }
 
-    /// What happened, once.
+    /// Ends the leg and takes its events.
     pub(crate) fn events(&mut self) -> Vec<Event> {
         self.end();
         match &mut self.state {
-            State::Over { events, .. } => std::mem::take(events),
-            State::Ahead(_) | State::On(_) => Vec::new(),
+            LegState::Ended { events, .. } => std::mem::take(events),
+            LegState::Scheduled(_) | LegState::Active(_) => Vec::new(),
         }
     }
 
-    /// What happened to its video: freezes at their ends, in seconds, and requests for key frames.
-    fn happened(&self) -> Vec<Event> {
-        let State::On(ends) = &self.state else { return Vec::new() };
-        // Of a call without video the end alone is told, as of its audio.
+    /// The events of the call: freezes when they end (value: seconds), requests for key frames, and
+    /// why an end ended the call.
+    fn call_events(&self) -> Vec<Event> {
+        let LegState::Active(ends) = &self.state else { return Vec::new() };
+        // A call without video reports only the reason of its end, as events of its audio.
         let Some(stream) = self.video.as_ref().or(self.audio.as_ref()) else { return Vec::new() };
         let event = |at, what, value| Event { at, stream: stream.name().to_owned(), what, value };
         let (freezes, requests) =
             (ends.receiver.freezes().iter(), ends.receiver.key_requests.iter());
         let freezes = freezes.map(|&(at, length)| event(at, "freeze", length.as_secs_f64()));
-        let endings = [ends.sender.ended(), ends.receiver.ended()].into_iter().flatten();
-        let endings = endings.filter_map(|(at, ending)| match ending {
-            Ending::CircuitBreaker(breaker) => {
+        let reasons = [ends.sender.ended(), ends.receiver.ended()].into_iter().flatten();
+        let reasons = reasons.filter_map(|(at, reason)| match reason {
+            EndReason::CircuitBreaker(breaker) => {
                 Some(event(at, "circuitBreaker", breaker as u8 as f64))
             }
-            Ending::MediaTimeout(time) => Some(event(at, "mediaTimeout", time.as_secs_f64())),
-            Ending::Left => None,
+            EndReason::MediaTimeout(time) => Some(event(at, "mediaTimeout", time.as_secs_f64())),
+            EndReason::Left => None,
         });
         freezes
             .chain(requests.map(|&at| event(at, "keyFrameRequest", 1.0)))
-            .chain(endings)
+            .chain(reasons)
             .collect()
     }
 
-    /// Hangs up where the other direction of its call did: its sender is where the other's receiver
-    /// is.
-    pub(crate) fn follow(&mut self, now: Time, other: &Self) {
+    /// Ends this direction where `other`, the reverse direction of the same call, has ended. The
+    /// sender of one is the receiver of the other.
+    pub(crate) fn end_with(&mut self, now: Time, other: &Self) {
         let [sender, receiver] = other.ended();
         let Some(ends) = self.ends(now) else { return };
         if receiver {
@@ -268,25 +270,27 @@ impl Leg {
         }
     }
 
-    /// Whether an end has given the call up.
+    /// Whether an end has ended the call.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended().contains(&true)
     }
 
-    /// Whether the sender and the receiver have given the call up.
+    /// Whether the sender and the receiver have ended the call.
     fn ended(&self) -> [bool; 2] {
         match &self.state {
-            State::On(ends) => [ends.sender.ended().is_some(), ends.receiver.ended().is_some()],
-            State::Ahead(_) | State::Over { .. } => [false; 2],
+            LegState::Active(ends) => {
+                [ends.sender.ended().is_some(), ends.receiver.ended().is_some()]
+            }
+            LegState::Scheduled(_) | LegState::Ended { .. } => [false; 2],
         }
     }
 
-    /// The leg's records.
+    /// Ends the leg and returns its records.
     pub(crate) fn finish(mut self) -> impl Iterator<Item = StreamRecord> {
         self.end();
         let (video_points, audio_points) = match self.state {
-            State::Over { video, audio, .. } => (video, audio),
-            State::Ahead(_) | State::On(_) => (Vec::new(), Vec::new()),
+            LegState::Ended { video, audio, .. } => (video, audio),
+            LegState::Scheduled(_) | LegState::Active(_) => (Vec::new(), Vec::new()),
         };
         let video = self.video.map(|sampler| sampler.finish(video_points));
         let audio = self.audio.map(|sampler| sampler.finish(audio_points));

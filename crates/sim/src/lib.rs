@@ -1,8 +1,8 @@
-//! Who sends, in virtual time: media senders and receivers with their codecs, pacers and RTCP, over
-//! the network of `net`, steered by the controllers of `cc`. Deterministic: the same [`Scenario`]
-//! gives the same [`Recording`], byte for byte, on every machine.
+//! The simulator: media senders and receivers with codecs, pacers and RTCP, and TCP flows, in
+//! virtual time over the network of `net`, controlled by the controllers of `cc`. Deterministic:
+//! the same [`Scenario`] gives the same [`Recording`], byte for byte, on every machine.
 //!
-//! [`run`] takes a scenario and returns its records. One simulation is one thread.
+//! [`run`] takes a scenario and returns its records. One simulation runs on one thread.
 
 pub mod codec;
 pub mod payload;

@@ -1,6 +1,5 @@
-//! What packets carry: RTP media and compound RTCP, as plain structs. Their wire form is made by
-//! the laboratory's export only when somebody looks (a capture); their sizes are those of
-//! [`crate::wire`].
+//! Packet payloads: RTP media and compound RTCP, as plain structs. They are encoded as bytes only
+//! for a capture, by the laboratory's export. Their sizes are computed by [`crate::wire`].
 
 use cc::BandwidthState;
 use units::{Bitrate, Bytes, Duration, Time};
@@ -13,68 +12,68 @@ pub struct Rtp {
     pub ssrc: u32,
     /// Payload type.
     pub payload_type: u8,
-    /// Sequence number, unwrapped; 16 bits of it go on the wire.
+    /// Sequence number, unwrapped; its lower 16 bits go on the wire.
     pub sequence: u64,
     /// RTP timestamp, unwrapped: 90 kHz for video, 48 kHz for Opus, 8 kHz for AMR.
     pub rtp_timestamp: u64,
-    /// Last packet of a frame of video, or the first of a talk-spurt (RFC 3551 § 4.1).
+    /// Set on the last packet of a video frame and on the first of a talk-spurt (RFC 3551 § 4.1).
     pub marker: bool,
     /// Payload bytes, without header and extensions.
     pub payload: Bytes,
     /// Transport-wide sequence number, unwrapped, if the packet is under congestion control.
     pub transport_sequence: Option<u64>,
-    /// When it left the pacer (abs-send-time).
+    /// When the packet left the pacer (abs-send-time).
     pub sent: Time,
-    /// A retransmission (RFC 4588): the original's sequence number, carried in two bytes before the
-    /// payload.
+    /// In a retransmission (RFC 4588): the original's sequence number, carried in two bytes before
+    /// the payload.
     pub retransmission_of: Option<u64>,
-    /// The probe cluster it belongs to; not on the wire.
+    /// The probe cluster of the packet; not on the wire.
     pub probe: Option<u32>,
     /// Padding only (RFC 3550 § 5.1, P bit), as a probe cluster without media sends.
     pub padding: bool,
-    /// Parity over other packets (RFC 5109 § 7.3): which.
+    /// In a parity packet (RFC 5109 § 7.3): the packets that it protects.
     pub fec: Option<FecGroup>,
-    /// Which frame it is a part of; not on the wire (a real receiver reads the payload descriptor).
-    /// A packet of audio is a whole frame: only the time of its capture counts, and its `count`
-    /// is 0.
+    /// The frame that the packet is a part of; not on the wire (a real receiver reads the payload
+    /// descriptor). An audio packet is a whole frame: only its capture time is used, and its
+    /// `count` is 0.
     pub frame: FramePart,
 }
 
-/// The packets that a parity packet protects: first, first + step, …, the base and the mask of RFC
-/// 5109 §§ 7.3 and 7.4.
+/// The packets that a parity packet protects: first, first + step, … (the base and the mask of RFC
+/// 5109 §§ 7.3 and 7.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FecGroup {
-    /// The first one's sequence number, unwrapped.
+    /// The sequence number of the first packet, unwrapped.
     pub first: u64,
-    /// From one to the next, at least 1.
+    /// The distance between consecutive packets, at least 1.
     pub step: u16,
-    /// How many there are, at least 1.
+    /// The number of packets, at least 1.
     pub count: u16,
 }
 
 impl FecGroup {
-    /// Their sequence numbers.
+    /// The sequence numbers of the protected packets.
     pub fn sequences(self) -> impl Iterator<Item = u64> {
-        (0..u64::from(self.count)).map(move |place| self.first + place * u64::from(self.step))
+        (0..u64::from(self.count)).map(move |index| self.first + index * u64::from(self.step))
     }
 
-    /// How long the mask must be: from the first to the last.
+    /// The length of the mask, from the first packet to the last.
     #[must_use]
     pub fn span(self) -> u64 {
         u64::from(self.count.max(1) - 1) * u64::from(self.step) + 1
     }
 }
 
-/// What the payload descriptor tells of a packet's place (RFC 7741 § 4.2 for VP8).
+/// The position of a packet in its frame, as in the payload descriptor (RFC 7741 § 4.2 for VP8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FramePart {
     /// The frame's number, from 0.
     pub frame: u64,
-    /// The packet's place in the frame, from 0.
+    /// The packet's index in the frame, from 0.
     pub index: u16,
-    /// How many packets the frame has.
+    /// The number of packets in the frame.
     pub count: u16,
-    /// A key frame.
+    /// Whether the frame is a key frame.
     pub key: bool,
     /// The picture's width in pixels.
     pub width: u16,
@@ -87,7 +86,7 @@ pub struct FramePart {
 /// A sender report's time stamps and counts (RFC 3550 § 6.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderReport {
-    /// When it was sent, sender's clock (the NTP time stamp).
+    /// When the report was sent, on the sender's clock (the NTP time stamp).
     pub sent: Time,
     /// RTP timestamp of that instant.
     pub rtp_timestamp: u64,
@@ -100,19 +99,19 @@ pub struct SenderReport {
 /// A report block (RFC 3550 § 6.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportBlock {
-    /// Whose packets it reports on.
+    /// The source that the block reports on.
     pub ssrc: u32,
-    /// Share lost since the last report, in 256ths.
+    /// Fraction lost since the last report, in 256ths.
     pub fraction_lost: u8,
-    /// Lost so far; may be negative when duplicates came.
+    /// Packets lost since the start; negative if there were duplicates.
     pub cumulative_lost: i64,
     /// Highest sequence number received, unwrapped.
     pub highest_sequence: u64,
     /// Interarrival jitter in RTP timestamp units.
     pub jitter: u64,
-    /// The last sender report's NTP time stamp, if any came.
+    /// The NTP time stamp of the last sender report, if one arrived.
     pub last_sender_report: Option<Time>,
-    /// How long ago that report came.
+    /// The time since that report arrived.
     pub delay_since_last: Duration,
     /// Packets expected since the last block; not on the wire (a sender derives it from
     /// highest_sequence).
@@ -127,14 +126,14 @@ pub struct TransportFeedback {
     pub base_sequence: u64,
     /// Counts feedback packets.
     pub count: u8,
-    /// Arrival of base, base + 1, …, receiver's clock; `None`: not received.
+    /// Arrival times of base, base + 1, … on the receiver's clock; `None` if not received.
     pub arrivals: Vec<Option<Time>>,
 }
 
-/// A compound RTCP packet: the parts that are present, in the order in which they go on the wire.
+/// A compound RTCP packet: the parts that are present, in their order on the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rtcp {
-    /// Who sends it.
+    /// The source of the packet's sender.
     pub ssrc: u32,
     /// Sender report.
     pub sender_report: Option<SenderReport>,
@@ -142,7 +141,7 @@ pub struct Rtcp {
     pub report: Option<ReportBlock>,
     /// Receiver reference time (RFC 3611 § 4.4).
     pub reference_time: Option<Time>,
-    /// DLRR (RFC 3611 § 4.5): the last reference time received and how long ago.
+    /// DLRR (RFC 3611 § 4.5): the last reference time received, and the time since its arrival.
     pub dlrr: Option<(Time, Duration)>,
     /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03).
     pub remb: Option<Bitrate>,
@@ -151,11 +150,11 @@ pub struct Rtcp {
     /// The media source that feedback (REMB, bandwidth state, NACK, PLI, transport feedback) is
     /// about.
     pub media_ssrc: u32,
-    /// Generic NACK (RFC 4585 § 6.2.1): sequence numbers asked for, ascending, unwrapped.
+    /// Generic NACK (RFC 4585 § 6.2.1): the requested sequence numbers, ascending, unwrapped.
     pub nack: Vec<u64>,
     /// Picture loss indication (RFC 4585 § 6.3.1).
     pub pli: bool,
-    /// Transport-wide feedback; its arrivals are empty when it is absent.
+    /// Transport-wide feedback; `arrivals` is empty if there is none.
     pub transport: TransportFeedback,
     /// The sender of this packet leaves the call (BYE, RFC 3550 § 6.6).
     pub bye: bool,

@@ -1,13 +1,13 @@
-//! A media relay on a call's path (TURN, RFC 8656): the caller's packets go to it over a channel,
-//! and from its relayed transport address to the callee; the callee's go the same way back. It
-//! keeps DSCP and ECN as they are (RFC 8656 § 14).
+//! A media relay on a call's path (TURN, RFC 8656). The caller's packets go to the relay over a
+//! channel, and from its relayed transport address to the callee; the callee's packets take the
+//! same path back. The relay preserves DSCP and ECN (RFC 8656 § 14).
 
 use net::{Flow, HostId};
 use units::Bytes;
 
-/// Where a relay listens for its clients over UDP (RFC 8656 § 5).
+/// The UDP port on which a relay serves clients (RFC 8656 § 5).
 pub const TURN_PORT: u16 = 3478;
-/// The header of a ChannelData message (RFC 8656 § 12.4); over UDP it is not padded (§ 12.5).
+/// The header of a ChannelData message (RFC 8656 § 12.4); it is not padded over UDP (§ 12.5).
 pub const CHANNEL_DATA_HEADER: Bytes = Bytes::new(4);
 /// The first port of relayed transport addresses: the dynamic range (RFC 8656 § 7.2, RFC 6335 § 6).
 const FIRST_RELAYED_PORT: u16 = 0xc000;
@@ -15,15 +15,15 @@ const FIRST_RELAYED_PORT: u16 = 0xc000;
 /// The relay of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relay {
-    /// Where it is.
+    /// The host of the relay.
     pub(crate) host: HostId,
-    /// Whose allocation it is: the caller.
+    /// The host that owns the allocation: the caller.
     pub(crate) client: HostId,
 }
 
 impl Relay {
-    /// The two parts of the path of packets that would directly have this 5-tuple: to the relay,
-    /// and on from it.
+    /// The two parts of the path of packets that would have the 5-tuple `direct` without a relay:
+    /// to the relay, and from it.
     pub(crate) fn path(self, direct: Flow) -> [Flow; 2] {
         let relayed = FIRST_RELAYED_PORT | direct.src_port;
         let (near, far) =
@@ -33,8 +33,8 @@ impl Relay {
     }
 }
 
-/// What a call's packets of this 5-tuple have beside UDP and RTP: the channel's header between
-/// client and relay.
+/// The overhead of a call's packets with this 5-tuple in addition to UDP and RTP: the channel
+/// header between client and relay.
 #[must_use]
 pub fn framing(flow: Flow) -> Bytes {
     if flow.src_port == TURN_PORT || flow.dst_port == TURN_PORT {
@@ -50,7 +50,7 @@ mod tests {
     use net::Protocol;
 
     #[test]
-    fn a_channel_leads_to_the_client_and_bare_packets_to_its_peer() {
+    fn channel_data_is_used_between_client_and_relay_only() {
         let (caller, callee, host) = (HostId(0), HostId(1), HostId(2));
         let relay = Relay { host, client: caller };
         let flow =

@@ -1,27 +1,26 @@
-//! Collects samples into columns, without looking names up: a stream shows the same names in the
-//! same order.
+//! Collects samples into columns without looking up names, because a stream shows the same names in
+//! the same order each time.
 
-use crate::recording::{Column, Kind, Points, StreamRecord};
+use crate::recording::{Column, Points, StreamKind, StreamRecord};
 use units::Time;
 
-/// The samples of one stream while the run goes on.
+/// The samples of one stream during the run.
 pub struct Sampler {
     name: String,
-    kind: Kind,
+    kind: StreamKind,
     active: (Time, Time),
-    /// What was sampled while the stream was active; the rest is added at the end.
+    /// Samples of the stream's active time; `finish` adds the rest.
     columns: Vec<Column>,
-    /// How many samples there were before the stream began, while it was active, and since it
-    /// ended.
+    /// The number of samples before, during and after the stream's active time.
     before: usize,
     taken: usize,
     after: usize,
 }
 
 impl Sampler {
-    /// Of a stream of this name and kind, which is active from and until these times.
+    /// A sampler for a stream that is active in `active`, from start to end.
     #[must_use]
-    pub fn new(name: String, kind: Kind, active: (Time, Time)) -> Self {
+    pub fn new(name: String, kind: StreamKind, active: (Time, Time)) -> Self {
         Self { name, kind, active, columns: Vec::new(), before: 0, taken: 0, after: 0 }
     }
 
@@ -31,8 +30,8 @@ impl Sampler {
         &self.name
     }
 
-    /// Takes one sample: `show` is called with a sink for (name, value) if the stream is active at
-    /// `now`.
+    /// Takes one sample. If the stream is active at `now`, calls `show` with a sink for (name,
+    /// value).
     pub fn sample(&mut self, now: Time, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         if now <= self.active.0 {
             self.before += 1;
@@ -41,7 +40,7 @@ impl Sampler {
         } else {
             let (columns, taken, mut next) = (&mut self.columns, self.taken, 0);
             show(&mut |name, value| {
-                place(columns, next, name, taken).values.push(value);
+                column_mut(columns, next, name, taken).values.push(value);
                 next += 1;
             });
             self.taken += 1;
@@ -51,17 +50,17 @@ impl Sampler {
         }
     }
 
-    /// Passes over a sample of a stream that is not there.
+    /// Counts a sample of a stream that has no ends.
     pub(crate) fn skip(&mut self, now: Time) {
         self.sample(now, |_| ());
     }
 
-    /// The stream has ended: there is nothing after `now` to be sampled.
+    /// Ends the stream: samples after `now` are NaN.
     pub fn close(&mut self, now: Time) {
         self.active.1 = self.active.1.min(now);
     }
 
-    /// The record, with these points.
+    /// The record of the stream with its points.
     #[must_use]
     pub fn finish(self, points: Vec<Points>) -> StreamRecord {
         let (before, count) = (self.before, self.before + self.taken + self.after);
@@ -77,8 +76,8 @@ impl Sampler {
     }
 }
 
-/// The column for `name`: at its usual place, else wherever it is, else a new one.
-fn place<'a>(
+/// The column `name`: at index `usual`, else elsewhere, else a new one.
+fn column_mut<'a>(
     columns: &'a mut Vec<Column>,
     usual: usize,
     name: &'static str,
@@ -99,9 +98,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_absent_is_not_a_number() {
+    fn missing_values_are_nan() {
         let active = (Time::from_secs(1), Time::from_secs(3));
-        let mut sampler = Sampler::new("call.video".into(), Kind::Video, active);
+        let mut sampler = Sampler::new("call.video".into(), StreamKind::Video, active);
         for second in 1..=4 {
             sampler.sample(Time::from_secs(second), |show| {
                 show("bytesSent", second as f64);

@@ -1,27 +1,26 @@
-//! What is simulated, as plain data: the network and the calls over it. The laboratory reads it
-//! from an experiment file; a program may build it by hand.
+//! The configuration of a run: the network and the calls and flows over it. The laboratory builds
+//! it from an experiment file; a program can build it directly.
 
 use crate::codec::{AudioConfig, EncoderConfig};
-use crate::recording::Kind;
-use crate::tcp::{Stack, TcpConfig};
+use crate::recording::StreamKind;
+use crate::tcp::{TcpConfig, TcpStack};
 use cc::ControllerConfig;
 use net::{Dscp, HostId, NetworkConfig};
 use units::{Bitrate, Duration, Seed, Time};
 
-/// One run.
+/// The configuration of one run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// How long it lasts.
+    /// The length of the run.
     pub duration: Duration,
-    /// How often samples are taken.
+    /// The sampling interval.
     pub sample_interval: Duration,
     /// The seed of every random stream.
     pub seed: Seed,
     /// The hosts and their access.
     pub network: NetworkConfig,
-    /// What of the hosts' TCP stacks matters, in the order of the hosts; the usual where it is left
-    /// out.
-    pub stacks: Vec<Stack>,
+    /// The TCP stacks of the hosts, in the order of the hosts; missing entries are the default.
+    pub stacks: Vec<TcpStack>,
     /// The calls.
     pub calls: Vec<CallConfig>,
     /// The TCP flows.
@@ -31,25 +30,28 @@ pub struct Scenario {
 impl Scenario {
     /// The TCP stack of a host.
     #[must_use]
-    pub fn stack(&self, host: HostId) -> Stack {
+    pub fn stack(&self, host: HostId) -> TcpStack {
         self.stacks.get(usize::from(host.0)).copied().unwrap_or_default()
     }
 
-    /// The name of a host; empty if there is none.
+    /// The name of a host; empty if there is no such host.
     #[must_use]
     pub fn name(&self, host: HostId) -> &str {
         self.network.hosts.get(usize::from(host.0)).map_or("", |host| &host.name)
     }
 
-    /// The names of the records of its calls and flows.
+    /// The names of the records of the calls and flows.
     #[must_use]
     pub fn stream_names(&self) -> Vec<String> {
         let calls = self.calls.iter().flat_map(|call| {
-            let media = [(call.video.is_some(), Kind::Video), (call.audio.is_some(), Kind::Audio)];
-            let backs = if call.two_way { &["", ".back"][..] } else { &[""] };
-            let names = backs.iter().flat_map(move |back| {
+            let media = [
+                (call.video.is_some(), StreamKind::Video),
+                (call.audio.is_some(), StreamKind::Audio),
+            ];
+            let directions = if call.two_way { &["", ".back"][..] } else { &[""] };
+            let names = directions.iter().flat_map(move |suffix| {
                 let there = media.into_iter().filter(|(there, _)| *there);
-                there.map(move |(_, kind)| format!("{}.{}{back}", call.name, kind.as_str()))
+                there.map(move |(_, kind)| format!("{}.{}{suffix}", call.name, kind.as_str()))
             });
             names.collect::<Vec<_>>()
         });
@@ -60,36 +62,37 @@ impl Scenario {
 /// A call between two hosts.
 #[derive(Clone, Debug)]
 pub struct CallConfig {
-    /// Its name, unique in the run: the records are called `NAME.video`, `NAME.audio`, ….
+    /// The call's name, unique in the run. Its records are called `NAME.video`, `NAME.audio`, ….
     pub name: String,
-    /// The caller, who sends.
+    /// The caller, which sends media.
     pub from: HostId,
-    /// The callee, who sends too if the call is two-way.
+    /// The callee, which also sends media if the call is two-way.
     pub to: HostId,
-    /// The media relay that all packets of the call pass, as the caller's (TURN, RFC 8656); `None`:
-    /// they go directly.
+    /// The caller's media relay, which all packets of the call pass (TURN, RFC 8656); `None` for a
+    /// direct path.
     pub relay: Option<HostId>,
-    /// When media starts to flow.
+    /// When the ends start to send media.
     pub start: Time,
     /// When the call ends.
     pub stop: Time,
-    /// Whether both send.
+    /// Whether both ends send media.
     pub two_way: bool,
-    /// How long an end waits for packets of the other, or for a round trip, before it gives the
-    /// call up; `None`: for ever.
+    /// An end ends the call if it receives nothing for this long, or if a round trip takes longer;
+    /// `None` for no limit.
     pub media_timeout: Option<Duration>,
-    /// The marks on its packets.
+    /// The DSCPs of the call's packets.
     pub dscp: Marks,
-    /// Video, if any.
+    /// The video, if any.
     pub video: Option<VideoConfig>,
-    /// Audio, if any; congestion control leaves it alone (Jansen 2016 § 8-1-3).
+    /// The audio, if any. Congestion control does not affect it (Jansen 2016 § 8-1-3).
     pub audio: Option<AudioConfig>,
-    /// What a Selective Forwarding Unit has to do with it; nothing between two parties.
+    /// The role of a Selective Forwarding Unit in this call; `None` for a call between two
+    /// endpoints.
     pub sfu: Option<Sfu>,
 }
 
 impl CallConfig {
-    /// The host of the forwarding unit that is an end of it, if one is.
+    /// The host of the forwarding unit, if one is an end of this call.
     #[must_use]
     pub fn unit(&self) -> Option<HostId> {
         self.sfu.as_ref().map(|sfu| match sfu {
@@ -99,84 +102,82 @@ impl CallConfig {
     }
 }
 
-/// The end of a call that is a Selective Forwarding Unit (RFC 7667 § 3.7). Such a call goes one
-/// way.
+/// The end of a call that is a Selective Forwarding Unit (RFC 7667 § 3.7). Such a call is one-way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sfu {
-    /// The callee: it takes a stream in and tells the publisher by REMB how much it wants.
+    /// The unit is the callee: it receives a stream and sets the publisher's rate by REMB.
     Publish {
-        /// The most that it wants of the publisher, the room's bitrate.
+        /// The maximum bitrate of the publisher, which is the room's bitrate.
         bitrate: Bitrate,
     },
-    /// The caller: it passes on what it receives in another call, and has no encoder and no
-    /// congestion control.
+    /// The unit is the caller: it forwards what it receives in another call. It has no encoder and
+    /// no congestion control.
     Forward {
-        /// The name of the call whose stream it passes on.
+        /// The name of the call whose stream is forwarded.
         call: String,
     },
 }
 
-/// The marks on a call's packets. RTCP, which is about the video, has the video's.
+/// The DSCPs of a call's packets. RTCP, which concerns the video, has the video's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// On audio.
+    /// The DSCP of audio.
     pub audio: Dscp,
-    /// On video, its retransmissions and RTCP.
+    /// The DSCP of video, its retransmissions and RTCP.
     pub video: Dscp,
 }
 
-/// The video of a call: what is sent, by which controller, with which feedback.
+/// The video of a call: source, controller and feedback.
 #[derive(Clone, Debug)]
 pub struct VideoConfig {
     /// The source and encoder.
     pub encoder: EncoderConfig,
     /// The controller.
     pub controller: ControllerConfig,
-    /// The sending engine's interval: a group of packets leaves every burst time
-    /// (5 ms: draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1).
+    /// The pacer's interval: one group of packets leaves per burst time (5 ms:
+    /// draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1).
     pub burst_time: Duration,
-    /// Whether lost packets are asked for again (RFC 4585 NACK, RFC 4588 retransmission).
+    /// Whether the receiver requests retransmission of lost packets (RFC 4585 NACK, RFC 4588).
     pub nack: bool,
-    /// Whether the RTP circuit breakers may stop the sender (RFC 8083). Browsers have none.
+    /// Whether RTP circuit breakers can stop the sender (RFC 8083). Browsers have none.
     pub circuit_breaker: bool,
-    /// Whether parity packets go with the media.
+    /// Forward error correction.
     pub fec: Fec,
-    /// What the controller's estimate is of.
+    /// The packets that the controller's estimate covers.
     pub estimate: Estimate,
-    /// Time between RTCP reports of either side, randomised by half as in RFC 3550 § 6.2
-    /// (1 s for video: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`).
+    /// Time between RTCP reports of either end, randomised by half as in RFC 3550 § 6.2 (1 s for
+    /// video: libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`).
     pub report_interval: Duration,
     /// Time between transport-wide feedback packets (100 ms: libwebrtc
     /// `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
     pub feedback_interval: Duration,
-    /// Whether all RTCP of the receiver reaches the sender in the instant in which it is sent,
-    /// without crossing the network (Kilinc, Andersson § 3.2C). No capture shows it.
+    /// Whether all RTCP of the receiver reaches the sender at once, without crossing the network
+    /// (Kilinc, Andersson § 3.2C). Captures do not contain it.
     pub ideal_feedback: bool,
 }
 
-/// What a controller estimates the bandwidth for: which packets it hears of, and how long they are
-/// to it.
+/// The packets that a controller's bandwidth estimate covers, and the size that counts for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimate {
-    /// The RTP packets of the video: audio runs beside the estimate (Jansen 2016 § 8-1-3), and
-    /// headers below RTP do not count. The published forms of GCC.
+    /// The RTP packets of the video. Audio is not part of the estimate (Jansen 2016 § 8-1-3), and
+    /// headers below RTP do not count. Used by the published forms of GCC.
     #[default]
     Video,
-    /// All packets of the call's 5-tuple with the headers of UDP and IP: audio has transport-wide
-    /// sequence numbers too, and takes its rate first; what is left, less the headers, is the
-    /// encoder's, up to its ceiling (libwebrtc `audio/audio_send_stream.cc`,
-    /// ConfigureBitrateObserver; `call/rtp_video_sender.cc`, OnBitrateUpdated;
+    /// All packets of the call's 5-tuple with UDP and IP headers. Audio has transport-wide sequence
+    /// numbers too and gets its rate first. The encoder gets the rest minus the headers, up to its
+    /// maximum (libwebrtc `audio/audio_send_stream.cc`, ConfigureBitrateObserver;
+    /// `call/rtp_video_sender.cc`, OnBitrateUpdated;
     /// `modules/congestion_controller/rtp/transport_feedback_adapter.cc`, AddPacket).
     Transport,
 }
 
-/// Forward error correction of video.
+/// Forward error correction (FEC) of video.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fec {
-    /// None.
+    /// No FEC.
     #[default]
     Off,
-    /// Parity packets (RFC 5109) when the round-trip time is long and packets are lost, beside
-    /// retransmission (Holmer et al. 2013, "Handling packet loss in WebRTC").
+    /// Parity packets (RFC 5109) in addition to retransmission if the round-trip time is long and
+    /// packets are lost (Holmer et al. 2013, "Handling packet loss in WebRTC").
     Hybrid,
 }

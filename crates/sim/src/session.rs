@@ -1,5 +1,5 @@
-//! What two hosts have with each other: a direction of a call, or a TCP flow. Each has a sending
-//! and a receiving end.
+//! A session between two hosts: one direction of a call, or a TCP flow. Each has a sending and a
+//! receiving end.
 
 use crate::envelopes::{End, Payload};
 use crate::leg::Leg;
@@ -10,16 +10,16 @@ use crate::tcp::{TcpFlow, TcpOutbox};
 use net::{Dscp, Ecn, Flow};
 use units::{Bytes, Time};
 
-/// One of the things that go on in a run.
+/// A session of the run.
 pub(crate) enum Session {
-    /// A direction of a call.
+    /// One direction of a call.
     Call(Box<Leg>),
     /// A TCP flow.
     Tcp(Box<TcpFlow>),
 }
 
 impl Session {
-    /// From when until when it takes place.
+    /// The start and end of the session.
     pub(crate) fn active(&self) -> (Time, Time) {
         match self {
             Self::Call(leg) => leg.active,
@@ -27,7 +27,7 @@ impl Session {
         }
     }
 
-    /// The 5-tuple of packets to the given end, as they leave the other.
+    /// The 5-tuple of packets to `to` when they leave the other end.
     pub(crate) fn flow(&self, to: End) -> Flow {
         match self {
             Self::Call(leg) => leg.flow(to),
@@ -35,15 +35,16 @@ impl Session {
         }
     }
 
-    /// Whether RTCP to this end arrives at once, beside the network.
-    pub(crate) fn is_told_at_once(&self, end: End) -> bool {
+    /// Whether RTCP to `end` arrives at once, without crossing the network.
+    pub(crate) fn has_ideal_feedback(&self, end: End) -> bool {
         match self {
-            Self::Call(leg) => leg.is_told_at_once(end),
+            Self::Call(leg) => leg.has_ideal_feedback(end),
             Self::Tcp(_) => false,
         }
     }
 
-    /// How a relay, if this packet on its way to `to` is there, sends it on.
+    /// The 5-tuple with which a relay sends on a packet to `to`; `None` if the packet is not at a
+    /// relay.
     pub(crate) fn onward(&self, to: End, arrived: Flow) -> Option<Flow> {
         match self {
             Self::Call(leg) => leg.onward(to, arrived),
@@ -51,7 +52,7 @@ impl Session {
         }
     }
 
-    /// The mark on packets that do not say their own.
+    /// The DSCP of packets that do not specify their own.
     pub(crate) fn dscp(&self) -> Dscp {
         match self {
             Self::Call(leg) => leg.dscp.video,
@@ -59,7 +60,7 @@ impl Session {
         }
     }
 
-    /// When an end next wants to be woken; never outside the session.
+    /// When `end` next needs a call of `wake`; never outside the session.
     pub(crate) fn next_wake(&self, end: End, now: Time) -> Time {
         match self {
             Self::Call(leg) => leg.next_wake(end),
@@ -67,7 +68,7 @@ impl Session {
         }
     }
 
-    /// Lets an end do what is due; `out` leads to the other end.
+    /// Lets `end` handle what is due; `out` sends to the other end.
     pub(crate) fn wake(&mut self, end: End, now: Time, out: &mut (impl Outbox + TcpOutbox)) {
         match (self, end) {
             (Self::Call(leg), end) => leg.wake(end, now, out),
@@ -76,7 +77,7 @@ impl Session {
         }
     }
 
-    /// A packet reached an end.
+    /// A packet reached `end`.
     pub(crate) fn receive(
         &mut self,
         end: End,
@@ -95,20 +96,19 @@ impl Session {
                 flow.sender.on_segment(now, &segment, out);
             }
             (Self::Call(_), ..) | (Self::Tcp(_), ..) => {
-                debug_assert!(false, "a packet of another kind");
+                debug_assert!(false, "the payload does not match the session");
             }
         }
     }
 
-    /// Passes on what the session at the place `from` received, if it is a forwarding unit's and
-    /// goes on.
+    /// Forwards a packet that session `from` received, if this session is a forwarding unit's.
     pub(crate) fn forward(&mut self, now: Time, packet: &Rtp, from: usize, out: &mut impl Outbox) {
         if let Self::Call(leg) = self {
             leg.forward(now, packet, from, out);
         }
     }
 
-    /// Whether a receiver of what is forwarded has asked for a key frame.
+    /// Whether the receiver of the forwarded stream has requested a key frame since the last call.
     pub(crate) fn take_key_frame_request(&mut self) -> bool {
         match self {
             Self::Call(leg) => leg.take_key_frame_request(),
@@ -116,7 +116,7 @@ impl Session {
         }
     }
 
-    /// Asks the publisher for a key frame.
+    /// Requests a key frame from the publisher.
     pub(crate) fn relay_key_frame_request(&mut self, now: Time, out: &mut impl Outbox) {
         if let Self::Call(leg) = self {
             leg.relay_key_frame_request(now, out);

@@ -1,69 +1,91 @@
-//! The event loop: virtual time jumps to the next thing due, in the network first, then at the ends
-//! in the order of the calls, then at the sampler. That order is total, so a run repeats exactly.
+//! The event loop. Virtual time jumps to the next event: first in the network, then at the ends in
+//! the order of the calls, then at the sampler. This order is total, so a run is exactly
+//! reproducible.
 
 use crate::envelopes::{End, Envelope, Envelopes, Payload};
 use crate::forwarding::Forwarding;
 use crate::leg::Leg;
 use crate::media::Outbox;
 use crate::payload::{Rtcp, Rtp};
-use crate::recording::{Kind, Recording};
+use crate::recording::{Recording, StreamKind};
 use crate::relay;
 use crate::sampler::Sampler;
 use crate::scenario::Scenario;
 use crate::session::Session;
-use crate::tcp::{Segment, Stack, TcpFlow, TcpOutbox};
+use crate::tcp::{Segment, TcpFlow, TcpOutbox, TcpStack};
 use crate::wakes::Wakes;
 use crate::wire;
 use net::{
     Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol,
 };
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Duration, Time};
 
-/// Why a scenario cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunError(pub String);
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// A scenario cannot be run, or its run was cancelled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] net::ConfigError),
+    /// The controller of a call cannot be built.
+    #[error("call '{call}': {error}")]
+    Controller {
+        /// The name of the call.
+        call: String,
+        /// The fault of its controller.
+        error: cc::BuildError,
+    },
+    /// A call to or from a forwarding unit is two-way.
+    #[error("call '{call}': a call to or from a forwarding unit must be one-way")]
+    TwoWaySfu {
+        /// The name of the call.
+        call: String,
+    },
+    /// A call forwards the stream of a call that is not published to a forwarding unit.
+    #[error("call '{call}': no call '{wanted}' is published to a forwarding unit")]
+    NotPublished {
+        /// The name of the forwarding call.
+        call: String,
+        /// The name of the call that it should forward.
+        wanted: String,
+    },
+    /// [`Options::cancel`] was set.
+    #[error("cancelled")]
+    Cancelled,
 }
 
-impl std::error::Error for RunError {}
-
-/// What a packet carries.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
     /// Media.
     Rtp(&'a Rtp),
-    /// Reports and feedback.
+    /// RTCP reports and feedback.
     Rtcp(&'a Rtcp),
-    /// TCP.
+    /// A TCP segment.
     Tcp(&'a Segment),
 }
 
-/// Sees every packet, as a capture on the hosts' interfaces would.
+/// Observes every packet, like a capture on the hosts' interfaces.
 pub trait Tap {
-    /// A packet passes `host`'s interface, on its way out or in.
+    /// A packet passes the interface of `host`, outgoing or incoming.
     fn packet(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>);
 }
 
-/// What a run may be given besides its scenario.
+/// Options of a run.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// Sees the packets.
+    /// Observes the packets.
     pub tap: Option<&'a mut dyn Tap>,
-    /// Set from outside to end the run early; it then returns [`RunError`].
+    /// Set this flag to end the run early; it then returns [`RunError::Cancelled`].
     pub cancel: Option<&'a AtomicBool>,
 }
 
 /// Runs a scenario to its end.
 ///
 /// # Errors
-/// When the network or a controller cannot be built from it, or the run was cancelled.
+/// If the network or a controller cannot be built from the scenario, if a call through a forwarding
+/// unit is invalid, or if the run was cancelled.
 pub fn run(scenario: &Scenario, options: Options<'_>) -> Result<Recording, RunError> {
     Simulation::new(scenario, options)?.run(scenario)
 }
@@ -71,16 +93,16 @@ pub fn run(scenario: &Scenario, options: Options<'_>) -> Result<Recording, RunEr
 struct Simulation<'a> {
     wire: Wire<'a>,
     sessions: Vec<Session>,
-    /// When the ends want to be woken: sender and receiver of each session in turn.
+    /// The wake-up times of the ends: sender and receiver of each session in turn.
     wakes: Wakes,
-    /// The other direction of each session's call.
-    twins: Vec<Option<usize>>,
+    /// For each session: the session of the reverse direction of its call.
+    reverse_sessions: Vec<Option<usize>>,
     forwarding: Forwarding,
     lines: Vec<(HostId, Direction, Sampler)>,
     cancel: Option<&'a AtomicBool>,
 }
 
-/// The network, what is under way in it, and who watches.
+/// The network, the packets under way in it, and the observer.
 struct Wire<'a> {
     network: Network,
     envelopes: Envelopes,
@@ -88,11 +110,11 @@ struct Wire<'a> {
     tap: Option<&'a mut dyn Tap>,
 }
 
-/// What the network gave back, not yet handed on.
+/// Packets that the network has returned and that are not yet processed.
 #[derive(Default)]
 struct Arrivals {
     queue: VecDeque<(Time, Arrival)>,
-    /// Which hosts' way up is a queue on the host itself.
+    /// Whether each host's uplink queue is on the host itself (TCP Small Queues apply).
     own_queues: Vec<bool>,
 }
 
@@ -147,8 +169,7 @@ impl net::Events for Arrivals {
 impl<'a> Simulation<'a> {
     fn new(scenario: &Scenario, options: Options<'a>) -> Result<Self, RunError> {
         let end = Time::ZERO + scenario.duration;
-        let network = Network::new(&scenario.network, scenario.seed)
-            .map_err(|error| RunError(error.to_string()))?;
+        let network = Network::new(&scenario.network, scenario.seed)?;
         let sessions = sessions(scenario, end)?;
         let first = |session: &Session| {
             [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO))
@@ -163,7 +184,7 @@ impl<'a> Simulation<'a> {
             Direction::ALL.map(|direction| {
                 let sampler = Sampler::new(
                     format!("{}.{direction}", host.name),
-                    Kind::Line,
+                    StreamKind::Line,
                     (Time::ZERO, end),
                 );
                 (HostId(id), direction, sampler)
@@ -172,7 +193,7 @@ impl<'a> Simulation<'a> {
         Ok(Self {
             wire: Wire { network, envelopes: Envelopes::default(), arrivals, tap: options.tap },
             lines: lines.collect(),
-            twins: twins(scenario, sessions.len()),
+            reverse_sessions: reverse_sessions(scenario, sessions.len()),
             forwarding: Forwarding::new(scenario, sessions.len())?,
             sessions,
             wakes,
@@ -199,28 +220,28 @@ impl<'a> Simulation<'a> {
                 self.sample(now);
                 next_sample = now + interval;
                 if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                    return Err(RunError("cancelled".into()));
+                    return Err(RunError::Cancelled);
                 }
             }
             self.deliver();
         }
     }
 
-    /// Lets one end do what is due.
+    /// Lets one end handle what is due.
     fn wake(&mut self, index: usize, now: Time) {
-        let (place, end) =
+        let (session_index, end) =
             (index / 2, if index.is_multiple_of(2) { End::Sender } else { End::Receiver });
-        let session = &mut self.sessions[place];
-        session.wake(end, now, &mut self.wire.post(place, session, end.other()));
+        let session = &mut self.sessions[session_index];
+        session.wake(end, now, &mut self.wire.post(session_index, session, end.other()));
         self.wakes.set(index, session.next_wake(end, now));
-        self.hang_up_together(place, now);
+        self.end_both_directions(session_index, now);
         debug_assert!(
             self.wakes.at(index) > now || end == End::Sender,
-            "an end that was woken looks ahead"
+            "a woken receiver must next wake later"
         );
     }
 
-    /// Hands on what the network gave back, and what that in turn made the ends send.
+    /// Processes what the network returned, including what the ends send as a result.
     fn deliver(&mut self) {
         while let Some((at, arrival)) = self.wire.arrivals.queue.pop_front() {
             match arrival {
@@ -245,7 +266,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A relay that the packet has reached sends it on; `false` where it has reached its end.
+    /// If the packet has reached a relay, sends it on. Returns `false` if the packet has reached
+    /// its destination.
     fn relay(&mut self, now: Time, packet: Packet) -> bool {
         let Some(envelope) = self.wire.envelopes.get(packet.id) else { return false };
         let Some(onward) = self.sessions[envelope.session].onward(envelope.to, packet.flow) else {
@@ -260,71 +282,89 @@ impl<'a> Simulation<'a> {
     }
 
     fn receive(&mut self, now: Time, ecn: Ecn, envelope: Envelope) {
-        let Envelope { session: place, to: end, payload } = envelope;
-        let session = &mut self.sessions[place];
+        let Envelope { session: session_index, to: end, payload } = envelope;
+        let session = &mut self.sessions[session_index];
         if now >= session.active().1 {
             return;
         }
         let onward = match &payload {
-            Payload::Rtp(packet) if !self.forwarding.onward[place].is_empty() => Some(*packet),
+            Payload::Rtp(packet) if !self.forwarding.onward[session_index].is_empty() => {
+                Some(*packet)
+            }
             _ => None,
         };
-        session.receive(end, now, payload, ecn, &mut self.wire.post(place, session, end.other()));
-        let index = 2 * place + usize::from(end == End::Receiver);
+        session.receive(
+            end,
+            now,
+            payload,
+            ecn,
+            &mut self.wire.post(session_index, session, end.other()),
+        );
+        let index = 2 * session_index + usize::from(end == End::Receiver);
         self.wakes.set(index, session.next_wake(end, now));
-        self.hang_up_together(place, now);
+        self.end_both_directions(session_index, now);
         if let Some(packet) = onward {
-            self.forward(place, now, &packet);
+            self.forward(session_index, now, &packet);
         }
-        self.ask_publisher(place, now);
+        self.request_key_frame(session_index, now);
     }
 
-    /// Passes on what was published.
+    /// Forwards a published packet to all subscribers.
     fn forward(&mut self, from: usize, now: Time, packet: &Rtp) {
-        for &place in &self.forwarding.onward[from] {
-            let session = &mut self.sessions[place];
-            session.forward(now, packet, from, &mut self.wire.post(place, session, End::Receiver));
+        for &session_index in &self.forwarding.onward[from] {
+            let session = &mut self.sessions[session_index];
+            session.forward(
+                now,
+                packet,
+                from,
+                &mut self.wire.post(session_index, session, End::Receiver),
+            );
         }
     }
 
-    /// Passes a request for a key frame on to who publishes.
-    fn ask_publisher(&mut self, place: usize, now: Time) {
-        let Some(source) = self.forwarding.source[place] else { return };
-        if self.sessions[place].take_key_frame_request() {
+    /// Passes a request for a key frame on to the publisher.
+    fn request_key_frame(&mut self, session_index: usize, now: Time) {
+        let Some(source) = self.forwarding.source[session_index] else { return };
+        if self.sessions[session_index].take_key_frame_request() {
             let publisher = &mut self.sessions[source];
             publisher
                 .relay_key_frame_request(now, &mut self.wire.post(source, publisher, End::Sender));
         }
     }
 
-    /// A call that is given up in one direction is over in both.
-    fn hang_up_together(&mut self, place: usize, now: Time) {
-        let Some(twin) = self.twins[place] else { return };
+    /// A call that has ended in one direction ends in both.
+    fn end_both_directions(&mut self, session_index: usize, now: Time) {
+        let Some(reverse) = self.reverse_sessions[session_index] else { return };
         let Ok([Session::Call(leg), Session::Call(other)]) =
-            self.sessions.get_disjoint_mut([place, twin])
+            self.sessions.get_disjoint_mut([session_index, reverse])
         else {
             return;
         };
         if leg.has_ended() {
-            other.follow(now, leg);
-            for (end, index) in [(End::Sender, 2 * twin), (End::Receiver, 2 * twin + 1)] {
-                self.wakes.set(index, self.sessions[twin].next_wake(end, now));
+            other.end_with(now, leg);
+            for (end, index) in [(End::Sender, 2 * reverse), (End::Receiver, 2 * reverse + 1)] {
+                self.wakes.set(index, self.sessions[reverse].next_wake(end, now));
             }
         }
     }
 
-    /// A packet left its own host's queue: its sender may send another.
+    /// A packet left its own host's queue, so its sender may send another.
     fn departed(&mut self, now: Time, packet: Packet) {
-        let Some(place) = self.wire.envelopes.get(packet.id).map(|envelope| envelope.session)
+        let Some(session_index) =
+            self.wire.envelopes.get(packet.id).map(|envelope| envelope.session)
         else {
             return;
         };
-        let session = &mut self.sessions[place];
+        let session = &mut self.sessions[session_index];
         if packet.flow != session.flow(End::Receiver) || now >= session.active().1 {
             return;
         }
-        session.departed(now, packet.size, &mut self.wire.post(place, session, End::Receiver));
-        self.wakes.set(2 * place, session.next_wake(End::Sender, now));
+        session.departed(
+            now,
+            packet.size,
+            &mut self.wire.post(session_index, session, End::Receiver),
+        );
+        self.wakes.set(2 * session_index, session.next_wake(End::Sender, now));
     }
 
     fn sample(&mut self, now: Time) {
@@ -351,7 +391,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Whether a host's way up is a queue on the host itself.
+/// Whether the host's uplink queue is on the host itself.
 fn has_own_queue(scenario: &Scenario, host: HostId) -> bool {
     let access = scenario.network.hosts.get(usize::from(host.0)).map(|host| &host.access);
     scenario.stack(host).tsq && access.is_some_and(|access| access.is_limited(Direction::Up))
@@ -361,50 +401,50 @@ fn has_own_queue(scenario: &Scenario, host: HostId) -> bool {
 fn sessions(scenario: &Scenario, end: Time) -> Result<Vec<Session>, RunError> {
     let mut sessions = Vec::new();
     for call in &scenario.calls {
-        for back in [false, true].into_iter().take(if call.two_way { 2 } else { 1 }) {
-            let leg = Leg::new(sessions.len(), call, back, end, scenario.seed)?;
+        for is_reverse in [false, true].into_iter().take(if call.two_way { 2 } else { 1 }) {
+            let leg = Leg::new(sessions.len(), call, is_reverse, end, scenario.seed)?;
             sessions.push(Session::Call(Box::new(leg)));
         }
     }
     for (index, config) in scenario.tcp.iter().enumerate() {
         let stack =
-            Stack { tsq: has_own_queue(scenario, config.from), ..scenario.stack(config.from) };
+            TcpStack { tsq: has_own_queue(scenario, config.from), ..scenario.stack(config.from) };
         let flow = TcpFlow::new(index, config, stack, end, scenario.seed);
         sessions.push(Session::Tcp(Box::new(flow)));
     }
     Ok(sessions)
 }
 
-/// The place of the other direction of each session's call; in the order of [`sessions`].
-fn twins(scenario: &Scenario, count: usize) -> Vec<Option<usize>> {
-    let mut twins = Vec::with_capacity(count);
+/// For each session, the index of the reverse direction of its call; in the order of [`sessions`].
+fn reverse_sessions(scenario: &Scenario, count: usize) -> Vec<Option<usize>> {
+    let mut reverse_sessions = Vec::with_capacity(count);
     for call in &scenario.calls {
-        let place = twins.len();
+        let session_index = reverse_sessions.len();
         if call.two_way {
-            twins.extend([Some(place + 1), Some(place)]);
+            reverse_sessions.extend([Some(session_index + 1), Some(session_index)]);
         } else {
-            twins.push(None);
+            reverse_sessions.push(None);
         }
     }
-    twins.resize(count, None);
-    twins
+    reverse_sessions.resize(count, None);
+    reverse_sessions
 }
 
 impl<'b> Wire<'b> {
-    /// The way into the network for one end of a session.
-    fn post(&mut self, place: usize, session: &Session, to: End) -> Post<'_, 'b> {
-        let at_once = session.is_told_at_once(to);
+    /// The outbox of one end of a session; it sends to `to`.
+    fn post(&mut self, session_index: usize, session: &Session, to: End) -> Post<'_, 'b> {
+        let ideal_feedback = session.has_ideal_feedback(to);
         Post {
             flow: session.flow(to),
             dscp: session.dscp(),
             wire: self,
-            session: place,
+            session: session_index,
             to,
-            at_once,
+            ideal_feedback,
         }
     }
 
-    /// Shows a packet to who watches.
+    /// Passes a packet to the observer.
     fn tap(&mut self, at: Time, host: HostId, packet: &Packet) {
         let Some(tap) = &mut self.tap else { return };
         let Some(envelope) = self.envelopes.get(packet.id) else { return };
@@ -417,19 +457,19 @@ impl<'b> Wire<'b> {
     }
 }
 
-/// An end's way into the network.
+/// The outbox of one end of a session.
 struct Post<'a, 'b> {
     wire: &'a mut Wire<'b>,
     flow: Flow,
     dscp: Dscp,
     session: usize,
     to: End,
-    /// RTCP goes past the network.
-    at_once: bool,
+    /// RTCP does not cross the network.
+    ideal_feedback: bool,
 }
 
 impl Post<'_, '_> {
-    /// Returns whether the host's own queue took the packet in.
+    /// Sends a packet. Returns whether the host's own queue accepted it.
     fn send(&mut self, now: Time, payload: Payload, size: Bytes, dscp: Dscp, ecn: Ecn) -> bool {
         let (wire, flow) = (&mut *self.wire, self.flow);
         let id = wire.envelopes.insert(Envelope { session: self.session, to: self.to, payload });
@@ -452,7 +492,7 @@ impl Outbox for Post<'_, '_> {
     }
 
     fn rtcp(&mut self, now: Time, packet: Rtcp) {
-        if self.at_once {
+        if self.ideal_feedback {
             let payload = Payload::Rtcp(Box::new(packet));
             let envelope = Envelope { session: self.session, to: self.to, payload };
             self.wire.arrivals.queue.push_back((now, Arrival::Told(Box::new(envelope))));

@@ -12,9 +12,8 @@ use units::{Bitrate, Duration, Ratio};
 
 const UNIT: HostId = HostId(0);
 
-/// The unit and its parties, each with 5 ms of way and 20 Mbit/s up and down; the parties' names
-/// are their letters.
-fn parties(count: u16, calls: Vec<CallConfig>) -> Scenario {
+/// The unit and `count` endpoints, each with 5 ms and 20 Mbit/s up and down.
+fn endpoints(count: u16, calls: Vec<CallConfig>) -> Scenario {
     let access =
         || line(Some(Bitrate::from_mbps(20)), Duration::from_millis(5), "droptail limit 100p");
     let mut scenario = dumbbell("fixed:600kbit/s", Bitrate::from_mbps(1), 20);
@@ -22,7 +21,7 @@ fn parties(count: u16, calls: Vec<CallConfig>) -> Scenario {
         name,
         access: AccessConfig::Wired { up: access(), down: access() },
     };
-    scenario.network.hosts = (0..=count).map(|place| host(format!("host{place}"))).collect();
+    scenario.network.hosts = (0..=count).map(|index| host(format!("host{index}"))).collect();
     scenario.calls = calls;
     scenario
 }
@@ -45,7 +44,7 @@ fn forwarded() -> Option<Sfu> {
 fn room() -> Scenario {
     let up = leg("up", HostId(1), UNIT, published(Bitrate::from_mbps(2)));
     let down = |name, to| leg(name, UNIT, to, forwarded());
-    parties(3, vec![up, down("one", HostId(2)), down("two", HostId(3))])
+    endpoints(3, vec![up, down("one", HostId(2)), down("two", HostId(3))])
 }
 
 fn down(scenario: &mut Scenario, host: usize) -> &mut LineConfig {
@@ -60,7 +59,7 @@ fn lossy(percent: u32) -> LossConfig {
 }
 
 #[test]
-fn what_is_published_reaches_every_subscriber_unaltered() {
+fn published_packets_reach_every_subscriber_unaltered() {
     let recording = run(&room());
     for kind in ["video", "audio"] {
         let came = last(&recording, &format!("up.{kind}"), "packetsReceived");
@@ -75,23 +74,23 @@ fn what_is_published_reaches_every_subscriber_unaltered() {
     assert_eq!(bytes("one.video"), last(&recording, "up.video", "bytesReceived"));
     assert_eq!(bytes("one.video"), bytes("two.video"));
     let fps = last(&recording, "one.video", "framesPerSecond");
-    assert!((29.0..=31.0).contains(&fps), "{fps} frames a second");
+    assert!((29.0..=31.0).contains(&fps), "{fps} frames per second");
     let rtt = last(&recording, "one.video", "roundTripTime");
-    assert!((0.019..0.030).contains(&rtt), "the unit's own round trip to the subscriber: {rtt} s");
+    assert!((0.019..0.030).contains(&rtt), "only between unit and subscriber: {rtt} s");
     assert!(
         recording.stream("one.video").unwrap().column("targetBitrate").is_none(),
-        "it has no encoder"
+        "a forwarding unit has no encoder"
     );
 }
 
 #[test]
-fn the_delay_of_a_voice_is_that_of_both_ways() {
+fn the_delay_of_voice_is_that_of_both_paths() {
     let mut scenario = room();
     for call in &mut scenario.calls {
         (call.video, call.audio) = (None, Some(common::steady_voice()));
     }
     let recording = run(&scenario);
-    // Each way is up a line and down another, of 5 ms and 213 bytes at 20 Mbit/s; the second copy
+    // Each path is an uplink and a downlink of 5 ms and 213 bytes at 20 Mbit/s; the second copy
     // waits for the first.
     let line = 5e-3 + 213.0 * 8.0 / 20e6;
     for (stream, expected) in
@@ -101,24 +100,24 @@ fn the_delay_of_a_voice_is_that_of_both_ways() {
         let delays = recording.stream(&stream).unwrap().points("frameDelay").unwrap();
         assert!(delays.len() > 995, "{stream}: {}", delays.len());
         let exact = |&(_, delay): &(_, f64)| (delay - expected).abs() < 1e-12;
-        assert!(delays.iter().all(exact), "{stream}: {delays:?}, not {expected}");
+        assert!(delays.iter().all(exact), "{stream}: {delays:?}, expected {expected}");
     }
 }
 
 #[test]
-fn the_unit_answers_for_what_was_lost_behind_it() {
+fn the_unit_retransmits_losses_on_the_subscribers_path() {
     let mut scenario = room();
     down(&mut scenario, 2).loss = lossy(5);
     let recording = run(&scenario);
     let again = |stream| last(&recording, stream, "retransmittedPacketsSent");
-    assert!(again("one.video") > 20.0, "{} packets sent again", again("one.video"));
-    assert_eq!((again("up.video"), again("two.video")), (0.0, 0.0), "nobody else is asked");
+    assert!(again("one.video") > 20.0, "{} retransmissions", again("one.video"));
+    assert_eq!((again("up.video"), again("two.video")), (0.0, 0.0), "no other sender retransmits");
     let frames = |stream| last(&recording, stream, "framesDecoded");
     assert!(frames("one.video") > 0.95 * frames("two.video"), "{} frames", frames("one.video"));
 }
 
 #[test]
-fn what_the_publisher_sends_again_is_passed_on_once_under_its_old_number() {
+fn the_publishers_retransmissions_are_forwarded_once_under_the_original_number() {
     let mut scenario = room();
     down(&mut scenario, 0).loss = lossy(5);
     let recording = run(&scenario);
@@ -126,29 +125,33 @@ fn what_the_publisher_sends_again_is_passed_on_once_under_its_old_number() {
     assert!(sent_again > 20.0, "{sent_again}");
     assert!(last(&recording, "one.video", "framesDecoded") > 560.0);
     let all = last(&recording, "up.video", "mediaPacketsSent");
-    let passed_on = last(&recording, "one.video", "mediaPacketsSent");
-    // A packet that came late and again is passed on once.
-    assert!(passed_on <= all && passed_on > 0.99 * all, "{passed_on} of {all}");
+    let forwarded_packets = last(&recording, "one.video", "mediaPacketsSent");
+    // A packet that arrives late and as a retransmission is forwarded once.
+    assert!(
+        forwarded_packets <= all && forwarded_packets > 0.99 * all,
+        "{forwarded_packets} of {all}"
+    );
 }
 
 #[test]
 fn a_request_for_a_key_frame_goes_to_the_publisher() {
     let mut scenario = room();
-    // The unit keeps packets for 300 ms: after a second without, a subscriber needs a key frame.
+    // The unit keeps packets for 300 ms: after one second without NACK, a subscriber needs a key
+    // frame.
     for call in &mut scenario.calls {
         call.video = call.video.take().map(|video| sim::VideoConfig { nack: false, ..video });
     }
     down(&mut scenario, 2).loss = lossy(2);
     let recording = run(&scenario);
-    let asked = last(&recording, "one.video", "pliCount");
-    assert!(asked >= 1.0, "{asked}");
-    assert!(last(&recording, "up.video", "pliCount") >= 1.0, "the unit asks for the subscriber");
+    let requests = last(&recording, "one.video", "pliCount");
+    assert!(requests >= 1.0, "{requests}");
+    assert!(last(&recording, "up.video", "pliCount") >= 1.0, "the unit passes the request on");
     assert!(last(&recording, "up.video", "keyFramesEncoded") > 1.0);
     assert_eq!(last(&recording, "two.video", "pliCount"), 0.0);
 }
 
 #[test]
-fn a_subscriber_that_has_too_little_does_not_slow_the_publisher() {
+fn a_subscriber_with_a_low_rate_does_not_slow_the_publisher() {
     let mut scenario = room();
     scenario.calls.iter_mut().for_each(|call| {
         let video = video("gcc:carlucci-2017");
@@ -167,7 +170,7 @@ fn a_subscriber_that_has_too_little_does_not_slow_the_publisher() {
 }
 
 #[test]
-fn the_publisher_sends_what_the_room_allows() {
+fn the_publisher_follows_the_rooms_bitrate() {
     let mut scenario = room();
     scenario.calls[0] = leg("up", HostId(1), UNIT, published(Bitrate::from_kbps(400)));
     scenario.calls[0].video = Some(video("gcc:carlucci-2017"));
@@ -178,18 +181,18 @@ fn the_publisher_sends_what_the_room_allows() {
 }
 
 #[test]
-fn a_stream_that_nobody_publishes_cannot_be_passed_on() {
+fn a_stream_that_is_not_published_cannot_be_forwarded() {
     let mut scenario = room();
     scenario.calls.remove(0);
     let error = sim::run(&scenario, sim::Options::default()).unwrap_err();
-    assert_eq!(error.0, "call 'one': no call 'up' is published to a forwarding unit");
+    assert_eq!(error.to_string(), "call 'one': no call 'up' is published to a forwarding unit");
     let mut scenario = room();
     scenario.calls[0].two_way = true;
     let error = sim::run(&scenario, sim::Options::default()).unwrap_err();
-    assert_eq!(error.0, "call 'up': through a forwarding unit it goes one way");
+    assert_eq!(error.to_string(), "call 'up': a call to or from a forwarding unit must be one-way");
 }
 
-/// What all of these streams send in the run's second half, bit/s.
+/// The total sending rate of these streams in the second half of the run, in bit/s.
 fn total(recording: &Recording, streams: &[&str]) -> f64 {
     streams.iter().map(|stream| late_rate(recording, stream, "bytesSent")).sum()
 }
@@ -199,7 +202,7 @@ fn in_a_mesh_of_three_each_sends_twice() {
     let pair =
         |name, from, to| CallConfig { two_way: true, ..leg(name, HostId(from), HostId(to), None) };
     let mesh = vec![pair("ab", 1, 2), pair("ac", 1, 3), pair("bc", 2, 3)];
-    let recording = run(&parties(3, mesh));
+    let recording = run(&endpoints(3, mesh));
     let each = [
         ["ab.video", "ac.video"],
         ["ab.video.back", "bc.video"],

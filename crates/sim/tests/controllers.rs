@@ -1,12 +1,14 @@
-//! Every registered controller over the standard scenarios: it uses a constant link, follows a
-//! step, and leaves room. New controllers inherit these.
+//! Every registered controller in the standard scenarios: it must use a constant link without
+//! filling its queue, and reach its maximum on an open link. New controllers are tested
+//! automatically.
 
 mod common;
 
 use common::{dumbbell, late_rate, run};
 use units::Bitrate;
 
-/// What a controller sends at the most, by the encoder's ceiling of 2 Mbit/s and its own.
+/// The maximum sending rate of a controller in bit/s, limited by the encoder's 2 Mbit/s and by the
+/// controller itself.
 fn ceiling(controller: &str) -> f64 {
     match controller {
         // The highest level of its ladder.
@@ -15,7 +17,7 @@ fn ceiling(controller: &str) -> f64 {
     }
 }
 
-/// Profiles that adapt.
+/// The profiles with adaptive controllers.
 fn adaptive() -> Vec<String> {
     cc::profiles()
         .into_iter()

@@ -1,4 +1,4 @@
-//! What the two ends of a call do over simple networks, with a controller that decides nothing.
+//! The two ends of a call over simple networks, with a controller that does not adapt.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -19,7 +19,7 @@ fn a_fixed_rate_call_delivers_what_it_sends() {
 }
 
 #[test]
-fn an_estimate_of_the_transport_is_for_all_that_the_call_sends() {
+fn a_transport_estimate_covers_everything_that_the_call_sends() {
     let sent = |estimate| {
         let mut scenario = dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 30);
         scenario.calls[0].audio = Some(sim::codec::AudioConfig::opus());
@@ -35,11 +35,11 @@ fn an_estimate_of_the_transport_is_for_all_that_the_call_sends() {
     };
     let (all, video) = (sent(sim::Estimate::Transport), sent(sim::Estimate::Video));
     assert!((0.97e6..1.03e6).contains(&all), "{all}");
-    assert!(video > 1.1e6, "audio and headers are on top: {video}");
+    assert!(video > 1.1e6, "audio and headers are added: {video}");
 }
 
 #[test]
-fn an_estimate_of_the_transport_leaves_the_encoder_the_rest() {
+fn a_transport_estimate_leaves_the_rest_to_the_encoder() {
     let target = |rate: &str| {
         let mut scenario = dumbbell(rate, Bitrate::from_mbps(4), 10);
         scenario.calls[0].video.as_mut().unwrap().estimate = sim::Estimate::Transport;
@@ -50,11 +50,11 @@ fn an_estimate_of_the_transport_leaves_the_encoder_the_rest() {
         1e6 - 102.0 * 8.0 * 52.0,
         "102 packets of at most 1228 bytes"
     );
-    assert_eq!(target("fixed:3Mbit/s"), 2e6, "its ceiling");
+    assert_eq!(target("fixed:3Mbit/s"), 2e6, "the encoder's maximum");
 }
 
 #[test]
-fn audio_tells_the_controller_of_the_path() {
+fn a_transport_estimate_includes_audio_feedback() {
     let mut scenario = dumbbell("gcc:libwebrtc", Bitrate::from_mbps(4), 2);
     scenario.calls[0].audio = Some(sim::codec::AudioConfig::opus());
     let mut reported = |estimate| {
@@ -91,9 +91,9 @@ impl sim::Tap for Sequences {
 fn round_trip_times_begin_at_the_propagation_delay() {
     let recording = run(&dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 60));
     let points = recording.stream("main.video").unwrap().points("roundTripTime").unwrap();
-    let least = points.iter().map(|&(_, rtt)| rtt).fold(f64::INFINITY, f64::min);
-    assert!(points.len() >= 40, "about one a second: {}", points.len());
-    assert!((0.050..0.0515).contains(&least), "{least}");
+    let min = points.iter().map(|&(_, rtt)| rtt).fold(f64::INFINITY, f64::min);
+    assert!(points.len() >= 40, "about one per second: {}", points.len());
+    assert!((0.050..0.0515).contains(&min), "{min}");
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn an_overloaded_link_loses_and_queues() {
     let recording = run(&dumbbell("fixed:2Mbit/s", Bitrate::from_mbps(1), 30));
     assert!(last(&recording, "main.video", "packetsLost") > 100.0);
     let points = recording.stream("main.video").unwrap().points("roundTripTime").unwrap();
-    let most = points.iter().map(|&(_, rtt)| rtt).fold(0.0, f64::max);
-    assert!((0.35..0.45).contains(&most), "50 ms and a queue of 350 ms: {most}");
+    let max = points.iter().map(|&(_, rtt)| rtt).fold(0.0, f64::max);
+    assert!((0.35..0.45).contains(&max), "50 ms and a queue of 350 ms: {max}");
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn retransmissions_repair_random_loss() {
     let plain = run(&plain);
     assert!(
         last(&plain, "main.video", "framesDecoded") < 0.5 * decoded,
-        "without retransmission decoding stops"
+        "without retransmission, decoding stops"
     );
-    assert!(last(&plain, "main.video", "pliCount") >= 3.0, "and key frames are asked for");
+    assert!(last(&plain, "main.video", "pliCount") >= 3.0, "and key frames are requested");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn freezes_and_key_frame_requests_are_events() {
     );
 }
 
-/// A voice alone over `rate` with 25 ms, and its delays.
+/// A call with voice only over `rate` with 25 ms. Returns the recording and the frame delays.
 fn voice(
     audio: sim::codec::AudioConfig,
     rate: Bitrate,
@@ -152,27 +152,27 @@ fn voice(
 }
 
 #[test]
-fn a_voices_delay_is_that_of_its_way() {
+fn the_delay_of_voice_is_that_of_the_path() {
     let (recording, delays) = voice(steady_voice(), Bitrate::from_kbps(800), 0);
     assert_eq!(delays.len() as f64, last(&recording, "main.audio", "packetsReceived"));
-    // 213 bytes at 100 bytes a millisecond.
-    for (place, delay) in delays.iter().enumerate() {
-        assert_eq!(*delay, (Time::from_micros(20_000 * place as u64 + 27_130), 0.027_130));
+    // 213 bytes at 100 bytes per millisecond.
+    for (index, delay) in delays.iter().enumerate() {
+        assert_eq!(*delay, (Time::from_micros(20_000 * index as u64 + 27_130), 0.027_130));
     }
 }
 
 #[test]
-fn a_voices_delay_grows_with_the_queue() {
+fn the_delay_of_voice_grows_with_the_queue() {
     let (_, delays) = voice(steady_voice(), Bitrate::from_kbps(64), 0);
-    // 26.625 ms a packet, one each 20 ms.
-    for (place, (_, delay)) in delays.iter().enumerate().take(40) {
-        let expected = 0.025 + 0.026_625 + 0.006_625 * place as f64;
-        assert!((delay - expected).abs() < 1e-12, "{place}: {delay}, not {expected}");
+    // 26.625 ms per packet, one packet every 20 ms.
+    for (index, (_, delay)) in delays.iter().enumerate().take(40) {
+        let expected = 0.025 + 0.026_625 + 0.006_625 * index as f64;
+        assert!((delay - expected).abs() < 1e-12, "{index}: {delay}, expected {expected}");
     }
 }
 
 #[test]
-fn of_a_voice_what_arrives_has_a_delay_and_silence_too() {
+fn every_received_audio_packet_has_a_delay() {
     for audio in [steady_voice(), sim::codec::AudioConfig::amr()] {
         let (recording, delays) = voice(audio, Bitrate::from_mbps(4), 10);
         assert!(last(&recording, "main.audio", "packetsLost") > 10.0);
@@ -198,14 +198,14 @@ fn both_directions_of_a_two_way_call_send() {
 }
 
 #[test]
-fn a_call_keeps_to_its_times() {
+fn a_call_is_active_only_between_start_and_stop() {
     let mut scenario = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 30);
     (scenario.calls[0].start, scenario.calls[0].stop) = (Time::from_secs(10), Time::from_secs(20));
     let recording = run(&scenario);
     let sent = recording.stream("main.video").unwrap().column("bytesSent").unwrap().to_vec();
-    assert!(sent[..20].iter().all(|x| x.is_nan()), "not before 10 s");
+    assert!(sent[..20].iter().all(|x| x.is_nan()), "no samples before 10 s");
     assert!(sent[20..40].iter().all(|x| x.is_finite()));
-    assert!(sent[40..].iter().all(|x| x.is_nan()), "not after 20 s");
+    assert!(sent[40..].iter().all(|x| x.is_nan()), "no samples after 20 s");
 }
 
 #[test]
@@ -240,14 +240,14 @@ fn random_elements_elsewhere_change_no_draw_of_a_call() {
 }
 
 #[test]
-fn a_cancelled_run_says_so() {
+fn a_cancelled_run_returns_an_error() {
     let cancel = std::sync::atomic::AtomicBool::new(true);
     let scenario = dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 30);
     let result = sim::run(&scenario, sim::Options { cancel: Some(&cancel), ..Default::default() });
     assert_eq!(result.unwrap_err().to_string(), "cancelled");
 }
 
-/// A call over `delay` each way and random loss, with or without parity.
+/// A call with `delay` each way and random loss, with or without FEC.
 fn protected(fec: sim::Fec, delay: Duration, percent: u32) -> sim::Scenario {
     let mut scenario = with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 120), percent);
     for host in &mut scenario.network.hosts {
@@ -268,7 +268,7 @@ fn frame_delay_p95(recording: &sim::Recording) -> f64 {
 }
 
 #[test]
-fn parity_shortens_the_delay_of_frames_where_a_retransmission_is_far() {
+fn parity_shortens_frame_delay_with_a_long_round_trip() {
     let far = Duration::from_millis(100);
     let plain = run(&protected(sim::Fec::Off, far, 5));
     let hybrid = run(&protected(sim::Fec::Hybrid, far, 5));
@@ -276,13 +276,16 @@ fn parity_shortens_the_delay_of_frames_where_a_retransmission_is_far() {
     assert!(with < 0.8 * without, "{with} s with parity, {without} s without");
     let shown = |column: &str| last(&hybrid, "main.video", column);
     let share = shown("fecPacketsSent") / shown("mediaPacketsSent");
-    assert!((0.15..0.4).contains(&share), "parity for every fourth or fifth packet: {share}");
+    assert!(
+        (0.15..0.4).contains(&share),
+        "one parity packet per four or five media packets: {share}"
+    );
     let lost = 1.0 - shown("fecPacketsReceived") / shown("fecPacketsSent");
-    assert!((0.03..0.07).contains(&lost), "5 % of parity is lost too: {lost}");
+    assert!((0.03..0.07).contains(&lost), "5 % of the parity is also lost: {lost}");
     let recovered = shown("fecPacketsRecovered") / shown("packetsLost");
     assert!(
         (0.5..1.0).contains(&recovered),
-        "most losses are restored, which RTCP does not know: {recovered}"
+        "most losses are restored, but RTCP counts them as lost: {recovered}"
     );
     assert!(
         shown("fecPacketsRecovered") + shown("fecPacketsDiscarded") <= shown("fecPacketsReceived")
@@ -291,7 +294,7 @@ fn parity_shortens_the_delay_of_frames_where_a_retransmission_is_far() {
 }
 
 #[test]
-fn parity_is_not_sent_without_loss_nor_where_a_retransmission_is_near() {
+fn parity_is_not_sent_without_loss_or_with_a_short_round_trip() {
     let (near, far) = (Duration::from_millis(5), Duration::from_millis(100));
     for scenario in [protected(sim::Fec::Hybrid, near, 5), protected(sim::Fec::Hybrid, far, 0)] {
         assert_eq!(last(&run(&scenario), "main.video", "fecPacketsSent"), 0.0);
@@ -299,14 +302,15 @@ fn parity_is_not_sent_without_loss_nor_where_a_retransmission_is_near() {
 }
 
 #[test]
-fn parity_takes_from_the_encoder_what_it_costs() {
+fn parity_reduces_the_encoders_rate() {
     let far = Duration::from_millis(100);
     let rate = |fec| late_rate(&run(&protected(fec, far, 5)), "main.video", "bytesSent");
     let (hybrid, plain) = (rate(sim::Fec::Hybrid), rate(sim::Fec::Off));
     assert!((hybrid / plain - 1.0).abs() < 0.05, "{hybrid} with parity, {plain} without");
 }
 
-/// Sees that parity packets fit where media does, and that every byte sent is recorded.
+/// Checks that parity packets have at most the maximum packet size, and that every byte is
+/// recorded.
 #[derive(Default)]
 struct Sizes {
     largest: u64,
@@ -325,7 +329,7 @@ impl sim::Tap for Sizes {
         let size = sim::wire::rtp_size(rtp);
         assert_eq!(packet.size, size + sim::wire::UDP_IPV4_OVERHEAD);
         if let (net::HostId(0), Some(_)) = (host, rtp.fec) {
-            assert_eq!(rtp.ssrc & 0xf, 4, "a stream of its own");
+            assert_eq!(rtp.ssrc & 0xf, 4, "parity has its own SSRC");
             self.largest = self.largest.max(size.get());
             self.parity += rtp.payload.get();
         }
@@ -333,7 +337,7 @@ impl sim::Tap for Sizes {
 }
 
 #[test]
-fn parity_is_no_longer_than_a_packet_may_be() {
+fn parity_packets_have_at_most_the_maximum_size() {
     let mut sizes = Sizes::default();
     let scenario = protected(sim::Fec::Hybrid, Duration::from_millis(100), 5);
     let recording =
@@ -343,7 +347,7 @@ fn parity_is_no_longer_than_a_packet_may_be() {
 }
 
 #[test]
-fn a_call_of_voice_alone_comes_and_goes_without_loss() {
+fn a_voice_only_call_with_pauses_loses_nothing() {
     let mut scenario = dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(1), 120);
     scenario.calls[0].video = None;
     scenario.calls[0].audio = Some(sim::codec::AudioConfig::amr());
@@ -354,7 +358,7 @@ fn a_call_of_voice_alone_comes_and_goes_without_loss() {
         let [sent, received, lost, jitter] =
             ["packetsSent", "packetsReceived", "packetsLost", "jitter"]
                 .map(|column| last(&recording, stream, column));
-        // Six thousand without pauses; in these each eighth.
+        // 6000 without pauses; in pauses one eighth as many.
         assert!((1_500.0..5_000.0).contains(&sent), "{sent} packets of {stream}");
         assert!(
             sent - received <= 3.0 && lost == 0.0 && jitter < 1e-3,

@@ -1,4 +1,4 @@
-//! How a receiver's RTCP comes back: over the network, or at once.
+//! The receiver's RTCP crosses the network, or arrives at once (ideal feedback).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -18,8 +18,8 @@ fn bottleneck(ideal_feedback: bool, kbps: u64, seconds: u64) -> Scenario {
     scenario
 }
 
-/// Nothing that the callee sends arrives.
-fn deaf(mut scenario: Scenario) -> Scenario {
+/// Drops everything that the callee sends.
+fn without_reverse_path(mut scenario: Scenario) -> Scenario {
     let AccessConfig::Wired { up, .. } = &mut scenario.network.hosts[1].access else {
         panic!("a wired access")
     };
@@ -33,9 +33,9 @@ fn levels(recording: &Recording) -> &[f64] {
 
 /// Counts the RTCP packets of the callee on its own interface.
 #[derive(Default)]
-struct Answers(u64);
+struct CalleeRtcp(u64);
 
-impl sim::Tap for Answers {
+impl sim::Tap for CalleeRtcp {
     fn packet(
         &mut self,
         _: Time,
@@ -43,43 +43,43 @@ impl sim::Tap for Answers {
         packet: &net::Packet,
         content: sim::Content<'_>,
     ) {
-        let is_answer =
+        let from_callee =
             packet.flow.src == net::HostId(1) && matches!(content, sim::Content::Rtcp(_));
-        self.0 += u64::from(host == net::HostId(1) && is_answer);
+        self.0 += u64::from(host == net::HostId(1) && from_callee);
     }
 }
 
 #[test]
-fn with_ideal_feedback_a_call_adapts_and_nothing_comes_back_over_the_network() {
-    let mut answers = Answers::default();
+fn with_ideal_feedback_a_call_adapts_without_rtcp_in_the_network() {
+    let mut rtcp = CalleeRtcp::default();
     let scenario = bottleneck(true, 600, 120);
     let recording =
-        sim::run(&scenario, sim::Options { tap: Some(&mut answers), cancel: None }).unwrap();
-    assert_eq!(answers.0, 0);
+        sim::run(&scenario, sim::Options { tap: Some(&mut rtcp), cancel: None }).unwrap();
+    assert_eq!(rtcp.0, 0);
     let rate = late_rate(&recording, "main.video", "bytesReceived");
     assert!((0.3e6..0.6e6).contains(&rate), "{rate} of 600 kbit/s");
     let levels = levels(&recording);
-    assert!(levels.contains(&5.0), "it climbs to 800 kbit/s, more than the line has");
+    assert!(levels.contains(&5.0), "the rate rises to 800 kbit/s, more than the link's");
     assert!(
         levels.windows(2).filter(|pair| pair[1] < pair[0]).count() > 2,
-        "and down again: {levels:?}"
+        "and falls again: {levels:?}"
     );
     let rtt = last(&recording, "main.video", "roundTripTime");
-    assert!((0.025..0.4).contains(&rtt), "the way there alone: {rtt}");
+    assert!((0.025..0.4).contains(&rtt), "only the delay to the receiver: {rtt}");
 }
 
 #[test]
-fn over_the_network_the_same_call_hears_of_the_path_by_rtcp() {
-    let mut answers = Answers::default();
+fn without_ideal_feedback_rtcp_crosses_the_network() {
+    let mut rtcp = CalleeRtcp::default();
     let scenario = bottleneck(false, 600, 120);
     let recording =
-        sim::run(&scenario, sim::Options { tap: Some(&mut answers), cancel: None }).unwrap();
-    assert!(answers.0 >= 120, "a message a second at least: {}", answers.0);
+        sim::run(&scenario, sim::Options { tap: Some(&mut rtcp), cancel: None }).unwrap();
+    assert!(rtcp.0 >= 120, "at least one message per second: {}", rtcp.0);
     assert!(last(&recording, "main.video", "roundTripTime") > 0.05);
 }
 
 #[test]
-fn a_run_with_ideal_feedback_repeats() {
+fn a_run_with_ideal_feedback_is_reproducible() {
     let columns = |seed| {
         let scenario = Scenario { seed: Seed(seed), ..bottleneck(true, 600, 20) };
         format!("{:?}", run(&scenario).streams)
@@ -90,14 +90,14 @@ fn a_run_with_ideal_feedback_repeats() {
 
 #[test]
 fn without_feedback_the_bound_is_halved_until_the_lowest_level() {
-    let lost = run(&deaf(bottleneck(false, 4_000, 30)));
-    assert!(levels(&lost).iter().all(|&level| level == 1.0), "nothing is ever heard");
+    let lost = run(&without_reverse_path(bottleneck(false, 4_000, 30)));
+    assert!(levels(&lost).iter().all(|&level| level == 1.0), "no feedback arrives");
     let bounds = lost.stream("main.video").unwrap().column("T_TFRC").unwrap();
-    let told: Vec<f64> = bounds.iter().copied().filter(|bound| bound.is_finite()).collect();
-    // In whole bit/s.
+    let finite: Vec<f64> = bounds.iter().copied().filter(|bound| bound.is_finite()).collect();
+    // The bound is in whole bit/s.
     let halved = |pair: &[f64]| pair[1] == pair[0] || (pair[1] - pair[0] / 2.0).abs() < 1.0;
-    assert!(told.windows(2).all(halved), "{told:?}");
-    assert!(told.first() == Some(&200e3) && *told.last().unwrap() < 1e3, "{told:?}");
-    let ideal = run(&deaf(bottleneck(true, 4_000, 30)));
-    assert_eq!(levels(&ideal).last(), Some(&6.0), "it does not come that way");
+    assert!(finite.windows(2).all(halved), "{finite:?}");
+    assert!(finite.first() == Some(&200e3) && *finite.last().unwrap() < 1e3, "{finite:?}");
+    let ideal = run(&without_reverse_path(bottleneck(true, 4_000, 30)));
+    assert_eq!(levels(&ideal).last(), Some(&6.0), "ideal feedback does not use the dropped path");
 }

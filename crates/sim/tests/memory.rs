@@ -1,9 +1,9 @@
-//! A run's memory does not grow with its length, apart from its samples: a counting allocator looks
-//! on.
+//! A run's memory does not grow with its length, apart from its samples. Measured with a counting
+//! allocator.
 
 #![expect(
     unsafe_code,
-    reason = "a global allocator can only be written so; it hands everything on to the system's"
+    reason = "a global allocator requires unsafe code; this one forwards every call to the system's"
 )]
 
 mod common;
@@ -14,7 +14,7 @@ use std::cell::Cell;
 use units::{Bitrate, Time};
 
 thread_local! {
-    /// Bytes allocated now, and the most there were.
+    /// (currently allocated bytes, peak).
     static LIVE: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
@@ -25,18 +25,18 @@ fn count(change: i64) {
 
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of its
-// own on the heap.
+// SAFETY: every call is forwarded unchanged to the system's allocator; counting allocates nothing
+// on the heap.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed() as i64);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size().cast_signed() as i64));
-        // SAFETY: the pointer came from `alloc` above, that is, from the system.
+        // SAFETY: the pointer was returned by `alloc` above, so by the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes during a run, and those of its recording.
+/// The peak of allocated bytes during a run, and the bytes of its recording.
 fn bytes(controller: &str, seconds: u64) -> (i64, i64) {
     let scenario = dumbbell(controller, Bitrate::from_mbps(2), seconds);
     LIVE.set((0, 0));
@@ -55,23 +55,23 @@ fn bytes(controller: &str, seconds: u64) -> (i64, i64) {
 }
 
 #[test]
-fn memory_is_flat_but_for_the_samples() {
+fn memory_is_constant_except_for_the_samples() {
     for profile in cc::profiles() {
         let (short_peak, short_samples) = bytes(&profile.name, 100);
         let (long_peak, long_samples) = bytes(&profile.name, 1000);
-        // A vector that grows holds up to twice what is in it, and half of that again while it
-        // moves.
+        // A growing vector has up to twice the capacity of its content, and half of that again
+        // while it is moved.
         let samples = 3 * (long_samples - short_samples);
         assert!(
             long_peak - short_peak <= samples,
-            "{}: {short_peak} bytes at most in 100 s, {long_peak} in 1000 s, of which samples {short_samples} and {long_samples}",
+            "{}: peak of {short_peak} bytes in 100 s and {long_peak} in 1000 s, of which samples {short_samples} and {long_samples}",
             profile.name
         );
     }
 }
 
 #[test]
-fn who_is_not_there_costs_little() {
+fn inactive_users_cost_little_memory() {
     let one_by_one = common::users(60, 30);
     let mut together = one_by_one.clone();
     for call in &mut together.calls {
@@ -80,7 +80,7 @@ fn who_is_not_there_costs_little() {
     for flow in &mut together.tcp {
         (flow.start, flow.stop) = (Time::ZERO, Time::from_secs(10));
     }
-    // The most beside the records, which are about as long.
+    // The peak without the records, which have about the same length.
     let [one_by_one, together] = [one_by_one, together].map(|scenario| {
         LIVE.set((0, 0));
         let recording = run(&scenario);
@@ -88,6 +88,9 @@ fn who_is_not_there_costs_little() {
         drop(recording);
         peak - live
     });
-    // At most half of them are there at a time.
-    assert!(one_by_one < together * 6 / 10, "{one_by_one} bytes one by one, {together} together");
+    // At most half of the users are active at a time.
+    assert!(
+        one_by_one < together * 6 / 10,
+        "{one_by_one} bytes one after the other, {together} together"
+    );
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sim::Recording;
 use units::{Bitrate, Time};
 
-/// What passes the interfaces of a relayed call's hosts.
+/// The packets at the interfaces of a relayed call's hosts.
 #[derive(Default)]
 struct Passed(Vec<(net::HostId, net::Packet)>);
 
@@ -18,7 +18,7 @@ impl sim::Tap for Passed {
 }
 
 #[test]
-fn a_relayed_call_passes_its_relay_and_keeps_its_marks() {
+fn a_relayed_call_passes_its_relay_and_keeps_its_dscp() {
     let (alice, bob, turn) = (net::HostId(0), net::HostId(1), net::HostId(2));
     let mut scenario = dumbbell("gcc:libwebrtc", Bitrate::from_mbps(1), 20);
     let mut relay = scenario.network.hosts[1].clone();
@@ -43,16 +43,16 @@ fn a_relayed_call_passes_its_relay_and_keeps_its_marks() {
         assert_eq!(packet.dscp, net::Dscp::AF41);
         assert!(
             [packet.flow.src, packet.flow.dst].contains(&turn),
-            "{:?} is between the ends",
+            "{:?} bypasses the relay",
             packet.flow
         );
         assert!([packet.flow.src, packet.flow.dst].contains(host));
     }
-    // A packet's number is used again, so only the first of all is compared.
+    // Packet numbers are reused, so only the first packet is compared.
     let first = passed.0[0].1.id;
     assert_eq!(size(first, alice, turn).unwrap().get(), size(first, turn, bob).unwrap().get() + 4);
-    // The relay's own way up is 25 ms: a round trip longer by as much each way. The rates hardly
-    // know.
+    // The relay's uplink has 25 ms, which makes the round-trip time 50 ms longer. It hardly affects
+    // the rates.
     let rtt = |recording: &Recording| {
         let points = &recording.stream("main.video").unwrap().points;
         let rtts = &points.iter().find(|points| points.name == "roundTripTime").unwrap().values;
@@ -71,10 +71,11 @@ fn a_relayed_call_passes_its_relay_and_keeps_its_marks() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the line and the call are like, a relay sends on all that reaches it and nothing
-    /// else, at once, with the same marks, 4 bytes longer to the caller and 4 shorter from it.
+    /// For every link and call, a relay forwards every packet that reaches it and nothing else. It
+    /// forwards at once and with the same marks; packets from the relay to the caller are 4 bytes
+    /// longer, and those from the caller lose 4 bytes.
     #[test]
-    fn a_relay_sends_on_all_that_reaches_it(
+    fn a_relay_forwards_every_packet_that_reaches_it(
         kbps in 50u64..5_000,
         loss in 0u32..30,
         two_way in any::<bool>(),
@@ -94,12 +95,12 @@ proptest! {
         let at_relay: Vec<_> = passed.0.iter().filter(|(host, _)| *host == turn).map(|(_, packet)| packet).collect();
         prop_assert!(at_relay.len() > 20 && at_relay.len() % 2 == 0);
         for pair in at_relay.chunks(2) {
-            let [came, went] = [pair[0], pair[1]];
-            prop_assert_eq!((came.flow.dst, went.flow.src, came.id), (turn, turn, went.id));
-            prop_assert_eq!((came.dscp, came.ecn), (went.dscp, went.ecn));
-            let (to_peer, from_peer) = (came.flow.src == alice, went.flow.dst == alice);
+            let [received, sent] = [pair[0], pair[1]];
+            prop_assert_eq!((received.flow.dst, sent.flow.src, received.id), (turn, turn, sent.id));
+            prop_assert_eq!((received.dscp, received.ecn), (sent.dscp, sent.ecn));
+            let (to_peer, from_peer) = (received.flow.src == alice, sent.flow.dst == alice);
             prop_assert!(to_peer != from_peer);
-            let difference = came.size.get() as i64 - went.size.get() as i64;
+            let difference = received.size.get() as i64 - sent.size.get() as i64;
             prop_assert_eq!(difference, if to_peer { 4 } else { -4 });
         }
     }

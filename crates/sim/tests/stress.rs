@@ -1,5 +1,5 @@
-//! What ends a call: silence, delay, and the circuit breakers of RFC 8083; and the marks on its
-//! packets.
+//! Reasons for the end of a call: silence, delay, and the circuit breakers of RFC 8083. Also the
+//! DSCPs of its packets.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -13,8 +13,8 @@ use units::{Bitrate, Duration, Time};
 
 const RATE: Bitrate = Bitrate::from_mbps(1);
 
-/// A call of 60 s whose way up or down stands still from 20 s on.
-fn dies(up: bool) -> Scenario {
+/// A call of 60 s whose uplink or downlink stops at 20 s.
+fn interrupted(up: bool) -> Scenario {
     let mut scenario = dumbbell("gcc:libwebrtc", RATE, 60);
     let AccessConfig::Wired { up: line, down } = &mut scenario.network.hosts[0].access else {
         panic!("a wired access")
@@ -25,7 +25,7 @@ fn dies(up: bool) -> Scenario {
     scenario
 }
 
-/// What ended the call: what, when in seconds, and how much.
+/// The events that ended the call: (type, second, value).
 fn ends(recording: &Recording) -> Vec<(&str, u64, f64)> {
     let events = recording
         .events
@@ -34,20 +34,20 @@ fn ends(recording: &Recording) -> Vec<(&str, u64, f64)> {
     events.map(|event| (event.what, event.at.as_nanos() / 1_000_000_000, event.value)).collect()
 }
 
-/// What had been sent by a second.
+/// The bytes sent until `second`.
 fn sent(recording: &Recording, stream: &str, second: usize) -> f64 {
     recording.stream(stream).unwrap().column("bytesSent").unwrap()[2 * second - 1]
 }
 
 #[test]
-fn silence_ends_a_call_that_has_a_time_out() {
-    // Who hears reports only allows for the time between them.
+fn silence_ends_a_call_with_a_media_time_out() {
+    // The end that receives only reports also waits for the time between them.
     for (up, at) in [(true, 24..=25), (false, 25..=27)] {
-        let mut scenario = dies(up);
+        let mut scenario = interrupted(up);
         assert_eq!(ends(&run(&scenario)), []);
         scenario.calls[0].media_timeout = Some(Duration::from_secs(5));
         let recording = run(&scenario);
-        // The end that hears nothing more: the last packets came at 20 s at most.
+        // The end that receives nothing more: the last packets arrived at 20 s or before.
         let [(what, second, value)] = ends(&recording)[..] else {
             panic!("{:?}", ends(&recording))
         };
@@ -55,7 +55,7 @@ fn silence_ends_a_call_that_has_a_time_out() {
         assert_eq!(
             sent(&recording, "main.video", 59),
             sent(&recording, "main.video", 40),
-            "nothing is sent any more"
+            "nothing is sent after the end"
         );
     }
 }
@@ -81,7 +81,7 @@ fn a_round_trip_that_takes_too_long_ends_a_call() {
 #[test]
 fn circuit_breakers_stop_a_sender_whose_media_or_reports_do_not_arrive() {
     for (up, number, at) in [(true, 2.0, 22..=26), (false, 1.0, 33..=35)] {
-        let mut scenario = dies(up);
+        let mut scenario = interrupted(up);
         scenario.calls[0].video.as_mut().unwrap().circuit_breaker = true;
         let recording = run(&scenario);
         let [(what, second, value)] = ends(&recording)[..] else {
@@ -97,7 +97,7 @@ fn circuit_breakers_stop_a_sender_whose_media_or_reports_do_not_arrive() {
 
 #[test]
 fn a_call_in_both_directions_ends_in_both() {
-    let mut scenario = dies(true);
+    let mut scenario = interrupted(true);
     scenario.calls[0].two_way = true;
     scenario.calls[0].media_timeout = Some(Duration::from_secs(5));
     let recording = run(&scenario);
@@ -108,7 +108,7 @@ fn a_call_in_both_directions_ends_in_both() {
 }
 
 #[test]
-fn audio_and_video_have_marks_of_their_own() {
+fn audio_and_video_have_their_own_dscp() {
     #[derive(Default)]
     struct Seen(Vec<(&'static str, Dscp)>);
     impl Tap for Seen {

@@ -1,4 +1,4 @@
-//! TCP over simple networks: throughput, fairness, theory.
+//! TCP over simple networks: throughput, fairness, and comparison with theory.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -7,7 +7,7 @@ mod common;
 use common::{last, line, tcp as flow};
 use net::{AccessConfig, HostConfig, LineConfig, LossConfig, NetworkConfig, Schedule};
 use sim::tcp::{
-    MAX_SEGMENT, Stack, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
+    MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource, TcpStack,
 };
 use sim::{Recording, Scenario};
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
@@ -41,7 +41,7 @@ fn scenario(network: NetworkConfig, seconds: u64, tcp: Vec<TcpConfig>) -> Scenar
     }
 }
 
-/// Packets on the wire a second, after ten seconds, from a flow's bytes received; bit/s.
+/// The goodput of a flow after second `from`, in bit/s.
 fn goodput(recording: &Recording, stream: &str, from: u64) -> f64 {
     let values = recording.stream(stream).unwrap().column("bytesReceived").unwrap();
     let start = 2 * from as usize - 1;
@@ -93,7 +93,7 @@ fn two_flows_share_within_a_tenth() {
 }
 
 /// Mathis, Semke, Mahdavi, Ott (CCR 27(3), 1997): rate = C · MSS / (RTT · √p), where C is 1.31 if
-/// losses are random and every segment counts.
+/// losses are random and every segment is acknowledged.
 #[test]
 fn newreno_obeys_the_square_root_law() {
     for p in [0.001, 0.002, 0.005] {
@@ -110,9 +110,9 @@ fn newreno_obeys_the_square_root_law() {
     }
 }
 
-/// RFC 9438 § 4.2: between two losses the window is C (t − K)³ + W_max. W_max is read off the
-/// window at the loss (less by fast convergence, § 4.7, where that is below the one before), K off
-/// the window after the recovery; everything between is compared.
+/// RFC 9438 § 4.2: between two losses the window is C (t − K)³ + W_max. W_max is the window at the
+/// loss (less after fast convergence, § 4.7, if the window is below the previous W_max). K is
+/// computed from the window after the recovery. All samples in between are compared.
 #[test]
 fn cubic_follows_its_curve_between_losses() {
     let network =
@@ -126,16 +126,16 @@ fn cubic_follows_its_curve_between_losses() {
     let segments = |index: usize| windows[index] / MAX_SEGMENT.get() as f64;
     let found: Vec<usize> =
         (1..losses.len()).filter(|&index| losses[index] > losses[index - 1]).collect();
-    let (mut compared, mut plateau) = (0, 0.0);
+    let (mut compared, mut w_max) = (0, 0.0);
     for pair in found.windows(2) {
-        let largest = (pair[0] - 3..=pair[0]).map(segments).fold(0.0, f64::max);
-        plateau = if largest < plateau { largest * (1.0 + 0.7) / 2.0 } else { largest };
-        // A second after the loss the recovery is over.
+        let peak = (pair[0] - 3..=pair[0]).map(segments).fold(0.0, f64::max);
+        w_max = if peak < w_max { peak * (1.0 + 0.7) / 2.0 } else { peak };
+        // One second after the loss the recovery has ended.
         let (first, last) = (pair[0] + 10, pair[1] - 2);
-        let k = libm::cbrt((plateau - segments(first)) / 0.4);
+        let k = libm::cbrt((w_max - segments(first)) / 0.4);
         for index in first..last {
             let t = (index - first) as f64 * 0.1 - k;
-            let curve = 0.4 * t * t * t + plateau;
+            let curve = 0.4 * t * t * t + w_max;
             let ratio = segments(index) / curve;
             assert!(
                 (0.98..=1.02).contains(&ratio),
@@ -149,7 +149,7 @@ fn cubic_follows_its_curve_between_losses() {
 }
 
 #[test]
-fn an_upload_says_when_it_was_complete() {
+fn an_upload_reports_its_completion() {
     let upload = TcpConfig {
         start: Time::from_secs(5),
         application: TcpSource::Finite(Bytes::new(1_000_000)).into(),
@@ -161,10 +161,10 @@ fn an_upload_says_when_it_was_complete() {
     let recording = common::run(&scenario(network, 60, vec![upload, cut]));
     let bytes = recording.stream("up.tcp").unwrap().column("bytesReceived").unwrap();
     assert_eq!(bytes.iter().copied().rfind(|bytes| !bytes.is_nan()), Some(1_000_000.0));
-    assert!(bytes[119].is_nan(), "nothing is sampled of a flow that is complete");
+    assert!(bytes[119].is_nan(), "a completed flow has no samples");
     let event =
         |stream: &str| recording.events.iter().find(|event| event.stream == stream).unwrap();
-    // 1 MB takes 8.3 s at 1 Mbit/s with headers, and the other flow had up to a second of the line.
+    // 1 MB takes 8.3 s at 1 Mbit/s with headers; the other flow used the link for up to one second.
     let done = event("up.tcp");
     assert_eq!(done.what, "completed");
     assert!((8.3..9.6).contains(&done.value), "{} s", done.value);
@@ -174,10 +174,10 @@ fn an_upload_says_when_it_was_complete() {
     assert!(not_done.value > 0.0 && not_done.value < 200_000.0, "{} bytes", not_done.value);
 }
 
-/// While the line stands still the time-out expires; what it made the sender do is taken back when
-/// the first transmissions arrive.
+/// During an outage the retransmission timer expires. The sender's reaction is undone when the
+/// first transmissions arrive.
 #[test]
-fn an_outage_costs_little_more_than_its_time() {
+fn an_outage_costs_little_more_than_its_duration() {
     for control in CONTROLS {
         let mut network = network(None, Duration::from_millis(50), "droptail limit 300ms");
         let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else {
@@ -201,13 +201,13 @@ fn an_outage_costs_little_more_than_its_time() {
         let after = (bytes[79] - bytes[45]) * 8.0 / 17.0;
         assert!(
             after > 0.93 * 2e6 * 1448.0 / 1500.0,
-            "{control}: {after} bit/s from 2 s after it on"
+            "{control}: {after} bit/s from 2 s after the outage"
         );
     }
 }
 
 #[test]
-fn an_on_off_source_rests() {
+fn an_on_off_source_pauses() {
     let source = TcpSource::OnOff { on: Duration::from_secs(5), off: Duration::from_secs(5) };
     let application = source.into();
     let mut flow = TcpConfig { application, ..flow("down", TcpCongestionControl::Cubic) };
@@ -219,16 +219,16 @@ fn an_on_off_source_rests() {
     *down = line(Some(Bitrate::from_mbps(2)), Duration::ZERO, "droptail limit 300ms");
     let recording = common::run(&scenario(network, 40, vec![flow]));
     let bytes = recording.stream("down.tcp").unwrap().column("bytesReceived").unwrap();
-    let grown = |from: usize, to: usize| bytes[2 * to - 1] - bytes[2 * from - 1];
-    for turn in 1..4 {
-        let (on, off) = (10 * turn, 10 * turn + 5);
-        assert!(grown(on + 1, off) > 0.9 * 1e6, "on from {on} s: {}", grown(on + 1, off));
-        assert_eq!(grown(off + 1, off + 5), 0.0, "off from {off} s");
+    let received = |from: usize, to: usize| bytes[2 * to - 1] - bytes[2 * from - 1];
+    for period in 1..4 {
+        let (on, off) = (10 * period, 10 * period + 5);
+        assert!(received(on + 1, off) > 0.9 * 1e6, "on from {on} s: {}", received(on + 1, off));
+        assert_eq!(received(off + 1, off + 5), 0.0, "off from {off} s");
     }
 }
 
 #[test]
-fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
+fn small_queues_keep_the_host_queue_short_and_lossless() {
     let run = |tsq: bool, gso: bool| {
         let network = network(
             Some(Bitrate::from_mbps(2)),
@@ -236,7 +236,7 @@ fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
             "droptail limit 300ms",
         );
         let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
-        scenario.stacks = vec![Stack { tsq, gso }];
+        scenario.stacks = vec![TcpStack { tsq, gso }];
         common::run(&scenario)
     };
     let queue = |recording: &Recording| {
@@ -244,8 +244,8 @@ fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
         values[20..].iter().sum::<f64>() / (values.len() - 20) as f64
     };
     let (off, on, bursts) = (run(false, false), run(true, false), run(true, true));
-    assert!(queue(&off) > 50_000.0, "without: {} bytes wait", queue(&off));
-    assert!(queue(&on) <= 4_500.0, "three packets at most: {}", queue(&on));
+    assert!(queue(&off) > 50_000.0, "without TSQ {} bytes wait", queue(&off));
+    assert!(queue(&on) <= 4_500.0, "at most three packets: {}", queue(&on));
     assert!(
         queue(&bursts) > queue(&on) && queue(&bursts) <= 9_000.0,
         "bursts of two: {}",
@@ -254,30 +254,30 @@ fn small_queues_keep_the_own_queue_short_and_free_of_loss() {
     for recording in [&on, &bursts] {
         assert!(last(recording, "up.tcp", "retransmittedPacketsSent") == 0.0);
         let rate = goodput(recording, "up.tcp", 10) * 1500.0 / MAX_SEGMENT.get() as f64;
-        assert!(rate > 0.94 * 2e6, "and it fills the line: {rate}");
+        assert!(rate > 0.94 * 2e6, "the flow fills the link: {rate}");
     }
 }
 
 #[test]
-fn a_full_own_queue_tells_the_sender_at_once() {
+fn a_full_host_queue_reduces_the_window_without_loss() {
     let network =
         network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 3000B");
     let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
-    scenario.stacks = vec![Stack { tsq: true, gso: true }];
+    scenario.stacks = vec![TcpStack { tsq: true, gso: true }];
     let recording = common::run(&scenario);
     assert!(last(&recording, "up.tcp", "localDrops") > 0.0);
     assert_eq!(
         last(&recording, "up.tcp", "retransmittedPacketsSent"),
         0.0,
-        "what did not get in is not lost"
+        "a refused packet is not lost"
     );
     let rate = goodput(&recording, "up.tcp", 10);
-    assert!(rate > 0.5e6, "two packets wait, where 4.2 are under way: {rate}");
+    assert!(rate > 0.5e6, "the queue holds two packets, the path 4.2: {rate}");
 }
 
-/// Kilinc and Andersson 2014 § 4.1: pages of 100 kB, each read for 2 to 20 s. Over a path of 100 ms
-/// that nothing limits, each takes the round trips of slow start from the initial window, which is
-/// the window again after so long a rest (RFC 2861): 10, 20 and 40 segments.
+/// Kilinc and Andersson 2014 § 4.1: pages of 100 kB, each read for 2 to 20 s. Over an unlimited
+/// path of 100 ms, each page takes the round trips of slow start from the initial window: 10, 20
+/// and 40 segments. After such a long pause the window is the initial one again (RFC 2861).
 #[test]
 fn pages_are_loaded_one_after_the_other() {
     let network = network(None, Duration::from_millis(100), "droptail limit 300ms");
@@ -288,12 +288,12 @@ fn pages_are_loaded_one_after_the_other() {
     let recording = common::run(&scenario(network, 500, vec![web]));
     let loaded = recording.stream("web.tcp").unwrap().points("pageLoadTime").unwrap();
     assert_eq!(loaded.len(), 20);
-    // The first waits for the connection too.
+    // The first page also waits for the connection.
     assert!((loaded[0].1 - 0.4).abs() < 0.06, "{}", loaded[0].1);
     for pair in loaded.windows(2) {
         let rest = pair[1].0.saturating_since(pair[0].0).as_secs_f64() - pair[1].1;
         assert!((2.0..=20.0).contains(&rest), "{rest} s of reading");
-        // With the threshold left by the pages before, and a delayed acknowledgement.
+        // Includes the slow start threshold of the previous pages, and a delayed acknowledgement.
         assert!((pair[1].1 - 0.3).abs() < 0.06, "{} s", pair[1].1);
     }
     let completed: Vec<_> =

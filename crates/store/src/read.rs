@@ -6,7 +6,7 @@ use super::names::keep;
 use super::{Filter, Metric, RunMeta, StoredRun};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sim::Recording;
-use sim::recording::{Column, Event, Kind, Points, StreamRecord};
+use sim::recording::{Column, Event, Points, StreamKind, StreamRecord};
 use units::{Duration, Time};
 
 fn damaged(place: impl Into<String>) -> Fault {
@@ -103,7 +103,7 @@ fn streams(connection: &Connection, run: i64) -> Result<Vec<StreamRecord>, Fault
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
         let word: String = row.get(2)?;
-        let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == word);
+        let kind = StreamKind::ALL.into_iter().find(|kind| kind.as_str() == word);
         let mut stream = StreamRecord {
             name: row.get(1)?,
             kind: kind.ok_or_else(|| damaged(format!("a stream of the kind \"{word}\"")))?,

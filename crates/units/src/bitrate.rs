@@ -4,13 +4,13 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 
-/// A rate in whole bit/s, decimal prefixes: `64kbit/s`, `1.5Mbit/s`. Zero means *never*: what
-/// divides by it is an `Option`.
+/// A rate in whole bit/s, printed and parsed with decimal prefixes: `64kbit/s`, `1.5Mbit/s`. Zero
+/// means *never*: functions that divide by a rate return an `Option`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bitrate(u64);
 
 impl Bitrate {
-    /// Nothing ever.
+    /// No transmission at all.
     pub const ZERO: Self = Self(0);
     /// The largest rate.
     pub const MAX: Self = Self(u64::MAX);
@@ -30,7 +30,7 @@ impl Bitrate {
         Self(mbps.saturating_mul(1_000_000))
     }
 
-    /// An estimator's real number of bit/s, rounded; negative and not-a-number become zero.
+    /// From a real number of bit/s, rounded. Negative numbers and NaN become zero.
     pub fn from_bps_f64(bps: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -45,7 +45,7 @@ impl Bitrate {
         self.0
     }
 
-    /// The rate in bit/s for an estimator's real numbers.
+    /// The rate in bit/s as a real number.
     pub fn as_bps_f64(self) -> f64 {
         self.0 as f64
     }
@@ -55,7 +55,8 @@ impl Bitrate {
         Self::from_bps_f64(self.as_bps_f64() * factor)
     }
 
-    /// How long `size` takes at this rate, rounded up to a nanosecond; `None` at a rate of zero.
+    /// How long it takes to send `size` at this rate, rounded up to a nanosecond; `None` if the
+    /// rate is zero.
     pub const fn time_to_send(self, size: Bytes) -> Option<Duration> {
         if self.0 == 0 {
             return None;
@@ -65,13 +66,13 @@ impl Bitrate {
         Some(Duration::from_nanos(if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }))
     }
 
-    /// The whole bytes that fit into `span` at this rate.
+    /// How many whole bytes can be sent in `span` at this rate.
     pub const fn bytes_in(self, span: Duration) -> Bytes {
         let bytes = self.0 as u128 * span.as_nanos() as u128 / 8_000_000_000;
         Bytes::new(if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 })
     }
 
-    /// The rate less `other`, or zero.
+    /// The rate minus `other`, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

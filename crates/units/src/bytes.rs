@@ -29,12 +29,12 @@ impl Bytes {
         self.0.saturating_mul(8)
     }
 
-    /// The size less `other`, or zero.
+    /// The size minus `other`, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// The mean rate of this many bytes in `span`; `None` for an empty span.
+    /// The mean rate of this many bytes over `span`; `None` if `span` is zero.
     pub fn per(self, span: Duration) -> Option<Bitrate> {
         let nanos = u128::from(span.as_nanos());
         let bits = u128::from(self.0) * 8 * 1_000_000_000;
@@ -57,7 +57,7 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Self;
-    /// Saturates at zero; a debug build panics, as taking more than there is breaks the accounting.
+    /// Saturates at zero. A debug build panics, because a negative size is an accounting error.
     fn sub(self, other: Self) -> Self {
         debug_assert!(self.0 >= other.0, "{self} − {other}: sizes are never negative");
         self.saturating_sub(other)

@@ -1,10 +1,10 @@
 //! The units of Weir: instants and spans of time, rates, sizes, ratios, power, distance, speed and
 //! frequency on the air, and seeded random streams.
 //!
-//! Every quantity that crosses a function has a type from here, never a bare number. The list is
-//! closed and has no dependencies. Times are nanoseconds, rates are bit/s with decimal prefixes,
-//! sizes are bytes. All arithmetic on them is integral and saturating, so that a run is the same on
-//! every machine.
+//! Every quantity in a function signature has a type from this crate, never a bare number. The list
+//! is closed and has no dependencies. Times are in nanoseconds, rates in bit/s with decimal
+//! prefixes, sizes in bytes. All arithmetic on these types is integral and saturating, so that a
+//! run gives the same result on every machine.
 //!
 //! ```
 //! use units::{Bitrate, Bytes, Duration, Time};

@@ -1,8 +1,10 @@
-//! Reading a quantity: a decimal number and its unit, kept exact (no floating point on the way).
+//! Parses a quantity: a decimal number and its unit. The conversion is exact and uses no floating
+//! point.
 
 use std::fmt;
 
-/// Why a text is not a quantity; the message says what was expected.
+/// A text is not a quantity of the expected type. The message names the text and gives examples
+/// that parse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     text: String,
@@ -43,12 +45,14 @@ fn split(text: &str) -> Option<Number<'_>> {
     Some(Number { digits, decimals: u32::try_from(fraction.len()).ok()?, unit: unit.trim() })
 }
 
-/// Reads `text` as an exact multiple of the base unit. `scale` gives how many base units a unit
-/// has; a part finer than one base unit is an error, not rounded away. For units that are not
-/// Weir's own.
+/// Parses `text` as an exact multiple of the base unit. `scale` returns how many base units one of
+/// the given unit has, or `None` for an unknown unit; `expected` completes the error message
+/// "'text' is not …". A value finer than one base unit is an error; it is not rounded. Public for
+/// units that this crate does not define.
 ///
 /// # Errors
-/// When it is not a number with such a unit.
+/// Fails if `text` is not a number with a unit that `scale` knows, if the value is not a whole
+/// number of base units, or if it exceeds `u64::MAX`.
 pub fn quantity(
     text: &str,
     expected: &'static str,
@@ -65,8 +69,8 @@ pub fn quantity(
     u64::try_from(scaled / divisor).map_err(|_| error())
 }
 
-/// Prints `value` in the largest unit that needs no more than three decimals, so that it reads back
-/// exactly. `units` go from large to small; the last has a scale of 1.
+/// Prints `value` in the largest unit that needs at most three decimals, so that it parses back
+/// exactly. `units` are sorted from large to small; the last has a scale of 1.
 pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
     let fits =
         |scale: u64| value >= scale && (u128::from(value) * 1000).is_multiple_of(u128::from(scale));

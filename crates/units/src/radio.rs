@@ -1,35 +1,36 @@
-//! Power, distance, speed and frequency on the air.
+//! Radio quantities: power, distance, speed and frequency.
 
 use crate::{ParseError, parse};
 use std::fmt;
 use std::ops::{Add, Neg, Sub};
 use std::str::FromStr;
 
-/// A ratio of powers in decibels, kept as whole thousandths; may be negative. Parses `3dB` and
+/// A ratio of powers in decibels, stored in thousandths; may be negative. Parses `3dB` and
 /// `-1.5dB`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decibels(i32);
 
-/// A power in decibels above a milliwatt, kept as whole thousandths. Parses `-61dBm`.
+/// A power in decibels relative to one milliwatt, stored in thousandths. Parses `-61dBm`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dbm(i32);
 
-/// A distance, kept as whole millimetres. Parses `12m`, `1.5km`.
+/// A distance, stored in millimetres. Parses `12m`, `1.5km`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Metres(u32);
 
-/// How fast something moves, kept as whole metres an hour. Parses `30km/h`, `1.5m/s`.
+/// A speed, stored in metres per hour. Parses `30km/h`, `1.5m/s`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Speed(u32);
 
-/// A frequency or a bandwidth of it, kept as whole hertz. Parses `2GHz`, `1.4MHz`.
+/// A frequency or a bandwidth, stored in hertz. Parses `2GHz`, `1.4MHz`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frequency(u64);
 
-/// Thousandths of a decibel: far beyond what is on the air, and far from an overflow.
+/// The largest magnitude, in thousandths of a decibel: far beyond any radio power, and far from an
+/// overflow.
 const LIMIT: i32 = 1_000_000;
 
-/// A signed number of thousandths of `unit`.
+/// Parses a signed number of `unit` into thousandths.
 fn signed(text: &str, unit: &'static str, expected: &'static str) -> Result<i32, ParseError> {
     let (sign, magnitude) = text.trim().strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let scale = |found: &str| (found == unit).then_some(1_000);
@@ -48,7 +49,7 @@ fn print(f: &mut fmt::Formatter<'_>, thousandths: i32, unit: &str) -> fmt::Resul
     f.pad(&format!("{sign}{}{unit}", number.trim_end_matches('0').trim_end_matches('.')))
 }
 
-/// Thousandths of a real number, within the limits; not-a-number becomes zero.
+/// Converts a real number to thousandths, clamped to ±`LIMIT`. NaN becomes zero.
 fn thousandths(value: f64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "clamped before")]
     let rounded = (value * 1_000.0).clamp(-f64::from(LIMIT), f64::from(LIMIT)).round() as i32;
@@ -56,7 +57,7 @@ fn thousandths(value: f64) -> i32 {
 }
 
 impl Decibels {
-    /// As much as before.
+    /// 0 dB: equal powers.
     pub const ZERO: Self = Self(0);
 
     /// From whole decibels.
@@ -64,12 +65,12 @@ impl Decibels {
         Self(decibels as i32 * 1_000)
     }
 
-    /// From a real number of decibels; within ±1000, not-a-number becomes zero.
+    /// From a real number of decibels, clamped to ±1000. NaN becomes zero.
     pub fn from_f64(decibels: f64) -> Self {
         Self(thousandths(decibels))
     }
 
-    /// As a real number of decibels.
+    /// The ratio in decibels.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 1_000.0
     }
@@ -81,12 +82,12 @@ impl Dbm {
         Self(dbm as i32 * 1_000)
     }
 
-    /// From a real number of dBm; within ±1000, not-a-number becomes zero.
+    /// From a real number of dBm, clamped to ±1000. NaN becomes zero.
     pub fn from_f64(dbm: f64) -> Self {
         Self(thousandths(dbm))
     }
 
-    /// As a real number of dBm.
+    /// The power in dBm.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 1_000.0
     }
@@ -98,22 +99,22 @@ impl Metres {
         Self(metres as u32 * 1_000)
     }
 
-    /// As a real number of metres.
+    /// The distance in metres.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 1_000.0
     }
 }
 
 impl Speed {
-    /// At rest.
+    /// 0 km/h.
     pub const ZERO: Self = Self(0);
 
-    /// From whole kilometres an hour.
+    /// From whole kilometres per hour.
     pub const fn from_kmh(kmh: u16) -> Self {
         Self(kmh as u32 * 1_000)
     }
 
-    /// As a real number of metres a second.
+    /// The speed in metres per second.
     pub fn as_metres_per_second(self) -> f64 {
         f64::from(self.0) / 3_600.0
     }
@@ -130,7 +131,7 @@ impl Frequency {
         Self(khz as u64 * 1_000)
     }
 
-    /// As a real number of hertz.
+    /// The frequency in hertz.
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }

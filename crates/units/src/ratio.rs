@@ -2,24 +2,24 @@ use crate::{ParseError, parse};
 use std::fmt;
 use std::str::FromStr;
 
-/// A share between 0 and 1, kept as whole parts in a thousand million. Parses `5%` and `0.05`.
+/// A share between 0 and 1, stored in billionths. Parses `5%` and `0.05`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ratio(u32);
 
 const PARTS: u32 = 1_000_000_000;
 
 impl Ratio {
-    /// None of it.
+    /// 0 %.
     pub const ZERO: Self = Self(0);
-    /// All of it.
+    /// 100 %.
     pub const ONE: Self = Self(PARTS);
 
-    /// From whole percent, capped at 100.
+    /// From whole percent; values over 100 become 100.
     pub const fn from_percent(percent: u32) -> Self {
         Self(if percent >= 100 { PARTS } else { percent * (PARTS / 100) })
     }
 
-    /// From a real number, clamped to 0…1; not-a-number becomes zero.
+    /// From a real number, clamped to 0…1. NaN becomes zero.
     pub fn from_f64(value: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,

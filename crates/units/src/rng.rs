@@ -1,10 +1,10 @@
-//! Seeded random streams: one per element, derived from (run seed, the element's name), so that a
-//! new random element changes no draw of another.
+//! Seeded random streams. Each element has its own stream, derived from (run seed, element name),
+//! so that a new random element changes no draw of another element.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The seed of a run: printed with every result and accepted back.
+/// The seed of a run. It is printed with every result and can be given back to repeat the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seed(pub u64);
 
@@ -34,7 +34,7 @@ impl FromStr for Seed {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): mixes a poor seed into a good state.
+/// SplitMix64 (Steele, Lea, Flood 2014): spreads the bits of a weak seed over the whole state.
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -73,8 +73,8 @@ impl Stream {
         self.uniform() < probability
     }
 
-    /// Uniform in 0…bound−1 (Lemire's multiplication, bias below 2⁻³² for bounds below 2³²); 0 for
-    /// a bound of 0.
+    /// Uniform in 0…bound−1 (Lemire's multiplication; the bias is below 2⁻³² for bounds below 2³²).
+    /// Returns 0 for a bound of 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
@@ -102,9 +102,9 @@ impl Stream {
     }
 }
 
-/// The natural logarithm of a normal number in (0, 1], by the series of the inverse hyperbolic
-/// tangent: plain arithmetic only, hence the same bits on every machine (the platform's `ln` is
-/// not).
+/// The natural logarithm of a normal number in (0, 1], computed from the series of the inverse
+/// hyperbolic tangent. It uses basic arithmetic only, so it gives the same bits on every machine;
+/// the platform's `ln` does not.
 fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_three_percent_coin_shows_three_percent_from_the_start() {
+    fn chance_is_unbiased_from_the_first_draw() {
         let hits = (0..200).map(|seed| {
             let mut stream = Seed(seed).stream("loss");
             (0..5_000).filter(|_| stream.chance(0.03)).count()

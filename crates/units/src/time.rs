@@ -15,7 +15,7 @@ pub struct Time(u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
-/// A signed difference in nanoseconds between two instants, which may be of two clocks.
+/// A signed difference in nanoseconds between two instants, which may be read from two clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeDelta(i64);
 
@@ -24,7 +24,7 @@ macro_rules! nanoseconds {
         impl $type {
             /// Zero.
             pub const ZERO: Self = Self(0);
-            /// The largest value: later (longer) than any other.
+            /// The largest value: later (or longer) than any other.
             pub const MAX: Self = Self(u64::MAX);
 
             /// From whole nanoseconds.
@@ -47,8 +47,7 @@ macro_rules! nanoseconds {
                 Self(secs.saturating_mul(1_000_000_000))
             }
 
-            /// From an estimator's real number of seconds, rounded; negative and not-a-number
-            /// become zero.
+            /// From a real number of seconds, rounded. Negative numbers and NaN become zero.
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -113,19 +112,19 @@ nanoseconds!(Time);
 nanoseconds!(Duration);
 
 impl Time {
-    /// The span since `earlier` on the same clock, or zero if that is later.
+    /// The span since `earlier` on the same clock, or zero if `earlier` is the later instant.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// The instant `span` before, or the start of the run.
+    /// The instant `span` earlier, but not before the start of the run.
     pub const fn saturating_sub(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
 }
 
 impl Duration {
-    /// The span less `other`, or zero.
+    /// The span minus `other`, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -207,7 +206,7 @@ impl TimeDelta {
         self.0
     }
 
-    /// Milliseconds as a real number, as the estimators of the papers count.
+    /// Milliseconds as a real number, the unit of the published estimators.
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }

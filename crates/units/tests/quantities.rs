@@ -1,5 +1,5 @@
-//! Every quantity prints in a form that reads back exactly, and nonsense is refused with a word on
-//! the mend.
+//! Every quantity prints in a form that parses back exactly. Texts that are not quantities are
+//! refused with an error that gives examples.
 
 use proptest::prelude::*;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Ratio, Speed, Time};
@@ -18,7 +18,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_on_the_air_prints_and_reads_back(thousandths in -1_000_000i32..=1_000_000, value in any::<u32>()) {
+    fn radio_quantities_print_and_parse_back(thousandths in -1_000_000i32..=1_000_000, value in any::<u32>()) {
         let real = f64::from(thousandths) / 1e3;
         let (gain, power) = (Decibels::from_f64(real), Dbm::from_f64(real));
         prop_assert_eq!(gain.to_string().parse(), Ok(gain));

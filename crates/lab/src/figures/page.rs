@@ -9,7 +9,7 @@ use experiment::Experiment;
 use metrics::MetricError;
 use report::{self, ClaimRow, Line, Panel, Report, Role, Section};
 use sim::Recording;
-use sim::recording::Kind;
+use sim::recording::StreamKind;
 
 /// The most cells of an experiment without figures of its own that are shown.
 const MAX_USUAL: usize = 4;
@@ -242,7 +242,7 @@ impl Figure {
 /// Rates, loss and round-trip times of every video stream and TCP flow, for experiments that say
 /// nothing of figures.
 fn usual(recording: &Recording) -> TimePlot {
-    let panel = |label: &str, unit: &str, value: &str, kinds: &[Kind]| PanelSpec {
+    let panel = |label: &str, unit: &str, value: &str, kinds: &[StreamKind]| PanelSpec {
         label: label.to_owned(),
         unit: unit.parse().unwrap_or_default(),
         log: false,
@@ -261,10 +261,10 @@ fn usual(recording: &Recording) -> TimePlot {
         marks: Vec::new(),
     };
     let panels = [
-        panel("received", "kbit/s", "received_rate", &[Kind::Video, Kind::Tcp]),
-        panel("fraction lost", "%", "fractionLost", &[Kind::Video]),
-        panel("congestion window", "kB", "congestionWindow", &[Kind::Tcp]),
-        panel("RTT", "ms", "roundTripTime", &[Kind::Video, Kind::Tcp]),
+        panel("received", "kbit/s", "received_rate", &[StreamKind::Video, StreamKind::Tcp]),
+        panel("fraction lost", "%", "fractionLost", &[StreamKind::Video]),
+        panel("congestion window", "kB", "congestionWindow", &[StreamKind::Tcp]),
+        panel("RTT", "ms", "roundTripTime", &[StreamKind::Video, StreamKind::Tcp]),
     ];
     TimePlot {
         run: 0,

@@ -4,7 +4,7 @@ use super::score::delay_factor;
 use super::situation::{Measure, Section, Situation};
 use metrics::{MetricError, Request, SILENCE, mean};
 use sim::Recording;
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 use sim::tcp::TcpApplication;
 use sim::{CallConfig, VideoConfig};
 use units::Time;
@@ -271,7 +271,8 @@ fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, Me
 
 /// While two or more streams are there: one alone is always fair.
 fn jain(recording: &Recording) -> Result<f64, MetricError> {
-    let counts = |stream: &&StreamRecord| matches!(stream.kind, Kind::Video | Kind::Tcp);
+    let counts =
+        |stream: &&StreamRecord| matches!(stream.kind, StreamKind::Video | StreamKind::Tcp);
     let streams: Vec<&StreamRecord> = recording.streams.iter().filter(counts).collect();
     let (mut starts, mut ends): (Vec<Time>, Vec<Time>) =
         streams.iter().map(|stream| stream.active).unzip();

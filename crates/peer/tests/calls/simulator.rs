@@ -122,8 +122,10 @@ impl Case {
 
     fn simulated(&self, seed: u64) -> Measured {
         let recording = sim::run(&self.scenario(seed), sim::Options::default()).unwrap();
-        let streams =
-            recording.streams.iter().filter(|stream| stream.kind == sim::recording::Kind::Video);
+        let streams = recording
+            .streams
+            .iter()
+            .filter(|stream| stream.kind == sim::recording::StreamKind::Video);
         let mut measured = Measured::default();
         for stream in streams {
             let last = |name| *stream.column(name).unwrap().last().unwrap();

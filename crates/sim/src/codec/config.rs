@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
-/// Which encoder is modelled.
+/// The modelled encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Codec {
     /// VP8 (RFC 6386), as libvpx encodes it in real time.
@@ -35,55 +35,65 @@ impl fmt::Display for Codec {
     }
 }
 
+/// No codec has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is not a codec: write vp8, vp9 or h264")]
+pub struct UnknownCodec {
+    /// The name that was looked for.
+    pub name: String,
+}
+
 impl FromStr for Codec {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = UnknownCodec;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         [Self::Vp8, Self::Vp9, Self::H264, Self::Csv]
             .into_iter()
             .find(|codec| codec.name() == text)
-            .ok_or_else(|| format!("{text:?} is not a codec: write vp8, vp9 or h264"))
+            .ok_or_else(|| UnknownCodec { name: text.to_owned() })
     }
 }
 
-/// What the camera (or the file played instead) delivers.
+/// The format that the camera, or the file played instead, delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceSize {
-    /// Pixels across, at least 1.
+    /// Width in pixels, at least 1.
     pub width: u32,
-    /// Pixels down, at least 1.
+    /// Height in pixels, at least 1.
     pub height: u32,
-    /// Frames a second, at least 1.
+    /// Frames per second, at least 1.
     pub fps: u32,
 }
 
 impl SourceSize {
-    /// The time between two frames; a rate of zero is taken as one.
+    /// The time between two frames; a frame rate of zero counts as one.
     pub fn interval(self) -> Duration {
         Duration::from_nanos(1_000_000_000 / u64::from(self.fps.max(1)))
     }
 }
 
-/// The parameters of RFC 8593 § 5 (its Table 1), and what an encoder's rate control adds to them.
+/// The parameters of RFC 8593 § 5, Table 1, and those of an encoder's rate control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelParameters {
-    /// SCALE_B: the Laplace scale of (B − B_0)/B_0, the deviation of a frame's size from its share
-    /// of the rate.
+    /// SCALE_B: the Laplace scale of (B − B_0)/B_0, the relative deviation of a frame's size from
+    /// its share of the rate.
     pub size_noise: f64,
-    /// The correlation of that deviation between one frame and the next, in (−1, 1); RFC 8593 has
-    /// none.
+    /// The correlation of that deviation between consecutive frames, in (−1, 1). RFC 8593 has none.
     pub correlation: f64,
-    /// SCALE_t: the Laplace scale of (t − t_0)/t_0, the deviation of the interval between frames.
+    /// SCALE_t: the Laplace scale of (t − t_0)/t_0, the relative deviation of the interval between
+    /// frames.
     pub interval_noise: f64,
-    /// K_B / B_0: how many times larger than a frame at steady state the first of a burst is.
+    /// K_B / B_0: the size of the first frame of a burst relative to a frame at steady state.
     pub burst_ratio: f64,
-    /// K_d · t_0: the time constant in which the excess of a burst, or of noise, is paid back.
+    /// K_d · t_0: the time constant in which the encoder compensates the excess of a burst or of
+    /// noise.
     pub payback: Duration,
-    /// τ_v: how long after a reaction the encoder takes no new target.
+    /// τ_v: after a reaction, the encoder ignores a new target for this long.
     pub reaction_lag: Duration,
-    /// The relative change of the target from which a reaction begins with a burst; `None`: never.
+    /// The relative change of the target from which a reaction starts with a burst; `None` for no
+    /// bursts.
     pub transient_step: Option<f64>,
-    /// Bits a pixel that a frame has at the coarsest quantiser that WebRTC allows: below it, frames
-    /// are dropped. Zero: no such floor.
+    /// Bits per pixel of a frame at the coarsest quantiser that WebRTC permits. At lower rates,
+    /// frames are dropped. Zero for no such floor.
     pub floor_bits_per_pixel: f64,
 }
 
@@ -103,12 +113,12 @@ impl ModelParameters {
         }
     }
 
-    /// The parameters fitted from real encodes (`fitted.rs`). The rates of a file are taken as they
-    /// are, without noise.
+    /// The parameters fitted from real encodes (`fitted.rs`). For frame sizes from a file there is
+    /// no noise.
     ///
-    /// Two values can't be fitted from a finished encode: τ_v is RFC 8593's, and the interval noise
-    /// is zero, as the browsers of the papers play a file at a constant frame rate (Jansen 2016 §
-    /// 7-2-1).
+    /// Two values cannot be fitted from a finished encode. τ_v is RFC 8593's, and the interval
+    /// noise is zero, because the browsers of the papers play a file at a constant frame rate
+    /// (Jansen 2016 § 7-2-1).
     pub fn fitted(codec: Codec) -> Self {
         let fit = match codec {
             Codec::Vp8 => fitted::VP8,
@@ -131,13 +141,13 @@ impl ModelParameters {
     }
 }
 
-/// What a fit says of a codec; `fitted.rs` holds one each.
+/// The fitted parameters of a codec; `fitted.rs` holds one per codec.
 pub(super) struct Fit {
     pub(super) size_noise: f64,
     pub(super) correlation: f64,
     pub(super) key_frame_ratio: f64,
     pub(super) payback_ms: u64,
-    /// At the coarsest quantiser, and at those where WebRTC scales down and up.
+    /// Bits per pixel at the coarsest quantiser, and at those where WebRTC scales down and up.
     pub(super) floor_bits_per_pixel: f64,
     pub(super) down_bits_per_pixel: f64,
     pub(super) up_bits_per_pixel: f64,
@@ -146,27 +156,27 @@ pub(super) struct Fit {
 /// A video source and its encoder.
 #[derive(Clone, Debug)]
 pub struct EncoderConfig {
-    /// Which encoder.
+    /// The encoder.
     pub codec: Codec,
-    /// What it encodes.
+    /// The format of the source.
     pub source: SourceSize,
-    /// R_min of RFC 8593 § 5.4: a lower target is not followed.
+    /// R_min of RFC 8593 § 5.4: the encoder does not go below this rate.
     pub min_rate: Bitrate,
-    /// R_max of RFC 8593 § 5.4: a higher target is not followed.
+    /// R_max of RFC 8593 § 5.4: the encoder does not go above this rate.
     pub max_rate: Bitrate,
     /// The statistical model.
     pub model: ModelParameters,
     /// When the resolution changes.
     pub ladder: LadderConfig,
-    /// Sizes to use instead of noise.
+    /// Frame sizes to use instead of noise.
     pub sizes: Option<Arc<FrameSizes>>,
-    /// Whether the encoder is asked for less than the target when its frames come unevenly, as
+    /// Whether less than the target is requested from an encoder whose frames vary in size, as
     /// libwebrtc does since 2019 (`video/encoder_bitrate_adjuster.cc`).
     pub adjusts_bitrate: bool,
 }
 
 impl EncoderConfig {
-    /// R_min: the minimum video rate to which Jansen 2016 § 8-1-3 saw a browser fall.
+    /// R_min: the minimum video rate of a browser in Jansen 2016 § 8-1-3.
     pub const MIN_RATE: Bitrate = Bitrate::from_kbps(50);
 
     /// The codec with its fitted parameters and [`Self::MIN_RATE`].
@@ -201,7 +211,7 @@ mod tests {
         for codec in [Codec::Vp8, Codec::Vp9, Codec::H264, Codec::Csv] {
             assert_eq!(codec.to_string().parse(), Ok(codec));
         }
-        assert!("av1".parse::<Codec>().unwrap_err().contains("write vp8, vp9"));
+        assert!("av1".parse::<Codec>().unwrap_err().to_string().contains("write vp8, vp9"));
     }
 
     #[test]

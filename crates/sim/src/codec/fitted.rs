@@ -1,5 +1,5 @@
-//! Fitted from real encodes with ffmpeg 5.1.9-0+deb12u1; written by `lab::fit` from the same run as
-//! `data/codecs.toml`, which has the commands and every encode. Do not edit.
+//! Fitted from real encodes with ffmpeg 5.1.9-0+deb12u1; written by `testbed::fit` from the same
+//! run as `data/codecs.toml`, which has the commands and every encode. Do not edit.
 
 use super::config::Fit;
 

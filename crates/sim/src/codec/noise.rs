@@ -1,10 +1,10 @@
 use units::Stream;
 
-/// Laplace noise of which each draw depends on the last, with the same distribution at every lag.
+/// Laplace noise with an autocorrelation.
 ///
-/// With X_n = φ X_{n−1} + ε_n, where ε_n is zero with probability φ² and Laplace(b) otherwise, X_n
-/// is exactly Laplace(b) with autocorrelation φ^k: the characteristic functions (1 + φ²b²s²)/(1 +
-/// b²s²) on both sides agree (Gaver, Lewis 1980, the same construction for the exponential
+/// X_n = φ X_{n−1} + ε_n, where ε_n is zero with probability φ² and Laplace(b) otherwise. X_n is
+/// then exactly Laplace(b) with autocorrelation φ^k: the characteristic functions (1 + φ²b²s²)/(1 +
+/// b²s²) on both sides agree (Gaver, Lewis 1980, with the same construction for the exponential
 /// distribution).
 #[derive(Clone, Debug)]
 pub(super) struct CorrelatedLaplace {
@@ -19,8 +19,8 @@ impl CorrelatedLaplace {
     }
 
     pub(super) fn draw(&mut self, random: &mut Stream) -> f64 {
-        let fresh = !random.chance(self.correlation * self.correlation);
-        let innovation = if fresh { self.scale * random.laplace() } else { 0.0 };
+        let innovates = !random.chance(self.correlation * self.correlation);
+        let innovation = if innovates { self.scale * random.laplace() } else { 0.0 };
         self.state = self.correlation * self.state + innovation;
         self.state
     }
@@ -32,7 +32,7 @@ mod tests {
     use units::Seed;
 
     #[test]
-    fn scale_and_correlation_are_the_ones_asked_for() {
+    fn scale_and_correlation_are_as_configured() {
         for correlation in [-0.4, 0.0, 0.6] {
             let mut random = Seed(4).stream("noise");
             let mut noise = CorrelatedLaplace::new(0.2, correlation);

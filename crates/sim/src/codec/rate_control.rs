@@ -1,20 +1,20 @@
 use units::{Bitrate, Bytes, Duration};
 
-/// Seconds of the target rate by which the encoder may run ahead before it drops every frame, and
-/// the seconds of unused rate that it may save up: libwebrtc sets libvpx's buffer to 600 ms optimal
-/// and 1,000 ms in all (`libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`, `rc_buf_sz`).
+/// The largest debt, beyond which every frame is dropped, and the largest credit, both in seconds
+/// of the target rate. libwebrtc sets libvpx's buffer to 600 ms optimal and 1,000 ms in total
+/// (`libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`, `rc_buf_sz`).
 const MAX_DEBT: f64 = 0.6;
 const MAX_CREDIT: f64 = 0.4;
-/// Below this share of the buffer some frames are dropped: `rc_dropframe_thresh` 30 (same file).
+/// Below this buffer level every second frame is dropped: `rc_dropframe_thresh` 30 (same file).
 const DROP_MARK: f64 = 0.3;
-/// The largest correction of a frame downwards and upwards: `rc_undershoot_pct` 100 and
+/// The largest correction of a frame's size downwards and upwards: `rc_undershoot_pct` 100 and
 /// `rc_overshoot_pct` 15 (same file), which libvpx halves (`vp9_ratectrl.c`,
 /// `vp9_calc_pframe_target_size_one_pass_cbr`).
 const MAX_UNDERSHOOT: f64 = 0.5;
 const MAX_OVERSHOOT: f64 = 0.075;
 
-/// Holds the mean rate at the target whatever single frames do: the leaky bucket of an encoder at
-/// constant bit rate, counted as the *debt* of bytes sent beyond the target.
+/// Keeps the mean rate at the target although single frames deviate: the leaky bucket of an encoder
+/// at constant bit rate. Its level is the *debt*, the bytes sent beyond the target.
 #[derive(Clone, Debug)]
 pub(super) struct RateControl {
     payback: f64,
@@ -24,7 +24,7 @@ pub(super) struct RateControl {
 }
 
 impl RateControl {
-    /// `payback` is the time constant in which debt is paid back.
+    /// `payback` is the time constant in which debt is compensated.
     pub(super) fn new(payback: Duration) -> Self {
         Self {
             payback: payback.as_secs_f64().max(f64::EPSILON),
@@ -34,7 +34,7 @@ impl RateControl {
         }
     }
 
-    /// Time passed at a rate: the encoder may spend that much more.
+    /// `span` passed at the target `rate`, which reduces the debt.
     pub(super) fn earn(&mut self, rate: Bitrate, span: Duration) {
         let bytes_per_second = rate.as_bps_f64() / 8.0;
         self.debt =
@@ -46,14 +46,14 @@ impl RateControl {
         self.debt += size.get() as f64;
     }
 
-    /// The share by which the next frame's target differs from its share of the rate.
+    /// The relative correction of the next frame's target size.
     pub(super) fn correction(&self, rate: Bitrate) -> f64 {
         let seconds = self.debt_in_seconds(rate);
         (-seconds / self.payback).clamp(-MAX_UNDERSHOOT, MAX_OVERSHOOT)
     }
 
-    /// Whether the next frame is to be dropped (libvpx `vp9_ratectrl.c`, `vp9_rc_drop_frame`): all
-    /// below an empty buffer, every other one below the mark.
+    /// Whether the next frame is dropped (libvpx `vp9_ratectrl.c`, `vp9_rc_drop_frame`): every
+    /// frame if the buffer is empty, every second one below [`DROP_MARK`].
     pub(super) fn drops(&mut self, rate: Bitrate) -> bool {
         let level = MAX_DEBT - self.debt_in_seconds(rate);
         self.decimating = level <= DROP_MARK * MAX_DEBT;
@@ -62,7 +62,7 @@ impl RateControl {
     }
 
     fn debt_in_seconds(&self, rate: Bitrate) -> f64 {
-        // A rate of zero never pays back; the encoder's floor keeps it away from here.
+        // A rate of zero never compensates debt; the encoder's minimum rate prevents it.
         if rate == Bitrate::ZERO { f64::INFINITY } else { self.debt * 8.0 / rate.as_bps_f64() }
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     const RATE: Bitrate = Bitrate::from_kbps(800);
 
     #[test]
-    fn debt_lowers_the_next_frame_and_credit_raises_it_within_bounds() {
+    fn debt_shrinks_the_next_frame_and_credit_enlarges_it_within_bounds() {
         let mut control = RateControl::new(Duration::from_secs(1));
         assert_eq!(control.correction(RATE), 0.0);
         control.spend(Bytes::new(10_000));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn no_frame_is_dropped_with_little_debt_half_with_more_all_with_too_much() {
+    fn none_half_or_all_frames_are_dropped_as_debt_grows() {
         let dropped_of_ten = |debt: u64| {
             let mut control = RateControl::new(Duration::from_secs(1));
             control.spend(Bytes::new(debt));

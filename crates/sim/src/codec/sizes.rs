@@ -1,6 +1,4 @@
-use std::fmt;
-
-/// Frame sizes from a file, as shares of their mean.
+/// Frame sizes from a file, relative to their mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameSizes {
     frames: Vec<SizedFrame>,
@@ -9,34 +7,45 @@ pub struct FrameSizes {
 /// One frame of the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SizedFrame {
-    /// Its size over the mean size.
+    /// The size divided by the mean size.
     pub(super) share: f64,
     pub(super) key: bool,
 }
 
-/// Why a file of frame sizes is refused: where, and what to write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SizesError {
-    /// The line, from 1.
-    pub line: usize,
-    message: String,
+/// An error in a file of frame sizes. Lines count from 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizesError {
+    /// A size is not a whole number of bytes above zero.
+    #[error("line {line}: {size:?} is not a frame size: write whole bytes above zero")]
+    Size {
+        /// The line of the size.
+        line: usize,
+        /// The text in its place.
+        size: String,
+    },
+    /// The second column is neither 1 nor 0.
+    #[error("line {line}: {flag:?} does not say whether it is a key frame: write 1 or 0")]
+    KeyFlag {
+        /// The line of the flag.
+        line: usize,
+        /// The text in its place.
+        flag: String,
+    },
+    /// The file has no frame.
+    #[error("line {line}: there is no frame: write size_bytes[,key], one frame per line")]
+    NoFrame {
+        /// The last line of the file.
+        line: usize,
+    },
 }
-
-impl fmt::Display for SizesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for SizesError {}
 
 impl FrameSizes {
-    /// Reads `size_bytes[,key]` a line: a whole number of bytes above zero, and 1 or 0 (or `key`)
-    /// for key frames. A first line that names the columns, empty lines and lines from `#` on are
+    /// Parses one `size_bytes[,key]` per line: a whole number of bytes above zero, and 1 (or `key`)
+    /// or 0 for key frames. A first line with column names, empty lines and text from `#` on are
     /// skipped.
     ///
     /// # Errors
-    /// The line that is none of this, or that there is no frame at all.
+    /// Fails on the first line that has another form, or if there is no frame.
     pub fn parse(text: &str) -> Result<Self, SizesError> {
         let mut sizes = Vec::new();
         let mut lines = 0;
@@ -47,14 +56,11 @@ impl FrameSizes {
             if sizes.is_empty() && !header && line.starts_with(char::is_alphabetic) {
                 header = true;
             } else if !line.is_empty() {
-                sizes.push(
-                    parse_line(line).map_err(|message| SizesError { line: index + 1, message })?,
-                );
+                sizes.push(parse_line(index + 1, line)?);
             }
         }
         if sizes.is_empty() {
-            let message = "there is no frame: write size_bytes[,key], one frame a line".to_owned();
-            return Err(SizesError { line: lines.max(1), message });
+            return Err(SizesError::NoFrame { line: lines.max(1) });
         }
         let mean = sizes.iter().map(|&(size, _)| size as f64).sum::<f64>() / sizes.len() as f64;
         let frames = sizes
@@ -64,7 +70,7 @@ impl FrameSizes {
         Ok(Self { frames })
     }
 
-    /// The number of frames, at least one; the file repeats.
+    /// The number of frames, at least one. The encoder repeats the file.
     #[expect(clippy::len_without_is_empty, reason = "never empty: `parse` refuses that")]
     pub fn len(&self) -> usize {
         self.frames.len()
@@ -75,21 +81,16 @@ impl FrameSizes {
     }
 }
 
-fn parse_line(line: &str) -> Result<(u64, bool), String> {
-    let (size, key) = line.split_once(',').unwrap_or((line, "0"));
+fn parse_line(line: usize, text: &str) -> Result<(u64, bool), SizesError> {
+    let (size, key) = text.split_once(',').unwrap_or((text, "0"));
     let bytes = match size.trim().parse::<u64>() {
         Ok(bytes) if bytes > 0 => bytes,
-        _ => {
-            return Err(format!(
-                "{:?} is not a frame size: write whole bytes above zero",
-                size.trim()
-            ));
-        }
+        _ => return Err(SizesError::Size { line, size: size.trim().to_owned() }),
     };
     match key.trim() {
         "0" | "" => Ok((bytes, false)),
         "1" | "key" => Ok((bytes, true)),
-        other => Err(format!("{other:?} does not say whether it is a key frame: write 1 or 0")),
+        other => Err(SizesError::KeyFlag { line, flag: other.to_owned() }),
     }
 }
 
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_line_and_the_mend() {
+    fn errors_name_the_line_and_suggest_a_fix() {
         let error = |text: &str| FrameSizes::parse(text).unwrap_err().to_string();
         assert_eq!(
             error("100\n-5\n"),

@@ -1,23 +1,23 @@
-//! Speech that comes and goes: spurts and pauses, each exponentially distributed.
+//! Talk-spurts and pauses of speech, each exponentially distributed.
 
 use units::{Bytes, Duration, Stream, Time};
 
-/// How a voice comes and goes, and what is sent while it is silent.
+/// The lengths of talk-spurts and pauses, and what is sent in pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spurts {
-    /// The mean length of a spurt.
+    /// The mean length of a talk-spurt.
     pub spurt: Duration,
     /// The mean length of a pause.
     pub pause: Duration,
-    /// The payload of a packet in a pause: a silence descriptor.
+    /// The payload of a packet in a pause, the silence descriptor.
     pub silence: Bytes,
-    /// One such packet goes at the beginning of a pause, and one each such time in it.
+    /// A silence descriptor is sent at the start of a pause and then once per this interval.
     pub silence_interval: Duration,
 }
 
 impl Spurts {
-    /// Of one party of a conversation (ITU-T P.59 (03/93), Table 1: talk-spurts of 1.004 s and
-    /// pauses of 1.587 s in the mean), with such silence descriptors.
+    /// The talk-spurts of one party of a conversation (ITU-T P.59 (03/93), Table 1: talk-spurts of
+    /// 1.004 s and pauses of 1.587 s on average), with these silence descriptors.
     #[must_use]
     pub const fn of_speech(silence: Bytes, silence_interval: Duration) -> Self {
         let (spurt, pause) = (Duration::from_millis(1_004), Duration::from_millis(1_587));
@@ -25,38 +25,38 @@ impl Spurts {
     }
 }
 
-/// The voice as time goes by.
+/// The current state of a voice.
 #[derive(Clone, Debug)]
 pub(super) struct Voice {
     spurts: Spurts,
-    /// Whether it speaks, and until when; nothing is known before it is first listened to.
-    now: Option<(bool, Time)>,
+    /// Whether the voice speaks, and until when; `None` before the first query.
+    current: Option<(bool, Time)>,
 }
 
 impl Voice {
     pub(super) fn new(spurts: Spurts) -> Self {
-        Self { spurts, now: None }
+        Self { spurts, current: None }
     }
 
-    /// Whether it speaks, and until when. `now` must not be before an earlier one.
-    pub(super) fn listen(&mut self, now: Time, random: &mut Stream) -> (bool, Time) {
-        let (mut speaks, mut until) = self.now.unwrap_or_else(|| {
-            // As if it had spoken for ever: exponential lengths have no memory.
+    /// Returns whether the voice speaks at `now`, and until when. `now` must not decrease.
+    pub(super) fn advance(&mut self, now: Time, random: &mut Stream) -> (bool, Time) {
+        let (mut is_speaking, mut until) = self.current.unwrap_or_else(|| {
+            // The stationary distribution: exponential lengths have no memory.
             let (spurt, pause) = (self.spurts.spurt.as_secs_f64(), self.spurts.pause.as_secs_f64());
-            let speaks = random.chance(spurt / (spurt + pause));
-            (speaks, now + self.length(speaks, random))
+            let is_speaking = random.chance(spurt / (spurt + pause));
+            (is_speaking, now + self.length(is_speaking, random))
         });
         while until <= now {
-            speaks = !speaks;
-            until += self.length(speaks, random);
+            is_speaking = !is_speaking;
+            until += self.length(is_speaking, random);
         }
-        self.now = Some((speaks, until));
-        (speaks, until)
+        self.current = Some((is_speaking, until));
+        (is_speaking, until)
     }
 
-    fn length(&self, speaks: bool, random: &mut Stream) -> Duration {
-        let mean = if speaks { self.spurts.spurt } else { self.spurts.pause };
-        // Not nothing, or time would stand still.
+    fn length(&self, is_speaking: bool, random: &mut Stream) -> Duration {
+        let mean = if is_speaking { self.spurts.spurt } else { self.spurts.pause };
+        // At least 1 ns, so that time advances.
         Duration::from_secs_f64(mean.as_secs_f64() * random.exponential())
             .max(Duration::from_nanos(1))
     }

@@ -1,4 +1,4 @@
-//! The encoder as a whole: what a controller and a network see of it.
+//! Tests of the whole encoder.
 
 use super::*;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ fn encoder(codec: Codec, kbps: u64, seed: u64) -> Encoder {
     Encoder::new(config, Seed(seed).stream("camera"), Bitrate::from_kbps(kbps))
 }
 
-/// Captures until `end` and gives what was encoded.
+/// Captures until `end` and returns the encoded frames.
 fn until(encoder: &mut Encoder, end: Time) -> Vec<Frame> {
     let mut frames = Vec::new();
     while encoder.next_capture() < end {
@@ -35,13 +35,16 @@ fn the_mean_rate_over_a_minute_is_the_target() {
                 .per(Duration::from_secs(60))
                 .unwrap();
             let share = rate.as_bps_f64() / Bitrate::from_kbps(kbps).as_bps_f64();
-            assert!((share - 1.0).abs() < 0.01, "{codec} at {kbps} kbit/s sends {share} of it");
+            assert!(
+                (share - 1.0).abs() < 0.01,
+                "{codec} at {kbps} kbit/s sends {share} of its target"
+            );
         }
     }
 }
 
 #[test]
-fn the_first_seconds_keep_to_the_target_but_for_the_key_frame() {
+fn the_first_seconds_keep_to_the_target_except_for_the_key_frame() {
     for codec in CODECS {
         let rate = total(&until(&mut encoder(codec, 1_500, 3), Time::from_secs(10)))
             .per(Duration::from_secs(10))
@@ -81,14 +84,10 @@ fn noise_has_the_fitted_scale_and_correlation() {
 }
 
 #[test]
-fn the_target_is_kept_between_floor_and_ceiling() {
+fn the_target_is_limited_to_the_configured_range() {
     let mut encoder = encoder(Codec::Vp8, 1_000, 1);
     encoder.set_target(Time::from_secs(1), Bitrate::from_kbps(10));
-    assert_eq!(
-        encoder.target(),
-        Bitrate::from_kbps(50),
-        "below the floor the source still sends the floor"
-    );
+    assert_eq!(encoder.target(), Bitrate::from_kbps(50), "never below the minimum rate");
     encoder.set_target(Time::from_secs(2), Bitrate::from_mbps(30));
     assert_eq!(encoder.target(), Bitrate::from_kbps(2_500));
     encoder.set_target(Time::from_secs(3), Bitrate::ZERO);
@@ -110,7 +109,7 @@ fn a_target_within_the_reaction_lag_waits_and_the_newest_wins() {
 }
 
 #[test]
-fn key_frames_come_first_and_on_request_only_and_are_paid_back() {
+fn key_frames_are_first_or_requested_and_are_compensated() {
     let mut encoder = encoder(Codec::Vp9, 2_000, 2);
     let before = until(&mut encoder, Time::from_secs(30));
     encoder.request_key_frame();
@@ -123,21 +122,21 @@ fn key_frames_come_first_and_on_request_only_and_are_paid_back() {
     let ratio = ModelParameters::fitted(Codec::Vp9).burst_ratio;
     assert!((after[0].size.get() as f64 / share - ratio).abs() < 0.01);
     let rest = total(&after[1..]).get() as f64 / share / (after.len() - 1) as f64;
-    assert!(rest < 0.98, "the frames after it have {rest} of their share");
+    assert!(rest < 0.98, "the following frames have {rest} of their share");
 }
 
 #[test]
-fn the_same_seed_gives_the_same_frames_and_another_others() {
+fn equal_seeds_give_equal_frames_and_other_seeds_others() {
     let frames = |seed| until(&mut encoder(Codec::Vp8, 700, seed), Time::from_secs(20));
     assert_eq!(frames(1), frames(1));
     assert_ne!(frames(1), frames(2));
 }
 
 #[test]
-fn timestamps_count_ninety_thousand_a_second() {
+fn timestamps_count_ninety_thousand_per_second() {
     let frames = until(&mut encoder(Codec::Vp8, 1_000, 1), Time::from_secs(10));
     assert_eq!(frames[0].rtp_timestamp, 0);
-    assert_eq!(frames.len(), 301, "thirty a second, a third of a nanosecond early each");
+    assert_eq!(frames.len(), 301, "30 per second, each a third of a nanosecond early");
     assert!(
         frames
             .windows(2)
@@ -146,7 +145,7 @@ fn timestamps_count_ninety_thousand_a_second() {
 }
 
 #[test]
-fn vp8_loses_resolution_and_comes_back_at_a_higher_rate_than_it_left() {
+fn vp8_reduces_its_resolution_with_hysteresis() {
     let mut encoder = encoder(Codec::Vp8, 2_500, 5);
     let mut settled = |kbps: u64| {
         let now = encoder.next_capture();
@@ -157,20 +156,20 @@ fn vp8_loses_resolution_and_comes_back_at_a_higher_rate_than_it_left() {
     assert_eq!(
         settled(600),
         720,
-        "0.022 bits a pixel are between the thresholds of 0.012 and 0.096"
+        "0.022 bits per pixel are between the thresholds of 0.012 and 0.096"
     );
     assert_eq!(
         settled(150),
         360,
-        "0.005 at 720 lines and 0.010 at 540 are too few, 0.022 at 360 are enough"
+        "0.005 at 720 lines and 0.010 at 540 are too few; 0.022 at 360 are enough"
     );
-    assert_eq!(settled(600), 360, "0.087 at 360 lines do not lead up yet");
+    assert_eq!(settled(600), 360, "0.087 at 360 lines are too few for a step up");
     assert_eq!(settled(800), 540);
     assert_eq!(settled(2_500), 720);
 }
 
 #[test]
-fn h264_keeps_its_resolution_and_loses_frames() {
+fn h264_keeps_its_resolution_and_drops_frames() {
     let mut encoder = encoder(Codec::H264, 100, 5);
     until(&mut encoder, Time::from_secs(10));
     let frames = until(&mut encoder, Time::from_secs(40));
@@ -192,7 +191,7 @@ fn sizes_from_a_file_are_scaled_and_repeat() {
     let frames = until(&mut encoder, Time::from_secs(60));
     assert!(frames.iter().enumerate().skip(1).all(|(index, frame)| frame.key == (index % 4 == 0)));
     let ratio = frames[401].size.get() as f64 / frames[400].size.get() as f64;
-    assert!((0.2..0.3).contains(&ratio), "a quarter, give or take the rate control: {ratio}");
+    assert!((0.2..0.3).contains(&ratio), "about a quarter, changed by the rate control: {ratio}");
     let rate = total(&frames).per(Duration::from_secs(60)).unwrap().as_bps_f64();
     assert!((rate / 960_000.0 - 1.0).abs() < 0.01, "{rate} bit/s");
 }

@@ -1,7 +1,7 @@
-//! RTP circuit breakers: conditions in which a sender has to stop, to protect the network (RFC
-//! 8083).
+//! RTP circuit breakers: conditions under which a sender must stop in order to protect the network
+//! (RFC 8083).
 //!
-//! | where it differs | RFC 8083 | here |
+//! | difference | RFC 8083 | here |
 //! |---|---|---|
 //! | media usability (§ 4.4) | left to applications | left out: [`MediaTimeout`](super::media_timeout::MediaTimeout) is the application's rule |
 //! | time-out of a retransmission (§ 4.3) | the full or the simplified throughput equation | the simplified one |
@@ -13,98 +13,111 @@ use units::{Bytes, Duration, Time};
 
 /// Tmin of a reporting interval (RFC 3550 § 6.2; RFC 8083 § 4.1).
 const MIN_INTERVAL: Duration = Duration::from_secs(5);
-/// So many of them without a report, and the sender stops (RFC 8083 § 4.1).
+/// The sender stops after this many reporting intervals without a report (RFC 8083 § 4.1).
 const RTCP_TIMEOUT: u64 = 3;
-/// How many times what TCP would send is too much (RFC 8083 § 4.3).
-const TIMES_TCP: f64 = 10.0;
+/// The congestion breaker trips above this multiple of TCP's throughput (RFC 8083 § 4.3).
+const MAX_TCP_MULTIPLE: f64 = 10.0;
 
-/// Reports kept; the interval is 15 s at most, and reports at least half a second apart.
+/// The number of reports kept. The circuit breaker interval is at most 15 s, and reports are at
+/// least half a second apart.
 const MAX_REPORTS: usize = 64;
 
-/// Which breaker tripped, numbered as in RFC 8083 § 4.
+/// A circuit breaker, numbered as in RFC 8083 § 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Breaker {
-    /// § 4.1: no reports.
+    /// § 4.1: no RTCP reports arrive.
     RtcpTimeout = 1,
-    /// § 4.2: reports say that nothing arrives.
+    /// § 4.2: reports show that no media arrives.
     MediaTimeout = 2,
-    /// § 4.3: far more is sent than TCP would send.
+    /// § 4.3: the sending rate far exceeds TCP's throughput.
     Congestion = 3,
 }
 
-/// Watches a sender's reports.
+/// Evaluates the reports that a sender receives.
 pub(crate) struct CircuitBreaker {
-    /// The time between frames: G.
+    /// G: the time between frames.
     frame_interval: Duration,
-    /// The time between reports, as it would be without randomisation: Tdr.
+    /// Tdr: the time between reports, without randomisation.
     report_interval: Duration,
     last_report: Time,
-    silent: u64,
+    without_media: u64,
     congested: u64,
-    /// The last reports, as many as the longest circuit breaker interval needs.
-    reports: VecDeque<Seen>,
+    /// The last reports, enough for the longest circuit breaker interval.
+    reports: VecDeque<ReportSample>,
 }
 
-/// What has been sent.
+/// The amount of media sent since the start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct SentMedia {
     pub(crate) packets: u64,
     pub(crate) bytes: Bytes,
 }
 
-/// A report, and what had been sent when it came.
-struct Seen {
+/// A report, and the amount of media sent before it arrived.
+struct ReportSample {
     at: Time,
-    sent: Sent,
+    sent: SentMedia,
     highest: u64,
     lost: i64,
 }
 
 impl CircuitBreaker {
     pub(crate) fn new(start: Time, frame_interval: Duration, report_interval: Duration) -> Self {
-        let (silent, congested, reports) = (0, 0, VecDeque::new());
-        Self { frame_interval, report_interval, last_report: start, silent, congested, reports }
+        let (without_media, congested, reports) = (0, 0, VecDeque::new());
+        Self {
+            frame_interval,
+            report_interval,
+            last_report: start,
+            without_media,
+            congested,
+            reports,
+        }
     }
 
-    /// When the lack of reports trips it.
+    /// When the breaker trips if no report arrives.
     pub(crate) fn deadline(&self) -> Time {
         self.last_report + self.report_interval.max(MIN_INTERVAL) * RTCP_TIMEOUT
     }
 
-    /// A report came, by which so much had been sent.
+    /// A report arrived when `sent` had been sent. Returns the breaker that trips, if any.
     pub(crate) fn on_report(
         &mut self,
         now: Time,
         report: &ReportBlock,
         rtt: Option<Duration>,
-        sent: Sent,
+        sent: SentMedia,
     ) -> Option<Breaker> {
         self.last_report = now;
-        // Feedback brings reports early: what they say is in the next that is due.
-        let early = |seen: &Seen| now.saturating_since(seen.at) < self.report_interval / 2;
+        // Feedback causes early reports. They are ignored, because the next regular report includes
+        // them.
+        let early = |seen: &ReportSample| now.saturating_since(seen.at) < self.report_interval / 2;
         if self.reports.back().is_some_and(early) {
             return None;
         }
         let interval = self.interval(rtt.unwrap_or(Duration::ZERO));
-        let seen =
-            Seen { at: now, sent, highest: report.highest_sequence, lost: report.cumulative_lost };
+        let seen = ReportSample {
+            at: now,
+            sent,
+            highest: report.highest_sequence,
+            lost: report.cumulative_lost,
+        };
         let arriving = match self.reports.back() {
             Some(before) if before.sent.packets == sent.packets => true,
             Some(before) => seen.highest > before.highest,
             None => true,
         };
-        self.silent = if arriving { 0 } else { self.silent + 1 };
+        self.without_media = if arriving { 0 } else { self.without_media + 1 };
         self.reports.push_back(seen);
         if self.reports.len() > MAX_REPORTS {
             self.reports.pop_front();
         }
-        // Without reports enough it cannot be said: the count stands.
+        // With too few reports TCP's throughput is unknown: the count does not change.
         match rtt.and_then(|rtt| self.is_above_tcp(interval, rtt)) {
             Some(true) if arriving => self.congested += 1,
             Some(_) => self.congested = 0,
             None => {}
         }
-        if self.silent >= interval {
+        if self.without_media >= interval {
             Some(Breaker::MediaTimeout)
         } else if self.congested >= interval {
             Some(Breaker::Congestion)
@@ -121,8 +134,8 @@ impl CircuitBreaker {
         (usual.min(longest).as_nanos() * 3).div_ceil((reports * 3).as_nanos().max(1))
     }
 
-    /// Whether ten times what TCP would send, X = s / (Tr √(2p/3)), was exceeded over so many
-    /// reports (RFC 8083 § 4.3).
+    /// Whether the sending rate over the last `reports` reports exceeded ten times TCP's throughput
+    /// X = s / (Tr √(2p/3)) (RFC 8083 § 4.3). `None` if there are too few reports.
     fn is_above_tcp(&self, reports: u64, rtt: Duration) -> Option<bool> {
         let last = self.reports.back()?;
         let before = usize::try_from(reports)
@@ -139,7 +152,7 @@ impl CircuitBreaker {
         let seconds = last.at.saturating_since(first.at).as_secs_f64();
         let size = bytes.get() as f64 / packets as f64;
         let tcp = size / (rtt.as_secs_f64() * libm::sqrt(2.0 * lost / 3.0));
-        Some(bytes.get() as f64 / seconds > TIMES_TCP * tcp)
+        Some(bytes.get() as f64 / seconds > MAX_TCP_MULTIPLE * tcp)
     }
 }
 
@@ -164,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Reports a second, until one trips it: when, and which.
+    /// Feeds one report per second until a breaker trips. Returns the second and the breaker.
     fn tripped(
         breaker: &mut CircuitBreaker,
         rtt_ms: u64,
@@ -172,7 +185,7 @@ mod tests {
     ) -> Option<(u64, Breaker)> {
         (1..100).find_map(|second| {
             let (highest, lost, packets) = at(second);
-            let sent = Sent { packets, bytes: Bytes::new(packets * 1_000) };
+            let sent = SentMedia { packets, bytes: Bytes::new(packets * 1_000) };
             let rtt = Some(Duration::from_millis(rtt_ms));
             let breaker =
                 breaker.on_report(Time::from_secs(second), &report(highest, lost), rtt, sent);
@@ -182,19 +195,19 @@ mod tests {
 
     #[test]
     fn three_reports_without_arrivals_trip_it() {
-        // From the fourth second on nothing arrives.
+        // From the fourth second on no media arrives.
         let silent = |second: u64| (second.min(3) * 100, 0, second * 100);
         assert_eq!(tripped(&mut breaker(), 50, silent), Some((6, Breaker::MediaTimeout)));
-        // A round trip of a second makes the interval ten reports.
+        // A round-trip time of one second makes the interval ten reports.
         assert_eq!(tripped(&mut breaker(), 1_000, silent), Some((13, Breaker::MediaTimeout)));
-        // Who sends nothing need not stop.
+        // A sender that sends nothing does not have to stop.
         assert_eq!(tripped(&mut breaker(), 50, |_| (300, 0, 300)), None);
     }
 
     #[test]
     fn ten_times_tcp_for_two_intervals_trips_it() {
-        // At 100 ms and 20 % TCP sends 1000 B / (0.1 s · 0.365) = 27 kB/s: 300 packets of 1000 B a
-        // second are 11 times that.
+        // At 100 ms and 20 % TCP sends 1000 B / (0.1 s · 0.365) = 27 kB/s; 300 packets of 1000 B
+        // per second are 11 times that.
         let lost = |packets: u64| {
             move |second: u64| {
                 (second * packets, (second * packets / 5).cast_signed(), second * packets)
@@ -213,7 +226,7 @@ mod tests {
     fn without_reports_it_trips_after_fifteen_seconds() {
         let mut breaker = breaker();
         assert_eq!(breaker.deadline(), Time::from_secs(15));
-        breaker.on_report(Time::from_secs(4), &report(1, 0), None, Sent::default());
+        breaker.on_report(Time::from_secs(4), &report(1, 0), None, SentMedia::default());
         assert_eq!(breaker.deadline(), Time::from_secs(19));
     }
 }

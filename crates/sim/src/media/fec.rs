@@ -1,29 +1,29 @@
 //! Hybrid FEC and NACK for video (Janczukowicz 2017 § 2.3.3, after Holmer et al. 2013, "Handling
-//! packet loss in WebRTC"): below a short round-trip time retransmission alone is quick enough;
-//! above it parity packets go with every frame, and retransmission mends what they cannot.
+//! packet loss in WebRTC"). With a short round-trip time retransmission alone is fast enough. Above
+//! that, parity packets are sent with every frame, and retransmission repairs what they cannot.
 //!
-//! The code is RFC 5109's at one level. A frame of k packets (or each 48 of a larger one, the
-//! longest mask) gets m = round(factor · k) parity packets; number j is the XOR of the packets i ≡
-//! j (mod m), and restores one of them if it is the only one that is missing.
+//! The code is RFC 5109's with one level. A frame of k packets (or each block of 48, the longest
+//! mask, of a larger frame) gets m = round(factor · k) parity packets. Parity packet j is the XOR
+//! of the packets i ≡ j (mod m), and restores one of them if only that one is missing.
 //!
-//! Parity packets are a stream of their own, with its own SSRC and sequence numbers (RFC 5109 §
-//! 14.1; FlexFEC, RFC 8627, does the same), so that RTCP's loss and NACK are about media alone. A
-//! restored packet stays a lost one to RTCP (RFC 3550 § 6.4.1: the network lost it).
+//! Parity packets are a separate stream with its own SSRC and sequence numbers (RFC 5109 § 14.1;
+//! FlexFEC, RFC 8627, does the same), so that RTCP's loss and NACK concern media only. To RTCP a
+//! restored packet remains lost (RFC 3550 § 6.4.1: the network lost it).
 //!
-//! A gap is asked for at once, without waiting for parity (as libwebrtc
-//! `modules/video_coding/nack_requester.cc` does), unless parity has already filled it.
+//! Missing packets are requested at once, without waiting for parity (as in libwebrtc
+//! `modules/video_coding/nack_requester.cc`), unless parity has already restored them.
 //!
-//! Where it differs from libwebrtc (`modules/video_coding/media_opt_util.cc`, VCMFecMethod and
+//! Differences from libwebrtc (`modules/video_coding/media_opt_util.cc`, VCMFecMethod and
 //! VCMNackFecMethod):
 //!
-//! | | here | there |
+//! | | here | libwebrtc |
 //! |---|---|---|
-//! | factor, of the media packets | twice the filtered loss, from a fifth to a half | `kFecRateTable` by loss and bits a frame, from 20 % to 50 % of all packets |
-//! | key frames | twice that, to a half | twice that or the table's; below the round-trip time too |
-//! | few bytes a frame | a frame whose share rounds to none gets none | none below 400 to 1000 bytes a frame and 200 ms; else parity over up to 6 frames |
+//! | factor, relative to the media packets | twice the filtered loss, from a fifth to a half | `kFecRateTable` by loss and bits per frame, from 20 % to 50 % of all packets |
+//! | key frames | twice that, up to a half | twice that or the table's value; also below the minimum round-trip time |
+//! | small frames | no parity if the frame's share rounds to zero | no parity below 400 to 1000 bytes per frame and 200 ms; otherwise parity over up to 6 frames |
 //! | groups | every m-th packet | masks for random or for bursty loss |
 //! | frames over 48 packets | in blocks | the first 48 packets |
-//! | on the wire | a stream of its own | in RED (RFC 2198) within the media's stream |
+//! | on the wire | a separate stream | in RED (RFC 2198) within the media's stream |
 
 use super::Show;
 use super::frame_buffer::Counted;
@@ -33,52 +33,53 @@ use crate::wire;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
-/// Below this round-trip time NACK alone (`kLowRttNackMs`, libwebrtc
+/// Below this round-trip time only NACK is used (`kLowRttNackMs`, libwebrtc
 /// `modules/video_coding/media_opt_util.h`).
 const LOW_RTT: Duration = Duration::from_millis(20);
-/// The loss is the largest of the reports of this long (`kMaxFilter` over `kLossPrHistorySize`
-/// times `kLossPrShortFilterWinMs`, 10 · 1000 ms: the same file, and
+/// The loss is the maximum of the reports in this window (`kMaxFilter` over `kLossPrHistorySize`
+/// times `kLossPrShortFilterWinMs`, 10 · 1000 ms: same file, and
 /// `modules/video_coding/fec_controller_default.cc`).
 const LOSS_WINDOW: Duration = Duration::from_secs(10);
-/// Reports of fewer packets are taken together: one loss among three says little
-/// (20: `kLimitNumPackets`, libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`).
+/// Reports of fewer packets are combined, because one loss among three packets says little (20:
+/// `kLimitNumPackets`, libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`).
 const MIN_EXPECTED: u64 = 20;
-/// Parity for each share of loss. Ours: a group then loses one packet every other time, and two in
-/// one of ten.
+/// The ratio of parity to loss. Weir's own choice: a group then loses one packet every second time,
+/// and two packets one time in ten.
 const FACTOR_PER_LOSS: f64 = 2.0;
-/// The least there is with any loss (`firstPartitionProt`, 20 %:
-/// `modules/video_coding/media_opt_util.cc`)…
+/// Minimum factor with any loss (`firstPartitionProt`, 20 %:
+/// `modules/video_coding/media_opt_util.cc`).
 const MIN_FACTOR: f64 = 0.2;
-/// …and the most (50 %: the same file).
+/// Maximum factor (50 %: same file).
 const MAX_FACTOR: f64 = 0.5;
-/// How much more a key frame gets (`_scaleProtKey`: the same file).
+/// The factor's multiple for a key frame (`_scaleProtKey`: same file).
 const KEY_BOOST: f64 = 2.0;
-/// From this factor on even a frame whose share rounds to none gets a packet (`minProtLevelFec`, 85
-/// of 255: the same file).
-const AT_LEAST_ONE: f64 = 1.0 / 3.0;
+/// From this factor on, a frame whose share rounds to zero gets one parity packet
+/// (`minProtLevelFec`, 85 of 255: same file).
+const AT_LEAST_ONE_FACTOR: f64 = 1.0 / 3.0;
 
-/// The sender's half: how much protection, and the parity packets that wait.
+/// The sender's side: determines the protection and holds the parity packets that wait to be sent.
 #[derive(Default)]
-pub(crate) struct Protector {
+pub(crate) struct FecEncoder {
     loss: LossFilter,
     waiting: VecDeque<Parity>,
-    /// The newest of `waiting`, whose block is not yet sent to its end.
+    /// The number of parity packets at the end of `waiting` whose block is not yet completely sent.
     open: usize,
     pub(crate) sent: Counted,
 }
 
-/// A parity packet that waits to be sent: what it protects, and the largest of that.
+/// A parity packet that waits to be sent: the packets that it protects, and the largest of their
+/// sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parity {
     pub(crate) group: FecGroup,
-    /// The frame, with the index of the first packet that is protected.
+    /// The frame, with the index of the first protected packet.
     pub(crate) part: FramePart,
     pub(crate) rtp_timestamp: u64,
     pub(crate) payload: Bytes,
 }
 
-impl Protector {
-    /// A receiver report came.
+impl FecEncoder {
+    /// A receiver report arrived.
     pub(crate) fn on_report(&mut self, now: Time, fraction_lost: f64, expected: u64) {
         self.loss.add(now, fraction_lost, expected);
     }
@@ -91,8 +92,8 @@ impl Protector {
         part: &Part,
         rtt: Option<Duration>,
     ) {
-        let place = u64::from(part.part.index) % wire::FEC_MASK;
-        if place == 0 {
+        let position = u64::from(part.part.index) % wire::FEC_MASK;
+        if position == 0 {
             let rest = u64::from(part.part.count - part.part.index).min(wire::FEC_MASK);
             let factor =
                 factor(self.loss.filtered(now), rtt.unwrap_or(Duration::ZERO), part.part.key);
@@ -100,15 +101,15 @@ impl Protector {
         }
         if self.open > 0 {
             let newest = self.waiting.len() - self.open;
-            let parity = &mut self.waiting[newest + place as usize % self.open];
+            let parity = &mut self.waiting[newest + position as usize % self.open];
             parity.payload = parity.payload.max(wire::FEC_PROTECTED_HEADER + part.payload);
         }
-        if part.part.index + 1 == part.part.count || place + 1 == wire::FEC_MASK {
+        if part.part.index + 1 == part.part.count || position + 1 == wire::FEC_MASK {
             self.open = 0;
         }
     }
 
-    /// Begins a block of `packets`, protected by `parity` packets.
+    /// Starts a block of `packets` packets that is protected by `parity` packets.
     fn begin(&mut self, sequence: u64, part: &Part, packets: u64, parity: u64) {
         self.open = parity as usize;
         for offset in 0..parity {
@@ -124,18 +125,18 @@ impl Protector {
         }
     }
 
-    /// Whether no parity packet may be sent now.
+    /// Whether no parity packet is ready to be sent.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.len() == self.open
     }
 
-    /// The next parity packet: it follows the last packet that it and its like protect.
+    /// The next parity packet. It follows the last packet of its block.
     pub(crate) fn pop(&mut self) -> Option<Parity> {
         if self.is_empty() { None } else { self.waiting.pop_front() }
     }
 }
 
-/// The protection factor: how many parity packets for each media packet.
+/// The protection factor: parity packets per media packet.
 fn factor(loss: f64, rtt: Duration, key: bool) -> f64 {
     if loss <= 0.0 || rtt < LOW_RTT {
         return 0.0;
@@ -146,15 +147,15 @@ fn factor(loss: f64, rtt: Duration, key: bool) -> f64 {
 
 fn parity_packets(factor: f64, packets: u64) -> u64 {
     let share = (factor * packets as f64).round() as u64;
-    share.max(u64::from(factor >= AT_LEAST_ONE)).min(packets)
+    share.max(u64::from(factor >= AT_LEAST_ONE_FACTOR)).min(packets)
 }
 
-/// Counts within a block, which is at most 48 long.
+/// Converts a count within a block, which is at most 48.
 fn narrow(count: u64) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
 
-/// The largest loss among the reports of late.
+/// The maximum loss of the recent reports.
 #[derive(Default)]
 struct LossFilter {
     samples: VecDeque<(Time, f64)>,
@@ -178,37 +179,39 @@ impl LossFilter {
     fn filtered(&self, now: Time) -> f64 {
         let recent =
             self.samples.iter().filter(|&&(at, _)| now.saturating_since(at) <= LOSS_WINDOW);
-        recent.fold(0.0, |most, &(_, loss)| loss.max(most))
+        recent.fold(0.0, |max, &(_, loss)| loss.max(max))
     }
 }
 
-/// Packets of media remembered: as many as the frame buffer.
+/// The number of media packets remembered: as many as in the frame buffer.
 const PACKETS: u64 = 8192;
-/// Parity packets that wait for their group: as many as libwebrtc keeps
-/// (`kUlpfecMaxMediaPackets`, `modules/rtp_rtcp/source/forward_error_correction_internal.h`)…
+/// The maximum number of parity packets that wait for their group: as many as libwebrtc keeps
+/// (`kUlpfecMaxMediaPackets`, `modules/rtp_rtcp/source/forward_error_correction_internal.h`).
 const MAX_WAITING: usize = 48;
-/// …and for how long: after that a key frame has been asked for.
+/// The maximum time for which they wait; after that, a key frame has been requested.
 const KEEP: Duration = Duration::from_secs(3);
 
-/// The receiver's half: which packets came, and the parity packets that may yet restore one.
-pub(crate) struct Restorer {
+/// The receiver's side: records which packets arrived, and holds the parity packets that may still
+/// restore one.
+pub(crate) struct FecDecoder {
     seen: Vec<u64>,
-    waiting: VecDeque<Came>,
+    waiting: VecDeque<ReceivedParity>,
     pub(crate) received: Counted,
-    /// Parity packets that were of no use: nothing was missing, or too much until too late.
+    /// Parity packets that restored nothing: either no packet was missing, or too many until it was
+    /// too late.
     pub(crate) discarded: u64,
-    /// Packets restored.
+    /// The number of restored packets.
     pub(crate) restored: u64,
 }
 
-/// A parity packet that came.
-struct Came {
+/// A received parity packet.
+struct ReceivedParity {
     at: Time,
     group: FecGroup,
     part: FramePart,
 }
 
-/// How many packets of a group are missing.
+/// The missing packets of a group.
 #[derive(Debug, PartialEq, Eq)]
 enum Missing {
     None,
@@ -216,7 +219,7 @@ enum Missing {
     More,
 }
 
-impl Restorer {
+impl FecDecoder {
     pub(crate) fn new() -> Self {
         Self {
             seen: vec![u64::MAX; PACKETS as usize],
@@ -227,9 +230,9 @@ impl Restorer {
         }
     }
 
-    /// Takes in a packet of media, a retransmission or parity; `next_frame` is the next to be
-    /// decoded. Gives the packet that is restored by it: one at most, as groups have no packet in
-    /// common.
+    /// Processes a media packet, a retransmission or a parity packet; `next_frame` is the next
+    /// frame to be decoded. Returns the packet that is restored as a result. There is at most one,
+    /// because groups have no packet in common.
     pub(crate) fn on_packet(
         &mut self,
         now: Time,
@@ -242,37 +245,37 @@ impl Restorer {
                 self.waiting.pop_front();
                 self.discarded += 1;
             }
-            self.waiting.push_back(Came { at: now, group, part: packet.frame });
+            self.waiting.push_back(ReceivedParity { at: now, group, part: packet.frame });
         } else {
             self.mark(packet.retransmission_of.unwrap_or(packet.sequence));
         }
         self.restore(now, next_frame)
     }
 
-    /// Goes through the parity packets that wait, and keeps those that may yet be of use.
+    /// Tries the waiting parity packets, and keeps those that may still restore a packet.
     fn restore(&mut self, now: Time, next_frame: u64) -> Option<(u64, FramePart)> {
-        let (mut restored, mut place) = (None, 0);
-        while let Some(came) = self.waiting.get(place) {
-            let late = came.part.frame < next_frame || now.saturating_since(came.at) > KEEP;
-            match self.missing(&came.group) {
+        let (mut restored, mut index) = (None, 0);
+        while let Some(parity) = self.waiting.get(index) {
+            let late = parity.part.frame < next_frame || now.saturating_since(parity.at) > KEEP;
+            match self.missing(&parity.group) {
                 Missing::More if !late => {
-                    place += 1;
+                    index += 1;
                     continue;
                 }
                 Missing::One(sequence) if !late => {
-                    let index = came.part.index + narrow(sequence - came.group.first);
-                    restored = Some((sequence, FramePart { index, ..came.part }));
+                    let index = parity.part.index + narrow(sequence - parity.group.first);
+                    restored = Some((sequence, FramePart { index, ..parity.part }));
                     self.restored += 1;
                     self.mark(sequence);
                 }
                 Missing::None | Missing::One(_) | Missing::More => self.discarded += 1,
             }
-            self.waiting.remove(place);
+            self.waiting.remove(index);
         }
         restored
     }
 
-    /// The inbound-rtp members.
+    /// Shows the inbound-rtp members.
     pub(crate) fn show(&self, show: &mut Show<'_>) {
         show("fecPacketsReceived", self.received.packets as f64);
         show("fecBytesReceived", self.received.payload.get() as f64);
@@ -307,7 +310,7 @@ mod tests {
         FramePart { frame, index, count, key: false, width, height, captured }
     }
 
-    /// A packet of media, or parity with its group.
+    /// A media packet, or a parity packet with its group.
     fn packet(sequence: u64, part: FramePart, fec: Option<FecGroup>) -> Rtp {
         Rtp {
             ssrc: 1,
@@ -326,10 +329,10 @@ mod tests {
         }
     }
 
-    /// Sends a frame of `count` packets at 5 % loss; gives its parity packets.
+    /// Sends a frame of `count` packets at 5 % loss. Returns its parity packets.
     fn protect(count: u16, key: bool) -> Vec<Parity> {
-        let mut protector = Protector::default();
-        protector.on_report(Time::ZERO, 0.05, 100);
+        let mut encoder = FecEncoder::default();
+        encoder.on_report(Time::ZERO, 0.05, 100);
         let mut parities = Vec::new();
         for index in 0..count {
             let payload = Bytes::new(1000 + u64::from(index == 1));
@@ -338,20 +341,20 @@ mod tests {
                 rtp_timestamp: 9,
                 payload,
             };
-            protector.on_media(Time::ZERO, 100 + u64::from(index), &part, RTT);
-            parities.extend(std::iter::from_fn(|| protector.pop()));
+            encoder.on_media(Time::ZERO, 100 + u64::from(index), &part, RTT);
+            parities.extend(std::iter::from_fn(|| encoder.pop()));
             assert!(
                 index + 1 == count || u64::from(index + 1) >= wire::FEC_MASK || parities.is_empty()
             );
         }
-        assert!(protector.is_empty());
+        assert!(encoder.is_empty());
         parities
     }
 
-    /// Two parity packets over a frame of six packets, 0 to 5; the given packets come in this
-    /// order: media by their number, parity as 10 and 11.
-    fn receive(order: &[u64]) -> (Vec<u64>, Restorer) {
-        let (mut restorer, mut restored) = (Restorer::new(), Vec::new());
+    /// Receives packets in the given order: 0 to 5 are the media packets of one frame, 10 and 11
+    /// the two parity packets that protect it.
+    fn receive(order: &[u64]) -> (Vec<u64>, FecDecoder) {
+        let (mut decoder, mut restored) = (FecDecoder::new(), Vec::new());
         for &number in order {
             let packet = if number < 10 {
                 packet(number, part(0, narrow(number), 6), None)
@@ -363,16 +366,16 @@ mod tests {
                     Some(FecGroup { first, step: 2, count: 3 }),
                 )
             };
-            if let Some((sequence, part)) = restorer.on_packet(Time::ZERO, &packet, 0) {
+            if let Some((sequence, part)) = decoder.on_packet(Time::ZERO, &packet, 0) {
                 assert_eq!(u64::from(part.index), sequence);
                 restored.push(sequence);
             }
         }
-        (restored, restorer)
+        (restored, decoder)
     }
 
     #[test]
-    fn the_round_trip_time_and_the_loss_choose() {
+    fn round_trip_time_and_loss_determine_the_factor() {
         let ms = Duration::from_millis;
         assert_eq!(factor(0.05, ms(19), true), 0.0);
         assert_eq!(factor(0.0, ms(200), true), 0.0);
@@ -384,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_rounded_and_from_a_third_on_at_least_one() {
+    fn parity_is_rounded_and_at_least_one_from_a_third_on() {
         assert_eq!([1, 2, 3, 8].map(|k| parity_packets(0.2, k)), [0, 0, 1, 2]);
         assert_eq!([1, 2, 3, 8].map(|k| parity_packets(0.4, k)), [1, 1, 1, 3]);
         assert_eq!([1, 2, 3, 8].map(|k| parity_packets(0.5, k)), [1, 1, 2, 4]);
@@ -392,10 +395,10 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_is_the_largest_of_ten_seconds_over_enough_packets() {
+    fn the_loss_is_the_maximum_of_ten_seconds_over_enough_packets() {
         let mut filter = LossFilter::default();
         filter.add(Time::from_secs(1), 0.5, 10);
-        assert_eq!(filter.filtered(Time::from_secs(1)), 0.0, "ten packets say too little");
+        assert_eq!(filter.filtered(Time::from_secs(1)), 0.0, "ten packets are too few");
         filter.add(Time::from_secs(2), 0.0, 40);
         filter.add(Time::from_secs(3), 0.0, 100);
         assert_eq!(filter.filtered(Time::from_secs(12)), 0.1);
@@ -403,61 +406,61 @@ mod tests {
     }
 
     #[test]
-    fn parity_follows_its_frame_and_is_as_large_as_what_it_protects() {
+    fn parity_follows_its_frame_and_has_the_size_of_the_largest_packet() {
         let parities = protect(8, false);
         let groups: Vec<_> =
             parities.iter().map(|p| p.group.sequences().collect::<Vec<_>>()).collect();
         assert_eq!(groups, [[100, 102, 104, 106], [101, 103, 105, 107]]);
         assert_eq!(parities.iter().map(|p| p.payload.get()).collect::<Vec<_>>(), [1012, 1013]);
         assert_eq!(parities.iter().map(|p| p.part.index).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(protect(8, true).len(), 3, "a key frame gets twice as much");
+        assert_eq!(protect(8, true).len(), 3, "a key frame gets twice the factor");
     }
 
     #[test]
-    fn a_large_frame_is_protected_in_blocks_that_a_mask_can_tell() {
+    fn a_large_frame_is_protected_in_blocks_that_fit_a_mask() {
         let parities = protect(100, false);
         assert_eq!(parities.len(), 10 + 10 + 1);
         assert!(parities.iter().all(|p| p.group.span() <= wire::FEC_MASK));
         let mut protected: Vec<u64> = parities.iter().flat_map(|p| p.group.sequences()).collect();
         protected.sort_unstable();
-        assert!(protected.into_iter().eq(100..200), "each packet once");
+        assert!(protected.into_iter().eq(100..200), "each packet is protected once");
     }
 
     #[test]
     fn one_loss_in_a_group_is_restored_and_two_are_not() {
-        let (restored, restorer) = receive(&[0, 1, 3, 4, 5, 10, 11]);
-        assert_eq!((restored, restorer.discarded), (vec![2], 1), "number 11 misses nothing");
-        let (restored, restorer) = receive(&[1, 3, 4, 5, 10, 11]);
-        assert_eq!((restored, restorer.waiting.len()), (vec![], 1));
+        let (restored, decoder) = receive(&[0, 1, 3, 4, 5, 10, 11]);
+        assert_eq!((restored, decoder.discarded), (vec![2], 1), "no packet of group 11 is missing");
+        let (restored, decoder) = receive(&[1, 3, 4, 5, 10, 11]);
+        assert_eq!((restored, decoder.waiting.len()), (vec![], 1));
         let (restored, _) = receive(&[0, 4, 5, 3, 10, 11]);
         assert_eq!(restored, [2, 1], "one in each group");
     }
 
     #[test]
-    fn a_group_waits_for_packets_that_come_later() {
-        let (restored, restorer) = receive(&[10, 11, 0, 1, 4, 5, 3]);
+    fn a_group_waits_for_later_packets() {
+        let (restored, decoder) = receive(&[10, 11, 0, 1, 4, 5, 3]);
         assert_eq!(
-            (restored, restorer.restored),
+            (restored, decoder.restored),
             (vec![2, 3], 2),
-            "and 3 itself comes too late to matter"
+            "packet 3 itself arrives after its restoration"
         );
-        assert!(restorer.waiting.is_empty());
+        assert!(decoder.waiting.is_empty());
     }
 
     #[test]
     fn duplicates_restore_nothing_twice() {
-        let (restored, restorer) = receive(&[0, 0, 10, 10, 4, 4, 2, 10]);
-        assert_eq!((restored, restorer.restored, restorer.discarded), (vec![2], 1, 2));
-        assert_eq!(restorer.received.packets, 3);
+        let (restored, decoder) = receive(&[0, 0, 10, 10, 4, 4, 2, 10]);
+        assert_eq!((restored, decoder.restored, decoder.discarded), (vec![2], 1, 2));
+        assert_eq!(decoder.received.packets, 3);
     }
 
     #[test]
-    fn what_is_decoded_past_or_old_is_forgotten() {
+    fn parity_for_decoded_or_old_frames_is_discarded() {
         let group = Some(FecGroup { first: 0, step: 1, count: 3 });
-        let (mut passed, mut old) = (Restorer::new(), Restorer::new());
-        for restorer in [&mut passed, &mut old] {
-            restorer.on_packet(Time::ZERO, &packet(0, part(0, 0, 3), group), 0);
-            assert_eq!(restorer.waiting.len(), 1);
+        let (mut passed, mut old) = (FecDecoder::new(), FecDecoder::new());
+        for decoder in [&mut passed, &mut old] {
+            decoder.on_packet(Time::ZERO, &packet(0, part(0, 0, 3), group), 0);
+            assert_eq!(decoder.waiting.len(), 1);
         }
         passed.on_packet(Time::ZERO, &packet(3, part(1, 0, 1), None), 1);
         old.on_packet(Time::from_secs(4), &packet(3, part(1, 0, 1), None), 0);

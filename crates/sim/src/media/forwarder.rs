@@ -1,46 +1,46 @@
-//! The sending end of a leg that passes another leg's stream on, as a Selective Forwarding Unit
-//! does (RFC 7667 § 3.7): no encoder, no pacer and no congestion control of its own. What comes
-//! goes out at once, with its sequence numbers and time stamps; only the synchronisation sources
-//! and the transport-wide numbers are the leg's own.
+//! The sending end of a leg that forwards the stream of another leg, as a Selective Forwarding Unit
+//! does (RFC 7667 § 3.7). It has no encoder, no pacer and no congestion control. Packets are
+//! forwarded at once, with their sequence numbers and time stamps; only the SSRCs and the
+//! transport-wide sequence numbers are the leg's own.
 //!
-//! The model is the videoroom of Janus as Jansen 2016 used it (July 2016). What differs:
+//! The model is the videoroom of Janus as used in Jansen 2016 (July 2016). Differences:
 //!
 //! | Janus | here |
 //! |---|---|
-//! | keeps packets for 300 ms, sends none twice within 100 ms (`ice.c`, `DEFAULT_MAX_NACK_QUEUE`, `MAX_NACK_IGNORE`) | the same, at most 1024 packets |
-//! | a request for a key frame goes to the publisher (`janus_videoroom.c`, `janus_videoroom_incoming_rtcp`) | the same, at most one in 300 ms and a round trip |
-//! | a subscriber's REMB is read and left alone (the same function) | the same, and so is its transport-wide feedback |
-//! | asks the publisher for a lost packet after 12 ms and again after 155 ms (`ice.c`, `SEQ_MISSING_WAIT`, `SEQ_NACKED_WAIT`) | asks as a browser does |
-//! | no RTX: a packet is sent again as it was | the same to subscribers; publishers send RTX, which is unpacked |
+//! | keeps packets for 300 ms, sends none twice within 100 ms (`ice.c`, `DEFAULT_MAX_NACK_QUEUE`, `MAX_NACK_IGNORE`) | the same, with at most 1024 packets |
+//! | a request for a key frame goes to the publisher (`janus_videoroom.c`, `janus_videoroom_incoming_rtcp`) | the same, but at most one per 300 ms and per round trip |
+//! | a subscriber's REMB is ignored (same function) | the same, also for transport-wide feedback |
+//! | requests a lost packet from the publisher after 12 ms and again after 155 ms (`ice.c`, `SEQ_MISSING_WAIT`, `SEQ_NACKED_WAIT`) | requests it as a browser does |
+//! | no RTX: a packet is retransmitted unchanged | the same to subscribers; publishers send RTX, which is unpacked |
 
 use super::frame_buffer::Counted;
 use super::report_timer::ReportTimer;
 use super::sender::Reported;
-use super::{Ending, Outbox, Show, Sources, VIDEO_PAYLOAD_TYPE};
+use super::{EndReason, Outbox, Show, Sources, VIDEO_PAYLOAD_TYPE};
 use crate::payload::{Rtcp, Rtp, SenderReport};
 use crate::scenario::{CallConfig, Marks};
 use crate::wire;
 use units::{Duration, Seed, Time};
 
-/// How long packets are kept to be sent again (Janus, July 2016: `ice.c`,
+/// How long packets are kept for retransmission (Janus, July 2016: `ice.c`,
 /// `DEFAULT_MAX_NACK_QUEUE`).
-const KEPT_FOR: Duration = Duration::from_millis(300);
-/// Within this time a packet is sent again only once (the same file, `MAX_NACK_IGNORE`).
+const KEEP_TIME: Duration = Duration::from_millis(300);
+/// A packet is retransmitted at most once within this time (same file, `MAX_NACK_IGNORE`).
 const RESEND_INTERVAL: Duration = Duration::from_millis(100);
-/// The most packets that are kept: 300 ms of 40 Mbit/s.
+/// The maximum number of packets kept: 300 ms at 40 Mbit/s.
 const CAPACITY: u64 = 1024;
 /// Time between sender reports of a leg without video (RFC 3550 § 6.2).
 const AUDIO_REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A packet that was passed on.
+/// A forwarded packet.
 #[derive(Clone, Copy)]
 struct Kept {
     packet: Rtp,
-    came: Time,
+    arrived: Time,
     resent: Option<Time>,
 }
 
-/// Sends one direction of a call with what another leg receives.
+/// Forwards what another leg receives.
 pub(crate) struct Forwarder {
     sources: Sources,
     dscp: Marks,
@@ -55,7 +55,7 @@ pub(crate) struct Forwarder {
     reference: Option<(Time, Time)>,
     reported: Reported,
     key_frame_wanted: bool,
-    ended: Option<(Time, Ending)>,
+    ended: Option<(Time, EndReason)>,
 }
 
 impl Forwarder {
@@ -84,8 +84,8 @@ impl Forwarder {
         }
     }
 
-    /// Passes on what the other leg, whose sources are `theirs`, received. Padding stays behind,
-    /// and so does what was passed on before.
+    /// Forwards a packet of another leg, whose sources are `theirs`. Padding and packets that were
+    /// already forwarded are dropped.
     pub(crate) fn forward(
         &mut self,
         now: Time,
@@ -104,7 +104,7 @@ impl Forwarder {
             onward.ssrc = self.sources.fec;
             (&mut self.parity, self.dscp.video)
         } else {
-            // A retransmission (RFC 4588) is passed on as the packet that was lost.
+            // A retransmission (RFC 4588) is forwarded as the original packet.
             onward.sequence = packet.retransmission_of.unwrap_or(packet.sequence);
             onward = Rtp {
                 ssrc: self.sources.video,
@@ -112,11 +112,11 @@ impl Forwarder {
                 retransmission_of: None,
                 ..onward
             };
-            let place = &mut self.ring[slot(onward.sequence)];
-            if place.as_ref().is_some_and(|kept| kept.packet.sequence >= onward.sequence) {
+            let entry = &mut self.ring[slot(onward.sequence)];
+            if entry.as_ref().is_some_and(|kept| kept.packet.sequence >= onward.sequence) {
                 return;
             }
-            *place = Some(Kept { packet: onward, came: now, resent: None });
+            *entry = Some(Kept { packet: onward, arrived: now, resent: None });
             (&mut self.video, self.dscp.video)
         };
         onward.probe = None;
@@ -125,7 +125,7 @@ impl Forwarder {
         out.rtp(now, onward, dscp);
     }
 
-    /// A compound RTCP packet of the receiver arrived.
+    /// A compound RTCP packet from the receiver arrived.
     pub(crate) fn on_rtcp(&mut self, now: Time, packet: &Rtcp, out: &mut impl Outbox) {
         if packet.bye {
             self.hang_up(now);
@@ -148,7 +148,7 @@ impl Forwarder {
     fn resend(&mut self, now: Time, sequence: u64, out: &mut impl Outbox) {
         let kept =
             self.ring[slot(sequence)].as_mut().filter(|kept| kept.packet.sequence == sequence);
-        let Some(kept) = kept.filter(|kept| now.saturating_since(kept.came) < KEPT_FOR) else {
+        let Some(kept) = kept.filter(|kept| now.saturating_since(kept.arrived) < KEEP_TIME) else {
             return;
         };
         if kept.resent.is_some_and(|at| now.saturating_since(at) < RESEND_INTERVAL) {
@@ -161,22 +161,22 @@ impl Forwarder {
         out.rtp(now, packet, self.dscp.video);
     }
 
-    /// Whether the receiver has asked for a key frame since this was called last.
+    /// Whether the receiver has requested a key frame since the last call.
     pub(crate) fn take_key_frame_request(&mut self) -> bool {
         std::mem::take(&mut self.key_frame_wanted)
     }
 
-    /// The call is over.
+    /// The call has ended.
     pub(crate) fn hang_up(&mut self, now: Time) {
-        self.ended.get_or_insert((now, Ending::Left));
+        self.ended.get_or_insert((now, EndReason::Left));
     }
 
-    /// When and why it gave the call up.
-    pub(crate) fn ended(&self) -> Option<(Time, Ending)> {
+    /// When and why this end ended the call.
+    pub(crate) fn ended(&self) -> Option<(Time, EndReason)> {
         self.ended
     }
 
-    /// When its next report is due.
+    /// When the next report is due.
     pub(crate) fn next_wake(&self) -> Option<Time> {
         self.ended.is_none().then(|| self.report.due())
     }
@@ -190,7 +190,7 @@ impl Forwarder {
         let rtp_timestamp = now.saturating_since(self.start).as_nanos() / 100 * 9 / 1_000;
         let (packets, bytes) = (self.video.packets, self.video.payload);
         let report = SenderReport { sent: now, rtp_timestamp, packets, bytes };
-        let dlrr = self.reference.map(|(stamp, came)| (stamp, now.saturating_since(came)));
+        let dlrr = self.reference.map(|(stamp, arrived)| (stamp, now.saturating_since(arrived)));
         let ssrc = self.sources.video;
         out.rtcp(
             now,
@@ -198,30 +198,30 @@ impl Forwarder {
         );
     }
 
-    /// The outbound-rtp and remote-inbound-rtp members of the video.
+    /// Shows the outbound-rtp and remote-inbound-rtp members of the video.
     pub(crate) fn show_video(&self, show: &mut Show<'_>) {
-        let (media, again, fec) = (self.video, self.retransmitted, self.parity);
-        show("bytesSent", (media.payload + again.payload + fec.payload).get() as f64);
-        show("headerBytesSent", (media.headers + again.headers + fec.headers).get() as f64);
-        show("packetsSent", (media.packets + again.packets + fec.packets) as f64);
+        let (media, rtx, fec) = (self.video, self.retransmitted, self.parity);
+        show("bytesSent", (media.payload + rtx.payload + fec.payload).get() as f64);
+        show("headerBytesSent", (media.headers + rtx.headers + fec.headers).get() as f64);
+        show("packetsSent", (media.packets + rtx.packets + fec.packets) as f64);
         show("mediaPacketsSent", media.packets as f64);
-        show("retransmittedPacketsSent", again.packets as f64);
-        show("retransmittedBytesSent", again.payload.get() as f64);
+        show("retransmittedPacketsSent", rtx.packets as f64);
+        show("retransmittedBytesSent", rtx.payload.get() as f64);
         self.reported.show(show);
     }
 
-    /// The outbound-rtp members of the audio.
+    /// Shows the outbound-rtp members of the audio.
     pub(crate) fn show_audio(&self, show: &mut Show<'_>) {
         self.audio.show_sent(show);
     }
 
-    /// What receiver reports said over the run.
+    /// Takes the contents of the receiver reports of the run.
     pub(crate) fn take_reported(&mut self) -> Reported {
         std::mem::take(&mut self.reported)
     }
 }
 
-/// Gives a packet that has a transport-wide number the leg's next.
+/// Assigns the leg's next transport-wide sequence number to a packet that has one.
 fn number(packet: &mut Rtp, next: &mut u64) {
     if let Some(sequence) = &mut packet.transport_sequence {
         *sequence = *next;

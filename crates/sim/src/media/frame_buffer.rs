@@ -1,12 +1,12 @@
-//! From packets to pictures: complete frames, decodable frames, and when they are shown.
+//! Assembly of packets into frames, decoding order, and playout.
 
 use super::Show;
 use crate::payload::FramePart;
 use units::{Bytes, Duration, Time};
 
-/// Frames under way: over 15 s at 60 fps.
+/// The number of incomplete frames kept: over 15 s at 60 fps.
 const FRAMES: u64 = 1024;
-/// Packets remembered, so that none counts twice.
+/// The number of packets remembered, so that duplicates are not counted.
 const PACKETS: u64 = 8192;
 
 #[derive(Clone, Copy, Default)]
@@ -16,8 +16,8 @@ struct Slot {
     first: Time,
 }
 
-/// Puts frames together and hands them on in order. A frame can be decoded when it is complete and
-/// is a key frame or follows a decoded one.
+/// Assembles frames and releases them in order. A frame can be decoded when it is complete, and it
+/// is a key frame or follows a decoded frame.
 pub(crate) struct FrameBuffer {
     slots: Vec<Slot>,
     seen: Vec<u64>,
@@ -26,7 +26,7 @@ pub(crate) struct FrameBuffer {
     awaiting_key: bool,
     /// The newest complete key frame.
     newest_key: Option<u64>,
-    /// The newest frame of which anything came.
+    /// The newest frame of which a packet arrived.
     newest: u64,
     pub(crate) playout: Playout,
     pub(crate) frames_received: u64,
@@ -48,8 +48,8 @@ impl FrameBuffer {
         }
     }
 
-    /// Takes in a packet by its (original) sequence number; `decoded` is told of every frame that
-    /// can be decoded now, with the delay since its capture.
+    /// Processes a packet by its (original) sequence number. Calls `decoded` for every frame that
+    /// can now be decoded, with the delay since its capture.
     pub(crate) fn on_part(
         &mut self,
         now: Time,
@@ -101,41 +101,42 @@ impl FrameBuffer {
         self.next
     }
 
-    /// Whether nothing can be decoded before a key frame comes.
+    /// Whether nothing can be decoded before the next key frame.
     pub(crate) fn awaiting_key(&self) -> bool {
         self.awaiting_key
     }
 
-    /// Whether a frame is overdue: something newer came than the next frame to decode.
+    /// Whether a frame is overdue: a packet of the next frame to decode, or of a newer one, has
+    /// arrived.
     pub(crate) fn stalled(&self) -> bool {
         self.newest >= self.next
     }
 }
 
-/// Shows decoded frames after a delay that covers their jitter, and counts freezes.
+/// Plays out decoded frames after a delay that covers their jitter, and counts freezes.
 ///
-/// A frame is shown at its capture plus the mean delay plus 2.33 deviations (the 99th percentile of
-/// a normal spread, as libwebrtc `modules/video_coding/timing/jitter_estimator.cc`), or at once if
-/// that is past.
+/// A frame is shown at its capture time plus the mean delay plus 2.33 standard deviations (the 99th
+/// percentile of a normal distribution, as in libwebrtc
+/// `modules/video_coding/timing/jitter_estimator.cc`), or at once if that is past.
 #[derive(Default)]
 pub(crate) struct Playout {
     mean: f64,
     variance: f64,
     last: Option<Time>,
-    /// Mean interval of shown frames, seconds.
+    /// The mean interval between shown frames, in seconds.
     interval: f64,
     pub(crate) decoded: u64,
     pub(crate) keys: u64,
     pub(crate) size: (u16, u16),
-    /// Freezes: when each ended, and how long it was.
+    /// (end, length) of each freeze.
     pub(crate) freezes: Vec<(Time, Duration)>,
     pub(crate) frozen: Duration,
     pub(crate) buffered: Duration,
 }
 
-/// The estimator's memory of past frames (128: about 4 s at 30 fps).
+/// Weight of a new frame in the delay estimate (1/128: a memory of about 4 s at 30 fps).
 const MEMORY: f64 = 1.0 / 128.0;
-/// Weight of a new interval in the mean: the 30 last frames (W3C webrtc-stats, `freezeCount`).
+/// Weight of a new interval in the mean: the last 30 frames (W3C webrtc-stats, `freezeCount`).
 const INTERVAL_MEMORY: f64 = 1.0 / 30.0;
 
 impl Playout {
@@ -158,7 +159,7 @@ impl Playout {
         }
     }
 
-    /// A freeze: an interval longer than both three times the mean and the mean plus 150 ms
+    /// Counts a freeze: an interval longer than both three times the mean and the mean plus 150 ms
     /// (W3C webrtc-stats § inbound-rtp, `freezeCount`).
     fn count_freeze(&mut self, at: Time, interval: Duration) {
         let seconds = interval.as_secs_f64();
@@ -171,7 +172,7 @@ impl Playout {
     }
 }
 
-/// Payload and header bytes, for counters.
+/// Counters of packets, payload and header bytes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Counted {
     pub(crate) packets: u64,
@@ -186,7 +187,7 @@ impl Counted {
         self.headers += headers;
     }
 
-    /// The outbound-rtp members.
+    /// Shows the outbound-rtp members.
     pub(crate) fn show_sent(&self, show: &mut Show<'_>) {
         show("bytesSent", self.payload.get() as f64);
         show("headerBytesSent", self.headers.get() as f64);
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_key_frame_goes_on_without_the_lost_one() {
+    fn a_later_key_frame_resumes_decoding_after_a_loss() {
         let (_, decoded) = feed(&[
             (0, 0, 0, true),
             (1, 0, 1, true),

@@ -1,10 +1,10 @@
-//! Sent packets that may be asked for again (RFC 4585, RFC 4588).
+//! Sent packets that the receiver may request again (RFC 4585, RFC 4588).
 
 use crate::media::packetizer::Part;
 use units::{Duration, Time};
 
-/// How many packets are kept (libwebrtc keeps at least a second; 1024 is over a second at 9
-/// Mbit/s).
+/// The number of packets kept. libwebrtc keeps at least one second; 1024 packets are over one
+/// second at 9 Mbit/s.
 const CAPACITY: u64 = 1024;
 
 struct Kept {
@@ -16,7 +16,7 @@ struct Kept {
 /// A ring of the newest packets by sequence number.
 #[derive(Default)]
 pub(crate) struct History {
-    /// As long as packets came, up to the capacity.
+    /// Grows with the number of packets, up to `CAPACITY`.
     ring: Vec<Option<Kept>>,
     newest: Option<u64>,
 }
@@ -31,8 +31,9 @@ impl History {
         self.newest = Some(sequence);
     }
 
-    /// The packet, if it's still kept and wasn't sent again within the last round-trip time
-    /// (libwebrtc `modules/rtp_rtcp/source/rtp_packet_history.cc`). Notes that it is sent now.
+    /// Returns the packet if it is still kept and was not retransmitted within the last round-trip
+    /// time (libwebrtc `modules/rtp_rtcp/source/rtp_packet_history.cc`), and records its
+    /// retransmission at `now`.
     pub(crate) fn resend(&mut self, now: Time, sequence: u64, rtt: Duration) -> Option<Part> {
         let kept =
             self.ring.get_mut(slot(sequence))?.as_mut().filter(|kept| kept.sequence == sequence)?;
@@ -43,7 +44,7 @@ impl History {
         Some(kept.part)
     }
 
-    /// The newest packet, to be sent again as padding.
+    /// The newest packet, which is sent again as padding.
     pub(crate) fn newest(&self) -> Option<(u64, Part)> {
         let sequence = self.newest?;
         self.ring[slot(sequence)].as_ref().map(|kept| (sequence, kept.part))

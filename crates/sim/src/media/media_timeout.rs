@@ -1,46 +1,47 @@
-//! Media time-out: an application's rule when a call is over (Janczukowicz 2017 § 7.2.2: an
-//! excessive delay disconnects it).
+//! Media time-out: an application's rule to end a call (Janczukowicz 2017 § 7.2.2: an excessive
+//! delay disconnects the call).
 
 use units::{Duration, Time};
 
-/// Says when an end has heard nothing of the other for too long.
+/// Determines when an end has received nothing for too long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MediaTimeout {
     limit: Duration,
-    /// The longest time that the other may be silent though all is well.
-    usual: Duration,
-    /// When something last came; `None` until the first packet: a call that is being set up is not
-    /// over.
-    heard: Option<Time>,
+    /// The longest normal time between two packets.
+    max_gap: Duration,
+    /// When the last packet arrived; `None` before the first packet, because a call that is being
+    /// set up does not time out.
+    last_packet: Option<Time>,
 }
 
 impl MediaTimeout {
-    /// Of an end that receives media.
+    /// The time-out of an end that receives media.
     pub(crate) const fn new(limit: Duration) -> Self {
-        Self { limit, usual: Duration::ZERO, heard: None }
+        Self { limit, max_gap: Duration::ZERO, last_packet: None }
     }
 
-    /// Of an end that hears reports only, up to one and a half intervals apart (RFC 3550 § 6.3.1).
+    /// The time-out of an end that receives only reports, which are up to one and a half intervals
+    /// apart (RFC 3550 § 6.3.1).
     pub(crate) fn of_reports(limit: Duration, interval: Duration) -> Self {
-        Self { usual: interval + interval / 2, ..Self::new(limit) }
+        Self { max_gap: interval + interval / 2, ..Self::new(limit) }
     }
 
-    /// How long is too long.
+    /// The maximum silence or round-trip time.
     pub(crate) const fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// A packet came.
+    /// A packet arrived.
     pub(crate) fn on_packet(&mut self, now: Time) {
-        self.heard = Some(now);
+        self.last_packet = Some(now);
     }
 
-    /// When silence will have lasted too long.
+    /// When the time-out expires if no packet arrives; `None` before the first packet.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.heard.map(|heard| heard + self.usual + self.limit)
+        self.last_packet.map(|last_packet| last_packet + self.max_gap + self.limit)
     }
 
-    /// Whether a round trip takes too long for a conversation.
+    /// Whether a round-trip time is too long for a conversation.
     pub(crate) fn is_too_long(&self, rtt: Duration) -> bool {
         rtt > self.limit
     }

@@ -1,5 +1,5 @@
-//! One direction of a call: what its sender and its receiver do, each sans-IO. A packet comes in
-//! with a time, packets go out through [`Outbox`], and `next_wake` says when the next thing is due.
+//! One direction of a call: its sender and its receiver, both sans-IO. Packets come in with a time,
+//! packets go out through [`Outbox`], and `next_wake` returns when the next call of `wake` is due.
 
 mod allocation;
 mod circuit_breaker;
@@ -34,7 +34,7 @@ use circuit_breaker::Breaker;
 use net::Dscp;
 use units::{Duration, Time};
 
-/// Where an endpoint puts what it wants sent; the simulation turns it into packets of the network.
+/// Takes the packets that an endpoint sends. The simulation turns them into packets of the network.
 pub(crate) trait Outbox {
     /// Sends an RTP packet.
     fn rtp(&mut self, now: Time, packet: Rtp, dscp: Dscp);
@@ -42,22 +42,22 @@ pub(crate) trait Outbox {
     fn rtcp(&mut self, now: Time, packet: Rtcp);
 }
 
-/// Why an end gave the call up.
+/// Why an end ended the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum EndReason {
     /// A circuit breaker tripped (RFC 8083).
     CircuitBreaker(Breaker),
-    /// Nothing came for this long, or a round trip took as long.
+    /// Nothing arrived for this long, or a round trip took this long.
     MediaTimeout(Duration),
-    /// The other end left (RFC 3550 § 6.6), or the call's other direction was given up.
+    /// The other end left (BYE, RFC 3550 § 6.6), or the reverse direction of the call ended.
     Left,
 }
 
-/// A counter or signal shown to whoever samples.
+/// A sink for counters and signals: (name, value).
 pub(crate) type Show<'a> = dyn FnMut(&'static str, f64) + 'a;
 
-/// Payload types on the wire (dynamic range of RFC 3551 § 3; the numbers are Chrome's, Jansen 2016
-/// § 7-2-2).
+/// The payload type of video on the wire (dynamic range of RFC 3551 § 3; the numbers are Chrome's,
+/// Jansen 2016 § 7-2-2).
 pub(crate) const VIDEO_PAYLOAD_TYPE: u8 = 100;
 /// Retransmissions (RFC 4588).
 pub(crate) const RTX_PAYLOAD_TYPE: u8 = 96;
@@ -65,11 +65,11 @@ pub(crate) const RTX_PAYLOAD_TYPE: u8 = 96;
 pub(crate) const FEC_PAYLOAD_TYPE: u8 = 117;
 /// Opus.
 pub(crate) const OPUS_PAYLOAD_TYPE: u8 = 111;
-/// AMR, which browsers do not have: any of the dynamic range that is free.
+/// AMR, which browsers do not support: a free number of the dynamic range.
 pub(crate) const AMR_PAYLOAD_TYPE: u8 = 97;
 
-/// The synchronisation sources of one direction: video, its retransmissions, audio, the receiver's
-/// own, and parity over video.
+/// The synchronisation sources (SSRCs) of one direction: video, its retransmissions, audio, the
+/// receiver's own, and parity over video.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources {
     pub(crate) video: u32,
@@ -80,10 +80,10 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// The sources of the run's leg with the given place.
-    pub(crate) fn of_place(leg: usize) -> Self {
-        let leg = u32::try_from(leg).unwrap_or(u32::MAX);
-        let base = 0x1000 + leg * 0x10;
+    /// The SSRCs of the session with this index.
+    pub(crate) fn of_session(session: usize) -> Self {
+        let session = u32::try_from(session).unwrap_or(u32::MAX);
+        let base = 0x1000 + session * 0x10;
         Self { video: base, rtx: base + 1, audio: base + 2, receiver: base + 3, fec: base + 4 }
     }
 }
@@ -96,6 +96,6 @@ pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Round-trip time assumed before any was measured (libwebrtc
+/// The round-trip time assumed before the first measurement (libwebrtc
 /// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 pub(crate) const DEFAULT_RTT: Duration = Duration::from_millis(200);

@@ -1,18 +1,17 @@
-//! The sending engine: groups of packets leave every burst time, as many as the pacing rate allows
-//! (draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1), and probe clusters at a rate of
-//! their own.
+//! The pacer. Groups of packets leave once per burst time, as many as the pacing rate permits
+//! (draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1). Probe clusters leave at their own
+//! rate.
 
 use cc::ProbeCluster;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// What waits in the sender's queues is drained within this time, whatever the pacing rate
-/// (2 s: libwebrtc `modules/pacing/pacing_controller.h`).
+/// The sender's queue is drained within this time, whatever the pacing rate (2 s: libwebrtc
+/// `modules/pacing/pacing_controller.h`).
 const QUEUE_TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// Decides when the next packet may leave. What leaves is the sender's matter.
+/// Decides when the next packet may leave; the sender decides which packet.
 ///
-/// The budget is counted in 10⁻⁹ bit, the product of bit/s and nanoseconds, so that nothing is
-/// rounded away.
+/// The budget is in 10⁻⁹ bit, the product of bit/s and nanoseconds, so that nothing is rounded.
 pub struct Pacer {
     burst: Duration,
     rate: Bitrate,
@@ -32,24 +31,24 @@ struct Probe {
     next: Time,
 }
 
-/// What the pacer grants.
+/// The type of packet that may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// A packet of the media queues.
+    /// A media packet.
     Media,
-    /// A packet of this probe cluster, padding if no media waits.
+    /// A packet of this probe cluster; padding if no media is queued.
     Probe(u32),
 }
 
 impl Pacer {
-    /// A pacer of groups that are `burst` apart; nothing leaves before [`Self::set_rate`].
+    /// A pacer with one group per `burst`. Nothing leaves before [`Self::set_rate`] is called.
     #[must_use]
     pub fn new(burst: Duration) -> Self {
         let (rate, last) = (Bitrate::ZERO, Time::ZERO);
         Self { burst, rate, budget: 0, last, next: None, probe: None, newest_probe: 0 }
     }
 
-    /// The rate from now on; `queued` is what waits.
+    /// Sets the pacing rate from now on; `queued` is the size of the sender's queue.
     pub fn set_rate(&mut self, now: Time, rate: Bitrate, queued: Bytes) {
         if rate != self.rate {
             self.accrue(now);
@@ -58,8 +57,7 @@ impl Pacer {
         }
     }
 
-    /// Starts a probe cluster, once for each id. It begins with the next packet that there is to
-    /// send.
+    /// Starts a probe cluster, once per id. It starts with the next packet that is sent.
     pub fn start_probe(&mut self, now: Time, cluster: ProbeCluster) {
         if cluster.id > self.newest_probe && cluster.rate > Bitrate::ZERO {
             self.newest_probe = cluster.id;
@@ -68,20 +66,20 @@ impl Pacer {
         }
     }
 
-    /// Whether a probe cluster is under way, or waits for a packet to begin with.
+    /// Whether a probe cluster is under way or waits for its first packet.
     #[must_use]
     pub fn is_probing(&self) -> bool {
         self.probe.is_some()
     }
 
-    /// Media came into the queues.
+    /// Media was queued.
     pub fn wake(&mut self, now: Time, queued: Bytes) {
         if self.next.is_none() {
             self.schedule(now, queued);
         }
     }
 
-    /// When to ask [`Pacer::grant`] again. `can_pad`: a probe may go on with padding.
+    /// When to call [`Pacer::grant`] again. `can_pad` means that a probe can continue with padding.
     #[must_use]
     pub fn next_wake(&self, queue_empty: bool, can_pad: bool) -> Option<Time> {
         match &self.probe {
@@ -91,7 +89,7 @@ impl Pacer {
         }
     }
 
-    /// Whether a packet may leave now; the sender sends it and calls [`Pacer::sent`].
+    /// Whether a packet may leave now. If so, the sender sends one and calls [`Pacer::sent`].
     pub fn grant(
         &mut self,
         now: Time,
@@ -130,19 +128,19 @@ impl Pacer {
         let long_enough = probe.next.saturating_since(started) >= probe.cluster.min_duration;
         if long_enough && probe.packets >= probe.cluster.min_packets {
             self.probe = None;
-            // The cluster was sent on top of the budget: the debt is forgiven.
+            // The cluster was sent in addition to the budget, so its debt is cancelled.
             self.budget = self.budget.max(0);
         }
     }
 
-    /// A packet left that does not wait for its turn, but is counted: audio (libwebrtc
+    /// An unpaced packet left that counts against the budget: audio (libwebrtc
     /// `modules/pacing/pacing_controller.cc`, `account_for_audio_`).
     pub fn charge(&mut self, size: Bytes) {
         self.budget -= i128::from(size.bits()) * 1_000_000_000;
     }
 
-    /// Adds what the time since the last group allows, one burst at most: idle time is not saved
-    /// up.
+    /// Adds the budget of the time since the last group, at most one burst: idle time is not
+    /// accumulated.
     fn accrue(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.last);
         let burst = product(self.rate, self.burst).max(1);
@@ -154,9 +152,9 @@ impl Pacer {
     fn schedule(&mut self, now: Time, queued: Bytes) {
         let drain = queued.per(QUEUE_TIME_LIMIT).unwrap_or(Bitrate::ZERO);
         self.rate = self.rate.max(drain);
-        let a_burst = product(self.rate, self.burst);
-        self.next = (a_burst > 0).then(|| {
-            let bursts = if self.budget > 0 { 0 } else { -self.budget / a_burst + 1 };
+        let burst_budget = product(self.rate, self.burst);
+        self.next = (burst_budget > 0).then(|| {
+            let bursts = if self.budget > 0 { 0 } else { -self.budget / burst_budget + 1 };
             (self.last + self.burst * u64::try_from(bursts).unwrap_or(u64::MAX)).max(now)
         });
     }
@@ -202,7 +200,7 @@ mod tests {
         let mut pacer = Pacer::new(Duration::from_millis(5));
         pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), Bytes::ZERO);
         let times = drain(&mut pacer, Time::from_secs(1), 20, Bytes::new(1250));
-        // 5 ms at 4 Mbit/s is 2500 B: two packets a group.
+        // 5 ms at 4 Mbit/s are 2500 B: two packets per group.
         let groups: std::collections::BTreeSet<_> = times.iter().collect();
         assert!(groups.len() >= 9 && groups.len() <= 11, "{} groups", groups.len());
         assert!(times.iter().all(|t| t.as_nanos() % 5_000_000 == 0));
@@ -233,6 +231,6 @@ mod tests {
             sent += 1;
             now = pacer.next_wake(false, false).unwrap();
         }
-        assert_eq!(sent, 5, "15 ms at 2 Mbit/s is 3.75 packets; five are the least");
+        assert_eq!(sent, 5, "15 ms at 2 Mbit/s are 3.75 packets; the minimum is five");
     }
 }

@@ -1,12 +1,12 @@
-//! Frames into packets.
+//! Splits frames into packets.
 
 use crate::codec::Frame;
 use crate::payload::FramePart;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// The largest RTP packet, header and extensions included (1200 B: RFC 8834 § 4 keeps below any
-/// path's MTU; libwebrtc `media/base/media_constants.h`).
+/// The maximum size of an RTP packet with header and extensions (1200 B: RFC 8834 § 4 stays below
+/// any path's MTU; libwebrtc `media/base/media_constants.h`).
 pub(crate) const MAX_PACKET: Bytes = Bytes::new(1200);
 
 /// A part of a frame that waits to be sent.
@@ -17,16 +17,16 @@ pub(crate) struct Part {
     pub(crate) payload: Bytes,
 }
 
-/// Frames not yet sent, cut into packets as they are taken.
+/// Frames that are not yet sent. They are split into packets when these are taken.
 #[derive(Default)]
 pub(crate) struct Packetizer {
-    frames: VecDeque<Cut>,
+    frames: VecDeque<QueuedFrame>,
     next_frame: u64,
     bytes: Bytes,
 }
 
-/// A frame and how much of it has been taken.
-struct Cut {
+/// A frame, and the number of its packets that were taken.
+struct QueuedFrame {
     frame: Frame,
     number: u64,
     captured: Time,
@@ -35,12 +35,12 @@ struct Cut {
 }
 
 impl Packetizer {
-    /// Takes in a frame captured at `now`; `header` is the RTP header's size.
+    /// Queues a frame captured at `now`; `header` is the size of the RTP header.
     pub(crate) fn push(&mut self, now: Time, frame: Frame, header: Bytes) {
         let room = (MAX_PACKET - header).get();
         let count = u16::try_from(frame.size.get().div_ceil(room).max(1)).unwrap_or(u16::MAX);
         self.bytes += frame.size;
-        self.frames.push_back(Cut {
+        self.frames.push_back(QueuedFrame {
             frame,
             number: self.next_frame,
             captured: now,
@@ -50,7 +50,7 @@ impl Packetizer {
         self.next_frame += 1;
     }
 
-    /// Payload bytes that wait.
+    /// The queued payload bytes.
     pub(crate) fn bytes(&self) -> Bytes {
         self.bytes
     }
@@ -59,27 +59,28 @@ impl Packetizer {
         self.frames.is_empty()
     }
 
-    /// The next packet's part of its frame. Parts of a frame differ by at most one byte.
+    /// The next packet's part of its frame. The parts of a frame differ in size by at most one
+    /// byte.
     pub(crate) fn pop(&mut self) -> Option<Part> {
-        let cut = self.frames.front_mut()?;
-        let (size, count) = (cut.frame.size.get(), u64::from(cut.count));
-        let payload = Bytes::new(size / count + u64::from(u64::from(cut.taken) < size % count));
+        let queued = self.frames.front_mut()?;
+        let (size, count) = (queued.frame.size.get(), u64::from(queued.count));
+        let payload = Bytes::new(size / count + u64::from(u64::from(queued.taken) < size % count));
         let part = Part {
             part: FramePart {
-                frame: cut.number,
-                index: cut.taken,
-                count: cut.count,
-                key: cut.frame.key,
-                width: u16::try_from(cut.frame.width).unwrap_or(u16::MAX),
-                height: u16::try_from(cut.frame.height).unwrap_or(u16::MAX),
-                captured: cut.captured,
+                frame: queued.number,
+                index: queued.taken,
+                count: queued.count,
+                key: queued.frame.key,
+                width: u16::try_from(queued.frame.width).unwrap_or(u16::MAX),
+                height: u16::try_from(queued.frame.height).unwrap_or(u16::MAX),
+                captured: queued.captured,
             },
-            rtp_timestamp: cut.frame.rtp_timestamp,
+            rtp_timestamp: queued.frame.rtp_timestamp,
             payload,
         };
-        cut.taken += 1;
+        queued.taken += 1;
         self.bytes -= payload;
-        if cut.taken == cut.count {
+        if queued.taken == queued.count {
             self.frames.pop_front();
         }
         Some(part)
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_make_up_the_frame() {
+    fn parts_add_up_to_the_frame() {
         let mut packetizer = Packetizer::default();
         let frame = Frame {
             size: Bytes::new(4001),

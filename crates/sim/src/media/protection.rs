@@ -1,10 +1,10 @@
-//! What retransmissions and parity take from the encoder.
+//! The share of the target rate that retransmissions and parity take from the encoder.
 
 use units::{Bytes, Duration, Time};
 
-/// The share of what was sent lately that went into retransmissions and parity: the encoder gets
-/// the rest of the target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which caps
-/// it at a half).
+/// The recent share of retransmissions and parity in the sent payload. The encoder gets the rest of
+/// the target (libwebrtc `modules/video_coding/fec_controller_default.cc`, which limits the share
+/// to a half).
 #[derive(Debug, Default)]
 pub struct ProtectionShare {
     at: Time,
@@ -14,13 +14,13 @@ pub struct ProtectionShare {
 }
 
 impl ProtectionShare {
-    /// None yet; what is sent from `start` on counts.
+    /// Starts with a share of 0; payload sent from `start` on counts.
     #[must_use]
     pub fn new(start: Time) -> Self {
         Self { at: start, ..Self::default() }
     }
 
-    /// So much payload has been sent in all; the share is renewed every second.
+    /// Updates the share once per second from the payload sent since the start of the call.
     pub fn update(&mut self, now: Time, media: Bytes, protection: Bytes) {
         let (new_media, new_protection) = (media - self.media, protection - self.protection);
         let total = (new_media + new_protection).get();
@@ -30,7 +30,7 @@ impl ProtectionShare {
         }
     }
 
-    /// From 0 to a half.
+    /// The share, from 0 to 0.5.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share

@@ -1,12 +1,12 @@
-//! The receiving end of one direction: statistics, retransmission requests, pictures, and feedback.
+//! The receiving end of one direction: statistics, retransmission requests, frames, and feedback.
 
-use super::fec::Restorer;
+use super::fec::FecDecoder;
 use super::frame_buffer::{Counted, FrameBuffer};
 use super::media_timeout::MediaTimeout;
 use super::nack::NackList;
 use super::reception::Reception;
 use super::report_timer::ReportTimer;
-use super::{DEFAULT_RTT, Ending, Outbox, Show, Sources, earlier};
+use super::{DEFAULT_RTT, EndReason, Outbox, Show, Sources, earlier};
 use crate::codec::AudioCodec;
 use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
 use crate::scenario::{CallConfig, Fec, Sfu};
@@ -14,12 +14,12 @@ use crate::wire;
 use cc::{ArrivedPacket, ReceiverFeedback};
 use units::{Bytes, Duration, Seed, Time};
 
-/// Without a decodable frame for this long, a key frame is asked for (3 s: libwebrtc
-/// `video/video_receive_stream2.cc`)…
+/// If no frame can be decoded for this long, a key frame is requested (3 s: libwebrtc
+/// `video/video_receive_stream2.cc`).
 const STALL: Duration = Duration::from_secs(3);
-/// …or this long while the first key frame is missing (200 ms: the same file).
+/// The same while the first key frame is missing (200 ms: same file).
 const STALL_BEFORE_KEY: Duration = Duration::from_millis(200);
-/// Shortest time between key-frame requests: one round trip, at least this (300 ms: libwebrtc
+/// Minimum time between key-frame requests, if the round-trip time is not longer (300 ms: libwebrtc
 /// `video/encoder_rtcp_feedback.cc`).
 const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 
@@ -29,33 +29,33 @@ pub(crate) struct MediaReceiver {
     video: Reception,
     audio: Reception,
     retransmitted: Counted,
-    /// Whether it shows pictures, and so asks for key frames of its own accord; a forwarding unit
-    /// does not.
+    /// Whether this end decodes video, and so requests key frames itself; a forwarding unit does
+    /// not.
     decodes: bool,
     nack: Option<NackList>,
-    fec: Option<Restorer>,
+    fec: Option<FecDecoder>,
     frames: FrameBuffer,
     controller: Option<Box<dyn cc::Receiver>>,
-    /// What counts of a packet below RTP.
+    /// The header bytes below RTP that count for each packet.
     below_rtp: Bytes,
     feedback: Option<Feedback>,
     report: ReportTimer,
     timeout: Option<MediaTimeout>,
-    ended: Option<(Time, Ending)>,
+    ended: Option<(Time, EndReason)>,
     rtt: Option<Duration>,
     last_decoded: Time,
-    /// When key frames were asked for.
+    /// The times of key-frame requests.
     pub(crate) key_requests: Vec<Time>,
     nacks_sent: u64,
     decoded_at_sample: u64,
-    ask: Vec<u64>,
-    /// Of each frame of the video that could be decoded: when, and the seconds since its capture.
+    nack_requests: Vec<u64>,
+    /// (time, seconds since capture) of each video frame when it could be decoded.
     pub(crate) frame_delays: Vec<(Time, f64)>,
-    /// The same of each packet of the audio that arrived; a silence descriptor is one too.
+    /// (arrival time, seconds since capture) of each audio packet, including silence descriptors.
     pub(crate) audio_delays: Vec<(Time, f64)>,
 }
 
-/// Transport-wide feedback in the making.
+/// The transport-wide feedback that will be sent next.
 struct Feedback {
     interval: Duration,
     due: Time,
@@ -91,7 +91,7 @@ impl MediaReceiver {
             retransmitted: Counted::default(),
             decodes: !matches!(call.sfu, Some(Sfu::Publish { .. })),
             nack: video.filter(|video| video.nack).map(|_| NackList::default()),
-            fec: video.filter(|video| video.fec == Fec::Hybrid).map(|_| Restorer::new()),
+            fec: video.filter(|video| video.fec == Fec::Hybrid).map(|_| FecDecoder::new()),
             frames: FrameBuffer::new(),
             controller,
             below_rtp: video.map_or(Bytes::ZERO, |video| video.estimate.below_rtp()),
@@ -108,7 +108,7 @@ impl MediaReceiver {
             key_requests: Vec::new(),
             nacks_sent: 0,
             decoded_at_sample: 0,
-            ask: Vec::new(),
+            nack_requests: Vec::new(),
             frame_delays: Vec::new(),
             audio_delays: Vec::new(),
         }
@@ -155,7 +155,7 @@ impl MediaReceiver {
                 header,
             );
             if let Some(nack) = &mut self.nack {
-                want_key = nack.on_packet(now, packet.sequence, &mut self.ask);
+                want_key = nack.on_packet(now, packet.sequence, &mut self.nack_requests);
             }
         }
         self.take_part(now, packet.retransmission_of.unwrap_or(packet.sequence), &packet.frame);
@@ -171,19 +171,19 @@ impl MediaReceiver {
         });
     }
 
-    /// Takes in the packet that parity restores with the help of this one, if any.
+    /// Processes the packet that parity restores because of `packet`, if any.
     fn restore(&mut self, now: Time, packet: &Rtp) {
         let next_frame = self.frames.next_frame();
         let restored = self.fec.as_mut().and_then(|fec| fec.on_packet(now, packet, next_frame));
         if let Some((sequence, part)) = restored {
             if let Some(nack) = &mut self.nack {
-                nack.on_restored(sequence, &mut self.ask);
+                nack.on_restored(sequence, &mut self.nack_requests);
             }
             self.take_part(now, sequence, &part);
         }
     }
 
-    /// Shows the packet to the controller and to transport-wide feedback.
+    /// Reports the packet to the controller and to transport-wide feedback.
     fn watch(&mut self, now: Time, packet: &Rtp, out: &mut impl Outbox) {
         let Some(sequence) = packet.transport_sequence else { return };
         if let Some(feedback) = &mut self.feedback {
@@ -203,8 +203,8 @@ impl MediaReceiver {
         }
     }
 
-    /// Sends what the controller wants to say now, if anything, with a receiver report (RFC 4585 §
-    /// 3.1: compound).
+    /// Sends the controller's feedback, if there is any, with a receiver report (RFC 4585 § 3.1:
+    /// compound).
     fn answer(&mut self, now: Time, out: &mut impl Outbox) {
         if let Some(feedback) = self.controller.as_mut().and_then(|controller| controller.poll(now))
         {
@@ -226,32 +226,32 @@ impl MediaReceiver {
         Rtcp { ssrc: self.sources.receiver, media_ssrc: self.sources.video, ..Rtcp::default() }
     }
 
-    /// Asks for a key frame that those need to whom the stream is forwarded (RFC 5104 § 3.5.1),
-    /// unless one was asked for just now.
+    /// Requests a key frame for the receivers to which the stream is forwarded (RFC 5104 § 3.5.1),
+    /// unless one was requested recently.
     pub(crate) fn relay_key_frame_request(&mut self, now: Time, out: &mut impl Outbox) {
         if self.ended.is_none() {
             self.request(now, true, out);
         }
     }
 
-    /// Sends requests for retransmission and, if wanted, for a key frame.
+    /// Sends requests for retransmission and, if `want_key`, for a key frame.
     fn request(&mut self, now: Time, want_key: bool, out: &mut impl Outbox) {
         let interval = self.rtt.unwrap_or(DEFAULT_RTT).max(KEY_REQUEST_INTERVAL);
-        let may_ask =
+        let may_request =
             self.key_requests.last().is_none_or(|&last| now.saturating_since(last) >= interval);
-        let pli = want_key && may_ask;
+        let pli = want_key && may_request;
         if pli {
             self.key_requests.push(now);
         }
-        if pli || !self.ask.is_empty() {
-            self.nacks_sent += u64::from(!self.ask.is_empty());
-            self.ask.sort_unstable();
-            out.rtcp(now, Rtcp { nack: self.ask.clone(), pli, ..self.header() });
-            self.ask.clear();
+        if pli || !self.nack_requests.is_empty() {
+            self.nacks_sent += u64::from(!self.nack_requests.is_empty());
+            self.nack_requests.sort_unstable();
+            out.rtcp(now, Rtcp { nack: self.nack_requests.clone(), pli, ..self.header() });
+            self.nack_requests.clear();
         }
     }
 
-    /// A compound RTCP packet of the sender arrived.
+    /// A compound RTCP packet from the sender arrived.
     pub(crate) fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
         if packet.bye {
             self.hang_up(now);
@@ -264,17 +264,17 @@ impl MediaReceiver {
         }
     }
 
-    /// The call is over, as the other end said or the other direction showed.
+    /// The call has ended: the other end left, or the reverse direction ended.
     pub(crate) fn hang_up(&mut self, now: Time) {
-        self.ended.get_or_insert((now, Ending::Left));
+        self.ended.get_or_insert((now, EndReason::Left));
     }
 
-    /// When and why it gave the call up.
-    pub(crate) fn ended(&self) -> Option<(Time, Ending)> {
+    /// When and why this end ended the call.
+    pub(crate) fn ended(&self) -> Option<(Time, EndReason)> {
         self.ended
     }
 
-    /// Does what is due.
+    /// Handles everything that is due.
     pub(crate) fn wake(&mut self, now: Time, out: &mut impl Outbox) {
         if self.ended.is_some() {
             return;
@@ -282,8 +282,8 @@ impl MediaReceiver {
         if let Some(timeout) = self.timeout
             && timeout.deadline().is_some_and(|at| at <= now)
         {
-            self.ended = Some((now, Ending::MediaTimeout(timeout.limit())));
-            // A compound packet begins with a report (RFC 3550 § 6.1).
+            self.ended = Some((now, EndReason::MediaTimeout(timeout.limit())));
+            // A compound packet starts with a report (RFC 3550 § 6.1).
             let report = self.receiver_report(now);
             out.rtcp(now, Rtcp { bye: true, ..report });
             return;
@@ -310,7 +310,7 @@ impl MediaReceiver {
         if let Some(nack) = &mut self.nack
             && nack.next_wake(rtt).is_some_and(|at| at <= now)
         {
-            want_key = nack.retry(now, rtt, &mut self.ask);
+            want_key = nack.retry(now, rtt, &mut self.nack_requests);
         }
         if self.stall_at().is_some_and(|at| at <= now) {
             self.last_decoded = now;
@@ -329,7 +329,7 @@ impl MediaReceiver {
             .then(|| self.last_decoded + limit)
     }
 
-    /// When something is due.
+    /// When the next call of `wake` is due.
     pub(crate) fn next_wake(&self) -> Option<Time> {
         if self.ended.is_some() {
             return None;
@@ -342,22 +342,19 @@ impl MediaReceiver {
         earlier(earlier(timers, timeout), Some(self.report.due()))
     }
 
-    /// Freezes: when each ended, and how long it was.
+    /// (end, length) of each freeze.
     pub(crate) fn freezes(&self) -> &[(Time, Duration)] {
         &self.frames.playout.freezes
     }
 
-    /// The inbound-rtp members of the video, and the controller's signals.
+    /// Shows the inbound-rtp members of the video and the controller's signals.
     pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
         let playout = &self.frames.playout;
-        let (again, fec) =
+        let (rtx, fec) =
             (self.retransmitted, self.fec.as_ref().map_or(Counted::default(), |fec| fec.received));
-        show("bytesReceived", (self.video.payload + again.payload + fec.payload).get() as f64);
-        show(
-            "headerBytesReceived",
-            (self.video.headers + again.headers + fec.headers).get() as f64,
-        );
-        show("packetsReceived", (self.video.received + again.packets + fec.packets) as f64);
+        show("bytesReceived", (self.video.payload + rtx.payload + fec.payload).get() as f64);
+        show("headerBytesReceived", (self.video.headers + rtx.headers + fec.headers).get() as f64);
+        show("packetsReceived", (self.video.received + rtx.packets + fec.packets) as f64);
         show("retransmittedPacketsReceived", self.retransmitted.packets as f64);
         show("packetsLost", self.video.lost() as f64);
         show("jitter", self.video.jitter_secs());
@@ -382,7 +379,7 @@ impl MediaReceiver {
         }
     }
 
-    /// The inbound-rtp members of the audio.
+    /// Shows the inbound-rtp members of the audio.
     pub(crate) fn show_audio(&self, show: &mut Show<'_>) {
         show("bytesReceived", self.audio.payload.get() as f64);
         show("headerBytesReceived", self.audio.headers.get() as f64);
@@ -402,7 +399,7 @@ impl Feedback {
         self.arrivals[index] = Some(now);
     }
 
-    /// The feedback that is due, if anything came; begins the next.
+    /// The feedback that is due, if a packet arrived; starts the next one.
     fn take(&mut self, now: Time) -> Option<TransportFeedback> {
         self.due = now + self.interval;
         if self.arrivals.is_empty() {

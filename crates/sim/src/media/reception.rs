@@ -3,30 +3,30 @@
 use crate::payload::ReportBlock;
 use units::{Bytes, Duration, Time};
 
-/// Counts what arrived, what is missing, and the jitter.
+/// Counts received and lost packets, and measures the jitter.
 pub struct Reception {
     ssrc: u32,
-    /// RTP timestamp units a second.
+    /// RTP timestamp units per second.
     clock_rate: u64,
     base: Option<u64>,
     highest: u64,
-    /// Packets that came, duplicates among them.
+    /// Received packets, including duplicates.
     pub received: u64,
-    /// Their payload.
+    /// The payload of the received packets.
     pub payload: Bytes,
-    /// Their headers.
+    /// The headers of the received packets.
     pub headers: Bytes,
     expected_prior: u64,
     received_prior: u64,
-    /// Interarrival jitter in timestamp units, 16 times scaled (RFC 3550 A.8).
+    /// Interarrival jitter in timestamp units, scaled by 16 (RFC 3550 A.8).
     jitter: i64,
     transit: Option<i64>,
-    /// The last sender report: its time stamp, and when it came.
+    /// (time stamp, arrival time) of the last sender report.
     sender_report: Option<(Time, Time)>,
 }
 
 impl Reception {
-    /// Of the source `ssrc`, whose timestamps count `clock_rate` a second.
+    /// Statistics of the source `ssrc`, whose RTP clock rate is `clock_rate` in Hz.
     #[must_use]
     pub fn new(ssrc: u32, clock_rate: u64) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Reception {
         }
     }
 
-    /// A packet came; `sequence` and `rtp_timestamp` are unwrapped.
+    /// A packet arrived; `sequence` and `rtp_timestamp` are unwrapped.
     pub fn on_packet(
         &mut self,
         now: Time,
@@ -68,7 +68,7 @@ impl Reception {
         }
     }
 
-    /// A sender report came, with the NTP time stamp `stamp`.
+    /// A sender report with the NTP time stamp `stamp` arrived.
     pub fn on_sender_report(&mut self, now: Time, stamp: Time) {
         self.sender_report = Some((stamp, now));
     }
@@ -77,7 +77,7 @@ impl Reception {
         self.base.map_or(0, |base| self.highest - base + 1)
     }
 
-    /// Packets lost so far; negative when more came than were sent once.
+    /// Packets lost since the start; negative if there were more duplicates than losses.
     #[must_use]
     pub fn lost(&self) -> i64 {
         self.expected().cast_signed() - self.received.cast_signed()
@@ -89,7 +89,8 @@ impl Reception {
         (self.jitter >> 4) as f64 / self.clock_rate as f64
     }
 
-    /// The report block for a report at `now`; begins a new reporting interval.
+    /// The report block for a report at `now`; starts a new reporting interval. `None` before the
+    /// first packet.
     pub fn report(&mut self, now: Time) -> Option<ReportBlock> {
         self.base?;
         let (expected, received) = (self.expected(), self.received);
@@ -106,7 +107,7 @@ impl Reception {
             last_sender_report: self.sender_report.map(|(stamp, _)| stamp),
             delay_since_last: self
                 .sender_report
-                .map_or(Duration::ZERO, |(_, came)| now.saturating_since(came)),
+                .map_or(Duration::ZERO, |(_, arrived)| now.saturating_since(arrived)),
             expected: expected_interval,
         })
     }
@@ -125,7 +126,7 @@ mod tests {
         }
         let first = reception.report(Time::from_millis(100)).unwrap();
         assert_eq!((first.expected, first.cumulative_lost, first.fraction_lost), (10, 2, 51));
-        assert_eq!(first.jitter, 0, "packets came as they were spaced");
+        assert_eq!(first.jitter, 0, "packets arrived with their sending intervals");
         let second = reception.report(Time::from_millis(200)).unwrap();
         assert_eq!((second.expected, second.cumulative_lost, second.fraction_lost), (0, 2, 0));
     }
@@ -135,6 +136,6 @@ mod tests {
         let mut reception = Reception::new(1, 1000);
         reception.on_packet(Time::from_millis(0), 0, 0, Bytes::ZERO, Bytes::ZERO);
         reception.on_packet(Time::from_millis(36), 1, 20, Bytes::ZERO, Bytes::ZERO);
-        assert_eq!(reception.jitter >> 4, 1, "16 ms of difference, a sixteenth of it");
+        assert_eq!(reception.jitter >> 4, 1, "a sixteenth of a difference of 16 ms");
     }
 }

@@ -1,8 +1,9 @@
-//! When RTCP reports are due.
+//! The timer of RTCP reports.
 
 use units::{Duration, Stream, Time};
 
-/// Due times spaced uniformly between half and one and a half intervals (RFC 3550 § 6.2, § 6.3.1).
+/// Report times whose distance is uniformly distributed between half and one and a half intervals
+/// (RFC 3550 § 6.2, § 6.3.1).
 pub struct ReportTimer {
     interval: Duration,
     due: Time,
@@ -10,7 +11,7 @@ pub struct ReportTimer {
 }
 
 impl ReportTimer {
-    /// A first report is due between half and one and a half intervals after `start`.
+    /// The first report is due between half and one and a half intervals after `start`.
     #[must_use]
     pub fn new(start: Time, interval: Duration, random: Stream) -> Self {
         let mut timer = Self { interval, due: start, random };
@@ -24,8 +25,8 @@ impl ReportTimer {
         self.due
     }
 
-    /// A report went out early, with feedback: the next regular one is an interval later than it
-    /// would have been (RFC 4585 § 3.5.3).
+    /// An early report was sent with feedback, so the next regular report is skipped: it is due one
+    /// interval later than it would have been (RFC 4585 § 3.5.3).
     pub fn skip(&mut self, now: Time) {
         self.due = now + self.interval + self.interval / 2;
     }

@@ -1,40 +1,41 @@
-//! What a forwarding unit tells a publisher of its rate: the room's bitrate, by REMB, whatever the
-//! network does. The videoroom of Janus in July 2016, `plugins/janus_videoroom.c`,
-//! `janus_videoroom_incoming_rtp`.
+//! The REMB messages of a forwarding unit to a publisher: they announce the room's bitrate,
+//! independent of the network. Modelled after the videoroom of Janus in July 2016,
+//! `plugins/janus_videoroom.c`, `janus_videoroom_incoming_rtp`.
 
 use cc::{ArrivedPacket, Receiver, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Time};
 
-/// The first messages say a fourth, a third and half of it, one a packet (`remb_startup`).
-const STEPS: u64 = 4;
-/// Then it says the whole again after every packet that comes this long after the last
-/// (`remb_latest`).
+/// The first messages announce a fourth, a third and a half of the bitrate, then all of it, one
+/// message per packet (`remb_startup`).
+const STARTUP_MESSAGES: u64 = 4;
+/// After that, the whole bitrate is announced again by the first packet that arrives this long
+/// after the last message (`remb_latest`).
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// The room's answer to one publisher.
+/// The REMB source for one publisher.
 pub(crate) struct Room {
     bitrate: Bitrate,
-    steps: u64,
-    told: Option<Time>,
+    startup_left: u64,
+    last_remb: Option<Time>,
     due: Option<Bitrate>,
 }
 
 impl Room {
     pub(crate) fn new(bitrate: Bitrate) -> Self {
-        Self { bitrate, steps: STEPS, told: None, due: None }
+        Self { bitrate, startup_left: STARTUP_MESSAGES, last_remb: None, due: None }
     }
 }
 
 impl Receiver for Room {
     fn on_packet(&mut self, packet: &ArrivedPacket, _rtt: Option<Duration>) {
         let (now, bitrate) = (packet.arrival, self.bitrate.as_bps());
-        if let Some(share) = bitrate.checked_div(self.steps) {
+        if let Some(share) = bitrate.checked_div(self.startup_left) {
             self.due = Some(Bitrate::from_bps(share));
-            self.steps -= 1;
-            self.told = (self.steps == 0).then_some(now);
-        } else if self.told.is_some_and(|told| now.saturating_since(told) >= INTERVAL) {
+            self.startup_left -= 1;
+            self.last_remb = (self.startup_left == 0).then_some(now);
+        } else if self.last_remb.is_some_and(|last| now.saturating_since(last) >= INTERVAL) {
             self.due = Some(self.bitrate);
-            self.told = Some(now);
+            self.last_remb = Some(now);
         }
     }
 
@@ -63,9 +64,9 @@ mod tests {
     use units::Bytes;
 
     #[test]
-    fn tells_a_fourth_a_third_half_and_the_whole_and_then_the_whole_every_five_seconds() {
+    fn announces_a_fourth_a_third_a_half_and_then_the_whole_bitrate() {
         let mut room = Room::new(Bitrate::from_kbps(1200));
-        let mut told = Vec::new();
+        let mut announced = Vec::new();
         for sequence in 0..400 {
             let at = Time::from_millis(33 * sequence);
             let packet = ArrivedPacket {
@@ -78,9 +79,9 @@ mod tests {
             };
             room.on_packet(&packet, None);
             if let Some(ReceiverFeedback::Remb(rate)) = room.poll(at) {
-                told.push((sequence, rate.as_bps() / 1000));
+                announced.push((sequence, rate.as_bps() / 1000));
             }
         }
-        assert_eq!(told, [(0, 300), (1, 400), (2, 600), (3, 1200), (155, 1200), (307, 1200)]);
+        assert_eq!(announced, [(0, 300), (1, 400), (2, 600), (3, 1200), (155, 1200), (307, 1200)]);
     }
 }

@@ -1,9 +1,9 @@
 //! The sending end of one direction: source, packets, pacing, retransmissions, reports, and the
-//! controller that steers them.
+//! controller that sets their rates.
 
 use super::allocation::Allocation;
-use super::circuit_breaker::{Breaker, CircuitBreaker, Sent};
-use super::fec::{Parity, Protector};
+use super::circuit_breaker::{Breaker, CircuitBreaker, SentMedia};
+use super::fec::{FecEncoder, Parity};
 use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
@@ -13,7 +13,7 @@ use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
 use super::{
-    AMR_PAYLOAD_TYPE, DEFAULT_RTT, Ending, FEC_PAYLOAD_TYPE, OPUS_PAYLOAD_TYPE, Outbox,
+    AMR_PAYLOAD_TYPE, DEFAULT_RTT, EndReason, FEC_PAYLOAD_TYPE, OPUS_PAYLOAD_TYPE, Outbox,
     RTX_PAYLOAD_TYPE, Show, Sources, VIDEO_PAYLOAD_TYPE, earlier,
 };
 use crate::codec::{AudioCodec, AudioFrame, AudioSource, Encoder};
@@ -25,7 +25,7 @@ use net::Dscp;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Seed, Time};
 
-/// A sender report that is due within this time goes ahead of a key frame (libwebrtc
+/// A sender report that is due within this time is sent before a key frame (libwebrtc
 /// `modules/rtp_rtcp/source/rtcp_sender.cc`, `RTCP_SEND_BEFORE_KEY_FRAME`).
 const BEFORE_KEY_FRAME: Duration = Duration::from_millis(100);
 
@@ -33,9 +33,9 @@ const BEFORE_KEY_FRAME: Duration = Duration::from_millis(100);
 pub(crate) struct MediaSender {
     video: Option<VideoSender>,
     audio: Option<AudioSender>,
-    ended: Option<(Time, Ending)>,
-    /// The other end is yet to be told that this one has left.
-    owes_bye: bool,
+    ended: Option<(Time, EndReason)>,
+    /// A BYE must still be sent to the other end.
+    bye_pending: bool,
 }
 
 struct AudioSender {
@@ -68,13 +68,13 @@ struct VideoSender {
     frames_at_sample: u64,
     reported: Reported,
     protection: ProtectionShare,
-    fec: Option<Protector>,
+    fec: Option<FecEncoder>,
     allocation: Allocation,
-    /// What counts of a packet below RTP.
+    /// The header bytes below RTP that count for each packet.
     below_rtp: Bytes,
 }
 
-/// What the newest receiver reports said, and every round-trip time and loss among them.
+/// The contents of the newest receiver report, and the round-trip times and losses of all reports.
 #[derive(Default)]
 pub(crate) struct Reported {
     rtt: Option<Duration>,
@@ -105,51 +105,51 @@ impl MediaSender {
             source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio"))),
             sent: Counted::default(),
         });
-        Self { video, audio, ended: None, owes_bye: false }
+        Self { video, audio, ended: None, bye_pending: false }
     }
 
-    /// A compound RTCP packet of the receiver arrived.
+    /// A compound RTCP packet from the receiver arrived.
     pub(crate) fn on_rtcp(&mut self, now: Time, packet: &Rtcp) {
         if self.ended.is_some() {
             return;
         }
         if packet.bye {
             self.hang_up(now);
-        } else if let Some(ending) =
+        } else if let Some(end_reason) =
             self.video.as_mut().and_then(|video| video.on_rtcp(now, packet))
         {
-            self.end(now, ending);
+            self.end(now, end_reason);
         }
     }
 
-    /// The call is over, as the other end said or the other direction showed.
+    /// The call has ended: the other end left, or the reverse direction ended.
     pub(crate) fn hang_up(&mut self, now: Time) {
-        self.ended.get_or_insert((now, Ending::Left));
+        self.ended.get_or_insert((now, EndReason::Left));
     }
 
-    fn end(&mut self, now: Time, ending: Ending) {
-        self.ended = Some((now, ending));
-        self.owes_bye = true;
+    fn end(&mut self, now: Time, end_reason: EndReason) {
+        self.ended = Some((now, end_reason));
+        self.bye_pending = true;
     }
 
-    /// When and why it gave the call up.
-    pub(crate) fn ended(&self) -> Option<(Time, Ending)> {
+    /// When and why this end ended the call.
+    pub(crate) fn ended(&self) -> Option<(Time, EndReason)> {
         self.ended
     }
 
-    /// Does what is due.
+    /// Handles everything that is due.
     pub(crate) fn wake(&mut self, now: Time, out: &mut impl Outbox) {
         if self.ended.is_none()
-            && let Some(ending) = self.video.as_ref().and_then(|video| video.overdue(now))
+            && let Some(end_reason) = self.video.as_ref().and_then(|video| video.overdue(now))
         {
-            self.end(now, ending);
+            self.end(now, end_reason);
         }
         if self.ended.is_some() {
-            if let Some(video) = self.video.as_ref().filter(|_| self.owes_bye) {
-                // A compound packet begins with a report (RFC 3550 § 6.1).
+            if let Some(video) = self.video.as_ref().filter(|_| self.bye_pending) {
+                // A compound packet starts with a report (RFC 3550 § 6.1).
                 out.rtcp(now, Rtcp { bye: true, ..video.sender_report(now) });
             }
-            self.owes_bye = false;
+            self.bye_pending = false;
             return;
         }
         if let Some(audio) = &mut self.audio {
@@ -161,16 +161,16 @@ impl MediaSender {
         }
     }
 
-    /// When something is due.
+    /// When the next call of `wake` is due.
     pub(crate) fn next_wake(&self) -> Option<Time> {
         if let Some((at, _)) = self.ended {
-            return self.owes_bye.then_some(at);
+            return self.bye_pending.then_some(at);
         }
         let audio = self.audio.as_ref().map(|audio| audio.source.next_capture());
         earlier(audio, self.video.as_ref().and_then(VideoSender::next_wake))
     }
 
-    /// The outbound-rtp, candidate-pair and remote-inbound-rtp members of the video, and the
+    /// Shows the outbound-rtp, candidate-pair and remote-inbound-rtp members of the video, and the
     /// controller's signals.
     pub(crate) fn show_video(&mut self, since_last: Duration, show: &mut Show<'_>) {
         if let Some(video) = &mut self.video {
@@ -178,21 +178,22 @@ impl MediaSender {
         }
     }
 
-    /// The outbound-rtp members of the audio.
+    /// Shows the outbound-rtp members of the audio.
     pub(crate) fn show_audio(&self, show: &mut Show<'_>) {
         if let Some(audio) = &self.audio {
             audio.sent.show_sent(show);
         }
     }
 
-    /// What receiver reports said over the run.
+    /// Takes the contents of the receiver reports of the run.
     pub(crate) fn take_reported(&mut self) -> Option<Reported> {
         self.video.as_mut().map(|video| std::mem::take(&mut video.reported))
     }
 }
 
 impl AudioSender {
-    /// Sends what is due; `estimator` has the estimate that audio is a part of, if it is.
+    /// Sends the packets that are due. `estimator` is the video sender if its estimate covers
+    /// audio.
     fn wake(&mut self, now: Time, mut estimator: Option<&mut VideoSender>, out: &mut impl Outbox) {
         while self.source.next_capture() <= now {
             let AudioFrame { size: payload, rtp_timestamp, begins_spurt } =
@@ -267,16 +268,16 @@ impl VideoSender {
             frames_at_sample: 0,
             reported: Reported::default(),
             protection: ProtectionShare::new(start),
-            fec: (config.fec == Fec::Hybrid).then(Protector::default),
+            fec: (config.fec == Fec::Hybrid).then(FecEncoder::default),
             allocation,
             below_rtp: config.estimate.below_rtp(),
         };
-        sender.obey(start);
+        sender.apply_decision(start);
         sender
     }
 
-    /// Puts the controller's decision into force.
-    fn obey(&mut self, now: Time) {
+    /// Applies the controller's decision to encoder and pacer.
+    fn apply_decision(&mut self, now: Time) {
         let decision = self.controller.decision();
         let payload = self.allocation.video_payload(decision.target_rate);
         self.encoder.set_target(now, payload.scale(1.0 - self.protection.share()));
@@ -286,19 +287,19 @@ impl VideoSender {
         }
     }
 
-    /// A compound packet of the receiver; returns why the call is to be given up, if it is.
-    fn on_rtcp(&mut self, now: Time, packet: &Rtcp) -> Option<Ending> {
+    /// Processes a compound packet from the receiver. Returns why the call must end, if it must.
+    fn on_rtcp(&mut self, now: Time, packet: &Rtcp) -> Option<EndReason> {
         if let Some(timeout) = &mut self.timeout {
             timeout.on_packet(now);
         }
-        let mut ending = None;
+        let mut end_reason = None;
         if let Some(reference) = packet.reference_time {
             self.reference = Some((reference, now));
         }
         if let Some(block) = &packet.report {
             let measured = self.reported.on_block(now, block);
             let fraction_lost = self.reported.fraction_lost;
-            ending = self.judge(now, block, measured);
+            end_reason = self.end_reason_of_report(now, block, measured);
             if let Some(fec) = &mut self.fec {
                 fec.on_report(now, fraction_lost, block.expected);
             }
@@ -325,41 +326,46 @@ impl VideoSender {
         if packet.pli {
             self.encoder.request_key_frame();
         }
-        self.obey(now);
-        ending
+        self.apply_decision(now);
+        end_reason
     }
 
-    /// Whether a report ends the call.
-    fn judge(&mut self, now: Time, report: &ReportBlock, rtt: Option<Duration>) -> Option<Ending> {
-        let sent = Sent { packets: self.media.packets, bytes: self.media.payload };
+    /// Why a report ends the call, if it does.
+    fn end_reason_of_report(
+        &mut self,
+        now: Time,
+        report: &ReportBlock,
+        rtt: Option<Duration>,
+    ) -> Option<EndReason> {
+        let sent = SentMedia { packets: self.media.packets, bytes: self.media.payload };
         if let Some(breaker) = &mut self.breaker
             && let Some(breaker) = breaker.on_report(now, report, rtt.or(self.reported.rtt), sent)
         {
-            return Some(Ending::CircuitBreaker(breaker));
+            return Some(EndReason::CircuitBreaker(breaker));
         }
         let rtt = rtt?;
         let timeout = self.timeout.as_ref()?;
-        timeout.is_too_long(rtt).then_some(Ending::MediaTimeout(rtt))
+        timeout.is_too_long(rtt).then_some(EndReason::MediaTimeout(rtt))
     }
 
-    /// Whether nothing has been heard for too long.
-    fn overdue(&self, now: Time) -> Option<Ending> {
+    /// Why the call ends at `now` because nothing arrived for too long, if it does.
+    fn overdue(&self, now: Time) -> Option<EndReason> {
         if self.breaker.as_ref().is_some_and(|breaker| breaker.deadline() <= now) {
-            return Some(Ending::CircuitBreaker(Breaker::RtcpTimeout));
+            return Some(EndReason::CircuitBreaker(Breaker::RtcpTimeout));
         }
         let timeout = self.timeout.as_ref()?;
         timeout
             .deadline()
             .is_some_and(|at| at <= now)
-            .then(|| Ending::MediaTimeout(timeout.limit()))
+            .then(|| EndReason::MediaTimeout(timeout.limit()))
     }
 
     fn wake(&mut self, now: Time, out: &mut impl Outbox) {
         if self.controller.next_timeout().is_some_and(|at| at <= now) {
             self.controller.on_timeout(now);
-            self.obey(now);
+            self.apply_decision(now);
         }
-        // Unpaced, at its own time (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`,
+        // Reports are not paced (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`,
         // MaybeSendRtcpAtOrAfterTimestamp).
         if self.report.due() <= now {
             self.send_report(now, out);
@@ -374,7 +380,7 @@ impl VideoSender {
             sent |= self.send(now, grant, out);
         }
         if sent {
-            self.obey(now);
+            self.apply_decision(now);
         }
     }
 
@@ -388,11 +394,11 @@ impl VideoSender {
     }
 
     fn queue_empty(&self) -> bool {
-        let no_parity = self.fec.as_ref().is_none_or(Protector::is_empty);
+        let no_parity = self.fec.as_ref().is_none_or(FecEncoder::is_empty);
         self.packetizer.is_empty() && self.resend.is_empty() && no_parity
     }
 
-    /// The parity packets sent so far.
+    /// Counters of the sent parity packets.
     fn parity(&self) -> Counted {
         self.fec.as_ref().map_or(Counted::default(), |fec| fec.sent)
     }
@@ -401,9 +407,9 @@ impl VideoSender {
         self.history.newest().is_some()
     }
 
-    /// Captures a frame. A sender report that is soon due goes ahead of a key frame's packets, so
-    /// that it does not wait behind them (libwebrtc `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`,
-    /// OnSendingRtpFrame).
+    /// Captures a frame. A sender report that is due soon is sent before the packets of a key
+    /// frame, so that it does not wait behind them (libwebrtc
+    /// `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`, OnSendingRtpFrame).
     fn capture(&mut self, now: Time, out: &mut impl Outbox) {
         let Some(frame) = self.encoder.capture(now) else { return };
         if frame.key && self.report.due() <= now + BEFORE_KEY_FRAME {
@@ -411,7 +417,7 @@ impl VideoSender {
         }
         self.frames += 1;
         self.keys += u64::from(frame.key);
-        // Parity packets are longer than what they protect, and must fit too.
+        // Parity packets are longer than the packets that they protect, and must also fit.
         let spare = if self.fec.is_some() { wire::FEC_OVERHEAD } else { Bytes::ZERO };
         self.packetizer.push(now, frame, wire::VIDEO_HEADER + spare);
         self.pacer.wake(now, self.packetizer.bytes());
@@ -431,13 +437,13 @@ impl VideoSender {
             packets: self.media.packets,
             bytes: self.media.payload,
         };
-        let dlrr = self.reference.map(|(stamp, came)| (stamp, now.saturating_since(came)));
+        let dlrr = self.reference.map(|(stamp, arrived)| (stamp, now.saturating_since(arrived)));
         let ssrc = self.sources.video;
         Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() }
     }
 
-    /// Sends what the pacer granted: a retransmission first, else parity, else media, else padding.
-    /// False if there was nothing.
+    /// Sends the packet that the pacer granted: a retransmission if there is one, else parity, else
+    /// media, else padding. Returns false if there was nothing to send.
     fn send(&mut self, now: Time, grant: Grant, out: &mut impl Outbox) -> bool {
         let probe = match grant {
             Grant::Media => None,
@@ -450,7 +456,7 @@ impl VideoSender {
                 return true;
             }
         }
-        if let Some(parity) = self.fec.as_mut().and_then(Protector::pop) {
+        if let Some(parity) = self.fec.as_mut().and_then(FecEncoder::pop) {
             self.send_parity(now, parity, probe, out);
             return true;
         }
@@ -462,7 +468,7 @@ impl VideoSender {
             self.send_packet(now, part, None, probe, false, out);
             return true;
         }
-        // A probe without media goes on with copies of the newest packet (libwebrtc pads with
+        // A probe without media continues with copies of the newest packet (libwebrtc pads with
         // retransmissions).
         if let (Some(_), Some((sequence, part))) = (probe, self.history.newest()) {
             self.send_packet(now, part, Some(sequence), probe, true, out);
@@ -480,11 +486,11 @@ impl VideoSender {
         padding: bool,
         out: &mut impl Outbox,
     ) {
-        let again = retransmission_of.is_some();
-        let counted = if again { &mut self.retransmitted } else { &mut self.media };
+        let is_retransmission = retransmission_of.is_some();
+        let counted = if is_retransmission { &mut self.retransmitted } else { &mut self.media };
         let packet = Rtp {
-            ssrc: if again { self.sources.rtx } else { self.sources.video },
-            payload_type: if again { RTX_PAYLOAD_TYPE } else { VIDEO_PAYLOAD_TYPE },
+            ssrc: if is_retransmission { self.sources.rtx } else { self.sources.video },
+            payload_type: if is_retransmission { RTX_PAYLOAD_TYPE } else { VIDEO_PAYLOAD_TYPE },
             sequence: counted.packets,
             rtp_timestamp: part.rtp_timestamp,
             marker: part.part.index + 1 == part.part.count,
@@ -501,7 +507,7 @@ impl VideoSender {
         self.leave(now, packet, out);
     }
 
-    /// Sends parity, with the time stamp of its frame (as libwebrtc
+    /// Sends a parity packet with the time stamp of its frame (as in libwebrtc
     /// `modules/rtp_rtcp/source/ulpfec_generator.cc`).
     fn send_parity(
         &mut self,
@@ -530,15 +536,15 @@ impl VideoSender {
         self.leave(now, packet, out);
     }
 
-    /// Hands a packet to the network, and tells the log, the controller and the pacer.
+    /// Sends a packet, and reports it to the log, the controller and the pacer.
     fn leave(&mut self, now: Time, packet: Rtp, out: &mut impl Outbox) {
         let size = self.account(now, &packet);
         self.pacer.sent(now, size);
         out.rtp(now, packet, self.dscp);
     }
 
-    /// Tells the log and the controller of a packet that leaves now; returns how long it is to
-    /// them.
+    /// Reports a packet that leaves now to the log and the controller. Returns the size that counts
+    /// for them.
     fn account(&mut self, now: Time, packet: &Rtp) -> Bytes {
         let size = wire::rtp_size(packet) + self.below_rtp;
         let sent =
@@ -550,10 +556,10 @@ impl VideoSender {
 
     fn show(&mut self, since_last: Duration, show: &mut Show<'_>) {
         let decision = self.controller.decision();
-        let (again, fec) = (self.retransmitted, self.parity());
-        show("bytesSent", (self.media.payload + again.payload + fec.payload).get() as f64);
-        show("headerBytesSent", (self.media.headers + again.headers + fec.headers).get() as f64);
-        show("packetsSent", (self.media.packets + again.packets + fec.packets) as f64);
+        let (rtx, fec) = (self.retransmitted, self.parity());
+        show("bytesSent", (self.media.payload + rtx.payload + fec.payload).get() as f64);
+        show("headerBytesSent", (self.media.headers + rtx.headers + fec.headers).get() as f64);
+        show("packetsSent", (self.media.packets + rtx.packets + fec.packets) as f64);
         show("mediaPacketsSent", self.media.packets as f64);
         show("retransmittedPacketsSent", self.retransmitted.packets as f64);
         show("retransmittedBytesSent", self.retransmitted.payload.get() as f64);
@@ -578,7 +584,7 @@ impl VideoSender {
 }
 
 impl Reported {
-    /// Takes a report block; returns the round-trip time that it measured, if it did (RFC 3550 §
+    /// Processes a report block. Returns the round-trip time that it measures, if any (RFC 3550 §
     /// 6.4.1).
     pub(super) fn on_block(&mut self, now: Time, block: &ReportBlock) -> Option<Duration> {
         let rtt = block
@@ -594,7 +600,7 @@ impl Reported {
         rtt
     }
 
-    /// The remote-inbound-rtp members.
+    /// Shows the remote-inbound-rtp members.
     pub(super) fn show(&self, show: &mut Show<'_>) {
         show("roundTripTime", self.rtt.map_or(f64::NAN, Duration::as_secs_f64));
         show("fractionLost", self.fraction_lost);

@@ -1,30 +1,30 @@
-//! The sender's record of what left under which transport-wide sequence number, so that feedback
-//! can be turned into packet results.
+//! The sender's record of the packets sent under each transport-wide sequence number. It turns
+//! feedback into packet results.
 
 use crate::payload::TransportFeedback;
 use cc::{PacketResult, SentPacket};
 
-/// How many packets are kept: over 5 s at 30 Mbit/s.
+/// The number of packets kept: over 5 s at 30 Mbit/s.
 const CAPACITY: u64 = 16_384;
 
 #[derive(Default)]
 pub(crate) struct TransportLog {
-    /// As long as packets were sent, up to the capacity.
+    /// Grows with the number of packets, up to `CAPACITY`.
     ring: Vec<SentPacket>,
     next: u64,
-    /// Everything before has been reported.
+    /// Everything before this number has been reported.
     reported: u64,
     results: Vec<PacketResult>,
 }
 
 impl TransportLog {
-    /// The number that the next packet gets.
+    /// The sequence number of the next packet.
     pub(crate) fn next_sequence(&self) -> u64 {
         self.next
     }
 
     pub(crate) fn insert(&mut self, packet: SentPacket) {
-        debug_assert_eq!(packet.sequence, self.next, "numbers are given in order");
+        debug_assert_eq!(packet.sequence, self.next, "numbers are assigned in order");
         match self.ring.get_mut((packet.sequence % CAPACITY) as usize) {
             Some(slot) => *slot = packet,
             None => self.ring.push(packet),
@@ -32,9 +32,9 @@ impl TransportLog {
         self.next = packet.sequence + 1;
     }
 
-    /// What a feedback packet says of packets not reported before. Numbers skipped between two
-    /// feedback packets (the feedback itself was lost) are left out, as libwebrtc's transport
-    /// feedback adapter does.
+    /// The results in a feedback packet for packets that were not reported before. Numbers between
+    /// two feedback packets (because feedback was lost) are skipped, as in libwebrtc's transport
+    /// feedback adapter.
     pub(crate) fn results(&mut self, feedback: &TransportFeedback) -> &[PacketResult] {
         self.results.clear();
         for (sequence, &arrival) in (feedback.base_sequence..self.next).zip(&feedback.arrivals) {

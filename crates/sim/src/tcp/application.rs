@@ -1,4 +1,4 @@
-//! What the application has written.
+//! The data that the application has written.
 
 use super::config::{TcpApplication, TcpSource};
 use super::pages::Pages;
@@ -13,7 +13,7 @@ pub(super) enum Application {
 }
 
 impl Application {
-    /// `random`: for how long pages are read.
+    /// `random` draws the reading times of pages.
     pub(super) fn new(config: TcpApplication, start: Time, random: Stream) -> Self {
         match config {
             TcpApplication::Stream(source) => Self::Stream { source, start },
@@ -21,19 +21,20 @@ impl Application {
         }
     }
 
-    /// The payload of the next segment, which begins at `offset`; none while nothing is written.
+    /// The payload of the next segment, which starts at `offset`; `None` if the application has
+    /// written nothing more.
     pub(super) fn next(&self, offset: u64, now: Time) -> Option<Bytes> {
-        let upto = |end: u64| {
+        let up_to = |end: u64| {
             let left = end.saturating_sub(offset);
             (left > 0).then(|| Bytes::new(left).min(MAX_SEGMENT))
         };
         match self {
             Self::Stream { source: TcpSource::Endless, .. } => Some(MAX_SEGMENT),
-            Self::Stream { source: TcpSource::Finite(size), .. } => upto(size.get()),
+            Self::Stream { source: TcpSource::Finite(size), .. } => up_to(size.get()),
             Self::Stream { source: TcpSource::OnOff { on, off }, start } => {
-                (phase(now, *start, *on + *off) < *on).then_some(MAX_SEGMENT)
+                (time_in_period(now, *start, *on + *off) < *on).then_some(MAX_SEGMENT)
             }
-            Self::Pages(pages) => upto(pages.written(now)),
+            Self::Pages(pages) => up_to(pages.written(now)),
         }
     }
 
@@ -45,25 +46,25 @@ impl Application {
         }
     }
 
-    /// When it next begins to write.
+    /// When the application next starts to write; `None` if no such time is known.
     pub(super) fn next_change(&self, now: Time) -> Option<Time> {
         match self {
             Self::Stream { source: TcpSource::OnOff { on, off }, start } => {
-                Some(now + (*on + *off).saturating_sub(phase(now, *start, *on + *off)))
+                Some(now + (*on + *off).saturating_sub(time_in_period(now, *start, *on + *off)))
             }
             Self::Stream { .. } => None,
             Self::Pages(pages) => pages.next_change(now),
         }
     }
 
-    /// Everything up to the offset is acknowledged.
+    /// Everything up to `offset` is acknowledged.
     pub(super) fn on_acknowledged(&mut self, now: Time, offset: u64) {
         if let Self::Pages(pages) = self {
             pages.on_acknowledged(now, offset);
         }
     }
 
-    /// When each page was there, and how long that took, in seconds; nothing of an application
+    /// (when the page was loaded, load time in seconds) of each page; `None` for an application
     /// without pages.
     pub(super) fn take_loaded(&mut self) -> Option<Vec<(Time, f64)>> {
         match self {
@@ -73,9 +74,9 @@ impl Application {
     }
 }
 
-/// How far into the turn of on and off it is.
-fn phase(now: Time, start: Time, turn: Duration) -> Duration {
-    Duration::from_nanos(now.saturating_since(start).as_nanos() % turn.as_nanos().max(1))
+/// The time since the current on/off period began.
+fn time_in_period(now: Time, start: Time, period: Duration) -> Duration {
+    Duration::from_nanos(now.saturating_since(start).as_nanos() % period.as_nanos().max(1))
 }
 
 #[cfg(test)]
@@ -88,19 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_to_send() {
+    fn sources_write_what_their_configuration_says() {
         let start = Time::from_secs(10);
         let finite = application(TcpSource::Finite(Bytes::new(2_000)), start);
         let sizes: Vec<_> = [0, 1_448, 2_000].map(|offset| finite.next(offset, start)).to_vec();
         assert_eq!(sizes, [Some(Bytes::new(1_448)), Some(Bytes::new(552)), None]);
         assert!(finite.ends_at(2_000) && !finite.ends_at(1_448));
         let source = TcpSource::OnOff { on: Duration::from_secs(2), off: Duration::from_secs(3) };
-        let turns = application(source, start);
-        let at = |ms: u64| turns.next(0, Time::from_millis(ms)).is_some();
+        let on_off = application(source, start);
+        let at = |ms: u64| on_off.next(0, Time::from_millis(ms)).is_some();
         assert_eq!(
             [10_000, 11_999, 12_000, 14_999, 15_000].map(at),
             [true, true, false, false, true]
         );
-        assert_eq!(turns.next_change(Time::from_secs(13)), Some(Time::from_secs(15)));
+        assert_eq!(on_off.next_change(Time::from_secs(13)), Some(Time::from_secs(15)));
     }
 }

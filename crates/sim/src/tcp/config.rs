@@ -1,42 +1,42 @@
-//! A TCP flow as plain data.
+//! The configuration of a TCP flow.
 
 use net::{Dscp, HostId};
 use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Duration, Time};
 
-/// One direction of a TCP connection: who sends to whom, how much and when.
+/// One direction of a TCP connection.
 #[derive(Clone, Debug)]
 pub struct TcpConfig {
-    /// Its name, unique in the run: the records are called `NAME.tcp`.
+    /// The flow's name, unique in the run. Its records are called `NAME.tcp`.
     pub name: String,
-    /// Who sends the data, and opens the connection.
+    /// The host that sends the data and opens the connection.
     pub from: HostId,
-    /// Who receives it.
+    /// The host that receives the data.
     pub to: HostId,
     /// When the connection is opened.
     pub start: Time,
-    /// When it is cut off.
+    /// When the connection is cut off.
     pub stop: Time,
-    /// What the application gives it to send.
+    /// What the sending application writes.
     pub application: TcpApplication,
     /// The sender's congestion control.
     pub congestion_control: TcpCongestionControl,
-    /// The receiver's window. Fixed: the receiver reads at once, and Linux's auto-tuning has no
-    /// place here.
+    /// The receive window. It is fixed, because the receiver reads at once and Linux's auto-tuning
+    /// is not modelled.
     pub receive_window: Bytes,
     /// Whether the ends negotiate ECN (RFC 3168).
     pub ecn: bool,
-    /// The mark on the packets of both directions.
+    /// The DSCP of the packets of both directions.
     pub dscp: Dscp,
 }
 
 /// The application at the sending end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpApplication {
-    /// It writes as time goes by.
+    /// Writes a byte stream.
     Stream(TcpSource),
-    /// It writes pages for somebody who reads them.
+    /// Writes web pages, each after the reader has read the previous one.
     Pages(TcpPages),
 }
 
@@ -46,40 +46,41 @@ impl From<TcpSource> for TcpApplication {
     }
 }
 
-/// A session on the web (Kilinc and Andersson 2014 § 4.1): pages on one connection, each when the
-/// one before has been acknowledged wholly and was read. The stream ends with the last.
+/// A web session (Kilinc and Andersson 2014 § 4.1): pages on one connection. Each page is requested
+/// when the previous one has been acknowledged completely and then read. The stream ends with the
+/// last page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPages {
-    /// How many, at least 1.
+    /// The number of pages, at least 1.
     pub count: u32,
-    /// How long each is, at least 1 B.
+    /// The size of each page, at least 1 B.
     pub size: Bytes,
-    /// For how long each is read: between these, uniformly distributed.
+    /// The reading time of each page: minimum and maximum of a uniform distribution.
     pub reading: (Duration, Duration),
 }
 
-/// What an application writes.
+/// The data of a byte stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpSource {
-    /// Without end, as iperf3 does.
+    /// An endless stream, as iperf3 sends.
     Endless,
-    /// So many bytes, then the end of the stream.
+    /// This many bytes, then the end of the stream.
     Finite(Bytes),
-    /// Without end for a time, nothing for a time, and so on, on one connection.
+    /// Alternates between writing without limit and writing nothing, on one connection.
     OnOff {
-        /// How long it writes.
+        /// The duration of writing.
         on: Duration,
-        /// How long it does not.
+        /// The duration of silence.
         off: Duration,
     },
 }
 
-/// The congestion controls, by the names of Linux's `net.ipv4.tcp_congestion_control`.
+/// The congestion controls, named as in Linux's `net.ipv4.tcp_congestion_control`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpCongestionControl {
     /// NewReno (RFC 5681, RFC 6582).
     NewReno,
-    /// CUBIC (RFC 9438), Linux's own choice.
+    /// CUBIC (RFC 9438), Linux's default.
     #[default]
     Cubic,
     /// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00).
@@ -87,17 +88,25 @@ pub enum TcpCongestionControl {
 }
 
 impl TcpCongestionControl {
-    /// All of them with their names.
+    /// All congestion controls with their names.
     pub const ALL: [(&'static str, Self); 3] =
         [("reno", Self::NewReno), ("cubic", Self::Cubic), ("bbr", Self::Bbr)];
 }
 
-impl FromStr for TcpCongestionControl {
-    type Err = String;
+/// No congestion control has this name; [`TcpCongestionControl::ALL`] has the names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no congestion control '{name}'")]
+pub struct UnknownCongestionControl {
+    /// The name that was looked for.
+    pub name: String,
+}
 
-    fn from_str(word: &str) -> Result<Self, String> {
+impl FromStr for TcpCongestionControl {
+    type Err = UnknownCongestionControl;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.iter().find(|(name, _)| *name == word).map(|(_, control)| *control);
-        known.ok_or_else(|| format!("no congestion control '{word}'"))
+        known.ok_or_else(|| UnknownCongestionControl { name: word.to_owned() })
     }
 }
 
@@ -108,13 +117,13 @@ impl fmt::Display for TcpCongestionControl {
     }
 }
 
-/// What of a host's TCP stack shows at a bottleneck.
+/// The properties of a host's TCP stack that matter at a bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stack {
-    /// TCP Small Queues: the shaper of the host's way up stands on the host itself, so a sender
-    /// keeps few unsent bytes in its queue (Linux `net/ipv4/tcp_output.c`, `tcp_small_queue_check`)
-    /// and learns at once of a packet that does not fit.
+pub struct TcpStack {
+    /// TCP Small Queues: the shaper of the host's uplink runs on the host itself, so a sender keeps
+    /// few unsent bytes in its queue (Linux `net/ipv4/tcp_output.c`, `tcp_small_queue_check`) and
+    /// learns at once of a packet that the queue refuses.
     pub tsq: bool,
-    /// Generic segmentation offload: a sender hands over bursts of several segments.
+    /// Generic segmentation offload: a sender passes on bursts of several segments.
     pub gso: bool,
 }

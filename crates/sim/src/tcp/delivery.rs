@@ -1,66 +1,67 @@
 //! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation-00; Linux
-//! `net/ipv4/tcp_rate.c`).
+//! `net/ipv4/tcp_rate.c`). Names are the draft's.
 
 use units::{Duration, Time};
 
-/// What a segment remembers of the connection when it was sent.
+/// The connection's counters when a segment was sent (the draft's P.*).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Snapshot {
     delivered: u64,
-    delivered_at: Time,
-    first_sent: Time,
+    delivered_time: Time,
+    first_sent_time: Time,
     app_limited: bool,
 }
 
-/// How fast segments were delivered over the flight that an acknowledgement ends.
+/// The delivery rate over the flight that an acknowledgement ends (the draft's rate sample rs.*).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateSample {
     /// Segments delivered in `interval`.
     pub(super) delivered: u64,
-    /// The longer of the sending and the acknowledging phase.
+    /// The longer of the send and acknowledgement phases.
     pub(super) interval: Duration,
-    /// Segments that had been delivered when the newest one that is now acknowledged was sent:
-    /// tells rounds apart.
+    /// Segments that had been delivered when the newest segment that is now acknowledged was sent.
+    /// Delimits rounds.
     pub(super) prior_delivered: u64,
-    /// The application had nothing to send then.
+    /// The sample was limited by the application.
     pub(super) app_limited: bool,
 }
 
-/// The connection's side of the estimation.
+/// The connection's state of the estimation (the draft's C.*).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Delivery {
-    /// Segments delivered so far.
+pub(super) struct DeliveryRate {
+    /// Segments delivered since the start of the flow.
     delivered: u64,
-    delivered_at: Time,
-    first_sent: Time,
-    /// Until so many are delivered, samples are limited by the application.
-    app_limited_until: Option<u64>,
+    delivered_time: Time,
+    first_sent_time: Time,
+    /// Samples are limited by the application until more than this number of segments are
+    /// delivered.
+    app_limited_end: Option<u64>,
     newest: Option<(Snapshot, Time)>,
 }
 
-impl Delivery {
-    /// Segments delivered so far.
+impl DeliveryRate {
+    /// Segments delivered since the start of the flow.
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// A segment is sent; `idle`: nothing was in flight before.
+    /// A segment is sent; `idle` means that nothing was in flight before.
     pub(super) fn on_sent(&mut self, now: Time, idle: bool) -> Snapshot {
         if idle {
-            (self.first_sent, self.delivered_at) = (now, now);
+            (self.first_sent_time, self.delivered_time) = (now, now);
         }
         Snapshot {
             delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent: self.first_sent,
-            app_limited: self.app_limited_until.is_some(),
+            delivered_time: self.delivered_time,
+            first_sent_time: self.first_sent_time,
+            app_limited: self.app_limited_end.is_some(),
         }
     }
 
-    /// A segment that was (last) sent at `sent` is delivered.
+    /// A segment that was last sent at `sent` is delivered.
     pub(super) fn on_delivered(&mut self, now: Time, snapshot: Snapshot, sent: Time) {
         self.delivered += 1;
-        self.delivered_at = now;
+        self.delivered_time = now;
         let newer = |(known, known_sent): (Snapshot, Time)| {
             (snapshot.delivered, sent) >= (known.delivered, known_sent)
         };
@@ -69,24 +70,24 @@ impl Delivery {
         }
     }
 
-    /// The application has nothing more to send while `in_flight` segments are under way.
-    pub(super) fn limit_by_application(&mut self, in_flight: u64) {
-        self.app_limited_until = Some((self.delivered + in_flight).max(1));
+    /// Sending is limited by the application while `in_flight` segments are under way.
+    pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
+        self.app_limited_end = Some((self.delivered + in_flight).max(1));
     }
 
-    /// The sample of the acknowledgement whose segments have all been handed in; none if it
-    /// delivered nothing, or faster than the least round trip, which only a retransmission can seem
-    /// to be.
-    pub(super) fn sample(&mut self, now: Time, least_rtt: Option<Duration>) -> Option<RateSample> {
-        if self.app_limited_until.is_some_and(|until| self.delivered > until) {
-            self.app_limited_until = None;
+    /// The rate sample of an acknowledgement, to be called after `on_delivered` for each of its
+    /// segments. `None` if it delivered nothing, or if the interval is shorter than the minimum
+    /// round-trip time, which can only result from a retransmission.
+    pub(super) fn sample(&mut self, now: Time, min_rtt: Option<Duration>) -> Option<RateSample> {
+        if self.app_limited_end.is_some_and(|until| self.delivered > until) {
+            self.app_limited_end = None;
         }
         let (snapshot, sent) = self.newest.take()?;
-        self.first_sent = sent;
-        let sending = sent.saturating_since(snapshot.first_sent);
-        let acknowledging = now.saturating_since(snapshot.delivered_at);
-        let interval = sending.max(acknowledging);
-        if interval == Duration::ZERO || least_rtt.is_some_and(|least| interval < least) {
+        self.first_sent_time = sent;
+        let send_elapsed = sent.saturating_since(snapshot.first_sent_time);
+        let ack_elapsed = now.saturating_since(snapshot.delivered_time);
+        let interval = send_elapsed.max(ack_elapsed);
+        if interval == Duration::ZERO || min_rtt.is_some_and(|min_rtt| interval < min_rtt) {
             return None;
         }
         Some(RateSample {

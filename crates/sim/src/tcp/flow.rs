@@ -1,17 +1,17 @@
 //! A TCP flow in the simulation: its two ends, its samples, and its addresses.
 
-use super::config::{Stack, TcpApplication, TcpConfig, TcpSource};
+use super::config::{TcpApplication, TcpConfig, TcpSource, TcpStack};
 use super::receiver::TcpReceiver;
 use super::sender::{Connection, TcpSender};
 use crate::envelopes::End;
-use crate::recording::{Event, Kind, Points, StreamRecord};
+use crate::recording::{Event, Points, StreamKind, StreamRecord};
 use crate::sampler::Sampler;
 use net::{Dscp, Flow, HostId, Protocol};
 use units::{Seed, Time};
 
-/// Where iperf3 listens.
+/// iperf3's server port.
 const SERVER_PORT: u16 = 5201;
-/// The first of the ports for clients (RFC 6335 § 6).
+/// The first of the dynamic ports (RFC 6335 § 6).
 const FIRST_CLIENT_PORT: u16 = 49_152;
 
 /// One direction of a TCP connection.
@@ -27,11 +27,11 @@ pub(crate) struct TcpFlow {
 }
 
 impl TcpFlow {
-    /// `index`: its place among the run's flows.
+    /// `index` is the flow's position among the run's flows.
     pub(crate) fn new(
         index: usize,
         config: &TcpConfig,
-        stack: Stack,
+        stack: TcpStack,
         end: Time,
         seed: Seed,
     ) -> Self {
@@ -45,11 +45,11 @@ impl TcpFlow {
             hosts: (config.from, config.to),
             port: FIRST_CLIENT_PORT.wrapping_add(u16::try_from(index).unwrap_or(u16::MAX)),
             application: config.application,
-            sampler: Sampler::new(name, Kind::Tcp, active),
+            sampler: Sampler::new(name, StreamKind::Tcp, active),
         }
     }
 
-    /// The 5-tuple of packets to the given end.
+    /// The 5-tuple of packets to `to`.
     pub(crate) fn flow(&self, to: End) -> Flow {
         let (src, dst, src_port, dst_port) = match to {
             End::Receiver => (self.hosts.0, self.hosts.1, self.port, SERVER_PORT),
@@ -58,7 +58,7 @@ impl TcpFlow {
         Flow { src, dst, src_port, dst_port, protocol: Protocol::Tcp }
     }
 
-    /// When an end next wants to be woken; never outside the flow's time.
+    /// When `end` next needs a call of `wake`; never outside the flow's active time.
     pub(crate) fn next_wake(&self, end: End, now: Time) -> Time {
         let wake = match end {
             End::Sender => self.sender.next_wake(now),
@@ -78,8 +78,9 @@ impl TcpFlow {
         }
     }
 
-    /// How it ended: `completed` with the seconds since its start, `timedOut` with the bytes that
-    /// are acknowledged, or, of a finite one that was cut off, `incomplete` with them.
+    /// How the flow ended: `completed` with the seconds since its start, `timedOut` with the bytes
+    /// that are acknowledged, or `incomplete` with the acknowledged bytes of a finite flow that was
+    /// cut off.
     pub(crate) fn events(&self) -> Vec<Event> {
         let acknowledged = self.sender.acknowledged() as f64;
         let (at, what, value) = match (self.sender.connection(), self.application) {
@@ -95,7 +96,7 @@ impl TcpFlow {
         vec![Event { at, stream: self.sampler.name().to_owned(), what, value }]
     }
 
-    /// The flow's record.
+    /// Ends the flow and returns its record.
     pub(crate) fn finish(mut self) -> StreamRecord {
         let values = self.sender.take_round_trips();
         let mut points = vec![Points { name: "roundTripTime", values }];

@@ -1,5 +1,5 @@
-//! TCP: the sending and the receiving end of one direction of a connection, each sans-IO, as
-//! Linux's where it shows at a bottleneck.
+//! TCP: the sending and the receiving end of one direction of a connection. Both are sans-IO and
+//! behave like Linux as far as it matters at a bottleneck.
 //!
 //! ```text
 //! application ─▶ sender ─ segments ─▶ small_queues ─▶ network ─▶ receiver
@@ -8,15 +8,15 @@
 //!                  └ congestion: window, pacing ◀── acknowledgements ──┘
 //! ```
 //!
-//! Loss is found by RACK-TLP (RFC 8985) and repaired by proportional rate reduction (RFC 6937); a
-//! retransmission that was for nothing is undone (RFC 3522, RFC 4015).
+//! RACK-TLP (RFC 8985) detects losses, and proportional rate reduction (RFC 6937) controls how fast
+//! they are retransmitted. A reduction that proves spurious is undone (RFC 3522, RFC 4015).
 //!
-//! | where it differs | Linux | here |
+//! | difference | Linux | here |
 //! |---|---|---|
-//! | receive window | auto-tuned | fixed, the application reads at once |
+//! | receive window | auto-tuned | fixed, because the application reads at once |
 //! | delayed acknowledgements | 40 ms, adapting up to 200 ms | 40 ms |
-//! | F-RTO (RFC 5682) | new data after a time-out | left out: time stamps tell a spurious one (RFC 3522) |
-//! | teardown | FIN both ways | the sender's FIN on its last segment; the other way stays open |
+//! | F-RTO (RFC 5682) | sends new data after a time-out | left out: time stamps detect a spurious time-out (RFC 3522) |
+//! | teardown | FIN both ways | the sender's FIN on its last segment; the reverse direction stays open |
 
 mod application;
 mod config;
@@ -36,16 +36,19 @@ mod small_queues;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Stack, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
+pub use config::{
+    TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource, TcpStack,
+    UnknownCongestionControl,
+};
 pub(crate) use flow::TcpFlow;
 pub use segment::{MAX_SEGMENT, Phase, SackBlock, Segment};
 
 use net::Ecn;
 use units::Time;
 
-/// Where an end puts a segment that it wants sent.
+/// Takes the segments that an end sends.
 pub(crate) trait TcpOutbox {
-    /// Sends a segment. Returns whether the host's own queue took it in; only a host whose shaper
-    /// stands on it knows.
+    /// Sends a segment. Returns whether the host's own queue accepted it; only a host that shapes
+    /// its own traffic can refuse.
     fn segment(&mut self, now: Time, segment: Segment, ecn: Ecn) -> bool;
 }

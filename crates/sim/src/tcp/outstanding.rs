@@ -1,12 +1,13 @@
-//! What was sent and is not acknowledged yet: the retransmission queue with its scoreboard (RFC
-//! 6675 § 2; Linux's counters `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
+//! The retransmission queue with its scoreboard: segments that were sent and are not yet
+//! acknowledged (RFC 6675 § 2; Linux's counters `packets_out`, `sacked_out`, `lost_out`,
+//! `retrans_out`).
 
 use super::delivery::Snapshot;
 use super::segment::{MAX_SACK_BLOCKS, MAX_SEGMENT};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// A segment under way. All but the last of a stream are full.
+/// A segment under way. All segments but the last of a stream are full.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) sequence: u64,
@@ -14,16 +15,16 @@ pub(super) struct Sent {
     pub(super) fin: bool,
     /// When it was last sent.
     pub(super) at: Time,
-    /// The number of that transmission: two may leave in the same instant.
+    /// The number of that transmission, because two may leave at the same instant.
     pub(super) transmission: u64,
     pub(super) snapshot: Snapshot,
     pub(super) sacked: bool,
-    /// Its first or its newest transmission is taken for lost; while `retransmitted`, the newest is
-    /// not.
+    /// Its first or its newest transmission is marked as lost. If `retransmitted`, the newest is
+    /// not lost.
     pub(super) lost: bool,
-    /// A retransmission of it is under way.
+    /// A retransmission of the segment is under way.
     pub(super) retransmitted: bool,
-    /// It was ever retransmitted.
+    /// The segment was retransmitted at least once.
     pub(super) ever_retransmitted: bool,
 }
 
@@ -37,18 +38,19 @@ impl Sent {
 #[derive(Debug, Default)]
 pub(super) struct Outstanding {
     segments: VecDeque<Sent>,
-    /// Transmissions by number, with their segment's offset; one that is no longer the segment's
-    /// newest is passed over.
+    /// Transmissions by number, with the offset of their segment. Entries that are not the newest
+    /// transmission of their segment are skipped.
     transmissions: VecDeque<(u64, u64)>,
     sent: u64,
     sacked: u64,
     lost: u64,
     retransmitted: u64,
     bytes: Bytes,
-    /// No segment before this offset waits for retransmission.
+    /// No segment before this offset needs retransmission.
     retransmit_from: u64,
-    /// Ranges that are known to have arrived: a receiver repeats them (Linux `recv_sack_cache`).
-    known: [(u64, u64); MAX_SACK_BLOCKS],
+    /// Ranges that are known to have arrived, because a receiver repeats SACK blocks (Linux
+    /// `recv_sack_cache`).
+    sack_cache: [(u64, u64); MAX_SACK_BLOCKS],
 }
 
 impl Outstanding {
@@ -56,7 +58,7 @@ impl Outstanding {
         self.segments.is_empty()
     }
 
-    /// Segments that are not acknowledged.
+    /// The number of segments that are not cumulatively acknowledged.
     pub(super) fn len(&self) -> u64 {
         self.segments.len() as u64
     }
@@ -69,17 +71,17 @@ impl Outstanding {
         self.lost
     }
 
-    /// Payload that is not acknowledged.
+    /// Payload that is not cumulatively acknowledged.
     pub(super) fn bytes(&self) -> Bytes {
         self.bytes
     }
 
-    /// Retransmissions that are under way.
+    /// The number of retransmissions under way.
     pub(super) fn retransmitted(&self) -> u64 {
         self.retransmitted
     }
 
-    /// Segments that are believed to be in the network.
+    /// The number of segments believed to be in the network.
     pub(super) fn in_flight(&self) -> u64 {
         debug_assert!(self.sacked + self.lost <= self.len() && self.retransmitted <= self.lost);
         self.len() - self.sacked - self.lost + self.retransmitted
@@ -127,17 +129,18 @@ impl Outstanding {
         self.transmissions.push_back((self.sent, sequence));
     }
 
-    /// The place of the segment that begins at `sequence`.
-    fn place(&self, sequence: u64) -> Option<usize> {
+    /// The index of the segment that starts at `sequence`.
+    fn index(&self, sequence: u64) -> Option<usize> {
         let first = self.segments.front()?.sequence;
-        let place = usize::try_from(sequence.checked_sub(first)? / MAX_SEGMENT.get()).ok()?;
-        self.segments.get(place).filter(|sent| sent.sequence == sequence).map(|_| place)
+        let index = usize::try_from(sequence.checked_sub(first)? / MAX_SEGMENT.get()).ok()?;
+        self.segments.get(index).filter(|sent| sent.sequence == sequence).map(|_| index)
     }
 
-    /// Everything before `upto` is acknowledged: hands over each segment, in order.
-    pub(super) fn acknowledge(&mut self, upto: u64, mut each: impl FnMut(&Sent)) {
+    /// Everything before `up_to` is acknowledged. Calls `each` with each newly acknowledged
+    /// segment, in order.
+    pub(super) fn acknowledge(&mut self, up_to: u64, mut each: impl FnMut(&Sent)) {
         while let Some(sent) = self.segments.front().copied()
-            && sent.end() <= upto
+            && sent.end() <= up_to
         {
             self.segments.pop_front();
             self.bytes -= sent.payload;
@@ -151,14 +154,15 @@ impl Outstanding {
         }
     }
 
-    /// The range arrived: hands over each segment of it that was not known to have arrived.
-    pub(super) fn sack(&mut self, from: u64, upto: u64, mut each: impl FnMut(&Sent)) {
+    /// The range `from..up_to` arrived. Calls `each` with each of its segments that was not known
+    /// to have arrived.
+    pub(super) fn sack(&mut self, from: u64, up_to: u64, mut each: impl FnMut(&Sent)) {
         let Some(first) = self.segments.front().map(|sent| sent.sequence) else { return };
-        let from = self.unknown_part(from, upto);
+        let from = self.unknown_part(from, up_to);
         let skipped = from.saturating_sub(first).div_ceil(MAX_SEGMENT.get());
         let start = usize::try_from(skipped).unwrap_or(usize::MAX).min(self.segments.len());
         for sent in self.segments.range_mut(start..) {
-            if sent.end() > upto {
+            if sent.end() > up_to {
                 break;
             }
             if sent.sacked {
@@ -172,63 +176,64 @@ impl Outstanding {
         }
     }
 
-    /// Where the part of a range begins that is not known to have arrived; it is from now on.
-    fn unknown_part(&mut self, from: u64, upto: u64) -> u64 {
-        let same = self.known.iter().position(|&(start, end)| start == from && end <= upto);
-        let begin = same.map_or(from, |place| self.known[place].1);
-        let place = same.unwrap_or(MAX_SACK_BLOCKS - 1);
-        self.known[..=place].rotate_right(1);
-        self.known[0] = (from, upto);
+    /// The start of the part of a range that is not yet known to have arrived. Records the range as
+    /// known.
+    fn unknown_part(&mut self, from: u64, up_to: u64) -> u64 {
+        let same = self.sack_cache.iter().position(|&(start, end)| start == from && end <= up_to);
+        let begin = same.map_or(from, |index| self.sack_cache[index].1);
+        let index = same.unwrap_or(MAX_SACK_BLOCKS - 1);
+        self.sack_cache[..=index].rotate_right(1);
+        self.sack_cache[0] = (from, up_to);
         begin
     }
 
-    /// Goes through the transmissions under way from the oldest on. For each, `lost` says whether
-    /// it is lost, or that neither it nor any later one is. Returns how many are lost.
+    /// Goes through the transmissions under way, oldest first. `lost` decides whether each is lost,
+    /// or that neither it nor any later one is. Returns how many are newly lost.
     pub(super) fn find_lost(&mut self, mut lost: impl FnMut(&Sent) -> Verdict) -> u64 {
         let mut found = 0;
-        let mut index = 0;
-        while let Some(&(number, sequence)) = self.transmissions.get(index) {
+        let mut position = 0;
+        while let Some(&(number, sequence)) = self.transmissions.get(position) {
             let newest = |sent: &Sent| {
                 sent.transmission == number && !sent.sacked && (!sent.lost || sent.retransmitted)
             };
-            let place = self.place(sequence).filter(|&place| newest(&self.segments[place]));
-            let verdict = place.map_or(Verdict::Lost, |place| lost(&self.segments[place]));
+            let index = self.index(sequence).filter(|&index| newest(&self.segments[index]));
+            let verdict = index.map_or(Verdict::Lost, |index| lost(&self.segments[index]));
             match verdict {
                 Verdict::Lost => {
-                    if let Some(place) = place {
+                    if let Some(index) = index {
                         found += 1;
-                        self.lose(place);
+                        self.mark_lost(index);
                     }
-                    if index == 0 {
+                    if position == 0 {
                         self.transmissions.pop_front();
                     } else {
-                        index += 1;
+                        position += 1;
                     }
                 }
-                Verdict::NotYet => index += 1,
+                Verdict::NotYet => position += 1,
                 Verdict::NoMore => break,
             }
         }
         found
     }
 
-    fn lose(&mut self, place: usize) {
-        let sent = &mut self.segments[place];
+    fn mark_lost(&mut self, index: usize) {
+        let sent = &mut self.segments[index];
         self.retransmitted -= u64::from(sent.retransmitted);
         self.lost += u64::from(!sent.lost);
         (sent.lost, sent.retransmitted) = (true, false);
         self.retransmit_from = self.retransmit_from.min(sent.sequence);
     }
 
-    /// The first segment is lost.
-    pub(super) fn lose_first(&mut self) {
+    /// Marks the first segment as lost.
+    pub(super) fn mark_first_lost(&mut self) {
         if self.first().is_some_and(|sent| !sent.sacked && (!sent.lost || sent.retransmitted)) {
-            self.lose(0);
+            self.mark_lost(0);
         }
     }
 
-    /// Nothing is lost after all.
-    pub(super) fn forget_losses(&mut self) {
+    /// Removes all loss marks: the losses were spurious.
+    pub(super) fn clear_losses(&mut self) {
         for sent in self.segments.iter_mut().filter(|sent| sent.lost) {
             if !sent.retransmitted {
                 self.transmissions.push_back((sent.transmission, sent.sequence));
@@ -236,11 +241,11 @@ impl Outstanding {
             (sent.lost, sent.retransmitted) = (false, false);
         }
         (self.lost, self.retransmitted) = (0, 0);
-        // Only what was wrongly taken for lost disturbs the order: rare.
+        // Only spurious losses disturb the order, which is rare.
         self.transmissions.make_contiguous().sort_unstable();
     }
 
-    /// The first segment that is lost and not retransmitted.
+    /// The first segment that is lost and has no retransmission under way.
     pub(super) fn next_lost(&mut self) -> Option<&Sent> {
         let first = self.segments.front()?.sequence;
         if self.lost == self.retransmitted {
@@ -251,16 +256,17 @@ impl Outstanding {
         let start = usize::try_from(skipped).unwrap_or(usize::MAX).min(self.segments.len());
         let waits = |sent: &&Sent| sent.lost && !sent.retransmitted;
         let found = self.segments.range(start..).find(waits);
-        debug_assert!(found.is_some(), "a lost segment lies before the mark");
+        debug_assert!(found.is_some(), "a lost segment lies before retransmit_from");
         self.retransmit_from = found.map_or(0, |sent| sent.sequence);
         found
     }
 
-    /// The segment at `sequence` is sent again.
+    /// The segment that starts at `sequence` is retransmitted.
     pub(super) fn retransmit(&mut self, sequence: u64, now: Time, snapshot: Snapshot) {
-        let Some(place) = self.place(sequence) else { return };
-        let sent = &mut self.segments[place];
-        // A probe repeats what is not known to be lost: the second transmission stands for both.
+        let Some(index) = self.index(sequence) else { return };
+        let sent = &mut self.segments[index];
+        // A tail loss probe repeats a segment that is not known to be lost; the second transmission
+        // then counts for both.
         if sent.lost {
             self.retransmitted += u64::from(!sent.retransmitted);
             sent.retransmitted = true;
@@ -271,13 +277,13 @@ impl Outstanding {
     }
 }
 
-/// What becomes of a transmission.
+/// Whether a transmission is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is lost.
+    /// The transmission is lost.
     Lost,
-    /// It may yet arrive.
+    /// The transmission may still arrive.
     NotYet,
-    /// It may yet arrive, and so may all that were sent later.
+    /// The transmission may still arrive, and so may all later ones.
     NoMore,
 }

@@ -1,57 +1,60 @@
-//! Somebody reads pages that come over one connection.
+//! A web session: pages that are requested one after the other over one connection.
 
 use super::config::TcpPages;
 use units::{Duration, Stream, Time};
 
-/// How far the reader has come.
+/// The state of the web session.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     config: TcpPages,
     random: Stream,
-    /// How many pages have come wholly.
-    read: u32,
-    /// When the next page is asked for, which is what the application writes then.
-    asked: Time,
-    /// When each page was there, and how long it took, in seconds.
+    /// The number of pages that are loaded completely.
+    loaded_count: u32,
+    /// When the next page is requested, which is when the application writes it.
+    requested: Time,
+    /// (when the page was loaded, load time in seconds) of each page.
     loaded: Vec<(Time, f64)>,
 }
 
 impl Pages {
-    /// The first page is asked for at `start`, before the connection is open.
+    /// The first page is requested at `start`, before the connection is open.
     pub(super) fn new(config: TcpPages, start: Time, random: Stream) -> Self {
-        Self { config, random, read: 0, asked: start, loaded: Vec::new() }
+        Self { config, random, loaded_count: 0, requested: start, loaded: Vec::new() }
     }
 
-    /// The offset up to which something is written.
+    /// The offset up to which the application has written.
     pub(super) fn written(&self, now: Time) -> u64 {
-        let begun = self.read + u32::from(self.asked <= now);
-        u64::from(begun.min(self.config.count)) * self.config.size.get()
+        let written_count = self.loaded_count + u32::from(self.requested <= now);
+        u64::from(written_count.min(self.config.count)) * self.config.size.get()
     }
 
-    /// Where the stream ends.
+    /// The offset at which the stream ends.
     pub(super) fn end(&self) -> u64 {
         u64::from(self.config.count) * self.config.size.get()
     }
 
-    /// When the next page is asked for, if it is still being waited for.
+    /// When the next page is requested, if that is in the future.
     pub(super) fn next_change(&self, now: Time) -> Option<Time> {
-        (self.asked > now && self.read < self.config.count).then_some(self.asked)
+        (self.requested > now && self.loaded_count < self.config.count).then_some(self.requested)
     }
 
-    /// Everything up to the offset is acknowledged.
+    /// Everything up to `offset` is acknowledged.
     pub(super) fn on_acknowledged(&mut self, now: Time, offset: u64) {
-        if self.read == self.config.count || self.asked > now || offset < self.written(now) {
+        if self.loaded_count == self.config.count
+            || self.requested > now
+            || offset < self.written(now)
+        {
             return;
         }
-        self.read += 1;
-        self.loaded.push((now, now.saturating_since(self.asked).as_secs_f64()));
-        let (least, most) = self.config.reading;
-        let more = most.saturating_sub(least).as_secs_f64() * self.random.uniform();
-        // Not at once, or the page would be taken for one that had been asked for before.
-        self.asked = now + (least + Duration::from_secs_f64(more)).max(Duration::from_nanos(1));
+        self.loaded_count += 1;
+        self.loaded.push((now, now.saturating_since(self.requested).as_secs_f64()));
+        let (min, max) = self.config.reading;
+        let extra = max.saturating_sub(min).as_secs_f64() * self.random.uniform();
+        // At least 1 ns later; otherwise the page would count as one that was requested before.
+        self.requested = now + (min + Duration::from_secs_f64(extra)).max(Duration::from_nanos(1));
     }
 
-    /// When each page was there, and how long that took from when it was asked for, in seconds.
+    /// Takes (when the page was loaded, load time from its request in seconds) of each page.
     pub(super) fn take_loaded(&mut self) -> Vec<(Time, f64)> {
         std::mem::take(&mut self.loaded)
     }
@@ -63,7 +66,7 @@ mod tests {
     use units::{Bytes, Seed};
 
     #[test]
-    fn the_next_page_is_asked_for_when_the_last_was_read() {
+    fn the_next_page_is_requested_when_the_last_was_read() {
         let reading = (Duration::from_secs(2), Duration::from_secs(20));
         let config = TcpPages { count: 2, size: Bytes::new(100_000), reading };
         let start = Time::from_secs(5);

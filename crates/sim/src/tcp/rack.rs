@@ -1,124 +1,127 @@
-//! Which transmissions are lost: the RACK part of RACK-TLP (RFC 8985 § 6), as Linux's
-//! `net/ipv4/tcp_recovery.c`.
+//! Loss detection: the RACK part of RACK-TLP (RFC 8985 § 6), as in Linux `net/ipv4/tcp_recovery.c`.
+//! Names are the RFC's.
 
 use super::outstanding::{Outstanding, Sent, Verdict};
-use super::rtt::RoundTrip;
+use super::rtt::RttEstimator;
 use units::{Duration, Time};
 
-/// So many segments selectively acknowledged tell of a loss without a reordering window (RFC 8985 §
-/// 6.2 step 4: DupThresh).
-const DUPLICATE_THRESHOLD: u64 = 3;
-/// Recoveries after which the reordering window shrinks again (RFC 8985 § 6.2 step 4).
-const PERSIST: u32 = 16;
+/// DupThresh: with this number of selectively acknowledged segments the reordering window is zero
+/// (RFC 8985 § 6.2 step 4).
+const DUP_THRESH: u64 = 3;
+/// Loss recoveries after which the reordering window shrinks again (RFC 8985 § 6.2 step 4).
+const REO_WND_PERSIST: u32 = 16;
 
-/// What was delivered last, in the order of sending.
+/// The state of loss detection (the RFC's RACK.*).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// The number of the delivered transmission that was sent last; RFC 8985 takes its time, and
-    /// its place in the stream where two have the same.
-    newest: Option<u64>,
-    /// Its round-trip time.
+    /// RACK.segment: of the delivered transmissions, the number of the one sent last. RFC 8985
+    /// compares its time, and its sequence number if two times are equal.
+    segment: Option<u64>,
+    /// RACK.rtt: the round-trip time of that transmission.
     rtt: Duration,
-    /// The highest offset delivered.
-    highest: u64,
-    reordering: bool,
-    /// The reordering window in quarters of the least round trip.
-    quarters: u64,
-    /// Recoveries until it is one again.
-    persist: u32,
-    /// A duplicate widens the window once a round: not before this is acknowledged.
-    widened_until: u64,
+    /// RACK.fack: the highest offset delivered.
+    fack: u64,
+    reordering_seen: bool,
+    /// RACK.reo_wnd_mult: the reordering window in quarters of the minimum round-trip time.
+    reo_wnd_mult: u64,
+    /// RACK.reo_wnd_persist: loss recoveries until `reo_wnd_mult` is 1 again.
+    reo_wnd_persist: u32,
+    /// RACK.dsack_round: a duplicate widens the window once per round, so not again before this
+    /// offset is acknowledged.
+    dsack_round: u64,
 }
 
 impl Rack {
     pub(super) const fn new() -> Self {
         Self {
-            newest: None,
+            segment: None,
             rtt: Duration::ZERO,
-            highest: 0,
-            reordering: false,
-            quarters: 1,
-            persist: 0,
-            widened_until: 0,
+            fack: 0,
+            reordering_seen: false,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
+            dsack_round: 0,
         }
     }
 
     /// A segment was delivered.
-    pub(super) fn on_delivered(&mut self, now: Time, sent: &Sent, least_rtt: Option<Duration>) {
+    pub(super) fn on_delivered(&mut self, now: Time, sent: &Sent, min_rtt: Option<Duration>) {
         let rtt = now.saturating_since(sent.at);
-        if !sent.ever_retransmitted && sent.end() < self.highest {
-            self.reordering = true;
+        if !sent.ever_retransmitted && sent.end() < self.fack {
+            self.reordering_seen = true;
         }
-        self.highest = self.highest.max(sent.end());
-        // Faster than any round trip: it was the first transmission that arrived (step 2).
-        if sent.ever_retransmitted && least_rtt.is_none_or(|least| rtt < least) {
+        self.fack = self.fack.max(sent.end());
+        // Faster than the minimum round-trip time: the first transmission arrived, not the
+        // retransmission (step 2).
+        if sent.ever_retransmitted && min_rtt.is_none_or(|min_rtt| rtt < min_rtt) {
             return;
         }
-        if self.newest.is_none_or(|newest| sent.transmission > newest) {
-            self.newest = Some(sent.transmission);
+        if self.segment.is_none_or(|segment| sent.transmission > segment) {
+            self.segment = Some(sent.transmission);
             self.rtt = rtt;
         }
     }
 
-    /// The receiver reports a duplicate: a retransmission was for nothing.
+    /// The receiver reports a duplicate: a retransmission was unnecessary.
     pub(super) fn on_duplicate(&mut self, acknowledged: u64, next: u64) {
-        if acknowledged >= self.widened_until {
-            self.quarters += 1;
-            self.persist = PERSIST;
-            self.widened_until = next;
+        if acknowledged >= self.dsack_round {
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = REO_WND_PERSIST;
+            self.dsack_round = next;
         }
     }
 
-    /// A recovery is over.
+    /// A loss recovery has ended.
     pub(super) fn on_recovered(&mut self) {
-        self.persist = self.persist.saturating_sub(1);
-        if self.persist == 0 {
-            self.quarters = 1;
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
         }
     }
 
-    /// How much later than the newest a transmission may arrive (step 4).
-    fn window(&self, recovering: bool, sacked: u64, rtt: &RoundTrip) -> Duration {
-        if !self.reordering && (recovering || sacked >= DUPLICATE_THRESHOLD) {
+    /// RACK.reo_wnd: how much later than RACK.segment a transmission may arrive (step 4).
+    fn reo_wnd(&self, recovering: bool, sacked: u64, rtt: &RttEstimator) -> Duration {
+        if !self.reordering_seen && (recovering || sacked >= DUP_THRESH) {
             return Duration::ZERO;
         }
-        let least = rtt.least().unwrap_or_default();
-        (least * self.quarters / 4).min(rtt.smoothed().unwrap_or_default())
+        let min_rtt = rtt.min_rtt().unwrap_or_default();
+        (min_rtt * self.reo_wnd_mult / 4).min(rtt.srtt().unwrap_or_default())
     }
 
-    /// Marks what is lost (step 5). Returns how many are, and when to look again if some may prove
-    /// to be.
+    /// Marks lost segments (step 5). Returns how many were marked, and the reordering time-out if
+    /// more may prove lost.
     pub(super) fn detect(
         &self,
         now: Time,
         recovering: bool,
-        rtt: &RoundTrip,
-        out: &mut Outstanding,
+        rtt: &RttEstimator,
+        outstanding: &mut Outstanding,
     ) -> (u64, Option<Time>) {
-        let Some(newest) = self.newest else { return (0, None) };
-        let patience = self.rtt + self.window(recovering, out.sacked(), rtt);
-        let mut again: Option<Time> = None;
-        let lost = out.find_lost(|sent| {
-            if sent.transmission >= newest {
+        let Some(segment) = self.segment else { return (0, None) };
+        let timeout = self.rtt + self.reo_wnd(recovering, outstanding.sacked(), rtt);
+        let mut reo_timeout: Option<Time> = None;
+        let lost = outstanding.find_lost(|sent| {
+            if sent.transmission >= segment {
                 return Verdict::NoMore;
             }
-            let deadline = sent.at + patience;
+            let deadline = sent.at + timeout;
             if deadline <= now {
                 return Verdict::Lost;
             }
-            again = Some(again.map_or(deadline, |again| again.max(deadline)));
+            reo_timeout =
+                Some(reo_timeout.map_or(deadline, |reo_timeout| reo_timeout.max(deadline)));
             Verdict::NotYet
         });
-        (lost, again)
+        (lost, reo_timeout)
     }
 
-    /// The retransmission timer expired: the first segment is lost, and of the others those that
-    /// are overdue (RFC 8985 § 6.3).
-    pub(super) fn on_timeout(&self, now: Time, rtt: &RoundTrip, out: &mut Outstanding) {
-        let patience = self.rtt + self.window(false, out.sacked(), rtt);
-        out.find_lost(
-            |sent| if sent.at + patience <= now { Verdict::Lost } else { Verdict::NoMore },
-        );
-        out.lose_first();
+    /// The retransmission timer expired: marks the first segment and every overdue one as lost (RFC
+    /// 8985 § 6.3).
+    pub(super) fn on_timeout(&self, now: Time, rtt: &RttEstimator, outstanding: &mut Outstanding) {
+        let timeout = self.rtt + self.reo_wnd(false, outstanding.sacked(), rtt);
+        outstanding.find_lost(|sent| {
+            if sent.at + timeout <= now { Verdict::Lost } else { Verdict::NoMore }
+        });
+        outstanding.mark_first_lost();
     }
 }

@@ -1,5 +1,5 @@
-//! What arrived ahead of a hole, and how it is reported: selective acknowledgements (RFC 2018) and
-//! duplicates (RFC 2883).
+//! Reassembly of data that arrives out of order, and its report: selective acknowledgements (RFC
+//! 2018) and duplicates (RFC 2883).
 
 use super::segment::{MAX_SACK_BLOCKS, SackBlock};
 
@@ -8,84 +8,85 @@ use super::segment::{MAX_SACK_BLOCKS, SackBlock};
 pub(super) struct Reassembly {
     /// Everything before this offset has arrived.
     next: u64,
-    /// What arrived beyond, ascending; ranges do not touch.
-    ahead: Vec<SackBlock>,
-    /// Ranges in the order in which they last grew, the newest first.
+    /// Ranges that arrived beyond `next`, ascending. They neither overlap nor touch.
+    out_of_order: Vec<SackBlock>,
+    /// Ranges in the order in which they last grew, newest first.
     recent: Vec<SackBlock>,
 }
 
-/// What an arriving segment did.
+/// The effect of an arriving segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
-    /// Bytes that were new.
-    pub(super) fresh: u64,
-    /// What of it had arrived before.
+    /// The number of bytes that are new.
+    pub(super) new_bytes: u64,
+    /// The part of the segment that had arrived before.
     pub(super) duplicate: Option<SackBlock>,
-    /// It came in order, and nothing waits behind a hole.
+    /// The segment arrived in order, and nothing waits behind a hole.
     pub(super) in_order: bool,
 }
 
 impl Reassembly {
-    /// The next offset in order.
+    /// The next offset expected in order.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Takes in the bytes `from..upto`.
-    pub(super) fn arrive(&mut self, from: u64, upto: u64) -> Arrival {
-        let known: u64 = self.ahead.iter().map(|block| overlap(*block, (from, upto))).sum::<u64>()
-            + overlap((0, self.next), (from, upto));
-        let fresh = (upto - from) - known;
-        let duplicate = self.duplicate(from, upto);
-        if fresh == 0 {
-            // The range that holds a duplicate stands second in the report (RFC 2883 § 4).
-            if let Some(place) =
-                self.recent.iter().position(|&(start, end)| start <= from && upto <= end)
+    /// Adds the bytes `from..up_to`.
+    pub(super) fn arrive(&mut self, from: u64, up_to: u64) -> Arrival {
+        let known: u64 =
+            self.out_of_order.iter().map(|block| overlap(*block, (from, up_to))).sum::<u64>()
+                + overlap((0, self.next), (from, up_to));
+        let new_bytes = (up_to - from) - known;
+        let duplicate = self.duplicate(from, up_to);
+        if new_bytes == 0 {
+            // The range that contains a duplicate is the second block of the report (RFC 2883 § 4).
+            if let Some(index) =
+                self.recent.iter().position(|&(start, end)| start <= from && up_to <= end)
             {
-                self.recent[..=place].rotate_right(1);
+                self.recent[..=index].rotate_right(1);
             }
-            return Arrival { fresh, duplicate, in_order: false };
+            return Arrival { new_bytes, duplicate, in_order: false };
         }
-        let in_order = from <= self.next && self.ahead.is_empty();
+        let in_order = from <= self.next && self.out_of_order.is_empty();
         if from <= self.next {
-            self.next = self.next.max(upto);
+            self.next = self.next.max(up_to);
         } else {
-            self.insert(from, upto);
+            self.insert(from, up_to);
         }
-        while let Some(&(start, end)) = self.ahead.first()
+        while let Some(&(start, end)) = self.out_of_order.first()
             && start <= self.next
         {
             self.next = self.next.max(end);
-            self.ahead.remove(0);
+            self.out_of_order.remove(0);
         }
         let next = self.next;
         self.recent.retain(|&(start, _)| start > next);
-        Arrival { fresh, duplicate, in_order }
+        Arrival { new_bytes, duplicate, in_order }
     }
 
-    fn insert(&mut self, from: u64, upto: u64) {
-        let touches = |&(start, end): &SackBlock| start <= upto && from <= end;
-        let grown = self.ahead.iter().filter(|block| touches(block));
+    fn insert(&mut self, from: u64, up_to: u64) {
+        let touches = |&(start, end): &SackBlock| start <= up_to && from <= end;
+        let grown = self.out_of_order.iter().filter(|block| touches(block));
         let grown = grown
-            .fold((from, upto), |(from, upto), &(start, end)| (from.min(start), upto.max(end)));
-        self.ahead.retain(|block| !touches(block));
-        let place = self.ahead.partition_point(|&(start, _)| start < grown.0);
-        self.ahead.insert(place, grown);
+            .fold((from, up_to), |(from, up_to), &(start, end)| (from.min(start), up_to.max(end)));
+        self.out_of_order.retain(|block| !touches(block));
+        let index = self.out_of_order.partition_point(|&(start, _)| start < grown.0);
+        self.out_of_order.insert(index, grown);
         self.recent.retain(|&(start, end)| end < grown.0 || start > grown.1);
         self.recent.insert(0, grown);
         self.recent.truncate(MAX_SACK_BLOCKS);
     }
 
     /// The first part of a range that had arrived before (RFC 2883 § 4).
-    fn duplicate(&self, from: u64, upto: u64) -> Option<SackBlock> {
-        let arrived = std::iter::once((0, self.next)).chain(self.ahead.iter().copied());
+    fn duplicate(&self, from: u64, up_to: u64) -> Option<SackBlock> {
+        let arrived = std::iter::once((0, self.next)).chain(self.out_of_order.iter().copied());
         arrived
-            .map(|(start, end)| (start.max(from), end.min(upto)))
+            .map(|(start, end)| (start.max(from), end.min(up_to)))
             .find(|(start, end)| start < end)
     }
 
-    /// The blocks for an acknowledgement: a duplicate first, then the ranges that grew last (RFC
-    /// 2018 § 4).
+    /// The SACK blocks for an acknowledgement: a duplicate first, then the ranges that grew last
+    /// (RFC 2018 § 4).
     pub(super) fn blocks(
         &self,
         duplicate: Option<SackBlock>,
@@ -116,10 +117,10 @@ mod tests {
             assert!(!stream.arrive(from, from + 10).in_order);
         }
         assert_eq!(stream.blocks(None), [Some((80, 90)), Some((60, 70)), Some((40, 50))]);
-        let again = stream.arrive(40, 50);
-        assert_eq!((again.fresh, again.duplicate), (0, Some((40, 50))));
+        let repeated = stream.arrive(40, 50);
+        assert_eq!((repeated.new_bytes, repeated.duplicate), (0, Some((40, 50))));
         assert_eq!(
-            stream.blocks(again.duplicate),
+            stream.blocks(repeated.duplicate),
             [Some((40, 50)), Some((40, 50)), Some((80, 90))]
         );
         stream.arrive(50, 60);
@@ -131,22 +132,22 @@ mod tests {
     }
 
     proptest! {
-        /// However the pieces come, every byte is new once, and all of them together are the
-        /// stream.
+        /// In whatever order the pieces arrive, each byte is new once, and together they make up
+        /// the whole stream.
         #[test]
         fn every_byte_is_new_once(mut order in Just((0u64..40).collect::<Vec<_>>()).prop_shuffle(),
-                                  again in proptest::collection::vec(0u64..40, 0..40)) {
-            order.extend(again);
+                                  repeated in proptest::collection::vec(0u64..40, 0..40)) {
+            order.extend(repeated);
             let mut stream = Reassembly::default();
-            let mut fresh = 0;
+            let mut new_bytes = 0;
             for piece in order {
                 let arrival = stream.arrive(piece * 7, piece * 7 + 7);
-                fresh += arrival.fresh;
-                prop_assert_eq!(arrival.fresh + arrival.duplicate.map_or(0, |(a, b)| b - a), 7);
+                new_bytes += arrival.new_bytes;
+                prop_assert_eq!(arrival.new_bytes + arrival.duplicate.map_or(0, |(a, b)| b - a), 7);
                 let blocks = stream.blocks(None);
-                prop_assert!(blocks.iter().flatten().all(|&(from, upto)| stream.next() < from && from < upto));
+                prop_assert!(blocks.iter().flatten().all(|&(from, up_to)| stream.next() < from && from < up_to));
             }
-            prop_assert_eq!((fresh, stream.next()), (280, 280));
+            prop_assert_eq!((new_bytes, stream.next()), (280, 280));
         }
     }
 }

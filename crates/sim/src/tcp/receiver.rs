@@ -1,5 +1,5 @@
-//! The receiving end: reassembles, and acknowledges as Linux does (`net/ipv4/tcp_input.c`,
-//! `tcp_timer.c`).
+//! The receiving end: reassembles the stream and acknowledges as Linux does
+//! (`net/ipv4/tcp_input.c`, `tcp_timer.c`).
 
 use super::TcpOutbox;
 use super::reassembly::Reassembly;
@@ -8,10 +8,10 @@ use crate::media::Show;
 use net::Ecn;
 use units::{Bytes, Duration, Time};
 
-/// An acknowledgement waits no longer for a second segment (Linux `TCP_DELACK_MIN`; RFC 1122 §
-/// 4.2.3.2 allows 500 ms).
+/// An acknowledgement waits at most this long for a second segment (Linux `TCP_DELACK_MIN`; RFC
+/// 1122 § 4.2.3.2 allows 500 ms).
 const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// So many acknowledgements at the beginning are not delayed (Linux `TCP_MAX_QUICKACKS`).
+/// Acknowledgements at the start that are not delayed (Linux `TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u32 = 16;
 
 /// The receiving end of a flow.
@@ -20,14 +20,14 @@ pub(crate) struct TcpReceiver {
     window: Bytes,
     stream: Reassembly,
     fin: Option<u64>,
-    /// In order and not acknowledged.
+    /// Bytes that arrived and are not acknowledged.
     pending: u64,
     ack_due: Option<Time>,
     quick_acks: u32,
-    /// The time stamp to echo: of the segment that advanced the stream, or of the first that is not
-    /// acknowledged (RFC 7323 § 4.3).
+    /// The time stamp to echo: that of the segment that advanced the stream, or of the first one
+    /// that is not acknowledged (RFC 7323 § 4.3).
     echo: Option<Time>,
-    echoes_congestion: bool,
+    echo_congestion: bool,
     bytes: u64,
     packets: u64,
     duplicates: u64,
@@ -43,7 +43,7 @@ impl TcpReceiver {
             ack_due: None,
             quick_acks: QUICK_ACKS,
             echo: None,
-            echoes_congestion: false,
+            echo_congestion: false,
             bytes: 0,
             packets: 0,
             duplicates: 0,
@@ -80,7 +80,7 @@ impl TcpReceiver {
                     window: self.window,
                     timestamp: now,
                     echo: Some(segment.timestamp),
-                    // RFC 3168 § 6.1.1: agreed if the SYN asked for it.
+                    // RFC 3168 § 6.1.1: ECN is agreed if the SYN asked for it.
                     ece: segment.ece && segment.cwr,
                     ..Segment::default()
                 };
@@ -96,12 +96,12 @@ impl TcpReceiver {
 
     fn on_data(&mut self, now: Time, segment: &Segment, ecn: Ecn, out: &mut impl TcpOutbox) {
         self.packets += 1;
-        // RFC 3168 § 6.1.3: echoed until the sender says that it has reacted.
+        // RFC 3168 § 6.1.3: echo the mark until the sender reports that it has reacted.
         if segment.cwr {
-            self.echoes_congestion = false;
+            self.echo_congestion = false;
         }
         let marked = ecn == Ecn::Ce;
-        self.echoes_congestion |= marked;
+        self.echo_congestion |= marked;
         if segment.sequence <= self.stream.next() && (self.pending == 0 || self.echo.is_none()) {
             self.echo = Some(segment.timestamp);
         }
@@ -109,11 +109,11 @@ impl TcpReceiver {
             self.fin = Some(segment.end());
         }
         let arrival = self.stream.arrive(segment.sequence, segment.end());
-        self.bytes += arrival.fresh;
-        self.duplicates += u64::from(arrival.fresh == 0);
-        self.pending += arrival.fresh;
-        // RFC 5681 § 4.2: at once for what is out of order or fills a hole, else for the second
-        // full segment.
+        self.bytes += arrival.new_bytes;
+        self.duplicates += u64::from(arrival.new_bytes == 0);
+        self.pending += arrival.new_bytes;
+        // RFC 5681 § 4.2: acknowledge at once if the segment is out of order or fills a hole, else
+        // with the second full segment.
         let at_once = !arrival.in_order || marked || segment.fin || self.quick_acks > 0;
         if at_once || self.pending > MAX_SEGMENT.get() {
             self.acknowledge(now, arrival.duplicate, out);
@@ -132,7 +132,7 @@ impl TcpReceiver {
             sack: self.stream.blocks(duplicate),
             timestamp: now,
             echo: self.echo,
-            ece: self.echoes_congestion,
+            ece: self.echo_congestion,
             ..Segment::default()
         };
         out.segment(now, segment, Ecn::NotEct);

@@ -1,94 +1,94 @@
-//! Round-trip time and the retransmission time-out (RFC 6298), with the minimum as Linux applies
-//! it.
+//! Round-trip time and retransmission time-out (RFC 6298), with Linux's minimum.
 
 use units::{Duration, Time};
 
-/// Before any round trip was measured (RFC 6298 § 2.1).
-const INITIAL: Duration = Duration::from_secs(1);
-/// The least that is added to the smoothed round-trip time (Linux `TCP_RTO_MIN`: a floor of the
-/// variation's part, not of the whole as in RFC 6298 § 2.4).
-const MIN_VARIATION: Duration = Duration::from_millis(200);
-/// The longest time-out (Linux `TCP_RTO_MAX`; RFC 6298 § 2.5 allows 60 s and more).
-const MAX: Duration = Duration::from_secs(120);
-/// How long a minimum counts (Linux `net.ipv4.tcp_min_rtt_wlen`).
-const MIN_WINDOW: Duration = Duration::from_secs(300);
+/// The time-out before the first measurement (RFC 6298 § 2.1).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// Minimum of 4 · RTTVAR in the time-out (Linux `TCP_RTO_MIN`). RFC 6298 § 2.4 sets a minimum for
+/// the whole time-out instead.
+const MIN_4_RTTVAR: Duration = Duration::from_millis(200);
+/// The maximum time-out (Linux `TCP_RTO_MAX`; RFC 6298 § 2.5 allows 60 s or more).
+const MAX_RTO: Duration = Duration::from_secs(120);
+/// Window of the minimum filter (Linux `net.ipv4.tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
-/// What is known of the round-trip time.
+/// Estimates of the round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RoundTrip {
-    smoothed: Option<Duration>,
-    variation: Duration,
-    newest: Option<Duration>,
-    least: Option<(Time, Duration)>,
-    /// Doublings of the time-out since something last was acknowledged (RFC 6298 § 5.5).
+pub(super) struct RttEstimator {
+    srtt: Option<Duration>,
+    rttvar: Duration,
+    latest: Option<Duration>,
+    min_rtt: Option<(Time, Duration)>,
+    /// How often the time-out was doubled since the last new acknowledgement (RFC 6298 § 5.5).
     backoff: u32,
 }
 
-impl RoundTrip {
-    /// The round trip of the newest segment, which no acknowledgement waited for.
-    pub(super) fn path_measured(&mut self, now: Time, rtt: Duration) {
-        let stale = |(at, least)| rtt <= least || now.saturating_since(at) > MIN_WINDOW;
-        if self.least.is_none_or(stale) {
-            self.least = Some((now, rtt));
+impl RttEstimator {
+    /// Updates the minimum with the round-trip time of the newest segment, which contains no wait
+    /// for a delayed acknowledgement.
+    pub(super) fn update_min(&mut self, now: Time, rtt: Duration) {
+        let stale = |(at, min_rtt)| rtt <= min_rtt || now.saturating_since(at) > MIN_RTT_WINDOW;
+        if self.min_rtt.is_none_or(stale) {
+            self.min_rtt = Some((now, rtt));
         }
     }
 
-    /// A round trip was measured, of the oldest segment, and one that was sent once or is told by
-    /// its time stamp (RFC 6298 § 3).
-    pub(super) fn measured(&mut self, rtt: Duration) {
-        self.newest = Some(rtt);
-        match self.smoothed {
+    /// Updates SRTT and RTTVAR with the round-trip time of the oldest acknowledged segment. The
+    /// segment must have been sent once or be identified by its time stamp (RFC 6298 § 3).
+    pub(super) fn update(&mut self, rtt: Duration) {
+        self.latest = Some(rtt);
+        match self.srtt {
             // RFC 6298 § 2.2.
-            None => (self.smoothed, self.variation) = (Some(rtt), rtt / 2),
+            None => (self.srtt, self.rttvar) = (Some(rtt), rtt / 2),
             // RFC 6298 § 2.3: α = 1/8, β = 1/4.
-            Some(smoothed) => {
-                let error = smoothed.saturating_sub(rtt) + rtt.saturating_sub(smoothed);
-                self.variation = (self.variation * 3 + error) / 4;
-                self.smoothed = Some((smoothed * 7 + rtt) / 8);
+            Some(srtt) => {
+                let error = srtt.saturating_sub(rtt) + rtt.saturating_sub(srtt);
+                self.rttvar = (self.rttvar * 3 + error) / 4;
+                self.srtt = Some((srtt * 7 + rtt) / 8);
             }
         }
     }
 
-    /// The time-out expired.
+    /// The retransmission timer expired: doubles the time-out.
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// Something new was acknowledged.
-    pub(super) fn answered(&mut self) {
+    /// New data was acknowledged: ends the backoff.
+    pub(super) fn reset_backoff(&mut self) {
         self.backoff = 0;
     }
 
-    /// How often the time-out has expired since something last was acknowledged.
+    /// How often the retransmission timer has expired since the last new acknowledgement.
     pub(super) fn backoff(&self) -> u32 {
         self.backoff
     }
 
     /// The smoothed round-trip time.
-    pub(super) fn smoothed(&self) -> Option<Duration> {
-        self.smoothed
+    pub(super) fn srtt(&self) -> Option<Duration> {
+        self.srtt
     }
 
-    /// The newest round trip.
-    pub(super) fn newest(&self) -> Option<Duration> {
-        self.newest
+    /// The latest measurement.
+    pub(super) fn latest(&self) -> Option<Duration> {
+        self.latest
     }
 
-    /// The least round trip of the last five minutes.
-    pub(super) fn least(&self) -> Option<Duration> {
-        self.least.map(|(_, rtt)| rtt)
+    /// The minimum of the last five minutes.
+    pub(super) fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt.map(|(_, rtt)| rtt)
     }
 
-    /// The retransmission time-out without its doublings.
-    pub(super) fn base_timeout(&self) -> Duration {
-        let base = self.smoothed.map(|smoothed| smoothed + (self.variation * 4).max(MIN_VARIATION));
-        base.unwrap_or(INITIAL).min(MAX)
+    /// The retransmission time-out without backoff.
+    pub(super) fn base_rto(&self) -> Duration {
+        let base = self.srtt.map(|srtt| srtt + (self.rttvar * 4).max(MIN_4_RTTVAR));
+        base.unwrap_or(INITIAL_RTO).min(MAX_RTO)
     }
 
     /// The retransmission time-out.
-    pub(super) fn timeout(&self) -> Duration {
-        let doubled = self.base_timeout() * (1u64 << self.backoff.min(32));
-        doubled.min(MAX)
+    pub(super) fn rto(&self) -> Duration {
+        let doubled = self.base_rto() * (1u64 << self.backoff.min(32));
+        doubled.min(MAX_RTO)
     }
 }
 
@@ -102,27 +102,27 @@ mod tests {
 
     #[test]
     fn the_time_out_follows_rfc_6298_with_linux_minimum() {
-        let mut rtt = RoundTrip::default();
-        assert_eq!(rtt.timeout(), Duration::from_secs(1));
-        rtt.measured(ms(100));
-        rtt.path_measured(Time::ZERO, ms(100));
-        assert_eq!(rtt.timeout(), ms(300), "100 + 4 × 50");
+        let mut rtt = RttEstimator::default();
+        assert_eq!(rtt.rto(), Duration::from_secs(1));
+        rtt.update(ms(100));
+        rtt.update_min(Time::ZERO, ms(100));
+        assert_eq!(rtt.rto(), ms(300), "100 + 4 × 50");
         for _ in 0..100 {
-            rtt.measured(ms(100));
+            rtt.update(ms(100));
         }
-        assert_eq!(rtt.timeout(), ms(300), "100 + the minimum of 200, not max(100, 200)");
-        rtt.measured(ms(900));
-        rtt.path_measured(Time::from_secs(1), ms(900));
-        assert_eq!(rtt.smoothed(), Some(ms(200)));
-        assert_eq!(rtt.timeout().as_millis(), 1_000, "200 + 4 × 200");
+        assert_eq!(rtt.rto(), ms(300), "100 + the minimum of 200, not max(100, 200)");
+        rtt.update(ms(900));
+        rtt.update_min(Time::from_secs(1), ms(900));
+        assert_eq!(rtt.srtt(), Some(ms(200)));
+        assert_eq!(rtt.rto().as_millis(), 1_000, "200 + 4 × 200");
         rtt.back_off();
-        assert_eq!(rtt.timeout().as_millis(), 2_000);
+        assert_eq!(rtt.rto().as_millis(), 2_000);
         for _ in 0..40 {
             rtt.back_off();
         }
-        assert_eq!(rtt.timeout(), MAX);
-        rtt.answered();
-        assert_eq!(rtt.timeout().as_millis(), 1_000);
-        assert_eq!(rtt.least(), Some(ms(100)));
+        assert_eq!(rtt.rto(), MAX_RTO);
+        rtt.reset_backoff();
+        assert_eq!(rtt.rto().as_millis(), 1_000);
+        assert_eq!(rtt.min_rtt(), Some(ms(100)));
     }
 }

@@ -1,23 +1,23 @@
-//! The two ends over a pipe that loses, reorders and overflows: whatever it does, every byte
-//! arrives once, or the flow says why not.
+//! The two ends over a pipe that loses, reorders, marks and overflows: either every byte arrives
+//! once, or the flow reports that it timed out.
 
 use super::receiver::TcpReceiver;
 use super::sender::{Connection, TcpSender};
-use super::{Segment, Stack, TcpConfig, TcpCongestionControl, TcpOutbox, TcpSource};
+use super::{Segment, TcpConfig, TcpCongestionControl, TcpOutbox, TcpSource, TcpStack};
 use net::{Dscp, Ecn, HostId};
 use proptest::prelude::*;
 use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
 
-/// One direction: a queue of few packets before a line, then a delay that varies.
+/// One direction: a short queue, a link, then a variable delay.
 struct Pipe {
     random: Stream,
     loss: f64,
     marks: f64,
     rate: Bitrate,
     limit: usize,
-    spread: Duration,
+    jitter: Duration,
     free_at: Time,
-    /// When the packets that wait will have left the queue.
+    /// When each waiting packet will have left the queue.
     waiting: Vec<Time>,
     under_way: Vec<(Time, Segment, Ecn)>,
     packets: u64,
@@ -29,8 +29,8 @@ impl Pipe {
     }
 
     fn pop(&mut self, now: Time) -> Option<(Segment, Ecn)> {
-        let place = self.under_way.iter().position(|(at, ..)| *at <= now)?;
-        let (_, segment, ecn) = self.under_way.remove(place);
+        let index = self.under_way.iter().position(|(at, ..)| *at <= now)?;
+        let (_, segment, ecn) = self.under_way.remove(index);
         Some((segment, ecn))
     }
 }
@@ -45,8 +45,8 @@ impl TcpOutbox for Pipe {
         let marked = ecn != Ecn::NotEct && self.random.chance(self.marks);
         self.free_at = self.free_at.max(now) + self.rate.time_to_send(segment.size()).unwrap();
         self.waiting.push(self.free_at);
-        let spread = Duration::from_secs_f64(self.random.uniform() * self.spread.as_secs_f64());
-        let at = self.free_at + Duration::from_millis(20) + spread;
+        let jitter = Duration::from_secs_f64(self.random.uniform() * self.jitter.as_secs_f64());
+        let at = self.free_at + Duration::from_millis(20) + jitter;
         self.under_way.push((at, segment, if marked { Ecn::Ce } else { ecn }));
         true
     }
@@ -55,8 +55,8 @@ impl TcpOutbox for Pipe {
 struct World {
     sender: TcpSender,
     receiver: TcpReceiver,
-    forth: Pipe,
-    back: Pipe,
+    forward: Pipe,
+    reverse: Pipe,
     now: Time,
 }
 
@@ -67,7 +67,7 @@ fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
         marks: 0.0,
         rate: Bitrate::from_mbps(5),
         limit: 100,
-        spread: Duration::ZERO,
+        jitter: Duration::ZERO,
         free_at: Time::ZERO,
         waiting: Vec::new(),
         under_way: Vec::new(),
@@ -88,24 +88,24 @@ fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
     World {
         sender: TcpSender::new(
             &config,
-            Stack { tsq: false, gso: seed.is_multiple_of(2) },
+            TcpStack { tsq: false, gso: seed.is_multiple_of(2) },
             Seed(seed),
         ),
         receiver: TcpReceiver::new(config.receive_window),
-        forth: pipe("forth"),
-        back: pipe("back"),
+        forward: pipe("forth"),
+        reverse: pipe("back"),
         now: Time::ZERO,
     }
 }
 
 impl World {
-    /// Lets time pass until the flow has ended.
+    /// Runs until the flow has ended.
     fn run(&mut self) -> Connection {
         self.run_until(|_| false);
         self.sender.connection()
     }
 
-    /// Lets time pass until `enough`, or the flow has ended.
+    /// Runs until `enough` returns true or the flow has ended.
     fn run_until(&mut self, enough: impl Fn(&Self) -> bool) {
         while !enough(self)
             && !matches!(
@@ -114,22 +114,22 @@ impl World {
             )
         {
             let ends = [self.sender.next_wake(self.now), self.receiver.next_wake()];
-            let all = ends.into_iter().chain([self.forth.next(), self.back.next()]);
+            let all = ends.into_iter().chain([self.forward.next(), self.reverse.next()]);
             let next = all.flatten().min().expect("a flow that has not ended waits for something");
             self.now = self.now.max(next);
-            while let Some((segment, ecn)) = self.forth.pop(self.now) {
-                self.receiver.on_segment(self.now, &segment, ecn, &mut self.back);
+            while let Some((segment, ecn)) = self.forward.pop(self.now) {
+                self.receiver.on_segment(self.now, &segment, ecn, &mut self.reverse);
             }
-            while let Some((segment, _)) = self.back.pop(self.now) {
-                self.sender.on_segment(self.now, &segment, &mut self.forth);
+            while let Some((segment, _)) = self.reverse.pop(self.now) {
+                self.sender.on_segment(self.now, &segment, &mut self.forward);
             }
-            self.sender.wake(self.now, &mut self.forth);
-            self.receiver.wake(self.now, &mut self.back);
+            self.sender.wake(self.now, &mut self.forward);
+            self.receiver.wake(self.now, &mut self.reverse);
             assert!(self.sender.acknowledged() <= self.receiver.received());
         }
     }
 
-    /// What the sender shows under a name.
+    /// The sender's value of the column `wanted`.
     fn shown(&self, wanted: &str) -> f64 {
         let mut found = f64::NAN;
         self.sender.show(&mut |name, value| {
@@ -150,37 +150,37 @@ proptest! {
 
     #[test]
     fn every_byte_arrives_once(control in controls(), seed in 0u64..1_000_000, bytes in 1u64..400_000,
-                               loss in 0.0..0.3f64, back_loss in 0.0..0.3f64, spread in 0u64..60,
+                               loss in 0.0..0.3f64, reverse_loss in 0.0..0.3f64, jitter in 0u64..60,
                                limit in 1usize..40, marks in 0.0..0.2f64) {
         let mut world = world(control, bytes, seed);
-        (world.forth.loss, world.back.loss) = (loss, back_loss);
-        (world.forth.limit, world.forth.marks) = (limit, marks);
-        (world.forth.spread, world.back.spread) = (Duration::from_millis(spread), Duration::from_millis(spread));
+        (world.forward.loss, world.reverse.loss) = (loss, reverse_loss);
+        (world.forward.limit, world.forward.marks) = (limit, marks);
+        (world.forward.jitter, world.reverse.jitter) = (Duration::from_millis(jitter), Duration::from_millis(jitter));
         match world.run() {
             Connection::Finished(_) => {
                 prop_assert_eq!(world.sender.acknowledged(), bytes);
                 prop_assert_eq!(world.receiver.received(), bytes);
             }
-            Connection::TimedOut(_) => prop_assert!(loss + back_loss > 0.1, "given up at a loss of {}", loss),
+            Connection::TimedOut(_) => prop_assert!(loss + reverse_loss > 0.1, "given up at a loss of {}", loss),
             other => prop_assert!(false, "{:?}", other),
         }
     }
 }
 
 #[test]
-fn a_flow_over_a_dead_line_says_that_it_timed_out() {
+fn a_flow_over_a_dead_link_times_out() {
     for control in TcpCongestionControl::ALL.map(|(_, control)| control) {
         let mut opening = world(control, 100_000, 1);
-        opening.forth.loss = 1.0;
+        opening.forward.loss = 1.0;
         let Connection::TimedOut(at) = opening.run() else { panic!("{control} opened") };
         // Linux: 1 + 2 + … + 64 s for six retries.
-        assert_eq!((at, opening.forth.packets), (Time::from_secs(127), 7));
+        assert_eq!((at, opening.forward.packets), (Time::from_secs(127), 7));
         let mut dies = world(control, 10_000_000, 1);
         dies.run_until(|world| world.receiver.received() >= 1_000_000);
-        dies.forth.loss = 1.0;
+        dies.forward.loss = 1.0;
         let Connection::TimedOut(at) = dies.run() else { panic!("{control} went on") };
-        // 924.6 s where the time-out begins at 200 ms (Linux, Documentation/networking/ip-sysctl,
-        // tcp_retries2); ours is a little longer.
+        // 924.6 s if the time-out starts at 200 ms (Linux, Documentation/networking/ip-sysctl,
+        // tcp_retries2); here it starts a little higher.
         assert!(
             at > Time::from_secs(924) && at < Time::from_secs(1_200),
             "{control} gave up at {at}"
@@ -191,13 +191,14 @@ fn a_flow_over_a_dead_line_says_that_it_timed_out() {
 #[test]
 fn marks_reduce_the_window_without_loss() {
     let mut marked = world(TcpCongestionControl::Cubic, 4_000_000, 1);
-    marked.forth.marks = 0.01;
+    marked.forward.marks = 0.01;
     assert!(matches!(marked.run(), Connection::Finished(_)));
-    let (echoes, again) = (marked.shown("ecnEchoes"), marked.shown("retransmittedPacketsSent"));
-    assert!(echoes > 0.0 && again == 0.0, "{echoes} {again}");
+    let (echoes, retransmitted) =
+        (marked.shown("ecnEchoes"), marked.shown("retransmittedPacketsSent"));
+    assert!(echoes > 0.0 && retransmitted == 0.0, "{echoes} {retransmitted}");
     let mut plain = world(TcpCongestionControl::Cubic, 4_000_000, 1);
     plain.run();
-    assert!(marked.now > plain.now, "and cost time: {} against {}", marked.now, plain.now);
+    assert!(marked.now > plain.now, "marks cost time: {} against {}", marked.now, plain.now);
 }
 
 #[test]
@@ -207,10 +208,10 @@ fn one_mark_reduces_once() {
             let mut world = world(control, 4_000_000, 1);
             world.run_until(|world| world.sender.acknowledged() >= acknowledged);
             let before = world.shown("congestionWindow");
-            world.forth.marks = 1.0;
-            let sent = world.forth.packets;
-            world.run_until(|world| world.forth.packets > sent);
-            world.forth.marks = 0.0;
+            world.forward.marks = 1.0;
+            let sent = world.forward.packets;
+            world.run_until(|world| world.forward.packets > sent);
+            world.forward.marks = 0.0;
             world.run_until(|world| world.sender.acknowledged() >= acknowledged + 500_000);
             let after = world.shown("slowStartThreshold");
             let share = if control == TcpCongestionControl::Cubic { 0.7 } else { 0.5 };
@@ -222,8 +223,12 @@ fn one_mark_reduces_once() {
 #[test]
 fn reordering_costs_little_once_it_is_known() {
     let mut world = world(TcpCongestionControl::Cubic, 4_000_000, 1);
-    world.forth.spread = Duration::from_millis(4);
+    world.forward.jitter = Duration::from_millis(4);
     assert!(matches!(world.run(), Connection::Finished(_)));
-    let again = world.shown("retransmittedPacketsSent");
-    assert!(again < 0.01 * world.forth.packets as f64, "{again} of {}", world.forth.packets);
+    let retransmitted = world.shown("retransmittedPacketsSent");
+    assert!(
+        retransmitted < 0.01 * world.forward.packets as f64,
+        "{retransmitted} of {}",
+        world.forward.packets
+    );
 }

@@ -1,5 +1,5 @@
-//! Transport-wide feedback as it is packed for the wire
-//! (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1): status chunks and receive deltas.
+//! The wire format of transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 §
+//! 3.1): status chunks and receive deltas.
 
 use crate::payload::TransportFeedback;
 use units::Time;
@@ -8,7 +8,7 @@ use units::Time;
 const ONE_BIT: usize = 14;
 /// Statuses in a chunk of two-bit symbols (§ 3.1.4).
 const TWO_BIT: usize = 7;
-/// Statuses in a run-length chunk, 13 bits (§ 3.1.3).
+/// The maximum number of statuses in a run-length chunk, 13 bits (§ 3.1.3).
 const RUN: usize = (1 << 13) - 1;
 
 /// The unit of receive deltas, 250 µs (§ 3.1.5), in nanoseconds.
@@ -16,20 +16,20 @@ pub const DELTA_NANOS: u64 = 250_000;
 /// The unit of the reference time, 64 ms (§ 3.1), in receive deltas.
 pub const REFERENCE_DELTAS: i64 = 256;
 
-/// What became of a packet (§ 3.1.1).
+/// The status of a packet (§ 3.1.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// It did not come.
+    /// The packet was not received.
     #[default]
     NotReceived,
-    /// It came 0 to 63.75 ms after the one before: a delta of one byte.
+    /// The packet arrived 0 to 63.75 ms after the previous one: a delta of one byte.
     SmallDelta,
-    /// It came later, or before the one before: a delta of two bytes.
+    /// The packet arrived later than that, or before the previous one: a delta of two bytes.
     LargeDelta,
 }
 
 impl Status {
-    /// The status of a packet with this delta, in multiples of 250 µs.
+    /// The status of a packet with this delta in multiples of 250 µs; `None` if not received.
     #[must_use]
     pub fn of(delta: Option<i64>) -> Self {
         match delta {
@@ -39,7 +39,7 @@ impl Status {
         }
     }
 
-    /// Bytes of its delta.
+    /// The size of the delta in bytes.
     fn delta_size(self) -> u64 {
         self as u64
     }
@@ -48,16 +48,16 @@ impl Status {
 /// A packet status chunk, two bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
-    /// So many packets of one status (§ 3.1.3).
+    /// This many packets of the same status (§ 3.1.3).
     Run(Status, u16),
-    /// Up to fourteen packets, none with a large delta; the rest is padding (§ 3.1.4).
+    /// Up to 14 packets, none with a large delta; the rest is padding (§ 3.1.4).
     OneBit([Status; 14]),
-    /// Up to seven packets; the rest is padding (§ 3.1.4).
+    /// Up to 7 packets; the rest is padding (§ 3.1.4).
     TwoBit([Status; 7]),
 }
 
-/// Bytes of a transport-wide feedback packet: header and fixed part 20, chunks of 2, deltas of 1 or
-/// 2, padded to a multiple of 4. Nothing if it reports on nothing.
+/// The size of a transport-wide feedback packet in bytes: 20 of header and fixed part, 2 per chunk,
+/// 1 or 2 per delta, padded to a multiple of 4. Zero if it reports on no packet.
 pub(super) fn transport_size(feedback: &TransportFeedback) -> u64 {
     if feedback.arrivals.is_empty() {
         return 0;
@@ -67,8 +67,8 @@ pub(super) fn transport_size(feedback: &TransportFeedback) -> u64 {
     (20 + 2 * chunks + deltas).next_multiple_of(4)
 }
 
-/// For each packet its arrival after the one received before, in multiples of 250 µs (§ 3.1.5); the
-/// first after the reference time.
+/// For each packet its arrival time minus that of the previous received packet, in multiples of 250
+/// µs (§ 3.1.5). The first delta is relative to the reference time.
 pub fn deltas(feedback: &TransportFeedback) -> impl Iterator<Item = Option<i64>> + '_ {
     let mut last = reference_ticks(feedback);
     feedback.arrivals.iter().map(move |arrival| {
@@ -91,9 +91,10 @@ fn delta_ticks(at: Time) -> i64 {
     (at.as_nanos() / DELTA_NANOS).cast_signed()
 }
 
-/// The status chunks. The draft leaves the choice of chunks to the receiver; this is libwebrtc's
-/// (`modules/rtp_rtcp/source/rtcp_packet/transport_feedback.cc`, `LastChunk`): a run while all are
-/// alike, else one-bit symbols while there is no large delta, else two-bit symbols.
+/// The status chunks. The draft leaves the choice of chunks to the receiver. This is libwebrtc's
+/// choice (`modules/rtp_rtcp/source/rtcp_packet/transport_feedback.cc`, `LastChunk`): a run while
+/// all statuses are equal, else one-bit symbols while there is no large delta, else two-bit
+/// symbols.
 pub fn chunks(feedback: &TransportFeedback) -> impl Iterator<Item = Chunk> + '_ {
     let mut statuses = deltas(feedback).map(Status::of);
     let mut pending = Pending::default();
@@ -113,9 +114,9 @@ pub fn chunks(feedback: &TransportFeedback) -> impl Iterator<Item = Chunk> + '_ 
 /// Statuses that are not yet in a chunk.
 #[derive(Default)]
 struct Pending {
-    /// The first of them; padding after `len`.
+    /// The first statuses; padding after `len`.
     first: [Status; ONE_BIT],
-    /// How many, which is more than `first` holds only while all are alike.
+    /// The number of statuses. It exceeds the length of `first` only while all are equal.
     len: usize,
 }
 
@@ -127,22 +128,22 @@ impl Pending {
     fn has_room(&self, status: Status) -> bool {
         self.len < TWO_BIT
             || self.len < ONE_BIT && !self.has_large() && status != Status::LargeDelta
-            || self.len < RUN && self.first[0] == status && alike(&self.first, self.len)
+            || self.len < RUN && self.first[0] == status && all_equal(&self.first, self.len)
     }
 
     fn push(&mut self, status: Status) {
-        if let Some(place) = self.first.get_mut(self.len) {
-            *place = status;
+        if let Some(slot) = self.first.get_mut(self.len) {
+            *slot = status;
         }
         self.len += 1;
     }
 
-    /// A chunk of the first of them, `last` if no more will come; those that it has no room for
-    /// stay.
+    /// Removes a chunk of the first statuses. `last` means that no more will follow. Statuses that
+    /// do not fit stay pending.
     fn emit(&mut self, last: bool) -> Chunk {
         let Self { first, len } = std::mem::take(self);
         let (now, later) = first.split_at(TWO_BIT);
-        if alike(&first, len) {
+        if all_equal(&first, len) {
             return Chunk::Run(first[0], u16::try_from(len).unwrap_or(u16::MAX));
         }
         if len == ONE_BIT || last && len > TWO_BIT {
@@ -155,7 +156,7 @@ impl Pending {
     }
 }
 
-fn alike(first: &[Status; ONE_BIT], len: usize) -> bool {
+fn all_equal(first: &[Status; ONE_BIT], len: usize) -> bool {
     first[..len.min(ONE_BIT)].windows(2).all(|pair| pair[0] == pair[1])
 }
 
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
     use Status::{LargeDelta as L, NotReceived as N, SmallDelta as S};
 
-    /// Feedback on packets of these statuses; large deltas are 100 ms.
+    /// The chunks of feedback with these statuses; large deltas are 100 ms.
     fn chunks_of(statuses: &[Status]) -> Vec<Chunk> {
         let mut at = 1_000_000_000;
         let arrival = |status: &Status| {
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn alike_packets_make_a_run() {
+    fn equal_statuses_make_a_run() {
         assert_eq!(chunks_of(&[S; 99]), [Chunk::Run(S, 100)]);
         assert_eq!(chunks_of(&[S; RUN]), [Chunk::Run(S, 8191), Chunk::Run(S, 1)]);
     }
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_losses_inside() {
+    fn losses_in_the_middle_make_a_run() {
         let mut statuses = [S; 60];
         statuses[6..40].fill(N);
         let mut first = [S; 14];

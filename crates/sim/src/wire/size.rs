@@ -1,4 +1,4 @@
-//! How long packets are on the wire, without making them.
+//! The sizes of packets on the wire, computed without encoding them.
 
 use super::bandwidth_state;
 use super::feedback::transport_size;
@@ -12,23 +12,23 @@ const RTP_HEADER: u64 = 12;
 const EXTENSIONS: u64 = 4 + 8;
 /// The original sequence number of a retransmission (RFC 4588 § 4).
 const RTX: u64 = 2;
-/// The FEC header (RFC 5109 § 7.3), and of its one level header the protection length (§ 7.4).
+/// The FEC header (RFC 5109 § 7.3), and the protection length in its one level header (§ 7.4).
 const FEC_HEADER: u64 = 10 + 2;
-/// How many packets the short mask of a level header and the long one cover (RFC 5109 § 7.4; the L
-/// bit tells which).
+/// The number of packets that the short mask of a level header covers (RFC 5109 § 7.4; the L bit
+/// selects the mask).
 const FEC_SHORT_MASK: u64 = 16;
-/// The long mask.
+/// The number of packets that the long mask covers.
 pub const FEC_MASK: u64 = 48;
 
-/// The FEC header and level header of a parity packet.
+/// The size of the FEC header and level header of a parity packet.
 #[must_use]
 pub fn fec_header_size(group: FecGroup) -> Bytes {
     let mask = if group.span() > FEC_SHORT_MASK { FEC_MASK } else { FEC_SHORT_MASK };
     Bytes::new(FEC_HEADER + mask / 8)
 }
 
-/// The RTP header with its extensions and, in a retransmission, the original sequence number; in a
-/// parity packet, the FEC header.
+/// The size of the RTP header with its extensions. It includes the original sequence number in a
+/// retransmission, and the FEC header in a parity packet.
 #[must_use]
 pub fn rtp_header_size(packet: &Rtp) -> Bytes {
     let extensions = if packet.transport_sequence.is_some() { EXTENSIONS } else { 0 };
@@ -37,13 +37,13 @@ pub fn rtp_header_size(packet: &Rtp) -> Bytes {
     Bytes::new(RTP_HEADER + extensions + rtx) + fec
 }
 
-/// An RTP packet.
+/// The size of an RTP packet.
 #[must_use]
 pub fn rtp_size(packet: &Rtp) -> Bytes {
     rtp_header_size(packet) + packet.payload
 }
 
-/// A compound RTCP packet.
+/// The size of a compound RTCP packet.
 #[must_use]
 pub fn rtcp_size(packet: &Rtcp) -> Bytes {
     // RFC 3550 § 6.4.1: sender report 28, receiver report 8, a block 24.
@@ -59,19 +59,19 @@ pub fn rtcp_size(packet: &Rtcp) -> Bytes {
     // draft-alvestrand-rmcat-remb-03 § 2.2, with one synchronisation source.
     let remb = if packet.remb.is_some() { 24 } else { 0 };
     let state = if packet.bandwidth_state.is_some() { bandwidth_state::SIZE as u64 } else { 0 };
-    // RFC 4585 § 6.1: header 12; a NACK item 4; PLI none.
+    // RFC 4585 § 6.1: header 12; 4 per NACK item; PLI has none.
     let items = nack_items(&packet.nack).count() as u64;
     let nack = if items > 0 { 12 + 4 * items } else { 0 };
     let pli = if packet.pli { 12 } else { 0 };
-    // RFC 3550 § 6.6: header, source, and a reason that is empty.
+    // RFC 3550 § 6.6: header, source, and an empty reason.
     let bye = if packet.bye { 12 } else { 0 };
     Bytes::new(
         report + extended + remb + state + nack + pli + bye + transport_size(&packet.transport),
     )
 }
 
-/// Sequence numbers as generic NACK items (RFC 4585 § 6.2.1): the first, and a bit mask of the
-/// sixteen after it.
+/// Sequence numbers as generic NACK items (RFC 4585 § 6.2.1): the first, and a bit mask of the next
+/// sixteen.
 pub fn nack_items(sequences: &[u64]) -> impl Iterator<Item = (u64, u16)> + '_ {
     let mut rest = sequences;
     std::iter::from_fn(move || {

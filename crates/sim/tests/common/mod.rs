@@ -1,4 +1,4 @@
-//! Scenarios in a few lines: two hosts, one call, one bottleneck upwards of the caller.
+//! Scenarios for tests: two hosts, one call, one bottleneck on the caller's uplink.
 
 #![allow(
     dead_code,
@@ -66,13 +66,12 @@ pub fn call(name: &str, controller: &str) -> CallConfig {
     }
 }
 
-/// A voice whose packets are all alike: 173 bytes each 20 ms, with RTP's, UDP's and IP's
-/// headers 213.
+/// A voice stream of equal packets: 173 bytes every 20 ms, 213 with the headers of RTP, UDP and IP.
 pub fn steady_voice() -> AudioConfig {
     AudioConfig { deviation: 0.0, correlation: 0.0, ..AudioConfig::opus() }
 }
 
-/// One call of `controller` over `rate` with 25 ms each way.
+/// One call with `controller` over `rate` with 25 ms each way.
 pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
     let host = |name: &str, up| HostConfig {
         name: name.to_owned(),
@@ -96,8 +95,8 @@ pub fn dumbbell(controller: &str, rate: Bitrate, seconds: u64) -> Scenario {
     }
 }
 
-/// So many users of one server, who come one after the other and stay a third of the run each: a
-/// call with voice and video down to them, and a download beside it.
+/// `count` users of one server. They arrive one after the other and stay for a third of the run.
+/// Each has a call with voice and video from the server, and a download.
 pub fn users(count: u16, seconds: u64) -> Scenario {
     let access = |rate| line(Some(rate), Duration::from_millis(10), "droptail limit 200ms");
     let user = |name: &str| HostConfig {
@@ -146,7 +145,7 @@ pub fn tcp(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
     }
 }
 
-/// Random loss on the caller's way up.
+/// Random loss on the caller's uplink.
 pub fn with_loss(mut scenario: Scenario, percent: u32) -> Scenario {
     let AccessConfig::Wired { up, .. } = &mut scenario.network.hosts[0].access else {
         panic!("a wired access")
@@ -164,7 +163,7 @@ pub fn last(recording: &Recording, stream: &str, column: &str) -> f64 {
     *recording.stream(stream).unwrap().column(column).unwrap().last().unwrap()
 }
 
-/// The mean rate of a byte counter over the run's second half, bit/s.
+/// The mean rate of a byte counter over the second half of the run, in bit/s.
 pub fn late_rate(recording: &Recording, stream: &str, column: &str) -> f64 {
     let values = recording.stream(stream).unwrap().column(column).unwrap();
     let half = values.len() / 2;

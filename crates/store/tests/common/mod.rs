@@ -1,7 +1,7 @@
 //! Runs to store and to export.
 
 use sim::Recording;
-use sim::recording::{Column, Event, Kind, Points, StreamRecord};
+use sim::recording::{Column, Event, Points, StreamKind, StreamRecord};
 use store::{Mode, RunMeta};
 use units::Seed;
 use units::{Duration, Time};
@@ -54,8 +54,8 @@ pub(crate) fn recording(index: u32, samples: u32, columns: usize) -> Recording {
         interval,
         duration,
         streams: vec![
-            stream("call1.video", Kind::Video, columns),
-            stream("alice.up", Kind::Line, 1),
+            stream("call1.video", StreamKind::Video, columns),
+            stream("alice.up", StreamKind::Line, 1),
         ],
         events: vec![
             event(Time::from_nanos(2_000_000_001), "call1.video", "keyFrameRequest", 0.0),

@@ -9,7 +9,7 @@ use super::recorder::Recorder;
 use crate::upload::transcript::{self, Grid, Transcript};
 use emulator::{Clock, Lateness, Report};
 use experiment::ProgramKind;
-use sim::recording::{Event, Kind, StreamRecord};
+use sim::recording::{Event, StreamKind, StreamRecord};
 use sim::{Recording, Scenario};
 use std::process::ExitStatus;
 use units::{Duration, Time};
@@ -145,7 +145,7 @@ pub(super) fn gather(
     let lines = recorder.finish(Time::ZERO + report.duration);
     let uploads = uploads.into_iter().map(|upload| upload.record);
     let (mut streams, more): (Vec<_>, Vec<_>) =
-        calls.into_iter().partition(|stream: &StreamRecord| stream.kind != Kind::Stats);
+        calls.into_iter().partition(|stream: &StreamRecord| stream.kind != StreamKind::Stats);
     streams.extend(uploads.chain(lines).chain(more));
     let recording = Recording {
         interval: scenario.sample_interval,

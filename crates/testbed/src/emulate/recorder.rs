@@ -4,7 +4,7 @@ use super::captures::Captures;
 use emulator::Observer;
 use net::{Direction, HostId, Network, Place};
 use sim::Sampler;
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeSet;
 use units::Time;
 
@@ -21,8 +21,11 @@ impl Recorder {
     pub(super) fn new(hosts: &[String], end: Time, captures: Option<Captures>) -> Self {
         let lines = (0..).map(HostId).zip(hosts).flat_map(|(id, host)| {
             Direction::ALL.map(|direction| {
-                let sampler =
-                    Sampler::new(format!("{host}.{direction}"), Kind::Line, (Time::ZERO, end));
+                let sampler = Sampler::new(
+                    format!("{host}.{direction}"),
+                    StreamKind::Line,
+                    (Time::ZERO, end),
+                );
                 (id, direction, sampler)
             })
         });

@@ -8,78 +8,80 @@ use units::{Duration, Time};
 const C: f64 = 0.4;
 /// β_cubic (RFC 9438 § 4.6).
 const BETA: f64 = 0.7;
-/// α_cubic before the window is back where it was (RFC 9438 § 4.3).
-const RENO_INCREASE: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// While the path's capacity is unknown the window grows by a twentieth a round trip at least
-/// (Linux `bictcp_update`).
-const FIRST_GROWTH: f64 = 1.0 / 20.0;
-/// The window grows at most by half in a round trip (RFC 9438 § 4.2).
+/// α_cubic until W_est has reached cwnd_prior (RFC 9438 § 4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// While no congestion has shown the path's capacity, the window grows by at least a twentieth per
+/// round trip (Linux `bictcp_update`).
+const MIN_INITIAL_GROWTH: f64 = 1.0 / 20.0;
+/// The window grows by at most half per round trip (RFC 9438 § 4.2).
 const MAX_GROWTH: f64 = 1.5;
 
 #[derive(Default)]
 pub(in crate::tcp) struct Cubic {
-    /// W_max: the window at the last congestion, or less by fast convergence.
-    largest: f64,
-    /// cwnd_prior: the window at the last congestion.
-    before: f64,
-    /// The congestion avoidance stage since the last congestion.
-    epoch: Option<Epoch>,
+    /// The window at the last congestion event, or less after fast convergence.
+    w_max: f64,
+    /// The window at the last congestion event.
+    cwnd_prior: f64,
+    /// The congestion avoidance stage since the last congestion event.
+    stage: Option<CongestionAvoidance>,
     hystart: HyStart,
     last_ack: Time,
-    /// What `largest`, `before` and `epoch` were before the last congestion.
-    undo: Option<(f64, f64, Option<Epoch>)>,
+    /// `w_max`, `cwnd_prior` and `stage` before the last congestion event.
+    undo: Option<(f64, f64, Option<CongestionAvoidance>)>,
 }
 
 #[derive(Clone, Copy)]
-struct Epoch {
-    start: Time,
-    /// K, seconds.
+struct CongestionAvoidance {
+    epoch_start: Time,
+    /// The time in which the window returns to `origin`, in seconds.
     k: f64,
-    /// The window at the plateau.
-    plateau: f64,
-    /// W_est: what Reno's window would be.
-    reno: f64,
+    /// W_max in equation 1: the window at the plateau (Linux `bic_origin_point`).
+    origin: f64,
+    /// An estimate of the window that Reno would have.
+    w_est: f64,
 }
 
-impl Epoch {
-    /// RFC 9438 §§ 4.2, 4.7: from `cwnd` back to `largest`, or upwards from here if that is passed.
-    fn new(start: Time, cwnd: f64, largest: f64) -> Self {
-        if cwnd < largest {
-            Self { start, k: libm::cbrt((largest - cwnd) / C), plateau: largest, reno: cwnd }
+impl CongestionAvoidance {
+    /// A stage that starts at `cwnd`: it grows back to `w_max`, or from `cwnd` upwards if `cwnd`
+    /// has already reached `w_max` (RFC 9438 §§ 4.2, 4.7).
+    fn new(epoch_start: Time, cwnd: f64, w_max: f64) -> Self {
+        if cwnd < w_max {
+            Self { epoch_start, k: libm::cbrt((w_max - cwnd) / C), origin: w_max, w_est: cwnd }
         } else {
-            Self { start, k: 0.0, plateau: cwnd, reno: cwnd }
+            Self { epoch_start, k: 0.0, origin: cwnd, w_est: cwnd }
         }
     }
 
     /// W_cubic(t) (RFC 9438 eq. 1).
-    fn window(&self, at: Time) -> f64 {
-        let t = at.saturating_since(self.start).as_secs_f64() - self.k;
-        C * t * t * t + self.plateau
+    fn w_cubic(&self, now: Time) -> f64 {
+        let t = now.saturating_since(self.epoch_start).as_secs_f64() - self.k;
+        C * t * t * t + self.origin
     }
 }
 
 impl Cubic {
     /// Congestion avoidance (RFC 9438 §§ 4.2 to 4.5).
-    fn avoid(&mut self, ack: &Ack, acked: f64, window: &mut Window) {
+    fn avoid_congestion(&mut self, ack: &Ack, acked: f64, window: &mut Window) {
         let cwnd = window.cwnd;
-        let (largest, before) = (self.largest, self.before);
-        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(ack.now, cwnd, largest));
-        let increase = if epoch.reno < before { RENO_INCREASE } else { 1.0 };
-        epoch.reno += increase * acked / cwnd;
-        if epoch.window(ack.now) < epoch.reno {
-            window.cwnd = cwnd.max(epoch.reno);
+        let (w_max, cwnd_prior) = (self.w_max, self.cwnd_prior);
+        let stage =
+            self.stage.get_or_insert_with(|| CongestionAvoidance::new(ack.now, cwnd, w_max));
+        let alpha = if stage.w_est < cwnd_prior { ALPHA } else { 1.0 };
+        stage.w_est += alpha * acked / cwnd;
+        if stage.w_cubic(ack.now) < stage.w_est {
+            window.cwnd = cwnd.max(stage.w_est);
             return;
         }
         let rtt = ack.smoothed_rtt.unwrap_or_default();
-        let target = epoch.window(ack.now + rtt).clamp(cwnd, MAX_GROWTH * cwnd);
-        let least = if largest == 0.0 { FIRST_GROWTH } else { 0.0 };
-        window.cwnd += ((target - cwnd) / cwnd).max(least) * acked;
+        let target = stage.w_cubic(ack.now + rtt).clamp(cwnd, MAX_GROWTH * cwnd);
+        let min_growth = if w_max == 0.0 { MIN_INITIAL_GROWTH } else { 0.0 };
+        window.cwnd += ((target - cwnd) / cwnd).max(min_growth) * acked;
     }
 
-    /// Time that passed without use of the window does not count (RFC 9438 § 4.2).
-    fn pass_over(&mut self, span: Duration) {
-        if let Some(epoch) = &mut self.epoch {
-            epoch.start += span;
+    /// Excludes from t a time in which the window was not used (RFC 9438 § 4.2).
+    fn exclude_idle_time(&mut self, span: Duration) {
+        if let Some(stage) = &mut self.stage {
+            stage.epoch_start += span;
         }
     }
 }
@@ -89,7 +91,7 @@ impl CongestionControl for Cubic {
         let since = ack.now.saturating_since(self.last_ack);
         self.last_ack = ack.now;
         if !ack.window_limited {
-            self.pass_over(since);
+            self.exclude_idle_time(since);
             return;
         }
         let mut acked = ack.delivered as f64;
@@ -100,34 +102,34 @@ impl CongestionControl for Cubic {
             acked = window.slow_start(acked);
         }
         if acked > 0.0 {
-            self.avoid(ack, acked, window);
+            self.avoid_congestion(ack, acked, window);
         }
     }
 
     fn on_congestion(&mut self, window: &Window) -> f64 {
-        self.undo = Some((self.largest, self.before, self.epoch));
+        self.undo = Some((self.w_max, self.cwnd_prior, self.stage));
         let cwnd = window.cwnd;
         // Fast convergence (RFC 9438 § 4.7).
-        self.largest = if cwnd < self.largest { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
-        self.before = cwnd;
-        self.epoch = None;
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.cwnd_prior = cwnd;
+        self.stage = None;
         (cwnd * BETA).max(MIN_THRESHOLD)
     }
 
-    /// RFC 9438 § 4.8: after a time-out the curve begins anew, from where slow start ends.
+    /// RFC 9438 § 4.8: after a time-out a new curve starts where slow start ends.
     fn on_timeout(&mut self) {
-        (self.largest, self.epoch) = (0.0, None);
+        (self.w_max, self.stage) = (0.0, None);
         self.hystart = HyStart::default();
     }
 
     fn on_undo(&mut self) {
-        if let Some((largest, before, epoch)) = self.undo.take() {
-            (self.largest, self.before, self.epoch) = (largest, before, epoch);
+        if let Some((w_max, cwnd_prior, stage)) = self.undo.take() {
+            (self.w_max, self.cwnd_prior, self.stage) = (w_max, cwnd_prior, stage);
         }
     }
 
     fn on_restart(&mut self, now: Time, _idle: Duration) {
-        self.pass_over(now.saturating_since(self.last_ack));
+        self.exclude_idle_time(now.saturating_since(self.last_ack));
         self.last_ack = now;
     }
 }
@@ -138,8 +140,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Feeds a window's worth of acknowledgements a round trip; gives (seconds since the start,
-    /// window) a round.
+    /// Feeds one window of acknowledgements per round trip. Returns one (seconds since the start,
+    /// window) per round.
     fn rounds(cubic: &mut Cubic, window: &mut Window, from: Time, rounds: u64) -> Vec<(f64, f64)> {
         let mut seen = Vec::new();
         for round in 0..rounds {
@@ -178,26 +180,25 @@ mod tests {
         window.ssthresh = cubic.on_congestion(&window);
         window.cwnd = window.ssthresh;
         let seen = rounds(&mut cubic, &mut window, Time::ZERO, 10);
-        // α = 0.53 segments a round trip (§ 4.3), where the cubic curve would have gained more
-        // slowly.
+        // α = 0.53 segments per round trip (§ 4.3); the cubic curve would have grown more slowly.
         let gained = seen[9].1 - 14.0;
         assert!((4.8..5.9).contains(&gained), "{gained}");
     }
 
     #[test]
-    fn a_flow_that_falls_again_gives_way_faster() {
+    fn fast_convergence_lowers_w_max() {
         let mut cubic = Cubic::default();
         cubic.on_congestion(&Window { cwnd: 100.0, ssthresh: 50.0 });
         cubic.on_congestion(&Window { cwnd: 80.0, ssthresh: 50.0 });
-        assert_eq!(cubic.largest, 68.0);
+        assert_eq!(cubic.w_max, 68.0);
         cubic.on_undo();
-        assert_eq!(cubic.largest, 100.0);
+        assert_eq!(cubic.w_max, 100.0);
         cubic.on_timeout();
-        assert_eq!(cubic.largest, 0.0);
+        assert_eq!(cubic.w_max, 0.0);
     }
 
     #[test]
-    fn time_without_use_of_the_window_does_not_count() {
+    fn idle_time_does_not_count() {
         let (mut cubic, mut window) =
             (Cubic::default(), Window { cwnd: 100.0, ssthresh: f64::INFINITY });
         window.ssthresh = cubic.on_congestion(&window);

@@ -1,47 +1,47 @@
-//! HyStart: the end of slow start before it loses (Ha, Rhee: Taming the elephants, Computer
-//! Networks 55(9), 2011), as in Linux `net/ipv4/tcp_cubic.c`, whose constants these are.
+//! HyStart ends slow start before it causes losses (Ha, Rhee: Taming the elephants, Computer
+//! Networks 55(9), 2011). Constants and names are those of Linux `net/ipv4/tcp_cubic.c`.
 
 use super::Ack;
 use units::{Duration, Time};
 
-/// Below this window nothing is judged (`hystart_low_window`).
+/// HyStart is not active below this window, in segments (`hystart_low_window`).
 const LOW_WINDOW: f64 = 16.0;
-/// Acknowledgements that follow each other within this time are a train (`hystart_ack_delta_us`).
-const ACK_SPACING: Duration = Duration::from_millis(2);
-/// Allowed to a train beside half the least delay (`hystart_ack_delay`).
-const TRAIN_SLACK: Duration = Duration::from_millis(1);
-/// Round trips looked at in a round (`HYSTART_MIN_SAMPLES`).
-const SAMPLES: u32 = 8;
-/// How much the delay must rise: an eighth of the least one, within these (`HYSTART_DELAY_MIN`,
-/// `HYSTART_DELAY_MAX`).
-const MIN_RISE: Duration = Duration::from_millis(4);
-const MAX_RISE: Duration = Duration::from_millis(16);
+/// Acknowledgements that follow each other within this time form a train (`hystart_ack_delta_us`).
+const ACK_DELTA: Duration = Duration::from_millis(2);
+/// Added to the minimum delay in the limit of a train's length (`hystart_ack_delay`).
+const ACK_DELAY: Duration = Duration::from_millis(1);
+/// Delay samples per round (`HYSTART_MIN_SAMPLES`).
+const MIN_SAMPLES: u32 = 8;
+/// Limits of the delay increase that ends slow start, which is an eighth of the minimum delay
+/// (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
+const DELAY_MIN: Duration = Duration::from_millis(4);
+const DELAY_MAX: Duration = Duration::from_millis(16);
 
-/// What is seen of the current round.
+/// What was observed in the current round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
-    least: Option<Duration>,
-    /// The round ends when this is acknowledged.
-    end: Option<u64>,
+    delay_min: Option<Duration>,
+    /// The round ends when this offset is acknowledged.
+    end_seq: Option<u64>,
     round_start: Time,
     last_ack: Time,
-    /// The least delay of the round's first samples.
-    current: Option<Duration>,
-    samples: u32,
-    /// It has ended slow start; only a time-out makes it look again.
+    /// The minimum delay of the round's first samples.
+    curr_rtt: Option<Duration>,
+    sample_count: u32,
+    /// HyStart has ended slow start; only a time-out makes it active again.
     found: bool,
 }
 
 impl HyStart {
-    /// Whether the path is full, by the spacing of acknowledgements or by their delay.
+    /// Whether the spacing of acknowledgements or their delay shows that the path is full.
     pub(super) fn ends_slow_start(&mut self, ack: &Ack, cwnd: f64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
-        let least = self.least.map_or(rtt, |least| least.min(rtt));
-        self.least = Some(least);
-        if self.end.is_none_or(|end| ack.acknowledged > end) {
+        let delay_min = self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt));
+        self.delay_min = Some(delay_min);
+        if self.end_seq.is_none_or(|end| ack.acknowledged > end) {
             *self = Self {
-                least: self.least,
-                end: Some(ack.next),
+                delay_min: self.delay_min,
+                end_seq: Some(ack.next),
                 round_start: ack.now,
                 last_ack: ack.now,
                 found: self.found,
@@ -51,25 +51,25 @@ impl HyStart {
         if self.found || cwnd < LOW_WINDOW {
             return false;
         }
-        self.found = self.train_is_long(ack.now, least) || self.delay_rose(rtt, least);
+        self.found = self.train_is_long(ack.now, delay_min) || self.delay_increased(rtt, delay_min);
         self.found
     }
 
-    fn train_is_long(&mut self, now: Time, least: Duration) -> bool {
-        if now.saturating_since(self.last_ack) > ACK_SPACING {
+    fn train_is_long(&mut self, now: Time, delay_min: Duration) -> bool {
+        if now.saturating_since(self.last_ack) > ACK_DELTA {
             return false;
         }
         self.last_ack = now;
-        now.saturating_since(self.round_start) > (least + TRAIN_SLACK) / 2
+        now.saturating_since(self.round_start) > (delay_min + ACK_DELAY) / 2
     }
 
-    fn delay_rose(&mut self, rtt: Duration, least: Duration) -> bool {
-        let current = self.current.map_or(rtt, |current| current.min(rtt));
-        self.current = Some(current);
-        if self.samples < SAMPLES {
-            self.samples += 1;
+    fn delay_increased(&mut self, rtt: Duration, delay_min: Duration) -> bool {
+        let curr_rtt = self.curr_rtt.map_or(rtt, |curr_rtt| curr_rtt.min(rtt));
+        self.curr_rtt = Some(curr_rtt);
+        if self.sample_count < MIN_SAMPLES {
+            self.sample_count += 1;
             return false;
         }
-        current > least + (least / 8).max(MIN_RISE).min(MAX_RISE)
+        curr_rtt > delay_min + (delay_min / 8).max(DELAY_MIN).min(DELAY_MAX)
     }
 }

@@ -1,6 +1,6 @@
-//! Congestion controls: how much may be in flight, and how fast it is sent. One file each.
+//! Congestion controls decide how much may be in flight and how fast it is sent. One file each.
 //!
-//! Windows count segments, as in Linux and in RFC 9438, with a fraction.
+//! Windows are in segments and may have a fraction, as in RFC 9438.
 
 mod bbr;
 mod cubic;
@@ -16,15 +16,15 @@ use units::{Bitrate, Duration, Stream, Time};
 
 /// The initial window (RFC 6928).
 pub(super) const INITIAL_WINDOW: f64 = 10.0;
-/// No threshold is set below (RFC 5681 eq. 4).
+/// Minimum of the slow start threshold, in segments (RFC 5681 eq. 4).
 const MIN_THRESHOLD: f64 = 2.0;
 
-/// What a congestion control sets.
+/// The windows that a congestion control sets, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     /// The congestion window.
     pub(super) cwnd: f64,
-    /// The slow start threshold; infinite until the first congestion.
+    /// The slow start threshold; infinite until the first congestion event.
     pub(super) ssthresh: f64,
 }
 
@@ -38,8 +38,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Slow start (RFC 5681 § 3.1, counting as RFC 3465 with L as many as were acknowledged):
-    /// returns what is left of `acked` above the threshold.
+    /// Slow start (RFC 5681 § 3.1; RFC 3465 with L equal to the number of acknowledged segments).
+    /// Returns the part of `acked` that exceeds the threshold.
     fn slow_start(&mut self, acked: f64) -> f64 {
         let grown = (self.cwnd + acked).min(self.ssthresh);
         let left = acked - (grown - self.cwnd);
@@ -48,66 +48,67 @@ impl Window {
     }
 }
 
-/// What the sender is doing about congestion, as far as a control must know.
+/// The sender's loss recovery, as far as a congestion control needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repair {
-    /// Nothing is lost.
+pub(super) enum LossRecovery {
+    /// No loss recovery.
     None,
-    /// Losses are being repaired.
-    Recovery,
+    /// Lost segments are being retransmitted (fast recovery).
+    Fast,
     /// The retransmission timer has expired.
-    Loss,
+    Timeout,
 }
 
-/// What an acknowledgement tells.
+/// The information in one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack {
     pub(super) now: Time,
-    /// Segments that it acknowledges, selectively or not, for the first time.
+    /// Segments acknowledged for the first time, cumulatively or selectively.
     pub(super) delivered: u64,
-    /// Segments taken for lost because of it.
+    /// Segments marked as lost because of this acknowledgement.
     pub(super) lost: u64,
-    /// Segments ever delivered.
+    /// Segments delivered since the start of the flow.
     pub(super) total_delivered: u64,
-    /// In flight before and after it.
+    /// Segments in flight before and after this acknowledgement.
     pub(super) flight_before: u64,
     pub(super) flight: u64,
-    /// The round trip of the newest segment that it acknowledges, if that was sent once.
+    /// The round-trip time of the newest segment that this acknowledges, if that was sent once.
     pub(super) rtt: Option<Duration>,
     pub(super) smoothed_rtt: Option<Duration>,
     /// The delivery rate over the last flight.
     pub(super) sample: Option<RateSample>,
-    /// It was the window that held the sender back.
+    /// The congestion window limited the sender.
     pub(super) window_limited: bool,
-    /// The offset acknowledged, and the next one to be sent.
+    /// The stream offset acknowledged, and the next offset to be sent.
     pub(super) acknowledged: u64,
     pub(super) next: u64,
-    pub(super) repair: Repair,
+    pub(super) loss_recovery: LossRecovery,
 }
 
-/// What a congestion control does.
+/// A congestion control. The sender calls it; one implementation per algorithm.
 trait CongestionControl {
-    /// An acknowledgement came. Not called while the window is being reduced, but for a control
-    /// that [governs recovery](Self::governs_recovery).
+    /// An acknowledgement arrived. Not called while the window is being reduced, except for a
+    /// control that [governs recovery](Self::governs_recovery).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
-    /// Congestion was found, once an episode; returns the threshold to go down to.
+    /// A congestion event; called once per episode. Returns the new slow start threshold.
     fn on_congestion(&mut self, window: &Window) -> f64;
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}
-    /// There was no congestion: the window before has been restored.
+    /// The congestion event was spurious; the window from before it has been restored.
     fn on_undo(&mut self) {}
-    /// Data is sent again after a time with nothing in flight.
+    /// Data is sent again after a time `idle` with nothing in flight.
     fn on_restart(&mut self, _now: Time, _idle: Duration) {}
-    /// Whether it sets the window while losses are repaired, instead of proportional rate
+    /// Whether this control sets the window during loss recovery, instead of proportional rate
     /// reduction.
     fn governs_recovery(&self) -> bool {
         false
     }
-    /// The rate at which to send; none: as the window opens.
+    /// The pacing rate. `None` means that segments leave as soon as the window permits.
     fn pacing_rate(&self) -> Option<Bitrate> {
         None
     }
-    /// Whether the delivery rate must not be taken for the path's: the control itself sends little.
+    /// Whether the control itself limits sending, so that the delivery rate is not that of the
+    /// path.
     fn holds_back(&self) -> bool {
         false
     }
@@ -120,7 +121,7 @@ pub(in crate::tcp) enum Congestion {
     Bbr(Box<Bbr>),
 }
 
-/// Hands a call on to the control at hand.
+/// Forwards a call to the flow's control.
 macro_rules! each {
     ($congestion:expr, $name:ident => $call:expr) => {
         match $congestion {
@@ -132,7 +133,7 @@ macro_rules! each {
 }
 
 impl Congestion {
-    /// `random` chooses where BBR begins its cycle.
+    /// `random` chooses the phase in which BBR enters ProbeBW.
     pub(super) fn new(config: TcpCongestionControl, random: Stream) -> Self {
         match config {
             TcpCongestionControl::NewReno => Self::NewReno(NewReno),
@@ -176,7 +177,7 @@ impl Congestion {
 
 #[cfg(test)]
 impl Ack {
-    /// One segment acknowledged of a sender that its window holds back.
+    /// Acknowledges one segment of a sender that is limited by its window.
     pub(super) fn of_one(now: Time, rtt: Duration) -> Self {
         Self {
             now,
@@ -191,7 +192,7 @@ impl Ack {
             window_limited: true,
             acknowledged: 0,
             next: 0,
-            repair: Repair::None,
+            loss_recovery: LossRecovery::None,
         }
     }
 }

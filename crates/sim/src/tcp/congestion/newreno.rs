@@ -1,5 +1,5 @@
-//! NewReno (RFC 5681, RFC 6582): a segment more a round trip, half the window at congestion. The
-//! repair of losses itself is the sender's, with selective acknowledgements.
+//! NewReno (RFC 5681, RFC 6582): one segment more per round trip, half the window at congestion.
+//! The sender does the loss recovery itself, with selective acknowledgements.
 
 use super::{Ack, CongestionControl, MIN_THRESHOLD, Window};
 
@@ -7,7 +7,7 @@ pub(in crate::tcp) struct NewReno;
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        // RFC 7661 § 4.3: a window that is not used is not grown.
+        // RFC 7661 § 4.3: the window does not grow unless it is used.
         if !ack.window_limited {
             return;
         }
@@ -15,11 +15,12 @@ impl CongestionControl for NewReno {
         if window.in_slow_start() {
             acked = window.slow_start(acked);
         }
-        // RFC 5681 eq. 3, counting segments and not acknowledgements (RFC 3465).
+        // RFC 5681 eq. 3, counted in segments instead of acknowledgements (RFC 3465).
         window.cwnd += acked / window.cwnd;
     }
 
-    /// RFC 5681 eq. 4, of the window as in Linux (`tcp_reno_ssthresh`).
+    /// RFC 5681 eq. 4, with the window instead of the flight size, as in Linux
+    /// (`tcp_reno_ssthresh`).
     fn on_congestion(&mut self, window: &Window) -> f64 {
         (window.cwnd / 2.0).max(MIN_THRESHOLD)
     }

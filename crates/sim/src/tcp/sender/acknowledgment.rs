@@ -1,4 +1,4 @@
-//! What an acknowledgement tells, and in which order it is taken in.
+//! Processing of an acknowledgement, in the order of its steps.
 
 use super::timer::Timer;
 use super::{Connection, TcpSender};
@@ -20,46 +20,46 @@ impl TcpSender {
             return;
         }
         self.peer_window = segment.window;
-        let flight_before = self.out.in_flight();
+        let flight_before = self.outstanding.in_flight();
         let delivered_before = self.delivery.delivered();
         let advanced = segment.acknowledgment > self.acknowledged;
         let duplicate = self.duplicate(segment);
         let rtt = self.deliver(now, segment, advanced);
         if advanced {
-            self.rtt.answered();
+            self.rtt.reset_backoff();
         }
         if duplicate {
             self.rack.on_duplicate(self.acknowledged, self.next);
             if let Some(undo) = &mut self.undo {
-                undo.unexplained = undo.unexplained.saturating_sub(1);
+                undo.undo_retrans = undo.undo_retrans.saturating_sub(1);
             }
         }
-        let (lost, look_again) =
-            self.rack.detect(now, self.is_repairing(), &self.rtt, &mut self.out);
+        let (lost, reo_timeout) =
+            self.rack.detect(now, self.in_loss_recovery(), &self.rtt, &mut self.outstanding);
         let delivered = self.delivery.delivered() - delivered_before;
-        self.answer(segment, advanced, duplicate);
+        self.update_recovery_state(segment, advanced, duplicate);
         let ack = Ack {
             now,
             delivered,
             lost,
             total_delivered: self.delivery.delivered(),
             flight_before,
-            flight: self.out.in_flight(),
+            flight: self.outstanding.in_flight(),
             rtt,
-            smoothed_rtt: self.rtt.smoothed(),
-            sample: self.delivery.sample(now, self.rtt.least()),
+            smoothed_rtt: self.rtt.srtt(),
+            sample: self.delivery.sample(now, self.rtt.min_rtt()),
             window_limited: self.is_window_limited(),
             acknowledged: self.acknowledged,
             next: self.next,
-            repair: self.repair(),
+            loss_recovery: self.loss_recovery(),
         };
-        self.set_window(&ack, advanced);
+        self.set_cwnd(&ack, advanced);
         self.application.on_acknowledged(now, self.acknowledged);
         if self.application.ends_at(self.acknowledged) {
             (self.connection, self.timer) = (Connection::Finished(now), None);
             return;
         }
-        match look_again {
+        match reo_timeout {
             Some(at) => self.timer = Some((at, Timer::Reordering)),
             None if delivered > 0 || advanced => self.set_timer(now),
             None => {}
@@ -67,30 +67,31 @@ impl TcpSender {
         self.transmit(now, out);
     }
 
-    /// Whether the first block reports a duplicate (RFC 2883 § 4): it lies below what is
-    /// acknowledged, or within the second.
+    /// Whether the first SACK block reports a duplicate (RFC 2883 § 4): it lies below the
+    /// cumulative acknowledgement or within the second block.
     pub(super) fn duplicate(&self, segment: &Segment) -> bool {
-        let Some((from, upto)) = segment.sack[0] else { return false };
-        let within = |(start, end): (u64, u64)| start <= from && upto <= end;
-        upto <= segment.acknowledgment || segment.sack[1].is_some_and(within)
+        let Some((from, up_to)) = segment.sack[0] else { return false };
+        let within = |(start, end): (u64, u64)| start <= from && up_to <= end;
+        up_to <= segment.acknowledgment || segment.sack[1].is_some_and(within)
     }
 
-    /// Takes what the segment acknowledges off the retransmission queue. Returns the newest round
-    /// trip.
+    /// Takes the segments that `segment` acknowledges off the retransmission queue. Returns the
+    /// round-trip time of the newest one.
     pub(super) fn deliver(
         &mut self,
         now: Time,
         segment: &Segment,
         advanced: bool,
     ) -> Option<Duration> {
-        let (delivery, rack, least) = (&mut self.delivery, &mut self.rack, self.rtt.least());
-        // Karn: only what was sent once tells a round trip. The oldest includes the wait for a
-        // delayed acknowledgement, as the time-out must; the newest is the path's.
+        let (delivery, rack, min_rtt) = (&mut self.delivery, &mut self.rack, self.rtt.min_rtt());
+        // Karn's algorithm: only a segment that was sent once gives a round-trip time. The oldest
+        // one includes the wait for a delayed acknowledgement, as the time-out must; the newest one
+        // is the path's.
         let (mut oldest, mut newest) = (None, None);
         let mut each = |sent: &Sent, first_arrived: bool| {
             delivery.on_delivered(now, sent.snapshot, sent.at);
             if !first_arrived {
-                rack.on_delivered(now, sent, least);
+                rack.on_delivered(now, sent, min_rtt);
             }
             if !sent.ever_retransmitted {
                 let rtt = now.saturating_since(sent.at);
@@ -100,34 +101,34 @@ impl TcpSender {
         };
         if advanced {
             self.acknowledged = segment.acknowledgment;
-            self.out.acknowledge(segment.acknowledgment, |sent| {
+            self.outstanding.acknowledge(segment.acknowledgment, |sent| {
                 if !sent.sacked {
-                    // The echo is older than the retransmission: it was the first transmission that
-                    // arrived (RFC 8985 § 6.2 step 2).
+                    // The echo is older than the retransmission: the first transmission arrived
+                    // (RFC 8985 § 6.2 step 2).
                     let first = segment.echo.is_some_and(|echo| echo < sent.at);
                     each(sent, sent.ever_retransmitted && first);
                 }
             });
         }
-        for (from, upto) in segment.sack.into_iter().flatten() {
-            if upto > self.acknowledged {
-                self.out.sack(from, upto, |sent| each(sent, false));
+        for (from, up_to) in segment.sack.into_iter().flatten() {
+            if up_to > self.acknowledged {
+                self.outstanding.sack(from, up_to, |sent| each(sent, false));
             }
         }
         match (oldest, segment.echo) {
-            (Some(oldest), _) => self.rtt.measured(oldest),
-            // Everything was retransmitted: the time stamp tells which transmission it was (RFC
+            (Some(oldest), _) => self.rtt.update(oldest),
+            // Everything was retransmitted: the time stamp tells which transmission arrived (RFC
             // 7323 § 4).
-            (None, Some(echo)) if advanced => self.rtt.measured(now.saturating_since(echo)),
+            (None, Some(echo)) if advanced => self.rtt.update(now.saturating_since(echo)),
             _ => {}
         }
         if let Some(newest) = newest {
-            self.rtt.path_measured(now, newest);
+            self.rtt.update_min(now, newest);
         }
         if let Some(newest) = newest
-            && self.acknowledged >= self.round
+            && self.acknowledged >= self.round_end
         {
-            self.round = self.next;
+            self.round_end = self.next;
             self.round_trips.push((now, newest.as_secs_f64()));
         }
         newest

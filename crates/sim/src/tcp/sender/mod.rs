@@ -1,5 +1,5 @@
-//! The sending end of a flow. It opens the connection ([`open`](TcpSender::open)); then
-//! acknowledgements and timers come in, and segments go out: a file each.
+//! The sending end of a flow. It opens the connection ([`open`](TcpSender::open)), then processes
+//! acknowledgements and timers and sends segments. Each of these is a file.
 
 mod acknowledgment;
 mod record;
@@ -9,37 +9,37 @@ mod transmission;
 
 use super::TcpOutbox;
 use super::application::Application;
-use super::config::{Stack, TcpConfig};
+use super::config::{TcpConfig, TcpStack};
 use super::congestion::{Congestion, Window};
-use super::delivery::Delivery;
+use super::delivery::DeliveryRate;
 use super::outstanding::Outstanding;
 use super::rack::Rack;
-use super::rtt::RoundTrip;
+use super::rtt::RttEstimator;
 use super::segment::{Phase, Segment};
 use super::small_queues::SmallQueue;
 use crate::media::earlier;
 use net::Ecn;
 use record::Counters;
-use recovery::{State, Undo};
+use recovery::{RecoveryState, Undo};
 use timer::Timer;
-use transmission::Usage;
+use transmission::CwndUsage;
 use units::{Bytes, Seed, Time};
 
-/// The opening is given up after so many time-outs in a row (Linux `net.ipv4.tcp_syn_retries`).
+/// The opening fails after this many consecutive time-outs (Linux `net.ipv4.tcp_syn_retries`).
 const SYN_RETRIES: u32 = 6;
 
-/// How far the connection has come.
+/// The state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Connection {
-    /// The SYN is to be sent then.
+    /// The SYN is to be sent at this time.
     Closed(Time),
-    /// It was; the next one is due then.
-    Opening(Time),
+    /// The SYN was sent; it is repeated at this time.
+    SynSent(Time),
     /// Data flows.
-    Open,
-    /// The stream has ended and is acknowledged, since then.
+    Established,
+    /// The whole stream was acknowledged at this time.
     Finished(Time),
-    /// Nothing was heard for too long; given up then.
+    /// The connection was given up at this time, after too long without an acknowledgement.
     TimedOut(Time),
 }
 
@@ -48,73 +48,75 @@ pub(crate) struct TcpSender {
     connection: Connection,
     application: Application,
     ecn: bool,
-    /// The other end agreed to ECN.
+    /// The other end has agreed to ECN.
     ecn_agreed: bool,
-    /// The next segment tells that the window was reduced (RFC 3168 § 6.1.2).
-    tells_reduced: bool,
+    /// The next new segment carries CWR (RFC 3168 § 6.1.2).
+    send_cwr: bool,
     next: u64,
     acknowledged: u64,
     peer_window: Bytes,
     peer_echo: Option<Time>,
-    out: Outstanding,
-    rtt: RoundTrip,
-    delivery: Delivery,
+    outstanding: Outstanding,
+    rtt: RttEstimator,
+    delivery: DeliveryRate,
     rack: Rack,
     window: Window,
     congestion: Congestion,
-    state: State,
+    recovery_state: RecoveryState,
     undo: Option<Undo>,
-    /// When the first of the retransmissions left that were under way when the newest did (Linux
-    /// `retrans_stamp`).
-    retransmitting_since: Option<Time>,
-    /// The offset up to which a probe was sent, and whether that was a retransmission.
-    probe: Option<(u64, bool)>,
+    /// When the first of the retransmissions under way was sent (Linux `retrans_stamp`).
+    retrans_stamp: Option<Time>,
+    /// The end of the tail loss probe (RFC 8985 TLP.end_seq), and whether the probe was a
+    /// retransmission (TLP.is_retrans).
+    tail_loss_probe: Option<(u64, bool)>,
     timer: Option<(Time, Timer)>,
-    /// When a packet that the own queue refused is tried again, if nothing else wakes the sender.
+    /// When a packet that the host's own queue refused is retried, if nothing else wakes the
+    /// sender.
     retry: Option<Time>,
-    /// Nothing leaves before (pacing).
+    /// Pacing: nothing is sent before this time.
     paced_until: Time,
     last_sent: Time,
-    usage: Usage,
+    cwnd_usage: CwndUsage,
     queue: SmallQueue,
     counters: Counters,
     round_trips: Vec<(Time, f64)>,
-    /// The next round trip that is recorded: one a round.
-    round: u64,
+    /// The offset whose acknowledgement ends the current round; one round-trip time is recorded per
+    /// round.
+    round_end: u64,
 }
 
 impl TcpSender {
-    pub(crate) fn new(config: &TcpConfig, stack: Stack, seed: Seed) -> Self {
+    pub(crate) fn new(config: &TcpConfig, stack: TcpStack, seed: Seed) -> Self {
         let random = |what: &str| seed.stream(&format!("{}.tcp.{what}", config.name));
         Self {
             connection: Connection::Closed(config.start),
             application: Application::new(config.application, config.start, random("reading")),
             ecn: config.ecn,
             ecn_agreed: false,
-            tells_reduced: false,
+            send_cwr: false,
             next: 0,
             acknowledged: 0,
             peer_window: Bytes::ZERO,
             peer_echo: None,
-            out: Outstanding::default(),
-            rtt: RoundTrip::default(),
-            delivery: Delivery::default(),
+            outstanding: Outstanding::default(),
+            rtt: RttEstimator::default(),
+            delivery: DeliveryRate::default(),
             rack: Rack::new(),
             window: Window::new(),
             congestion: Congestion::new(config.congestion_control, random("bbr")),
-            state: State::Open,
+            recovery_state: RecoveryState::Open,
             undo: None,
-            retransmitting_since: None,
-            probe: None,
+            retrans_stamp: None,
+            tail_loss_probe: None,
             timer: None,
             retry: None,
             paced_until: Time::ZERO,
             last_sent: Time::ZERO,
-            usage: Usage::default(),
+            cwnd_usage: CwndUsage::default(),
             queue: SmallQueue::new(stack),
             counters: Counters::default(),
             round_trips: Vec::new(),
-            round: 0,
+            round_end: 0,
         }
     }
 
@@ -122,28 +124,28 @@ impl TcpSender {
         self.connection
     }
 
-    /// Payload that was sent and is acknowledged.
+    /// Acknowledged payload, in bytes.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// Round trips, one a round.
+    /// Takes the recorded (time, round-trip time in seconds), one per round.
     pub(crate) fn take_round_trips(&mut self) -> Vec<(Time, f64)> {
         std::mem::take(&mut self.round_trips)
     }
 
-    /// When each page was there, and how long that took, in seconds; nothing of an application
-    /// without pages.
+    /// Takes (when the page was loaded, load time in seconds) of each page; `None` for an
+    /// application without pages.
     pub(crate) fn take_pages(&mut self) -> Option<Vec<(Time, f64)>> {
         self.application.take_loaded()
     }
 
-    /// When something is due.
+    /// When the next call of `wake` is due.
     pub(crate) fn next_wake(&self, now: Time) -> Option<Time> {
         match self.connection {
-            Connection::Closed(at) | Connection::Opening(at) => Some(at),
+            Connection::Closed(at) | Connection::SynSent(at) => Some(at),
             Connection::Finished(_) | Connection::TimedOut(_) => None,
-            Connection::Open => {
+            Connection::Established => {
                 let timer = self.timer.map(|(at, _)| at);
                 let paced = (self.paced_until > now).then_some(self.paced_until);
                 let application = match self.application.next(self.next, now) {
@@ -155,11 +157,11 @@ impl TcpSender {
         }
     }
 
-    /// Does what is due.
+    /// Handles everything that is due.
     pub(crate) fn wake(&mut self, now: Time, out: &mut impl TcpOutbox) {
         match self.connection {
-            Connection::Closed(at) | Connection::Opening(at) if at <= now => self.open(now, out),
-            Connection::Open => {
+            Connection::Closed(at) | Connection::SynSent(at) if at <= now => self.open(now, out),
+            Connection::Established => {
                 if let Some((at, timer)) = self.timer
                     && at <= now
                 {
@@ -169,7 +171,7 @@ impl TcpSender {
                 if self.retry.is_some_and(|at| at <= now) {
                     self.retry = None;
                 }
-                if self.connection == Connection::Open {
+                if self.connection == Connection::Established {
                     self.transmit(now, out);
                 }
             }
@@ -177,46 +179,45 @@ impl TcpSender {
         }
     }
 
-    /// Sends the SYN, again and again as long as nothing is heard (RFC 9293 § 3.8.3, RFC 6298 §
-    /// 5.7).
+    /// Sends the SYN, and repeats it until an answer arrives (RFC 9293 § 3.8.3, RFC 6298 § 5.7).
     fn open(&mut self, now: Time, out: &mut impl TcpOutbox) {
-        if matches!(self.connection, Connection::Opening(_)) {
+        if matches!(self.connection, Connection::SynSent(_)) {
             self.rtt.back_off();
             if self.rtt.backoff() > SYN_RETRIES {
                 self.connection = Connection::TimedOut(now);
                 return;
             }
         }
-        self.connection = Connection::Opening(now + self.rtt.timeout());
+        self.connection = Connection::SynSent(now + self.rtt.rto());
         let (ece, cwr) = (self.ecn, self.ecn);
         let syn = Segment { phase: Phase::Syn, timestamp: now, ece, cwr, ..Segment::default() };
         self.emit_bare(now, syn, out);
     }
 
-    /// Sends a segment without data. That the own queue refuses it is found out by the timer.
+    /// Sends a segment without data. If the host's own queue refuses it, the timer repeats it.
     fn emit_bare(&mut self, now: Time, segment: Segment, out: &mut impl TcpOutbox) {
         if out.segment(now, segment, Ecn::NotEct) {
             self.queue.on_sent(segment.size());
         }
     }
 
-    /// A segment of the other end came.
+    /// A segment of the other end arrived.
     pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut impl TcpOutbox) {
         match (self.connection, segment.phase) {
-            (Connection::Opening(_), Phase::SynAck) => {
+            (Connection::SynSent(_), Phase::SynAck) => {
                 let rtt = now.saturating_since(segment.echo.unwrap_or(now));
-                self.rtt.measured(rtt);
-                self.rtt.path_measured(now, rtt);
-                self.rtt.answered();
-                (self.connection, self.peer_window) = (Connection::Open, segment.window);
+                self.rtt.update(rtt);
+                self.rtt.update_min(now, rtt);
+                self.rtt.reset_backoff();
+                (self.connection, self.peer_window) = (Connection::Established, segment.window);
                 (self.ecn_agreed, self.peer_echo) =
                     (self.ecn && segment.ece, Some(segment.timestamp));
                 self.last_sent = now;
-                let answer = self.acknowledgment(now);
-                self.emit_bare(now, answer, out);
+                let ack = self.acknowledgment(now);
+                self.emit_bare(now, ack, out);
                 self.transmit(now, out);
             }
-            (Connection::Open, Phase::Established) => {
+            (Connection::Established, Phase::Established) => {
                 self.peer_echo = Some(segment.timestamp);
                 self.on_acknowledgment(now, segment, out);
             }
@@ -229,9 +230,9 @@ impl TcpSender {
         Segment { sequence: self.next, timestamp: now, echo: self.peer_echo, ..Segment::default() }
     }
 
-    /// A packet left the host's own queue; one that waited for that may be sent.
+    /// A packet left the host's own queue; sends a packet that waited for that.
     pub(crate) fn on_departed(&mut self, now: Time, size: Bytes, out: &mut impl TcpOutbox) {
-        if self.queue.on_departed(size) && self.connection == Connection::Open {
+        if self.queue.on_departed(size) && self.connection == Connection::Established {
             self.transmit(now, out);
         }
     }

@@ -1,4 +1,4 @@
-//! What is recorded of a sender.
+//! The recorded columns of a sender.
 
 use super::TcpSender;
 use crate::media::Show;
@@ -32,12 +32,12 @@ impl TcpSender {
         show("bytesAcknowledged", self.acknowledged as f64);
         show("congestionWindow", segments(self.window.cwnd));
         show("slowStartThreshold", segments(self.window.ssthresh));
-        show("bytesInFlight", segments(self.out.in_flight() as f64));
-        show("unackData", self.out.bytes().get() as f64);
+        show("bytesInFlight", segments(self.outstanding.in_flight() as f64));
+        show("unackData", self.outstanding.bytes().get() as f64);
         show("receiverWindow", self.peer_window.get() as f64);
-        show("roundTripTime", seconds(self.rtt.newest()));
-        show("smoothedRoundTripTime", seconds(self.rtt.smoothed()));
-        show("retransmissionTimeout", self.rtt.timeout().as_secs_f64());
+        show("roundTripTime", seconds(self.rtt.latest()));
+        show("smoothedRoundTripTime", seconds(self.rtt.srtt()));
+        show("retransmissionTimeout", self.rtt.rto().as_secs_f64());
         show("pacingRate", pacing);
         show("unsentBytes", self.queue.unsent().get() as f64);
         show("recoveries", counters.recoveries as f64);

@@ -1,18 +1,19 @@
 //! The sender's timer: retransmission (RFC 6298), tail loss probes and reordering (RFC 8985).
 
-use super::recovery::State;
+use super::recovery::RecoveryState;
 use super::{Connection, TcpSender};
 use crate::tcp::TcpOutbox;
 use units::{Duration, Time};
 
-/// A connection is given up after so many time-outs in a row (Linux `net.ipv4.tcp_retries2`).
-const RETRIES: u32 = 15;
-/// A probe waits this much beside two round trips, and more if a single segment's acknowledgement
-/// may be delayed (RFC 8985 § 7.2; Linux `TCP_TIMEOUT_MIN`, `TCP_RTO_MIN`).
+/// A connection is given up after this many consecutive time-outs (Linux `net.ipv4.tcp_retries2`).
+const MAX_RETRIES: u32 = 15;
+/// Added to two round-trip times before a tail loss probe. The longer value is for a single
+/// segment, whose acknowledgement may be delayed (RFC 8985 § 7.2; Linux `TCP_TIMEOUT_MIN`,
+/// `TCP_RTO_MIN`).
 const PROBE_SLACK: Duration = Duration::from_millis(2);
 const PROBE_DELAYED_ACK: Duration = Duration::from_millis(200);
 
-/// What the timer is set for; there is one, as in Linux.
+/// The purpose of the timer; there is one timer, as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// Retransmission (RFC 6298).
@@ -29,84 +30,99 @@ impl TcpSender {
             Timer::Retransmission => self.on_timeout(now),
             Timer::Probe => self.send_probe(now, out),
             Timer::Reordering => {
-                let (lost, again) =
-                    self.rack.detect(now, self.is_repairing(), &self.rtt, &mut self.out);
-                if lost > 0 && !self.is_repairing() {
+                let (lost, reo_timeout) = self.rack.detect(
+                    now,
+                    self.in_loss_recovery(),
+                    &self.rtt,
+                    &mut self.outstanding,
+                );
+                if lost > 0 && !self.in_loss_recovery() {
                     self.counters.recoveries += 1;
                     self.reduce(true);
-                    let flight = self.out.in_flight();
-                    if let State::Reducing { reduction, .. } = &mut self.state
+                    let flight = self.outstanding.in_flight();
+                    if let RecoveryState::Reducing { reduction, .. } = &mut self.recovery_state
                         && !self.congestion.governs_recovery()
                     {
-                        // Linux `tcp_rack_reo_timeout`: as if a segment had been delivered.
+                        // Linux `tcp_rack_reo_timeout`: treated as if one segment had been
+                        // delivered.
                         self.window.cwnd = reduction.window(1, flight, false);
                     }
                 }
-                self.timer = again.map(|at| (at, Timer::Reordering));
-                if again.is_none() {
+                self.timer = reo_timeout.map(|at| (at, Timer::Reordering));
+                if reo_timeout.is_none() {
                     self.set_timer(now);
                 }
             }
         }
     }
 
-    /// RFC 6298 §§ 5.4 to 5.6; Linux `tcp_enter_loss`.
+    /// The retransmission timer expired (RFC 6298 §§ 5.4 to 5.6; Linux `tcp_enter_loss`).
     pub(super) fn on_timeout(&mut self, now: Time) {
-        if self.rtt.backoff() >= RETRIES {
+        if self.rtt.backoff() >= MAX_RETRIES {
             self.connection = Connection::TimedOut(now);
             return;
         }
         self.counters.timeouts += 1;
         self.rtt.back_off();
-        let same_congestion = match self.state {
-            State::Open => false,
-            State::Reducing { .. } => true,
-            State::TimedOut { .. } => self.rtt.backoff() > 1,
+        let same_event = match self.recovery_state {
+            RecoveryState::Open => false,
+            RecoveryState::Reducing { .. } => true,
+            RecoveryState::TimedOut { .. } => self.rtt.backoff() > 1,
         };
-        if !same_congestion {
+        if !same_event {
             self.undo = Some(self.undo_point());
             self.window.ssthresh = self.congestion.on_congestion(&self.window);
         }
         self.congestion.on_timeout();
-        self.tells_reduced = self.ecn_agreed;
-        self.rack.on_timeout(now, &self.rtt, &mut self.out);
-        self.window.cwnd = self.out.in_flight() as f64 + 1.0;
-        self.state = State::TimedOut { until: self.next };
-        self.probe = None;
-        self.timer = Some((now + self.rtt.timeout(), Timer::Retransmission));
+        self.send_cwr = self.ecn_agreed;
+        self.rack.on_timeout(now, &self.rtt, &mut self.outstanding);
+        self.window.cwnd = self.outstanding.in_flight() as f64 + 1.0;
+        self.recovery_state = RecoveryState::TimedOut { until: self.next };
+        self.tail_loss_probe = None;
+        self.timer = Some((now + self.rtt.rto(), Timer::Retransmission));
     }
 
-    /// RFC 8985 § 7.3: a new segment if there is one, else the last one again.
+    /// Sends a tail loss probe: a new segment if there is one, else the last one again (RFC 8985 §
+    /// 7.3).
     pub(super) fn send_probe(&mut self, now: Time, out: &mut impl TcpOutbox) {
-        let fresh =
+        let new =
             self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
-        let retransmission = fresh.is_none();
-        let sent = match (fresh, self.out.last().copied()) {
+        let retransmission = new.is_none();
+        let sent = match (new, self.outstanding.last().copied()) {
             (Some(payload), _) => self.send_new(now, payload, out),
-            (None, Some(last)) => self.send_again(now, &last, out),
+            (None, Some(last)) => self.retransmit(now, &last, out),
             (None, None) => false,
         };
         if sent {
-            self.probe = Some((self.next, retransmission));
+            self.tail_loss_probe = Some((self.next, retransmission));
         }
-        self.timer = Some((now + self.rtt.timeout(), Timer::Retransmission));
+        self.timer = Some((now + self.rtt.rto(), Timer::Retransmission));
     }
 
-    /// Sets the timer after something was acknowledged or sent: for a probe if nothing is known to
-    /// be amiss, no later than the time-out (RFC 8985 § 7.2), else for the time-out.
+    /// Sets the timer after data was acknowledged or sent. If no loss is known it is set for a tail
+    /// loss probe, at the latest when the retransmission time-out expires (RFC 8985 § 7.2); else
+    /// for the retransmission time-out.
     pub(super) fn set_timer(&mut self, now: Time) {
-        if self.out.is_empty() {
+        if self.outstanding.is_empty() {
             self.timer = None;
             return;
         }
-        let timeout = now + self.rtt.timeout();
-        let quiet = matches!(self.state, State::Open | State::Reducing { repairing: false, .. });
-        self.timer = match self.rtt.smoothed() {
-            Some(rtt) if quiet && self.out.sacked() == 0 && self.probe.is_none() => {
-                let slack = if self.out.len() == 1 { PROBE_DELAYED_ACK } else { PROBE_SLACK };
-                Some(((now + rtt * 2 + slack).min(timeout), Timer::Probe))
+        let rto = now + self.rtt.rto();
+        let no_loss_known = matches!(
+            self.recovery_state,
+            RecoveryState::Open | RecoveryState::Reducing { loss: false, .. }
+        );
+        self.timer = match self.rtt.srtt() {
+            Some(rtt)
+                if no_loss_known
+                    && self.outstanding.sacked() == 0
+                    && self.tail_loss_probe.is_none() =>
+            {
+                let slack =
+                    if self.outstanding.len() == 1 { PROBE_DELAYED_ACK } else { PROBE_SLACK };
+                Some(((now + rtt * 2 + slack).min(rto), Timer::Probe))
             }
-            _ => Some((timeout, Timer::Retransmission)),
+            _ => Some((rto, Timer::Retransmission)),
         };
     }
 }

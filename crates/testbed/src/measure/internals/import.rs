@@ -3,7 +3,7 @@ use crate::measure::stats::{Call, Collected, Collector, sample_count};
 use chrono::{DateTime, SecondsFormat};
 use server::signalling::Seat;
 use sim::Recording;
-use sim::recording::Kind;
+use sim::recording::StreamKind;
 use store::{Mode, RunMeta};
 use units::{Duration, Seed, Time};
 
@@ -77,7 +77,7 @@ pub fn import(dump: &Dump, title: &str) -> Result<Imported, DumpError> {
         notes.extend(call.notes);
     }
     // The streams of calls come first, as in every recording.
-    recording.streams.sort_by_key(|stream| stream.kind == Kind::Stats);
+    recording.streams.sort_by_key(|stream| stream.kind == StreamKind::Stats);
     recording.events.sort_by_key(|event| event.at);
     Ok(Imported { experiment: experiment(title, &names, interval, duration), recording, notes })
 }

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 use std::io::Read;
 use store::{Mode, RunMeta};
 use units::{Duration, Seed};
@@ -56,7 +56,7 @@ fn a_dump_becomes_a_run_with_what_was_sent_and_what_was_received() {
     let received = recording.stream("call2.video.back").unwrap();
     assert_eq!(last(received, "framesDecoded"), 140.0);
     let outbound = recording.stream("call1.local.outbound-rtp.video").unwrap();
-    assert_eq!(outbound.kind, Kind::Stats);
+    assert_eq!(outbound.kind, StreamKind::Stats);
     assert!(last(outbound, "qualityLimitationDurations.none") > 7.0);
     assert_eq!(outbound.column("bytesSent").unwrap()[0], 25_281.0);
     assert_eq!(note(&imported, "browser.local"), Some("Chromium 156.0.8078.79"));
@@ -119,7 +119,7 @@ fn what_is_written_has_the_shape_of_a_dump() {
 #[test]
 fn a_simulated_run_is_no_dump() {
     let mut simulated = imported(CHROMIUM);
-    simulated.recording.streams.retain(|stream| stream.kind != Kind::Stats);
+    simulated.recording.streams.retain(|stream| stream.kind != StreamKind::Stats);
     let meta = RunMeta { mode: Mode::Simulated, ..meta(&simulated) };
     let error = write(&meta, &simulated.recording, Vec::new()).unwrap_err().to_string();
     assert_eq!(error, "a simulated run has no statistics of a browser; name a measured run");

@@ -1,7 +1,7 @@
 use chrono::{DateTime, SecondsFormat};
 use serde_json::{Map, Value, json};
 use sim::Recording;
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 use std::io::Write;
 use store::RunMeta;
@@ -15,7 +15,7 @@ use store::export::ExportError;
 /// When the run has no statistics of browsers, or `writer` fails.
 pub fn write(meta: &RunMeta, recording: &Recording, writer: impl Write) -> Result<(), ExportError> {
     let mut connections: BTreeMap<(&str, &str), Vec<(&str, &StreamRecord)>> = BTreeMap::new();
-    for stream in recording.streams.iter().filter(|stream| stream.kind == Kind::Stats) {
+    for stream in recording.streams.iter().filter(|stream| stream.kind == StreamKind::Stats) {
         let mut parts = stream.name.splitn(3, '.');
         if let (Some(call), Some(host), Some(object)) = (parts.next(), parts.next(), parts.next()) {
             connections.entry((call, host)).or_default().push((object, stream));

@@ -31,7 +31,7 @@ pub(in crate::measure) fn mark(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim::recording::{Column, Kind, StreamRecord};
+    use sim::recording::{Column, StreamKind, StreamRecord};
     use units::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ mod tests {
         };
         let decoder = StreamRecord {
             name: "main.bob.inbound-rtp.video".to_owned(),
-            kind: Kind::Stats,
+            kind: StreamKind::Stats,
             active: (Time::ZERO, END),
             columns: vec![counter("framesDecoded", 10.0), counter("totalDecodeTime", 10.0 * cost)],
             points: Vec::new(),

@@ -1,5 +1,5 @@
 use crate::measure::stats::{sample_count, sample_index};
-use sim::recording::{Column, Kind, StreamRecord};
+use sim::recording::{Column, StreamKind, StreamRecord};
 use std::io;
 use std::path::{Path, PathBuf};
 use units::{Duration, Time};
@@ -130,7 +130,7 @@ impl MachineSampler {
         let column = |name, values| Column { name, values };
         StreamRecord {
             name: STREAM.to_owned(),
-            kind: Kind::Stats,
+            kind: StreamKind::Stats,
             active: (Time::ZERO, Time::ZERO + self.duration),
             columns: vec![column("cpu", self.cpu), column("steal", self.steal)],
             points: Vec::new(),

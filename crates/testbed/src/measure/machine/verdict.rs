@@ -1,5 +1,5 @@
 use super::STREAM;
-use sim::recording::{Kind, StreamRecord};
+use sim::recording::{StreamKind, StreamRecord};
 
 /// The share of all cores in use, with what was stolen, from which the machine counts as busy in an
 /// interval. Above it whatever becomes ready to run waits for others; two cores of which a
@@ -27,7 +27,7 @@ pub fn verdict(streams: &[StreamRecord], frame_rate: f64) -> Option<String> {
     let objects = |kind: &'static str| {
         streams
             .iter()
-            .filter(move |stream| stream.kind == Kind::Stats && stream.name.contains(kind))
+            .filter(move |stream| stream.kind == StreamKind::Stats && stream.name.contains(kind))
     };
     let load = load(streams);
     let coders = objects(".outbound-rtp.video")
@@ -153,7 +153,7 @@ mod tests {
         };
         StreamRecord {
             name: name.into(),
-            kind: Kind::Stats,
+            kind: StreamKind::Stats,
             active: (Time::ZERO, Time::from_secs(SAMPLES as u64)),
             columns: columns.iter().map(column).collect(),
             points: Vec::new(),

@@ -3,7 +3,7 @@
 use super::Collected;
 use super::grid::Grid;
 use super::object::{Object, Report};
-use sim::recording::{Column, Event, Kind, Points, StreamRecord};
+use sim::recording::{Column, Event, Points, StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -87,7 +87,7 @@ const OLDEST: f64 = 60.0;
 #[derive(Debug)]
 pub(super) struct Direction {
     name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: StreamKind,
     grid: Grid,
     columns: Vec<Column>,
     /// The newest value of each object's counters: by column and id.
@@ -114,7 +114,7 @@ struct Reported {
 }
 
 impl Direction {
-    pub(super) fn new(name: String, kind: Kind, grid: Grid) -> Self {
+    pub(super) fn new(name: String, kind: StreamKind, grid: Grid) -> Self {
         Self {
             name,
             kind,
@@ -137,7 +137,7 @@ impl Direction {
         }
         self.heard[0] = true;
         self.columns(report, &outbound, OUTBOUND);
-        if self.kind == Kind::Video {
+        if self.kind == StreamKind::Video {
             let pair: Vec<_> = report.selected_pair().into_iter().collect();
             self.columns(report, &pair, PAIR);
             self.media_packets(report);

@@ -18,7 +18,7 @@ use object::Report;
 use raw::Raw;
 use server::signalling::{Seat, StatsReport};
 use sim::CallConfig;
-use sim::recording::{Event, Kind, StreamRecord};
+use sim::recording::{Event, StreamKind, StreamRecord};
 use units::{Duration, Time};
 
 pub use grid::{sample_count, sample_index};
@@ -66,7 +66,7 @@ impl Call {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collected {
     /// The streams of the call as a simulated call has them, then the statistics objects
-    /// ([`Kind::Stats`]).
+    /// ([`StreamKind::Stats`]).
     pub streams: Vec<StreamRecord>,
     /// Freezes and requests for key frames, in order of time.
     pub events: Vec<Event>,
@@ -99,7 +99,7 @@ impl Collector {
     pub fn new(call: Call, start: f64, interval: Duration, duration: Duration) -> Self {
         let grid = Grid { start, interval, duration };
         let directions = ["", ".back"].map(|back| {
-            [Kind::Video, Kind::Audio].map(|kind| {
+            [StreamKind::Video, StreamKind::Audio].map(|kind| {
                 let name = format!("{}.{}{back}", call.name, kind.as_str());
                 Direction::new(name, kind, grid)
             })
@@ -165,8 +165,8 @@ impl Collector {
         let ways = [(true, [caller, callee]), (call.two_way, [callee, caller])];
         for (directions, (there, silent)) in self.directions.into_iter().zip(ways) {
             for direction in directions {
-                let wanted =
-                    there && if direction.kind == Kind::Video { call.video } else { call.audio };
+                let wanted = there
+                    && if direction.kind == StreamKind::Video { call.video } else { call.audio };
                 direction.finish(active, wanted, silent, &mut collected);
             }
         }

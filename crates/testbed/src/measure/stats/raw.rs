@@ -4,7 +4,7 @@ use super::Collected;
 use super::grid::Grid;
 use super::object::{Object, Report};
 use serde_json::{Map, Value};
-use sim::recording::{Column, Kind, StreamRecord};
+use sim::recording::{Column, StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 use store::names;
 use units::Time;
@@ -195,7 +195,7 @@ impl Raw {
         let streams = self.streams.into_iter().filter(|stream| !stream.columns.is_empty());
         collected.streams.extend(streams.map(|Stream { name, columns }| StreamRecord {
             name,
-            kind: Kind::Stats,
+            kind: StreamKind::Stats,
             active,
             columns,
             points: Vec::new(),

@@ -115,7 +115,7 @@ fn statistics_objects_keep_all_their_numbers_and_some_words_and_no_secret() {
     for (fixture, pair) in [(CHROMIUM, "totalRoundTripTime"), (FIREFOX, "responsesReceived")] {
         let collected = recorded(fixture);
         let outbound = stream(&collected, "main.alice.outbound-rtp.video");
-        assert_eq!(outbound.kind, Kind::Stats);
+        assert_eq!(outbound.kind, StreamKind::Stats);
         assert!(outbound.column("totalEncodeTime").is_some() && outbound.column("ssrc").is_some());
         assert!(stream(&collected, "main.alice.candidate-pair").column(pair).is_some());
         assert!(
@@ -285,7 +285,7 @@ fn whatever_a_page_says_memory_is_bounded() {
     }
     let collected = collector.finish();
     let raw: Vec<_> =
-        collected.streams.iter().filter(|stream| stream.kind == Kind::Stats).collect();
+        collected.streams.iter().filter(|stream| stream.kind == StreamKind::Stats).collect();
     assert!(
         raw.len() <= 128 && raw.iter().map(|stream| stream.columns.len()).sum::<usize>() <= 1024
     );

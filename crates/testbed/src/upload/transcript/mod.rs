@@ -8,7 +8,7 @@ mod tests;
 use experiment::{Program, ProgramKind};
 use samples::Samples;
 use serde_json::{Map, Value};
-use sim::recording::{Event, Kind, Points, StreamRecord};
+use sim::recording::{Event, Points, StreamKind, StreamRecord};
 use sim::tcp::TcpSource;
 use std::io::{self, BufRead};
 use units::{Duration, Time};
@@ -185,7 +185,7 @@ impl Told {
         let active = (program.start, stop.min(grid.first_from(at)));
         let columns = sender.columns(active).into_iter().chain(receiver.columns(active)).collect();
         let points = vec![Points { name: "roundTripTime", values: self.round_trips }];
-        let record = StreamRecord { name: stream, kind: Kind::Tcp, active, columns, points };
+        let record = StreamRecord { name: stream, kind: StreamKind::Tcp, active, columns, points };
         Transcript { record, events: events.into_iter().collect(), skipped }
     }
 }

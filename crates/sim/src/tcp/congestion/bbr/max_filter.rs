@@ -1,12 +1,12 @@
-//! The largest value of the last rounds (Linux `lib/win_minmax.c` keeps three; here all that can
-//! still become the largest).
+//! The largest value of the last rounds. Linux `lib/win_minmax.c` keeps three values; this filter
+//! keeps every value that can still become the largest.
 
 use std::collections::VecDeque;
 
 #[derive(Debug)]
 pub(super) struct MaxFilter {
     length: u64,
-    /// (round, value), values falling.
+    /// (round, value), in falling order of value.
     values: VecDeque<(u64, f64)>,
 }
 
@@ -19,7 +19,7 @@ impl MaxFilter {
         while self.values.back().is_some_and(|&(_, known)| known <= value) {
             self.values.pop_back();
         }
-        // One value a round is enough: the first is the largest.
+        // One value per round is enough: the first is the largest.
         if self.values.back().is_none_or(|&(known, _)| known < round) {
             self.values.push_back((round, value));
         }
@@ -28,7 +28,7 @@ impl MaxFilter {
         }
     }
 
-    /// The largest; zero before the first.
+    /// The largest value; zero before the first update.
     pub(super) fn max(&self) -> f64 {
         self.values.front().map_or(0.0, |&(_, value)| value)
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_largest_of_the_last_rounds() {
+    fn max_covers_the_last_rounds_only() {
         let mut filter = MaxFilter::new(2);
         let mut values = Vec::new();
         for (round, value) in
