@@ -1,7 +1,7 @@
 //! What passes between an endpoint and a controller: plain structs of times, sizes and sequence
 //! numbers.
 
-use units::{Bitrate, Bytes, Duration, Ratio, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 /// One cluster of probe packets that the endpoint is to send at `rate` as soon as it has media or
 /// padding for it.
@@ -75,17 +75,57 @@ pub enum Feedback<'a> {
         /// What the receiver allows.
         rate: Bitrate,
     },
-    /// How the receiver sees the path.
-    BandwidthState(BandwidthState),
+    /// A message that only one controller understands. A sender ignores the names that it does not
+    /// know.
+    Custom(CustomFeedback),
 }
 
-/// How a receiver sees the path (Kilinc, Andersson § 3.2C, 3.2D).
+/// A feedback message that one controller defines for itself: the name and the data of an
+/// application-defined RTCP packet (APP, RFC 3550 § 6.7). A controller encodes and decodes its
+/// message; endpoints carry the message without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BandwidthState {
-    /// The path is over-used; if not, it is under-used: there is no third state.
-    pub overusing: bool,
-    /// Loss event rate p, 0 before the first loss (RFC 5348 § 5.4).
-    pub loss_event_rate: Ratio,
+pub struct CustomFeedback {
+    name: [u8; 4],
+    len: u8,
+    data: [u8; Self::MAX_DATA],
+}
+
+impl CustomFeedback {
+    /// Maximum length of the data, in bytes.
+    pub const MAX_DATA: usize = 32;
+
+    /// A message from its name (four ASCII characters) and its data. The length of the data is
+    /// checked at compile time: at most [`Self::MAX_DATA`] bytes and a multiple of 4 (RFC 3550 §
+    /// 6.7).
+    #[must_use]
+    pub const fn new<const N: usize>(name: [u8; 4], data: [u8; N]) -> Self {
+        const { assert!(N <= Self::MAX_DATA && N.is_multiple_of(4)) }
+        let mut padded = [0; Self::MAX_DATA];
+        padded.split_at_mut(N).0.copy_from_slice(&data);
+        Self { name, len: N as u8, data: padded }
+    }
+
+    /// A message from data whose length is known only at run time. `None` if the data are longer
+    /// than [`Self::MAX_DATA`] bytes or their length is not a multiple of 4.
+    #[must_use]
+    pub fn from_slice(name: [u8; 4], data: &[u8]) -> Option<Self> {
+        let len = u8::try_from(data.len()).ok().filter(|len| len.is_multiple_of(4))?;
+        let mut padded = [0; Self::MAX_DATA];
+        padded.get_mut(..data.len())?.copy_from_slice(data);
+        Some(Self { name, len, data: padded })
+    }
+
+    /// The name of the message: four ASCII characters.
+    #[must_use]
+    pub const fn name(&self) -> [u8; 4] {
+        self.name
+    }
+
+    /// The data of the message.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        &self.data[..usize::from(self.len)]
+    }
 }
 
 /// What a receiver sends back.
@@ -93,15 +133,15 @@ pub struct BandwidthState {
 pub enum ReceiverFeedback {
     /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03), which browsers obey.
     Remb(Bitrate),
-    /// How it sees the path, for a sender of the same controller.
-    BandwidthState(BandwidthState),
+    /// A message for the sender half of the same controller.
+    Custom(CustomFeedback),
 }
 
 impl From<ReceiverFeedback> for Feedback<'_> {
     fn from(feedback: ReceiverFeedback) -> Self {
         match feedback {
             ReceiverFeedback::Remb(rate) => Self::Remb { rate },
-            ReceiverFeedback::BandwidthState(state) => Self::BandwidthState(state),
+            ReceiverFeedback::Custom(message) => Self::Custom(message),
         }
     }
 }

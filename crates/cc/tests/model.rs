@@ -5,10 +5,10 @@
 
 mod common;
 
-use cc::{ArrivedPacket, BandwidthState, Feedback, PacketResult, ReceiverFeedback, SentPacket};
+use cc::{ArrivedPacket, CustomFeedback, Feedback, PacketResult, ReceiverFeedback, SentPacket};
 use common::config;
 use proptest::prelude::*;
-use units::{Bitrate, Bytes, Duration, Ratio, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -16,7 +16,7 @@ enum Step {
     Arrive { delay_us: u32, lost: bool },
     Report { lost: u8, rtt_ms: Option<u16> },
     Remb { kbps: u32 },
-    BandwidthState { overusing: bool, loss_event_rate: f64 },
+    Custom(CustomFeedback),
     Wait { ms: u32 },
 }
 
@@ -27,10 +27,20 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0u32..900_000, prop::bool::weighted(0.1)).prop_map(|(delay_us, lost)| Step::Arrive { delay_us, lost }),
         2 => (any::<u8>(), prop::option::of(any::<u16>())).prop_map(|(lost, rtt_ms)| Step::Report { lost, rtt_ms }),
         1 => any::<u32>().prop_map(|kbps| Step::Remb { kbps }),
-        1 => (any::<bool>(), 0.0..=1.0)
-            .prop_map(|(overusing, loss_event_rate)| Step::BandwidthState { overusing, loss_event_rate }),
+        1 => custom().prop_map(Step::Custom),
         1 => (0u32..20_000).prop_map(|ms| Step::Wait { ms }),
     ]
+}
+
+/// Any message: of a controller here (`BWST`, kilinc-andersson) or of another, of any length.
+fn custom() -> impl Strategy<Value = CustomFeedback> {
+    let name = prop_oneof![3 => Just(*b"BWST"), 1 => any::<[u8; 4]>()];
+    let words = prop_oneof![
+        3 => prop::collection::vec(any::<[u8; 4]>(), 2),
+        1 => prop::collection::vec(any::<[u8; 4]>(), 0..=CustomFeedback::MAX_DATA / 4),
+    ];
+    (name, words)
+        .prop_map(|(name, words)| CustomFeedback::from_slice(name, &words.concat()).unwrap())
 }
 
 /// The profile with those of the improvements that it can have, and what an experiment may know of
@@ -107,11 +117,7 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
                     .sender
                     .on_feedback(now, Feedback::Remb { rate: Bitrate::from_kbps(u64::from(kbps)) });
             }
-            Step::BandwidthState { overusing, loss_event_rate } => {
-                let loss_event_rate = Ratio::from_f64(loss_event_rate);
-                let state = BandwidthState { overusing, loss_event_rate };
-                controllers.sender.on_feedback(now, Feedback::BandwidthState(state));
-            }
+            Step::Custom(message) => controllers.sender.on_feedback(now, Feedback::Custom(message)),
             Step::Wait { ms } => now += Duration::from_millis(u64::from(ms)),
         }
         if let Some(receiver) = &mut controllers.receiver {

@@ -51,7 +51,7 @@ const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 /// Receives a stream of video as the simulator's receiver does: reports (RFC 3550 § 6.4.2) with
 /// reference times (RFC 3611 § 4.4), asks for lost packets and for key frames, and feeds a
 /// `cc::Receiver` with packets that carry the absolute send time; what that says goes out as REMB
-/// (draft-alvestrand-rmcat-remb-03) or as a bandwidth state ([`sim::wire::bandwidth_state`]), in a
+/// (draft-alvestrand-rmcat-remb-03) or as an APP packet ([`sim::wire::app`]), in a
 /// compound packet with a report (RFC 4585 § 3.1).
 ///
 /// It makes packets, so it belongs above the pacer and before whatever holds arrivals: at
@@ -205,9 +205,9 @@ impl MediaReceiver {
                 ssrcs: vec![stream.ssrc],
             }),
             // `rtc` has no APP packets of its own.
-            ReceiverFeedback::BandwidthState(state) => {
-                let packet = sim::wire::bandwidth_state::encode(sender_ssrc, stream.ssrc, state);
-                Box::new(RawPacket(Octets::copy_from_slice(&packet)))
+            ReceiverFeedback::Custom(message) => {
+                let packet = sim::wire::app::encode(sender_ssrc, stream.ssrc, &message);
+                Box::new(RawPacket(Octets::from(packet)))
             }
         };
         let mut compound = self.report(now);

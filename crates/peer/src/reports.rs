@@ -31,7 +31,7 @@ use sim::ReportTimer;
 use std::time::Instant;
 use units::{Bitrate, Duration, Seed, Time};
 
-/// Tells a [`Controller`] of receiver reports, REMB, bandwidth states and departures, stamps
+/// Tells a [`Controller`] of receiver reports, REMB, custom feedback and departures, stamps
 /// departing packets with the absolute send time if that was negotiated, and sends sender reports
 /// (RFC 3550 § 6.4.1), at random times about a second apart (§ 6.2) and unpaced, as libwebrtc does.
 /// Requests for key frames are passed on to the application.
@@ -120,9 +120,9 @@ impl Reports {
     }
 
     fn on_application(&self, now: Instant, packet: &RawPacket) {
-        let Some((ssrc, state)) = sim::wire::bandwidth_state::decode(&packet.0) else { return };
+        let Some((ssrc, message)) = sim::wire::app::decode(&packet.0) else { return };
         if self.stream.as_ref().is_some_and(|stream| stream.ssrc == ssrc) {
-            self.controller.on_feedback(now, Feedback::BandwidthState(state));
+            self.controller.on_feedback(now, Feedback::Custom(message));
         }
     }
 

@@ -88,8 +88,7 @@ impl crate::Sender for GccSender {
                 }
             }
             Feedback::Remb { rate } => self.on_delay_based(now, rate),
-            // Of another controller's receiver.
-            Feedback::BandwidthState(_) => {}
+            _ => {}
         }
     }
 

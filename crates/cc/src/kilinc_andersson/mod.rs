@@ -18,6 +18,7 @@
 
 mod config;
 mod detector;
+mod feedback;
 mod ladder;
 mod loss_detector;
 mod loss_history;

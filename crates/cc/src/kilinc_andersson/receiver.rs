@@ -3,6 +3,7 @@
 use super::DEFAULT_RTT;
 use super::config::{Equation, KilincAnderssonConfig};
 use super::detector::StateDetector;
+use super::feedback::BandwidthState;
 use super::loss_detector::{Arrival, LossDetector};
 use super::loss_history::LossHistory;
 use super::packet_size::PacketSize;
@@ -11,7 +12,7 @@ use crate::gcc::Grouping;
 use crate::gcc::arrival_filter::ArrivalFilter;
 use crate::gcc::arrival_group::{ArrivalGroups, GroupRule};
 use crate::gcc::receive_rate::ReceiveRate;
-use crate::{ArrivedPacket, BandwidthState, ReceiverFeedback, SignalSink};
+use crate::{ArrivedPacket, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Ratio, Time};
 
 /// The window of the received rate (RFC 5348 § 6.2: since the last feedback, or a round trip; here,
@@ -141,7 +142,7 @@ impl crate::Receiver for StateReceiver {
         self.last = Some(now);
         self.due = Some(now + self.intervals.heartbeat);
         self.held = None;
-        Some(ReceiverFeedback::BandwidthState(state))
+        Some(ReceiverFeedback::Custom(state.encode()))
     }
 
     fn speaks_remb(&self) -> bool {
@@ -165,6 +166,13 @@ mod tests {
     use super::*;
     use crate::Receiver;
     use units::Bytes;
+
+    fn state_in(feedback: Option<ReceiverFeedback>) -> Option<BandwidthState> {
+        match feedback? {
+            ReceiverFeedback::Custom(message) => BandwidthState::decode(&message),
+            ReceiverFeedback::Remb(_) => None,
+        }
+    }
 
     /// A receiver of a frame of one packet every 33 ms; the queuing delay at a frame is told.
     struct Stream {
@@ -201,7 +209,7 @@ mod tests {
         }
 
         fn note(&mut self, now: Time) {
-            if let Some(ReceiverFeedback::BandwidthState(state)) = self.receiver.poll(now) {
+            if let Some(state) = state_in(self.receiver.poll(now)) {
                 self.told.push((now.as_millis(), state.overusing));
             }
         }
@@ -251,10 +259,7 @@ mod tests {
         assert_eq!(receiver.next_timeout(), Some(at(2000)), "the heartbeat");
         state(&mut receiver, at(1090), 0.0);
         receiver.on_timeout(at(1100));
-        let told = receiver.poll(at(1100));
-        assert!(matches!(
-            told,
-            Some(ReceiverFeedback::BandwidthState(BandwidthState { overusing: false, .. }))
-        ));
+        let sent = state_in(receiver.poll(at(1100)));
+        assert_eq!(sent.map(|state| state.overusing), Some(false));
     }
 }

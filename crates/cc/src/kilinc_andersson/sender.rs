@@ -2,10 +2,11 @@
 
 use super::DEFAULT_RTT;
 use super::config::{Equation, KilincAnderssonConfig};
+use super::feedback::BandwidthState;
 use super::ladder::Ladder;
 use super::packet_size::PacketSize;
 use super::tfrc;
-use crate::{BandwidthState, Decision, Feedback, SentPacket, SignalSink};
+use crate::{Decision, Feedback, SentPacket, SignalSink};
 use units::{Bitrate, Bytes, Duration, Ratio, Time};
 
 /// So many maximum intervals without a message, and T_TFRC is halved (§ 3.3A).
@@ -101,10 +102,12 @@ impl crate::Sender for LadderSender {
     fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>) {
         match feedback {
             Feedback::Report { rtt: Some(rtt), .. } => self.on_rtt(rtt),
-            Feedback::BandwidthState(state) => self.on_state(now, state),
-            Feedback::Report { rtt: None, .. }
-            | Feedback::Packets { .. }
-            | Feedback::Remb { .. } => {}
+            Feedback::Custom(message) => {
+                if let Some(state) = BandwidthState::decode(&message) {
+                    self.on_state(now, state);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -168,7 +171,7 @@ mod tests {
 
     fn tell(sender: &mut LadderSender, ms: u64, overusing: bool, p: f64) -> u64 {
         let state = BandwidthState { overusing, loss_event_rate: Ratio::from_f64(p) };
-        sender.on_feedback(at(ms), Feedback::BandwidthState(state));
+        sender.on_feedback(at(ms), Feedback::Custom(state.encode()));
         kbps(sender)
     }
 

@@ -248,8 +248,7 @@ impl crate::Sender for LibwebrtcSender {
             Feedback::Remb { rate } => {
                 self.receiver_limit = Some(rate).filter(|&rate| rate > Bitrate::ZERO);
             }
-            // Of another controller's receiver.
-            Feedback::BandwidthState(_) => {}
+            _ => {}
         }
         self.process(now);
     }
