@@ -114,7 +114,8 @@ impl fmt::Display for BuildError {
             Self::Improvement(error) => error.fmt(f),
             Self::Rates { min, start, max } => write!(
                 f,
-                "the rates must satisfy min_rate ≤ start_rate ≤ max_rate, but are {min}, {start}, {max}"
+                "the rates must satisfy min_rate ≤ start_rate ≤ max_rate, but are {min}, {start}, \
+                 {max}"
             ),
             Self::Invalid(reason) => f.write_str(reason),
         }
@@ -198,7 +199,8 @@ fn find(profile: &str) -> Result<(&'static Family, &str), BuildError> {
 
 fn not_improvable(profile: &str, improvement: &str) -> ImprovementError {
     ImprovementError::NotFor(format!(
-        "improvement '{improvement}' does not apply to {profile}: only gcc profiles have improvements"
+        "improvement '{improvement}' does not apply to {profile}: only gcc profiles have \
+         improvements"
     ))
 }
 

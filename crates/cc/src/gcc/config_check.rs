@@ -64,7 +64,8 @@ impl GccConfig {
             ));
         }
         if self.side == Side::Sender && self.grouping == Grouping::Frame {
-            let reason = "setting side = sender: set grouping = burst too; transport-wide feedback has no frame boundaries";
+            let reason = "setting side = sender: set grouping = burst too; transport-wide feedback \
+                          has no frame boundaries";
             return Err(BuildError::Invalid(reason.to_owned()));
         }
         Ok(())

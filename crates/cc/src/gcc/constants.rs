@@ -92,7 +92,8 @@ pub(crate) fn improve(rest: &str, name: &str) -> Result<(), ImprovementError> {
     after.improve(improvement)?;
     if after == before {
         let reason = format!(
-            "gcc:{rest} already has {name}: the settings of the improvement equal those of the profile"
+            "gcc:{rest} already has {name}: the settings of the improvement equal those of the \
+             profile"
         );
         return Err(ImprovementError::Already(reason));
     }

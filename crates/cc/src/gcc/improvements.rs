@@ -30,41 +30,53 @@ pub(crate) const ALL: &[Improvement] = &[
     Improvement {
         name: "short-hold",
         summary: "the state Hold ends after 500 ms, even if the queue is still draining",
-        source: "Janczukowicz 2017 § 7.5.1, which gives no time. Weir's choice: 500 ms, the window of R, so that R is measured anew by then",
+        source: "Janczukowicz 2017 § 7.5.1, which gives no time. Weir's choice: 500 ms, the window \
+                 of R, so that R is measured anew by then",
         published: Ok(&[("hold.longest", "500ms")]),
         libwebrtc: Ok(&[("hold.longest", "500ms")]),
     },
     Improvement {
         name: "hold-increase",
-        summary: "the rate increases in the state Hold, by a quarter of the step of the state Increase",
-        source: "Janczukowicz 2017 § 7.5.1, which asks for a very small increase, smaller than in Increase. Weir's choice: 0.25",
+        summary: "the rate increases in the state Hold, by a quarter of the step of the state \
+                  Increase",
+        source: "Janczukowicz 2017 § 7.5.1, which asks for a very small increase, smaller than in \
+                 Increase. Weir's choice: 0.25",
         published: Ok(&[("hold.increase", "0.25")]),
         libwebrtc: Ok(&[("hold.increase", "0.25")]),
     },
     Improvement {
         name: "packet-groups",
-        summary: "the delay gradient is estimated per group of packets, independently of the frame rate",
+        summary: "the delay gradient is estimated per group of packets, independently of the frame \
+                  rate",
         source: "Janczukowicz 2017 § 7.5.1; the groups are those of draft-02 § 5.2",
         published: Ok(&[("grouping", "burst")]),
         libwebrtc: Ok(&[("group.length", "5ms")]),
     },
     Improvement {
         name: "aqm-alpha",
-        summary: "the rate decreases less at over-use, for queues that keep the delay short themselves (AQM)",
-        source: "Janczukowicz 2017 § 7.5.1, which gives no value. Weir's choice: 0.95, a third of the published decrease, about the increase of one second",
+        summary: "the rate decreases less at over-use, for queues that keep the delay short \
+                  themselves (AQM)",
+        source: "Janczukowicz 2017 § 7.5.1, which gives no value. Weir's choice: 0.95, a third of \
+                 the published decrease, about the increase of one second",
         published: Ok(&[("decrease", "0.95")]),
         libwebrtc: Ok(&[("aimd.decrease", "0.95")]),
     },
     Improvement {
         name: "aqm-loss",
-        summary: "less sensitive to packet loss, for queues that drop a few packets continuously (AQM)",
-        source: "Janczukowicz 2017 § 7.5.1, which gives no values. Weir's choice: the rate may increase up to 5 % loss, several times the mean of just over 1 % that FQ-CoDel has in § 7.2.3, and decreases above 15 %. libwebrtc's form already treats a few percent as inherent loss; there the loss that bounds the rate at once is also 5 % higher",
+        summary: "less sensitive to packet loss, for queues that drop a few packets continuously \
+                  (AQM)",
+        source: "Janczukowicz 2017 § 7.5.1, which gives no values. Weir's choice: the rate may \
+                 increase up to 5 % loss, several times the mean of just over 1 % that FQ-CoDel \
+                 has in § 7.2.3, and decreases above 15 %. libwebrtc's form already treats a few \
+                 percent as inherent loss; there the loss that bounds the rate at once is also 5 % \
+                 higher",
         published: Ok(&[("loss.low", "0.05"), ("loss.high", "0.15")]),
         libwebrtc: Ok(&[("loss.instant_offset", "0.1")]),
     },
     Improvement {
         name: "buffer-hint",
-        summary: "the controller knows the smallest buffer on the path, and reacts to less packet loss if that buffer is short",
+        summary: "the controller knows the smallest buffer on the path, and reacts to less packet \
+                  loss if that buffer is short",
         source: "Janczukowicz 2017 § 7.5.1, § 7.5.2; the limit for a short buffer follows § 7.2.2",
         published: Ok(&[("hint.buffer", "path")]),
         libwebrtc: Ok(&[("hint.buffer", "path")]),
@@ -85,8 +97,10 @@ pub(crate) const ALL: &[Improvement] = &[
     },
     Improvement {
         name: "fast-convergence",
-        summary: "the multiplicative increase accelerates while it lasts; near convergence the increase is additive",
-        source: "Guerrero Viveros 2019 § 7.1, § 7.2, which give no rule. Weir's choice: the exponent grows by 1 per second",
+        summary: "the multiplicative increase accelerates while it lasts; near convergence the \
+                  increase is additive",
+        source: "Guerrero Viveros 2019 § 7.1, § 7.2, which give no rule. Weir's choice: the \
+                 exponent grows by 1 per second",
         published: Ok(&[("increase", "multiplicative-additive"), ("increase.acceleration", "1")]),
         libwebrtc: Ok(&[("increase.acceleration", "1")]),
     },
@@ -210,7 +224,8 @@ mod tests {
         assert!(error("none+aqm-loss").starts_with("no controller 'none'; there are"));
         for profile in ["fixed:1Mbit/s", "kilinc-andersson"] {
             let reason = format!(
-                "improvement 'short-hold' does not apply to {profile}: only gcc profiles have improvements"
+                "improvement 'short-hold' does not apply to {profile}: only gcc profiles have \
+                 improvements"
             );
             assert_eq!(error(&format!("{profile}+short-hold")), reason);
             assert_eq!(improve(profile, "short-hold"), Err(ImprovementError::NotFor(reason)));

@@ -106,7 +106,8 @@ impl GccConfig {
         Published {
             name: "carlucci-2017",
             config: Self::carlucci_2017,
-            summary: "Carlucci, De Cicco, Holmer, Mascolo 2017: delay-based at the receiver, loss-based at the sender",
+            summary: "Carlucci, De Cicco, Holmer, Mascolo 2017: delay-based at the receiver, \
+                      loss-based at the sender",
         },
         Published {
             name: "jansen-2016",
@@ -116,7 +117,8 @@ impl GccConfig {
         Published {
             name: "draft-02",
             config: Self::draft_02,
-            summary: "draft-ietf-rmcat-gcc-02, as in Guerrero Viveros 2019 § 2.2: packet bursts, multiplicative increase far from convergence and additive near it",
+            summary: "draft-ietf-rmcat-gcc-02, as in Guerrero Viveros 2019 § 2.2: packet bursts, \
+                      multiplicative-additive increase",
         },
     ];
 }

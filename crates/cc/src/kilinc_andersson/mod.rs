@@ -45,7 +45,8 @@ const DEFAULT_RTT: Duration = Duration::from_millis(200);
 pub(crate) fn profiles() -> Vec<Profile> {
     vec![Profile {
         name: "kilinc-andersson".to_owned(),
-        summary: "Kilinc, Andersson: two bandwidth states at the receiver, TFRC and a ladder of rates at the sender",
+        summary: "Kilinc, Andersson: two bandwidth states at the receiver, TFRC and a ladder of \
+                  rates at the sender",
         settings: KilincAnderssonConfig::published().settings(),
     }]
 }

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_cluster_that_fills_the_path_gives_95_percent_of_the_rate_received() {
-        // 8000 bit in 10 ms: 800 kbit/s, of which 0.95.
+        // 0.95 × 800 kbit/s, that is 0.95 × 8000 bit in 10 ms.
         assert_eq!(measured(5, 4, 10), Some(760));
         // 10 ms sent, 11 ms received: 727 of 800 kbit/s is above 0.9.
         assert_eq!(measured(5, 10, 11), Some(727));
