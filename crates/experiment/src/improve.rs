@@ -144,7 +144,11 @@ video = false
                     improvement 'short-hold' does not apply to kilinc-andersson: only gcc profiles have improvements";
         assert_eq!(reason, both);
         assert!(
-            fixed.with_improvement("short-hold").unwrap_err().to_string().contains("is not for")
+            fixed
+                .with_improvement("short-hold")
+                .unwrap_err()
+                .to_string()
+                .contains("does not apply")
         );
         assert_eq!(experiment.no_better_with("packet-groups"), None, "jansen-2016 is in a cell");
     }

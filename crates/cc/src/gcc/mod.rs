@@ -16,7 +16,7 @@
 //!
 //! Differences from the sources, and choices where a source is silent:
 //!
-//! | source | what it says | here |
+//! | source | rule in the source | Weir |
 //! |---|---|---|
 //! | Carlucci 2017 | no over-use time and no minimum noise variance | the values of draft-02, which has the same authors and is cited by the paper |
 //! | Carlucci 2017 | no γ(0) and no pacing factor | the values of the measured browser: 12.5/60 ≈ 0.2 ms (as Jansen 2016), and 2.5 |

@@ -98,9 +98,10 @@ impl StateReceiver {
     /// interval.
     fn schedule_change(&mut self, now: Time) {
         let overusing = self.detector.is_overusing();
-        let may = self.last.map(|last| last + self.intervals.min).filter(|&may| may > now);
-        self.deferred_until = may.filter(|_| overusing != self.sent_overusing);
-        self.send_now |= overusing != self.sent_overusing && may.is_none();
+        let earliest =
+            self.last.map(|last| last + self.intervals.min).filter(|&earliest| earliest > now);
+        self.deferred_until = earliest.filter(|_| overusing != self.sent_overusing);
+        self.send_now |= overusing != self.sent_overusing && earliest.is_none();
     }
 }
 

@@ -75,7 +75,7 @@ impl LadderSender {
             self.size.mean().and_then(|size| tfrc::throughput(self.equation, size, rtt, p));
         self.overdue_at = Some(now + self.message_timeout);
         self.deferred_until =
-            self.stepped_at.map(|stepped_at| stepped_at + rtt).filter(|&may| may > now);
+            self.stepped_at.map(|stepped_at| stepped_at + rtt).filter(|&earliest| earliest > now);
         if self.deferred_until.is_none() {
             self.step(now);
         }
@@ -126,8 +126,11 @@ impl crate::Sender for LadderSender {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.overdue_at.map_or(self.deferred_until, |missing| {
-            Some(self.deferred_until.map_or(missing, |deferred_until| deferred_until.min(missing)))
+        self.overdue_at.map_or(self.deferred_until, |overdue_at| {
+            Some(
+                self.deferred_until
+                    .map_or(overdue_at, |deferred_until| deferred_until.min(overdue_at)),
+            )
         })
     }
 
