@@ -1,4 +1,4 @@
-//! What a controller costs a packet, feedback included.
+//! CPU time of a controller per packet, feedback included.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use units::{Bitrate, Time};
@@ -8,7 +8,7 @@ mod common;
 
 use common::{PACKET, Path, Run, config};
 
-/// Ten seconds at 2 Mbit/s: 2500 packets of 1000 bytes, about 300 frames, 100 feedback packets.
+/// Measures 10 s at 2 Mbit/s: 2500 packets of 1000 bytes, about 300 frames, 100 feedback packets.
 fn controllers(c: &mut Criterion) {
     let mut group = c.benchmark_group("controller");
     let packets =

@@ -1,30 +1,30 @@
-//! What passes between an endpoint and a controller: plain structs of times, sizes and sequence
-//! numbers.
+//! The data exchanged between an endpoint and a controller: plain structs of times, sizes and
+//! sequence numbers.
 
-use units::{Bitrate, Bytes, Duration, Ratio, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
-/// One cluster of probe packets that the endpoint is to send at `rate` as soon as it has media or
+/// A cluster of probe packets. The endpoint sends the cluster at `rate` as soon as it has media or
 /// padding for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeCluster {
-    /// Counts up from 1; an endpoint starts a cluster when it sees a new id.
+    /// Counts up from 1. An endpoint starts a cluster when it sees a new id.
     pub id: u32,
-    /// The rate at which the cluster is sent.
+    /// Sending rate of the cluster.
     pub rate: Bitrate,
-    /// The cluster lasts at least this long…
+    /// Minimum duration of the cluster.
     pub min_duration: Duration,
-    /// …and has at least this many packets.
+    /// Minimum number of packets in the cluster.
     pub min_packets: u32,
 }
 
-/// What a sender is to do now.
+/// What a controller asks of the sender now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The rate for the encoder: RTP bytes of media per second.
+    /// Target rate of the encoder, counted over RTP packets of media.
     pub target_rate: Bitrate,
-    /// The rate at which the pacer lets packets go.
+    /// Rate at which the pacer sends packets.
     pub pacing_rate: Bitrate,
-    /// The newest probe cluster asked for.
+    /// The newest probe cluster that was asked for.
     pub probe: Option<ProbeCluster>,
 }
 
@@ -34,7 +34,7 @@ pub struct Decision {
 pub struct SentPacket {
     /// Unwrapped transport-wide sequence number.
     pub sequence: u64,
-    /// When it left, sender's clock.
+    /// Departure time, sender's clock.
     pub sent: Time,
     /// RTP header and payload.
     pub size: Bytes,
@@ -42,121 +42,162 @@ pub struct SentPacket {
     pub probe: Option<u32>,
 }
 
-/// A sent packet and what feedback said of it.
+/// A sent packet and the feedback about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketResult {
-    /// As it was sent.
+    /// The packet as it was sent.
     pub packet: SentPacket,
-    /// Arrival by the receiver's clock; `None`: reported lost.
+    /// Arrival time, receiver's clock; `None` if the packet was reported lost.
     pub arrival: Option<Time>,
 }
 
-/// Feedback to a sender, as it comes out of one RTCP packet.
+/// Feedback to a sender, as decoded from one RTCP packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Feedback<'a> {
-    /// Per-packet arrival times: transport-wide feedback, or RFC 8888.
+    /// Arrival times per packet: transport-wide feedback or RFC 8888.
     Packets {
-        /// In order of sequence number; every packet is reported once.
+        /// In order of sequence number. Every packet is reported once.
         results: &'a [PacketResult],
-        /// The newest round-trip time known, if any.
+        /// The newest known round-trip time, if any.
         rtt: Option<Duration>,
     },
     /// Receiver report (RFC 3550 § 6.4.1).
     Report {
-        /// Share of packets lost since the last report, 0…1 in steps of 1/256.
+        /// Fraction of packets lost since the last report, 0 to 1 in steps of 1/256.
         fraction_lost: f64,
         /// Packets expected since the last report.
         expected: u64,
         /// The round-trip time that this report measured, if any.
         rtt: Option<Duration>,
     },
-    /// Receiver estimated maximum bitrate.
+    /// Receiver estimated maximum bitrate (REMB, draft-alvestrand-rmcat-remb-03).
     Remb {
-        /// What the receiver allows.
+        /// The maximum rate that the receiver allows.
         rate: Bitrate,
     },
-    /// How the receiver sees the path.
-    BandwidthState(BandwidthState),
+    /// A message that only one controller understands. A sender ignores the names that it does not
+    /// know.
+    Custom(CustomFeedback),
 }
 
-/// How a receiver sees the path (Kilinc, Andersson § 3.2C, 3.2D).
+/// A feedback message that one controller defines for itself: the name and the data of an
+/// application-defined RTCP packet (APP, RFC 3550 § 6.7). A controller encodes and decodes its
+/// message; endpoints carry the message without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BandwidthState {
-    /// The path is over-used; if not, it is under-used: there is no third state.
-    pub overusing: bool,
-    /// Loss event rate p, 0 before the first loss (RFC 5348 § 5.4).
-    pub loss_event_rate: Ratio,
+pub struct CustomFeedback {
+    name: [u8; 4],
+    len: u8,
+    data: [u8; Self::MAX_DATA],
 }
 
-/// What a receiver sends back.
+impl CustomFeedback {
+    /// Maximum length of the data, in bytes.
+    pub const MAX_DATA: usize = 32;
+
+    /// A message from its name (four ASCII characters) and its data. The length of the data is
+    /// checked at compile time: at most [`Self::MAX_DATA`] bytes and a multiple of 4 (RFC 3550 §
+    /// 6.7).
+    #[must_use]
+    pub const fn new<const N: usize>(name: [u8; 4], data: [u8; N]) -> Self {
+        const { assert!(N <= Self::MAX_DATA && N.is_multiple_of(4)) }
+        let mut padded = [0; Self::MAX_DATA];
+        padded.split_at_mut(N).0.copy_from_slice(&data);
+        Self { name, len: N as u8, data: padded }
+    }
+
+    /// A message from data whose length is known only at run time. `None` if the data are longer
+    /// than [`Self::MAX_DATA`] bytes or their length is not a multiple of 4.
+    #[must_use]
+    pub fn from_slice(name: [u8; 4], data: &[u8]) -> Option<Self> {
+        let len = u8::try_from(data.len()).ok().filter(|len| len.is_multiple_of(4))?;
+        let mut padded = [0; Self::MAX_DATA];
+        padded.get_mut(..data.len())?.copy_from_slice(data);
+        Some(Self { name, len, data: padded })
+    }
+
+    /// The name of the message: four ASCII characters.
+    #[must_use]
+    pub const fn name(&self) -> [u8; 4] {
+        self.name
+    }
+
+    /// The data of the message.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        &self.data[..usize::from(self.len)]
+    }
+}
+
+/// A message from the receiver half to the sender half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverFeedback {
-    /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03), which browsers obey.
+    /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03). Browsers obey this
+    /// message.
     Remb(Bitrate),
-    /// How it sees the path, for a sender of the same controller.
-    BandwidthState(BandwidthState),
+    /// A message for the sender half of the same controller.
+    Custom(CustomFeedback),
 }
 
 impl From<ReceiverFeedback> for Feedback<'_> {
     fn from(feedback: ReceiverFeedback) -> Self {
         match feedback {
             ReceiverFeedback::Remb(rate) => Self::Remb { rate },
-            ReceiverFeedback::BandwidthState(state) => Self::BandwidthState(state),
+            ReceiverFeedback::Custom(message) => Self::Custom(message),
         }
     }
 }
 
-/// A media packet as the receiver sees it.
+/// A media packet as it arrives at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrivedPacket {
     /// Unwrapped transport-wide sequence number.
     pub sequence: u64,
-    /// Departure by the sender's clock (abs-send-time extension).
+    /// Departure time, sender's clock (abs-send-time extension).
     pub sent: Time,
-    /// Arrival by the receiver's clock.
+    /// Arrival time, receiver's clock.
     pub arrival: Time,
     /// RTP header and payload.
     pub size: Bytes,
-    /// RTP timestamp, unwrapped: the same for all packets of a video frame.
+    /// Unwrapped RTP timestamp. All packets of a video frame have the same timestamp.
     pub rtp_timestamp: u64,
-    /// The probe cluster that it belongs to. A real receiver finds clusters by the spacing of
-    /// abs-send-time; here they are told.
+    /// The probe cluster that the packet belongs to. A real receiver detects clusters by the
+    /// spacing of abs-send-time; here the endpoint passes the cluster.
     pub probe: Option<u32>,
 }
 
-/// A sink for inner signals by name, with values as real numbers.
+/// A function that receives the internal signals of a controller: name and value.
 pub type SignalSink<'a> = dyn FnMut(&'static str, f64) + 'a;
 
-/// The half of a controller that lives at the sender.
+/// The half of a controller that runs at the sender.
 pub trait Sender: Send {
-    /// A packet left the pacer. Packets come in order of time and sequence.
+    /// A packet left the pacer. Calls are in order of departure time and sequence number.
     fn on_sent(&mut self, packet: &SentPacket);
     /// One RTCP message arrived at `now`.
     fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>);
-    /// A time-out that [`Sender::next_timeout`] asked for has come (or any later instant).
+    /// The time that [`Sender::next_timeout`] returned has been reached or passed.
     fn on_timeout(&mut self, now: Time);
-    /// When the controller next wants [`Sender::on_timeout`]; always later than the last call.
+    /// When to call [`Sender::on_timeout`] next; always later than the last call.
     fn next_timeout(&self) -> Option<Time>;
-    /// What to do now; cheap, asked after every call above.
+    /// The current decision. Endpoints ask after every call above, so this is cheap.
     fn decision(&self) -> Decision;
-    /// Shows the inner signals (delay gradient, threshold, state, …) to whoever looks.
+    /// Passes every internal signal (delay gradient, threshold, state, …) to `sink`.
     fn signals(&self, sink: &mut SignalSink<'_>);
 }
 
-/// The half of a controller that lives at the receiver and sends back a rate, or how it sees the
-/// path.
+/// The half of a controller that runs at the receiver. It sends a rate or another message back.
 pub trait Receiver: Send {
     /// A media packet arrived. `rtt` is the newest round-trip time that the receiver knows
     /// (RFC 3611 receiver reference time and DLRR).
     fn on_packet(&mut self, packet: &ArrivedPacket, rtt: Option<Duration>);
-    /// A time-out that [`Receiver::next_timeout`] asked for has come (or any later instant).
+    /// The time that [`Receiver::next_timeout`] returned has been reached or passed.
     fn on_timeout(&mut self, now: Time);
-    /// When the controller next wants [`Receiver::on_timeout`]; always later than the last call.
+    /// When to call [`Receiver::on_timeout`] next; always later than the last call.
     fn next_timeout(&self) -> Option<Time>;
-    /// The message that is due now, once; asked after every call above.
+    /// The message to send at `now`, if one is due. Each message is returned once. Endpoints ask
+    /// after every call above.
     fn poll(&mut self, now: Time) -> Option<ReceiverFeedback>;
-    /// Whether its messages are REMB, which senders of other make obey.
+    /// Whether the messages are REMB, which other implementations understand.
     fn speaks_remb(&self) -> bool;
-    /// Shows the inner signals to whoever looks.
+    /// Passes every internal signal to `sink`.
     fn signals(&self, sink: &mut SignalSink<'_>);
 }

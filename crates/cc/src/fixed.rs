@@ -1,11 +1,12 @@
-//! A rate that listens to nothing: `fixed:1Mbit/s`. The yardstick, and the way to load a network.
+//! A constant rate that ignores feedback: `fixed:1Mbit/s`. It serves as a baseline and to load a
+//! network.
 
 use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
 use crate::{Decision, Feedback, Sender, SentPacket, SettingError, SignalSink};
 use units::{Bitrate, Time};
 
-/// How much faster than the target packets leave, so that the queue of the pacer drains
-/// (libwebrtc `goog_cc_network_control.cc` paces at 2.5 times the estimate).
+/// Pacing rate as a multiple of the target, so that the pacer's queue drains (libwebrtc
+/// `goog_cc_network_control.cc`: 2.5).
 const PACING: f64 = 2.5;
 
 struct Fixed(Bitrate);
@@ -29,7 +30,7 @@ impl Sender for Fixed {
 }
 
 pub(crate) fn profiles() -> Vec<Profile> {
-    let summary = "a rate that listens to nothing, within the controller's bounds";
+    let summary = "a constant rate that ignores feedback, within min_rate and max_rate";
     vec![Profile { name: "fixed:1Mbit/s".to_owned(), summary, settings: Vec::new() }]
 }
 

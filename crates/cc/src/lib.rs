@@ -1,15 +1,16 @@
-//! Congestion controllers for real-time media, sans-IO: feedback in, decisions out.
+//! Congestion controllers for real-time media, sans-IO: they take feedback and return decisions.
 //!
-//! A controller reads no clock, opens no socket and allocates nothing per packet: every time comes
-//! in with the call, and the next wake-up goes out. [`build`] makes one from a
-//! [`ControllerConfig`], which is data: a profile's name (`gcc:carlucci-2017`, or with an
-//! improvement `gcc:carlucci-2017+short-hold`) and settings that differ from it.
+//! A controller reads no clock, opens no socket and allocates nothing per packet. The caller passes
+//! the time with every call and asks for the next timeout. [`build`] makes a controller from a
+//! [`ControllerConfig`]: the name of a profile (`gcc:carlucci-2017`, or with an improvement
+//! `gcc:carlucci-2017+short-hold`) and the settings that differ from the profile.
 //!
-//! Two shapes, because the papers' Google Congestion Control has both: a [`Sender`] decides the
-//! rate from feedback; a [`Receiver`] watches arrivals and sends back a rate (REMB,
-//! draft-alvestrand-rmcat-remb-03), or how it sees the path.
+//! A controller has one or two halves. A [`Sender`] decides the rate from feedback. A [`Receiver`]
+//! observes arrivals and sends back a rate (REMB, draft-alvestrand-rmcat-remb-03) or a message of
+//! its own ([`CustomFeedback`]).
 //!
-//! Sizes are RTP packets: header, extensions and payload, without UDP and IP, as in libwebrtc.
+//! Sizes are those of RTP packets: header, extensions and payload, without UDP and IP, as in
+//! libwebrtc.
 
 mod api;
 mod registry;

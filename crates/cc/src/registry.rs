@@ -1,64 +1,63 @@
-//! The controllers by name. Adding one: its folder, and a line in `FAMILIES`.
+//! The controllers by name. A new controller is a folder and an entry in `FAMILIES`.
 
 use crate::gcc::{Improvement, ImprovementError};
 use crate::{Receiver, Sender, Setting, SettingError};
 use std::fmt;
 use units::Bitrate;
 
-/// Which controller, as data: a profile and what differs from it.
+/// A controller as data: a profile and the settings that differ from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerConfig {
-    /// `family:profile`, for example `gcc:carlucci-2017` or `fixed:500kbit/s`, with the names of
-    /// [`improvements`] behind it, each after a `+`: `gcc:draft-02+short-hold`.
+    /// `family:profile`, for example `gcc:carlucci-2017` or `fixed:500kbit/s`, followed by the
+    /// names of [`improvements`], each after a `+`: `gcc:draft-02+short-hold`.
     pub profile: String,
-    /// Constants that differ from the profile and its improvements: (name, value).
+    /// Settings that differ from the profile and its improvements: (name, value).
     pub settings: Vec<(String, String)>,
-    /// The rate before any feedback.
+    /// Target rate before any feedback.
     pub start_rate: Bitrate,
-    /// The target never falls below this.
+    /// Lower bound of the target rate.
     pub min_rate: Bitrate,
-    /// The target never exceeds this.
+    /// Upper bound of the target rate.
     pub max_rate: Bitrate,
 }
 
-/// A controller's halves. Without a receiver half, the receiving endpoint sends transport-wide
-/// feedback.
+/// The halves of a controller.
 pub struct Controllers {
     /// The half at the sender.
     pub sender: Box<dyn Sender>,
-    /// The half at the receiver, where the profile has one.
+    /// The half at the receiver, if the profile has one.
     pub receiver: Option<Box<dyn Receiver>>,
-    /// Whether the receiver sends transport-wide feedback, per packet.
+    /// Whether the receiving endpoint sends transport-wide feedback.
     pub transport_feedback: bool,
 }
 
-/// Sees whether a profile can have an improvement.
+/// Checks whether a profile can have an improvement: (part after the colon, improvement).
 type Improve = fn(&str, &str) -> Result<(), ImprovementError>;
 
-/// A family of controllers: what builds one from the part after the colon.
+/// A family of controllers. The functions take the part of the profile name after the colon.
 struct Family {
     name: &'static str,
     build: fn(&str, &ControllerConfig) -> Result<Controllers, BuildError>,
     profiles: fn() -> Vec<Profile>,
-    /// Every setting with its value under a configuration.
+    /// Every setting with its value in a configuration.
     settings: fn(&str, &ControllerConfig) -> Result<Vec<Setting>, BuildError>,
-    /// Whether a profile can have an improvement that changes something in it; none, if the family
-    /// has no improvements.
+    /// Checks whether an improvement applies to a profile and changes a setting of it. `None` if
+    /// the family has no improvements.
     improve: Option<Improve>,
 }
 
 /// A named profile, for listings.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// The name as in an experiment file.
+    /// The name in an experiment file.
     pub name: String,
-    /// One line: what it is and where it was published.
+    /// One line: what the profile is and where it was published.
     pub summary: &'static str,
     /// Every setting with its value in this profile.
     pub settings: Vec<Setting>,
 }
 
-/// One line a family.
+/// One entry per family.
 const FAMILIES: &[Family] = &[
     Family {
         name: "gcc",
@@ -86,13 +85,22 @@ const FAMILIES: &[Family] = &[
 /// Why a controller could not be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildError {
-    /// There is no such profile; the names that there are.
+    /// There is no such profile: the name, and all names that exist.
     UnknownProfile(String, Vec<String>),
-    /// A setting was refused.
+    /// A setting is unknown or its value is invalid.
     Setting(SettingError),
-    /// The profile cannot have an improvement, or there is none of that name.
+    /// The improvement is unknown or does not apply to the profile.
     Improvement(ImprovementError),
-    /// The rates are not min ≤ start ≤ max, or the part after the colon is wrong: what and why.
+    /// The rates do not satisfy min ≤ start ≤ max.
+    Rates {
+        /// The lower bound.
+        min: Bitrate,
+        /// The rate before any feedback.
+        start: Bitrate,
+        /// The upper bound.
+        max: Bitrate,
+    },
+    /// A value is out of range, or the part after the colon is wrong: the whole message.
     Invalid(String),
 }
 
@@ -104,6 +112,11 @@ impl fmt::Display for BuildError {
             }
             Self::Setting(error) => error.fmt(f),
             Self::Improvement(error) => error.fmt(f),
+            Self::Rates { min, start, max } => write!(
+                f,
+                "the rates must satisfy min_rate ≤ start_rate ≤ max_rate, but are {min}, {start}, \
+                 {max}"
+            ),
             Self::Invalid(reason) => f.write_str(reason),
         }
     }
@@ -135,10 +148,8 @@ pub fn profiles() -> Vec<Profile> {
 /// When there is no such profile or setting, or a value is out of its range.
 pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
     if config.min_rate > config.start_rate || config.start_rate > config.max_rate {
-        let ControllerConfig { min_rate, start_rate, max_rate, .. } = config;
-        return Err(BuildError::Invalid(format!(
-            "the rates must be min ≤ start ≤ max, but are {min_rate}, {start_rate}, {max_rate}"
-        )));
+        let (min, start, max) = (config.min_rate, config.start_rate, config.max_rate);
+        return Err(BuildError::Rates { min, start, max });
     }
     let (family, rest) = find(&config.profile)?;
     if let (None, Some((name, improvement))) = (family.improve, config.profile.split_once('+')) {
@@ -147,17 +158,17 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
     (family.build)(rest, config)
 }
 
-/// Every setting with the value that it has under this configuration: the profile's, an
-/// improvement's, or the configuration's own.
+/// Every setting with its value in this configuration. A value comes from the configuration itself,
+/// else from an improvement, else from the profile.
 ///
 /// # Errors
-/// As [`build`], but for the rates.
+/// As [`build`], except that the rates are not checked.
 pub fn settings_of(config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
     let (family, rest) = find(&config.profile)?;
     (family.settings)(rest, config)
 }
 
-/// The improvements by name.
+/// All improvements.
 #[must_use]
 pub fn improvements() -> &'static [Improvement] {
     crate::gcc::IMPROVEMENTS
@@ -167,8 +178,8 @@ pub fn improvements() -> &'static [Improvement] {
 /// `gcc:draft-02+short-hold`.
 ///
 /// # Errors
-/// When there is no such improvement, the profile cannot have it, or it changes nothing in the
-/// profile.
+/// When there is no such improvement, it does not apply to the profile, or it changes nothing
+/// there.
 pub fn improve(profile: &str, improvement: &str) -> Result<String, ImprovementError> {
     crate::gcc::improvement(improvement)?;
     let (family, rest) =
@@ -178,7 +189,7 @@ pub fn improve(profile: &str, improvement: &str) -> Result<String, ImprovementEr
     Ok(format!("{profile}+{improvement}"))
 }
 
-/// The family of a profile, and what follows the colon.
+/// The family of a profile, and the part of the name after the colon.
 fn find(profile: &str) -> Result<(&'static Family, &str), BuildError> {
     let (family, rest) = profile.split_once(':').unwrap_or((profile, ""));
     let family = family.split('+').next().unwrap_or_default();
@@ -188,11 +199,12 @@ fn find(profile: &str) -> Result<(&'static Family, &str), BuildError> {
 
 fn not_improvable(profile: &str, improvement: &str) -> ImprovementError {
     ImprovementError::NotFor(format!(
-        "{improvement} is not for {profile}: improvements are of gcc alone"
+        "improvement '{improvement}' does not apply to {profile}: only gcc profiles have \
+         improvements"
     ))
 }
 
-/// The error for a profile that there is not; what it is improved by is not in question.
+/// The error for an unknown profile. Improvements are cut off the name.
 pub(crate) fn unknown(profile: &str) -> BuildError {
     let known = profiles().into_iter().map(|profile| profile.name).collect();
     let name = profile.split('+').next().unwrap_or_default();

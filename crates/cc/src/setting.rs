@@ -1,25 +1,25 @@
-//! Settings of a controller by name: every constant can be set one by one, as text, in an
-//! experiment file.
+//! Settings of a controller by name. An experiment file can set every constant of a controller, as
+//! text.
 
 use std::fmt;
 
-/// One setting of a configuration: its name, its value as text, and where the value comes from.
+/// One setting of a configuration: name, value as text, and documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The name, as in an experiment file: `threshold.k_up`.
+    /// The name in an experiment file, for example `threshold.k_up`.
     pub name: &'static str,
-    /// The value, in the form that [`FromStr`](std::str::FromStr) reads.
+    /// The value, in the form that [`FromStr`](std::str::FromStr) parses.
     pub value: String,
-    /// What it is, with its unit and its source.
+    /// Meaning, unit and source.
     pub doc: &'static str,
 }
 
 /// Why a setting was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingError {
-    /// No setting of this name; the names that there are.
+    /// There is no setting of this name: the name, and all names that exist.
     Unknown(String, Vec<&'static str>),
-    /// The text is not a value of this setting: name, text, reason.
+    /// The text is not a valid value: name of the setting, text, reason.
     Invalid(&'static str, String, String),
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name, known) if known.is_empty() => {
-                write!(f, "no setting '{name}'; this controller has none")
+                write!(f, "no setting '{name}'; this controller has no settings")
             }
             Self::Unknown(name, known) => {
                 write!(f, "no setting '{name}'; there are {}", known.join(", "))
@@ -40,7 +40,7 @@ impl fmt::Display for SettingError {
 impl std::error::Error for SettingError {}
 
 /// Declares a configuration whose fields can be set and listed by name. The doc comment of a field
-/// is the setting's documentation.
+/// is the documentation of the setting.
 macro_rules! settings {
     (
         $(#[$outer:meta])*
@@ -55,10 +55,10 @@ macro_rules! settings {
         }
 
         impl $config {
-            /// Sets one constant by its name.
+            /// Sets one constant by name.
             ///
             /// # Errors
-            /// When there is no such setting, or the text is not one of its values.
+            /// When there is no such setting, or the text is not a valid value.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), $crate::SettingError> {
                 match name {
                     $( $name => {
@@ -71,7 +71,7 @@ macro_rules! settings {
                 Ok(())
             }
 
-            /// Every setting with its present value.
+            /// Every setting with its current value.
             #[must_use]
             pub fn settings(&self) -> Vec<$crate::Setting> {
                 vec![$( $crate::Setting {

@@ -1,6 +1,6 @@
-//! One golden for every registered profile: what it does over the standard paths, in small tables
-//! that a person can review. `UPDATE_GOLDEN=1 cargo test -p weir-cc --test golden` writes them
-//! anew.
+//! One golden file per registered profile: target rate and queuing delay over the standard paths,
+//! as small tables that a person can review. `UPDATE_GOLDEN=1 cargo test -p weir-cc --test golden`
+//! rewrites the files.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -35,7 +35,7 @@ fn steps(now: Time) -> Bitrate {
     if low { Bitrate::from_kbps(500) } else { Bitrate::from_mbps(2) }
 }
 
-/// Target rate in kbit/s and queue delay in ms every two seconds.
+/// Target rate in kbit/s and queuing delay in ms every 2 s.
 fn table(profile: &str) -> String {
     let mut text = String::new();
     for (name, path) in paths() {
@@ -53,7 +53,7 @@ fn table(profile: &str) -> String {
 }
 
 #[test]
-fn every_profile_does_what_it_did() {
+fn every_profile_matches_its_golden_file() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut changed = Vec::new();
     for profile in cc::profiles() {
@@ -68,7 +68,7 @@ fn every_profile_does_what_it_did() {
     }
     assert!(
         changed.is_empty(),
-        "not as in tests/golden (UPDATE_GOLDEN=1 writes it):\n{}",
+        "differs from tests/golden (UPDATE_GOLDEN=1 rewrites the files):\n{}",
         changed.join("\n")
     );
 }

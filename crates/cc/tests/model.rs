@@ -1,14 +1,14 @@
-//! One model test that every registered profile inherits: whatever happens, rates stay within their
-//! bounds, signals are numbers, and time-outs lie ahead.
+//! A model test over every registered profile: for any input, rates stay within their bounds,
+//! signals are finite or not a number, and timeouts lie in the future.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod common;
 
-use cc::{ArrivedPacket, BandwidthState, Feedback, PacketResult, ReceiverFeedback, SentPacket};
+use cc::{ArrivedPacket, CustomFeedback, Feedback, PacketResult, ReceiverFeedback, SentPacket};
 use common::config;
 use proptest::prelude::*;
-use units::{Bitrate, Bytes, Duration, Ratio, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -16,7 +16,7 @@ enum Step {
     Arrive { delay_us: u32, lost: bool },
     Report { lost: u8, rtt_ms: Option<u16> },
     Remb { kbps: u32 },
-    BandwidthState { overusing: bool, loss_event_rate: f64 },
+    Custom(CustomFeedback),
     Wait { ms: u32 },
 }
 
@@ -27,14 +27,24 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0u32..900_000, prop::bool::weighted(0.1)).prop_map(|(delay_us, lost)| Step::Arrive { delay_us, lost }),
         2 => (any::<u8>(), prop::option::of(any::<u16>())).prop_map(|(lost, rtt_ms)| Step::Report { lost, rtt_ms }),
         1 => any::<u32>().prop_map(|kbps| Step::Remb { kbps }),
-        1 => (any::<bool>(), 0.0..=1.0)
-            .prop_map(|(overusing, loss_event_rate)| Step::BandwidthState { overusing, loss_event_rate }),
+        1 => custom().prop_map(Step::Custom),
         1 => (0u32..20_000).prop_map(|ms| Step::Wait { ms }),
     ]
 }
 
-/// The profile with those of the improvements that it can have, and what an experiment may know of
-/// the buffers.
+/// Any custom message: of a known controller (`BWST`, kilinc-andersson) or of an unknown one, of
+/// any length.
+fn custom() -> impl Strategy<Value = CustomFeedback> {
+    let name = prop_oneof![3 => Just(*b"BWST"), 1 => any::<[u8; 4]>()];
+    let words = prop_oneof![
+        3 => prop::collection::vec(any::<[u8; 4]>(), 2),
+        1 => prop::collection::vec(any::<[u8; 4]>(), 0..=CustomFeedback::MAX_DATA / 4),
+    ];
+    (name, words)
+        .prop_map(|(name, words)| CustomFeedback::from_slice(name, &words.concat()).unwrap())
+}
+
+/// The profile with the chosen improvements that apply to it, and a buffer hint.
 fn improved(profile: &str, chosen: &[bool], buffer: &str) -> cc::ControllerConfig {
     let names = cc::improvements().iter().zip(chosen).filter(|(_, chosen)| **chosen);
     let improve = |profile: String, name| cc::improve(&profile, name).unwrap_or(profile);
@@ -51,7 +61,7 @@ fn improved(profile: &str, chosen: &[bool], buffer: &str) -> cc::ControllerConfi
 fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseError> {
     let mut controllers = cc::build(config).unwrap();
     let (mut now, mut sequence) = (Time::from_secs(1), 0);
-    let mut under_way: Vec<SentPacket> = Vec::new();
+    let mut in_flight: Vec<SentPacket> = Vec::new();
     for step in steps {
         match *step {
             Step::Send { count, size, gap_us, probe } => {
@@ -70,14 +80,14 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
                         probe,
                     };
                     controllers.sender.on_sent(&packet);
-                    under_way.push(packet);
+                    in_flight.push(packet);
                     sequence += 1;
                 }
             }
             Step::Arrive { delay_us, lost } => {
                 let mut arrival = now;
                 let mut results = Vec::new();
-                for packet in under_way.drain(..) {
+                for packet in in_flight.drain(..) {
                     arrival += Duration::from_micros(u64::from(delay_us) / 20);
                     let came = (!lost || packet.sequence % 3 > 0).then_some(arrival);
                     results.push(PacketResult { packet, arrival: came });
@@ -107,18 +117,14 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
                     .sender
                     .on_feedback(now, Feedback::Remb { rate: Bitrate::from_kbps(u64::from(kbps)) });
             }
-            Step::BandwidthState { overusing, loss_event_rate } => {
-                let loss_event_rate = Ratio::from_f64(loss_event_rate);
-                let state = BandwidthState { overusing, loss_event_rate };
-                controllers.sender.on_feedback(now, Feedback::BandwidthState(state));
-            }
+            Step::Custom(message) => controllers.sender.on_feedback(now, Feedback::Custom(message)),
             Step::Wait { ms } => now += Duration::from_millis(u64::from(ms)),
         }
         if let Some(receiver) = &mut controllers.receiver {
             receiver.on_timeout(now);
             prop_assert!(
                 receiver.next_timeout().is_none_or(|at| at > now),
-                "a receiver's time-out lies ahead"
+                "a receiver's timeout lies in the future"
             );
             if let Some(ReceiverFeedback::Remb(rate)) = receiver.poll(now) {
                 prop_assert!(rate >= config.min_rate && rate <= config.max_rate, "REMB {rate}");
@@ -127,7 +133,7 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
         controllers.sender.on_timeout(now);
         prop_assert!(
             controllers.sender.next_timeout().is_none_or(|at| at > now),
-            "a sender's time-out lies ahead"
+            "a sender's timeout lies in the future"
         );
         let decision = controllers.sender.decision();
         prop_assert!(
@@ -152,14 +158,14 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
 
 proptest! {
     #[test]
-    fn every_profile_stays_within_its_bounds_whatever_happens(steps in prop::collection::vec(step(), 1..120)) {
+    fn every_profile_stays_within_its_bounds(steps in prop::collection::vec(step(), 1..120)) {
         for profile in cc::profiles() {
             check(&config(&profile.name), &steps)?;
         }
     }
 
     #[test]
-    fn so_does_every_profile_however_improved(
+    fn every_profile_with_improvements_stays_within_its_bounds(
         steps in prop::collection::vec(step(), 1..120),
         chosen in prop::collection::vec(any::<bool>(), cc::improvements().len()),
         buffer in prop::sample::select(vec!["none", "path", "1B", "16kB", "1GB"]),
@@ -171,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn unknown_names_and_bad_values_are_refused_with_the_mend() {
+fn unknown_names_and_bad_values_are_refused_with_a_suggestion() {
     let error = |profile: &str, settings: &[(&str, &str)]| {
         let settings =
             settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -187,8 +193,8 @@ fn unknown_names_and_bad_values_are_refused_with_the_mend() {
     let setting = error("gcc:carlucci-2017", &[("gain", "1")]).unwrap();
     assert!(setting.starts_with("no setting 'gain'; there are "), "{setting}");
     let value = error("gcc:carlucci-2017", &[("threshold", "wobbly")]).unwrap();
-    assert_eq!(value, "setting threshold = 'wobbly': it is one of adaptive, static");
-    assert!(error("gcc:carlucci-2017", &[("decrease", "2")]).unwrap().contains("within 0 and 1"));
+    assert_eq!(value, "setting threshold = 'wobbly': use one of adaptive, static");
+    assert!(error("gcc:carlucci-2017", &[("decrease", "2")]).unwrap().contains("between 0 and 1"));
     assert!(
         error("gcc:carlucci-2017", &[("side", "sender")]).unwrap().contains("grouping = burst")
     );
@@ -208,7 +214,7 @@ fn every_setting_reads_back() {
         assert!(cc::build(&again).is_ok(), "{}", profile.name);
         assert!(
             profile.settings.iter().all(|setting| setting.doc.len() > 20),
-            "every setting says what it is"
+            "every setting has a doc comment"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! Controllers allocate nothing per packet, feedback included: a counting allocator looks on.
+//! Controllers allocate nothing per packet, feedback included. A counting allocator checks this.
 
 #![expect(
     unsafe_code,
-    reason = "a global allocator can only be written so; it hands everything on to the system's"
+    reason = "a global allocator needs unsafe code; it forwards every call to the system allocator"
 )]
 
 mod common;
@@ -18,17 +18,16 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory of its
-// own on the heap.
+// SAFETY: every call goes to the system allocator unchanged; counting uses no heap memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `alloc` above, that is, from the system.
+        // SAFETY: the pointer came from `alloc` above, that is, from the system allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -36,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// With every improvement that it can have.
+/// The profile with every improvement that applies to it.
 fn improved(profile: &str) -> String {
     let improve = |profile: String, name| cc::improve(&profile, name).unwrap_or(profile);
     cc::improvements().iter().fold(profile.to_owned(), |profile, one| improve(profile, one.name))

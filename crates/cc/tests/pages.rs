@@ -1,13 +1,14 @@
-//! Every registered controller has a page in `docs/algorithms` that names its settings with their
-//! values, and its signals.
+//! Every registered controller has a page in `docs/algorithms` with its settings, their values, and
+//! its signals.
 
-#![expect(clippy::unwrap_used, reason = "a page that is not there fails")]
+#![expect(clippy::unwrap_used, reason = "a missing page fails the test")]
 
 use cc::{ControllerConfig, Profile};
 use std::path::PathBuf;
 use units::Bitrate;
 
-/// `gcc-libwebrtc.md` if there is one for the profile alone, else `gcc.md` for its family.
+/// The page of the profile (`gcc-libwebrtc.md`) if it exists, else the page of the family
+/// (`gcc.md`).
 fn page(profile: &Profile) -> String {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/algorithms"));
     let own = folder.join(format!("{}.md", profile.name.replace(':', "-")));
@@ -49,15 +50,15 @@ fn settings_and_signals_are_on_the_page() {
 }
 
 #[test]
-fn improvements_are_on_the_pages_with_what_they_set() {
-    for (name, of) in [("gcc", true), ("gcc-libwebrtc", false)] {
+fn improvements_are_on_the_pages_with_their_settings() {
+    for (name, is_published) in [("gcc", true), ("gcc-libwebrtc", false)] {
         let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/algorithms"));
         let page = std::fs::read_to_string(folder.join(format!("{name}.md"))).unwrap();
         for improvement in cc::improvements() {
             let start = format!("| {} |", improvement.name);
             let row = page.lines().find(|line| line.starts_with(&start));
             let row = row.unwrap_or_else(|| panic!("{name}.md has no row '{start}'"));
-            let changes = if of { improvement.published } else { improvement.libwebrtc };
+            let changes = if is_published { improvement.published } else { improvement.libwebrtc };
             let changes = changes.unwrap_or_default();
             let own =
                 |(setting, value): &(&str, &str)| row.contains(&format!("`{setting} = {value}`"));

@@ -299,10 +299,10 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
             ))
         }
         Err(BuildError::Setting(error)) => Err(table.fault("settings", error.to_string(), "")),
-        Err(BuildError::Invalid(reason)) => {
-            let key = if reason.contains("rates") { "start_rate" } else { "controller" };
-            Err(table.fault(key, reason, ""))
+        Err(error @ BuildError::Rates { .. }) => {
+            Err(table.fault("start_rate", error.to_string(), ""))
         }
+        Err(BuildError::Invalid(reason)) => Err(table.fault("controller", reason, "")),
     }
 }
 

@@ -140,11 +140,15 @@ video = false
         let fixed = Experiment::parse(&fixed.replace("gcc:draft-02", "kilinc-andersson"), "x.toml")
             .unwrap();
         let reason = fixed.no_better_with("short-hold").unwrap();
-        let both = "short-hold is not for fixed:1Mbit/s: improvements are of gcc alone; short-hold is not for kilinc-andersson: \
-                    improvements are of gcc alone";
+        let both = "improvement 'short-hold' does not apply to fixed:1Mbit/s: only gcc profiles have improvements; \
+                    improvement 'short-hold' does not apply to kilinc-andersson: only gcc profiles have improvements";
         assert_eq!(reason, both);
         assert!(
-            fixed.with_improvement("short-hold").unwrap_err().to_string().contains("is not for")
+            fixed
+                .with_improvement("short-hold")
+                .unwrap_err()
+                .to_string()
+                .contains("does not apply")
         );
         assert_eq!(experiment.no_better_with("packet-groups"), None, "jansen-2016 is in a cell");
     }

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Command;
 use store::export::pcapng::Capture;
 use store::export::wire::{decode_rtcp, encode_rtcp, encode_rtp};
-use units::{Bitrate, Bytes, Duration, Ratio, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 fn time() -> impl Strategy<Value = Time> {
     (0u64..4_000_000_000_000).prop_map(Time::from_nanos)
@@ -92,7 +92,7 @@ prop_compose! {
         reference_time in proptest::option::of(time()),
         dlrr in proptest::option::of((time(), 0u64..5_000_000_000)),
         remb in proptest::option::of(1_000u64..10_000_000_000),
-        bandwidth_state in proptest::option::of((any::<bool>(), 0.0..=1.0)),
+        custom in proptest::option::of((any::<[u8; 4]>(), prop::collection::vec(any::<[u8; 4]>(), 0..=8))),
         mut nack in prop::collection::vec(0u64..10_000, 0..60),
         pli in any::<bool>(),
         bye in any::<bool>(),
@@ -105,10 +105,10 @@ prop_compose! {
         });
         let dlrr = dlrr.map(|(at, delay)| (at, Duration::from_nanos(delay)));
         let remb = remb.map(Bitrate::from_bps);
-        let bandwidth_state = bandwidth_state.map(|(overusing, rate)| {
-            cc::BandwidthState { overusing, loss_event_rate: Ratio::from_f64(rate) }
+        let custom = custom.map(|(name, words)| {
+            cc::CustomFeedback::from_slice(name, &words.concat()).unwrap()
         });
-        Rtcp { ssrc: 0x1003, sender_report, report, reference_time, dlrr, remb, bandwidth_state, media_ssrc: 0x1000, nack, pli, transport, bye }
+        Rtcp { ssrc: 0x1003, sender_report, report, reference_time, dlrr, remb, custom, media_ssrc: 0x1000, nack, pli, transport, bye }
     }
 }
 

@@ -54,7 +54,7 @@ const KEY_REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 /// Receives a stream of video as the receiver of the simulator does. Sends reports (RFC 3550 §
 /// 6.4.2) with reference times (RFC 3611 § 4.4), and requests lost packets and key frames. Passes
 /// packets with an absolute send time to a `cc::Receiver`, and sends its feedback as REMB
-/// (draft-alvestrand-rmcat-remb-03) or as a bandwidth state ([`sim::wire::bandwidth_state`]), in a
+/// (draft-alvestrand-rmcat-remb-03) or as an APP packet ([`sim::wire::app`]), in a
 /// compound packet with a report (RFC 4585 § 3.1).
 ///
 /// It creates packets, so it belongs above the pacer, and nearer to the network than anything that
@@ -219,9 +219,9 @@ impl MediaReceiver {
                 ssrcs: vec![stream.ssrc],
             }),
             // `rtc` has no type for APP packets.
-            ReceiverFeedback::BandwidthState(state) => {
-                let packet = sim::wire::bandwidth_state::encode(sender_ssrc, stream.ssrc, state);
-                Box::new(RawPacket(Octets::copy_from_slice(&packet)))
+            ReceiverFeedback::Custom(message) => {
+                let packet = sim::wire::app::encode(sender_ssrc, stream.ssrc, &message);
+                Box::new(RawPacket(Octets::from(packet)))
             }
         };
         let mut compound = self.report(now);

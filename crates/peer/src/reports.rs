@@ -31,7 +31,7 @@ use sim::ReportTimer;
 use std::time::Instant;
 use units::{Bitrate, Duration, Seed, Time};
 
-/// Passes receiver reports, REMB, bandwidth states and departures to a [`Controller`]. Writes the
+/// Passes receiver reports, REMB, custom feedback and departures to a [`Controller`]. Writes the
 /// absolute send time into departing packets if it was negotiated. Sends sender reports (RFC 3550 §
 /// 6.4.1) unpaced, at random times about a second apart (§ 6.2), as libwebrtc does. Passes requests
 /// for key frames on to the application.
@@ -125,9 +125,9 @@ impl Reports {
     }
 
     fn on_application(&self, now: Instant, packet: &RawPacket) {
-        let Some((ssrc, state)) = sim::wire::bandwidth_state::decode(&packet.0) else { return };
+        let Some((ssrc, message)) = sim::wire::app::decode(&packet.0) else { return };
         if self.stream.as_ref().is_some_and(|stream| stream.ssrc == ssrc) {
-            self.controller.on_feedback(now, Feedback::BandwidthState(state));
+            self.controller.on_feedback(now, Feedback::Custom(message));
         }
     }
 

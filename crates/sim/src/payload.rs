@@ -1,7 +1,7 @@
 //! Packet payloads: RTP media and compound RTCP, as plain structs. They are encoded as bytes only
 //! for a capture, by the laboratory's export. Their sizes are computed by [`crate::wire`].
 
-use cc::BandwidthState;
+use cc::CustomFeedback;
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// An RTP packet (RFC 3550 § 5.1) with the header extensions that WebRTC negotiates here:
@@ -145,9 +145,9 @@ pub struct Rtcp {
     pub dlrr: Option<(Time, Duration)>,
     /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03).
     pub remb: Option<Bitrate>,
-    /// How the receiver sees the path, in an APP packet ([`crate::wire::bandwidth_state`]).
-    pub bandwidth_state: Option<BandwidthState>,
-    /// The media source that feedback (REMB, bandwidth state, NACK, PLI, transport feedback) is
+    /// The controller's own feedback message, in an APP packet ([`crate::wire::app`]).
+    pub custom: Option<CustomFeedback>,
+    /// The media source that feedback (REMB, the custom message, NACK, PLI, transport feedback) is
     /// about.
     pub media_ssrc: u32,
     /// Generic NACK (RFC 4585 § 6.2.1): the requested sequence numbers, ascending, unwrapped.

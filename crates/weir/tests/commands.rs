@@ -246,7 +246,7 @@ fn verify_puts_improved_controllers_beside_the_papers() {
         ("gcc:draft-02+none", "--with: there is no improvement 'none'"),
         (
             "kilinc-andersson+aqm-loss",
-            "--with: aqm-loss is not for kilinc-andersson: improvements are of gcc alone",
+            "--with: improvement 'aqm-loss' does not apply to kilinc-andersson: only gcc profiles have improvements",
         ),
     ] {
         verify(&["C-5", "--with", name]).assert().code(2).stderr(contains(message));

@@ -1,8 +1,8 @@
-//! Second stage: the Kalman filter that takes m, the one-way queuing delay gradient, out of the
-//! measured variation (Carlucci 2017, eqs. 4–10; Jansen 2016, eqs. 5-4 to 5-7; Kilinc, Andersson,
-//! eqs. 3.10–3.20).
+//! Second stage: the Kalman filter that estimates m, the one-way queuing delay gradient, from the
+//! measured delay variation (Carlucci 2017, eqs. 4–10; Jansen 2016, eqs. 5-4 to 5-7; Kilinc,
+//! Andersson, eqs. 3.10–3.20).
 //!
-//! Units: d and m in ms a group, L in bytes, 1/C in ms a byte.
+//! Units: d and m in ms per group, L in bytes, 1/C in ms per byte.
 
 use super::arrival_group::Variation;
 use super::config::Filter;
@@ -10,34 +10,36 @@ use units::Duration;
 
 /// P(0) (Carlucci 2017 § III-A).
 const INITIAL_ERROR: [f64; 2] = [100.0, 0.1];
-/// 1/C at the start, ms a byte (libwebrtc `remote_bitrate_estimator/overuse_estimator.cc`: 8/512);
-/// the paper leaves it free.
+/// Initial 1/C, in ms per byte (libwebrtc `remote_bitrate_estimator/overuse_estimator.cc`: 8/512;
+/// the paper gives no value).
 const INITIAL_SLOPE: f64 = 8.0 / 512.0;
-/// σ_n² at the start, ms² (the same file: 50).
+/// Initial σ_n², in ms² (the same file: 50).
 const INITIAL_NOISE: f64 = 50.0;
-/// Most groups among which the shortest interval is sought (the same file's header: 60).
+/// Maximum number of groups over which the shortest interval is taken (the header of the same file:
+/// 60).
 pub(crate) const MAX_GROUPS: usize = 60;
-/// β is meant for this many groups a second (draft-02 § 5.3: 30).
+/// β holds for this many groups per second (draft-02 § 5.3: 30).
 const GROUPS_PER_SECOND: f64 = 30.0;
 
-/// What is free in the filter.
+/// The parameters of the filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilterConfig {
     pub(crate) form: Filter,
-    /// Q's diagonal: state noise variances of 1/C, (ms/byte)², and of m, ms².
+    /// Diagonal of Q: state noise variances of 1/C, in (ms/byte)², and of m, in ms².
     pub(crate) q: [f64; 2],
-    /// Whether Q too is fitted to the rate of groups (Kilinc, Andersson, eq. 3.20): times 30 over
-    /// the highest rate.
+    /// Whether Q is also adjusted to the group rate: multiplied by 30 over the highest rate
+    /// (Kilinc, Andersson, eq. 3.20).
     pub(crate) q_by_rate: bool,
     /// β, the weight of the past in the measurement noise variance.
     pub(crate) beta: f64,
-    /// Among how many groups the highest rate is sought; 0: β stays as it is.
+    /// Number of groups over which the highest rate is taken; 0: β is not adjusted.
     pub(crate) beta_groups: usize,
-    /// No interval between groups counts as shorter than this.
-    pub(crate) least_interval: Duration,
-    /// The measurement noise variance falls no lower, ms².
+    /// Minimum interval between groups; shorter intervals count as this.
+    pub(crate) min_interval: Duration,
+    /// Minimum of the measurement noise variance, in ms².
     pub(crate) min_noise: f64,
-    /// Residuals count for it up to this many deviations; 0: all of them.
+    /// Residuals are clamped to this many standard deviations for the noise variance; 0: not
+    /// clamped.
     pub(crate) outlier: f64,
 }
 
@@ -74,9 +76,9 @@ impl ArrivalFilter {
         }
     }
 
-    /// Takes in a variation; returns m.
+    /// Processes a variation and returns m, in ms per group.
     pub(crate) fn update(&mut self, variation: &Variation) -> f64 {
-        // H = [ΔL 1] (eq. 6). The one-component form knows no ΔL, which leaves eqs. 5-4 to 5-7.
+        // H = [ΔL 1] (eq. 6). The one-component form sets ΔL to 0, which gives eqs. 5-4 to 5-7.
         let h = match self.form {
             Filter::TwoComponent => [variation.size, 1.0],
             Filter::OneComponent => [0.0, 1.0],
@@ -91,7 +93,7 @@ impl ArrivalFilter {
         let ph = [p[0][0] * h[0] + p[0][1] * h[1], p[1][0] * h[0] + p[1][1] * h[1]];
         let spread = h[0] * ph[0] + h[1] * ph[1] + self.noise;
         let k = [ph[0] / spread, ph[1] / spread];
-        // P = (I − K H)(P + Q) (eq. 8); H (P + Q) is the transpose of (P + Q) Hᵀ, P being
+        // P = (I − K H)(P + Q) (eq. 8). H (P + Q) is the transpose of (P + Q) Hᵀ because P is
         // symmetric.
         for (row, gain) in k.into_iter().enumerate() {
             for (column, value) in ph.into_iter().enumerate() {
@@ -103,7 +105,7 @@ impl ArrivalFilter {
         self.theta[1]
     }
 
-    /// σ_n² (eq. 10), bounded and robust as far as the profile says (draft-02 § 5.3).
+    /// σ_n² (eq. 10), with the minimum and the clamping of draft-02 § 5.3 if the profile sets them.
     fn update_noise(&mut self, beta: f64, residual: f64) {
         let most = self.outlier * self.noise.sqrt();
         let residual = if self.outlier > 0.0 { residual.clamp(-most, most) } else { residual };
@@ -111,41 +113,42 @@ impl ArrivalFilter {
         self.noise = noise.max(self.min_noise);
     }
 
-    /// m, ms a group.
+    /// m, in ms per group.
     pub(crate) fn gradient(&self) -> f64 {
         self.theta[1]
     }
 
-    /// 1/C, ms a byte.
+    /// 1/C, in ms per byte.
     pub(crate) fn slope(&self) -> f64 {
         self.theta[0]
     }
 
-    /// k_m, the gain on m.
+    /// k_m, the Kalman gain of m.
     pub(crate) fn gain(&self) -> f64 {
         self.gain
     }
 
-    /// σ_n², ms².
+    /// σ_n², in ms².
     pub(crate) fn noise(&self) -> f64 {
         self.noise
     }
 }
 
-/// The weight of the past in σ_n²: β, or β fitted to the rate of groups, 1 − χ being β
-/// (draft-02 § 5.3: (1 − χ)^(30/f_max), f_max the highest rate of the last K groups).
+/// The weight of the past in σ_n²: β, or β adjusted to the group rate (draft-02 § 5.3: (1 −
+/// χ)^(30/f_max), where β = 1 − χ and f_max is the highest rate of the last K groups).
 struct Weight {
     beta: f64,
-    /// Departure intervals of the last K groups, ms; none if β stays as it is.
+    /// Departure intervals of the last K groups, in ms; unused if β is not adjusted.
     intervals: [f64; MAX_GROUPS],
     groups: usize,
     next: usize,
-    /// Groups are sent a burst time apart; a shorter interval is that of their last packets, ms.
-    least: f64,
-    /// The shortest interval and the weight that it gives, so that the power is taken only when it
-    /// changes.
+    /// Minimum interval, in ms. Groups are sent at least a burst time apart; only the interval of
+    /// their last packets can be shorter.
+    min_interval: f64,
+    /// The shortest interval, in ms, and the resulting weight, so that the power is computed only
+    /// when the interval changes.
     newest: (f64, f64),
-    /// 30 groups a second over the highest rate.
+    /// 30 groups per second divided by the highest group rate.
     share: f64,
 }
 
@@ -156,7 +159,7 @@ impl Weight {
             intervals: [f64::INFINITY; MAX_GROUPS],
             groups: config.beta_groups.min(MAX_GROUPS),
             next: 0,
-            least: config.least_interval.as_millis_f64(),
+            min_interval: config.min_interval.as_millis_f64(),
             newest: (f64::NAN, config.beta),
             share: 1.0,
         }
@@ -166,9 +169,9 @@ impl Weight {
         if self.groups == 0 {
             return self.beta;
         }
-        // t_i − t_{i−1} less d_m is T_i − T_{i−1}.
+        // T_i − T_{i−1} is t_i − t_{i−1} minus d_m.
         let interval = variation.interval.as_millis_f64() - variation.delay;
-        self.intervals[self.next] = interval.max(self.least);
+        self.intervals[self.next] = interval.max(self.min_interval);
         self.next = (self.next + 1) % self.groups;
         let shortest = self.intervals[..self.groups].iter().copied().fold(f64::INFINITY, f64::min);
         if shortest != self.newest.0 {
@@ -224,8 +227,8 @@ mod tests {
     }
 
     #[test]
-    fn it_separates_the_capacity_from_the_gradient() {
-        // 1 Mbit/s is 0.008 ms a byte; the queue grows by 0.5 ms a group.
+    fn the_filter_separates_the_capacity_from_the_gradient() {
+        // 1 Mbit/s is 0.008 ms per byte; the queue grows by 0.5 ms per group.
         let mut filter = filter(&GccConfig::carlucci_2017());
         let mut random = Seed(1).stream("filter");
         for _ in 0..2_000 {
@@ -245,10 +248,13 @@ mod tests {
                 Duration::from_millis(departure_ms) + Duration::from_millis(delay as u64);
             weight.at(&Variation { interval, ..variation(delay, 0.0) })
         };
-        // 30 groups a second give β, 100 give β^0.3, and 5 ms is the shortest interval.
+        // 30 groups per second give β, 100 give β^0.3, and 5 ms is the minimum interval.
         assert!((at(20, 3.0) - libm::pow(0.95, 0.6)).abs() < 1e-12);
         assert!((at(10, 0.0) - libm::pow(0.95, 0.3)).abs() < 1e-12);
-        assert!((at(40, 0.0) - libm::pow(0.95, 0.3)).abs() < 1e-12, "of the last two groups");
+        assert!(
+            (at(40, 0.0) - libm::pow(0.95, 0.3)).abs() < 1e-12,
+            "the shortest of the last two groups"
+        );
         assert!((at(40, 0.0) - libm::pow(0.95, 1.2)).abs() < 1e-12);
         assert!((at(1, 0.0) - libm::pow(0.95, 0.15)).abs() < 1e-12);
     }
@@ -264,7 +270,7 @@ mod tests {
             });
             (filter.error[1][1], filter.noise())
         };
-        // At 10 groups a second P grows by 3 q before the step, at 30 by q: P(1 − P/(P + σ²)).
+        // At 10 groups per second P grows by 3 q before the step, at 30 by q: P(1 − P/(P + σ²)).
         for (interval, share) in [(100, 3.0), (20, 0.6)] {
             let (error, noise) = p(interval);
             let before = 0.1 + share * 1e-3;

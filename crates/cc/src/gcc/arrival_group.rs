@@ -1,19 +1,21 @@
-//! First stage: packets into groups, and the one-way delay variation between two groups
+//! First stage: groups packets and computes the one-way delay variation between two groups
 //! (Carlucci 2017, eq. 3, Fig. 2; draft-ietf-rmcat-gcc-02 § 5.2; Guerrero Viveros 2019, eq. 2.1).
 
 use super::config::Grouping;
 use crate::ArrivedPacket;
 use units::{Bytes, Duration, Time};
 
-/// After a pause this long the next group has no predecessor (libwebrtc `delay_based_bwe.cc`: 2 s).
+/// After a pause of more than this the next group has no predecessor (libwebrtc
+/// `delay_based_bwe.cc`: 2 s).
 const STREAM_TIMEOUT: Duration = Duration::from_secs(2);
-/// Bursts pushed together by an outage are joined up to this length (libwebrtc
-/// `inter_arrival_delta.cc`: 100 ms).
-const LONGEST_BURST: Duration = Duration::from_millis(100);
+/// Maximum length of bursts that the pre-filter merges (libwebrtc `inter_arrival_delta.cc`: 100
+/// ms).
+const MAX_BURST: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// The oldest and the newest frame; one, unless the pre-filter merged frames.
+    /// RTP timestamps of the oldest and the newest frame. They differ only if the pre-filter merged
+    /// frames.
     rtp_timestamps: (u64, u64),
     first_departure: Time,
     /// Departure of the newest frame's first packet.
@@ -48,26 +50,26 @@ impl Group {
     }
 }
 
-/// What two groups in a row tell.
+/// The differences between two consecutive groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Variation {
-    /// d_m, the one-way delay variation, ms.
+    /// d_m, the one-way delay variation, in ms.
     pub(crate) delay: f64,
-    /// ΔL, bytes.
+    /// ΔL, the difference in size, in bytes.
     pub(crate) size: f64,
     /// When the newer group was complete.
     pub(crate) arrival: Time,
-    /// t_i − t_{i−1}.
+    /// t_i − t_{i−1}, the time between the arrivals of the groups.
     pub(crate) interval: Duration,
 }
 
-/// What packets are a group.
+/// The rule by which packets are grouped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupRule {
     pub(crate) grouping: Grouping,
-    /// Packets sent within this time are one burst; the pre-filter's limit too.
+    /// Packets sent within this time form one burst. Also the limit of the pre-filter.
     pub(crate) burst_time: Duration,
-    /// Whether groups that an outage pushed together are one.
+    /// Whether groups that arrive together after an outage are merged.
     pub(crate) prefilter: bool,
 }
 
@@ -83,8 +85,8 @@ impl ArrivalGroups {
         Self { rule, current: None, previous: None }
     }
 
-    /// Takes in a packet. When it begins a new group, the one before is complete: returns what that
-    /// and its predecessor tell. A packet of an older group is passed over.
+    /// Processes a packet. If the packet begins a new group, the current group is complete, and its
+    /// variation from the previous group is returned. A packet of an older group is ignored.
     pub(crate) fn on_packet(&mut self, packet: &ArrivedPacket) -> Option<Variation> {
         let Some(current) = &mut self.current else {
             self.current = Some(Group::of(packet));
@@ -110,8 +112,8 @@ impl ArrivalGroups {
     }
 
     fn variation(&self, previous: &Group, group: &Group) -> Variation {
-        // Of merged frames the last counts, as of bursts the last packet: its end is what the
-        // arrival is of.
+        // In merged frames the newest frame counts, in bursts the last packet: its arrival is the
+        // arrival of the group.
         let departure = |group: &Group| match self.rule.grouping {
             Grouping::Frame => group.frame_departure,
             Grouping::Burst => group.last_departure,
@@ -128,33 +130,33 @@ impl ArrivalGroups {
 }
 
 impl GroupRule {
-    /// Whether a packet belongs to the group; `None`: to an older one.
+    /// Whether a packet belongs to the group; `None` if it belongs to an older one.
     fn belongs(&self, group: &Group, packet: &ArrivedPacket) -> Option<bool> {
         let (oldest, newest) = group.rtp_timestamps;
         match self.grouping {
             Grouping::Frame if packet.rtp_timestamp < oldest => None,
             Grouping::Frame => {
-                Some(packet.rtp_timestamp <= newest || self.pushed_together(group, packet))
+                Some(packet.rtp_timestamp <= newest || self.arrives_with(group, packet))
             }
             Grouping::Burst if packet.sent < group.first_departure => None,
             Grouping::Burst => {
                 let sent_together =
                     packet.sent.saturating_since(group.first_departure) < self.burst_time;
-                Some(sent_together || self.pushed_together(group, packet))
+                Some(sent_together || self.arrives_with(group, packet))
             }
         }
     }
 
-    /// The pre-filter: a packet that arrives within a burst time of the group although it was sent
-    /// later, so that its delay variation is negative, came out of the same outage (Guerrero
-    /// Viveros 2019 § 2.2.2; Jansen 2016, Fig. 6-1).
-    fn pushed_together(&self, group: &Group, packet: &ArrivedPacket) -> bool {
+    /// The pre-filter: a packet that arrives within a burst time after the group and has a negative
+    /// delay variation was held back by the same outage (Guerrero Viveros 2019 § 2.2.2; Jansen
+    /// 2016, Fig. 6-1).
+    fn arrives_with(&self, group: &Group, packet: &ArrivedPacket) -> bool {
         let arrivals = packet.arrival - group.last_arrival;
         let departures = packet.sent - group.last_departure;
         self.prefilter
             && packet.arrival.saturating_since(group.last_arrival) < self.burst_time
             && arrivals < departures
-            && packet.arrival.saturating_since(group.first_arrival) < LONGEST_BURST
+            && packet.arrival.saturating_since(group.first_arrival) < MAX_BURST
     }
 }
 
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_are_what_was_sent_within_five_milliseconds() {
+    fn a_burst_is_the_packets_sent_within_five_milliseconds() {
         let packets = [
             packet(0, 25, 1, 100),
             packet(4, 30, 2, 100),
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_makes_one_group_of_what_it_pushed_together() {
+    fn packets_that_arrive_together_after_an_outage_form_one_group() {
         let packets = [
             packet(0, 25, 1, 100),
             packet(10, 35, 2, 100),
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_an_outage_pushed_together_are_one_group_with_the_pre_filter() {
+    fn the_pre_filter_merges_frames_that_arrive_together_after_an_outage() {
         let packets = [
             packet(0, 25, 1, 100),
             packet(33, 58, 2, 100),
@@ -242,13 +244,13 @@ mod tests {
             packet(166, 191, 6, 100),
             packet(200, 225, 7, 100),
         ];
-        // Frames 3 and 4: (153 − 58) − (100 − 33) = 28 ms, and 5 comes 5 ms later, which is a group
-        // of its own.
+        // Frames 3 and 4 merge: (153 − 58) − (100 − 33) = 28 ms. Frame 5 arrives 5 ms later and is
+        // a group of its own.
         let merged = variations(Grouping::Frame, true, &packets);
         assert_eq!(merged, [(0.0, 0.0), (28.0, 200.0), (-28.0, -200.0), (0.0, 0.0)]);
         let apart = variations(Grouping::Frame, false, &packets);
         let expected = [(0.0, 0.0), (59.0, 0.0), (-31.0, 100.0), (-28.0, -100.0), (0.0, 0.0)];
-        assert_eq!(apart, expected, "without it");
+        assert_eq!(apart, expected, "without the pre-filter");
     }
 
     #[test]
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_an_older_frame_are_passed_over() {
+    fn packets_of_an_older_frame_are_ignored() {
         let packets = [
             packet(33, 58, 2, 100),
             packet(0, 60, 1, 100),

@@ -1,24 +1,26 @@
-//! What the network told of its buffers (Janczukowicz 2017 § 7.5.1, § 7.5.2): where they are so
-//! short that the delay hardly varies before packets are lost, less loss is needed to react.
+//! A hint from the network on the size of its buffers (Janczukowicz 2017 § 7.5.1, § 7.5.2). In a
+//! short buffer the delay hardly varies before packets are lost, so the controller reacts to less
+//! loss.
 
 use std::fmt;
 use std::str::FromStr;
 use units::{Bitrate, Bytes, Duration};
 
-/// The size of the smallest buffer on the path, as far as it is known.
+/// Size of the smallest buffer on the path, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferHint {
-    /// Nothing is known.
+    /// The size is unknown.
     None,
-    /// Whoever builds the controller is to put the size here; the controller takes it for `none`.
+    /// The caller of [`crate::build`] should replace this by the size. The controller treats it as
+    /// `none`.
     Path,
-    /// It is this.
+    /// The size.
     Size(Bytes),
 }
 
 impl BufferHint {
-    /// By what the thresholds of loss are multiplied at the rate `target`: the time in which the
-    /// buffer drains at it over `short`, at most 1.
+    /// Factor of the loss thresholds at the rate `target`: the time in which the buffer drains at
+    /// `target`, divided by `short`; at most 1.
     pub(crate) fn sensitivity(self, target: Bitrate, short: Duration) -> f64 {
         let Self::Size(size) = self else { return 1.0 };
         match target.time_to_send(size) {
@@ -37,10 +39,10 @@ impl FromStr for BufferHint {
             "path" => Ok(Self::Path),
             _ => match text.parse() {
                 Ok(Bytes::ZERO) => {
-                    Err("a buffer of no size; write none, path or a size such as 16kB".into())
+                    Err("a buffer of size 0; use none, path or a size such as 16kB".into())
                 }
                 Ok(size) => Ok(Self::Size(size)),
-                Err(_) => Err("it is none, path or a size such as 16kB".into()),
+                Err(_) => Err("use none, path or a size such as 16kB".into()),
             },
         }
     }
@@ -65,12 +67,12 @@ mod tests {
         for text in ["none", "path", "16kB"] {
             assert_eq!(text.parse::<BufferHint>().unwrap().to_string(), text);
         }
-        assert!("0B".parse::<BufferHint>().unwrap_err().starts_with("a buffer of no size"));
+        assert!("0B".parse::<BufferHint>().unwrap_err().starts_with("a buffer of size 0"));
         assert!("big".parse::<BufferHint>().is_err());
     }
 
     #[test]
-    fn a_short_buffer_counts_by_the_time_in_which_it_drains() {
+    fn the_factor_of_a_short_buffer_is_its_drain_time_over_the_limit() {
         let short = Duration::from_millis(250);
         let at = |hint: BufferHint, kbps| hint.sensitivity(Bitrate::from_kbps(kbps), short);
         let hint = BufferHint::Size(Bytes::new(16_000));

@@ -1,4 +1,4 @@
-//! What values the constants of the published forms may have.
+//! Range checks of the settings of the published forms.
 
 use super::arrival_filter::MAX_GROUPS;
 use super::config::{GccConfig, Grouping, Side};
@@ -6,7 +6,7 @@ use crate::registry::BuildError;
 use units::Duration;
 
 impl GccConfig {
-    /// What single values cannot show.
+    /// Checks the ranges of the values and their combination.
     pub(super) fn check(&self) -> Result<(), BuildError> {
         let finite = [
             ("filter.q_capacity", self.q_capacity),
@@ -28,7 +28,7 @@ impl GccConfig {
         for (name, value) in finite {
             if !value.is_finite() || value < 0.0 {
                 return Err(BuildError::Invalid(format!(
-                    "setting {name} = {value}: it must be a number not below 0"
+                    "setting {name} = {value}: must be a number of at least 0"
                 )));
             }
         }
@@ -43,29 +43,29 @@ impl GccConfig {
         ] {
             if !(0.0..=1.0).contains(&value) {
                 return Err(BuildError::Invalid(format!(
-                    "setting {name} = {value}: it must lie within 0 and 1"
+                    "setting {name} = {value}: must be between 0 and 1"
                 )));
             }
         }
         if self.beta_groups > MAX_GROUPS {
             return Err(BuildError::Invalid(format!(
-                "setting filter.beta_groups = {}: it must be at most {}",
+                "setting filter.beta_groups = {}: must be at most {}",
                 self.beta_groups, MAX_GROUPS
             )));
         }
         if self.hint_short == Duration::ZERO {
             return Err(BuildError::Invalid(
-                "setting hint.short = 0ms: it must be longer".to_owned(),
+                "setting hint.short = 0ms: must be greater than 0".to_owned(),
             ));
         }
         if self.rate_window == Duration::ZERO {
             return Err(BuildError::Invalid(
-                "setting rate_window = 0ms: it must be longer".to_owned(),
+                "setting rate_window = 0ms: must be greater than 0".to_owned(),
             ));
         }
         if self.side == Side::Sender && self.grouping == Grouping::Frame {
-            let reason =
-                "side = sender needs grouping = burst: transport-wide feedback knows no frames";
+            let reason = "setting side = sender: set grouping = burst too; transport-wide feedback \
+                          has no frame boundaries";
             return Err(BuildError::Invalid(reason.to_owned()));
         }
         Ok(())

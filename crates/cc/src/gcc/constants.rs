@@ -1,4 +1,5 @@
-//! The constants under a name: a profile's, then its improvements', then an experiment's own.
+//! The constants of a named profile: first the profile's, then those of its improvements, then the
+//! settings of the experiment.
 
 use super::config::GccConfig;
 use super::improvements::{self, Improvement, ImprovementError};
@@ -6,7 +7,7 @@ use super::libwebrtc::LibwebrtcConfig;
 use crate::registry::{BuildError, ControllerConfig};
 use crate::{Setting, SettingError};
 
-/// The constants of a profile, with its improvements.
+/// The constants of a profile with its improvements.
 #[derive(Clone, PartialEq)]
 pub(super) enum Constants {
     Published(Box<GccConfig>),
@@ -14,7 +15,7 @@ pub(super) enum Constants {
 }
 
 impl Constants {
-    /// Those of `draft-02`, or of `draft-02+short-hold`.
+    /// The constants of `draft-02` or `draft-02+short-hold`.
     pub(super) fn of(rest: &str) -> Result<Self, BuildError> {
         let mut parts = rest.split('+');
         let name = parts.next().unwrap_or_default();
@@ -25,10 +26,10 @@ impl Constants {
             None => return Err(crate::registry::unknown(&format!("gcc:{name}"))),
         };
         let names: Vec<&str> = parts.collect();
-        for (place, name) in names.iter().enumerate() {
-            if names[..place].contains(name) {
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
                 return Err(BuildError::Invalid(format!(
-                    "controller 'gcc:{rest}': {name} is given twice; write it once"
+                    "controller 'gcc:{rest}': improvement '{name}' is listed twice; list it once"
                 )));
             }
             constants.improve(improvements::named(name)?)?;
@@ -36,14 +37,17 @@ impl Constants {
         Ok(constants)
     }
 
-    /// Sets what an improvement changes.
+    /// Applies the settings of an improvement.
     fn improve(&mut self, improvement: &Improvement) -> Result<(), ImprovementError> {
         let (form, changes) = match self {
             Self::Published(_) => ("the published forms", improvement.published),
             Self::Libwebrtc(_) => ("gcc:libwebrtc", improvement.libwebrtc),
         };
         let refused = |reason: &dyn std::fmt::Display| {
-            ImprovementError::NotFor(format!("{} is not for {form}: {reason}", improvement.name))
+            ImprovementError::NotFor(format!(
+                "improvement '{}' does not apply to {form}: {reason}",
+                improvement.name
+            ))
         };
         for (name, value) in changes.map_err(|reason| refused(&reason))? {
             self.set(name, value).map_err(|error| refused(&error))?;
@@ -58,7 +62,7 @@ impl Constants {
         }
     }
 
-    /// With the settings of an experiment, which have the last word.
+    /// Applies the settings of an experiment, which override all others, and checks the result.
     pub(super) fn with(mut self, settings: &[(String, String)]) -> Result<Self, BuildError> {
         settings.iter().try_for_each(|(name, text)| self.set(name, text))?;
         match &self {
@@ -76,11 +80,11 @@ impl Constants {
     }
 }
 
-/// Whether the profile called `rest` can have an improvement that changes something in it.
+/// Checks whether an improvement applies to the profile named `rest` and changes a setting of it.
 pub(crate) fn improve(rest: &str, name: &str) -> Result<(), ImprovementError> {
     let improvement = improvements::named(name)?;
     if rest.split('+').skip(1).any(|other| other == name) {
-        return Err(ImprovementError::Already(format!("gcc:{rest} names {name} already")));
+        return Err(ImprovementError::Already(format!("gcc:{rest} already lists {name}")));
     }
     let before =
         Constants::of(rest).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
@@ -88,14 +92,15 @@ pub(crate) fn improve(rest: &str, name: &str) -> Result<(), ImprovementError> {
     after.improve(improvement)?;
     if after == before {
         let reason = format!(
-            "gcc:{rest} has {name} already: the constants that it sets are the profile's own"
+            "gcc:{rest} already has {name}: the settings of the improvement equal those of the \
+             profile"
         );
         return Err(ImprovementError::Already(reason));
     }
     Ok(())
 }
 
-/// Every setting of the profile called `rest` with its value under `config`.
+/// Every setting of the profile named `rest` with its value in `config`.
 pub(crate) fn settings(rest: &str, config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
     Ok(Constants::of(rest)?.with(&config.settings)?.settings())
 }

@@ -1,12 +1,12 @@
 //! The delay-based controller of Carlucci 2017, Fig. 1: arrival filter, over-use detector and rate
-//! controller in a row. It runs at the receiver or, fed by transport-wide feedback, at the sender.
+//! controller in series. It runs at the receiver or, on transport-wide feedback, at the sender.
 
 use super::arrival_filter::ArrivalFilter;
 use super::arrival_group::{ArrivalGroups, GroupRule, Variation};
 use super::config::GccConfig;
 use super::overuse_detector::OveruseDetector;
 use super::probing::ProbeMeter;
-use super::rate_control::{RateControl, State};
+use super::rate_control::{RateControl, RateControlState};
 use super::receive_rate::ReceiveRate;
 use crate::{ArrivedPacket, SignalSink};
 use units::{Bitrate, Duration, Time};
@@ -19,8 +19,8 @@ pub(crate) struct DelayController {
     control: RateControl,
     received: ReceiveRate,
     meter: ProbeMeter,
-    /// The newest d_m and R, for whoever looks.
-    shown: (f64, Option<Bitrate>),
+    /// The newest d_m, in ms, and R, for the signals.
+    newest: (f64, Option<Bitrate>),
 }
 
 impl DelayController {
@@ -36,11 +36,11 @@ impl DelayController {
             control: RateControl::new(config, start, bounds),
             received: ReceiveRate::new(config.rate_window),
             meter: ProbeMeter::default(),
-            shown: (0.0, None),
+            newest: (0.0, None),
         }
     }
 
-    /// Takes in an arrival; true if a probe raised the rate.
+    /// Processes an arrival. Returns whether a probe increased the rate.
     pub(crate) fn on_packet(&mut self, packet: &ArrivedPacket, rtt: Option<Duration>) -> bool {
         if let Some(rtt) = rtt {
             self.control.on_rtt(rtt);
@@ -58,9 +58,9 @@ impl DelayController {
 
     fn on_group(&mut self, now: Time, variation: &Variation) {
         let m = self.filter.update(variation);
-        let signal = self.detector.judge(variation.arrival, variation.interval, m);
+        let signal = self.detector.detect(variation.arrival, variation.interval, m);
         let received = self.received.rate(now);
-        self.shown = (variation.delay, received);
+        self.newest = (variation.delay, received);
         self.control.update(now, signal, received);
     }
 
@@ -72,17 +72,17 @@ impl DelayController {
     pub(crate) fn signals(&self, sink: &mut SignalSink<'_>) {
         sink("m", self.filter.gradient());
         sink("threshold", self.detector.threshold());
-        sink("delay_variation", self.shown.0);
+        sink("delay_variation", self.newest.0);
         sink(
             "state",
             match self.control.state() {
-                State::Decrease => -1.0,
-                State::Hold => 0.0,
-                State::Increase => 1.0,
+                RateControlState::Decrease => -1.0,
+                RateControlState::Hold => 0.0,
+                RateControlState::Increase => 1.0,
             },
         );
         sink("A_r", self.control.rate().as_bps_f64());
-        sink("R", self.shown.1.map_or(f64::NAN, Bitrate::as_bps_f64));
+        sink("R", self.newest.1.map_or(f64::NAN, Bitrate::as_bps_f64));
         sink("kalman_gain", self.filter.gain());
         sink("noise_variance", self.filter.noise());
         sink("slope", self.filter.slope());

@@ -1,22 +1,20 @@
-//! How far the rate falls at over-use: by a fixed share, or by one that follows how far the
-//! threshold was exceeded (Jansen 2016 § 6.3, its reference [49], of which it gives no formula:
-//! this one is ours).
+//! The factor α of the decrease at over-use: fixed, or dependent on how far the threshold was
+//! exceeded (Jansen 2016 § 6.3, its reference [49]; Jansen gives no formula, this one is Weir's).
 
-/// The fall is at least this part of the fixed one, and at most that multiple: from 5 % to 30 %
-/// with α = 0.85. An excess just above zero is over-use too, and one far above the threshold is
-/// often a single late group.
+/// Bounds of the decrease as multiples of the fixed decrease: with α = 0.85, from 5 % to 30 %. An
+/// excess just above zero is over-use too; a large excess is often a single late group.
 const BOUNDS: (f64, f64) = (1.0 / 3.0, 2.0);
 
-/// α, and whether it follows the excess.
+/// α, and whether α depends on the excess.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alpha {
-    /// α at an excess of 1.
+    /// α₀: α at an excess of 1.
     pub(crate) fixed: f64,
     pub(crate) dynamic: bool,
 }
 
 impl Alpha {
-    /// α = 1 − (1 − α₀) · excess, the excess within bounds; never below 0.
+    /// α = 1 − (1 − α₀) · excess, with the excess clamped to [`BOUNDS`]; never below 0.
     pub(crate) fn at(self, excess: f64) -> f64 {
         if !self.dynamic {
             return self.fixed;
@@ -25,7 +23,7 @@ impl Alpha {
     }
 }
 
-/// (|m| − γ) / γ: by what share `value`, which is above the threshold, exceeds it.
+/// (|m| − γ) / γ: the relative excess of `value` over the threshold.
 pub(crate) fn excess(value: f64, threshold: f64) -> f64 {
     (value - threshold) / threshold
 }
@@ -35,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fall_follows_the_excess_within_bounds() {
+    fn the_decrease_follows_the_excess_within_bounds() {
         let alpha = |excess| Alpha { fixed: 0.85, dynamic: true }.at(excess);
         for (excess, expected) in [
             (0.0, 0.95),

@@ -1,22 +1,22 @@
-//! How long the state Hold may last before the rate rises again, although the queue still drains
-//! (Janczukowicz 2017 § 7.5.1).
+//! Maximum time in the state Hold before the rate increases again, even if the queue is still
+//! draining (Janczukowicz 2017 § 7.5.1).
 
 use units::{Duration, Time};
 
-/// Watches a stay in Hold.
-pub(crate) struct LongestHold {
+/// Measures the time in the state Hold.
+pub(crate) struct HoldTimer {
     longest: Duration,
     since: Option<Time>,
 }
 
-impl LongestHold {
-    /// No longer than `longest`; 0: as long as the machine of the papers holds.
+impl HoldTimer {
+    /// `longest` is the maximum time; 0 means no maximum, as in the papers.
     pub(crate) fn new(longest: Duration) -> Self {
         Self { longest, since: None }
     }
 
-    /// Whether it has lasted long enough, where the machine of the papers says at `now` whether to
-    /// hold. It stays so until that machine leaves the state.
+    /// Whether Hold has lasted its maximum time at `now`. `holds` tells whether the state machine
+    /// of the papers is in the state Hold; the result stays true until `holds` is false.
     pub(crate) fn is_over(&mut self, now: Time, holds: bool) -> bool {
         if !holds {
             self.since = None;
@@ -32,8 +32,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_over_after_the_longest_until_the_state_is_left() {
-        let mut hold = LongestHold::new(Duration::from_millis(500));
+    fn hold_is_over_after_the_maximum_until_the_state_is_left() {
+        let mut hold = HoldTimer::new(Duration::from_millis(500));
         let mut at = |ms, holds| hold.is_over(Time::from_millis(ms), holds);
         assert_eq!(
             [at(0, true), at(499, true), at(500, true), at(900, true)],
@@ -46,8 +46,8 @@ mod tests {
     }
 
     #[test]
-    fn without_a_longest_it_is_never_over() {
-        let mut hold = LongestHold::new(Duration::ZERO);
+    fn without_a_maximum_hold_is_never_over() {
+        let mut hold = HoldTimer::new(Duration::ZERO);
         assert!(!hold.is_over(Time::ZERO, true));
         assert!(!hold.is_over(Time::from_secs(3600), true));
     }

@@ -1,105 +1,119 @@
-//! The improvements that the papers end with, each a name that is appended to a profile:
+//! The improvements that the papers propose. The name of an improvement is appended to a profile:
 //! `gcc:draft-02+short-hold`.
 //!
-//! An improvement is the settings that it changes; what they do is in the stages. Adding one is an
+//! An improvement is a list of settings; the stages implement the settings. A new improvement is an
 //! entry in [`ALL`].
 
 use std::fmt;
 
-/// The settings that an improvement changes in a form, (name, value), or why that form cannot have
-/// it.
+/// The settings that an improvement changes in a form, (name, value), or the reason why the
+/// improvement does not apply to the form.
 pub type Changes = Result<&'static [(&'static str, &'static str)], &'static str>;
 
 /// A named improvement of Google Congestion Control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Improvement {
-    /// The name that is appended to a profile's, after a `+`.
+    /// The name that is appended to the name of a profile, after a `+`.
     pub name: &'static str,
-    /// One line: what it changes.
+    /// One line: what the improvement changes.
     pub summary: &'static str,
-    /// Who proposed it and where, and where its values are from.
+    /// Source of the proposal and of the values.
     pub source: &'static str,
-    /// What it sets in the published forms.
+    /// The settings in the published forms.
     pub published: Changes,
-    /// What it sets in libwebrtc's form.
+    /// The settings in libwebrtc's form.
     pub libwebrtc: Changes,
 }
 
-/// Every improvement, in the order of their sources.
+/// Every improvement, in the order of the sources.
 pub(crate) const ALL: &[Improvement] = &[
     Improvement {
         name: "short-hold",
-        summary: "the state Hold ends after half a second, even if the queue still drains",
-        source: "Janczukowicz 2017 § 7.5.1, which gives no time; chosen here: 500 ms, the window of R, which is new by then",
+        summary: "the state Hold ends after 500 ms, even if the queue is still draining",
+        source: "Janczukowicz 2017 § 7.5.1, which gives no time. Weir's choice: 500 ms, the window \
+                 of R, so that R is measured anew by then",
         published: Ok(&[("hold.longest", "500ms")]),
         libwebrtc: Ok(&[("hold.longest", "500ms")]),
     },
     Improvement {
         name: "hold-increase",
-        summary: "in the state Hold the rate grows a little, by a quarter of the step of Increase",
-        source: "Janczukowicz 2017 § 7.5.1, which says very small and smaller than in Increase; chosen here: 0.25",
+        summary: "the rate increases in the state Hold, by a quarter of the step of the state \
+                  Increase",
+        source: "Janczukowicz 2017 § 7.5.1, which asks for a very small increase, smaller than in \
+                 Increase. Weir's choice: 0.25",
         published: Ok(&[("hold.increase", "0.25")]),
         libwebrtc: Ok(&[("hold.increase", "0.25")]),
     },
     Improvement {
         name: "packet-groups",
-        summary: "the delay gradient is estimated for groups of packets, whatever the frame rate",
+        summary: "the delay gradient is estimated per group of packets, independently of the frame \
+                  rate",
         source: "Janczukowicz 2017 § 7.5.1; the groups are those of draft-02 § 5.2",
         published: Ok(&[("grouping", "burst")]),
         libwebrtc: Ok(&[("group.length", "5ms")]),
     },
     Improvement {
         name: "aqm-alpha",
-        summary: "a smaller fall at over-use, where the queue keeps delays short by itself",
-        source: "Janczukowicz 2017 § 7.5.1, which gives no value; chosen here: 0.95, a third of the fall, which the next second's growth makes up for",
+        summary: "the rate decreases less at over-use, for queues that keep the delay short \
+                  themselves (AQM)",
+        source: "Janczukowicz 2017 § 7.5.1, which gives no value. Weir's choice: 0.95, a third of \
+                 the published decrease, about the increase of one second",
         published: Ok(&[("decrease", "0.95")]),
         libwebrtc: Ok(&[("aimd.decrease", "0.95")]),
     },
     Improvement {
         name: "aqm-loss",
-        summary: "less sensitive to loss, where the queue drops a few packets all the time",
-        source: "Janczukowicz 2017 § 7.5.1, which gives no values; chosen here: loss of 5 %, several times the mean of just over 1 % that FQ-CoDel has in § 7.2.3, is no reason not to rise, and a fall begins at 15 %; libwebrtc's form takes a few percent for the path's own as it is, and the loss that bounds its rate at once is 5 % more too",
+        summary: "less sensitive to packet loss, for queues that drop a few packets continuously \
+                  (AQM)",
+        source: "Janczukowicz 2017 § 7.5.1, which gives no values. Weir's choice: the rate may \
+                 increase up to 5 % loss, several times the mean of just over 1 % that FQ-CoDel \
+                 has in § 7.2.3, and decreases above 15 %. libwebrtc's form already treats a few \
+                 percent as inherent loss; there the loss that bounds the rate at once is also 5 % \
+                 higher",
         published: Ok(&[("loss.low", "0.05"), ("loss.high", "0.15")]),
         libwebrtc: Ok(&[("loss.instant_offset", "0.1")]),
     },
     Improvement {
         name: "buffer-hint",
-        summary: "told the smallest buffer on the path, it reacts to less loss where that is short",
-        source: "Janczukowicz 2017 § 7.5.1, § 7.5.2; the time that is short is from § 7.2.2",
+        summary: "the controller knows the smallest buffer on the path, and reacts to less packet \
+                  loss if that buffer is short",
+        source: "Janczukowicz 2017 § 7.5.1, § 7.5.2; the limit for a short buffer follows § 7.2.2",
         published: Ok(&[("hint.buffer", "path")]),
         libwebrtc: Ok(&[("hint.buffer", "path")]),
     },
     Improvement {
         name: "dynamic-alpha",
-        summary: "the fall at over-use follows how far the threshold was exceeded",
-        source: "Jansen 2016 § 6.3, its reference [49]; the formula is ours",
+        summary: "the decrease at over-use depends on how far the threshold was exceeded",
+        source: "Jansen 2016 § 6.3, its reference [49]; the formula is Weir's",
         published: Ok(&[("decrease.dynamic", "true")]),
         libwebrtc: Ok(&[("decrease.dynamic", "true")]),
     },
     Improvement {
         name: "outage-prefilter",
-        summary: "what an outage of the channel pushed together is one group",
-        source: "Jansen 2016 § 6.3, Fig. 6-1, its reference [50]; the rule is that of draft-02 § 5.2",
+        summary: "packets that arrive together after an outage of the channel form one group",
+        source: "Jansen 2016 § 6.3, Fig. 6-1, its reference [50]; the rule is from draft-02 § 5.2",
         published: Ok(&[("prefilter", "true")]),
         libwebrtc: Ok(&[("group.burst_gap", "5ms")]),
     },
     Improvement {
         name: "fast-convergence",
-        summary: "the multiplicative increase becomes faster while it lasts; near convergence it is additive",
-        source: "Guerrero Viveros 2019 § 7.1, § 7.2, which leave the law open; chosen here: the exponent grows by 1 a second",
+        summary: "the multiplicative increase accelerates while it lasts; near convergence the \
+                  increase is additive",
+        source: "Guerrero Viveros 2019 § 7.1, § 7.2, which give no rule. Weir's choice: the \
+                 exponent grows by 1 per second",
         published: Ok(&[("increase", "multiplicative-additive"), ("increase.acceleration", "1")]),
         libwebrtc: Ok(&[("increase.acceleration", "1")]),
     },
 ];
 
-/// Why a profile cannot have an improvement, or need not.
+/// Why an improvement is not applied to a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImprovementError {
-    /// There is none of this name; the names that there are.
+    /// There is no such improvement: the name, and all names that exist.
     Unknown(String, Vec<&'static str>),
-    /// The profile cannot have it: why.
+    /// The improvement does not apply to the profile: the whole message.
     NotFor(String),
-    /// The profile is so already: by its own constants, or because it names it.
+    /// The profile already has the improvement, by its own constants or by name: the whole message.
     Already(String),
 }
 
@@ -116,7 +130,7 @@ impl fmt::Display for ImprovementError {
 
 impl std::error::Error for ImprovementError {}
 
-/// The improvement of this name.
+/// The improvement with this name.
 pub(crate) fn named(name: &str) -> Result<&'static Improvement, ImprovementError> {
     let found = ALL.iter().find(|improvement| improvement.name == name);
     let known = || ALL.iter().map(|improvement| improvement.name).collect();
@@ -143,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn every_improvement_is_of_every_form_or_says_why_not() {
+    fn every_improvement_applies_to_every_form_or_gives_a_reason() {
         for profile in profiles().iter().filter(|profile| profile.name.starts_with("gcc:")) {
             for improvement in ALL {
                 let name = format!("{}+{}", profile.name, improvement.name);
@@ -161,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_profile_is_already_follows_from_its_constants() {
+    fn an_improvement_that_changes_no_constant_is_refused() {
         let already: Vec<(String, &str)> = profiles()
             .into_iter()
             .flat_map(|profile| {
@@ -179,12 +193,12 @@ mod tests {
         ];
         assert_eq!(already, expected.map(|(profile, name)| (profile.to_owned(), name)));
         let twice = improve("gcc:draft-02+short-hold", "short-hold");
-        let reason = "gcc:draft-02+short-hold names short-hold already".to_owned();
+        let reason = "gcc:draft-02+short-hold already lists short-hold".to_owned();
         assert_eq!(twice, Err(ImprovementError::Already(reason)));
     }
 
     #[test]
-    fn improvements_add_up_and_the_file_has_the_last_word() {
+    fn improvements_combine_and_the_file_overrides_them() {
         let improved = "gcc:jansen-2016+short-hold+aqm-loss";
         assert_eq!(setting(improved, &[], "hold.longest"), "500ms");
         assert_eq!(setting(improved, &[], "loss.low"), "0.05");
@@ -199,17 +213,20 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_the_reason() {
+    fn invalid_improvements_are_refused_with_a_reason() {
         let error = |profile: &str| build(&config(profile, &[])).err().unwrap().to_string();
         assert!(
             error("gcc:draft-02+fast").starts_with("no improvement 'fast'; there are short-hold,")
         );
         assert!(error("gcc:draft-02+").starts_with("no improvement ''; there are"));
-        assert!(error("gcc:draft-02+aqm-loss+aqm-loss").contains("aqm-loss is given twice"));
+        assert!(error("gcc:draft-02+aqm-loss+aqm-loss").contains("'aqm-loss' is listed twice"));
         assert!(error("gcc:none+aqm-loss").starts_with("no controller 'gcc:none'; there are"));
         assert!(error("none+aqm-loss").starts_with("no controller 'none'; there are"));
         for profile in ["fixed:1Mbit/s", "kilinc-andersson"] {
-            let reason = format!("short-hold is not for {profile}: improvements are of gcc alone");
+            let reason = format!(
+                "improvement 'short-hold' does not apply to {profile}: only gcc profiles have \
+                 improvements"
+            );
             assert_eq!(error(&format!("{profile}+short-hold")), reason);
             assert_eq!(improve(profile, "short-hold"), Err(ImprovementError::NotFor(reason)));
         }

@@ -4,15 +4,15 @@ use super::buffer_hint::BufferHint;
 use super::config::GccConfig;
 use units::{Bitrate, Duration, Time};
 
-/// During the start the estimate follows the delay-based one as long as nothing was lost
-/// (libwebrtc `send_side_bandwidth_estimation.cc`: 2 s from the first report).
+/// In the start phase, A_s follows A_r as long as no packet was lost (libwebrtc
+/// `send_side_bandwidth_estimation.cc`: 2 s from the first report).
 const START_PHASE: Duration = Duration::from_secs(2);
 
 /// Computes A_s.
 pub(crate) struct LossController {
     high: f64,
     low: f64,
-    /// The smallest buffer on the path, and what is a short time to drain it.
+    /// Smallest buffer on the path, and the drain time below which a buffer is short.
     hint: (BufferHint, Duration),
     increase: f64,
     decrease: f64,
@@ -48,29 +48,30 @@ impl LossController {
         }
     }
 
-    /// A report said that this share was lost at the rate `target`: eq. 14. It rises once an
-    /// interval at most, because reports that a fall of A_r sent early are not a reason to rise
-    /// sooner.
+    /// A report arrived: `fraction_lost` of the packets were lost at the rate `target` (eq. 14).
+    /// A_s increases at most once per interval, because reports that were sent early after a
+    /// decrease of A_r must not increase A_s sooner.
     pub(crate) fn on_report(&mut self, now: Time, fraction_lost: f64, target: Bitrate) {
         let sensitivity = self.hint.0.sensitivity(target, self.hint.1);
         self.fraction_lost = fraction_lost;
         self.seen_loss |= fraction_lost > 0.0;
         if fraction_lost > sensitivity * self.high {
             self.rate *= 1.0 - self.decrease * fraction_lost;
-        } else if fraction_lost < sensitivity * self.low && self.may_rise(now) {
+        } else if fraction_lost < sensitivity * self.low && self.may_increase(now) {
             self.rate *= self.increase;
             self.raised = Some(now);
         }
         self.bound();
     }
 
-    /// Reports are due once an interval, give or take the jitter of the path: a tenth early counts.
-    fn may_rise(&self, now: Time) -> bool {
+    /// A report that arrives up to a tenth of the interval early, because of the jitter of the
+    /// path, counts as on time.
+    fn may_increase(&self, now: Time) -> bool {
         let least = self.increase_interval.saturating_sub(self.increase_interval / 10);
         self.raised.is_none_or(|raised| now.saturating_since(raised) >= least)
     }
 
-    /// A new A_r came.
+    /// A_r has a new value.
     pub(crate) fn on_delay_based(&mut self, now: Time, a_r: Bitrate) {
         let first = *self.first.get_or_insert(now);
         if self.follows_start && !self.seen_loss && now.saturating_since(first) < START_PHASE {
@@ -91,7 +92,7 @@ impl LossController {
         Bitrate::from_bps_f64(self.rate)
     }
 
-    /// The newest share lost.
+    /// The newest fraction lost.
     pub(crate) fn fraction_lost(&self) -> f64 {
         self.fraction_lost
     }
@@ -127,14 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn a_short_buffer_makes_it_react_to_less_loss() {
+    fn with_a_short_buffer_the_controller_reacts_to_less_loss() {
         let after = |bytes, lost| {
             let hint_buffer = BufferHint::Size(Bytes::new(bytes));
             let mut loss = controller(&GccConfig { hint_buffer, ..GccConfig::carlucci_2017() });
             loss.on_report(Time::from_secs(1), lost, TARGET);
             loss.rate()
         };
-        // 16 kB drain in 128 ms: thresholds of 1.024 % and 5.12 %; 32 kB in 256 ms: as they were.
+        // 16 kB drain in 128 ms: thresholds of 1.024 % and 5.12 %. 32 kB drain in 256 ms: unchanged
+        // thresholds.
         assert_eq!(after(16_000, 0.0102), Bitrate::from_kbps(1050));
         assert_eq!(after(16_000, 0.0103), Bitrate::from_kbps(1000));
         assert_eq!(after(16_000, 0.0513), Bitrate::from_bps(974_350));
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rises_once_a_second_and_falls_at_every_report() {
+    fn the_rate_increases_once_per_second_and_decreases_at_every_report() {
         let mut loss = controller(&GccConfig::carlucci_2017());
         for ms in [1000, 1100, 1500, 2000] {
             loss.on_report(Time::from_millis(ms), 0.0, TARGET);
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn equation_5_12_caps() {
+    fn equation_5_12_caps_the_rate() {
         let mut capped = controller(&GccConfig::jansen_2016());
         capped.on_report(Time::from_secs(1), 0.05, TARGET);
         capped.on_delay_based(Time::from_secs(1), Bitrate::from_kbps(700));
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_follows_the_delay_based_rate_until_loss_or_two_seconds() {
+    fn the_start_phase_follows_the_delay_based_rate_until_loss_or_two_seconds() {
         let mut loss = controller(&GccConfig::jansen_2016());
         loss.on_delay_based(Time::from_secs(1), Bitrate::from_mbps(2));
         assert_eq!(loss.rate(), Bitrate::from_mbps(2));

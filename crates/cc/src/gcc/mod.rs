@@ -1,6 +1,6 @@
 //! Google Congestion Control in its published forms.
 //!
-//! The data flow is that of Carlucci et al. 2017, Fig. 1; each stage is a file:
+//! The data flow follows Carlucci et al. 2017, Fig. 1. Each stage is a file:
 //!
 //! ```text
 //! receiver   packets → arrival_group → arrival_filter → overuse_detector → rate_control → REMB
@@ -9,25 +9,25 @@
 //! sender     decision ← min(A_r, A_s) ← loss_controller ← receiver report ◄────────────────┘
 //! ```
 //!
-//! `delay_controller` is the receiver's row; with `side = sender` it runs at the sender, fed by
-//! transport-wide feedback. `probing` is the ramp-up at the start. The papers' ideas for
-//! improvement are `improvements`; the stages that are for them alone are `hold`, `acceleration`,
-//! `dynamic_alpha` and `buffer_hint`.
+//! `delay_controller` contains the stages of the receiver's row. With `side = sender` it runs at
+//! the sender on transport-wide feedback. `probing` is the ramp-up at the start of a call.
+//! `improvements` lists the improvements that the papers propose; `hold`, `acceleration`,
+//! `dynamic_alpha` and `buffer_hint` are stages that only improvements use.
 //!
-//! Where the implementation differs from its sources, or fills in what they leave out:
+//! Differences from the sources, and choices where a source is silent:
 //!
-//! | source | what it says | here |
+//! | source | rule in the source | Weir |
 //! |---|---|---|
-//! | Carlucci 2017 | nothing on the over-use time and the least noise variance | the values of draft-02, by the same authors, which the paper cites |
-//! | Carlucci 2017 | nothing on γ(0) and pacing | those of the browser measured: 12.5/60 ≈ 0.2 ms (as Jansen 2016), and 2.5 |
-//! | Carlucci 2017, eq. 13 | A_r grows by Ā, the ratio of half a packet and the round-trip time, at each frame | a rate of increase: half a packet each round-trip time, in proportion to the time elapsed. Per frame it would be 3 Mbit/s a second |
-//! | Carlucci 2017, eq. 14 | at each feedback message | falls at each, rises at most once a second: messages that a fall of A_r sends early are no reason to rise |
-//! | Carlucci 2017 § III-A | A_r is bounded by 1.5 R | growth stops there; a source that pauses does not pull A_r down (as libwebrtc) |
-//! | eq. 13, Decrease | A_r = α R | never above the present A_r |
-//! | Jansen 2016, eq. 5-1 | A_r grows by 1.05 at each update | ×1.05 a second, as § 8-2-1 explains |
+//! | Carlucci 2017 | no over-use time and no minimum noise variance | the values of draft-02, which has the same authors and is cited by the paper |
+//! | Carlucci 2017 | no γ(0) and no pacing factor | the values of the measured browser: 12.5/60 ≈ 0.2 ms (as Jansen 2016), and 2.5 |
+//! | Carlucci 2017, eq. 13 | A_r grows by Ā, the ratio of half a packet and the round-trip time, at each frame | half a packet per round-trip time, in proportion to the elapsed time. Growth per frame would be 3 Mbit/s per second |
+//! | Carlucci 2017, eq. 14 | A_s is updated at each feedback message | A_s decreases at each message and increases at most once per second: a message that was sent early because A_r decreased must not increase A_s |
+//! | Carlucci 2017 § III-A | A_r is bounded by 1.5 R | growth stops at 1.5 R, but A_r is not lowered to it, so that a pausing source keeps A_r (as libwebrtc) |
+//! | eq. 13, Decrease | A_r = α R | min(A_r, α R) |
+//! | Jansen 2016, eq. 5-1 | A_r grows by 1.05 at each update | ×1.05 per second, as § 8-2-1 explains |
 //! | Jansen 2016 § 8-1-2 | a ramp-up function | probe clusters with libwebrtc's constants |
-//! | draft-02 § 5.4 | m compared with a threshold of 6 to 600 ms | scaled m, after which libwebrtc set these bounds; m itself stays below them until the queue is full |
-//! | draft-02 § 6 | the least of A_r and A_s, at the end | A_s capped by A_r, as in libwebrtc and Jansen 2016, eq. 5-12: it would grow without bound |
+//! | draft-02 § 5.4 | m compared with a threshold of 6 to 600 ms | scaled m is compared, because libwebrtc set these bounds for scaled m; m itself stays below them until the queue is full |
+//! | draft-02 § 6 | the minimum of A_r and A_s, taken at the end | A_s is capped by A_r, as in libwebrtc and Jansen 2016, eq. 5-12; otherwise A_s grows without bound |
 //! | draft-02 § 5.5, Guerrero Viveros § 2.2.2 | standard deviation of R at decrease | with the bounds of libwebrtc's `link_capacity_estimator.cc` |
 
 mod acceleration;
@@ -65,7 +65,6 @@ use constants::Constants;
 use receiver::GccReceiver;
 use sender::GccSender;
 
-/// The profiles of the family.
 pub(crate) fn profiles() -> Vec<Profile> {
     let published = GccConfig::PROFILES.iter().map(|published| Profile {
         name: format!("gcc:{}", published.name),
@@ -75,7 +74,7 @@ pub(crate) fn profiles() -> Vec<Profile> {
     published.chain([libwebrtc::profile()]).collect()
 }
 
-/// Builds the profile called `rest`, with the settings of `config`.
+/// Builds the profile named `rest` with the settings of `config`.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
     let gcc = match Constants::of(rest)?.with(&config.settings)? {
         Constants::Published(gcc) => gcc,

@@ -1,20 +1,20 @@
-//! Third stage: m against the threshold γ, which follows |m| (Carlucci 2017, eqs. 11–12, Fig. 3;
-//! draft-ietf-rmcat-gcc-02 § 5.4).
+//! Third stage: compares m with the threshold γ, which follows |m| (Carlucci 2017, eqs. 11–12, Fig.
+//! 3; draft-ietf-rmcat-gcc-02 § 5.4).
 
 use super::config::{Compare, GccConfig, Threshold};
 use super::dynamic_alpha::excess;
 use units::{Duration, Time};
 
-/// Elapsed time in an update of γ counts up to this (libwebrtc `overuse_detector.cc`: 100 ms), so
-/// that γ never passes |m|.
-const LONGEST_STEP: Duration = Duration::from_millis(100);
-/// At most this many groups scale m (libwebrtc `overuse_estimator.cc`: 60).
+/// Maximum elapsed time in an update of γ (libwebrtc `overuse_detector.cc`: 100 ms), so that γ
+/// never overshoots |m|.
+const MAX_STEP: Duration = Duration::from_millis(100);
+/// Maximum factor of scaled m (libwebrtc `overuse_estimator.cc`: 60).
 const MAX_DELTAS: u32 = 60;
 
-/// The state of the network as the detector sees it.
+/// The output of the detector: the estimated state of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Signal {
-    /// Over-use, and by what share the threshold is exceeded.
+    /// Over-use, with the relative excess over the threshold.
     Overuse {
         excess: f64,
     },
@@ -22,7 +22,7 @@ pub(crate) enum Signal {
     Normal,
 }
 
-/// Compares, signals, and adapts.
+/// Compares m with γ, gives the signal, and adapts γ.
 pub(crate) struct OveruseDetector {
     threshold: Threshold,
     gains: (f64, f64),
@@ -56,8 +56,8 @@ impl OveruseDetector {
         }
     }
 
-    /// Judges m of the group that was complete at `now`, `interval` after the one before.
-    pub(crate) fn judge(&mut self, now: Time, interval: Duration, m: f64) -> Signal {
+    /// Processes m of the group that was complete at `now`, `interval` after the previous group.
+    pub(crate) fn detect(&mut self, now: Time, interval: Duration, m: f64) -> Signal {
         self.deltas = (self.deltas + 1).min(MAX_DELTAS);
         let value = match self.compare {
             Compare::Gradient => m,
@@ -90,7 +90,7 @@ impl OveruseDetector {
             return;
         }
         let gain = if excess < 0.0 { self.gains.1 } else { self.gains.0 };
-        let step = (interval.min(LONGEST_STEP).as_millis_f64() * gain).min(1.0);
+        let step = (interval.min(MAX_STEP).as_millis_f64() * gain).min(1.0);
         self.gamma = (self.gamma + step * excess).clamp(self.bounds.0, self.bounds.1);
     }
 
@@ -99,7 +99,7 @@ impl OveruseDetector {
         self.gamma
     }
 
-    /// Groups at which overuse was signalled so far.
+    /// Number of groups at which over-use was signalled so far.
     pub(crate) fn overuses(&self) -> u64 {
         self.overuses
     }
@@ -109,16 +109,16 @@ impl OveruseDetector {
 mod tests {
     use super::*;
 
-    /// Over-use, whatever the excess.
+    /// Over-use with any excess.
     const OVERUSE: Signal = Signal::Overuse { excess: 0.0 };
     const FRAME: Duration = Duration::from_millis(33);
 
-    fn judged(config: &GccConfig, values: &[f64]) -> (Vec<Signal>, f64) {
+    fn detected(config: &GccConfig, values: &[f64]) -> (Vec<Signal>, f64) {
         let mut detector = OveruseDetector::new(config);
         let mut now = Time::from_secs(1);
         let signals = values.iter().map(|&m| {
             now += FRAME;
-            match detector.judge(now, FRAME, m) {
+            match detector.detect(now, FRAME, m) {
                 Signal::Overuse { .. } => OVERUSE,
                 other => other,
             }
@@ -142,7 +142,7 @@ mod tests {
         use Signal::{Normal, Underuse};
         let fixed = GccConfig { threshold: Threshold::Static, ..config(0, false) };
         assert_eq!(
-            judged(&fixed, &[2.0, 2.1, -2.0, -2.1, 0.0]).0,
+            detected(&fixed, &[2.0, 2.1, -2.0, -2.1, 0.0]).0,
             [Normal, OVERUSE, Normal, Underuse, Normal]
         );
     }
@@ -153,24 +153,24 @@ mod tests {
         let fixed = |ms, rising| GccConfig { threshold: Threshold::Static, ..config(ms, rising) };
         let values = [3.0, 3.1, 3.2, 3.1, 3.3];
         assert_eq!(
-            judged(&fixed(99, false), &values).0,
+            detected(&fixed(99, false), &values).0,
             [Normal, Normal, Normal, OVERUSE, OVERUSE]
         );
         assert_eq!(
-            judged(&fixed(10, true), &values).0,
+            detected(&fixed(10, true), &values).0,
             [Normal, OVERUSE, OVERUSE, Normal, OVERUSE]
         );
     }
 
     #[test]
-    fn over_use_carries_the_excess_of_what_is_compared() {
+    fn over_use_carries_the_excess_of_the_compared_quantity() {
         let still = GccConfig { threshold: Threshold::Static, ..config(0, false) };
         let mut detector = OveruseDetector::new(&still);
-        assert_eq!(detector.judge(Time::ZERO, FRAME, 5.0), Signal::Overuse { excess: 1.5 });
+        assert_eq!(detector.detect(Time::ZERO, FRAME, 5.0), Signal::Overuse { excess: 1.5 });
         let mut scaled = OveruseDetector::new(&GccConfig { compare: Compare::Scaled, ..still });
-        scaled.judge(Time::ZERO, FRAME, 0.0);
+        scaled.detect(Time::ZERO, FRAME, 0.0);
         assert_eq!(
-            scaled.judge(Time::ZERO, FRAME, 2.0),
+            scaled.detect(Time::ZERO, FRAME, 2.0),
             Signal::Overuse { excess: 1.0 },
             "2 × 2 against 2"
         );
@@ -178,12 +178,12 @@ mod tests {
 
     #[test]
     fn the_threshold_moves_by_equation_11() {
-        let (_, up) = judged(&config(0, false), &[3.0]);
+        let (_, up) = detected(&config(0, false), &[3.0]);
         assert!((up - (2.0 + 33.0 * 0.01 * 1.0)).abs() < 1e-12, "{up}");
-        let (_, down) = judged(&config(0, false), &[1.0]);
+        let (_, down) = detected(&config(0, false), &[1.0]);
         assert!((down - (2.0 - 33.0 * 0.00018 * 1.0)).abs() < 1e-12, "{down}");
-        let (_, skipped) = judged(&config(0, false), &[17.1]);
-        assert_eq!(skipped, 2.0, "an excess of more than 15 is passed over");
+        let (_, skipped) = detected(&config(0, false), &[17.1]);
+        assert_eq!(skipped, 2.0, "an excess of more than 15 is ignored");
     }
 
     #[test]
@@ -194,10 +194,10 @@ mod tests {
             min_threshold: 6.0,
             ..config(0, false)
         };
-        let (signals, _) = judged(&scaled, &[0.3; 60]);
+        let (signals, _) = detected(&scaled, &[0.3; 60]);
         assert_eq!(signals[0], Signal::Normal);
-        assert_eq!(signals[59], OVERUSE, "60 × 0.3 = 18 is above what γ has become");
-        let (_, least) = judged(&scaled, &[0.0; 20_000]);
-        assert_eq!(least, 6.0);
+        assert_eq!(signals[59], OVERUSE, "60 × 0.3 = 18 is above the adapted γ");
+        let (_, min) = detected(&scaled, &[0.0; 20_000]);
+        assert_eq!(min, 6.0);
     }
 }

@@ -1,25 +1,25 @@
 //! Probe clusters at the start of a call: the ramp-up function that Jansen 2016 § 8-1-2 observed
-//! (webrtc bug 1327), with the constants of libwebrtc's `probe_controller.cc` and
+//! (WebRTC bug 1327), with the constants of libwebrtc's `probe_controller.cc` and
 //! `probe_bitrate_estimator.cc`.
 
 use crate::ProbeCluster;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// The first two clusters, as multiples of the start rate (3 and 6).
-const FIRST: [u64; 2] = [3, 6];
-/// A further cluster at this multiple of the result…
-const FURTHER: u64 = 2;
-/// …while the result is at least this share of what was probed.
-const SUCCESS: f64 = 0.7;
-/// No cluster above this rate.
-const HIGHEST: Bitrate = Bitrate::from_mbps(5);
-/// A result is awaited this long.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// The least length of a cluster and the least number of its packets.
-const LENGTH: Duration = Duration::from_millis(15);
-const PACKETS: u32 = 5;
+/// Rates of the first two clusters, as multiples of the start rate.
+const INITIAL_FACTORS: [u64; 2] = [3, 6];
+/// Rate of a further cluster, as a multiple of the measured rate.
+const FURTHER_FACTOR: u64 = 2;
+/// A further cluster is sent if the measured rate is at least this fraction of the probed rate.
+const SUCCESS_FRACTION: f64 = 0.7;
+/// Maximum rate of a cluster.
+const MAX_RATE: Bitrate = Bitrate::from_mbps(5);
+/// A result that arrives later than this after the first packet of the cluster is ignored.
+const RESULT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Minimum duration of a cluster, and minimum number of packets.
+const MIN_DURATION: Duration = Duration::from_millis(15);
+const MIN_PACKETS: u32 = 5;
 
-/// Which clusters to send.
+/// Decides which clusters to send.
 pub(crate) struct ProbePlan {
     start: Bitrate,
     newest: Option<ProbeCluster>,
@@ -29,7 +29,7 @@ pub(crate) struct ProbePlan {
 impl ProbePlan {
     pub(crate) fn new(start: Bitrate) -> Self {
         let mut plan = Self { start, newest: None, sent: None };
-        plan.next(start * FIRST[0]);
+        plan.next(start * INITIAL_FACTORS[0]);
         plan
     }
 
@@ -37,14 +37,14 @@ impl ProbePlan {
         let id = self.newest.map_or(1, |cluster| cluster.id + 1);
         self.newest = Some(ProbeCluster {
             id,
-            rate: rate.min(HIGHEST),
-            min_duration: LENGTH,
-            min_packets: PACKETS,
+            rate: rate.min(MAX_RATE),
+            min_duration: MIN_DURATION,
+            min_packets: MIN_PACKETS,
         });
         self.sent = None;
     }
 
-    /// The cluster to send.
+    /// The newest cluster to send.
     pub(crate) fn cluster(&self) -> Option<ProbeCluster> {
         self.newest
     }
@@ -56,23 +56,23 @@ impl ProbePlan {
         }
     }
 
-    /// The far end reported that the path carries `rate`.
+    /// The delay-based rate increased to `rate`: the path carries `rate`.
     pub(crate) fn on_result(&mut self, now: Time, rate: Bitrate) {
         let (Some(cluster), Some(sent)) = (self.newest, self.sent) else { return };
-        if now.saturating_since(sent) > PATIENCE {
+        if now.saturating_since(sent) > RESULT_TIMEOUT {
             return;
         }
         if cluster.id == 1 {
-            self.next(self.start * FIRST[1]);
-        } else if rate.as_bps_f64() >= SUCCESS * cluster.rate.as_bps_f64() && cluster.rate < HIGHEST
+            self.next(self.start * INITIAL_FACTORS[1]);
+        } else if rate.as_bps_f64() >= SUCCESS_FRACTION * cluster.rate.as_bps_f64()
+            && cluster.rate < MAX_RATE
         {
-            self.next(rate * FURTHER);
+            self.next(rate * FURTHER_FACTOR);
         }
     }
 }
 
-/// Measures the rate at which a cluster got through: bytes over the longer of its send and its
-/// arrival time.
+/// Measures the rate of a cluster: the lower of the sending rate and the arrival rate.
 #[derive(Default)]
 pub(crate) struct ProbeMeter {
     cluster: u32,
@@ -80,13 +80,13 @@ pub(crate) struct ProbeMeter {
     sent: (Time, Time),
     arrived: (Time, Time),
     bytes: Bytes,
-    /// Sizes at the ends: the last packet's counts for no send time, the first's for no arrival
-    /// time.
+    /// Sizes of the first and the last packet. The last packet does not count in the sending rate,
+    /// the first does not count in the arrival rate.
     ends: (Bytes, Bytes),
 }
 
 impl ProbeMeter {
-    /// Takes in a packet of a cluster; returns the cluster's rate when it has enough packets.
+    /// Processes a packet of a cluster. Returns the rate of the cluster if it has enough packets.
     pub(crate) fn on_packet(
         &mut self,
         cluster: u32,
@@ -109,7 +109,7 @@ impl ProbeMeter {
         self.sent.1 = self.sent.1.max(sent);
         self.arrived.1 = self.arrived.1.max(arrived);
         self.ends.1 = size;
-        (self.packets >= PACKETS).then(|| self.rate()).flatten()
+        (self.packets >= MIN_PACKETS).then(|| self.rate()).flatten()
     }
 
     fn rate(&self) -> Option<Bitrate> {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clusters_are_three_and_six_times_and_then_double_what_came_through() {
+    fn clusters_are_three_and_six_times_the_start_rate_and_then_twice_the_result() {
         let mut plan = ProbePlan::new(Bitrate::from_kbps(300));
         let rate = |plan: &ProbePlan| plan.cluster().unwrap().rate;
         assert_eq!(rate(&plan), Bitrate::from_kbps(900));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_result_is_not_followed() {
+    fn a_late_result_is_ignored() {
         let mut plan = ProbePlan::new(Bitrate::from_kbps(300));
         plan.on_sent(Time::ZERO, 1);
         plan.on_result(Time::from_millis(1001), Bitrate::from_kbps(900));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_is_as_fast_as_its_slower_side() {
+    fn the_rate_of_a_cluster_is_the_lower_of_both_ends() {
         let mut meter = ProbeMeter::default();
         let rates: Vec<_> = (0..5)
             .map(|k| {

@@ -1,16 +1,16 @@
 //! The published profiles: their constants.
 //!
-//! Where a source is silent, the profile takes the value of draft-ietf-rmcat-gcc-02, by the same
-//! authors as Carlucci 2017; where that is silent too, libwebrtc's. Two values of Carlucci 2017 and
-//! Jansen 2016 are those of the browser that was measured, because the draft's describe something
-//! else: the pacing factor, and γ(0), whose 12.5 the browser compares with 60 m and not with m.
-//! What the papers end with as ideas is off in all of them (`improvements`).
+//! Where a source gives no value, the profile takes the value of draft-ietf-rmcat-gcc-02, which has
+//! the same authors as Carlucci 2017; where the draft gives none, the value of libwebrtc. Two
+//! values of Carlucci 2017 and Jansen 2016 are those of the measured browser, because the values of
+//! the draft do not fit: the pacing factor, and γ(0), whose 12.5 the browser compares with 60 m and
+//! not with m. The improvements that the papers propose are off in all profiles (`improvements`).
 
 use super::buffer_hint::BufferHint;
 use super::config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, Threshold};
 use units::Duration;
 
-/// A published form: its name, its constants, and a line on it.
+/// A published form: name, constants and summary.
 pub(crate) struct Published {
     pub(crate) name: &'static str,
     pub(crate) config: fn() -> GccConfig,
@@ -80,9 +80,9 @@ impl GccConfig {
         }
     }
 
-    /// draft-ietf-rmcat-gcc-02, July 2016, as Guerrero Viveros 2019 § 2.2 describes it. Its
-    /// thresholds (12.5 ms, from 6 to 600) are those of libwebrtc, which compares scaled m with
-    /// them; m itself, as § 5.4 is worded, stays below them until the queue is full.
+    /// draft-ietf-rmcat-gcc-02, July 2016, as Guerrero Viveros 2019 § 2.2 describes it. The
+    /// thresholds of the draft (12.5 ms, from 6 to 600) are those of libwebrtc, which compares them
+    /// with scaled m. m itself, which § 5.4 compares, stays below them until the queue is full.
     pub(crate) fn draft_02() -> Self {
         Self {
             grouping: Grouping::Burst,
@@ -102,22 +102,23 @@ impl GccConfig {
         }
     }
 
-    /// The profiles.
     pub(crate) const PROFILES: [Published; 3] = [
         Published {
             name: "carlucci-2017",
             config: Self::carlucci_2017,
-            summary: "Carlucci, De Cicco, Holmer, Mascolo 2017: delay-based at the receiver, loss-based at the sender",
+            summary: "Carlucci, De Cicco, Holmer, Mascolo 2017: delay-based at the receiver, \
+                      loss-based at the sender",
         },
         Published {
             name: "jansen-2016",
             config: Self::jansen_2016,
-            summary: "Jansen 2016, chapter 5: one-component filter, ×1.05 a second (Chrome 52)",
+            summary: "Jansen 2016, chapter 5: one-component filter, ×1.05 per second (Chrome 52)",
         },
         Published {
             name: "draft-02",
             config: Self::draft_02,
-            summary: "draft-ietf-rmcat-gcc-02, as in Guerrero Viveros 2019 § 2.2: bursts, far and near",
+            summary: "draft-ietf-rmcat-gcc-02, as in Guerrero Viveros 2019 § 2.2: packet bursts, \
+                      multiplicative-additive increase",
         },
     ];
 }

@@ -1,33 +1,33 @@
-//! Fourth stage: the remote rate controller, a machine of three states (Carlucci 2017, eq. 13, Fig.
-//! 4; Jansen 2016, eqs. 5-1, 5-2, Fig. 5-2; draft-ietf-rmcat-gcc-02 § 5.5).
+//! Fourth stage: the remote rate controller, a state machine with three states (Carlucci 2017, eq.
+//! 13, Fig. 4; Jansen 2016, eqs. 5-1, 5-2, Fig. 5-2; draft-ietf-rmcat-gcc-02 § 5.5).
 
 use super::acceleration::Acceleration;
 use super::config::{GccConfig, Increase};
 use super::convergence::Convergence;
 use super::dynamic_alpha::Alpha;
-use super::hold::LongestHold;
+use super::hold::HoldTimer;
 use super::overuse_detector::Signal;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// Round-trip time before any is known (libwebrtc `aimd_rate_control.cc`: 200 ms).
+/// Round-trip time before the first measurement (libwebrtc `aimd_rate_control.cc`: 200 ms).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// A pause between updates counts up to this, so that the rate does not leap after one (draft-02 §
-/// 5.5: 1 s).
-const LONGEST_STEP: Duration = Duration::from_secs(1);
-/// Weight of the newest packet in the average packet size; the papers do not say how it is
-/// averaged.
+/// Maximum elapsed time in an update, so that the rate does not jump after a pause (draft-02 § 5.5:
+/// 1 s).
+const MAX_STEP: Duration = Duration::from_secs(1);
+/// Weight of the newest packet in the average packet size. The papers do not specify the average;
+/// this weight is Weir's.
 const SIZE_WEIGHT: f64 = 0.01;
 
 /// The states of Fig. 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum RateControlState {
     Increase,
     Hold,
     Decrease,
 }
 
-impl State {
-    /// The machine of Fig. 4.
+impl RateControlState {
+    /// The state transition of Fig. 4.
     fn after(self, signal: Signal) -> Self {
         match (signal, self) {
             (Signal::Overuse { .. }, _) => Self::Decrease,
@@ -43,17 +43,17 @@ pub(crate) struct RateControl {
     factor: f64,
     acceleration: Acceleration,
     response_extra: Duration,
-    /// The share of the step of Increase that is taken in Hold.
+    /// Step in Hold, as a fraction of the step in Increase.
     hold_increase: f64,
-    hold: LongestHold,
+    hold: HoldTimer,
     alpha: Alpha,
     cap: f64,
     bounds: (Bitrate, Bitrate),
-    /// Of the machine of Fig. 4.
-    machine: State,
-    /// What is done: as the machine says, unless Hold has lasted too long.
-    state: State,
-    /// A_r in bit/s; real, so that small increases add up.
+    /// The state according to Fig. 4.
+    machine: RateControlState,
+    /// The state that is acted on: `machine`, or Increase after Hold has lasted its maximum time.
+    state: RateControlState,
+    /// A_r in bit/s, as a real number so that small increases add up.
     rate: f64,
     convergence: Convergence,
     packet_size: f64,
@@ -69,12 +69,12 @@ impl RateControl {
             acceleration: Acceleration::new(config.acceleration, config.factor),
             response_extra: config.response_extra,
             hold_increase: config.hold_increase,
-            hold: LongestHold::new(config.hold_longest),
+            hold: HoldTimer::new(config.hold_longest),
             alpha: Alpha { fixed: config.decrease, dynamic: config.decrease_dynamic },
             cap: config.rate_cap,
             bounds,
-            machine: State::Increase,
-            state: State::Increase,
+            machine: RateControlState::Increase,
+            state: RateControlState::Increase,
             rate: start.as_bps_f64(),
             convergence: Convergence::default(),
             packet_size: 1200.0,
@@ -91,30 +91,32 @@ impl RateControl {
         self.rtt = rtt.max(Duration::from_millis(1));
     }
 
-    /// The detector gave a signal at `now`; `received` is R, once it is known.
+    /// The detector gave `signal` at `now`. `received` is R, or `None` before the first
+    /// measurement.
     pub(crate) fn update(&mut self, now: Time, signal: Signal, received: Option<Bitrate>) {
         let elapsed =
-            self.last.map_or(Duration::ZERO, |last| now.saturating_since(last)).min(LONGEST_STEP);
+            self.last.map_or(Duration::ZERO, |last| now.saturating_since(last)).min(MAX_STEP);
         self.last = Some(now);
         self.machine = self.machine.after(signal);
-        let over = self.hold.is_over(now, self.machine == State::Hold);
-        self.state = if over { State::Increase } else { self.machine };
+        let over = self.hold.is_over(now, self.machine == RateControlState::Hold);
+        self.state = if over { RateControlState::Increase } else { self.machine };
         let received = received.map(Bitrate::as_bps_f64);
         match (self.state, signal, received) {
-            (State::Increase, _, _) => {
+            (RateControlState::Increase, _, _) => {
                 let step = self.step(now, elapsed.as_secs_f64(), received);
                 self.raise(step, received);
             }
-            (State::Hold, _, _) => self.hold(now, elapsed.as_secs_f64(), received),
-            (State::Decrease, Signal::Overuse { excess }, Some(received)) => {
+            (RateControlState::Hold, _, _) => self.hold(now, elapsed.as_secs_f64(), received),
+            (RateControlState::Decrease, Signal::Overuse { excess }, Some(received)) => {
                 self.lower(received, excess);
             }
-            (State::Decrease, _, _) => self.acceleration.interrupt(),
+            (RateControlState::Decrease, _, _) => self.acceleration.interrupt(),
         }
         self.rate = self.rate.clamp(self.bounds.0.as_bps_f64(), self.bounds.1.as_bps_f64());
     }
 
-    /// A probe showed that the path carries `rate`: a rate above A_r is taken over.
+    /// A probe measured that the path carries `rate`: A_r increases to `rate` if that is higher.
+    /// Returns whether A_r increased.
     pub(crate) fn on_probe(&mut self, rate: Bitrate) -> bool {
         let higher = rate.min(self.bounds.1).as_bps_f64();
         let raises = higher > self.rate;
@@ -122,14 +124,15 @@ impl RateControl {
         raises
     }
 
-    /// A_r = α R (eq. 13). R may lag behind a rate that has already fallen: A_r never rises here.
+    /// A_r = min(A_r, α R) (eq. 13). R can lag behind a rate that has already decreased, so the
+    /// minimum is taken.
     fn lower(&mut self, received: f64, excess: f64) {
         self.acceleration.interrupt();
         self.rate = self.rate.min(self.alpha.at(excess) * received);
         self.convergence.on_decrease(received);
     }
 
-    /// A_r is constant (eq. 13), or grows by a share of the step of Increase.
+    /// A_r is constant (eq. 13), or increases by a fraction of the step of Increase.
     fn hold(&mut self, now: Time, elapsed: f64, received: Option<f64>) {
         self.acceleration.interrupt();
         if self.hold_increase > 0.0 {
@@ -139,7 +142,7 @@ impl RateControl {
         }
     }
 
-    /// By how much A_r grows in the time elapsed, by the profile's rule.
+    /// Increase of A_r in the elapsed time, by the rule of the profile, in bit/s.
     fn step(&mut self, now: Time, elapsed: f64, received: Option<f64>) -> f64 {
         let additive = match self.increase {
             Increase::Additive => true,
@@ -148,7 +151,7 @@ impl RateControl {
         };
         if additive {
             self.acceleration.interrupt();
-            // Half a packet a response time: bit/s, per response time elapsed.
+            // Half a packet per response time, times the number of elapsed response times.
             let response_time = (self.rtt + self.response_extra).as_secs_f64();
             0.5 * self.packet_size * 8.0 * elapsed / response_time
         } else {
@@ -157,10 +160,10 @@ impl RateControl {
         }
     }
 
-    /// Growth stops at 1.5 R (eq. 5-2), which does not lower A_r.
+    /// A_r stops growing at 1.5 R (eq. 5-2); the cap does not lower A_r.
     fn raise(&mut self, step: f64, received: Option<f64>) {
-        let most = received.map_or(f64::INFINITY, |received| self.cap * received);
-        self.rate = (self.rate + step).min(most.max(self.rate));
+        let max = received.map_or(f64::INFINITY, |received| self.cap * received);
+        self.rate = (self.rate + step).min(max.max(self.rate));
     }
 
     /// A_r.
@@ -168,7 +171,7 @@ impl RateControl {
         Bitrate::from_bps_f64(self.rate)
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> RateControlState {
         self.state
     }
 }

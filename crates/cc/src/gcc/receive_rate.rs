@@ -1,12 +1,12 @@
-//! R, the received rate, over a sliding window (Jansen 2016 § 5-1: the last 500 ms).
+//! R, the received rate over a sliding window (Jansen 2016 § 5-1: the last 500 ms).
 
 use std::collections::VecDeque;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// Room for half a second at 40 Mbit/s without growing.
-const ROOM: usize = 2048;
+/// Initial capacity in packets: 500 ms at 40 Mbit/s without reallocation.
+const INITIAL_CAPACITY: usize = 2048;
 
-/// Bytes that arrived within the window.
+/// Counts the bytes that arrived within the window.
 pub(crate) struct ReceiveRate {
     window: Duration,
     packets: VecDeque<(Time, Bytes)>,
@@ -16,7 +16,12 @@ pub(crate) struct ReceiveRate {
 
 impl ReceiveRate {
     pub(crate) fn new(window: Duration) -> Self {
-        Self { window, packets: VecDeque::with_capacity(ROOM), bytes: Bytes::ZERO, first: None }
+        Self {
+            window,
+            packets: VecDeque::with_capacity(INITIAL_CAPACITY),
+            bytes: Bytes::ZERO,
+            first: None,
+        }
     }
 
     pub(crate) fn on_packet(&mut self, now: Time, size: Bytes) {
@@ -26,7 +31,7 @@ impl ReceiveRate {
         self.bytes += size;
     }
 
-    /// The rate over the window that ends `now`; `None` before a whole window has passed.
+    /// The rate over the window that ends at `now`; `None` before a whole window has passed.
     pub(crate) fn rate(&mut self, now: Time) -> Option<Bitrate> {
         self.forget(now);
         let whole = self.first.is_some_and(|first| now.saturating_since(first) >= self.window);
@@ -48,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_what_came_within_the_window() {
+    fn the_rate_counts_the_bytes_within_the_window() {
         let mut rate = ReceiveRate::new(Duration::from_millis(500));
         for k in 0..100 {
             rate.on_packet(Time::from_millis(10 * k), Bytes::new(1250));
@@ -59,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn says_nothing_before_a_whole_window() {
+    fn there_is_no_rate_before_a_whole_window() {
         let mut rate = ReceiveRate::new(Duration::from_millis(500));
         rate.on_packet(Time::from_secs(1), Bytes::new(1250));
         assert_eq!(rate.rate(Time::from_millis(1499)), None);

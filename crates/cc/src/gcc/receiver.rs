@@ -1,19 +1,19 @@
-//! The receiver's half: the delay-based controller and its REMB messages.
+//! The receiver half: the delay-based controller and its REMB messages.
 
 use super::config::GccConfig;
 use super::delay_controller::DelayController;
 use crate::{ArrivedPacket, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Time};
 
-/// Watches arrivals and sends A_r back: every interval, at once when it falls by more than the
-/// configured share, and at once when a probe raised it.
+/// Observes arrivals and sends A_r back: once per interval, at once when A_r decreases by more than
+/// the configured fraction, and at once when a probe increased A_r.
 pub(crate) struct GccReceiver {
     delay: DelayController,
     interval: Duration,
     fall: f64,
     due: Option<Time>,
     newest: Option<Bitrate>,
-    now: bool,
+    send_now: bool,
 }
 
 impl GccReceiver {
@@ -24,7 +24,7 @@ impl GccReceiver {
             fall: config.remb_fall,
             due: None,
             newest: None,
-            now: false,
+            send_now: false,
         }
     }
 }
@@ -36,12 +36,12 @@ impl crate::Receiver for GccReceiver {
         let rate = self.delay.rate().as_bps_f64();
         let fallen =
             self.newest.is_some_and(|newest| rate < (1.0 - self.fall) * newest.as_bps_f64());
-        self.now |= raised || fallen;
+        self.send_now |= raised || fallen;
     }
 
     fn on_timeout(&mut self, now: Time) {
         if self.due.is_some_and(|due| due <= now) {
-            self.now = true;
+            self.send_now = true;
             self.due = Some(now + self.interval);
         }
     }
@@ -51,7 +51,7 @@ impl crate::Receiver for GccReceiver {
     }
 
     fn poll(&mut self, now: Time) -> Option<ReceiverFeedback> {
-        if !std::mem::take(&mut self.now) {
+        if !std::mem::take(&mut self.send_now) {
             return None;
         }
         self.due = Some(now + self.interval);

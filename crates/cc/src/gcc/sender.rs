@@ -1,5 +1,5 @@
-//! The sender's half: the loss-based controller, the minimum of both, and what the sending engine
-//! is told.
+//! The sender half: the loss-based controller, the minimum of both rates, and the rates for the
+//! sending engine.
 
 use super::config::{GccConfig, Side};
 use super::delay_controller::DelayController;
@@ -11,9 +11,9 @@ use units::{Bitrate, Duration, Time};
 /// Decides A = min(A_r, A_s) (Carlucci 2017 § III).
 pub(crate) struct GccSender {
     loss: LossController,
-    /// The delay-based controller, if it runs here.
+    /// The delay-based controller, if it runs at the sender.
     delay: Option<DelayController>,
-    /// A_r: from REMB, or from here.
+    /// A_r, from REMB or from `delay`.
     a_r: Option<Bitrate>,
     plan: Option<ProbePlan>,
     pacing_factor: f64,
@@ -52,7 +52,7 @@ impl GccSender {
         for PacketResult { packet, arrival } in results {
             let Some(arrival) = *arrival else { continue };
             let SentPacket { sequence, sent, size, probe } = *packet;
-            // Feedback knows no RTP timestamps: groups are bursts here.
+            // Feedback has no RTP timestamps: packets are grouped by burst.
             let arrived = ArrivedPacket { sequence, sent, arrival, size, rtp_timestamp: 0, probe };
             delay.on_packet(&arrived, self.rtt);
         }
@@ -88,8 +88,7 @@ impl crate::Sender for GccSender {
                 }
             }
             Feedback::Remb { rate } => self.on_delay_based(now, rate),
-            // Of another controller's receiver.
-            Feedback::BandwidthState(_) => {}
+            _ => {}
         }
     }
 

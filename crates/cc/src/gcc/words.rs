@@ -1,6 +1,6 @@
-//! Settings that are one of a few words.
+//! Settings whose value is one of a fixed list of words.
 
-/// Declares an enum that reads and prints its words.
+/// Declares an enum that parses and prints its words.
 macro_rules! words {
     ($(#[$outer:meta])* $vis:vis enum $name:ident { $( $(#[$inner:meta])* $variant:ident = $word:literal, )+ }) => {
         $(#[$outer])*
@@ -14,7 +14,7 @@ macro_rules! words {
             fn from_str(text: &str) -> Result<Self, String> {
                 match text {
                     $( $word => Ok(Self::$variant), )+
-                    _ => Err(format!("it is one of {}", [$($word),+].join(", "))),
+                    _ => Err(format!("use one of {}", [$($word),+].join(", "))),
                 }
             }
         }

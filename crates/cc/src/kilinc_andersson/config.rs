@@ -1,5 +1,5 @@
-//! The constants by name, as published; where the paper is silent or garbled, as the setting's line
-//! says.
+//! The settings, with the values of the paper. Where the paper is silent or has a misprint, the
+//! documentation of the setting gives the source of the value.
 
 use super::loss_detector::MAX_LATER;
 use crate::gcc::Filter;
@@ -11,19 +11,19 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Bitrate, Duration};
 
-/// No interval between frames counts as shorter: what a sending engine's burst is apart
-/// (draft-ietf-rmcat-gcc-02 § 4).
+/// Minimum interval between frames: the interval between bursts of a sending engine
+/// (draft-ietf-rmcat-gcc-02 § 4). Shorter intervals count as this.
 const MIN_INTERVAL: Duration = Duration::from_millis(5);
-/// The most levels that a ladder may have.
+/// Maximum number of levels.
 const MAX_LEVELS: usize = 64;
 
 words! {
-    /// What the state is while the estimate is above the threshold and over-use is not confirmed:
-    /// too few detections in a row, or the estimate falls.
+    /// The state while the estimate is above the threshold but over-use is not confirmed, because
+    /// there are too few consecutive detections or the estimate decreases.
     pub enum Unconfirmed {
-        /// As it was: nothing is signalled (§ 3.2C).
+        /// Unchanged: nothing is signalled (§ 3.2C).
         Held = "held",
-        /// Under-using: all that is not over-using is the other state.
+        /// Under-using: any state that is not over-using is under-using.
         UnderUsing = "under-using",
     }
 }
@@ -41,7 +41,7 @@ words! {
 words! {
     /// How loss intervals are averaged.
     pub enum Average {
-        /// Weighted, with the interval that is still open if that makes it longer (RFC 5348 § 5.4).
+        /// Weighted, with the open interval if that makes the average longer (RFC 5348 § 5.4).
         Rfc5348 = "rfc5348",
         /// The sum of the closed intervals over the sum of the weights (eq. 3.25).
         Printed = "printed",
@@ -49,12 +49,12 @@ words! {
 }
 
 words! {
-    /// How long the interval before the first loss is.
+    /// Length of the interval before the first loss.
     pub enum FirstInterval {
-        /// What the throughput equation takes to give the highest rate received so far (RFC 5348 §
-        /// 6.3.1).
+        /// The interval at which the throughput equation gives the highest received rate so far
+        /// (RFC 5348 § 6.3.1).
         Equation = "equation",
-        /// The packets before it.
+        /// The number of packets before the first loss.
         Packets = "packets",
     }
 }
@@ -64,73 +64,73 @@ words! {
     pub enum Equation {
         /// RFC 5348 § 3.1.
         Rfc5348 = "rfc5348",
-        /// As eq. 3.26 is printed, with the second term under the root.
+        /// Eq. 3.26 as printed, with the second term under the root.
         Printed = "printed",
     }
 }
 
 settings! {
-    /// Every constant. Times of the delay estimation are in milliseconds, sizes in bytes.
+    /// Every constant. The delay estimation counts times in milliseconds and sizes in bytes.
     pub struct KilincAnderssonConfig {
-        /// The estimate m is compared with it (§ 3.2C, no value there): 25/60 (libwebrtc of 2012,
-        /// `remote_bitrate_estimator/overuse_detector.cc`: 25, with which 60 m is compared), ms a
-        /// frame.
+        /// Threshold of the estimate m, in ms per frame (§ 3.2C gives no value; libwebrtc of 2012,
+        /// `remote_bitrate_estimator/overuse_detector.cc`: 25, compared with 60 m, that is 25/60).
         "threshold" => threshold: f64,
-        /// Over-use is signalled when it was detected this often in a row (§ 3.2C: 2).
+        /// Number of consecutive detections after which over-use is signalled (§ 3.2C: 2).
         "detections" => detections: u32,
-        /// The state while the estimate is above the threshold and over-use is not confirmed: held
-        /// (§ 3.2C as it is worded) or under-using (as if all else were).
+        /// The state while the estimate is above the threshold but over-use is not confirmed: held
+        /// (the wording of § 3.2C) or under-using.
         "unconfirmed" => unconfirmed: Unconfirmed,
-        /// State noise variance of 1/C at 30 frames a second (eq. 3.20: 1e-10), (ms/byte)².
+        /// State noise variance of 1/C at 30 frames per second, in (ms/byte)² (eq. 3.20: 1e-10).
         "filter.q_capacity" => q_capacity: f64,
-        /// State noise variance of m at 30 frames a second (eq. 3.20: 1e-2), ms².
+        /// State noise variance of m at 30 frames per second, in ms² (eq. 3.20: 1e-2).
         "filter.q_gradient" => q_gradient: f64,
-        /// α of the measurement noise variance (§ 3.2B: within 0.001 and 0.1; of the range the
-        /// middle, and libwebrtc's of 2012 at a call's start: 0.01); β is (1 − α)^(30/f_max), as in
-        /// the draft that the paper cites: eq. 3.18 prints (1 − α)^f_max.
+        /// α of the measurement noise variance (§ 3.2B: between 0.001 and 0.1; 0.01 is the
+        /// geometric middle, and the initial value of libwebrtc of 2012). β is (1 − α)^(30/f_max),
+        /// as in the draft that the paper cites; eq. 3.18 prints (1 − α)^f_max.
         "filter.alpha" => alpha: f64,
-        /// f_max is the highest rate of the last so many frames, k (eq. 3.19, no value there;
-        /// libwebrtc `overuse_estimator.h`: 60). 1 to 60.
+        /// k, the number of recent frames, 1 to 60, from which f_max, the highest frame rate, is
+        /// taken (eq. 3.19 gives no value; libwebrtc `overuse_estimator.h`: 60).
         "filter.frames" => frames: usize,
-        /// The measurement noise variance falls no lower (draft-ietf-rmcat-gcc-02 § 5.3: 1; the
-        /// paper is silent), ms².
+        /// Minimum of the measurement noise variance, in ms² (draft-ietf-rmcat-gcc-02 § 5.3: 1; the
+        /// paper gives no value).
         "filter.min_noise" => min_noise: f64,
-        /// Residuals count for the noise variance only up to this many deviations (§ 3.2B: 3).
+        /// Residuals are clamped to this many standard deviations for the noise variance (§ 3.2B:
+        /// 3).
         "filter.outlier" => outlier: f64,
-        /// A packet is lost when so many later ones have come (RFC 5348 § 5.1: 3; § 3.2D, where
-        /// packets keep their order: 1). 1 to 8.
+        /// Number of later packets, 1 to 8, after which a missing packet is lost (RFC 5348 § 5.1:
+        /// 3; § 3.2D, which assumes packets in order: 1).
         "loss.later_packets" => later_packets: usize,
         /// The weights of loss intervals: rfc5348 (§ 5.4: 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2) or
         /// printed (eq. 3.23: 0.1 in place of 1).
         "loss.weights" => weights: Weights,
-        /// The average loss interval: rfc5348 (§ 5.4) or printed (eq. 3.25: the intervals are not
-        /// weighted, their divisor is).
+        /// The average loss interval: rfc5348 (§ 5.4) or printed (eq. 3.25: the unweighted sum of
+        /// the intervals divided by the sum of the weights).
         "loss.average" => average: Average,
-        /// The interval before the first loss: equation (RFC 5348 § 6.3.1) or packets; the paper is
-        /// silent.
+        /// The interval before the first loss: equation (RFC 5348 § 6.3.1) or packets, the number
+        /// of packets. The paper does not define it.
         "loss.first_interval" => first_interval: FirstInterval,
-        /// The throughput equation: rfc5348 (§ 3.1) or printed (eq. 3.26: the root covers the
-        /// second term too, whose t_RTO is taken in seconds).
+        /// The throughput equation: rfc5348 (§ 3.1) or printed (eq. 3.26: the root also covers the
+        /// second term, with t_RTO in seconds).
         "tfrc.equation" => equation: Equation,
-        /// Weight of the past in the round-trip time, q (RFC 5348 § 4.3: 0.9).
+        /// q, the weight of the past in the smoothed round-trip time (RFC 5348 § 4.3: 0.9).
         "tfrc.rtt_weight" => rtt_weight: f64,
-        /// The rates of the ladder, rising (§ 3.3B).
+        /// The rates of the ladder, in increasing order (§ 3.3B).
         "levels" => levels: Levels,
-        /// Longest time between two messages of the receiver, the maximum interval (§ 3.2C, § 3.3A,
-        /// no value there): GCC's of that time (draft-ietf-rmcat-gcc-02 § 4: 1 s). A ladder climbs
-        /// at most a step a message.
+        /// Maximum time between two messages of the receiver (§ 3.2C and § 3.3A give no value; GCC
+        /// of that time, draft-ietf-rmcat-gcc-02 § 4: 1 s). The ladder climbs at most one step per
+        /// message.
         "feedback.heartbeat" => heartbeat: Duration,
-        /// Shortest time between two messages of the receiver (§ 3.2C: an upper bound of their
-        /// rate, no value there): as transport-wide feedback (libwebrtc: 100 ms).
+        /// Minimum time between two messages of the receiver (§ 3.2C mentions an upper bound of
+        /// their rate without a value; transport-wide feedback of libwebrtc: 100 ms).
         "feedback.min_interval" => min_interval: Duration,
-        /// The pacing rate as a multiple of the target (the paper has no pacer; libwebrtc
+        /// Pacing rate as a multiple of the target (the paper has no pacer; libwebrtc
         /// `goog_cc_network_control.cc`: 2.5).
         "pacing.factor" => pacing_factor: f64,
     }
 }
 
 impl KilincAnderssonConfig {
-    /// As published.
+    /// The values of the paper.
     pub(crate) fn published() -> Self {
         Self {
             threshold: 25.0 / 60.0,
@@ -155,7 +155,7 @@ impl KilincAnderssonConfig {
         }
     }
 
-    /// What of it the arrival filter needs.
+    /// The part of the configuration that the arrival filter uses.
     pub(crate) fn filter(&self) -> FilterConfig {
         FilterConfig {
             form: Filter::TwoComponent,
@@ -163,16 +163,16 @@ impl KilincAnderssonConfig {
             q_by_rate: true,
             beta: 1.0 - self.alpha,
             beta_groups: self.frames,
-            least_interval: MIN_INTERVAL,
+            min_interval: MIN_INTERVAL,
             min_noise: self.min_noise,
             outlier: self.outlier,
         }
     }
 
-    /// What single values cannot show.
+    /// Checks the ranges of the values.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         let invalid = |name: &str, value: &dyn fmt::Display, must: &str| {
-            Err(BuildError::Invalid(format!("setting {name} = {value}: it must {must}")))
+            Err(BuildError::Invalid(format!("setting {name} = {value}: must {must}")))
         };
         for (name, value) in [
             ("threshold", self.threshold),
@@ -182,44 +182,44 @@ impl KilincAnderssonConfig {
             ("filter.outlier", self.outlier),
         ] {
             if !value.is_finite() || value < 0.0 {
-                return invalid(name, &value, "be a number not below 0");
+                return invalid(name, &value, "be a number of at least 0");
             }
         }
         for (name, value) in [("filter.alpha", self.alpha), ("tfrc.rtt_weight", self.rtt_weight)] {
             if !(0.0..=1.0).contains(&value) {
-                return invalid(name, &value, "lie within 0 and 1");
+                return invalid(name, &value, "be between 0 and 1");
             }
         }
-        // Below the target the pacer's queue would grow for ever.
+        // With a pacing rate below the target the queue of the pacer would grow indefinitely.
         if !self.pacing_factor.is_finite() || self.pacing_factor < 1.0 {
-            return invalid("pacing.factor", &self.pacing_factor, "be a number not below 1");
+            return invalid("pacing.factor", &self.pacing_factor, "be a number of at least 1");
         }
-        for (name, value, most) in [
+        for (name, value, max) in [
             ("filter.frames", self.frames, MAX_GROUPS),
             ("loss.later_packets", self.later_packets, MAX_LATER),
         ] {
-            if !(1..=most).contains(&value) {
-                return invalid(name, &value, &format!("lie within 1 and {most}"));
+            if !(1..=max).contains(&value) {
+                return invalid(name, &value, &format!("be between 1 and {max}"));
             }
         }
-        let least = Duration::from_millis(1);
+        let min = Duration::from_millis(1);
         for (name, value) in
             [("feedback.heartbeat", self.heartbeat), ("feedback.min_interval", self.min_interval)]
         {
-            if value < least {
-                return invalid(name, &value, "be 1ms or longer");
+            if value < min {
+                return invalid(name, &value, "be at least 1ms");
             }
         }
         Ok(())
     }
 }
 
-/// The rates of a ladder, rising: `200kbit/s 300kbit/s`, with blanks or commas between them.
+/// The rates of a ladder in increasing order, separated by spaces or commas: `200kbit/s 300kbit/s`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels(Vec<Bitrate>);
 
 impl Levels {
-    /// The rates within bounds: those outside become the bound, once.
+    /// The rates clamped to the bounds, without duplicates.
     pub(crate) fn within(&self, (min, max): (Bitrate, Bitrate)) -> Vec<Bitrate> {
         let mut rates: Vec<Bitrate> = self.0.iter().map(|&rate| rate.max(min).min(max)).collect();
         rates.dedup();
@@ -234,13 +234,13 @@ impl FromStr for Levels {
         let rates: Vec<Bitrate> = words
             .map(|word| word.parse::<Bitrate>().map_err(|error| error.to_string()))
             .collect::<Result<_, _>>()?;
-        let rises = rates.is_sorted_by(|one, next| one < next);
-        if !rises
+        let increases = rates.is_sorted_by(|one, next| one < next);
+        if !increases
             || !(1..=MAX_LEVELS).contains(&rates.len())
             || rates.first() == Some(&Bitrate::ZERO)
         {
             return Err(format!(
-                "it is 1 to {MAX_LEVELS} rates above 0, each higher than the one before"
+                "use 1 to {MAX_LEVELS} rates above 0, each higher than the previous one"
             ));
         }
         Ok(Self(rates))
@@ -249,8 +249,8 @@ impl FromStr for Levels {
 
 impl fmt::Display for Levels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, rate) in self.0.iter().enumerate() {
-            if place > 0 {
+        for (index, rate) in self.0.iter().enumerate() {
+            if index > 0 {
                 f.write_str(" ")?;
             }
             write!(f, "{rate}")?;
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_read_back_and_must_rise() {
+    fn levels_parse_and_must_increase() {
         let text = "200kbit/s 300kbit/s 1Mbit/s";
         assert_eq!(text.parse::<Levels>().unwrap().to_string(), text);
         assert_eq!(

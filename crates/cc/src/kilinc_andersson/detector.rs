@@ -1,14 +1,15 @@
-//! The bandwidth-usage-state detector (§ 3.2C, Fig. 3): two states, "normal" being left out.
+//! The bandwidth usage state detector (§ 3.2C, Fig. 3). It has two states; GCC's state "normal" is
+//! omitted.
 
 use super::config::{KilincAnderssonConfig, Unconfirmed};
 
-/// Compares the estimate with the threshold.
+/// Compares the estimate m with the threshold.
 pub(crate) struct StateDetector {
     threshold: f64,
     detections: u32,
     unconfirmed: Unconfirmed,
     overusing: bool,
-    /// Estimates above the threshold in a row.
+    /// Number of consecutive estimates above the threshold.
     above: u32,
     last: f64,
 }
@@ -20,8 +21,8 @@ impl StateDetector {
         Self { threshold, detections, unconfirmed, overusing: false, above: 0, last: 0.0 }
     }
 
-    /// Judges the estimate m after a frame, ms.
-    pub(crate) fn judge(&mut self, m: f64) {
+    /// Processes the estimate m after a frame, in ms.
+    pub(crate) fn update(&mut self, m: f64) {
         if m > self.threshold {
             self.above = self.above.saturating_add(1);
             let confirmed = self.above >= self.detections && m >= self.last;
@@ -33,7 +34,7 @@ impl StateDetector {
         self.last = m;
     }
 
-    /// The state: over-using or under-using.
+    /// Whether the state is over-using; otherwise it is under-using.
     pub(crate) fn is_overusing(&self) -> bool {
         self.overusing
     }
@@ -50,11 +51,11 @@ mod tests {
             ..KilincAnderssonConfig::published()
         };
         let mut detector = StateDetector::new(&config);
-        let judged = estimates.iter().map(|&m| {
-            detector.judge(m);
+        let states = estimates.iter().map(|&m| {
+            detector.update(m);
             detector.is_overusing()
         });
-        judged.collect()
+        states.collect()
     }
 
     #[test]
@@ -63,12 +64,12 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_that_falls_confirms_nothing() {
+    fn a_decreasing_estimate_confirms_nothing() {
         assert_eq!(states(Unconfirmed::Held, &[3.0, 2.0, 1.5, 1.5]), [false, false, false, true]);
     }
 
     #[test]
-    fn above_the_threshold_a_state_holds_unless_set_otherwise() {
+    fn above_the_threshold_the_state_is_held_unless_configured_otherwise() {
         let estimates = [2.0, 3.0, 2.5, 2.0, 1.0, 0.5];
         assert_eq!(states(Unconfirmed::Held, &estimates), [false, true, true, true, false, false]);
         assert_eq!(

@@ -1,9 +1,10 @@
 //! The congestion avoidance of Kilinc and Andersson ("A Congestion Avoidance Mechanism for WebRTC
-//! Interactive Video Sessions in LTE Networks"): a bandwidth state from the delay of frames, a
-//! bound from the rate of loss events, and a ladder of six rates.
+//! Interactive Video Sessions in LTE Networks"). The receiver estimates one of two bandwidth states
+//! from the delay of frames, and the rate of loss events. The sender computes an upper bound from
+//! the loss event rate and moves along a ladder of six rates.
 //!
-//! Each stage of § 3.2 and § 3.3 is a file; the arrival-time model and its filter are GCC's, of
-//! which the paper is a variant:
+//! Each stage of § 3.2 and § 3.3 is a file. The arrival-time model and its filter are those of GCC,
+//! of which the paper is a variant:
 //!
 //! ```text
 //! receiver   packets → gcc::arrival_group → gcc::arrival_filter → detector ─ state ──┐
@@ -13,11 +14,12 @@
 //! sender     decision ← ladder (Fig. 4) ← tfrc: T_TFRC (eq. 3.26) ◄──────────────────┘
 //! ```
 //!
-//! Where the implementation differs from the paper, or fills in what it leaves out, is a table in
-//! `docs/algorithms/kilinc-andersson.md`.
+//! `docs/algorithms/kilinc-andersson.md` has a table of the differences from the paper and of the
+//! choices where the paper is silent.
 
 mod config;
 mod detector;
+mod feedback;
 mod ladder;
 mod loss_detector;
 mod loss_history;
@@ -36,20 +38,21 @@ use receiver::StateReceiver;
 use sender::LadderSender;
 use units::Duration;
 
-/// Round-trip time assumed before any was measured (libwebrtc
+/// Round-trip time before the first measurement (libwebrtc
 /// `modules/remote_bitrate_estimator/aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
-/// The profile of the family.
 pub(crate) fn profiles() -> Vec<Profile> {
     vec![Profile {
         name: "kilinc-andersson".to_owned(),
-        summary: "Kilinc, Andersson: two bandwidth states at the receiver, TFRC and a ladder of rates at the sender",
+        summary: "Kilinc, Andersson: two bandwidth states at the receiver, TFRC and a ladder of \
+                  rates at the sender",
         settings: KilincAnderssonConfig::published().settings(),
     }]
 }
 
-/// Builds it with the settings of `config`; `rest` is what follows a colon, and nothing does.
+/// Builds the controller with the settings of `config`. `rest` is the part of the name after a
+/// colon and must be empty.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
     let own = constants(rest, config)?;
     Ok(Controllers {
@@ -59,7 +62,7 @@ pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers
     })
 }
 
-/// Every setting with its value under `config`.
+/// Every setting with its value in `config`.
 pub(crate) fn settings(rest: &str, config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
     Ok(constants(rest, config)?.settings())
 }

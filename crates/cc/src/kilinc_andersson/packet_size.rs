@@ -1,10 +1,11 @@
-//! s, the mean size of packets over a second (§ 3.3A).
+//! s, the mean packet size over one second (§ 3.3A).
 
 use units::{Bytes, Duration, Time};
 
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// The mean over the last whole second, or over what there is before one has passed.
+/// The mean over the last whole second. Before the end of the first second, the mean over all
+/// packets so far.
 #[derive(Default)]
 pub(crate) struct PacketSize {
     since: Option<Time>,
@@ -16,20 +17,20 @@ pub(crate) struct PacketSize {
 impl PacketSize {
     pub(crate) fn on_packet(&mut self, now: Time, size: Bytes) {
         if now.saturating_since(*self.since.get_or_insert(now)) >= WINDOW {
-            self.mean = self.present();
+            self.mean = self.current();
             (self.since, self.bytes, self.packets) = (Some(now), Bytes::ZERO, 0);
         }
         self.bytes += size;
         self.packets += 1;
     }
 
-    fn present(&self) -> Option<Bytes> {
+    fn current(&self) -> Option<Bytes> {
         self.bytes.get().checked_div(self.packets).map(Bytes::new)
     }
 
     /// The mean; `None` before the first packet.
     pub(crate) fn mean(&self) -> Option<Bytes> {
-        self.mean.or_else(|| self.present())
+        self.mean.or_else(|| self.current())
     }
 }
 
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_is_of_the_last_whole_second() {
+    fn the_mean_is_over_the_last_whole_second() {
         let mut size = PacketSize::default();
         assert_eq!(size.mean(), None);
         for k in 0..20 {

@@ -1,8 +1,9 @@
-//! The receiver's half (§ 3.2): the state and the loss event rate, and when they are told.
+//! The receiver half (§ 3.2): the bandwidth state, the loss event rate, and when messages are sent.
 
 use super::DEFAULT_RTT;
 use super::config::{Equation, KilincAnderssonConfig};
 use super::detector::StateDetector;
+use super::feedback::BandwidthState;
 use super::loss_detector::{Arrival, LossDetector};
 use super::loss_history::LossHistory;
 use super::packet_size::PacketSize;
@@ -11,15 +12,16 @@ use crate::gcc::Grouping;
 use crate::gcc::arrival_filter::ArrivalFilter;
 use crate::gcc::arrival_group::{ArrivalGroups, GroupRule};
 use crate::gcc::receive_rate::ReceiveRate;
-use crate::{ArrivedPacket, BandwidthState, ReceiverFeedback, SignalSink};
+use crate::{ArrivedPacket, ReceiverFeedback, SignalSink};
 use units::{Bitrate, Duration, Ratio, Time};
 
-/// The window of the received rate (RFC 5348 § 6.2: since the last feedback, or a round trip; here,
-/// as in GCC of that time, half a second, in which there are several frames).
+/// Window of the received rate: 500 ms as in GCC of that time, so that the window contains several
+/// frames (RFC 5348 § 6.2: the time since the last feedback, or a round-trip time).
 const RATE_WINDOW: Duration = Duration::from_millis(500);
 
-/// Watches arrivals and tells the sender how it sees the path: at once when the state has changed,
-/// unless it has spoken just before; and every heartbeat.
+/// Observes arrivals and sends the bandwidth state and the loss event rate to the sender: every
+/// heartbeat, and when the state has changed, at the earliest the minimum interval after the last
+/// message.
 pub(crate) struct StateReceiver {
     groups: ArrivalGroups,
     filter: ArrivalFilter,
@@ -28,29 +30,29 @@ pub(crate) struct StateReceiver {
     history: LossHistory,
     size: PacketSize,
     received: ReceiveRate,
-    most_received: Bitrate,
+    max_received: Bitrate,
     equation: Equation,
     intervals: Intervals,
-    /// The state that the sender knows of.
-    told: bool,
+    /// Whether the last message reported over-use.
+    sent_overusing: bool,
     last: Option<Time>,
     due: Option<Time>,
-    /// When a change may be told that came too soon after the last message.
-    held: Option<Time>,
-    now: bool,
+    /// When a state change that followed the last message too soon may be sent.
+    deferred_until: Option<Time>,
+    send_now: bool,
     delay_variation: f64,
 }
 
-/// Between messages.
+/// Times between messages.
 struct Intervals {
     heartbeat: Duration,
-    least: Duration,
+    min: Duration,
 }
 
 impl StateReceiver {
     pub(crate) fn new(config: &KilincAnderssonConfig) -> Self {
         Self {
-            // The burst time is of no meaning to frames.
+            // The burst time has no effect on frames.
             groups: ArrivalGroups::new(GroupRule {
                 grouping: Grouping::Frame,
                 burst_time: Duration::ZERO,
@@ -62,23 +64,23 @@ impl StateReceiver {
             history: LossHistory::new(config),
             size: PacketSize::default(),
             received: ReceiveRate::new(RATE_WINDOW),
-            most_received: Bitrate::ZERO,
+            max_received: Bitrate::ZERO,
             equation: config.equation,
-            intervals: Intervals { heartbeat: config.heartbeat, least: config.min_interval },
-            told: false,
+            intervals: Intervals { heartbeat: config.heartbeat, min: config.min_interval },
+            sent_overusing: false,
             last: None,
             due: None,
-            held: None,
-            now: false,
+            deferred_until: None,
+            send_now: false,
             delay_variation: 0.0,
         }
     }
 
     fn on_arrival(&mut self, packet: &ArrivedPacket, rtt: Duration) {
-        let Self { losses, history, size, most_received, equation, .. } = self;
+        let Self { losses, history, size, max_received, equation, .. } = self;
         history.on_packet(packet.sequence);
         let arrival = Arrival { sequence: packet.sequence, at: packet.arrival };
-        let target = Some(*most_received).filter(|&rate| rate > Bitrate::ZERO);
+        let target = Some(*max_received).filter(|&rate| rate > Bitrate::ZERO);
         losses.on_packet(arrival, |gap| {
             history.on_lost(gap, rtt, || {
                 Some(tfrc::interval_for(*equation, size.mean()?, rtt, target?))
@@ -92,12 +94,14 @@ impl StateReceiver {
         self.losses.settled().map_or(Ratio::ZERO, |newest| self.history.rate(newest))
     }
 
-    /// Lets a change be told, now or when it may.
-    fn tell_change(&mut self, now: Time) {
+    /// Schedules a message if the state has changed, for now or for the end of the minimum
+    /// interval.
+    fn schedule_change(&mut self, now: Time) {
         let overusing = self.detector.is_overusing();
-        let may = self.last.map(|last| last + self.intervals.least).filter(|&may| may > now);
-        self.held = may.filter(|_| overusing != self.told);
-        self.now |= overusing != self.told && may.is_none();
+        let earliest =
+            self.last.map(|last| last + self.intervals.min).filter(|&earliest| earliest > now);
+        self.deferred_until = earliest.filter(|_| overusing != self.sent_overusing);
+        self.send_now |= overusing != self.sent_overusing && earliest.is_none();
     }
 }
 
@@ -108,40 +112,41 @@ impl crate::Receiver for StateReceiver {
         if let Some(variation) = self.groups.on_packet(packet) {
             self.delay_variation = variation.delay;
             let received = self.received.rate(packet.arrival);
-            self.most_received = self.most_received.max(received.unwrap_or(Bitrate::ZERO));
-            self.detector.judge(self.filter.update(&variation));
-            self.tell_change(packet.arrival);
+            self.max_received = self.max_received.max(received.unwrap_or(Bitrate::ZERO));
+            self.detector.update(self.filter.update(&variation));
+            self.schedule_change(packet.arrival);
         }
     }
 
     fn on_timeout(&mut self, now: Time) {
         if self.due.is_some_and(|due| due <= now) {
-            self.now = true;
+            self.send_now = true;
             self.due = Some(now + self.intervals.heartbeat);
         }
-        if self.held.is_some_and(|held| held <= now) {
-            self.now = true;
-            self.held = None;
+        if self.deferred_until.is_some_and(|deferred_until| deferred_until <= now) {
+            self.send_now = true;
+            self.deferred_until = None;
         }
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.due.map(|due| self.held.map_or(due, |held| held.min(due)))
+        self.due
+            .map(|due| self.deferred_until.map_or(due, |deferred_until| deferred_until.min(due)))
     }
 
     fn poll(&mut self, now: Time) -> Option<ReceiverFeedback> {
-        if !std::mem::take(&mut self.now) {
+        if !std::mem::take(&mut self.send_now) {
             return None;
         }
         let state = BandwidthState {
             overusing: self.detector.is_overusing(),
             loss_event_rate: self.loss_event_rate(),
         };
-        self.told = state.overusing;
+        self.sent_overusing = state.overusing;
         self.last = Some(now);
         self.due = Some(now + self.intervals.heartbeat);
-        self.held = None;
-        Some(ReceiverFeedback::BandwidthState(state))
+        self.deferred_until = None;
+        Some(ReceiverFeedback::Custom(state.encode()))
     }
 
     fn speaks_remb(&self) -> bool {
@@ -166,17 +171,25 @@ mod tests {
     use crate::Receiver;
     use units::Bytes;
 
-    /// A receiver of a frame of one packet every 33 ms; the queuing delay at a frame is told.
+    fn state_in(feedback: Option<ReceiverFeedback>) -> Option<BandwidthState> {
+        match feedback? {
+            ReceiverFeedback::Custom(message) => BandwidthState::decode(&message),
+            ReceiverFeedback::Remb(_) => None,
+        }
+    }
+
+    /// A receiver of one frame of one packet every 33 ms; the caller gives the queuing delay of
+    /// each frame.
     struct Stream {
         receiver: StateReceiver,
         frame: u64,
-        told: Vec<(u64, bool)>,
+        messages: Vec<(u64, bool)>,
     }
 
     impl Stream {
         fn new() -> Self {
             let receiver = StateReceiver::new(&KilincAnderssonConfig::published());
-            Self { receiver, frame: 0, told: Vec::new() }
+            Self { receiver, frame: 0, messages: Vec::new() }
         }
 
         fn frame(&mut self, delay_us: u64) -> Time {
@@ -192,17 +205,17 @@ mod tests {
             };
             if self.receiver.next_timeout().is_some_and(|at| at <= arrival) {
                 self.receiver.on_timeout(arrival);
-                self.note(arrival);
+                self.poll(arrival);
             }
             self.receiver.on_packet(&packet, Some(Duration::from_millis(50)));
-            self.note(arrival);
+            self.poll(arrival);
             self.frame += 1;
             arrival
         }
 
-        fn note(&mut self, now: Time) {
-            if let Some(ReceiverFeedback::BandwidthState(state)) = self.receiver.poll(now) {
-                self.told.push((now.as_millis(), state.overusing));
+        fn poll(&mut self, now: Time) {
+            if let Some(state) = state_in(self.receiver.poll(now)) {
+                self.messages.push((now.as_millis(), state.overusing));
             }
         }
 
@@ -212,36 +225,36 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_follows_a_ramp_of_delay_and_the_state_is_told_at_once() {
+    fn the_filter_follows_a_ramp_of_delay_and_the_state_is_sent_at_once() {
         let mut stream = Stream::new();
         for _ in 0..90 {
             stream.frame(0);
         }
         assert!(stream.gradient().abs() < 1e-9);
-        let times: Vec<u64> = stream.told.iter().map(|told| told.0).collect();
-        assert_eq!(times.len(), 2, "a heartbeat a second, from the first packet on: {times:?}");
-        // The queue grows by 2 ms a frame.
+        let times: Vec<u64> = stream.messages.iter().map(|message| message.0).collect();
+        assert_eq!(times.len(), 2, "one heartbeat per second from the first packet on: {times:?}");
+        // The queue grows by 2 ms per frame.
         let ramp: Vec<Time> = (1..=90).map(|frame| stream.frame(2_000 * frame)).collect();
         assert!((1.5..2.1).contains(&stream.gradient()), "{}", stream.gradient());
-        let &(at, _) = stream.told.iter().find(|told| told.1).unwrap();
+        let &(at, _) = stream.messages.iter().find(|message| message.1).unwrap();
         assert!(at < ramp[29].as_millis(), "within a second: {at}");
         for _ in 0..120 {
             stream.frame(180_000);
         }
         assert!(stream.gradient() < 0.4);
-        assert_eq!(stream.told.last().map(|told| told.1), Some(false));
-        let apart = stream.told.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 100);
-        assert!(apart, "{:?}", stream.told);
+        assert_eq!(stream.messages.last().map(|message| message.1), Some(false));
+        let apart = stream.messages.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 100);
+        assert!(apart, "{:?}", stream.messages);
     }
 
     #[test]
-    fn a_change_too_soon_is_held_and_forgotten_if_it_passes() {
+    fn an_early_change_is_deferred_and_dropped_if_it_reverts() {
         let mut receiver = StateReceiver::new(&KilincAnderssonConfig::published());
         let at = Time::from_millis;
         let state = |receiver: &mut StateReceiver, now, m| {
-            receiver.detector.judge(m);
-            receiver.detector.judge(m);
-            receiver.tell_change(now);
+            receiver.detector.update(m);
+            receiver.detector.update(m);
+            receiver.schedule_change(now);
         };
         state(&mut receiver, at(1000), 1.0);
         assert!(receiver.poll(at(1000)).is_some());
@@ -251,10 +264,7 @@ mod tests {
         assert_eq!(receiver.next_timeout(), Some(at(2000)), "the heartbeat");
         state(&mut receiver, at(1090), 0.0);
         receiver.on_timeout(at(1100));
-        let told = receiver.poll(at(1100));
-        assert!(matches!(
-            told,
-            Some(ReceiverFeedback::BandwidthState(BandwidthState { overusing: false, .. }))
-        ));
+        let sent = state_in(receiver.poll(at(1100)));
+        assert_eq!(sent.map(|state| state.overusing), Some(false));
     }
 }

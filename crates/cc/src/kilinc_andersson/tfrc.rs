@@ -1,17 +1,17 @@
-//! T_TFRC, what a TCP flow would get (eq. 3.26; RFC 5348 § 3.1).
+//! T_TFRC, the throughput of a TCP flow under the same conditions (eq. 3.26; RFC 5348 § 3.1).
 
 use super::config::Equation;
 use units::{Bitrate, Bytes, Duration};
 
 /// t_RTO in round-trip times (RFC 5348 § 3.1).
 const RTO: f64 = 4.0;
-/// The longest loss interval that is looked for, packets.
-const LONGEST_INTERVAL: f64 = 1e8;
-/// Halvings of the range of intervals: to less than a thousandth of a packet.
+/// Maximum loss interval of the search, in packets.
+const MAX_INTERVAL: f64 = 1e8;
+/// Steps of the bisection: the interval is found to less than 0.001 packets.
 const HALVINGS: u32 = 40;
 
-/// The rate for packets of size `size` at the loss event rate p, with one packet acknowledged at a
-/// time (b = 1). `None`, without bound: p or the round-trip time is zero.
+/// The rate for packets of size `size` at the loss event rate p, with one packet per
+/// acknowledgement (b = 1). `None` if p or the round-trip time is zero: there is no bound.
 pub(crate) fn throughput(
     equation: Equation,
     size: Bytes,
@@ -28,9 +28,9 @@ pub(crate) fn throughput(
     (seconds > 0.0).then(|| Bitrate::from_bps_f64(size.bits() as f64 / seconds))
 }
 
-/// The loss interval, packets, at which the equation gives `target` (RFC 5348 § 6.3.1).
+/// The loss interval, in packets, at which the equation gives `target` (RFC 5348 § 6.3.1).
 pub(crate) fn interval_for(equation: Equation, size: Bytes, rtt: Duration, target: Bitrate) -> f64 {
-    let (mut short, mut long) = (1.0, LONGEST_INTERVAL);
+    let (mut short, mut long) = (1.0, MAX_INTERVAL);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (short + long);
         // The rate grows with the interval.
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn as_printed_the_root_covers_both() {
+    fn as_printed_the_root_covers_both_terms() {
         // p = 0.01: 0.1·√(0.0066667 + 0.000737198) = 0.00860457; 8000/0.00860457.
         assert!(
             (kbps(Equation::Printed, 0.01) - 929.74).abs() < 0.01,
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_gives_the_rate_back() {
+    fn the_interval_gives_the_target_rate() {
         for kbps in [20, 300, 5_000] {
             let target = Bitrate::from_kbps(kbps);
             let interval = interval_for(Equation::Rfc5348, SIZE, RTT, target);

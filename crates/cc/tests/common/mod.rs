@@ -1,5 +1,5 @@
-//! A bottleneck in a few lines, for controllers alone: a source that sends what the controller
-//! says, a queue of a given rate, feedback after a round trip.
+//! A minimal bottleneck for controllers: a source that sends at the target rate, a queue of a given
+//! rate, and feedback after a round trip.
 
 #![allow(
     dead_code,
@@ -28,15 +28,15 @@ pub fn config(profile: &str) -> ControllerConfig {
     }
 }
 
-/// The scenario of a path: its rate at a time, and every n-th packet lost (0: none).
+/// A path: the rate at a time, and the loss of every n-th packet (0: no loss).
 pub struct Path {
     pub rate: fn(Time) -> Bitrate,
     pub lose_every: u64,
-    /// The source sends no more than this.
+    /// Maximum rate of the source.
     pub ceiling: Bitrate,
 }
 
-/// A controller at work over a path.
+/// A controller that runs over a path.
 pub struct Run {
     controllers: Controllers,
     path: Path,
@@ -80,12 +80,12 @@ impl Run {
         self.now
     }
 
-    /// How long a packet that is sent now would wait.
+    /// Queuing delay of a packet that is sent now.
     pub fn queue_delay(&self) -> Duration {
         self.queue_free.saturating_since(self.now)
     }
 
-    /// The inner signals in their order.
+    /// The internal signals in their order.
     pub fn signals(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         self.controllers.sender.signals(sink);
         if let Some(receiver) = &self.controllers.receiver {
@@ -93,7 +93,7 @@ impl Run {
         }
     }
 
-    /// One frame: sends it, carries packets over the path, and brings feedback back.
+    /// Sends one frame, carries packets over the path, and delivers feedback.
     pub fn frame(&mut self) {
         let end = self.now + FRAME;
         self.send();
@@ -104,7 +104,7 @@ impl Run {
             self.arrive(arrival, packet, timestamp);
         }
         self.now = end;
-        self.time_outs();
+        self.timeouts();
         self.report();
     }
 
@@ -171,7 +171,7 @@ impl Run {
         }
     }
 
-    fn time_outs(&mut self) {
+    fn timeouts(&mut self) {
         let now = self.now;
         if let Some(receiver) = &mut self.controllers.receiver
             && receiver.next_timeout().is_some_and(|at| at <= now)

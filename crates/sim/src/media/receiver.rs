@@ -211,7 +211,7 @@ impl MediaReceiver {
             let mut packet = self.receiver_report(now);
             match feedback {
                 ReceiverFeedback::Remb(rate) => packet.remb = Some(rate),
-                ReceiverFeedback::BandwidthState(state) => packet.bandwidth_state = Some(state),
+                ReceiverFeedback::Custom(message) => packet.custom = Some(message),
             }
             self.report.skip(now);
             out.rtcp(now, packet);

@@ -312,8 +312,8 @@ impl VideoSender {
         if let Some(rate) = packet.remb {
             self.controller.on_feedback(now, Feedback::Remb { rate });
         }
-        if let Some(state) = packet.bandwidth_state {
-            self.controller.on_feedback(now, Feedback::BandwidthState(state));
+        if let Some(message) = packet.custom {
+            self.controller.on_feedback(now, Feedback::Custom(message));
         }
         if !packet.transport.arrivals.is_empty() {
             let results = self.log.results(&packet.transport);

@@ -4,7 +4,7 @@
 //! SRTP and SRTCP (RFC 3711) would add 10 to 14 bytes of authentication. They are not counted,
 //! because the papers and webrtc-stats do not count them.
 
-pub mod bandwidth_state;
+pub mod app;
 pub mod feedback;
 mod size;
 

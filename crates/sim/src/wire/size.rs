@@ -1,6 +1,6 @@
 //! The sizes of packets on the wire, computed without encoding them.
 
-use super::bandwidth_state;
+use super::app;
 use super::feedback::transport_size;
 use crate::payload::{FecGroup, Rtcp, Rtp};
 use units::Bytes;
@@ -58,7 +58,7 @@ pub fn rtcp_size(packet: &Rtcp) -> Bytes {
     let extended = if reference + dlrr > 0 { 8 + reference + dlrr } else { 0 };
     // draft-alvestrand-rmcat-remb-03 § 2.2, with one synchronisation source.
     let remb = if packet.remb.is_some() { 24 } else { 0 };
-    let state = if packet.bandwidth_state.is_some() { bandwidth_state::SIZE as u64 } else { 0 };
+    let custom = packet.custom.map_or(0, |message| app::size(&message) as u64);
     // RFC 4585 § 6.1: header 12; 4 per NACK item; PLI has none.
     let items = nack_items(&packet.nack).count() as u64;
     let nack = if items > 0 { 12 + 4 * items } else { 0 };
@@ -66,7 +66,7 @@ pub fn rtcp_size(packet: &Rtcp) -> Bytes {
     // RFC 3550 § 6.6: header, source, and an empty reason.
     let bye = if packet.bye { 12 } else { 0 };
     Bytes::new(
-        report + extended + remb + state + nack + pli + bye + transport_size(&packet.transport),
+        report + extended + remb + custom + nack + pli + bye + transport_size(&packet.transport),
     )
 }
 

@@ -158,10 +158,10 @@ fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
             ssrcs: vec![media_ssrc],
         }));
     }
-    if let Some(state) = packet.bandwidth_state {
+    if let Some(message) = packet.custom {
         // `rtc-rtcp` has no APP packets of its own.
-        let bytes = sim::wire::bandwidth_state::encode(sender_ssrc, media_ssrc, state);
-        parts.push(Box::new(RawPacket(Bytes::copy_from_slice(&bytes))));
+        let bytes = sim::wire::app::encode(sender_ssrc, media_ssrc, &message);
+        parts.push(Box::new(RawPacket(Bytes::from(bytes))));
     }
     if !packet.nack.is_empty() {
         let pair = |(first, lost_packets)| NackPair { packet_id: low16(first), lost_packets };

@@ -1,5 +1,5 @@
-//! The acknowledged rate: a Bayesian estimate from windows of what arrived
-//! (libwebrtc `goog_cc/bitrate_estimator.cc`, `goog_cc/acknowledged_bitrate_estimator.cc`).
+//! The acknowledged rate: a Bayesian estimate from the received bytes per window (libwebrtc
+//! `goog_cc/bitrate_estimator.cc`, `goog_cc/acknowledged_bitrate_estimator.cc`).
 
 use super::config::LibwebrtcConfig;
 use units::{Bitrate, Bytes, Duration, Time};
@@ -11,10 +11,10 @@ pub(super) struct AcknowledgedRate {
     variance_step: f64,
     variance_after_alr: f64,
     bytes: Bytes,
-    /// Time in the present window.
+    /// Time since the start of the current window.
     elapsed: Duration,
     last: Option<Time>,
-    /// kbit/s, and its variance.
+    /// The estimate, in kbit/s; `variance` is in (kbit/s)².
     estimate: Option<f64>,
     variance: f64,
     alr_ended: Option<Time>,
@@ -36,12 +36,13 @@ impl AcknowledgedRate {
         }
     }
 
-    /// An application-limited region ended: the first packet sent later may change the rate fast.
+    /// An application-limited region ended. From the first packet sent later, the estimate may
+    /// change faster.
     pub(super) fn on_alr_ended(&mut self, now: Time) {
         self.alr_ended = Some(now);
     }
 
-    /// A packet was reported, in order of arrival.
+    /// A packet was reported. Calls are in order of arrival.
     pub(super) fn on_packet(&mut self, sent: Time, arrival: Time, size: Bytes) {
         if self.alr_ended.is_some_and(|ended| sent > ended) {
             self.alr_ended = None;
@@ -52,7 +53,7 @@ impl AcknowledgedRate {
         }
     }
 
-    /// The rate of a window that is full, kbit/s; the packet belongs to the next one.
+    /// The rate of a completed window, in kbit/s. The packet belongs to the next window.
     fn sample(&mut self, arrival: Time, size: Bytes) -> Option<f64> {
         let window = if self.estimate.is_none() { self.windows.0 } else { self.windows.1 };
         if self.last.is_some_and(|last| arrival < last) {
@@ -77,8 +78,8 @@ impl AcknowledgedRate {
         sample
     }
 
-    /// A sample counts the less, the further it is off; the estimate becomes less certain with
-    /// time.
+    /// Bayesian update: a sample that is further from the estimate has less weight. The variance of
+    /// the estimate grows with every sample.
     fn update(&mut self, sample: f64) {
         let Some(estimate) = self.estimate else {
             self.estimate = Some(sample);
@@ -95,7 +96,7 @@ impl AcknowledgedRate {
         }
     }
 
-    /// The rate, once a first window is full.
+    /// The rate; `None` before the first window is complete.
     pub(super) fn rate(&self) -> Option<Bitrate> {
         self.estimate.map(|estimate| Bitrate::from_bps_f64(estimate * 1e3))
     }
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_estimate_takes_half_a_second() {
+    fn the_first_estimate_takes_500_ms() {
         let mut rate = AcknowledgedRate::new(&LibwebrtcConfig::default());
         constant(&mut rate, 0, 500, 1250);
         assert_eq!(rate.rate(), None);
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_weighed_by_its_distance() {
+    fn a_sample_is_weighted_by_its_distance() {
         let mut rate = AcknowledgedRate::new(&LibwebrtcConfig::default());
         constant(&mut rate, 0, 510, 1250);
         constant(&mut rate, 510, 660, 2500);
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn it_follows_a_change_within_two_seconds_and_faster_after_an_application_limited_region() {
+    fn the_rate_follows_a_change_in_two_seconds_and_faster_after_an_application_limited_region() {
         let after = |alr_ended: bool| {
             let mut rate = AcknowledgedRate::new(&LibwebrtcConfig::default());
             constant(&mut rate, 0, 5060, 1250);
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_before_a_pause_does_not_count() {
+    fn bytes_before_a_pause_do_not_count() {
         let mut rate = AcknowledgedRate::new(&LibwebrtcConfig::default());
         constant(&mut rate, 0, 510, 1250);
         let before = rate.rate();

@@ -1,66 +1,69 @@
-//! Fourth stage: the delay-based rate, additive increase and multiplicative decrease
-//! (libwebrtc `remote_bitrate_estimator/aimd_rate_control.cc`).
+//! Fourth stage: the delay-based rate with additive increase and multiplicative decrease (libwebrtc
+//! `remote_bitrate_estimator/aimd_rate_control.cc`).
 
 use super::super::acceleration::Acceleration;
 use super::super::dynamic_alpha::Alpha;
-use super::super::hold::LongestHold;
+use super::super::hold::HoldTimer;
 use super::super::overuse_detector::Signal;
 use super::config::LibwebrtcConfig;
 use super::link_capacity::LinkCapacity;
 use units::{Bitrate, Duration, Time};
 
-/// Frames a second and packet size from which the average packet is reckoned
-/// (libwebrtc `aimd_rate_control.cc`: 30, 1200 B).
+/// Frames per second from which the average packet size is computed (libwebrtc
+/// `aimd_rate_control.cc`: 30).
 const FRAME_RATE: f64 = 30.0;
 const PACKET_BITS: f64 = 9600.0;
-/// The rate grows by a packet in twice the response time (libwebrtc `aimd_rate_control.cc`).
+/// The rate increases by one packet per this many response times (libwebrtc
+/// `aimd_rate_control.cc`).
 const RESPONSE_TIMES: f64 = 2.0;
-/// The pace of falls is the round-trip time within these bounds (libwebrtc `aimd_rate_control.cc`:
-/// 10…200 ms).
-const PACE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
-/// A throughput below this share of the rate lowers it at once (libwebrtc `aimd_rate_control.cc`:
-/// 0.5).
+/// Bounds of the minimum time between two decreases, which is the round-trip time (libwebrtc
+/// `aimd_rate_control.cc`: 10 to 200 ms).
+const DECREASE_INTERVAL: (Duration, Duration) =
+    (Duration::from_millis(10), Duration::from_millis(200));
+/// A throughput below this fraction of the rate allows a decrease at once (libwebrtc
+/// `aimd_rate_control.cc`: 0.5).
 const FAR_BELOW: f64 = 0.5;
-/// A pause counts in a multiplicative step up to this (libwebrtc `aimd_rate_control.cc`: 1 s).
-const LONGEST_STEP: f64 = 1.0;
+/// Maximum elapsed time in a multiplicative step, in seconds (libwebrtc `aimd_rate_control.cc`: 1
+/// s).
+const MAX_STEP: f64 = 1.0;
 
-/// What the controller did last.
+/// The last action of the rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum AimdState {
     Increase,
     Hold,
     Decrease,
 }
 
-/// Computes the delay-based rate; rates in bit/s, real, so that small steps add up.
+/// Computes the delay-based rate. Rates are real numbers in bit/s, so that small steps add up.
 pub(super) struct Aimd {
     config: LibwebrtcConfig,
-    least: f64,
+    min_rate: f64,
     rate: f64,
-    /// The newest throughput.
+    /// The newest acknowledged rate.
     throughput: f64,
     capacity: LinkCapacity,
     acceleration: Acceleration,
-    hold: LongestHold,
+    hold: HoldTimer,
     alpha: Alpha,
-    state: State,
+    state: AimdState,
     rtt: Duration,
     changed: Option<Time>,
 }
 
 impl Aimd {
-    pub(super) fn new(config: &LibwebrtcConfig, start: Bitrate, least: Bitrate) -> Self {
-        let start = start.max(least).as_bps_f64();
+    pub(super) fn new(config: &LibwebrtcConfig, start: Bitrate, min_rate: Bitrate) -> Self {
+        let start = start.max(min_rate).as_bps_f64();
         Self {
             config: config.clone(),
-            least: least.as_bps_f64(),
+            min_rate: min_rate.as_bps_f64(),
             rate: start,
             throughput: start,
             capacity: LinkCapacity::new(config),
             acceleration: Acceleration::new(config.acceleration, config.increase),
-            hold: LongestHold::new(config.hold_longest),
+            hold: HoldTimer::new(config.hold_longest),
             alpha: Alpha { fixed: config.decrease, dynamic: config.decrease_dynamic },
-            state: State::Hold,
+            state: AimdState::Hold,
             rtt: config.default_rtt,
             changed: None,
         }
@@ -70,21 +73,21 @@ impl Aimd {
         self.rtt = rtt;
     }
 
-    /// A probe measured the path.
+    /// A probe measured the path, or the rate is set for another reason.
     pub(super) fn set_rate(&mut self, now: Time, rate: Bitrate) {
-        self.rate = rate.as_bps_f64().max(self.least);
+        self.rate = rate.as_bps_f64().max(self.min_rate);
         self.changed = Some(now);
     }
 
-    /// Whether over-use lowers the rate again: once a round-trip time, or when the throughput is
-    /// far below.
-    pub(super) fn may_fall(&self, now: Time, throughput: Bitrate) -> bool {
-        let pace = self.rtt.clamp(PACE.0, PACE.1);
-        self.changed.is_none_or(|changed| now.saturating_since(changed) >= pace)
+    /// Whether over-use decreases the rate again: once per round-trip time, or if the throughput is
+    /// far below the rate.
+    pub(super) fn may_decrease(&self, now: Time, throughput: Bitrate) -> bool {
+        let interval = self.rtt.clamp(DECREASE_INTERVAL.0, DECREASE_INTERVAL.1);
+        self.changed.is_none_or(|changed| now.saturating_since(changed) >= interval)
             || throughput.as_bps_f64() < FAR_BELOW * self.rate
     }
 
-    /// Feedback came at `now`; `throughput` is the acknowledged rate, once it is known.
+    /// Feedback arrived at `now`. `throughput` is the acknowledged rate, if known.
     pub(super) fn update(
         &mut self,
         now: Time,
@@ -95,18 +98,18 @@ impl Aimd {
         self.throughput = throughput.map_or(self.throughput, Bitrate::as_bps_f64);
         let over = self.hold.is_over(now, signal == Signal::Underuse);
         match signal {
-            Signal::Overuse { excess } => self.fall(now, excess),
+            Signal::Overuse { excess } => self.decrease(now, excess),
             Signal::Underuse if !over => self.hold(now, in_alr),
             Signal::Normal | Signal::Underuse => {
-                self.enter(now, State::Increase);
-                self.rise(now, in_alr, 1.0);
+                self.enter(now, AimdState::Increase);
+                self.increase(now, in_alr, 1.0);
             }
         }
-        self.rate = self.rate.max(self.least);
+        self.rate = self.rate.max(self.min_rate);
     }
 
-    /// Growth is reckoned from when the state was entered.
-    fn enter(&mut self, now: Time, state: State) {
+    /// The elapsed time of a step counts from when the state was entered.
+    fn enter(&mut self, now: Time, state: AimdState) {
         if self.state != state || self.changed.is_none() {
             self.changed = Some(now);
             self.state = state;
@@ -116,17 +119,17 @@ impl Aimd {
     fn hold(&mut self, now: Time, in_alr: bool) {
         self.acceleration.interrupt();
         if self.config.hold_increase > 0.0 {
-            self.enter(now, State::Hold);
-            self.rise(now, in_alr, self.config.hold_increase);
+            self.enter(now, AimdState::Hold);
+            self.increase(now, in_alr, self.config.hold_increase);
             self.acceleration.interrupt();
         }
-        self.state = State::Hold;
+        self.state = AimdState::Hold;
     }
 
-    /// By this share of the usual step.
-    fn rise(&mut self, now: Time, in_alr: bool, share: f64) {
+    /// Increases the rate by `fraction` of the usual step.
+    fn increase(&mut self, now: Time, in_alr: bool, fraction: f64) {
         if self.capacity.is_below(self.throughput) {
-            self.capacity.forget();
+            self.capacity.reset();
         }
         let limit = if in_alr && !self.config.increase_in_alr {
             self.rate
@@ -141,17 +144,17 @@ impl Aimd {
             let elapsed = self.changed.map(|changed| now.saturating_since(changed).as_secs_f64());
             let step =
                 if near { self.additive(elapsed) } else { self.multiplicative(now, elapsed) };
-            self.rate = (self.rate + share * step).min(limit);
+            self.rate = (self.rate + fraction * step).min(limit);
         }
         self.changed = Some(now);
     }
 
-    /// An average packet in twice the response time.
+    /// Additive step for the elapsed seconds, in bit/s: one average packet per two response times.
     fn additive(&self, elapsed: Option<f64>) -> f64 {
         self.additive_slope() * elapsed.unwrap_or(0.0)
     }
 
-    /// bit/s in a second.
+    /// In bit/s per second.
     fn additive_slope(&self) -> f64 {
         let frame = self.rate / FRAME_RATE;
         let packet = frame / (frame / PACKET_BITS).ceil();
@@ -160,15 +163,16 @@ impl Aimd {
     }
 
     fn multiplicative(&mut self, now: Time, elapsed: Option<f64>) -> f64 {
-        let elapsed = elapsed.map_or(1.0, |elapsed| elapsed.min(LONGEST_STEP));
+        let elapsed = elapsed.map_or(1.0, |elapsed| elapsed.min(MAX_STEP));
         let exponent = elapsed * self.acceleration.exponent(now);
         let step = self.rate * (libm::pow(self.config.increase, exponent) - 1.0);
         step.max(self.config.least_step.as_bps_f64())
     }
 
-    /// To a little less than what gets through, to drain the queue; never upwards.
-    fn fall(&mut self, now: Time, excess: f64) {
-        self.state = State::Decrease;
+    /// Decreases the rate to a little less than the throughput, so that the queue drains. The rate
+    /// never increases here.
+    fn decrease(&mut self, now: Time, excess: f64) {
+        self.state = AimdState::Decrease;
         self.acceleration.interrupt();
         let alpha = self.alpha.at(excess);
         let extra = self.config.decrease_extra.as_bps_f64();
@@ -183,7 +187,7 @@ impl Aimd {
         }
         self.rate = self.rate.min(lower);
         if self.capacity.is_above(self.throughput) {
-            self.capacity.forget();
+            self.capacity.reset();
         }
         self.capacity.on_overuse(self.throughput);
         self.changed = Some(now);
@@ -194,11 +198,11 @@ impl Aimd {
         Bitrate::from_bps_f64(self.rate)
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> AimdState {
         self.state
     }
 
-    /// The link capacity, bit/s.
+    /// The link capacity, in bit/s, if known.
     pub(super) fn capacity(&self) -> Option<f64> {
         self.capacity.estimate()
     }

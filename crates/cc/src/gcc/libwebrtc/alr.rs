@@ -1,19 +1,21 @@
-//! Whether the application sends less than it may: a budget that fills with a share of the estimate
-//! and that every packet empties (libwebrtc `goog_cc/alr_detector.cc`,
+//! Detects application-limited regions (ALR): a budget fills at a fraction of the estimate, and
+//! every sent packet takes its size from the budget (libwebrtc `goog_cc/alr_detector.cc`,
 //! `pacing/interval_budget.cc`).
 
 use super::config::LibwebrtcConfig;
 use crate::SentPacket;
 use units::{Bitrate, Duration, Time};
 
-/// Finds application-limited regions.
+/// Detects application-limited regions.
 pub(super) struct AlrDetector {
     usage: f64,
     levels: (f64, f64),
     window: Duration,
-    /// Bytes a second that fill the budget, what it holds, and what is in it, which may be a debt.
+    /// Rate at which the budget fills, in bytes per second.
     fill: f64,
-    most: f64,
+    /// Maximum of the budget, in bytes; its minimum is the negative of this.
+    max_budget: f64,
+    /// Unused bytes; negative if more was sent than filled.
     budget: f64,
     sent: Option<Time>,
     since: Option<Time>,
@@ -26,7 +28,7 @@ impl AlrDetector {
             levels: (config.alr_start, config.alr_end),
             window: config.alr_window,
             fill: 0.0,
-            most: 0.0,
+            max_budget: 0.0,
             budget: 0.0,
             sent: None,
             since: None,
@@ -35,19 +37,19 @@ impl AlrDetector {
         detector
     }
 
-    /// The estimate has changed.
+    /// Sets a new estimate.
     pub(super) fn set_estimate(&mut self, estimate: Bitrate) {
         self.fill = estimate.as_bps_f64() * self.usage / 8.0;
-        self.most = self.fill * self.window.as_secs_f64();
-        self.budget = self.budget.clamp(-self.most, self.most);
+        self.max_budget = self.fill * self.window.as_secs_f64();
+        self.budget = self.budget.clamp(-self.max_budget, self.max_budget);
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
         let Some(before) = self.sent.replace(packet.sent) else { return };
         let elapsed = packet.sent.saturating_since(before).as_secs_f64();
-        self.budget = (self.budget - packet.size.get() as f64).max(-self.most);
-        self.budget = (self.budget + self.fill * elapsed).min(self.most);
-        let level = if self.most > 0.0 { self.budget / self.most } else { 0.0 };
+        self.budget = (self.budget - packet.size.get() as f64).max(-self.max_budget);
+        self.budget = (self.budget + self.fill * elapsed).min(self.max_budget);
+        let level = if self.max_budget > 0.0 { self.budget / self.max_budget } else { 0.0 };
         if level > self.levels.0 && self.since.is_none() {
             self.since = Some(packet.sent);
         } else if level < self.levels.1 {
@@ -55,7 +57,7 @@ impl AlrDetector {
         }
     }
 
-    /// When the region began, if the application is in one.
+    /// When the current region began; `None` outside a region.
     pub(super) fn since(&self) -> Option<Time> {
         self.since
     }
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
     use units::Bytes;
 
-    /// Sends a packet every 10 ms at `kbps` from `from` ms to `to`.
+    /// Sends a packet every 10 ms at `kbps` kbit/s from `from` ms to `to` ms.
     fn send(detector: &mut AlrDetector, kbps: u64, from: u64, to: u64) {
         for ms in (from..to).step_by(10) {
             let size = Bytes::new(kbps * 10 / 8);
@@ -80,14 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn sending_at_two_thirds_of_the_estimate_is_no_such_region() {
+    fn sending_at_two_thirds_of_the_estimate_is_no_region() {
         let mut detector = detector();
         send(&mut detector, 660, 0, 60_000);
         assert_eq!(detector.since(), None);
     }
 
     #[test]
-    fn it_begins_when_four_fifths_of_the_budget_are_unused() {
+    fn a_region_begins_when_four_fifths_of_the_budget_are_unused() {
         let mut detector = detector();
         // 650 − 250 kbit/s fill 0.8 × 40,625 B in 650 ms.
         send(&mut detector, 250, 0, 640);
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_half_of_the_budget_is_used() {
+    fn a_region_ends_when_half_of_the_budget_is_used() {
         let mut detector = detector();
         send(&mut detector, 100, 0, 5_000);
         assert!(detector.since().is_some());

@@ -1,11 +1,12 @@
-//! What values the constants may have.
+//! Range checks of the settings.
 
 use super::config::LibwebrtcConfig;
 use crate::registry::BuildError;
 use units::{Bitrate, Duration};
 
 impl LibwebrtcConfig {
-    /// Refuses what would make the estimator divide by zero, grow without bound or allocate much.
+    /// Refuses values with which the estimator would divide by zero, grow without bound or allocate
+    /// much memory.
     pub(in super::super) fn check(&self) -> Result<(), BuildError> {
         self.check_shares()?;
         self.check_factors()?;
@@ -15,18 +16,22 @@ impl LibwebrtcConfig {
             ("loss.window", self.loss_window, 2..=1000),
         ] {
             if !range.contains(&value) {
-                let (least, most) = (range.start(), range.end());
-                return refuse(name, value, &format!("it must lie within {least} and {most}"));
+                let (min, max) = (range.start(), range.end());
+                return refuse(name, value, &format!("must be between {min} and {max}"));
             }
         }
         if self.min_threshold > self.max_threshold {
-            return refuse("threshold.min", self.min_threshold, "it must not exceed threshold.max");
+            return refuse(
+                "threshold.min",
+                self.min_threshold,
+                "must not be greater than threshold.max",
+            );
         }
         if self.min_variance > self.max_variance {
             return refuse(
                 "capacity.min_variance",
                 self.min_variance,
-                "it must not exceed capacity.max_variance",
+                "must not be greater than capacity.max_variance",
             );
         }
         Ok(())
@@ -58,14 +63,14 @@ impl LibwebrtcConfig {
             ("backoff.factor", self.backoff_factor),
         ] {
             if !(0.0..=1.0).contains(&value) {
-                return refuse(name, value, "it must lie within 0 and 1");
+                return refuse(name, value, "must be between 0 and 1");
             }
         }
         Ok(())
     }
 
     fn check_factors(&self) -> Result<(), BuildError> {
-        for (name, value, least) in [
+        for (name, value, min) in [
             ("trend.gain", self.trend_gain, 0.0),
             ("threshold.initial", self.initial_threshold, 0.0),
             ("threshold.min", self.min_threshold, 0.0),
@@ -102,8 +107,8 @@ impl LibwebrtcConfig {
             ("alr.usage", self.alr_usage, 0.0),
             ("pacing.factor", self.pacing_factor, 1.0),
         ] {
-            if !value.is_finite() || value < least {
-                return refuse(name, value, &format!("it must be a number not below {least}"));
+            if !value.is_finite() || value < min {
+                return refuse(name, value, &format!("must be a number of at least {min}"));
             }
         }
         Ok(())
@@ -119,11 +124,11 @@ impl LibwebrtcConfig {
             ("loss.temporal_weight", self.temporal_weight <= 0.0),
             ("loss.bias_smoothing", self.bias_smoothing <= 0.0 || !self.bias_smoothing.is_finite()),
             ("loss.inherent_balance", self.inherent_balance == Bitrate::ZERO),
-            ("min_rate", self.least_rate == Bitrate::ZERO),
+            ("min_rate", self.min_rate == Bitrate::ZERO),
             ("alr.window", self.alr_window == Duration::ZERO),
         ] {
             if zero {
-                return refuse(name, "0 or not a number", "it must be above 0");
+                return refuse(name, "0 or not a number", "must be greater than 0");
             }
         }
         Ok(())

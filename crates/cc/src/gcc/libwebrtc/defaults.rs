@@ -1,4 +1,4 @@
-//! The constants as libwebrtc has them. What the papers end with as ideas is off
+//! The constants of libwebrtc. The improvements that the papers propose are off
 //! (`gcc::improvements`).
 
 use super::config::LibwebrtcConfig;
@@ -109,7 +109,7 @@ impl Default for LibwebrtcConfig {
             backoff_factor: 0.8,
             backoff_interval: Duration::from_secs(1),
             backoff_floor: Bitrate::from_kbps(5),
-            least_rate: Bitrate::from_kbps(5),
+            min_rate: Bitrate::from_kbps(5),
             pacing_factor: 2.5,
         }
     }

@@ -1,8 +1,8 @@
-//! The delay-based estimate: groups, trend, detector and rate control in a row
-//! (libwebrtc `goog_cc/delay_based_bwe.cc`).
+//! The delay-based estimate: groups, trend, detector and rate control in series (libwebrtc
+//! `goog_cc/delay_based_bwe.cc`).
 
 use super::super::overuse_detector::Signal;
-use super::aimd::{Aimd, State};
+use super::aimd::{Aimd, AimdState};
 use super::config::LibwebrtcConfig;
 use super::inter_arrival::InterArrival;
 use super::overuse::OveruseDetector;
@@ -10,18 +10,18 @@ use super::trendline::Trendline;
 use crate::{SentPacket, SignalSink};
 use units::{Bitrate, Duration, Time};
 
-/// What feedback made of the estimate.
+/// The result of processing feedback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Update {
-    /// The rate, if this feedback set it.
+    /// The delay-based rate, if this feedback set it.
     pub(super) rate: Option<Bitrate>,
-    /// It is the result of a probe.
+    /// Whether the rate is the result of a probe.
     pub(super) probe: bool,
-    /// The queue has drained after over-use.
+    /// Whether under-use has ended: the queue has drained.
     pub(super) recovered: bool,
 }
 
-/// Estimates the rate from delay.
+/// Estimates the rate from the delay.
 pub(super) struct DelayBased {
     stream_timeout: Duration,
     groups: InterArrival,
@@ -33,13 +33,13 @@ pub(super) struct DelayBased {
 }
 
 impl DelayBased {
-    pub(super) fn new(config: &LibwebrtcConfig, start: Bitrate, least: Bitrate) -> Self {
+    pub(super) fn new(config: &LibwebrtcConfig, start: Bitrate, min: Bitrate) -> Self {
         Self {
             stream_timeout: config.stream_timeout,
             groups: InterArrival::new(config),
             line: Trendline::new(config),
             detector: OveruseDetector::new(config),
-            aimd: Aimd::new(config, start, least),
+            aimd: Aimd::new(config, start, min),
             config: config.clone(),
             seen: None,
         }
@@ -49,7 +49,7 @@ impl DelayBased {
         self.aimd.on_rtt(rtt);
     }
 
-    /// Packets that arrived, in order of arrival, as feedback reported them at `now`.
+    /// Processes received packets, in order of arrival, that feedback reported at `now`.
     pub(super) fn on_feedback(
         &mut self,
         now: Time,
@@ -70,7 +70,7 @@ impl DelayBased {
             let before = self.detector.state();
             if let Some(delta) = self.groups.on_packet(packet.sent, *arrival, now) {
                 let trend = self.line.update(&delta, *arrival);
-                self.detector.judge(&trend, &delta, *arrival);
+                self.detector.detect(&trend, &delta, *arrival);
             }
             recovered |= before == Signal::Underuse && self.detector.state() == Signal::Normal;
         }
@@ -81,12 +81,13 @@ impl DelayBased {
         let signal = self.detector.state();
         match (signal, inputs.acknowledged, inputs.probe) {
             (Signal::Overuse { .. }, Some(throughput), _)
-                if !self.aimd.may_fall(now, throughput) =>
+                if !self.aimd.may_decrease(now, throughput) =>
             {
                 return Update::default();
             }
             (Signal::Overuse { .. }, None, _) => {
-                // Nothing is known to fall to: half (libwebrtc `delay_based_bwe.cc`).
+                // Without an acknowledged rate, the rate is halved (libwebrtc
+                // `delay_based_bwe.cc`).
                 self.aimd.set_rate(now, self.aimd.rate().scale(0.5));
             }
             (Signal::Normal | Signal::Underuse, _, Some(probe)) => {
@@ -114,9 +115,9 @@ impl DelayBased {
         sink(
             "state",
             match self.aimd.state() {
-                State::Decrease => -1.0,
-                State::Hold => 0.0,
-                State::Increase => 1.0,
+                AimdState::Decrease => -1.0,
+                AimdState::Hold => 0.0,
+                AimdState::Increase => 1.0,
             },
         );
         sink(
@@ -133,14 +134,14 @@ impl DelayBased {
     }
 }
 
-/// What else is known when feedback comes.
+/// Other inputs of the estimate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inputs {
-    /// The acknowledged rate.
+    /// The acknowledged rate, if known.
     pub(super) acknowledged: Option<Bitrate>,
-    /// The result of a probe.
+    /// The result of a probe, if there is a new one.
     pub(super) probe: Option<Bitrate>,
-    /// Whether the application sends less than it may.
+    /// Whether the application is in an application-limited region.
     pub(super) in_alr: bool,
 }
 
@@ -153,8 +154,8 @@ mod tests {
         DelayBased::new(&LibwebrtcConfig::default(), Bitrate::from_mbps(1), Bitrate::from_kbps(5))
     }
 
-    /// A second of packets sent every 10 ms, each delayed by `step` µs more than the one before,
-    /// reported every 100 ms; returns the last update.
+    /// Feeds one second of packets sent every 10 ms, each delayed by `step` µs more than the
+    /// previous packet, reported every 100 ms. Returns the last update.
     fn second(
         estimate: &mut DelayBased,
         from: u64,
@@ -182,7 +183,7 @@ mod tests {
         Inputs { acknowledged: Some(Bitrate::from_kbps(900)), probe: None, in_alr: false };
 
     #[test]
-    fn a_growing_queue_lowers_and_a_steady_one_raises() {
+    fn a_growing_queue_lowers_the_rate_and_a_steady_one_raises_it() {
         let mut steady = estimate();
         let mut delay = 25_000;
         second(&mut steady, 0, &mut delay, 0, &INPUTS);
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draining_queue_holds_and_its_end_is_recovery() {
+    fn a_draining_queue_holds_the_rate_until_the_queue_is_empty() {
         let mut estimate = estimate();
         let mut delay = 400_000;
         second(&mut estimate, 0, &mut delay, -1000, &INPUTS);
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn over_use_with_nothing_acknowledged_halves() {
+    fn over_use_without_an_acknowledged_rate_halves_the_rate() {
         let mut growing = estimate();
         let unknown = Inputs { acknowledged: None, ..INPUTS };
         second(&mut growing, 0, &mut 25_000, 1000, &unknown);

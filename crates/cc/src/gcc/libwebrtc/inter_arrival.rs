@@ -1,28 +1,28 @@
-//! First stage: packets into groups by sending time, and the time between two groups at both ends
-//! (libwebrtc `goog_cc/inter_arrival_delta.cc`).
+//! First stage: groups packets by sending time and computes the time between two groups at both
+//! ends (libwebrtc `goog_cc/inter_arrival_delta.cc`).
 
 use super::config::LibwebrtcConfig;
 use units::{Duration, Time, TimeDelta};
 
-/// Arrivals that run ahead of the feedback by this much mean that the receiver's clock was set
-/// (libwebrtc `goog_cc/inter_arrival_delta.h`: 3 s).
+/// If arrival times advance by this much more than the times of the feedback, the receiver's clock
+/// was adjusted (libwebrtc `goog_cc/inter_arrival_delta.h`: 3 s).
 const CLOCK_STEP: TimeDelta = TimeDelta::from_nanos(3_000_000_000);
-/// After this many groups out of order the stage starts anew (libwebrtc
+/// The stage is reset after this many consecutive groups out of order (libwebrtc
 /// `goog_cc/inter_arrival_delta.h`: 3).
 const REORDERED: u32 = 3;
 
-/// Packets sent together.
+/// A group of packets.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first_sent: Time,
     last_sent: Time,
     first_arrival: Time,
     complete: Time,
-    /// When the feedback on its last packet came.
+    /// When the feedback about its last packet arrived.
     reported: Time,
 }
 
-/// The time between two groups in a row.
+/// The time between two consecutive groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Delta {
     /// At the sender.
@@ -35,7 +35,7 @@ pub(super) struct Delta {
 pub(super) struct InterArrival {
     length: Duration,
     burst_gap: Duration,
-    longest_burst: Duration,
+    max_burst: Duration,
     current: Option<Group>,
     previous: Option<Group>,
     reordered: u32,
@@ -46,15 +46,15 @@ impl InterArrival {
         Self {
             length: config.group_length,
             burst_gap: config.burst_gap,
-            longest_burst: config.longest_burst,
+            max_burst: config.longest_burst,
             current: None,
             previous: None,
             reordered: 0,
         }
     }
 
-    /// Takes in a packet of the feedback that came at `now`, in order of arrival. When it begins a
-    /// new group, returns the time between the two before it.
+    /// Processes a packet of the feedback that arrived at `now`. Calls are in order of arrival. If
+    /// the packet begins a new group, returns the time between the two previous groups.
     pub(super) fn on_packet(&mut self, sent: Time, arrival: Time, now: Time) -> Option<Delta> {
         let begun = Group {
             first_sent: sent,
@@ -84,7 +84,8 @@ impl InterArrival {
         delta
     }
 
-    /// The time from one group to the next; `None` if the clock or the order is out of joint.
+    /// The time from one group to the next; `None` if the receiver's clock was adjusted or the
+    /// groups are out of order.
     fn between(&mut self, previous: &Group, group: &Group) -> Option<Delta> {
         let delta = Delta {
             sent: group.last_sent - previous.last_sent,
@@ -115,13 +116,13 @@ impl InterArrival {
             || sent.saturating_since(group.first_sent) <= self.length
     }
 
-    /// Packets that a pause of the link pushed together: close in arrival, and the later ones were
-    /// delayed less.
+    /// Whether the packet belongs to a burst that a pause of the link held back: it arrives shortly
+    /// after the group and was delayed less.
     fn is_burst(&self, group: &Group, sent: Time, arrival: Time) -> bool {
         let between = arrival - group.complete;
         between < sent - group.last_sent
             && arrival.saturating_since(group.complete) <= self.burst_gap
-            && arrival.saturating_since(group.first_arrival) < self.longest_burst
+            && arrival.saturating_since(group.first_arrival) < self.max_burst
     }
 }
 
@@ -146,27 +147,28 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_what_was_sent_within_five_milliseconds() {
+    fn a_group_is_the_packets_sent_within_five_milliseconds() {
         // Groups {0, 5}, {6}, {20}: the last packets were sent at 5 and 6, and arrived at 30
         // and 41.
         assert_eq!(deltas(&[(0, 25), (5, 30), (6, 41), (20, 52)]), [(1.0, 11.0)]);
     }
 
     #[test]
-    fn an_outage_makes_one_group_of_what_it_pushed_together() {
+    fn packets_that_arrive_together_after_an_outage_form_one_group() {
         let outage = [(0, 25), (10, 35), (20, 90), (30, 91), (40, 96), (80, 110), (90, 120)];
-        // {0}, {10}, {20, 30, 40}, {80}: 40 joins, 5 ms after 30 arrived.
+        // {0}, {10}, {20, 30, 40}, {80}: the packet sent at 40 ms joins, 5 ms after the packet sent
+        // at 30 ms arrived.
         assert_eq!(deltas(&outage), [(10.0, 10.0), (30.0, 61.0), (40.0, 14.0)]);
         let slower = [(0, 25), (10, 35), (20, 90), (30, 96), (40, 106)];
         assert_eq!(
             deltas(&slower),
             [(10.0, 10.0), (10.0, 55.0), (10.0, 6.0)],
-            "6 ms apart is no burst"
+            "packets 6 ms apart are no burst"
         );
     }
 
     #[test]
-    fn a_burst_is_joined_up_to_a_hundred_milliseconds() {
+    fn bursts_are_merged_up_to_100_milliseconds() {
         let mut packets: Vec<_> = (0..60).map(|k| (10 * k, 1000 + 4 * k)).collect();
         packets.push((1000, 2000));
         // 25 packets arrive within 100 ms of the first; groups end at 24, 49 and 59.
@@ -174,12 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_an_older_group_are_passed_over() {
+    fn packets_of_an_older_group_are_ignored() {
         assert_eq!(deltas(&[(10, 35), (0, 36), (20, 45), (30, 55)]), [(10.0, 10.0)]);
     }
 
     #[test]
-    fn a_clock_that_was_set_starts_anew() {
+    fn the_stage_is_reset_when_the_clock_was_adjusted() {
         let mut groups = InterArrival::new(&LibwebrtcConfig::default());
         let packets =
             [(0u64, 25u64), (10, 35), (20, 5045), (30, 5055), (40, 5065), (50, 5075), (60, 5085)];

@@ -1,14 +1,14 @@
-//! The capacity of the link as over-use showed it: the average of the throughput at over-use, and
-//! how far it scatters (libwebrtc `goog_cc/link_capacity_estimator.cc`).
+//! The link capacity: average and variance of the throughput at over-use (libwebrtc
+//! `goog_cc/link_capacity_estimator.cc`).
 
 use super::config::LibwebrtcConfig;
 
-/// Averages the throughput at over-use; all rates in bit/s.
+/// Averages the throughput at over-use. Arguments and results are in bit/s.
 pub(super) struct LinkCapacity {
     weight: f64,
     deviations: f64,
     bounds: (f64, f64),
-    /// The average and its variance over it, in kbit/s.
+    /// The average, in kbit/s.
     estimate: Option<f64>,
     variance: f64,
 }
@@ -24,7 +24,7 @@ impl LinkCapacity {
         }
     }
 
-    /// The link was over-used, and carried `throughput`.
+    /// Over-use was detected at `throughput`.
     pub(super) fn on_overuse(&mut self, throughput: f64) {
         let sample = throughput / 1e3;
         let estimate = self
@@ -37,8 +37,8 @@ impl LinkCapacity {
         self.estimate = Some(estimate);
     }
 
-    /// Forgets the average; the variance stays.
-    pub(super) fn forget(&mut self) {
+    /// Resets the average; the variance is kept.
+    pub(super) fn reset(&mut self) {
         self.estimate = None;
     }
 
@@ -46,12 +46,12 @@ impl LinkCapacity {
         self.deviations * (self.variance * estimate).sqrt()
     }
 
-    /// Whether `throughput` is too high for this capacity.
+    /// Whether the capacity is below `throughput` by more than the margin.
     pub(super) fn is_below(&self, throughput: f64) -> bool {
         self.estimate.is_some_and(|estimate| throughput / 1e3 > estimate + self.margin(estimate))
     }
 
-    /// Whether `throughput` is too low for this capacity.
+    /// Whether the capacity is above `throughput` by more than the margin.
     pub(super) fn is_above(&self, throughput: f64) -> bool {
         self.estimate.is_some_and(|estimate| throughput / 1e3 < estimate - self.margin(estimate))
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_average_moves_by_a_twentieth() {
+    fn the_average_moves_by_one_twentieth_of_the_difference() {
         let mut capacity = LinkCapacity::new(&LibwebrtcConfig::default());
         assert_eq!(capacity.estimate(), None);
         capacity.on_overuse(1_000_000.0);
@@ -77,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn throughput_beyond_three_deviations_is_another_capacity() {
+    fn throughput_beyond_three_deviations_means_another_capacity() {
         let mut capacity = LinkCapacity::new(&LibwebrtcConfig::default());
-        assert!(!capacity.is_below(1e9) && !capacity.is_above(0.0), "nothing is known yet");
+        assert!(!capacity.is_below(1e9) && !capacity.is_above(0.0), "the capacity is unknown");
         capacity.on_overuse(1_000_000.0);
         // √(0.4 × 1000) = 20 kbit/s.
         assert!(!capacity.is_below(1_059_000.0) && capacity.is_below(1_061_000.0));
         assert!(!capacity.is_above(941_000.0) && capacity.is_above(939_000.0));
-        capacity.forget();
+        capacity.reset();
         assert!(!capacity.is_below(1e9));
     }
 

@@ -1,5 +1,5 @@
-//! The loss-based estimate: the best of a few candidate rates under the loss model, and how fast
-//! the estimate may rise again after loss has limited it (libwebrtc
+//! The loss-based estimate: the most likely of a few candidate rates under the loss model, and how
+//! fast the estimate may increase after loss has limited it (libwebrtc
 //! `goog_cc/loss_based_bwe_v2.cc`).
 
 use super::config::LibwebrtcConfig;
@@ -11,40 +11,39 @@ use units::{Bitrate, Duration, Time};
 /// What limits the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LossState {
-    /// Not loss: the delay-based rate stands.
+    /// Loss does not limit the estimate; the delay-based rate does.
     DelayBased,
-    /// Loss, but the estimate rises.
+    /// Loss limits the estimate, which increases.
     Increasing,
-    /// Loss: the estimate falls or is held.
+    /// Loss limits the estimate, which decreases or is held.
     Decreasing,
 }
 
-/// After a fall the estimate is held for a while, each time longer.
+/// The estimate is held for some time after a decrease, each time longer.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Option<Time>,
     next: Duration,
-    /// The rate that is not exceeded; infinite outside a hold.
+    /// Maximum rate during the hold, in bit/s; infinite outside a hold.
     rate: f64,
 }
 
-/// Estimates the rate from loss; rates in bit/s.
+/// Estimates the rate from packet loss. All rates are in bit/s.
 pub(super) struct LossBased {
     config: LibwebrtcConfig,
     model: LossModel,
     observations: Observations,
     bounds: (f64, f64),
-    /// The best hypothesis, once there is a delay-based rate to begin with.
+    /// The most likely hypothesis; `None` before the first delay-based rate.
     best: Option<Channel>,
     rate: f64,
     state: LossState,
     acknowledged: Option<f64>,
     delay_based: f64,
     hold: Hold,
-    /// By what the thresholds of loss are multiplied: 1, unless a buffer on the path is known to be
-    /// short.
+    /// Factor of the loss thresholds: 1, unless a short buffer on the path is known.
     sensitivity: f64,
-    /// The delayed-increase window: since when, and the rate that is not exceeded within.
+    /// The delayed-increase window: its start, and the maximum rate within it.
     window: (Option<Time>, f64),
 }
 
@@ -66,7 +65,7 @@ impl LossBased {
         }
     }
 
-    /// Takes in feedback, with the acknowledged and the delay-based rate where they are known.
+    /// Processes feedback, with the acknowledged and the delay-based rate if they are known.
     pub(super) fn update(
         &mut self,
         results: &[PacketResult],
@@ -86,7 +85,7 @@ impl LossBased {
         if self.best.is_none() {
             self.rate = self.delay_based;
         }
-        self.watch_buffer();
+        self.update_sensitivity();
         let candidate = self.restrained(present, self.best_candidate(present, in_alr));
         let bounded = self.bounded(candidate.bandwidth);
         let floor = self.floor();
@@ -98,15 +97,16 @@ impl LossBased {
         self.decide(bounded);
     }
 
-    /// How much loss is too much depends on how long the path's smallest buffer lasts at the
-    /// present rate.
-    fn watch_buffer(&mut self) {
+    /// Updates the factor of the loss thresholds, which depends on the drain time of the smallest
+    /// buffer on the path at the current rate.
+    fn update_sensitivity(&mut self) {
         let present = Bitrate::from_bps_f64(self.rate.min(self.delay_based).min(self.bounds.1));
         self.sensitivity = self.config.hint_buffer.sensitivity(present, self.config.hint_short);
         self.model.set_sensitivity(self.sensitivity);
     }
 
-    /// The candidate under which the observations, and a preference for high rates, are likeliest.
+    /// The candidate with the highest objective: likelihood of the observations plus a preference
+    /// for high rates.
     fn best_candidate(&self, present: Channel, in_alr: bool) -> Channel {
         let limit =
             if self.is_limited() { self.bounds.1.min(self.window.1) } else { self.bounds.1 };
@@ -130,8 +130,8 @@ impl LossBased {
         best.1
     }
 
-    /// Keeps an increase within what the loss, the delayed-increase window and the acknowledged
-    /// rate allow.
+    /// Limits an increase by the average loss, the delayed-increase window and the acknowledged
+    /// rate.
     fn restrained(&self, present: Channel, mut candidate: Channel) -> Channel {
         let raises = candidate.bandwidth > present.bandwidth;
         if raises && self.observations.average_loss() > candidate.inherent_loss {
@@ -152,15 +152,15 @@ impl LossBased {
             candidate.bandwidth =
                 candidate.bandwidth.min(factor * acknowledged).max(present.bandwidth);
             if self.state == LossState::Decreasing && candidate.bandwidth == present.bandwidth {
-                // So that the state turns to Increasing.
+                // An increase by 1 bit/s, so that the state becomes Increasing.
                 candidate.bandwidth += 1.0;
             }
         }
         candidate
     }
 
-    /// Bounded by the delay-based rate and by what the average loss allows, but no less than what
-    /// gets through.
+    /// The rate, at most the delay-based rate and the ceiling by the average loss, at least the
+    /// acknowledged rate.
     fn bounded(&self, bandwidth: f64) -> f64 {
         bandwidth.min(self.ceiling()).min(self.delay_based).max(self.floor())
     }
@@ -175,7 +175,7 @@ impl LossBased {
         self.acknowledged.unwrap_or(0.0).max(self.bounds.0)
     }
 
-    /// Sets the estimate and what limits it.
+    /// Sets the estimate and the state.
     fn decide(&mut self, bounded: f64) {
         let now = self.observations.newest();
         let held =
@@ -213,8 +213,8 @@ impl LossBased {
 
     fn begin_window(&mut self, now: Time) {
         let bandwidth = self.best.map_or(self.rate, |best| best.bandwidth);
-        let least = self.config.least_rate.as_bps_f64();
-        self.window = (Some(now), (self.config.max_increase * bandwidth).max(least));
+        let min = self.config.min_rate.as_bps_f64();
+        self.window = (Some(now), (self.config.max_increase * bandwidth).max(min));
     }
 
     fn in_window(&self) -> bool {
@@ -227,11 +227,11 @@ impl LossBased {
     }
 
     fn is_increase(&self, old: f64, new: f64) -> bool {
-        let goes_on = new == old && self.state == LossState::Increasing;
-        self.is_limited() && (new > old || goes_on)
+        let continues = new == old && self.state == LossState::Increasing;
+        self.is_limited() && (new > old || continues)
     }
 
-    /// The estimate, once there are observations enough.
+    /// The estimate; `None` before there are enough observations.
     pub(super) fn rate(&self) -> Option<Bitrate> {
         let ready =
             self.best.is_some() && self.observations.count() >= self.config.min_observations;

@@ -1,25 +1,24 @@
-//! How likely the observed losses are under a hypothesis on the path, which is a rate above which
-//! it loses what is too much, and a share that it loses anyway (libwebrtc
+//! The likelihood of the observed losses under a hypothesis about the path. A hypothesis is a
+//! bandwidth, above which the path loses the excess, and an inherent loss (libwebrtc
 //! `goog_cc/loss_based_bwe_v2.cc`).
 
 use super::config::LibwebrtcConfig;
 use super::loss_observations::Observations;
 
-/// Loss probabilities stay within these bounds (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 1e-6 from
-/// either end).
+/// Bounds of loss probabilities (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 1e-6 from 0 and 1).
 const PROBABILITY: (f64, f64) = (1e-6, 1.0 - 1e-6);
 
-/// A hypothesis.
+/// A hypothesis about the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Channel {
-    /// The rate above which the path loses what is too much, bit/s.
+    /// The rate above which the path loses the excess, in bit/s.
     pub(super) bandwidth: f64,
-    /// The share that it loses anyway.
+    /// The fraction that the path loses at any rate.
     pub(super) inherent_loss: f64,
 }
 
 impl Channel {
-    /// The probability of loss when sending at `rate`.
+    /// The probability of loss at the sending rate `rate`, in bit/s.
     fn loss_probability(&self, rate: f64) -> f64 {
         let mut probability = self.inherent_loss.clamp(0.0, 1.0);
         if rate > self.bandwidth {
@@ -29,7 +28,7 @@ impl Channel {
     }
 }
 
-/// Judges hypotheses.
+/// Evaluates hypotheses.
 pub(super) struct LossModel {
     step: f64,
     inherent_min: f64,
@@ -37,7 +36,7 @@ pub(super) struct LossModel {
     inherent_balance: f64,
     biases: (f64, f64),
     bias_threshold: f64,
-    /// By what the threshold is multiplied.
+    /// Factor of `bias_threshold`.
     sensitivity: f64,
     bias_smoothing: f64,
 }
@@ -56,20 +55,20 @@ impl LossModel {
         }
     }
 
-    /// From now on the loss above which lower rates are preferred is multiplied by this.
+    /// Sets the factor of the loss above which lower rates are preferred.
     pub(super) fn set_sensitivity(&mut self, sensitivity: f64) {
         self.sensitivity = sensitivity;
     }
 
-    /// The hypothesis with an inherent loss that its rate allows: a high rate with much inherent
-    /// loss is not believed.
+    /// The hypothesis with its inherent loss clamped to the range that its bandwidth allows: the
+    /// higher the bandwidth, the lower the maximum.
     pub(super) fn feasible(&self, channel: Channel) -> Channel {
-        let most =
+        let max =
             (self.inherent_offset + self.inherent_balance / channel.bandwidth.max(1.0)).min(1.0);
-        Channel { inherent_loss: channel.inherent_loss.max(self.inherent_min).min(most), ..channel }
+        Channel { inherent_loss: channel.inherent_loss.max(self.inherent_min).min(max), ..channel }
     }
 
-    /// One Newton step of the inherent loss towards the greatest likelihood.
+    /// One Newton step of the inherent loss towards the maximum likelihood.
     pub(super) fn fitted(&self, channel: Channel, observations: &Observations) -> Channel {
         let (mut first, mut second) = (0.0, 0.0);
         for (weight, observation) in observations.iter() {
@@ -87,7 +86,7 @@ impl LossModel {
         self.feasible(Channel { inherent_loss, ..channel })
     }
 
-    /// The log-likelihood of the observations, and a preference for higher rates.
+    /// The log-likelihood of the observations plus the preference for higher rates.
     pub(super) fn objective(&self, channel: Channel, observations: &Observations) -> f64 {
         let bias = self.bias(channel.bandwidth / 1e3, observations.average_loss());
         let mut objective = 0.0;
@@ -103,7 +102,7 @@ impl LossModel {
         objective
     }
 
-    /// The preference per kB, which turns round at a high loss.
+    /// The preference for higher rates, per kB. It changes its sign at a high loss.
     fn bias(&self, kbps: f64, average_loss: f64) -> f64 {
         let below = self.sensitivity * self.bias_threshold - average_loss;
         let turn = below / (self.bias_smoothing + below.abs());
@@ -124,7 +123,7 @@ mod tests {
         Channel { bandwidth: kbps * 1e3, inherent_loss }
     }
 
-    /// Observations at 3.2 Mbit/s with so many packets of 100 lost.
+    /// Observations at 3.2 Mbit/s with `lost` of 100 packets lost.
     fn observed(lost: u64) -> Observations {
         let mut observations = Observations::new(&LibwebrtcConfig::default());
         observations.push(&feedback(0, 1, 0));
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_lost_besides_the_inherent_loss() {
+    fn the_excess_is_lost_in_addition_to_the_inherent_loss() {
         assert_eq!(channel(1000.0, 0.02).loss_probability(900e3), 0.02);
         // 0.02 + 0.98 × 250/1250.
         assert!((channel(1000.0, 0.02).loss_probability(1250e3) - 0.216).abs() < 1e-12);
@@ -151,32 +150,33 @@ mod tests {
 
     #[test]
     fn the_newton_step_goes_three_quarters_of_the_way() {
-        // With one observation of share p lost, f' = kB (p/x − (1−p)/(1−x)), f'' its derivative.
+        // With one observation of loss p, f' = kB (p/x − (1−p)/(1−x)), and f'' is its derivative.
         let observations = observed(4);
         let (p, x): (f64, f64) = (0.04, 0.03);
         let first = p / x - (1.0 - p) / (1.0 - x);
         let second = -(p / (x * x) + (1.0 - p) / ((1.0 - x) * (1.0 - x)));
         let got = model().fitted(channel(9000.0, x), &observations).inherent_loss;
-        // The oldest observation has a packet more.
+        // The oldest observation has one packet more.
         assert!((got - (x - 0.75 * first / second)).abs() < 1e-4, "{got}");
-        assert!(got > x && got < p, "towards what is lost");
+        assert!(got > x && got < p, "towards the observed loss");
     }
 
     #[test]
-    fn a_rate_below_the_sent_one_explains_heavy_loss_better() {
-        let judged = |lost, kbps| {
+    fn a_bandwidth_below_the_sending_rate_explains_heavy_loss_better() {
+        let objective = |lost, kbps| {
             let observations = observed(lost);
             let fitted = (0..20)
                 .fold(channel(kbps, 0.01), |fitted, _| model().fitted(fitted, &observations));
             model().objective(fitted, &observations)
         };
-        // Sent at 3.2 Mbit/s: with 30 % lost, 2.24 Mbit/s; with 2 % lost, more is preferred.
-        assert!(judged(30, 2240.0) > judged(30, 3200.0));
-        assert!(judged(2, 3200.0) > judged(2, 2240.0));
+        // Sent at 3.2 Mbit/s: with 30 % lost, 2.24 Mbit/s is more likely; with 2 % lost, the higher
+        // rate is preferred.
+        assert!(objective(30, 2240.0) > objective(30, 3200.0));
+        assert!(objective(2, 3200.0) > objective(2, 2240.0));
     }
 
     #[test]
-    fn the_preference_turns_round_at_a_fifth() {
+    fn the_preference_changes_its_sign_at_20_percent_loss() {
         let below = model().bias(1000.0, 0.0);
         // (0.2 / 0.202) × (0.2 + 0.02 × ln 1001).
         assert!((below - 0.2 / 0.202 * (0.2 + 0.02 * 6.908_754_779)).abs() < 1e-9, "{below}");

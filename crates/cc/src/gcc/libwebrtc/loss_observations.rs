@@ -1,15 +1,15 @@
-//! What was sent and lost in the last observations, for the loss-based estimate
-//! (libwebrtc `goog_cc/loss_based_bwe_v2.cc`).
+//! The recent observations of sent and lost bytes, for the loss-based estimate (libwebrtc
+//! `goog_cc/loss_based_bwe_v2.cc`).
 
 use super::config::LibwebrtcConfig;
 use crate::PacketResult;
 use units::{Bytes, Duration, Time};
 
-/// With more observations than this the extremes are left out of the average loss
-/// (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 3).
-const FEW: u64 = 3;
+/// With more observations than this, the average loss excludes the observations of minimum and
+/// maximum loss (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 3).
+const MAX_UNTRIMMED: u64 = 3;
 
-/// A stretch of sending; sizes in kB, the rate in bit/s.
+/// An interval of sending. Sizes are in kB, the rate is in bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Observation {
     pub(super) size: f64,
@@ -17,20 +17,20 @@ pub(super) struct Observation {
     pub(super) rate: f64,
 }
 
-/// A ring of observations, newest first.
+/// A ring buffer of observations.
 pub(super) struct Observations {
     duration: Duration,
     median_factor: f64,
-    /// The n-th weighs w^n.
+    /// The n-th newest observation has the weight w^n.
     weights: Vec<f64>,
     ring: Vec<Observation>,
     count: u64,
-    /// Not yet long enough to be an observation: bytes sent and lost.
+    /// Bytes sent and lost in the observation that is not yet complete.
     partial: (Bytes, Bytes),
-    /// The newest sending time of the newest observation.
+    /// The latest sending time in the newest observation.
     newest: Option<Time>,
     average_loss: f64,
-    /// Room to sort rates in.
+    /// Buffer for sorting rates.
     rates: Vec<f64>,
 }
 
@@ -51,7 +51,7 @@ impl Observations {
         }
     }
 
-    /// Takes in feedback; true if that completes an observation.
+    /// Processes feedback. Returns whether an observation is complete.
     pub(super) fn push(&mut self, results: &[PacketResult]) -> bool {
         let Some(first) = results.first().map(|result| result.packet.sent) else { return false };
         let (mut earliest, mut latest) = (first, first);
@@ -100,31 +100,32 @@ impl Observations {
         self.weights.iter().copied().zip(later.iter().rev().chain(earlier.iter().rev()))
     }
 
-    /// The weighted share of bytes lost, without the observations of least and most loss: a spike
-    /// is not the path's loss. Unless the spike comes of sending much more than usual.
+    /// The weighted fraction of bytes lost. The observations of minimum and maximum loss are
+    /// excluded, because a spike is not the loss of the path, unless the rate in the spike was much
+    /// above the median.
     fn average(&mut self) -> f64 {
         let (mut size, mut lost) = (0.0, 0.0);
-        let (mut least, mut most) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));
-        let mut rate_at_most = 0.0;
+        let (mut min, mut max) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));
+        let mut rate_at_max = 0.0;
         for (weight, observation) in self.iter() {
             let weighted = (weight * observation.size, weight * observation.lost);
             size += weighted.0;
             lost += weighted.1;
             let share =
                 if observation.size > 0.0 { observation.lost / observation.size } else { 0.0 };
-            if self.count > FEW && share > most.0 {
-                most = (share, weighted.0, weighted.1);
-                rate_at_most = observation.rate;
+            if self.count > MAX_UNTRIMMED && share > max.0 {
+                max = (share, weighted.0, weighted.1);
+                rate_at_max = observation.rate;
             }
-            if self.count > FEW && share < least.0 {
-                least = (share, weighted.0, weighted.1);
+            if self.count > MAX_UNTRIMMED && share < min.0 {
+                min = (share, weighted.0, weighted.1);
             }
         }
-        let rest = size - least.1 - most.1;
-        let share = if self.median_rate() * self.median_factor <= rate_at_most || rest <= 1e-9 {
+        let rest = size - min.1 - max.1;
+        let share = if self.median_rate() * self.median_factor <= rate_at_max || rest <= 1e-9 {
             lost / size
         } else {
-            (lost - least.2 - most.2) / rest
+            (lost - min.2 - max.2) / rest
         };
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -143,12 +144,12 @@ impl Observations {
         }
     }
 
-    /// Observations so far.
+    /// Number of observations so far.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The newest sending time that is in an observation: the clock of the loss-based estimate.
+    /// The latest sending time in an observation: the clock of the loss-based estimate.
     pub(super) fn newest(&self) -> Time {
         self.newest.unwrap_or(Time::ZERO)
     }
@@ -188,7 +189,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn feedback_adds_up_to_observations_of_a_quarter_second() {
+    fn feedback_accumulates_to_observations_of_250_ms() {
         let mut observations = Observations::new(&LibwebrtcConfig::default());
         let all = feedback(0, 100, 10);
         assert!(!observations.push(&all[..50]));
@@ -213,19 +214,19 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_average_leaves_out_the_extremes_once_there_are_more_than_three() {
+    fn the_average_excludes_the_extremes_of_more_than_three_observations() {
         let three = observed(&[30, 0, 6]);
-        // (6 + 0.9 × 0 + 0.81 × 30) / 271, the oldest observation with a packet more.
+        // (6 + 0.9 × 0 + 0.81 × 30) / 271; the oldest observation has one packet more.
         let expected = (6.0 + 0.81 * 30.0) / (100.0 + 90.0 + 81.0 * 1.01);
         assert!((three.average_loss() - expected).abs() < 1e-9, "{}", three.average_loss());
         let four = observed(&[8, 30, 0, 6]);
-        // 30 and 0 are left out: (6 + 0.729 × 8) / (100 + 72.9 × 1.01).
+        // 30 and 0 are excluded: (6 + 0.729 × 8) / (100 + 72.9 × 1.01).
         let expected = (6.0 + 0.729 * 8.0) / (100.0 + 72.9 * 1.01);
         assert!((four.average_loss() - expected).abs() < 1e-9, "{}", four.average_loss());
     }
 
     #[test]
-    fn loss_when_sending_twice_the_median_counts() {
+    fn loss_at_twice_the_median_rate_counts() {
         let mut observations = observed(&[0, 0, 0, 0]);
         observations.push(&feedback(5, 300, 60));
         let expected = 60.0 / (300.0 + 100.0 * (0.9 + 0.81 + 0.729 + 0.656_1 * 1.01));

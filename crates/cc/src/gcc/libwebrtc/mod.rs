@@ -1,7 +1,7 @@
-//! Google Congestion Control as in today's libwebrtc (July 2026), at the sender, fed by
-//! transport-wide feedback.
+//! Google Congestion Control as in libwebrtc of July 2026: it runs at the sender, on transport-wide
+//! feedback.
 //!
-//! The stages in the order of the data, each a file:
+//! The stages in the order of the data flow. Each stage is a file:
 //!
 //! ```text
 //! feedback ─┬─► inter_arrival → trendline → overuse → aimd ◄── link_capacity      } delay_based
@@ -14,7 +14,7 @@
 //!           └─► probe_queue ◄─ probe_controller ◄── target
 //! ```
 //!
-//! Where the implementation differs from its source is in `docs/algorithms/gcc-libwebrtc.md`.
+//! `docs/algorithms/gcc-libwebrtc.md` lists the differences from libwebrtc.
 
 mod acknowledged_rate;
 mod aimd;
@@ -43,7 +43,6 @@ pub use config::LibwebrtcConfig;
 
 use sender::LibwebrtcSender;
 
-/// The profile, for listings.
 pub(crate) fn profile() -> Profile {
     Profile {
         name: "gcc:libwebrtc".to_owned(),
@@ -52,7 +51,7 @@ pub(crate) fn profile() -> Profile {
     }
 }
 
-/// Builds the controller with these constants, which were checked.
+/// Builds the controller with constants that were checked before.
 pub(super) fn build(constants: &LibwebrtcConfig, config: &ControllerConfig) -> Controllers {
     let sender = Box::new(LibwebrtcSender::new(constants, config));
     Controllers { sender, receiver: None, transport_feedback: true }

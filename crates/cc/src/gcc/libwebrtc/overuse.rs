@@ -1,9 +1,9 @@
-//! Third stage: the trend against a threshold that follows it (libwebrtc
+//! Third stage: compares the trend with a threshold that follows the trend (libwebrtc
 //! `goog_cc/trendline_estimator.cc`).
 //!
-//! The law of the threshold is Carlucci 2017, eq. 11, as in `gcc::overuse_detector`, but nothing
-//! bounds its step: with k_down = 0.039 per ms, 26 ms are enough to bring the threshold down to the
-//! trend, and more overshoot it. And over-use, once signalled, lasts until the trend is below the
+//! The threshold follows Carlucci 2017, eq. 11, as in `gcc::overuse_detector`, but its step is not
+//! bounded: with k_down = 0.039 per ms, a step of 26 ms brings the threshold down to the trend, and
+//! a longer step overshoots. Over-use, once signalled, lasts until the trend is below the
 //! threshold.
 
 use super::super::dynamic_alpha::excess;
@@ -13,17 +13,17 @@ use super::inter_arrival::Delta;
 use super::trendline::Trend;
 use units::{Duration, Time};
 
-/// Compares, signals, and adapts.
+/// Compares the trend with the threshold, gives the signal, and adapts the threshold.
 pub(super) struct OveruseDetector {
     gains: (f64, f64),
     skip: f64,
     bounds: (f64, f64),
-    longest_step: f64,
+    max_step: f64,
     overuse_time: f64,
     initial: f64,
     threshold: f64,
     updated: Option<Time>,
-    /// How long the trend has been above the threshold, ms, and in how many groups.
+    /// Time for which the trend has been above the threshold, in ms, and the number of groups.
     over: Option<f64>,
     over_groups: u32,
     last_slope: f64,
@@ -37,7 +37,7 @@ impl OveruseDetector {
             gains: (config.k_up, config.k_down),
             skip: config.threshold_skip,
             bounds: (config.min_threshold, config.max_threshold),
-            longest_step: config.longest_step.as_millis_f64(),
+            max_step: config.longest_step.as_millis_f64(),
             overuse_time: config.overuse_time.as_millis_f64(),
             initial: config.initial_threshold,
             threshold: config.initial_threshold,
@@ -50,14 +50,14 @@ impl OveruseDetector {
         }
     }
 
-    /// Starts anew; over-uses are still counted.
+    /// Resets the detector, except for the count of over-uses.
     pub(super) fn restart(&mut self) {
         (self.threshold, self.updated, self.over, self.over_groups) = (self.initial, None, None, 0);
         (self.last_slope, self.state) = (0.0, Signal::Normal);
     }
 
-    /// Judges the trend that a group which arrived at `arrival` has made.
-    pub(super) fn judge(&mut self, trend: &Trend, delta: &Delta, arrival: Time) {
+    /// Processes the trend after a group that arrived at `arrival`.
+    pub(super) fn detect(&mut self, trend: &Trend, delta: &Delta, arrival: Time) {
         if trend.deltas < 2 {
             self.state = Signal::Normal;
             return;
@@ -76,7 +76,7 @@ impl OveruseDetector {
         self.adapt(trend.modified.abs(), arrival);
     }
 
-    /// The first group above the threshold counts for half of its time.
+    /// The first group above the threshold counts half of its duration.
     fn on_over(&mut self, slope: f64, sent: f64) {
         let over = self.over.map_or(sent / 2.0, |over| over + sent);
         self.over = Some(over);
@@ -86,7 +86,7 @@ impl OveruseDetector {
             if !matches!(self.state, Signal::Overuse { .. }) {
                 self.overuses += 1;
             }
-            // By how much, the caller knows.
+            // The caller sets the excess.
             self.state = Signal::Overuse { excess: 0.0 };
         }
     }
@@ -100,11 +100,11 @@ impl OveruseDetector {
             return;
         }
         let gain = if value < self.threshold { self.gains.1 } else { self.gains.0 };
-        let step = gain * (value - self.threshold) * elapsed.as_millis_f64().min(self.longest_step);
+        let step = gain * (value - self.threshold) * elapsed.as_millis_f64().min(self.max_step);
         self.threshold = (self.threshold + step).clamp(self.bounds.0, self.bounds.1);
     }
 
-    /// The threshold, ms.
+    /// The threshold, in ms.
     pub(super) fn threshold(&self) -> f64 {
         self.threshold
     }
@@ -124,18 +124,18 @@ mod tests {
     use super::*;
     use units::TimeDelta;
 
-    /// Over-use, whatever the excess.
+    /// Over-use with any excess.
     const OVERUSE: Signal = Signal::Overuse { excess: 0.0 };
 
-    /// Judges modified trends (the slope is a thousandth), `gap` ms apart.
-    fn judged(config: &LibwebrtcConfig, gap: u64, values: &[f64]) -> (Vec<Signal>, f64) {
+    /// Feeds modified trends (the slope is 1/1000 of them), `gap` ms apart.
+    fn detected(config: &LibwebrtcConfig, gap: u64, values: &[f64]) -> (Vec<Signal>, f64) {
         let mut detector = OveruseDetector::new(config);
         let mut now = Time::from_secs(1);
         let delta = TimeDelta::from_nanos(i64::try_from(gap).unwrap() * 1_000_000);
         let signals = values.iter().map(|&modified| {
             now += Duration::from_millis(gap);
             let trend = Trend { slope: modified / 1e3, modified, deltas: 60 };
-            detector.judge(&trend, &Delta { sent: delta, arrival: delta }, now);
+            detector.detect(&trend, &Delta { sent: delta, arrival: delta }, now);
             match detector.state() {
                 Signal::Overuse { .. } => OVERUSE,
                 other => other,
@@ -153,17 +153,17 @@ mod tests {
     fn over_use_must_last_longer_than_ten_milliseconds() {
         use Signal::Normal;
         // 5 ms groups: 2.5, 7.5, 12.5 ms.
-        assert_eq!(judged(&still(), 5, &[13.0; 4]).0, [Normal, Normal, OVERUSE, OVERUSE]);
-        // One group of 33 ms counts 16.5 ms, but a second is needed.
-        assert_eq!(judged(&still(), 33, &[13.0; 2]).0, [Normal, OVERUSE]);
+        assert_eq!(detected(&still(), 5, &[13.0; 4]).0, [Normal, Normal, OVERUSE, OVERUSE]);
+        // One group of 33 ms counts 16.5 ms, but a second group is needed.
+        assert_eq!(detected(&still(), 33, &[13.0; 2]).0, [Normal, OVERUSE]);
     }
 
     #[test]
-    fn over_use_begins_only_while_the_trend_does_not_fall_and_then_lasts() {
+    fn over_use_begins_only_while_the_trend_does_not_decrease_and_then_lasts() {
         use Signal::{Normal, Underuse};
         let values = [14.0, 13.9, 13.8, 13.8, 13.0, 12.5, -12.5, -12.6];
         let expected = [Normal, Normal, Normal, OVERUSE, OVERUSE, Normal, Normal, Underuse];
-        assert_eq!(judged(&still(), 33, &values).0, expected);
+        assert_eq!(detected(&still(), 33, &values).0, expected);
     }
 
     #[test]
@@ -172,36 +172,40 @@ mod tests {
         let gap = TimeDelta::from_nanos(33_000_000);
         let mut at = |modified: f64| {
             let trend = Trend { slope: modified / 1e3, modified, deltas: 60 };
-            detector.judge(&trend, &Delta { sent: gap, arrival: gap }, Time::from_secs(1));
+            detector.detect(&trend, &Delta { sent: gap, arrival: gap }, Time::from_secs(1));
             detector.state()
         };
         assert_eq!([at(20.0), at(25.0)], [Signal::Normal, Signal::Overuse { excess: 1.0 }]);
-        assert_eq!(at(15.0), Signal::Overuse { excess: 0.2 }, "it falls, and over-use lasts");
+        assert_eq!(
+            at(15.0),
+            Signal::Overuse { excess: 0.2 },
+            "the trend decreases, and over-use lasts"
+        );
     }
 
     #[test]
     fn the_threshold_rises_and_falls_by_its_gains() {
         let config = LibwebrtcConfig::default();
-        // The first judgement has no elapsed time.
-        let (_, up) = judged(&config, 10, &[13.5, 13.5]);
+        // The first update has no elapsed time.
+        let (_, up) = detected(&config, 10, &[13.5, 13.5]);
         assert!((up - (12.5 + 0.0087 * 10.0)).abs() < 1e-12, "{up}");
-        let (_, down) = judged(&config, 10, &[11.5, 11.5]);
+        let (_, down) = detected(&config, 10, &[11.5, 11.5]);
         assert!((down - (12.5 - 0.039 * 10.0)).abs() < 1e-12, "{down}");
-        let (_, skipped) = judged(&config, 10, &[27.6, 27.6]);
-        assert_eq!(skipped, 12.5, "an excess of more than 15 is passed over");
-        let (_, counted) = judged(&config, 10, &[27.4, 27.4]);
+        let (_, skipped) = detected(&config, 10, &[27.6, 27.6]);
+        assert_eq!(skipped, 12.5, "an excess of more than 15 is ignored");
+        let (_, counted) = detected(&config, 10, &[27.4, 27.4]);
         assert!((counted - (12.5 + 0.0087 * 14.9 * 10.0)).abs() < 1e-9, "{counted}");
     }
 
     #[test]
-    fn time_counts_up_to_a_tenth_of_a_second_and_a_step_may_overshoot() {
+    fn elapsed_time_counts_up_to_100_ms_and_a_step_may_overshoot() {
         let config = LibwebrtcConfig::default();
-        let (_, up) = judged(&config, 500, &[13.5, 13.5]);
+        let (_, up) = detected(&config, 500, &[13.5, 13.5]);
         assert!((up - (12.5 + 0.87)).abs() < 1e-12, "{up}");
         // 0.039 × 100 × 1 = 3.9 below a trend that is 1 below.
-        let (_, down) = judged(&config, 500, &[11.5, 11.5]);
+        let (_, down) = detected(&config, 500, &[11.5, 11.5]);
         assert!((down - 8.6).abs() < 1e-12, "{down}");
-        let (_, least) = judged(&config, 100, &[0.0, 0.0]);
-        assert_eq!(least, 6.0);
+        let (_, min) = detected(&config, 100, &[0.0, 0.0]);
+        assert_eq!(min, 6.0);
     }
 }

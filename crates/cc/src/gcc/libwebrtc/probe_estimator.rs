@@ -1,21 +1,22 @@
-//! The rate at which a probe cluster got through (libwebrtc `goog_cc/probe_bitrate_estimator.cc`).
+//! The rate at which a probe cluster was received (libwebrtc `goog_cc/probe_bitrate_estimator.cc`).
 
 use super::config::LibwebrtcConfig;
-use super::probe_queue::least_bytes;
+use super::probe_queue::min_bytes;
 use crate::{ProbeCluster, SentPacket};
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// Clusters remembered; results are awaited for a second, in which no more than a few are sent.
+/// Number of clusters that are tracked. A result arrives within about 1 s, in which only a few
+/// clusters are sent.
 const CLUSTERS: usize = 8;
 
-/// What was reported of a cluster.
+/// The reported packets of a cluster.
 #[derive(Clone, Copy, Debug)]
 struct Reported {
     sent: (Time, Time),
     arrived: (Time, Time),
-    /// The packet sent last does not count at the sender, nor the one that arrived first at the
-    /// receiver.
+    /// Size of the packet sent last, which does not count in the rate sent.
     last_sent_size: Bytes,
+    /// Size of the packet that arrived first, which does not count in the rate received.
     first_arrived_size: Bytes,
     bytes: Bytes,
     packets: u32,
@@ -27,7 +28,7 @@ pub(super) struct ProbeEstimator {
     max_ratio: f64,
     unsaturated: f64,
     utilisation: f64,
-    longest: Duration,
+    max_span: Duration,
     clusters: [Option<(ProbeCluster, Option<Reported>)>; CLUSTERS],
     result: Option<Bitrate>,
 }
@@ -39,7 +40,7 @@ impl ProbeEstimator {
             max_ratio: config.max_ratio,
             unsaturated: config.unsaturated,
             utilisation: config.utilisation,
-            longest: config.longest_probe,
+            max_span: config.longest_probe,
             clusters: [None; CLUSTERS],
             result: None,
         }
@@ -57,7 +58,7 @@ impl ProbeEstimator {
         let Some((cluster, reported)) = slot else { return };
         let cluster = *cluster;
         let reported = reported
-            .filter(|reported| arrival.saturating_since(reported.arrived.1) <= self.longest)
+            .filter(|reported| arrival.saturating_since(reported.arrived.1) <= self.max_span)
             .map_or_else(|| Reported::of(packet, arrival), |before| before.with(packet, arrival));
         if let Some((_, slot)) = &mut self.clusters[id as usize % CLUSTERS] {
             *slot = Some(reported);
@@ -71,14 +72,14 @@ impl ProbeEstimator {
 
     fn is_enough(&self, cluster: &ProbeCluster, reported: &Reported) -> bool {
         let packets = (f64::from(cluster.min_packets) * self.received).floor();
-        let bytes = least_bytes(cluster).get() as f64 * self.received;
+        let bytes = min_bytes(cluster).get() as f64 * self.received;
         f64::from(reported.packets) >= packets && reported.bytes.get() as f64 >= bytes
     }
 
     fn rate(&self, reported: &Reported) -> Option<Bitrate> {
         let send_time = reported.sent.1.saturating_since(reported.sent.0);
         let receive_time = reported.arrived.1.saturating_since(reported.arrived.0);
-        if send_time > self.longest || receive_time > self.longest {
+        if send_time > self.max_span || receive_time > self.max_span {
             return None;
         }
         let sent = reported.bytes.saturating_sub(reported.last_sent_size).per(send_time)?;
@@ -87,13 +88,13 @@ impl ProbeEstimator {
         if received > sent.scale(self.max_ratio) {
             return None;
         }
-        // Received much slower than sent, it has filled the path: a little less than that drains
-        // the queue.
+        // A cluster that is received much more slowly than sent has filled the path. A rate a
+        // little below the rate received lets the queue drain.
         let filled = received < sent.scale(self.unsaturated);
         Some(if filled { received.scale(self.utilisation) } else { sent.min(received) })
     }
 
-    /// The newest result, once.
+    /// Takes the newest result; `None` if it was already taken.
     pub(super) fn take(&mut self) -> Option<Bitrate> {
         self.result.take()
     }
@@ -152,15 +153,15 @@ mod tests {
     }
 
     #[test]
-    fn four_fifths_of_the_cluster_are_enough() {
+    fn four_fifths_of_a_cluster_give_a_result() {
         assert_eq!(measured(3, 4, 4), None);
         // 3 packets of 1000 B in 12 ms at both ends.
         assert_eq!(measured(4, 4, 4), Some(2000));
     }
 
     #[test]
-    fn a_cluster_that_fills_the_path_gives_a_little_less_than_it_received() {
-        // 8000 bit in 10 ms: 800 kbit/s, of which 0.95.
+    fn a_cluster_that_fills_the_path_gives_95_percent_of_the_rate_received() {
+        // 0.95 × 800 kbit/s, that is 0.95 × 8000 bit in 10 ms.
         assert_eq!(measured(5, 4, 10), Some(760));
         // 10 ms sent, 11 ms received: 727 of 800 kbit/s is above 0.9.
         assert_eq!(measured(5, 10, 11), Some(727));
@@ -169,14 +170,14 @@ mod tests {
     #[test]
     fn impossible_clusters_are_refused() {
         assert_eq!(measured(5, 10, 4), None, "received 2.5 times faster than sent");
-        assert_eq!(measured(5, 9, 5), Some(888), "1.8 times is believed, at the rate sent");
+        assert_eq!(measured(5, 9, 5), Some(888), "1.8 times is valid and gives the rate sent");
         assert_eq!(measured(5, 0, 4), None);
         assert_eq!(measured(5, 4, 0), None);
         assert_eq!(measured(5, 334, 334), None, "longer than a second");
     }
 
     #[test]
-    fn packets_of_an_unknown_cluster_are_passed_over() {
+    fn packets_of_an_unknown_cluster_are_ignored() {
         let mut estimator = ProbeEstimator::new(&LibwebrtcConfig::default());
         let packet =
             SentPacket { sequence: 0, sent: Time::ZERO, size: Bytes::new(1000), probe: Some(11) };

@@ -1,32 +1,33 @@
-//! Probe clusters that wait to be sent, one after the other (libwebrtc `pacing/bitrate_prober.cc`).
+//! Queue of probe clusters, which are sent one after the other (libwebrtc
+//! `pacing/bitrate_prober.cc`).
 
 use crate::{ProbeCluster, SentPacket};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
-/// Room for this many clusters without growing; no decision asks for more than two.
-const ROOM: usize = 8;
+/// Maximum number of waiting clusters. A decision requests at most two.
+const CAPACITY: usize = 8;
 
-/// What was sent of a cluster.
+/// The part of a cluster that was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     packets: u32,
     bytes: Bytes,
 }
 
-/// Offers clusters in their order.
+/// Offers the clusters in order.
 pub(super) struct ProbeQueue {
     expiry: Duration,
     offered: Option<ProbeCluster>,
-    /// Whether the one that is offered has been sent whole, or given up.
+    /// Whether the offered cluster was sent completely or abandoned.
     done: bool,
     progress: Progress,
-    asked: Option<Time>,
+    requested: Option<Time>,
     waiting: VecDeque<ProbeCluster>,
 }
 
-/// Bytes in a cluster, at least (libwebrtc `pacing/bitrate_prober.cc`).
-pub(super) fn least_bytes(cluster: &ProbeCluster) -> Bytes {
+/// Minimum number of bytes in a cluster (libwebrtc `pacing/bitrate_prober.cc`).
+pub(super) fn min_bytes(cluster: &ProbeCluster) -> Bytes {
     cluster.rate.bytes_in(cluster.min_duration)
 }
 
@@ -37,14 +38,14 @@ impl ProbeQueue {
             offered: None,
             done: true,
             progress: Progress::default(),
-            asked: None,
-            waiting: VecDeque::with_capacity(ROOM),
+            requested: None,
+            waiting: VecDeque::with_capacity(CAPACITY),
         }
     }
 
-    /// Asks for a cluster; of too many the oldest is given up.
+    /// Adds a cluster. If the queue is full, the oldest waiting cluster is abandoned.
     pub(super) fn push(&mut self, now: Option<Time>, cluster: ProbeCluster) {
-        if self.waiting.len() == ROOM {
+        if self.waiting.len() == CAPACITY {
             self.waiting.pop_front();
         }
         self.waiting.push_back(cluster);
@@ -55,22 +56,22 @@ impl ProbeQueue {
 
     fn next(&mut self, now: Option<Time>) {
         if let Some(cluster) = self.waiting.pop_front() {
-            (self.offered, self.done, self.progress, self.asked) =
+            (self.offered, self.done, self.progress, self.requested) =
                 (Some(cluster), false, Progress::default(), now);
         }
     }
 
-    /// A packet left. When it is the last of the cluster, the next one is offered.
+    /// A packet left. After the last packet of a cluster the next cluster is offered.
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
         let Some(cluster) = self.offered.filter(|_| !self.done) else { return };
-        let asked = *self.asked.get_or_insert(packet.sent);
+        let requested = *self.requested.get_or_insert(packet.sent);
         if packet.probe == Some(cluster.id) {
             self.progress.packets += 1;
             self.progress.bytes += packet.size;
         }
         let sent = self.progress.packets >= cluster.min_packets
-            && self.progress.bytes >= least_bytes(&cluster);
-        if sent || packet.sent.saturating_since(asked) > self.expiry {
+            && self.progress.bytes >= min_bytes(&cluster);
+        if sent || packet.sent.saturating_since(requested) > self.expiry {
             self.done = true;
             self.next(Some(packet.sent));
         }
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!(id(&queue), 1);
         queue.on_sent(&packet(9, 1000, Some(1)));
         assert_eq!(id(&queue), 2);
-        // Four large packets are bytes enough, but five are asked for.
+        // Four large packets are enough bytes, but five packets are required.
         (10..14).for_each(|k| queue.on_sent(&packet(k, 5000, Some(2))));
         queue.push(None, cluster(3));
         assert_eq!(id(&queue), 2);
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_is_not_sent_is_given_up() {
+    fn a_cluster_that_is_not_sent_in_time_is_abandoned() {
         let mut queue = ProbeQueue::new(Duration::from_secs(5));
         queue.push(Some(Time::ZERO), cluster(1));
         queue.push(Some(Time::ZERO), cluster(2));

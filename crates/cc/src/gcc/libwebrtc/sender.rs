@@ -1,6 +1,6 @@
-//! The sender: what feedback goes to which stage, and the estimate as the least of the delay-based
-//! rate, the loss-based rate and the receiver's (libwebrtc `goog_cc/goog_cc_network_control.cc`,
-//! `goog_cc/send_side_bandwidth_estimation.cc`).
+//! The sender: distributes feedback to the stages, and computes the estimate as the minimum of the
+//! delay-based rate, the loss-based rate and the receiver's limit (libwebrtc
+//! `goog_cc/goog_cc_network_control.cc`, `goog_cc/send_side_bandwidth_estimation.cc`).
 
 use super::super::overuse_detector::Signal;
 use super::acknowledged_rate::AcknowledgedRate;
@@ -8,17 +8,17 @@ use super::alr::AlrDetector;
 use super::config::LibwebrtcConfig;
 use super::delay_based::{DelayBased, Inputs, Update};
 use super::loss_based::{LossBased, LossState};
-use super::probe_controller::{Limit, ProbeController};
+use super::probe_controller::{LimitCause, ProbeController};
 use super::probe_estimator::ProbeEstimator;
 use super::rtt_backoff::RttBackoff;
 use crate::{ControllerConfig, Decision, Feedback, PacketResult, SentPacket, SignalSink};
 use units::{Bitrate, Duration, Time};
 
-/// Without feedback the controller looks at the clock this often. libwebrtc does every 25 ms
-/// (`goog_cc/goog_cc_factory.cc`), but only pauses of seconds matter.
+/// Interval of the timeouts. In libwebrtc 25 ms (`goog_cc/goog_cc_factory.cc`); only pauses of
+/// seconds matter.
 const PROCESS_INTERVAL: Duration = Duration::from_millis(250);
-/// Room for the packets of one feedback message without growing.
-const ROOM: usize = 1024;
+/// Initial capacity: packets of one feedback message without reallocation.
+const INITIAL_CAPACITY: usize = 1024;
 
 /// The controller.
 pub(super) struct LibwebrtcSender {
@@ -31,24 +31,25 @@ pub(super) struct LibwebrtcSender {
     probes: ProbeController,
     estimator: ProbeEstimator,
     backoff: RttBackoff,
-    /// The packets of a feedback message that arrived, in order of arrival.
+    /// The packets that a feedback message reports as received, in order of arrival.
     arrived: Vec<(SentPacket, Time)>,
-    /// Before the receiver's cap.
+    /// The estimate before the receiver's limit.
     target: Bitrate,
     delay_limit: Option<Bitrate>,
     receiver_limit: Option<Bitrate>,
     first_report: Option<Time>,
     fraction_lost: f64,
     was_in_alr: bool,
-    /// What the detectors downstream were last told.
-    told: (Bitrate, Option<Limit>),
+    /// The estimate and its limit that were last passed to the ALR detector and the probe
+    /// controller.
+    published: (Bitrate, Option<LimitCause>),
     probe_rate: Option<Bitrate>,
     processed: Option<Time>,
 }
 
 impl LibwebrtcSender {
     pub(super) fn new(config: &LibwebrtcConfig, rates: &ControllerConfig) -> Self {
-        let bounds = (rates.min_rate.max(config.least_rate).min(rates.max_rate), rates.max_rate);
+        let bounds = (rates.min_rate.max(config.min_rate).min(rates.max_rate), rates.max_rate);
         let start = rates.start_rate.max(bounds.0);
         let mut sender = Self {
             config: config.clone(),
@@ -60,29 +61,29 @@ impl LibwebrtcSender {
             probes: ProbeController::new(config, start, bounds.1),
             estimator: ProbeEstimator::new(config),
             backoff: RttBackoff::new(config),
-            arrived: Vec::with_capacity(ROOM),
+            arrived: Vec::with_capacity(INITIAL_CAPACITY),
             target: start,
             delay_limit: None,
             receiver_limit: None,
             first_report: None,
             fraction_lost: 0.0,
             was_in_alr: false,
-            told: (start, None),
+            published: (start, None),
             probe_rate: None,
             processed: None,
         };
-        sender.announce();
+        sender.register_probes();
         sender
     }
 
-    /// Feedback per packet.
+    /// Processes feedback per packet.
     fn on_packets(&mut self, now: Time, results: &[PacketResult]) {
         if results.is_empty() {
             return;
         }
         self.collect(results);
-        self.watch_round_trip(now);
-        let in_alr = self.watch_alr(now);
+        self.update_backoff(now);
+        let in_alr = self.update_alr(now);
         for (packet, arrival) in &self.arrived {
             self.acknowledged.on_packet(packet.sent, *arrival, packet.size);
             if let Some(id) = packet.probe {
@@ -93,18 +94,18 @@ impl LibwebrtcSender {
         let probe = self.probe_result(acknowledged);
         let update =
             self.delay.on_feedback(now, &self.arrived, &Inputs { acknowledged, probe, in_alr });
-        self.obey_delay(update);
+        self.apply_delay_based(update);
         if self.config.loss {
             self.loss.update(results, acknowledged, self.delay_limit, in_alr);
         }
         self.estimate(now);
         if update.rate.is_some() {
-            self.tell(now);
+            self.publish(now);
         }
         if update.recovered {
             self.probes.set_alr(self.alr.since());
             self.probes.on_recovered(now);
-            self.announce();
+            self.register_probes();
         }
     }
 
@@ -120,18 +121,19 @@ impl LibwebrtcSender {
         }
     }
 
-    /// The least time from sending to feedback, waiting at the receiver left out.
-    fn watch_round_trip(&mut self, now: Time) {
+    /// Passes on the minimum time from sending to feedback, without the waiting time at the
+    /// receiver.
+    fn update_backoff(&mut self, now: Time) {
         let Some(newest) = self.arrived.last().map(|(_, arrival)| *arrival) else { return };
         let times = self.arrived.iter().map(|(packet, arrival)| {
             now.saturating_since(packet.sent).saturating_sub(newest.saturating_since(*arrival))
         });
-        if let Some(least) = times.min() {
-            self.backoff.on_feedback(now, least);
+        if let Some(min) = times.min() {
+            self.backoff.on_feedback(now, min);
         }
     }
 
-    fn watch_alr(&mut self, now: Time) -> bool {
+    fn update_alr(&mut self, now: Time) -> bool {
         let in_alr = self.alr.since().is_some();
         if self.was_in_alr && !in_alr {
             self.acknowledged.on_alr_ended(now);
@@ -141,7 +143,8 @@ impl LibwebrtcSender {
         in_alr
     }
 
-    /// The result of a probe. It may lower the estimate, but not far below what gets through.
+    /// The result of a probe. A result lowers the estimate at most to `probe.fall` times the
+    /// acknowledged rate.
     fn probe_result(&mut self, acknowledged: Option<Bitrate>) -> Option<Bitrate> {
         let result = self.estimator.take()?;
         self.probe_rate = Some(result);
@@ -150,7 +153,7 @@ impl LibwebrtcSender {
         Some(floor.map_or(result, |floor| result.max(floor)))
     }
 
-    fn obey_delay(&mut self, update: Update) {
+    fn apply_delay_based(&mut self, update: Update) {
         let Some(rate) = update.rate else { return };
         self.delay_limit = Some(rate);
         if update.probe {
@@ -159,10 +162,10 @@ impl LibwebrtcSender {
         self.limit();
     }
 
-    /// The estimate anew, from what is known.
+    /// Recomputes the estimate.
     fn estimate(&mut self, now: Time) {
         if self.backoff.is_above() {
-            if let Some(rate) = self.backoff.fall(now, self.target) {
+            if let Some(rate) = self.backoff.reduced(now, self.target) {
                 self.target = rate;
             }
         } else if let Some(rate) = self.loss.rate().filter(|_| self.config.loss) {
@@ -183,25 +186,25 @@ impl LibwebrtcSender {
         self.target = self.target.min(upper).max(self.bounds.0);
     }
 
-    /// With the receiver's cap.
+    /// The estimate with the receiver's limit.
     fn target(&self) -> Bitrate {
         self.receiver_limit.map_or(self.target, |limit| self.target.min(limit)).max(self.bounds.0)
     }
 
-    /// Tells the stages that work with the estimate, if it has changed.
-    fn tell(&mut self, now: Time) {
+    /// Passes the estimate to the stages that use it, if it has changed.
+    fn publish(&mut self, now: Time) {
         let limit = match (self.delay.state(), self.backoff.is_above(), self.loss.state()) {
-            (Signal::Overuse { .. } | Signal::Underuse, _, _) => Limit::DelayChanges,
-            (Signal::Normal, true, _) => Limit::RoundTripTime,
-            (_, _, LossState::Decreasing) => Limit::Loss,
-            (_, _, LossState::Increasing) => Limit::LossIncreasing,
-            (_, _, LossState::DelayBased) => Limit::Delay,
+            (Signal::Overuse { .. } | Signal::Underuse, _, _) => LimitCause::DelayChanges,
+            (Signal::Normal, true, _) => LimitCause::RoundTripTime,
+            (_, _, LossState::Decreasing) => LimitCause::Loss,
+            (_, _, LossState::Increasing) => LimitCause::LossIncreasing,
+            (_, _, LossState::DelayBased) => LimitCause::Delay,
         };
-        let news = (self.target(), Some(limit));
-        if std::mem::replace(&mut self.told, news) != news {
-            self.alr.set_estimate(news.0);
-            self.probes.set_estimate(now, news.0, limit);
-            self.announce();
+        let newest = (self.target(), Some(limit));
+        if std::mem::replace(&mut self.published, newest) != newest {
+            self.alr.set_estimate(newest.0);
+            self.probes.set_estimate(now, newest.0, limit);
+            self.register_probes();
         }
     }
 
@@ -210,12 +213,12 @@ impl LibwebrtcSender {
         self.estimate(now);
         self.probes.set_alr(self.alr.since());
         self.probes.process(now);
-        self.announce();
-        self.tell(now);
+        self.register_probes();
+        self.publish(now);
     }
 
-    /// Tells the estimator of new clusters, before there can be more.
-    fn announce(&mut self) {
+    /// Passes new clusters to the probe estimator, before the probe controller creates more.
+    fn register_probes(&mut self) {
         for cluster in self.probes.take_fresh().into_iter().flatten() {
             self.estimator.expect(cluster);
         }
@@ -248,8 +251,7 @@ impl crate::Sender for LibwebrtcSender {
             Feedback::Remb { rate } => {
                 self.receiver_limit = Some(rate).filter(|&rate| rate > Bitrate::ZERO);
             }
-            // Of another controller's receiver.
-            Feedback::BandwidthState(_) => {}
+            _ => {}
         }
         self.process(now);
     }

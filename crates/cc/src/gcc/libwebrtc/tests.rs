@@ -1,5 +1,5 @@
-//! Behaviour over a bottleneck of a few lines: a source that sends what the controller says, a
-//! pacer with probes, a droptail queue, feedback every 100 ms.
+//! Behaviour over a minimal bottleneck: a source that sends at the target rate, a pacer with
+//! probes, a droptail queue, and feedback every 100 ms.
 
 use super::sender::LibwebrtcSender;
 use super::{LibwebrtcConfig, profile};
@@ -12,13 +12,13 @@ const ONE_WAY: Duration = Duration::from_millis(25);
 const TICK: Duration = Duration::from_millis(1);
 const QUEUE: Duration = Duration::from_millis(300);
 
-/// What the path does at a time.
+/// The properties of the path at a time.
 #[derive(Clone, Copy)]
 struct Path {
     rate: fn(Time) -> Bitrate,
-    /// Packets lost in a hundred.
+    /// Packet loss in percent.
     percent: fn(Time) -> u64,
-    /// The source sends no more than this.
+    /// Maximum rate of the source.
     ceiling: fn(Time) -> Bitrate,
 }
 
@@ -41,11 +41,12 @@ struct Run {
     now: Time,
     sequence: u64,
     backlog: Bytes,
-    /// When the pacer and the link are free again.
+    /// When the pacer is free again.
     pacer: Time,
+    /// When the link is free again.
     link: Time,
     probe: (u32, Bytes, u32),
-    under_way: VecDeque<(Time, PacketResult)>,
+    in_flight: VecDeque<(Time, PacketResult)>,
     reports: VecDeque<(Time, Vec<PacketResult>)>,
     waits: Vec<Duration>,
     losses: Stream,
@@ -62,7 +63,7 @@ impl Run {
             pacer: Time::ZERO,
             link: Time::ZERO,
             probe: (0, Bytes::ZERO, 0),
-            under_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
             reports: VecDeque::new(),
             waits: Vec::new(),
             losses: "1".parse::<Seed>().unwrap().stream("losses"),
@@ -117,15 +118,15 @@ impl Run {
             self.link = begin + (self.path.rate)(self.now).time_to_send(PACKET).unwrap();
         }
         let arrival = self.link.max(begin) + ONE_WAY;
-        self.under_way
+        self.in_flight
             .push_back((arrival, PacketResult { packet, arrival: (!lost).then_some(arrival) }));
     }
 
     fn feed_back(&mut self) {
         if self.now.as_millis().is_multiple_of(100) {
             let mut results = Vec::new();
-            while self.under_way.front().is_some_and(|(arrival, _)| *arrival <= self.now) {
-                results.extend(self.under_way.pop_front().map(|(_, result)| result));
+            while self.in_flight.front().is_some_and(|(arrival, _)| *arrival <= self.now) {
+                results.extend(self.in_flight.pop_front().map(|(_, result)| result));
             }
             self.reports.push_back((self.now + ONE_WAY, results));
         }
@@ -150,7 +151,7 @@ impl Run {
         self.sender.decision().target_rate.as_bps() / 1000
     }
 
-    /// Mean target in kbit/s and mean waiting time in ms over the seconds until `secs`.
+    /// Mean target in kbit/s and mean queuing delay in ms until `secs` seconds.
     fn mean_until(&mut self, secs: u64) -> (u64, f64) {
         self.waits.clear();
         let (mut sum, mut ticks) = (0, 0);
@@ -173,7 +174,7 @@ impl Run {
 }
 
 #[test]
-fn it_fills_a_link_of_one_megabit_with_a_small_queue() {
+fn the_rate_fills_a_link_of_one_megabit_with_a_small_queue() {
     let mut run = Run::new(Path { rate: |_| Bitrate::from_mbps(1), ..OPEN }).until(15);
     let (kbps, wait) = run.mean_until(60);
     assert!((700..=1000).contains(&kbps), "{kbps}");
@@ -182,7 +183,7 @@ fn it_fills_a_link_of_one_megabit_with_a_small_queue() {
 }
 
 #[test]
-fn it_falls_within_two_seconds_when_the_capacity_halves() {
+fn the_rate_decreases_within_two_seconds_when_the_capacity_halves() {
     let halves =
         |now| if now < Time::from_secs(30) { Bitrate::from_mbps(2) } else { Bitrate::from_mbps(1) };
     let mut run = Run::new(Path { rate: halves, ..OPEN }).until(30);
@@ -196,7 +197,7 @@ fn it_falls_within_two_seconds_when_the_capacity_halves() {
 }
 
 #[test]
-fn it_grows_again_when_the_capacity_returns() {
+fn the_rate_increases_when_the_capacity_returns() {
     let dips = |now| {
         let dip = now >= Time::from_secs(20) && now < Time::from_secs(40);
         if dip { Bitrate::from_kbps(500) } else { Bitrate::from_mbps(2) }
@@ -232,20 +233,21 @@ fn the_estimate_of_an_application_limited_sender_stays_bounded() {
     let run = Run::new(limited).until(60);
     assert_eq!(run.signal("in_alr"), 1.0);
     let kbps = run.kbps();
-    // Probes raise it to their cap; what is sent in between raises it no further.
+    // Probes raise the estimate to their maximum; packets between the probes do not raise it
+    // further.
     assert!((1_000..=5_000).contains(&kbps), "{kbps}");
     let mut without = LibwebrtcConfig { probe_first: 0.0, ..LibwebrtcConfig::default() };
     without.alr_interval = Duration::ZERO;
     let mut run = Run::new(limited);
     run.sender = LibwebrtcSender::new(&without, &config());
     let kbps = run.until(60).kbps();
-    // 1.5 × the acknowledged rate, of which windows of 3 or 4 packets make a little more than 200,
-    // and 10.
+    // 1.5 × the acknowledged rate + 10 kbit/s. With windows of 3 or 4 packets the acknowledged rate
+    // is a little more than 200 kbit/s.
     assert!((300..=345).contains(&kbps), "{kbps}");
 }
 
 #[test]
-fn fifteen_percent_loss_lowers_and_three_do_not() {
+fn fifteen_percent_loss_lowers_the_rate_and_three_percent_does_not() {
     let lossy = |percent| Path { percent, rate: |_| Bitrate::from_mbps(3), ..OPEN };
     let loss_from = |run: Run| (run.until(40)).mean_until(60).0;
     let clean = loss_from(Run::new(lossy(|_| 0)));
@@ -257,7 +259,7 @@ fn fifteen_percent_loss_lowers_and_three_do_not() {
 }
 
 #[test]
-fn it_resumes_after_loss() {
+fn the_rate_recovers_after_loss() {
     let percent = |now| if now > Time::from_secs(15) && now < Time::from_secs(30) { 15 } else { 0 };
     let run = Run::new(Path { percent, rate: |_| Bitrate::from_mbps(3), ..OPEN }).until(30);
     let lossy = run.kbps();
@@ -267,7 +269,7 @@ fn it_resumes_after_loss() {
 }
 
 #[test]
-fn silence_lowers_the_rate() {
+fn missing_feedback_lowers_the_rate() {
     let mut run = Run::new(Path { rate: |_| Bitrate::from_mbps(2), ..OPEN }).until(20);
     let before = run.kbps();
     for k in 0..10_000u64 {
@@ -278,13 +280,13 @@ fn silence_lowers_the_rate() {
             run.sender.on_timeout(now);
         }
     }
-    // From 3 s on, a fifth a second: 0.8^6 or 0.8^7.
+    // From 3 s on, × 0.8 per second: 0.8^6 or 0.8^7.
     let share = run.kbps() as f64 / before as f64;
     assert!((0.2..=0.27).contains(&share), "{share}");
 }
 
 #[test]
-fn a_receiver_caps_the_estimate_and_lifts_the_cap() {
+fn remb_limits_the_estimate_until_it_is_lifted() {
     let mut run = Run::new(OPEN).until(5);
     let free = run.kbps();
     let cap = Bitrate::from_kbps(400);
@@ -307,20 +309,14 @@ fn settings_are_read_and_checked() {
     assert_eq!(built("probe.first", "0"), None);
     let error = |name, value| built(name, value).unwrap();
     assert!(error("k_down", "1").starts_with("no setting 'k_down'; there are group.length,"));
-    assert_eq!(
-        error("aimd.decrease", "2"),
-        "setting aimd.decrease = 2: it must lie within 0 and 1"
-    );
-    assert_eq!(
-        error("trend.window", "1"),
-        "setting trend.window = 1: it must lie within 2 and 200"
-    );
-    assert!(error("loss.rampup", "NaN").ends_with("it must be a number not below 1"));
-    assert!(error("alr.window", "0s").ends_with("it must be above 0"));
-    assert!(error("threshold.min", "601").ends_with("must not exceed threshold.max"));
+    assert_eq!(error("aimd.decrease", "2"), "setting aimd.decrease = 2: must be between 0 and 1");
+    assert_eq!(error("trend.window", "1"), "setting trend.window = 1: must be between 2 and 200");
+    assert!(error("loss.rampup", "NaN").ends_with("must be a number of at least 1"));
+    assert!(error("alr.window", "0s").ends_with("must be greater than 0"));
+    assert!(error("threshold.min", "601").ends_with("must not be greater than threshold.max"));
     for setting in profile().settings {
         assert_eq!(built(setting.name, &setting.value), None, "{}", setting.name);
-        // A file of libwebrtc's, or a paper's section.
+        // The source is a file of libwebrtc or a section of a paper.
         let sources = [".cc`", ".h`", " § "];
         assert!(
             sources.iter().any(|source| setting.doc.contains(source)),

@@ -1,5 +1,5 @@
-//! Second stage: the trend of the one-way delay, the slope of a least-squares line through the
-//! smoothed delay over the last groups (libwebrtc `goog_cc/trendline_estimator.cc`).
+//! Second stage: the trend of the one-way delay, which is the slope of a least-squares line through
+//! the smoothed delay of the last groups (libwebrtc `goog_cc/trendline_estimator.cc`).
 
 use super::config::LibwebrtcConfig;
 use super::inter_arrival::Delta;
@@ -10,10 +10,10 @@ use units::Time;
 pub(super) struct Trend {
     /// The slope: ms of delay per ms of arrival.
     pub(super) slope: f64,
-    /// What is compared with the threshold: the slope times the number of groups times the gain,
-    /// ms.
+    /// The modified trend, which is compared with the threshold: slope × number of groups × gain,
+    /// in ms.
     pub(super) modified: f64,
-    /// Groups so far, up to the number that counts.
+    /// Number of groups so far, at most `trend.most_deltas`.
     pub(super) deltas: u32,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Trendline {
     first_arrival: Option<Time>,
     accumulated: f64,
     smoothed: f64,
-    /// Arrival and smoothed delay of the last groups, a ring.
+    /// Ring buffer of the last groups: arrival and smoothed delay, both in ms.
     window: Vec<(f64, f64)>,
     length: usize,
     next: usize,
@@ -48,14 +48,15 @@ impl Trendline {
         }
     }
 
-    /// Starts anew, without allocating.
+    /// Resets the trendline without allocating.
     pub(super) fn restart(&mut self) {
         (self.first_arrival, self.accumulated, self.smoothed, self.next) = (None, 0.0, 0.0, 0);
         self.window.clear();
         self.trend = Trend::default();
     }
 
-    /// Takes in the time between two groups, known when a packet arrived at `arrival`.
+    /// Processes the time between two groups. `arrival` is the arrival of the packet that completed
+    /// the newer group.
     pub(super) fn update(&mut self, delta: &Delta, arrival: Time) -> Trend {
         let first = *self.first_arrival.get_or_insert(arrival);
         self.accumulated += delta.arrival.as_millis_f64() - delta.sent.as_millis_f64();
@@ -63,7 +64,7 @@ impl Trendline {
         self.remember(((arrival - first).as_millis_f64(), self.smoothed));
         let slope = if self.window.len() == self.length { self.slope() } else { None };
         let slope = slope.unwrap_or(self.trend.slope);
-        // libwebrtc counts on to 1,000; only the first `most_deltas` make a difference.
+        // libwebrtc counts up to 1,000; only the first `most_deltas` matter.
         let deltas = (self.trend.deltas + 1).min(self.most_deltas);
         self.trend = Trend { slope, modified: f64::from(deltas) * slope * self.gain, deltas };
         self.trend
@@ -78,7 +79,7 @@ impl Trendline {
         }
     }
 
-    /// Σ(x − x̄)(y − ȳ) / Σ(x − x̄)²; `None` when all arrived at once.
+    /// Σ(x − x̄)(y − ȳ) / Σ(x − x̄)²; `None` if all groups arrived at the same time.
     fn slope(&self) -> Option<f64> {
         let count = self.window.len() as f64;
         let (sum_x, sum_y) =
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
     use units::TimeDelta;
 
-    /// Feeds groups sent every 10 ms, each delayed by `step` ms more than the one before.
+    /// Feeds groups sent every 10 ms, each delayed by `step` ms more than the previous group.
     fn fed(config: &LibwebrtcConfig, step: f64, groups: u32) -> Vec<Trend> {
         let mut line = Trendline::new(config);
         let mut arrival = 0.0;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// At twice the threshold.
+/// Over-use at twice the threshold.
 const OVERUSE: Signal = Signal::Overuse { excess: 1.0 };
 
 fn control(config: &GccConfig) -> RateControl {
@@ -8,7 +8,7 @@ fn control(config: &GccConfig) -> RateControl {
     RateControl::new(config, Bitrate::from_kbps(1000), bounds)
 }
 
-/// Runs a second of frames with a signal and a received rate.
+/// Runs one second of frames with a signal and a received rate.
 fn second(control: &mut RateControl, from: u64, signal: Signal, received_kbps: u64) {
     for frame in 0..=30 {
         let now = Time::from_secs(from) + Duration::from_nanos(1_000_000_000 / 30 * frame);
@@ -17,8 +17,8 @@ fn second(control: &mut RateControl, from: u64, signal: Signal, received_kbps: u
 }
 
 #[test]
-fn the_machine_is_that_of_figure_4() {
-    use {Signal as S, State as T};
+fn the_transitions_are_those_of_figure_4() {
+    use {RateControlState as T, Signal as S};
     for (from, signal, to) in [
         (T::Increase, OVERUSE, T::Decrease),
         (T::Hold, OVERUSE, T::Decrease),
@@ -35,17 +35,17 @@ fn the_machine_is_that_of_figure_4() {
 }
 
 #[test]
-fn the_additive_rule_adds_half_a_packet_a_response_time() {
+fn the_additive_rule_adds_half_a_packet_per_response_time() {
     let mut control = control(&GccConfig::carlucci_2017());
     control.on_rtt(Duration::from_millis(50));
     second(&mut control, 0, Signal::Normal, 1000);
-    // 4800 bit every 50 ms are 96 kbit/s in a second.
+    // 4800 bit every 50 ms are 96 kbit/s per second.
     let rate = control.rate().as_bps();
     assert!((1_095_900..1_096_100).contains(&rate), "{rate}");
 }
 
 #[test]
-fn the_multiplicative_rule_is_a_factor_a_second() {
+fn the_multiplicative_rule_is_a_factor_per_second() {
     let mut control = control(&GccConfig::jansen_2016());
     second(&mut control, 0, Signal::Normal, 1000);
     let rate = control.rate().as_bps();
@@ -53,7 +53,7 @@ fn the_multiplicative_rule_is_a_factor_a_second() {
 }
 
 #[test]
-fn far_is_multiplicative_and_near_additive() {
+fn the_increase_is_multiplicative_far_from_convergence_and_additive_near_it() {
     let mut control = control(&GccConfig::draft_02());
     control.on_rtt(Duration::from_millis(50));
     second(&mut control, 0, Signal::Normal, 1000);
@@ -63,7 +63,7 @@ fn far_is_multiplicative_and_near_additive() {
     control.update(Time::from_millis(2001), Signal::Normal, Some(Bitrate::from_kbps(1000)));
     let before = control.rate().as_bps();
     second(&mut control, 2, Signal::Normal, 1000);
-    // 4800 bit every 150 ms are 32 kbit/s in a second.
+    // 4800 bit every 150 ms are 32 kbit/s per second.
     let added = control.rate().as_bps() - before;
     assert!((31_500..32_500).contains(&added), "{added}");
     second(&mut control, 3, Signal::Normal, 2000);
@@ -79,11 +79,11 @@ fn growth_stops_at_one_and_a_half_times_the_received_rate() {
     }
     assert_eq!(control.rate(), Bitrate::from_kbps(1200));
     second(&mut control, 20, Signal::Normal, 100);
-    assert_eq!(control.rate(), Bitrate::from_kbps(1200), "the cap does not lower");
+    assert_eq!(control.rate(), Bitrate::from_kbps(1200), "the cap does not lower the rate");
 }
 
 #[test]
-fn a_hold_that_has_lasted_its_longest_gives_way_to_increase() {
+fn hold_becomes_increase_after_its_maximum_time() {
     let short = GccConfig { hold_longest: Duration::from_millis(500), ..GccConfig::jansen_2016() };
     let mut control = control(&short);
     let mut states = Vec::new();
@@ -100,19 +100,19 @@ fn a_hold_that_has_lasted_its_longest_gives_way_to_increase() {
         control.update(Time::from_millis(ms), signal, Some(Bitrate::from_kbps(1000)));
         states.push(control.state());
     }
-    use State::{Decrease, Hold, Increase};
+    use RateControlState::{Decrease, Hold, Increase};
     let expected = [Decrease, Hold, Hold, Increase, Increase, Decrease, Hold, Increase];
     assert_eq!(states, expected);
 }
 
 #[test]
-fn a_share_of_the_step_is_taken_in_hold() {
+fn the_rate_increases_in_hold_by_a_fraction_of_the_step() {
     let growing = GccConfig { hold_increase: 0.25, acceleration: 1.0, ..GccConfig::jansen_2016() };
     let mut control = control(&growing);
     for from in 0..2 {
         second(&mut control, from, Signal::Underuse, 1000);
     }
-    // A quarter of 4.9 % a second, never faster.
+    // A quarter of 4.9 % per second, without acceleration.
     let rate = control.rate().as_bps();
     assert!((1_024_400..1_024_900).contains(&rate), "{rate}");
     let mut constant = self::control(&GccConfig::jansen_2016());
@@ -121,7 +121,7 @@ fn a_share_of_the_step_is_taken_in_hold() {
 }
 
 #[test]
-fn acceleration_is_of_the_multiplicative_mode_and_ends_with_it() {
+fn only_the_multiplicative_increase_accelerates() {
     let fast = GccConfig { acceleration: 1.0, ..GccConfig::draft_02() };
     let mut control = control(&fast);
     let mut grown = |signal, from, received| {
@@ -138,11 +138,11 @@ fn acceleration_is_of_the_multiplicative_mode_and_ends_with_it() {
     let near = grown(Signal::Normal, 11, 1000);
     assert!(near < 1.05, "additive near convergence: {near}");
     let far = grown(Signal::Normal, 12, 2000);
-    assert!((1.115..1.126).contains(&far), "from the beginning again: {far}");
+    assert!((1.115..1.126).contains(&far), "the acceleration starts again: {far}");
 }
 
 #[test]
-fn the_fall_may_follow_the_excess() {
+fn the_decrease_depends_on_the_excess_if_alpha_is_dynamic() {
     let dynamic = GccConfig { decrease_dynamic: true, ..GccConfig::jansen_2016() };
     for (excess, kbps) in [(0.0, 950), (1.0, 850), (7.0, 700)] {
         let mut control = control(&dynamic);
@@ -152,7 +152,7 @@ fn the_fall_may_follow_the_excess() {
 }
 
 #[test]
-fn a_probe_raises_and_never_lowers() {
+fn a_probe_raises_the_rate_and_never_lowers_it() {
     let mut control = control(&GccConfig::jansen_2016());
     assert!(control.on_probe(Bitrate::from_mbps(2)));
     assert!(!control.on_probe(Bitrate::from_mbps(1)));

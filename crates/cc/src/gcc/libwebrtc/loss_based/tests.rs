@@ -5,7 +5,7 @@ use units::Bytes;
 
 const BOUNDS: (Bitrate, Bitrate) = (Bitrate::from_kbps(5), Bitrate::from_mbps(30));
 
-/// An estimate and its clock, in observations of 250 ms.
+/// An estimator and its clock, in observations of 250 ms.
 struct Path {
     loss: LossBased,
     index: u64,
@@ -22,8 +22,8 @@ impl Path {
         Self { loss, index: 0, delay_based: Bitrate::from_mbps(4) }
     }
 
-    /// `count` observations at the estimate's own rate (at most the delay-based one), of which
-    /// `percent` is lost.
+    /// Feeds `count` observations at the estimated rate (at most the delay-based rate), with
+    /// `percent` of the packets lost.
     fn run(&mut self, count: u64, percent: u64) -> &mut Self {
         for _ in 0..count {
             let rate = self.loss.rate().unwrap_or(self.delay_based).min(self.delay_based);
@@ -46,13 +46,13 @@ impl Path {
 fn three_observations_are_needed() {
     let mut path = Path::new();
     path.run(3, 0);
-    // The first feedback spans 248 ms and counts with the next.
+    // The first feedback spans 248 ms and counts together with the next one.
     assert_eq!(path.loss.rate(), None);
     assert_eq!(path.run(1, 0).kbps(), 4000);
 }
 
 #[test]
-fn without_loss_the_delay_based_rate_stands() {
+fn without_loss_the_estimate_is_the_delay_based_rate() {
     let mut path = Path::new();
     assert_eq!(path.run(20, 0).kbps(), 4000);
     assert_eq!(path.loss.state(), LossState::DelayBased);
@@ -63,19 +63,19 @@ fn without_loss_the_delay_based_rate_stands() {
 }
 
 #[test]
-fn three_percent_are_taken_for_inherent() {
+fn three_percent_loss_is_inherent() {
     let mut path = Path::new();
     let kbps = path.run(60, 3).kbps();
     assert!((3_700..=4_000).contains(&kbps), "{kbps}");
 }
 
 #[test]
-fn fifteen_percent_bound_the_rate() {
+fn fifteen_percent_loss_bounds_the_rate() {
     let mut path = Path::new();
     path.run(20, 0);
     let kbps = path.run(40, 15).kbps();
-    // At most 100/(0.15 − 0.05) = 1000 kbit/s; from there 5 % at a time, until 0.05 + 100/kbit/s of
-    // inherent loss, which is 0.15 and more, explains what is lost.
+    // At most 100/(0.15 − 0.05) = 1000 kbit/s. From there the rate decreases by 5 % at a time,
+    // until an inherent loss of 0.05 + 100/(kbit/s), at least 0.15, explains the loss.
     assert!((400..=1_000).contains(&kbps), "{kbps}");
     let inherent = path.run(20, 15).loss.best.unwrap().inherent_loss;
     assert!((0.12..=0.17).contains(&inherent), "{inherent}");
@@ -83,7 +83,7 @@ fn fifteen_percent_bound_the_rate() {
 }
 
 #[test]
-fn it_recovers_and_is_not_faster_than_thirty_percent_in_three_hundred_milliseconds() {
+fn recovery_is_at_most_thirty_percent_per_three_hundred_milliseconds() {
     let mut path = Path::new();
     path.run(20, 0).run(40, 15);
     let mut before = path.kbps();
@@ -112,15 +112,15 @@ fn holds_grow_longer() {
 }
 
 #[test]
-fn with_a_short_buffer_less_loss_is_too_much() {
+fn with_a_short_buffer_less_loss_lowers_the_rate() {
     let settled = |hint_buffer| {
         let mut path = Path::with(&LibwebrtcConfig { hint_buffer, ..LibwebrtcConfig::default() });
         path.delay_based = Bitrate::from_mbps(1);
         path.run(20, 0).run(100, 15).kbps()
     };
     let unknown = settled(BufferHint::None);
-    // At 1 Mbit/s 16 kB drain in 128 ms: above 10 % lower rates are preferred, not above 20 %, and
-    // 15 % are too much down to 683 kbit/s; 32 kB drain in 256 ms.
+    // At 1 Mbit/s, 16 kB drain in 128 ms: lower rates are preferred above 10 % loss instead of 20
+    // %, so 15 % loss lowers the rate down to 683 kbit/s. 32 kB drain in 256 ms.
     assert!(settled(BufferHint::Size(Bytes::new(16_000))) < unknown * 4 / 5);
     assert_eq!(settled(BufferHint::Size(Bytes::new(32_000))), unknown);
 }
