@@ -57,7 +57,7 @@ pub use packet::*;
 pub use queue::{
     CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CodelConfig, CodelParameters,
     DualPi2Config, Field, Filter, FqCodelConfig, HtbClass, HtbConfig, Match, PieConfig,
-    QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
+    ParameterError, QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
 };
 pub use schedule::{Ramped, Schedule, Shape};
 pub use trace::{Trace, TraceError, TraceModel};

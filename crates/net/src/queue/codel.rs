@@ -8,7 +8,7 @@
 use super::fifo::Fifo;
 use super::tc_units::Printed;
 use super::words::Words;
-use super::{Drops, QueueDiscipline, mark};
+use super::{FULL_PACKET, Drops, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
 use crate::queue::tc::QueueConfigError;
 use std::fmt;
@@ -56,6 +56,11 @@ impl Default for CodelConfig {
 pub(super) const USAGE: &str = "codel limit PACKETS target TIME interval TIME ecn|noecn";
 
 impl CodelConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {

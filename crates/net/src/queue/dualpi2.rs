@@ -20,7 +20,7 @@ use super::fifo::Fifo;
 use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
-use super::{Drops, QueueDiscipline, mark};
+use super::{FULL_PACKET, Drops, QueueDiscipline, mark};
 use crate::packet::{DropReason, Ecn, Packet};
 use std::collections::VecDeque;
 use std::fmt;
@@ -106,6 +106,12 @@ impl Default for DualPi2Config {
 pub(super) const USAGE: &str = "dualpi2 limit PACKETS memlimit BYTES target TIME tupdate TIME alpha HERTZ beta HERTZ max_rtt TIME typical_rtt TIME coupling_factor NUMBER step_thresh TIME|PACKETSp min_qlen_step PACKETS drop_on_overload|overflow drop_enqueue|drop_dequeue l4s_ect|any_ect classic_protection PERCENT";
 
 impl DualPi2Config {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        let packets = FULL_PACKET * self.limit;
+        self.memlimit.map_or(packets, |bytes| bytes.min(packets))
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         let (mut typical, mut longest) = (None, None);
@@ -199,7 +205,7 @@ fn threshold(words: &mut Words<'_>, key: &str) -> Result<StepThreshold, QueueCon
         }
         None => words.time_in(&word).filter(|&time| time > Duration::ZERO).map(StepThreshold::Time),
     };
-    threshold.ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{key}'")))
+    threshold.ok_or_else(|| words.no_value(&word, key))
 }
 
 fn percent(words: &mut Words<'_>, key: &str) -> Result<u8, QueueConfigError> {

@@ -2,7 +2,7 @@
 //! tc-flower, tc-matchall).
 
 use super::tc::QueueConfigError;
-use super::tc_units::Units;
+use super::tc_units::UnitSystem;
 use super::words::Words;
 use crate::packet::{Ecn, Packet, Protocol};
 use std::fmt;
@@ -161,7 +161,7 @@ pub(super) fn read<'a>(
             return Err(QueueConfigError::new(reason));
         }
     };
-    let mut words = Words::new(words, Units::Tc, usage);
+    let mut words = Words::new(words, UnitSystem::Tc, usage);
     let (mut matches, mut class) = (Vec::new(), None);
     while let Some(key) = words.key() {
         match key {
@@ -248,7 +248,7 @@ fn flower_match<'a>(
         (None, None) => (number(word), Some(whole)),
     };
     let (Some(value), Some(mask)) = (value, mask) else {
-        return Err(words.wrong(&format!("'{word}' is not a value of '{key}'")));
+        return Err(words.no_value(word, key));
     };
     checked(words, key, Match { field, value, mask }).map(Some)
 }
@@ -278,7 +278,7 @@ fn address(
         None => (word, Some(32)),
     };
     let (Ok(address), Some(length @ 0..=32)) = (text.parse::<Ipv4Addr>(), length) else {
-        return Err(words.wrong(&format!("'{word}' is not a value of '{name}'")));
+        return Err(words.no_value(word, name));
     };
     let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
     Ok(Match { field, value: address.to_bits() & mask, mask })
@@ -290,7 +290,7 @@ fn number(
     read: impl Fn(&str) -> Option<u32>,
 ) -> Result<u32, QueueConfigError> {
     let word = words.word(name)?;
-    read(word).ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{name}'")))
+    read(word).ok_or_else(|| words.no_value(word, name))
 }
 
 /// Decimal, or hexadecimal after `0x`.

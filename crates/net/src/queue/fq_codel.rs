@@ -10,7 +10,7 @@ use super::fifo::Fifo;
 use super::hash::FlowHash;
 use super::tc::QueueConfigError;
 use super::words::Words;
-use super::{Drops, QueueDiscipline};
+use super::{FULL_PACKET, Drops, QueueDiscipline};
 use crate::packet::{DropReason, Packet};
 use std::collections::VecDeque;
 use std::fmt;
@@ -47,6 +47,11 @@ pub(super) const USAGE: &str =
     "fq_codel limit PACKETS flows NUMBER target TIME interval TIME quantum BYTES ecn|noecn";
 
 impl FqCodelConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {

@@ -28,7 +28,7 @@ pub use pie::PieConfig;
 pub use red::RedConfig;
 pub use sfq::SfqConfig;
 pub use tbf::TbfConfig;
-pub use tc::{QueueConfig, QueueConfigError};
+pub use tc::{ParameterError, QueueConfig, QueueConfigError};
 
 use crate::packet::{DropReason, Ecn, Packet};
 use cake::Cake;
@@ -43,7 +43,11 @@ use sfq::Sfq;
 use tbf::Tbf;
 use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
 
-/// Where a discipline puts what it drops: nothing is lost sight of.
+/// What a packet counts as in a limit of packets when the limit is converted to bytes: a full-sized
+/// IP packet of Ethernet.
+pub(crate) const FULL_PACKET: Bytes = Bytes::new(1_500);
+
+/// Receives every packet that a discipline drops.
 pub(crate) trait Drops {
     fn drop(&mut self, packet: Packet, reason: DropReason);
 }

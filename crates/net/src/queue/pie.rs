@@ -8,7 +8,7 @@ use super::fifo::Fifo;
 use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
-use super::{Drops, QueueDiscipline, mark};
+use super::{FULL_PACKET, Drops, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
@@ -72,6 +72,11 @@ impl Default for PieConfig {
 pub(super) const USAGE: &str = "pie limit PACKETS target TIME tupdate TIME alpha NUMBER beta NUMBER ecn|noecn bytemode|nobytemode";
 
 impl PieConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {

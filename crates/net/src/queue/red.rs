@@ -55,6 +55,11 @@ pub struct RedConfig {
 pub(super) const USAGE: &str = "red limit BYTES avpkt BYTES min BYTES max BYTES burst PACKETS bandwidth RATE probability SHARE ecn harddrop adaptive";
 
 impl RedConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let (mut limit, mut min, mut max, mut burst) = (None, None, None, None);
         // tc-red: 10 Mbit/s, 0.02, 1000 bytes where they are left out.

@@ -5,7 +5,7 @@ use super::fifo::Fifo;
 use super::hash::FlowHash;
 use super::tc::QueueConfigError;
 use super::words::Words;
-use super::{Drops, QueueDiscipline};
+use super::{FULL_PACKET, Drops, QueueDiscipline};
 use crate::packet::{DropReason, Packet};
 use std::collections::VecDeque;
 use std::fmt;
@@ -42,6 +42,11 @@ pub(super) const USAGE: &str =
     "sfq limit PACKETS depth PACKETS divisor NUMBER quantum BYTES perturb SECONDS";
 
 impl SfqConfig {
+    /// The most bytes of one flow that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit.min(self.depth)
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {

@@ -31,6 +31,14 @@ pub(super) const USAGE: &str =
     "tbf rate RATE burst BYTES limit BYTES|latency TIME [peakrate RATE mtu BYTES]";
 
 impl TbfConfig {
+    /// The most bytes that can wait in the queue; `None` if its child has no limit.
+    pub(super) fn buffer(&self) -> Option<Bytes> {
+        match &self.child {
+            Some(child) => child.buffer(Some(self.rate)),
+            None => Some(self.limit),
+        }
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let (mut rate, mut burst, mut limit, mut latency) = (None, None, None, None);
         let (mut peakrate, mut mtu) = (None, None);

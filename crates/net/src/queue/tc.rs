@@ -1,6 +1,7 @@
 //! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of
 //! `tc` lines.
 
+use super::FULL_PACKET;
 use super::cake::{self, CakeConfig};
 use super::codel::{self, CodelConfig};
 use super::dualpi2::{self, DualPi2Config};
@@ -11,11 +12,11 @@ use super::red::{self, RedConfig};
 use super::script;
 use super::sfq::{self, SfqConfig};
 use super::tbf::{self, TbfConfig};
-use super::tc_units::{Printed, Units};
+use super::tc_units::{Printed, UnitSystem};
 use super::words::Words;
 use std::fmt;
 use std::str::FromStr;
-use units::{Bytes, Duration};
+use units::{Bitrate, Bytes, Duration};
 
 /// A discipline and its parameters. Reads and prints tc's words; `droptail` is Weir's word for a
 /// FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`).
@@ -63,26 +64,75 @@ pub enum QueueConfig {
     Unlimited,
 }
 
-/// Why words are not a queue: what is wrong, and the mend.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueConfigError(String);
-
-impl fmt::Display for QueueConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Why a text is no queue configuration. The message names the fault and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueueConfigError {
+    /// The text is empty.
+    #[error("no queue is named: {KNOWN}")]
+    Empty,
+    /// The first word names no queue discipline; [`QueueConfig::DISCIPLINES`] lists the known ones.
+    #[error("no queue '{word}': {KNOWN}")]
+    UnknownDiscipline {
+        /// The word.
+        word: String,
+    },
+    /// A parameter of a discipline is wrong.
+    #[error("{discipline}: {problem}; write '{usage}'")]
+    Parameter {
+        /// The discipline.
+        discipline: String,
+        /// What is wrong.
+        problem: ParameterError,
+        /// The discipline's parameters.
+        usage: &'static str,
+    },
+    /// A discipline or a `tc` command cannot be used here, or a tree of disciplines does not fit
+    /// together.
+    #[error("{0}")]
+    Structure(String),
+    /// A line of a script is wrong.
+    #[error("line {line}: {error}")]
+    AtLine {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        error: Box<Self>,
+    },
 }
 
-impl std::error::Error for QueueConfigError {}
+/// What is wrong with a parameter of a queue discipline.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParameterError {
+    /// The discipline has no such parameter.
+    #[error("no parameter '{0}'")]
+    Unknown(String),
+    /// The text ends after the parameter's name.
+    #[error("'{0}' needs a value")]
+    NoValue(String),
+    /// The value cannot be read.
+    #[error("'{word}' is not a value of '{key}'")]
+    NotAValue {
+        /// The parameter.
+        key: String,
+        /// The word in the value's place.
+        word: String,
+    },
+    /// The value is zero.
+    #[error("'{0}' cannot be 0")]
+    Zero(String),
+    /// A value is out of range, or parameters contradict each other.
+    #[error("{0}")]
+    Constraint(String),
+}
 
 impl QueueConfigError {
     pub(super) fn new(reason: String) -> Self {
-        Self(reason)
+        Self::Structure(reason)
     }
 
-    /// The line of a script that it is about.
+    /// The same error, in this line of a script.
     pub(super) fn at_line(self, line: usize) -> Self {
-        Self(format!("line {line}: {}", self.0))
+        Self::AtLine { line, error: Box::new(self) }
     }
 }
 
@@ -121,11 +171,53 @@ impl FromStr for QueueConfig {
             return script::read(text);
         }
         let words: Vec<&str> = text.split_whitespace().collect();
-        Self::read(&words, Units::Weir)
+        Self::read(&words, UnitSystem::Weir)
     }
 }
 
 impl QueueConfig {
+    /// The names of the disciplines, for suggestions.
+    pub const DISCIPLINES: [&str; 13] = [
+        "pfifo",
+        "bfifo",
+        "droptail",
+        "codel",
+        "fq_codel",
+        "pie",
+        "red",
+        "sfq",
+        "dualpi2",
+        "cake",
+        "tbf",
+        "htb",
+        "unlimited",
+    ];
+
+    /// The most bytes that a flow can have waiting in the queue; in a tree, in the smallest queue
+    /// of a leaf. A limit in packets counts full-sized packets of 1500 bytes. `rate` is the line's,
+    /// which a limit in time needs. `None`: the queue has no limit, or one in time and the rate is
+    /// unknown or zero.
+    #[must_use]
+    pub fn buffer(&self, rate: Option<Bitrate>) -> Option<Bytes> {
+        let limit = match self {
+            Self::Pfifo(packets) => FULL_PACKET * *packets,
+            Self::Bfifo(bytes) => *bytes,
+            Self::DropTail(time) => rate?.bytes_in(*time),
+            Self::Codel(config) => config.buffer(),
+            Self::FqCodel(config) => config.buffer(),
+            Self::Pie(config) => config.buffer(),
+            Self::Red(config) => config.buffer(),
+            Self::Sfq(config) => config.buffer(),
+            Self::DualPi2(config) => config.buffer(),
+            Self::Cake(config) => config.buffer(),
+            Self::Tbf(config) => config.buffer()?,
+            Self::Htb(config) => config.buffer()?,
+            Self::Unlimited => return None,
+        };
+        // With a rate of zero at first, a limit in time says nothing about the buffer.
+        Some(limit).filter(|limit| *limit > Bytes::ZERO)
+    }
+
     /// Whether it holds packets back by itself, whatever the line could send.
     #[must_use]
     pub const fn shapes(&self) -> bool {
@@ -143,21 +235,21 @@ impl QueueConfig {
     }
 
     /// Reads a discipline without classes.
-    pub(super) fn read(words: &[&str], units: Units) -> Result<Self, QueueConfigError> {
+    pub(super) fn read(words: &[&str], units: UnitSystem) -> Result<Self, QueueConfigError> {
         let Some(&kind) = words.first() else {
-            return Err(QueueConfigError(format!("no queue is named: {KNOWN}")));
+            return Err(QueueConfigError::Empty);
         };
         let with = |usage| Words::new(words, units, usage);
         match kind {
             "pfifo" => Self::pfifo(with("pfifo limit PACKETS")),
             "bfifo" => Self::bfifo(with("bfifo limit BYTES")),
-            "droptail" | "unlimited" if units == Units::Tc => {
-                Err(QueueConfigError(format!("'{kind}' is not a word of tc; write 'bfifo limit BYTES' or 'pfifo limit PACKETS'")))
+            "droptail" | "unlimited" if units == UnitSystem::Tc => {
+                Err(QueueConfigError::new(format!("'{kind}' is not a word of tc; write 'bfifo limit BYTES' or 'pfifo limit PACKETS'")))
             }
-            "netem" => Err(QueueConfigError(
+            "netem" => Err(QueueConfigError::new(
                 "netem is not a queue here: a line has 'delay', 'loss', 'jitter' and 'rate' of its own; write them beside 'queue'".to_owned(),
             )),
-            "qdisc" | "class" => Err(QueueConfigError(format!(
+            "qdisc" | "class" => Err(QueueConfigError::new(format!(
                 "'{kind}' is what tc prints; write 'tc {kind} add dev eth0 …'"
             ))),
             "droptail" => Self::droptail(with("droptail limit 150ms|125kB|100p")),
@@ -170,11 +262,11 @@ impl QueueConfig {
             "cake" => CakeConfig::read(with(cake::USAGE)).map(Self::Cake),
             "tbf" => TbfConfig::read(with(tbf::USAGE)).map(Box::new).map(Self::Tbf),
             "unlimited" if words.len() == 1 => Ok(Self::Unlimited),
-            "htb" => Err(QueueConfigError(
+            "htb" => Err(QueueConfigError::new(
                 "htb needs classes; write it as lines of tc: 'tc qdisc add dev eth0 root handle 1: htb default 20', 'tc class add …'"
                     .to_owned(),
             )),
-            _ => Err(QueueConfigError(format!("no queue '{kind}': {KNOWN}"))),
+            _ => Err(QueueConfigError::UnknownDiscipline { word: kind.to_owned() }),
         }
     }
 
@@ -213,7 +305,7 @@ impl QueueConfig {
             }
         };
         match config {
-            None => Err(words.wrong(&format!("'{limit}' is not a value of 'limit'"))),
+            None => Err(words.no_value(limit, "limit")),
             Some(Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)) => {
                 Err(words.wrong(
                     "a limit of 0 would drop everything; leave the queue out for one without limit",

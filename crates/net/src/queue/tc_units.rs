@@ -9,18 +9,18 @@ use units::{Bitrate, Bytes, Duration, quantity};
 
 /// Whose units they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Units {
+pub(super) enum UnitSystem {
     /// Those of experiment files.
     Weir,
     /// tc(8): sizes in powers of 1024, rates in bits or bytes a second.
     Tc,
 }
 
-pub(super) fn time(word: &str, units: Units) -> Option<Duration> {
+pub(super) fn time(word: &str, units: UnitSystem) -> Option<Duration> {
     match units {
-        Units::Weir => word.parse().ok(),
+        UnitSystem::Weir => word.parse().ok(),
         // A bare number is microseconds.
-        Units::Tc => tc(word, |unit| {
+        UnitSystem::Tc => tc(word, |unit| {
             Some(match unit {
                 "s" | "sec" | "secs" => 1_000_000_000,
                 "ms" | "msec" | "msecs" => 1_000_000,
@@ -33,8 +33,8 @@ pub(super) fn time(word: &str, units: Units) -> Option<Duration> {
 }
 
 /// Both know `1Mbit`; only Weir `1Mbit/s`.
-pub(super) fn rate(word: &str, units: Units) -> Option<Bitrate> {
-    if units == Units::Weir
+pub(super) fn rate(word: &str, units: UnitSystem) -> Option<Bitrate> {
+    if units == UnitSystem::Weir
         && let Ok(rate) = word.parse()
     {
         return Some(rate);
@@ -53,8 +53,8 @@ pub(super) fn rate(word: &str, units: Units) -> Option<Bitrate> {
     Some(Bitrate::from_bps(eighths / 8))
 }
 
-pub(super) fn size(word: &str, units: Units) -> Option<Bytes> {
-    if units == Units::Weir {
+pub(super) fn size(word: &str, units: UnitSystem) -> Option<Bytes> {
+    if units == UnitSystem::Weir {
         return word.parse().map(Bytes::new).or_else(|_| word.parse()).ok();
     }
     // In thousandths of an eighth of a byte: for sizes in bits, and for decimals that tc rounds
@@ -114,18 +114,18 @@ mod tests {
 
     #[test]
     fn tc_counts_sizes_by_1024_and_rates_by_1000() {
-        let rate = |word| rate(word, Units::Tc).map(Bitrate::as_bps);
+        let rate = |word| rate(word, UnitSystem::Tc).map(Bitrate::as_bps);
         assert_eq!(
             ["100kbps", "1mbit", "8bit", "12Kibit", "500", "1.5Mbit"].map(rate).map(Option::unwrap),
             [800_000, 1_000_000, 8, 12_288, 500, 1_500_000]
         );
         assert_eq!([rate("1Mbit/s"), rate("fast"), rate("1xbit")], [None; 3]);
-        let size = |word| size(word, Units::Tc).map(Bytes::get);
+        let size = |word| size(word, UnitSystem::Tc).map(Bytes::get);
         assert_eq!(
             ["1600", "125kb", "15k", "1mbit", "10b", "3.3kb"].map(size).map(Option::unwrap),
             [1_600, 128_000, 15_360, 131_072, 10, 3_379]
         );
-        let time = |word| time(word, Units::Tc).map(Duration::as_nanos);
+        let time = |word| time(word, UnitSystem::Tc).map(Duration::as_nanos);
         assert_eq!(
             ["5ms", "100", "1.5s", "30usec"].map(time).map(Option::unwrap),
             [5_000_000, 100_000, 1_500_000_000, 30_000]
@@ -136,7 +136,7 @@ mod tests {
     fn what_is_printed_means_the_same_to_both() {
         for nanos in [1, 999, 1_000, 1_001, 5_000_000, 1_500_000, 90_000_000_000] {
             let time_ = Duration::from_nanos(nanos);
-            for units in [Units::Weir, Units::Tc] {
+            for units in [UnitSystem::Weir, UnitSystem::Tc] {
                 assert_eq!(
                     time(&Printed(time_).to_string(), units),
                     Some(time_),
@@ -147,7 +147,7 @@ mod tests {
         }
         for bps in [1, 999, 1_001, 1_500_000, 8_000_000_000] {
             let rate_ = Bitrate::from_bps(bps);
-            for units in [Units::Weir, Units::Tc] {
+            for units in [UnitSystem::Weir, UnitSystem::Tc] {
                 assert_eq!(rate(&Printed(rate_).to_string(), units), Some(rate_));
             }
         }

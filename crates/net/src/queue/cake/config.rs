@@ -147,7 +147,16 @@ impl Default for CakeConfig {
 
 pub(in crate::queue) const USAGE: &str = "cake bandwidth RATE|unlimited besteffort|diffserv3|diffserv4 flowblind|srchost|dsthost|hosts|flows|dual-srchost|dual-dsthost|triple-isolate rtt TIME|lan|metro|regional|internet|oceanic|satellite overhead BYTES mpu BYTES noatm|atm|ptm wash|nowash memlimit BYTES";
 
+/// The smallest memory limit where none is given (Linux `net/sched/sch_cake.c`,
+/// `cake_reconfigure`: 4 MiB).
+const MIN_MEMLIMIT: Bytes = Bytes::new(4 << 20);
+
 impl CakeConfig {
+    /// The most bytes that can wait in the queue.
+    pub(in super::super) fn buffer(&self) -> Bytes {
+        self.memlimit.unwrap_or(MIN_MEMLIMIT)
+    }
+
     pub(in crate::queue) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {

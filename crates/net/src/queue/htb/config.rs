@@ -1,5 +1,6 @@
 //! HTB's classes in tc's words.
 
+use super::super::FULL_PACKET;
 use super::super::filter::Filter;
 use super::super::tc::{QueueConfig, QueueConfigError};
 use super::super::tc_units::Printed;
@@ -66,6 +67,17 @@ pub(crate) const USAGE: &str = "htb default CLASS r2q NUMBER direct_qlen PACKETS
 pub(crate) const CLASS_USAGE: &str = "htb rate RATE ceil RATE prio 0…7 burst BYTES cburst BYTES quantum BYTES overhead BYTES mpu BYTES";
 
 impl HtbConfig {
+    /// The most bytes that can wait in the smallest queue of a leaf; `None` if no leaf has a limit.
+    pub(in super::super) fn buffer(&self) -> Option<Bytes> {
+        let inner = |minor| self.classes.iter().any(|class| class.parent == Some(minor));
+        let leaves = self.classes.iter().filter(|class| !inner(class.minor));
+        let limits = leaves.map(|leaf| match &leaf.leaf {
+            Some(queue) => queue.buffer(Some(leaf.ceil)),
+            None => Some(FULL_PACKET * self.direct_qlen),
+        });
+        limits.flatten().min()
+    }
+
     pub(in super::super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self {
             default: 0,
@@ -81,7 +93,7 @@ impl HtbConfig {
                     // Numbers of classes are hexadecimal in tc, here too.
                     let digits = word.strip_prefix("0x").unwrap_or(word);
                     config.default = u16::from_str_radix(digits, 16).map_err(|_| {
-                        words.wrong(&format!("'{word}' is not a value of 'default'"))
+                        words.no_value(word, "default")
                     })?;
                 }
                 "r2q" => config.r2q = words.positive(key)?,

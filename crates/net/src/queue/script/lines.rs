@@ -3,9 +3,9 @@
 use super::super::tc::QueueConfigError;
 use std::collections::BTreeMap;
 
-/// A line for tc: its words after `tc`.
-pub(super) struct Line {
-    /// Where it stands, from 1.
+/// A `tc` command: its words after `tc`.
+pub(super) struct Command {
+    /// Its line in the script, from 1.
     pub(super) number: usize,
     pub(super) words: Vec<String>,
 }
@@ -43,7 +43,7 @@ fn is_tc(line: &str) -> bool {
 ///
 /// # Errors
 /// At a line that is neither for tc nor an assignment, and at a variable without a value.
-pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
+pub(super) fn lines(text: &str) -> Result<Vec<Command>, QueueConfigError> {
     // A '#' is a prompt only where no line stands without.
     let prompts = !text.lines().any(|line| is_tc(plain(line)));
     let strip = if prompts { prompted } else { plain };
@@ -61,8 +61,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
         }
         for part in joined.split(';').flat_map(|part| part.split("&&")).map(plain) {
             let command = command(part, &mut variables);
-            let words = command.map_err(|reason| QueueConfigError::new(reason).at_line(number))?;
-            lines.extend(words.map(|words| Line { number, words }));
+            let words = command.map_err(|error| error.at_line(number))?;
+            lines.extend(words.map(|words| Command { number, words }));
         }
     }
     match begun {
@@ -75,7 +75,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
 }
 
 /// The words for tc of a command, if it is one; assignments come into force.
-fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>, String> {
+fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>, QueueConfigError> {
     let part = part.strip_prefix("export ").unwrap_or(part).trim();
     if part.is_empty() {
         return Ok(None);
@@ -90,15 +90,18 @@ fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>,
     let filled = fill(part, variables)?;
     if !is_tc(&filled) {
         let word = filled.split_whitespace().next().unwrap_or_default();
-        return Err(format!(
+        return Err(QueueConfigError::new(format!(
             "'{word}' is not tc; leave the line out: only tc's lines and NAME=value are read"
-        ));
+        )));
     }
     let end = filled.split_whitespace().position(is_redirection);
     let words: Vec<String> = filled.split_whitespace().map(str::to_owned).collect();
     let (words, tail) = words.split_at(end.unwrap_or(words.len()));
     if tail.iter().any(|word| is_tc(word)) {
-        return Err(format!("a tc after '{}'; write it in a line of its own", tail[0]));
+        return Err(QueueConfigError::new(format!(
+            "a tc after '{}'; write it on a separate line",
+            tail[0]
+        )));
     }
     Ok(Some(words[1..].to_vec()))
 }
@@ -125,15 +128,20 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Puts in values for `$NAME` and `${NAME}`.
-fn fill(text: &str, variables: &Variables) -> Result<String, String> {
+fn fill(text: &str, variables: &Variables) -> Result<String, QueueConfigError> {
     if text.contains('`') {
-        return Err("'`': commands within are not carried out; write what they print".to_owned());
+        return Err(QueueConfigError::new(
+            "'`': command substitution is not supported; write the command's output".to_owned(),
+        ));
     }
     let mut parts = text.split('$');
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         if part.starts_with(['(', '[']) {
-            return Err(format!("'${}': nothing is computed here; write the result", &part[..1]));
+            return Err(QueueConfigError::new(format!(
+                "'${}': arithmetic is not supported; write the result",
+                &part[..1]
+            )));
         }
         let (name, rest) = match part.strip_prefix('{').and_then(|part| part.split_once('}')) {
             Some(split) => split,
@@ -145,11 +153,15 @@ fn fill(text: &str, variables: &Variables) -> Result<String, String> {
         match variables.get(name) {
             Some(value) => filled.push_str(value),
             None if is_name(name) => {
-                return Err(format!(
+                return Err(QueueConfigError::new(format!(
                     "${name} has no value; write '{name}=…' above, or its value here"
-                ));
+                )));
             }
-            None => return Err(format!("'${name}' is not known; write its value")),
+            None => {
+                return Err(QueueConfigError::new(format!(
+                    "'${name}' is not known; write its value"
+                )));
+            }
         }
         filled.push_str(rest);
     }

@@ -173,7 +173,7 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         ),
         (
             "tc qdisc add dev eth0 parent 1:1 pfifo limit $((9*9))",
-            "line 3: '$(': nothing is computed here; write the result",
+            "line 3: '$(': arithmetic is not supported; write the result",
         ),
         (
             "tc qdisc add dev ${1:-eth0} parent 1:1 pfifo",
@@ -182,7 +182,7 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         ("false || tc qdisc add dev eth0 parent 1:1 pfifo", "line 3: 'false' is not tc"),
         (
             "tc qdisc add dev eth0 parent 1:1 pfifo | tc qdisc show",
-            "line 3: a tc after '|'; write it in a line of its own",
+            "line 3: a tc after '|'; write it on a separate line",
         ),
         (
             "tc filter add dev eth0 parent 1: fw flowid 1:1",

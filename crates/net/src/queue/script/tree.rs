@@ -3,7 +3,7 @@
 use super::super::filter::{self, Filter};
 use super::super::htb::{CLASS_USAGE, HtbClass, HtbConfig, MAX_DEPTH, USAGE};
 use super::super::tc::{QueueConfig, QueueConfigError};
-use super::super::tc_units::{Printed, Units};
+use super::super::tc_units::{Printed, UnitSystem};
 use super::super::words::Words;
 use super::statement::{Handle, Object, Statement};
 
@@ -80,9 +80,9 @@ impl Tree {
             ));
         }
         let config = match statement.words {
-            ["htb", ..] => HtbConfig::read(Words::new(statement.words, Units::Tc, USAGE))
+            ["htb", ..] => HtbConfig::read(Words::new(statement.words, UnitSystem::Tc, USAGE))
                 .map(|config| QueueConfig::Htb(Box::new(config)))?,
-            words => QueueConfig::read(words, Units::Tc)?,
+            words => QueueConfig::read(words, UnitSystem::Tc)?,
         };
         self.qdiscs.push(Qdisc { line, major, parent, config });
         Ok(())
@@ -169,7 +169,7 @@ impl Tree {
         }
         let above = (parent.minor != 0).then_some(parent.minor);
         let class =
-            HtbClass::read(id.minor, above, Words::new(statement.words, Units::Tc, CLASS_USAGE))?;
+            HtbClass::read(id.minor, above, Words::new(statement.words, UnitSystem::Tc, CLASS_USAGE))?;
         self.htb(parent)?.add(class, id.major, statement.replace)
     }
 
