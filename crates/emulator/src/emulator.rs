@@ -12,7 +12,7 @@ use crate::lateness::Lateness;
 use crate::scheduling::{RealTime, real_time};
 use crate::testbed::{Host, Testbed, lost_before_entry};
 use crate::waiter::{Ready, Waiter};
-use net::{Direction, DropReason, Dropped, Ecn, Events, HostId, Network, Packet};
+use net::{AccessKind, Direction, DropReason, Dropped, Ecn, Events, HostId, Network, Packet};
 use std::fmt::Write as _;
 use std::io::IoSlice;
 use std::path::PathBuf;
@@ -271,10 +271,13 @@ impl Emulator {
         for Asked { request, answer } in asked {
             let now = self.clock.now();
             let said = match request {
-                Request::Set(place, _) if !self.network.is_wired(place.host) => {
+                Request::Set(place, _)
+                    if self.network.access_kind(place.host) != AccessKind::Wired =>
+                {
                     let name = &self.names[usize::from(place.host.0)];
+                    let kind = self.network.access_kind(place.host);
                     format!(
-                        "error: {name} is on Wi-Fi, whose rate, delay and loss are those of the radio; set those of a wired host"
+                        "error: {name} is on {kind}, whose rate, delay and loss are those of the radio; set those of a wired host"
                     )
                 }
                 Request::Set(place, change) => {

@@ -1,14 +1,13 @@
 //! A network as data.
 
-use crate::access::{AccessConfig, LteConfig, WifiConfig};
+use crate::access::{AccessConfig, LteConfig, LteError, WifiConfig, WifiError};
 use crate::impair::{JitterConfig, LossConfig};
-use crate::packet::HostId;
+use crate::packet::{Direction, HostId};
 use crate::queue::QueueConfig;
 use crate::schedule::Schedule;
 use crate::trace::Trace;
-use std::fmt;
 use std::sync::Arc;
-use units::{Bitrate, Duration};
+use units::{Bitrate, Bytes, Duration, Time};
 
 /// The hosts and what joins them.
 #[derive(Clone, Debug)]
@@ -28,6 +27,13 @@ impl NetworkConfig {
     #[must_use]
     pub fn host_named(&self, name: &str) -> Option<HostId> {
         (0..).zip(&self.hosts).find(|(_, host)| host.name == name).map(|(index, _)| HostId(index))
+    }
+
+    /// The most bytes of a flow that can wait in one direction of a host's access: see
+    /// [`AccessConfig::buffer`]. `None` also if there is no such host.
+    #[must_use]
+    pub fn buffer(&self, host: HostId, direction: Direction) -> Option<Bytes> {
+        self.hosts.get(usize::from(host.0))?.access.buffer(self, direction)
     }
 }
 
@@ -78,6 +84,26 @@ impl Default for LineConfig {
     }
 }
 
+impl LineConfig {
+    /// Whether packets can wait for the line: its rate is limited, or its queue shapes.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        !matches!(self.rate, RateConfig::Unlimited) || self.queue.shapes()
+    }
+
+    /// The most bytes of a flow that can wait for the line; `None` if nothing waits or the queue
+    /// has no limit. A limit in time is taken at the rate of the beginning, or at a trace's mean.
+    #[must_use]
+    pub fn buffer(&self) -> Option<Bytes> {
+        let rate = match &self.rate {
+            RateConfig::Unlimited => None,
+            RateConfig::Scheduled(rate) => Some(rate.at(Time::ZERO)),
+            RateConfig::Trace(trace) => Some(trace.mean_rate()),
+        };
+        self.is_limited().then(|| self.queue.buffer(rate))?
+    }
+}
+
 /// What limits a line.
 #[derive(Clone, Debug)]
 pub enum RateConfig {
@@ -101,13 +127,18 @@ pub enum Change {
 }
 
 /// Why a network cannot be built: what is wrong and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError(pub String);
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConfigError {
+    /// A [`HostId`] has 16 bits.
+    #[error("{0} hosts are more than the 65535 that there can be")]
+    TooManyHosts(usize),
+    /// Two hosts have this name.
+    #[error("two hosts are called '{0}'; give one another name")]
+    SameName(String),
+    /// A Wi-Fi cell, or a station of one.
+    #[error(transparent)]
+    Wifi(#[from] WifiError),
+    /// An LTE network, or a terminal of one.
+    #[error(transparent)]
+    Lte(#[from] LteError),
 }
-
-impl std::error::Error for ConfigError {}

@@ -43,9 +43,9 @@ mod schedule;
 mod trace;
 
 pub use access::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth, ChannelWidth,
-    Fading, FadingTrace, FastFading, GuardInterval, Handover, Layout, LteConfig, LteTerminal,
-    PathLoss, RateControl, RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice,
+    AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth, ChannelWidth,
+    Fading, FadingTrace, FastFading, GuardInterval, Handover, Layout, LteConfig, LteError, LteProblem, LteTerminal,
+    PathLoss, RateControl, RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice, WifiError,
     WifiStation,
 };
 pub use accounting::{Accounting, Count};

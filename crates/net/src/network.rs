@@ -2,13 +2,13 @@
 //!
 //! A packet crosses its sender's access upwards, the core, and its receiver's access downwards.
 
-use crate::access::{AccessConfig, Cell, CellEvents, Cellular, Seat, Shared, Terminal, Wired};
+use crate::access::{Access, AccessKind, CellEvents, Shared};
 use crate::accounting::{Accounting, Count};
 use crate::agenda::{Agenda, Element};
 use crate::config::{Change, ConfigError, NetworkConfig};
 use crate::line::{Line, Watch};
 use crate::link::DelayLine;
-use crate::packet::{Direction, DropReason, Dropped, HostId, Packet, Place};
+use crate::packet::{Admission, Direction, DropReason, Dropped, HostId, Packet, Place};
 use crate::queue::Drops;
 use crate::schedule::Schedule;
 use std::collections::BTreeSet;
@@ -42,13 +42,6 @@ pub struct Network {
     dropped: Count,
 }
 
-/// What joins a host to the core.
-enum Access {
-    Wired(Box<Wired>),
-    /// One that hosts share.
-    Shared(usize),
-}
-
 /// The core's number on the agenda. After it come, of each host's lines, the server and the pipe:
 /// see [`server_of`]; then those that hosts share.
 const CORE: Element = 0;
@@ -66,16 +59,41 @@ fn line_of(element: Element) -> (Place, bool) {
     (Place { host, direction }, number & 1 == 1)
 }
 
+/// The packet that enters an access during a call, and what became of it.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// Its handle; `None` in a call that lets no packet in.
+    id: Option<u64>,
+    admission: Admission,
+}
+
+impl Entry {
+    const NONE: Self = Self { id: None, admission: Admission::Accepted };
+
+    fn of(packet: &Packet) -> Self {
+        Self { id: Some(packet.id), ..Self::NONE }
+    }
+
+    /// Notes a drop, which may be of this packet or of another.
+    fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+        if self.id == Some(packet.id) {
+            self.admission = Admission::Dropped(reason);
+        }
+    }
+}
+
 /// Passes what a line does on, with its place.
 struct WatchAt<'a, E> {
     at: Time,
     place: Place,
     events: &'a mut E,
     dropped: &'a mut Count,
+    entry: Entry,
 }
 
 impl<E: Events> Drops for WatchAt<'_, E> {
     fn drop(&mut self, packet: Packet, reason: DropReason) {
+        self.entry.dropped(&packet, reason);
         self.dropped.count(&packet);
         self.events.dropped(self.at, Dropped { packet, place: self.place, reason });
     }
@@ -93,6 +111,7 @@ struct WatchShared<'a, E> {
     arrived: &'a mut Vec<(Place, Packet)>,
     events: &'a mut E,
     dropped: &'a mut Count,
+    entry: Entry,
 }
 
 impl<E: Events> CellEvents for WatchShared<'_, E> {
@@ -101,6 +120,7 @@ impl<E: Events> CellEvents for WatchShared<'_, E> {
     }
 
     fn dropped(&mut self, direction: Direction, packet: Packet, reason: DropReason) {
+        self.entry.dropped(&packet, reason);
         self.dropped.count(&packet);
         self.events
             .dropped(self.at, Dropped { packet, place: Place::of(&packet, direction), reason });
@@ -120,72 +140,15 @@ impl Network {
     pub fn new(config: &NetworkConfig, seed: Seed) -> Result<Self, ConfigError> {
         let count = config.hosts.len();
         if count > usize::from(u16::MAX) {
-            return Err(ConfigError(format!(
-                "{count} hosts are more than the 65535 that there can be"
-            )));
+            return Err(ConfigError::TooManyHosts(count));
         }
         let mut names = BTreeSet::new();
         if let Some(twin) = config.hosts.iter().find(|host| !names.insert(&host.name)) {
-            let reason = format!("two hosts are called '{}'; give one another name", twin.name);
-            return Err(ConfigError(reason));
+            return Err(ConfigError::SameName(twin.name.clone()));
         }
-        let hosts = config.hosts.iter().map(|host| match &host.access {
-            AccessConfig::Wired { up, down } => {
-                Ok(Access::Wired(Box::new(Wired::new(&host.name, up, down, seed))))
-            }
-            AccessConfig::Lte(terminal) => {
-                let network = config.lte.get(terminal.network).ok_or_else(|| {
-                    let (at, count) = (terminal.network, config.lte.len());
-                    ConfigError(format!(
-                        "'{}' is in LTE network {at}, of {count}; name one of those",
-                        host.name
-                    ))
-                })?;
-                match terminal.fault(&host.name, network).or_else(|| network.fault()) {
-                    Some(fault) => Err(ConfigError(fault)),
-                    None => Ok(Access::Shared(config.wifi.len() + terminal.network)),
-                }
-            }
-            AccessConfig::Wifi(station) => {
-                let Some(cell) = config.wifi.get(station.cell) else {
-                    let reason = format!("'{}' is in Wi-Fi cell {}", host.name, station.cell);
-                    return Err(ConfigError(format!(
-                        "{reason}, of {}; name one of those",
-                        config.wifi.len()
-                    )));
-                };
-                match station
-                    .device
-                    .fault(&host.name, cell.ap.spatial_streams)
-                    .or_else(|| cell.fault())
-                {
-                    Some(fault) => Err(ConfigError(fault)),
-                    None => Ok(Access::Shared(station.cell)),
-                }
-            }
-        });
-        let hosts = hosts.collect::<Result<_, _>>()?;
-        let hosts_of = || (0..).map(HostId).zip(&config.hosts);
-        let cells = config.wifi.iter().enumerate().map(|(place, cell)| {
-            let seats = hosts_of().filter_map(|(id, host)| match &host.access {
-                AccessConfig::Wifi(station) if station.cell == place => {
-                    Some((id, host.name.as_str(), station))
-                }
-                _ => None,
-            });
-            Shared::Wifi(Box::new(Cell::new(cell, &seats.collect::<Vec<Seat<'_>>>(), seed)))
-        });
-        let networks = config.lte.iter().enumerate().map(|(place, network)| {
-            let terminals = hosts_of().filter_map(|(id, host)| match &host.access {
-                AccessConfig::Lte(terminal) if terminal.network == place => {
-                    Some((id, host.name.as_str(), terminal))
-                }
-                _ => None,
-            });
-            let terminals = terminals.collect::<Vec<Terminal<'_>>>();
-            Shared::Lte(Box::new(Cellular::new(network, &terminals, seed)))
-        });
-        let shared: Vec<_> = cells.chain(networks).collect();
+        let hosts = config.hosts.iter().map(|host| Access::new(host, config, seed));
+        let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
+        let shared = Shared::all(config, seed);
         Ok(Self {
             agenda: Agenda::new(1 + 4 * count + shared.len()),
             hosts,
@@ -199,44 +162,52 @@ impl Network {
         })
     }
 
-    /// A host hands over a packet. What is due by then happens first.
-    pub fn send(&mut self, now: Time, packet: Packet, events: &mut impl Events) {
+    /// Sends a packet from its source host, after everything that is due at or before `now`.
+    /// Returns whether the sender's access took the packet in; the packet's handle must be unique
+    /// among those under way for that. Other packets that the entry pushed out of a queue are
+    /// reported to `events` alone.
+    pub fn send(&mut self, now: Time, packet: Packet, events: &mut impl Events) -> Admission {
         self.advance(now, events);
         self.entered.count(&packet);
         let (src, dst) = (packet.flow.src, packet.flow.dst);
         let place = Place { host: src, direction: Direction::Up };
         if usize::from(src.0.max(dst.0)) >= self.hosts.len() {
             self.dropped.count(&packet);
-            events.dropped(now, Dropped { packet, place, reason: DropReason::NoRoute });
-            return;
+            let reason = DropReason::NoRoute;
+            events.dropped(now, Dropped { packet, place, reason });
+            return Admission::Dropped(reason);
         }
-        self.enter(place, now, packet, events);
+        self.enter(place, now, packet, events)
     }
 
     /// Changes one direction of a host's wired access. What is due by then happens first.
     ///
     /// # Panics
-    /// When there is no such host, or it is not wired: see [`Network::is_wired`].
+    /// When there is no such host, or its access is not wired: see [`Network::access_kind`].
     pub fn change(&mut self, now: Time, place: Place, change: Change, events: &mut impl Events) {
         self.advance(now, events);
         let Access::Wired(wired) = &mut self.hosts[usize::from(place.host.0)] else {
             panic!("{NOT_WIRED}")
         };
         let line = wired.line_mut(place.direction);
-        let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
+        let dropped = &mut self.dropped;
+        let mut watch = WatchAt { at: now, place, events, dropped, entry: Entry::NONE };
         line.change(now, change, &mut watch);
         let server = server_of(place);
         self.agenda.book(server, line.server_due(now));
         self.agenda.book(server + 1, line.pipe_due());
     }
 
-    /// Whether a host's access is wired, so that it can be [changed](Network::change).
+    /// The technology of a host's access. A wired one can be [changed](Network::change).
     ///
     /// # Panics
-    /// When there is no such host.
+    /// If there is no such host.
     #[must_use]
-    pub fn is_wired(&self, host: HostId) -> bool {
-        matches!(self.hosts[usize::from(host.0)], Access::Wired(_))
+    pub fn access_kind(&self, host: HostId) -> AccessKind {
+        match &self.hosts[usize::from(host.0)] {
+            Access::Wired(_) => AccessKind::Wired,
+            Access::Shared(shared) => self.shared[*shared].kind(),
+        }
     }
 
     /// When the network next wants [`Network::advance`].
@@ -268,7 +239,8 @@ impl Network {
             self.agenda.book(element, line.pipe_due());
             out
         } else {
-            let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
+            let dropped = &mut self.dropped;
+            let mut watch = WatchAt { at: now, place, events, dropped, entry: Entry::NONE };
             let out = line.advance_server(now, &mut watch);
             self.agenda.book(element, line.server_due(now));
             self.agenda.book(element + 1, line.pipe_due());
@@ -281,8 +253,13 @@ impl Network {
 
     fn advance_shared(&mut self, place: usize, now: Time, events: &mut impl Events) {
         let mut arrived = std::mem::take(&mut self.arrived);
-        let mut watch =
-            WatchShared { at: now, arrived: &mut arrived, events, dropped: &mut self.dropped };
+        let mut watch = WatchShared {
+            at: now,
+            arrived: &mut arrived,
+            events,
+            dropped: &mut self.dropped,
+            entry: Entry::NONE,
+        };
         self.shared[place].advance(now, &mut watch);
         self.book_shared(place);
         for (place, packet) in arrived.drain(..) {
@@ -310,28 +287,45 @@ impl Network {
         }
     }
 
-    fn enter(&mut self, place: Place, now: Time, packet: Packet, events: &mut impl Events) {
+    /// Lets a packet into one direction of a host's access.
+    fn enter(
+        &mut self,
+        place: Place,
+        now: Time,
+        packet: Packet,
+        events: &mut impl Events,
+    ) -> Admission {
+        let entry = Entry::of(&packet);
         match &mut self.hosts[usize::from(place.host.0)] {
             Access::Wired(wired) => {
                 let line = wired.line_mut(place.direction);
-                let mut watch = WatchAt { at: now, place, events, dropped: &mut self.dropped };
+                let dropped = &mut self.dropped;
+                let mut watch = WatchAt { at: now, place, events, dropped, entry };
                 if let Some(packet) = line.enter(now, packet, &mut watch) {
-                    // It passed an element without a memory: nothing else there is due because of
-                    // it.
+                    // The packet passed elements without memory: nothing else becomes due there.
                     self.left(place, now, packet, events);
-                    return;
+                    return Admission::Accepted;
                 }
+                let admission = watch.entry.admission;
                 let server = server_of(place);
                 self.agenda.book(server, line.server_due(now));
                 self.agenda.book(server + 1, line.pipe_due());
+                admission
             }
             &mut Access::Shared(shared) => {
                 // A packet that enters does not make another arrive.
                 let mut none = Vec::new();
-                let mut watch =
-                    WatchShared { at: now, arrived: &mut none, events, dropped: &mut self.dropped };
+                let mut watch = WatchShared {
+                    at: now,
+                    arrived: &mut none,
+                    events,
+                    dropped: &mut self.dropped,
+                    entry,
+                };
                 self.shared[shared].enter(now, place.direction, packet, &mut watch);
+                let admission = watch.entry.admission;
                 self.book_shared(shared);
+                admission
             }
         }
     }

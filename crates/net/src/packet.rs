@@ -222,6 +222,18 @@ pub struct Dropped {
     pub reason: DropReason,
 }
 
+/// What became of a packet on its entry to the network: the answer of
+/// [`Network::send`](crate::Network::send).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// The sender's access took the packet in. A later drop is reported to
+    /// [`Events::dropped`](crate::Events::dropped) alone.
+    Accepted,
+    /// The packet was dropped before `send` returned, at the sender's access or for want of a
+    /// route. [`Events::dropped`](crate::Events::dropped) was called too.
+    Dropped(DropReason),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

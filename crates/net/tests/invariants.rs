@@ -6,7 +6,7 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, Change, ChannelAccess, ChannelWidth,
+    AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, Change, ChannelAccess, ChannelWidth,
     Direction, Dscp, Ecn, Fading, FastFading, Field, Filter, Flow, GuardInterval, HostConfig,
     HostId, JitterConfig, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network,
     NetworkConfig, Packet, Place, QueueConfig, RateConfig, RateControl, RlcMode, Schedule,
@@ -332,7 +332,7 @@ proptest! {
         let mut log = Log::default();
         for (index, &(at, packet)) in packets.iter().enumerate() {
             network.send(at, packet, &mut log);
-            let due = changes.iter().filter(|(when, host, ..)| *when == index && network.is_wired(HostId(*host)));
+            let due = changes.iter().filter(|(when, host, ..)| *when == index && network.access_kind(HostId(*host)) == AccessKind::Wired);
             for (_, host, up, line) in due.collect::<Vec<_>>() {
                 let place = Place { host: HostId(*host), direction: if *up { Direction::Up } else { Direction::Down } };
                 network.change(at, place, Change::Rate(line.rate.clone()), &mut log);

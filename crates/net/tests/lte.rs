@@ -277,7 +277,9 @@ fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
         ..Packet::default()
     };
     for id in [1, 2] {
-        (0..400).for_each(|_| network.send(Time::ZERO, full(id, Time::ZERO), &mut log));
+        for _ in 0..400 {
+            network.send(Time::ZERO, full(id, Time::ZERO), &mut log);
+        }
     }
     for tick in 1..3_000 {
         let now = Time::from_millis(4 * tick);
@@ -335,7 +337,9 @@ fn a_guarantee_goes_no_further_than_its_rate() {
         Packet { id, size: PACKET, flow: down(id as u16), dscp, sent, ..Packet::default() }
     };
     for id in [1, 2] {
-        (0..400).for_each(|_| network.send(Time::ZERO, packet(id, Time::ZERO), &mut log));
+        for _ in 0..400 {
+            network.send(Time::ZERO, packet(id, Time::ZERO), &mut log);
+        }
     }
     while let Some(now) = network.next_wake().filter(|&now| now <= Time::from_secs(10)) {
         network.advance(now, &mut log);
@@ -586,7 +590,7 @@ fn no_network_is_built_of_what_cannot_be() {
     let cases = [
         (LteConfig::default(), roaming(), "no edge"),
         (city(), at(10, 0), "several"),
-        (LteConfig { layers: 3, ..still() }, at(10, 0), "3 layers; say 1 or 2"),
+        (LteConfig { layers: 3, ..still() }, at(10, 0), "3 layers; write 1 or 2"),
         (LteConfig { bearers: Vec::new(), ..still() }, at(10, 0), "default bearer"),
         (bearers(marked(2, None)), at(10, 0), "needs a guaranteed bit rate"),
         (bearers(marked(7, Some(Bitrate::from_mbps(1)))), at(10, 0), "no guaranteed bit rate"),
@@ -595,7 +599,7 @@ fn no_network_is_built_of_what_cannot_be() {
             at(10, 0),
             "give it a filter",
         ),
-        (bearers(BearerConfig { up: shaping, ..marked(7, None) }), at(10, 0), "holds packets back"),
+        (bearers(BearerConfig { up: shaping, ..marked(7, None) }), at(10, 0), "limits the rate"),
         (
             bearers(BearerConfig { up: "droptail limit 50ms".parse().unwrap(), ..marked(7, None) }),
             at(10, 0),

@@ -15,7 +15,7 @@ use crate::tcp::{Segment, Stack, TcpFlow, TcpOutbox};
 use crate::wakes::Wakes;
 use crate::wire;
 use net::{
-    Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol,
+    Admission, Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol,
 };
 use std::collections::VecDeque;
 use std::fmt;
@@ -110,21 +110,6 @@ impl Arrivals {
         packet.flow.protocol == Protocol::Tcp
             && place.direction == Direction::Up
             && self.own_queues[usize::from(place.host.0)]
-    }
-
-    /// Takes out the drop of a packet that did not fit its own host's queue, among what came since
-    /// the first `known`.
-    fn take_refused(&mut self, known: usize, id: u64) -> bool {
-        let refused = |(_, arrival): &(Time, Arrival)| match arrival {
-            Arrival::Dropped(dropped) => {
-                dropped.packet.id == id
-                    && dropped.reason == DropReason::QueueFull
-                    && self.is_own_queue(dropped.place, &dropped.packet)
-            }
-            Arrival::Delivered(_) | Arrival::Departed(_) | Arrival::Told(_) => false,
-        };
-        let place = self.queue.iter().skip(known).position(refused);
-        place.and_then(|place| self.queue.remove(known + place)).is_some()
     }
 }
 
@@ -434,9 +419,11 @@ impl Post<'_, '_> {
         let (wire, flow) = (&mut *self.wire, self.flow);
         let id = wire.envelopes.insert(Envelope { session: self.session, to: self.to, payload });
         let packet = Packet { id, size, flow, dscp, ecn, sent: now, ..Packet::default() };
-        let known = wire.arrivals.queue.len();
-        wire.network.send(now, packet, &mut wire.arrivals);
-        if wire.arrivals.take_refused(known, id) {
+        let admission = wire.network.send(now, packet, &mut wire.arrivals);
+        if admission == Admission::Dropped(DropReason::QueueFull)
+            && wire.arrivals.is_own_queue(Place::of(&packet, Direction::Up), &packet)
+        {
+            // The handle of the drop that the network reported is stale from here on.
             wire.envelopes.take(id);
             return false;
         }

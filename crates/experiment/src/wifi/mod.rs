@@ -11,7 +11,7 @@ use super::hosts::check_name;
 use super::words::{choice, within};
 use document::{Fault, Location, Node, Reader, Value};
 use net::{
-    AccessConfig, Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig,
+    Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig,
     WifiDevice,
 };
 use std::ops::RangeInclusive;
@@ -42,9 +42,7 @@ pub(super) fn check_used(
     hosts: &[HostConfig],
 ) -> Result<(), Fault> {
     let used = |index: usize| {
-        hosts.iter().any(
-            |host| matches!(&host.access, AccessConfig::Wifi(station) if station.cell == index),
-        )
+        hosts.iter().any(|host| host.access.wifi_cell() == Some(index))
     };
     let Some((_, (cell, location))) = cells.iter().enumerate().find(|(index, _)| !used(*index))
     else {

@@ -1,6 +1,7 @@
 //! An LTE network and its terminals as data.
 
-use crate::queue::{Filter, QueueConfig};
+use crate::packet::Direction;
+use crate::queue::{FULL_PACKET, Filter, QueueConfig};
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Speed};
 
 /// Base stations whose cells share a carrier (FDD), and how they work.
@@ -324,54 +325,63 @@ impl Default for LteConfig {
 }
 
 impl LteConfig {
-    /// The least that a buffer must take in, a packet of Ethernet's size.
-    const MIN_BUFFER: Bytes = Bytes::new(1_500);
+    /// The smallest buffer: it holds a full-sized packet.
+    const MIN_BUFFER: Bytes = FULL_PACKET;
 
-    /// What no network can have, and the mend.
-    pub(crate) fn fault(&self) -> Option<String> {
-        let say = |what: String| Some(format!("LTE network '{}': {what}", self.name));
+    /// The most bytes that can wait in that direction in the bearer with the smallest buffer; `None`
+    /// if no bearer has a limit.
+    #[must_use]
+    pub fn buffer(&self, direction: Direction) -> Option<Bytes> {
+        let queues = self.bearers.iter().map(|bearer| match direction {
+            Direction::Up => &bearer.up,
+            Direction::Down => &bearer.down,
+        });
+        queues.filter_map(|queue| queue.buffer(None)).min()
+    }
+
+    /// Checks that such a network can exist.
+    pub(crate) fn check(&self) -> Result<(), LteError> {
+        self.problem().map_or(Ok(()), |problem| {
+            Err(LteError::Network { network: self.name.clone(), problem })
+        })
+    }
+
+    fn problem(&self) -> Option<LteProblem> {
         if !(1..=2).contains(&self.layers) {
-            return say(format!("{} layers; say 1 or 2", self.layers));
+            return Some(LteProblem::Layers(self.layers));
         }
         if let Layout::Hexagonal { sectors, inter_site_distance } = self.layout {
             if !matches!(sectors, 1 | 3) {
-                return say(format!("{sectors} sectors a site; say 1 or 3"));
+                return Some(LteProblem::Sectors(sectors));
             }
             if inter_site_distance < Layout::NEAREST {
-                return say(format!(
-                    "sites {inter_site_distance} apart; say {} or more",
-                    Layout::NEAREST
-                ));
+                return Some(LteProblem::SiteDistance(inter_site_distance));
             }
         }
         if self.harq_retransmissions > 7 {
-            return say(format!("{} retransmissions; say 0 to 7", self.harq_retransmissions));
+            return Some(LteProblem::Retransmissions(self.harq_retransmissions));
         }
         let period = self.scheduling_request_period;
         if period < Duration::from_millis(1) || period > Duration::from_millis(80) {
-            return say(format!("a scheduling request every {period}; say 1ms to 80ms"));
+            return Some(LteProblem::SchedulingRequest(period));
         }
         if self.scheduler == (Scheduler::ProportionalFair { window: Duration::ZERO }) {
-            return say("proportional fair over no time; say a window such as 1s".into());
+            return Some(LteProblem::NoWindow);
         }
         if let FastFading::Trace(trace) = &self.fast_fading
             && (trace.interval < Duration::from_millis(1)
                 || trace.gains.first().is_none_or(Vec::is_empty)
                 || trace.gains.iter().any(|row| row.len() != trace.gains[0].len()))
         {
-            return say("a fading trace without values, with rows of several lengths, or with several values a millisecond".into());
+            return Some(LteProblem::FadingTrace);
         }
         let Some(default) = self.bearers.first() else {
-            return say("no bearer; every terminal has a default bearer".into());
+            return Some(LteProblem::NoBearer);
         };
         if default.is_gbr() || !default.filters.is_empty() {
-            return say(
-                "the default bearer takes what no other wants: QCI 5 to 9, and no filter".into()
-            );
+            return Some(LteProblem::DefaultBearer);
         }
-        self.bearers.iter().enumerate().find_map(|(place, bearer)| {
-            bearer.fault(place > 0).map(|fault| format!("LTE network '{}': {fault}", self.name))
-        })
+        self.bearers.iter().enumerate().find_map(|(index, bearer)| bearer.problem(index > 0))
     }
 }
 
@@ -382,42 +392,27 @@ impl Layout {
 }
 
 impl BearerConfig {
-    fn fault(&self, dedicated: bool) -> Option<String> {
+    fn problem(&self, dedicated: bool) -> Option<LteProblem> {
         let qci = self.qci;
         if !(1..=9).contains(&qci) {
-            return Some(format!("QCI {qci}; say 1 to 9"));
+            return Some(LteProblem::Qci(qci));
         }
-        if self.is_gbr() != self.gbr.is_some_and(|gbr| gbr > Bitrate::ZERO) {
-            return Some(format!(
-                "QCI {qci} {} (23.203 table 6.1.7)",
-                if self.is_gbr() {
-                    "needs a guaranteed bit rate"
-                } else {
-                    "has no guaranteed bit rate"
-                }
-            ));
+        match (self.is_gbr(), self.gbr.is_some_and(|gbr| gbr > Bitrate::ZERO)) {
+            (true, false) => return Some(LteProblem::GbrMissing(qci)),
+            (false, true) => return Some(LteProblem::GbrNotAllowed(qci)),
+            _ => {}
         }
         if dedicated && self.filters.is_empty() {
-            return Some(format!("a bearer of QCI {qci} that no packet fits; give it a filter"));
+            return Some(LteProblem::NoFilter(qci));
         }
-        for queue in [&self.up, &self.down] {
-            if queue.shapes() {
-                return Some(format!(
-                    "the queue of QCI {qci} holds packets back by itself, and the cell says when one can go; take one that only orders and drops"
-                ));
+        [&self.up, &self.down].into_iter().find_map(|queue| match queue {
+            queue if queue.shapes() => Some(LteProblem::QueueShapes(qci)),
+            QueueConfig::DropTail(_) => Some(LteProblem::LimitInTime(qci)),
+            QueueConfig::Bfifo(limit) if *limit < LteConfig::MIN_BUFFER => {
+                Some(LteProblem::SmallBuffer(qci))
             }
-            if matches!(queue, QueueConfig::DropTail(_)) {
-                return Some(format!(
-                    "the queue of QCI {qci} is as long as a rate makes it, and a cell has none; say packets or bytes"
-                ));
-            }
-            if matches!(queue, QueueConfig::Bfifo(limit) if *limit < LteConfig::MIN_BUFFER) {
-                return Some(format!(
-                    "the buffer of QCI {qci} takes no packet of 1500 bytes; make it larger"
-                ));
-            }
-        }
-        None
+            _ => None,
+        })
     }
 }
 
@@ -467,16 +462,107 @@ impl Default for LteTerminal {
 }
 
 impl LteTerminal {
-    /// What no terminal of that network can be, and the mend.
-    pub(crate) fn fault(&self, name: &str, network: &LteConfig) -> Option<String> {
+    /// Checks that the terminal of this host can exist in its network, and that the network can.
+    pub(crate) fn check(&self, host: &str, networks: &[LteConfig]) -> Result<(), LteError> {
+        let name = || host.to_owned();
+        let Some(network) = networks.get(self.network) else {
+            let (host, network, networks) = (name(), self.network, networks.len());
+            return Err(LteError::NoSuchNetwork { host, network, networks });
+        };
         match (self.place, network.layout) {
-            (Start::At { .. }, Layout::Hexagonal { .. }) => Some(format!(
-                "'{name}': a distance from a base station, of which there are several; leave it out, and it is anywhere"
-            )),
-            (Start::Anywhere, Layout::Single) => Some(format!(
-                "'{name}': a single cell has no edge to be anywhere within; give a distance"
-            )),
-            _ => None,
+            (Start::At { .. }, Layout::Hexagonal { .. }) => Err(LteError::DistanceInGrid(name())),
+            (Start::Anywhere, Layout::Single) => Err(LteError::NoDistance(name())),
+            _ => network.check(),
         }
     }
+}
+
+/// Why an LTE network or a terminal cannot exist.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LteError {
+    /// A terminal names a network that is not in the list of networks.
+    #[error("'{host}' is in LTE network {network}, of {networks}; name one of those")]
+    NoSuchNetwork {
+        /// The terminal's host.
+        host: String,
+        /// The index that the terminal names.
+        network: usize,
+        /// How many networks there are.
+        networks: usize,
+    },
+    /// The terminal of this host has a distance, but there are several base stations.
+    #[error(
+        "'{0}': a distance from the base station, of which there are several; leave it out to place the terminal at random"
+    )]
+    DistanceInGrid(String),
+    /// The terminal of this host has no distance, and a single cell has no edge.
+    #[error("'{0}': a single cell has no edge to place a terminal at random within; give a distance")]
+    NoDistance(String),
+    /// A network is impossible.
+    #[error("LTE network '{network}': {problem}")]
+    Network {
+        /// Its name.
+        network: String,
+        /// What is wrong.
+        problem: LteProblem,
+    },
+}
+
+/// What is wrong with an LTE network. A number without a name is the bearer's QCI.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LteProblem {
+    /// The number of spatial layers is not modelled.
+    #[error("{0} layers; write 1 or 2")]
+    Layers(u8),
+    /// The number of sectors is not modelled.
+    #[error("{0} sectors per site; write 1 or 3")]
+    Sectors(u8),
+    /// The sites are too close to each other.
+    #[error("sites {0} apart; write {nearest} or more", nearest = Layout::NEAREST)]
+    SiteDistance(Metres),
+    /// There are more HARQ retransmissions than 7.
+    #[error("{0} retransmissions; write 0 to 7")]
+    Retransmissions(u8),
+    /// The period of scheduling requests is out of range.
+    #[error("a scheduling request every {0}; write 1ms to 80ms")]
+    SchedulingRequest(Duration),
+    /// The window of the proportional fair scheduler is zero.
+    #[error("the window of proportional fair is zero; write for example 1s")]
+    NoWindow,
+    /// The fading trace is malformed.
+    #[error(
+        "a fading trace without values, with rows of several lengths, or with several values per millisecond"
+    )]
+    FadingTrace,
+    /// There is no bearer.
+    #[error("no bearer; every terminal has a default bearer")]
+    NoBearer,
+    /// The default bearer has a guaranteed bit rate or a filter.
+    #[error("the default bearer takes the packets that no filter matches: QCI 5 to 9, and no filter")]
+    DefaultBearer,
+    /// The QCI is out of range.
+    #[error("QCI {0}; write 1 to 9")]
+    Qci(u8),
+    /// A bearer needs a guaranteed bit rate and has none.
+    #[error("QCI {0} needs a guaranteed bit rate (23.203 table 6.1.7)")]
+    GbrMissing(u8),
+    /// A bearer has a guaranteed bit rate and must have none.
+    #[error("QCI {0} has no guaranteed bit rate (23.203 table 6.1.7)")]
+    GbrNotAllowed(u8),
+    /// A dedicated bearer has no filter.
+    #[error("no packet matches the bearer of QCI {0}; give it a filter")]
+    NoFilter(u8),
+    /// A bearer's queue limits the rate.
+    #[error(
+        "the queue of QCI {0} limits the rate, but the cell decides when a packet is sent; use a queue that only orders and drops"
+    )]
+    QueueShapes(u8),
+    /// A bearer's queue has a limit in time.
+    #[error(
+        "the queue of QCI {0} has a limit in time, which needs a rate, and a cell has none; write packets or bytes"
+    )]
+    LimitInTime(u8),
+    /// A bearer's queue cannot hold a packet of 1500 bytes.
+    #[error("the buffer of QCI {0} holds no packet of 1500 bytes; make it larger")]
+    SmallBuffer(u8),
 }

@@ -14,5 +14,5 @@ mod transport_block;
 pub(crate) use cellular::{Cellular, Terminal};
 pub use config::{
     BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig,
-    LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+    LteError, LteProblem, LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };

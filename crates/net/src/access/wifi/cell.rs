@@ -48,7 +48,7 @@ struct Device {
 }
 
 /// A station of a cell: its host, its name, and where it is.
-pub(crate) type Seat<'a> = (HostId, &'a str, &'a WifiStation);
+pub(crate) type Station<'a> = (HostId, &'a str, &'a WifiStation);
 
 /// A cell.
 pub(crate) struct Cell {
@@ -73,9 +73,9 @@ pub(crate) struct Cell {
 const ACCESS_POINT: usize = 0;
 
 impl Cell {
-    pub(crate) fn new(config: &WifiConfig, seats: &[Seat<'_>], seed: Seed) -> Self {
+    pub(crate) fn new(config: &WifiConfig, stations: &[Station<'_>], seed: Seed) -> Self {
         let phy = Phy { width: config.width };
-        let names: Vec<&str> = seats.iter().map(|(_, name, _)| *name).collect();
+        let names: Vec<&str> = stations.iter().map(|(_, name, _)| *name).collect();
         let device = |name: &str, device: &WifiDevice, receivers: &[&str], access_point: bool| {
             let parameters = AccessParameters::of(config.access, access_point);
             let streams = Streams::new(seed, &format!("{name}.queue"));
@@ -90,17 +90,17 @@ impl Cell {
                 });
             Device { functions: functions.collect(), config: device.clone() }
         };
-        let stations = seats.iter().map(|(_, name, station)| {
+        let station_devices = stations.iter().map(|(_, name, station)| {
             device(&format!("{name}.up"), &station.device, &[&config.name], false)
         });
         let devices = std::iter::once(device(&config.name, &config.ap, &names, true))
-            .chain(stations)
+            .chain(station_devices)
             .collect();
-        let mut radios: Vec<Radio> = seats
+        let mut radios: Vec<Radio> = stations
             .iter()
             .map(|(_, name, station)| Radio::new(config, station, seed, name))
             .collect();
-        let paths = seats.iter().zip(&mut radios).map(|((_, name, station), radio)| {
+        let paths = stations.iter().zip(&mut radios).map(|((_, name, station), radio)| {
             // Nobody is sent more streams than it has.
             let streams = station.device.spatial_streams.min(config.ap.spatial_streams);
             [(Direction::Up, &station.device), (Direction::Down, &config.ap)].map(
@@ -120,10 +120,10 @@ impl Cell {
             )
         });
         let paths = paths.collect();
-        let hosts = seats.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
-        let mut stations = vec![0; hosts];
-        for ((host, ..), place) in seats.iter().zip(0..) {
-            stations[usize::from(host.0)] = place;
+        let hosts = stations.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
+        let mut station_of_host = vec![0; hosts];
+        for ((host, ..), index) in stations.iter().zip(0..) {
+            station_of_host[usize::from(host.0)] = index;
         }
         Self {
             phy,
@@ -134,7 +134,7 @@ impl Cell {
             devices,
             radios,
             paths,
-            stations,
+            stations: station_of_host,
             phase: Phase::Idle,
             on_air: Vec::new(),
         }

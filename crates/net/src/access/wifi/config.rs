@@ -1,6 +1,6 @@
 //! A Wi-Fi cell as data.
 
-use crate::queue::QueueConfig;
+use crate::queue::{FULL_PACKET, QueueConfig};
 use units::{Bytes, Dbm, Decibels, Duration, Metres};
 
 /// A cell of 802.11n at 2.4 GHz: an access point and the stations that name it share one channel,
@@ -33,44 +33,95 @@ pub struct WifiConfig {
 const WINDOW: u8 = 64;
 
 impl WifiConfig {
-    /// What no cell can have, and the mend.
-    pub(crate) fn fault(&self) -> Option<String> {
+    /// Checks that such a cell can exist.
+    pub(crate) fn check(&self) -> Result<(), WifiError> {
         let Aggregation { ampdu_frames, amsdu_bytes, .. } = self.aggregation;
         if !(1..=WINDOW).contains(&ampdu_frames) {
-            return Some(format!(
-                "cell '{}': {ampdu_frames} frames in an A-MPDU; say 1 to {WINDOW}",
-                self.name
-            ));
+            return Err(WifiError::AmpduFrames { cell: self.name.clone(), frames: ampdu_frames });
         }
         if ampdu_frames > 1 && amsdu_bytes > Aggregation::AMSDU_IN_AMPDU {
-            let most = Aggregation::AMSDU_IN_AMPDU;
-            return Some(format!(
-                "cell '{}': an A-MSDU of {amsdu_bytes} in an A-MPDU; say {most} or less",
-                self.name
-            ));
+            return Err(WifiError::AmsduInAmpdu { cell: self.name.clone(), bytes: amsdu_bytes });
         }
-        self.ap.fault(&self.name, self.ap.spatial_streams)
+        self.ap.check(&self.name, self.ap.spatial_streams)
     }
 }
 
+/// Why a Wi-Fi cell or a station cannot exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WifiError {
+    /// A station names a cell that is not in the list of cells.
+    #[error("'{host}' is in Wi-Fi cell {cell}, of {cells}; name one of those")]
+    NoSuchCell {
+        /// The station's host.
+        host: String,
+        /// The index that the station names.
+        cell: usize,
+        /// How many cells there are.
+        cells: usize,
+    },
+    /// The number of frames in an A-MPDU is not within a compressed block ACK's window.
+    #[error("cell '{cell}': {frames} frames in an A-MPDU; write 1 to {WINDOW}")]
+    AmpduFrames {
+        /// The cell.
+        cell: String,
+        /// The number of frames.
+        frames: u8,
+    },
+    /// An A-MSDU is too long to be within an A-MPDU.
+    #[error(
+        "cell '{cell}': an A-MSDU of {bytes} in an A-MPDU; write {} or less",
+        Aggregation::AMSDU_IN_AMPDU
+    )]
+    AmsduInAmpdu {
+        /// The cell.
+        cell: String,
+        /// The A-MSDU's length.
+        bytes: Bytes,
+    },
+    /// A device has a number of spatial streams that is not modelled.
+    #[error("'{device}': {streams} spatial streams; write 1 or 2")]
+    SpatialStreams {
+        /// The device: a host or a cell.
+        device: String,
+        /// The number of spatial streams.
+        streams: u8,
+    },
+    /// A fixed rate needs more spatial streams than both ends have.
+    #[error("'{device}': MCS {mcs} has more spatial streams than both ends; write {most} or less")]
+    Mcs {
+        /// The device: a host or a cell.
+        device: String,
+        /// The modulation and coding scheme.
+        mcs: u8,
+        /// The highest one that both ends support.
+        most: u8,
+    },
+    /// The driver of this device holds no packet.
+    #[error("'{0}': a driver that holds no packet sends none; write 1 or more")]
+    NoDriverBuffer(String),
+    /// The queue of this device limits the rate.
+    #[error(
+        "'{0}': its queue limits the rate, but the channel decides when a packet is sent; use a queue that only orders and drops"
+    )]
+    QueueShapes(String),
+}
+
 impl WifiDevice {
-    /// What no device can have, and the mend; `streams` are those of the other end.
-    pub(crate) fn fault(&self, name: &str, streams: u8) -> Option<String> {
+    /// Checks that such a device can exist; `streams` are the spatial streams of the other end.
+    pub(crate) fn check(&self, name: &str, streams: u8) -> Result<(), WifiError> {
+        let device = || name.to_owned();
         if !(1..=2).contains(&self.spatial_streams) {
-            return Some(format!("'{name}': {} spatial streams; say 1 or 2", self.spatial_streams));
+            let streams = self.spatial_streams;
+            return Err(WifiError::SpatialStreams { device: device(), streams });
         }
         let most = 8 * self.spatial_streams.min(streams) - 1;
         match (self.rate, &self.buffer) {
-            (RateControl::Fixed(mcs), _) if mcs > most => Some(format!(
-                "'{name}': MCS {mcs} has more spatial streams than both ends; say {most} or less"
-            )),
-            (_, Buffer::Shared { driver: 0, .. }) => {
-                Some(format!("'{name}': a driver that holds no packet sends none; say 1 or more"))
+            (RateControl::Fixed(mcs), _) if mcs > most => {
+                Err(WifiError::Mcs { device: device(), mcs, most })
             }
-            (_, buffer) if buffer.shapes() => Some(format!(
-                "'{name}': its queue holds packets back by itself, and the channel says when one can go; take one that only orders and drops"
-            )),
-            _ => None,
+            (_, Buffer::Shared { driver: 0, .. }) => Err(WifiError::NoDriverBuffer(device())),
+            (_, buffer) if buffer.shapes() => Err(WifiError::QueueShapes(device())),
+            _ => Ok(()),
         }
     }
 }
@@ -240,6 +291,17 @@ impl Buffer {
         self.queue().shapes()
     }
 
+    /// The most bytes that can wait in the queue and in the driver's buffer behind it, packets of
+    /// the driver counted as 1500 bytes; `None` if the queue has no limit.
+    #[must_use]
+    pub fn limit(&self) -> Option<Bytes> {
+        let queue = self.queue().buffer(None)?;
+        match self {
+            Self::Shared { driver, .. } => Some(queue + FULL_PACKET * u64::from(*driver)),
+            Self::PerStation { .. } => Some(queue),
+        }
+    }
+
     /// The discipline of its queue, or of each.
     #[must_use]
     pub fn queue(&self) -> &QueueConfig {
@@ -269,6 +331,18 @@ pub struct WifiStation {
     pub fading: Fading,
     /// What it has.
     pub device: WifiDevice,
+}
+
+impl WifiStation {
+    /// Checks that the station of this host can exist in its cell, and that the cell can.
+    pub(crate) fn check(&self, host: &str, cells: &[WifiConfig]) -> Result<(), WifiError> {
+        let Some(cell) = cells.get(self.cell) else {
+            let (host, cell, cells) = (host.to_owned(), self.cell, cells.len());
+            return Err(WifiError::NoSuchCell { host, cell, cells });
+        };
+        self.device.check(host, cell.ap.spatial_streams)?;
+        cell.check()
+    }
 }
 
 impl Default for WifiStation {
