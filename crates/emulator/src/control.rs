@@ -1,7 +1,7 @@
 //! Changes while a run goes on: lines of words over a Unix socket.
 
 use crate::error::EmulatorError;
-use net::{Change, Direction, HostId, LossConfig, Place, RateConfig, Schedule};
+use net::{Change, Direction, HostId, LinkId, LossConfig, RateConfig, Schedule};
 use rustix::event::{EventfdFlags, eventfd};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ use units::{Bitrate, Duration, Ratio};
 #[derive(Clone, Debug)]
 pub enum Request {
     /// Change a line.
-    Set(Place, Change),
+    Set(LinkId, Change),
     /// Say how the lines are.
     Show,
     /// End the run.
@@ -42,7 +42,7 @@ pub fn parse(line: &str, hosts: &[String]) -> Result<Request, String> {
     }
 }
 
-fn place(line: &str, hosts: &[String]) -> Result<Place, String> {
+fn place(line: &str, hosts: &[String]) -> Result<LinkId, String> {
     let known = || format!("the hosts are {}", hosts.join(", "));
     let (name, way) = line
         .rsplit_once('.')
@@ -54,7 +54,7 @@ fn place(line: &str, hosts: &[String]) -> Result<Place, String> {
         "down" => Direction::Down,
         _ => return Err(format!("'{way}' is not a direction; write up or down")),
     };
-    Ok(Place { host, direction })
+    Ok(LinkId { host, direction })
 }
 
 fn change(what: &str, value: &str) -> Result<Change, String> {

@@ -303,7 +303,7 @@ impl Emulator {
             for direction in Direction::ALL {
                 // Writing to a String does not fail.
                 let _ = write!(text, "{name}.{direction}");
-                self.network.show(net::Place { host, direction }, now, &mut |what, value| {
+                self.network.show(net::LinkId { host, direction }, now, &mut |what, value| {
                     let _ = write!(text, " {what} {value}");
                 });
                 text.push('\n');

@@ -1,4 +1,4 @@
-//! A network as data.
+//! The configuration of a network.
 
 use crate::access::{AccessConfig, LteConfig, LteError, WifiConfig, WifiError};
 use crate::impair::{JitterConfig, LossConfig};
@@ -9,21 +9,21 @@ use crate::trace::Trace;
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// The hosts and what joins them.
+/// Hosts, the accesses that they share, and the core.
 #[derive(Clone, Debug)]
 pub struct NetworkConfig {
-    /// Hosts; [`HostId`](crate::HostId) is the place in this list.
+    /// The hosts; [`HostId`] is the index in this list.
     pub hosts: Vec<HostConfig>,
-    /// Wi-Fi cells, which hosts name by their place in this list.
+    /// The Wi-Fi cells, which hosts refer to by index.
     pub wifi: Vec<WifiConfig>,
-    /// LTE networks, which hosts name by their place in this list.
+    /// The LTE networks, which hosts refer to by index.
     pub lte: Vec<LteConfig>,
-    /// The delay of the core, one way between any two accesses.
+    /// The one-way delay of the core, the same between any two accesses.
     pub core_delay: Schedule<Duration>,
 }
 
 impl NetworkConfig {
-    /// The host of this name.
+    /// The host of this name; `None` if there is none.
     #[must_use]
     pub fn host_named(&self, name: &str) -> Option<HostId> {
         (0..).zip(&self.hosts).find(|(_, host)| host.name == name).map(|(index, _)| HostId(index))
@@ -51,7 +51,7 @@ impl Default for NetworkConfig {
 /// A host.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
-    /// Its name, unique.
+    /// Its unique name.
     pub name: String,
     /// Its access network.
     pub access: AccessConfig,
@@ -60,15 +60,15 @@ pub struct HostConfig {
 /// One direction of a wired access.
 #[derive(Clone, Debug)]
 pub struct LineConfig {
-    /// What limits it.
+    /// The limit of the rate.
     pub rate: RateConfig,
-    /// Propagation delay, one way.
+    /// One-way propagation delay.
     pub delay: Schedule<Duration>,
-    /// Random delay on top; never reorders.
+    /// Random delay in addition; never reorders packets.
     pub jitter: JitterConfig,
     /// Random loss, before the queue.
     pub loss: LossConfig,
-    /// Where packets wait for the line.
+    /// The queue in front of the line.
     pub queue: QueueConfig,
 }
 
@@ -104,12 +104,12 @@ impl LineConfig {
     }
 }
 
-/// What limits a line.
+/// The limit of a line's rate.
 #[derive(Clone, Debug)]
 pub enum RateConfig {
-    /// Nothing: packets pass at once.
+    /// No limit: packets pass at once.
     Unlimited,
-    /// A rate over time; zero holds everything until the rate returns.
+    /// A rate over time; at a rate of zero packets wait until it rises.
     Scheduled(Schedule<Bitrate>),
     /// A recorded or generated capacity, which repeats.
     Trace(Arc<Trace>),
@@ -118,11 +118,11 @@ pub enum RateConfig {
 /// A change to a line while it is in use.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// From now on this limits it.
+    /// The rate from now on, also for the packet in transmission.
     Rate(RateConfig),
-    /// Packets that begin to propagate from now on take so long.
+    /// The propagation delay of packets that are sent from now on.
     Delay(Duration),
-    /// Packets that come from now on are lost so. The random numbers are those of a new stream.
+    /// The loss of packets that enter from now on. It draws from a new random stream.
     Loss(LossConfig),
 }
 

@@ -15,7 +15,8 @@ use crate::tcp::{Segment, Stack, TcpFlow, TcpOutbox};
 use crate::wakes::Wakes;
 use crate::wire;
 use net::{
-    Admission, Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol,
+    Admission, Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, LinkId, Network, Packet,
+    Protocol,
 };
 use std::collections::VecDeque;
 use std::fmt;
@@ -106,10 +107,10 @@ enum Arrival {
 }
 
 impl Arrivals {
-    fn is_own_queue(&self, place: Place, packet: &Packet) -> bool {
+    fn is_own_queue(&self, link: LinkId, packet: &Packet) -> bool {
         packet.flow.protocol == Protocol::Tcp
-            && place.direction == Direction::Up
-            && self.own_queues[usize::from(place.host.0)]
+            && link.direction == Direction::Up
+            && self.own_queues[usize::from(link.host.0)]
     }
 }
 
@@ -122,8 +123,8 @@ impl net::Events for Arrivals {
         self.queue.push_back((at, Arrival::Dropped(dropped)));
     }
 
-    fn departed(&mut self, at: Time, place: Place, packet: &Packet, _sojourn: Duration) {
-        if self.is_own_queue(place, packet) {
+    fn departed(&mut self, at: Time, link: LinkId, packet: &Packet, _sojourn: Duration) {
+        if self.is_own_queue(link, packet) {
             self.queue.push_back((at, Arrival::Departed(*packet)));
         }
     }
@@ -220,8 +221,8 @@ impl<'a> Simulation<'a> {
                 }
                 Arrival::Departed(packet) => self.departed(at, packet),
                 Arrival::Told(envelope) => self.receive(at, Ecn::NotEct, *envelope),
-                Arrival::Dropped(Dropped { packet, place, .. }) => {
-                    if self.wire.arrivals.is_own_queue(place, &packet) {
+                Arrival::Dropped(Dropped { packet, link, .. }) => {
+                    if self.wire.arrivals.is_own_queue(link, &packet) {
                         self.departed(at, packet);
                     }
                     self.wire.envelopes.take(packet.id);
@@ -317,8 +318,8 @@ impl<'a> Simulation<'a> {
             session.sample(now);
         }
         for (host, direction, sampler) in &mut self.lines {
-            let place = Place { host: *host, direction: *direction };
-            sampler.sample(now, |show| self.wire.network.show(place, now, show));
+            let link = LinkId { host: *host, direction: *direction };
+            sampler.sample(now, |show| self.wire.network.show(link, now, show));
         }
     }
 
@@ -421,7 +422,7 @@ impl Post<'_, '_> {
         let packet = Packet { id, size, flow, dscp, ecn, sent: now, ..Packet::default() };
         let admission = wire.network.send(now, packet, &mut wire.arrivals);
         if admission == Admission::Dropped(DropReason::QueueFull)
-            && wire.arrivals.is_own_queue(Place::of(&packet, Direction::Up), &packet)
+            && wire.arrivals.is_own_queue(LinkId::of(&packet, Direction::Up), &packet)
         {
             // The handle of the drop that the network reported is stale from here on.
             wire.envelopes.take(id);

@@ -7,8 +7,8 @@ mod wifi;
 mod wired;
 
 pub use lte::{
-    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig,
-    LteError, LteProblem, LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig, LteError,
+    LteProblem, LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };
 pub(crate) use lte::{Cellular, Terminal};
 pub use wifi::{

@@ -1,4 +1,4 @@
-//! Links: a server that sends one packet after the other, and a line on which they propagate.
+//! Links: a server that serialises packets, and a delay line on which they propagate.
 
 mod delay_line;
 mod server;

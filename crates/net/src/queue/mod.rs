@@ -1,4 +1,4 @@
-//! Queue disciplines: where packets wait for a line. One file each, one line in [`tc`].
+//! Queue disciplines: where packets wait for a line. Each is one file and one line in [`tc`].
 
 mod cake;
 mod codel;
@@ -58,38 +58,39 @@ impl Drops for Vec<(Packet, DropReason)> {
     }
 }
 
-/// What every discipline does.
+/// A queue discipline.
 pub(crate) trait QueueDiscipline {
-    /// Takes in a packet, or drops it or others.
+    /// Queues a packet. `drops` receives the packets that are dropped: this one or others.
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops);
-    /// Gives the next packet and how long it waited.
+    /// Removes the next packet; returns it and how long it waited. `None` if no packet may leave at
+    /// `now`.
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)>;
-    /// When a packet can next be had; `None`: when one comes. At once, of what does not hold
-    /// packets back.
+    /// Earliest time at which [`dequeue`](Self::dequeue) can succeed; `None` if the queue is empty.
+    /// Work-conserving queues return `now`.
     fn next_ready(&self, now: Time) -> Option<Time> {
         (self.packets() > 0).then_some(now)
     }
-    /// Whether the discipline wants to know the line's rate.
+    /// Whether the discipline depends on the line's rate.
     fn uses_rate(&self) -> bool {
         false
     }
-    /// The line's rate is from now on this.
+    /// Sets the line's rate, for disciplines that depend on it.
     fn set_rate(&mut self, _: Bitrate) {}
-    /// The size of the next packet, where that is known without taking it and nothing holds it
-    /// back.
+    /// The size of the next packet; `None` if the queue is empty, or if the discipline decides only
+    /// in [`dequeue`](Self::dequeue) which packet leaves.
     fn head(&self) -> Option<Bytes> {
         None
     }
-    /// When the packet came that has waited longest.
+    /// Arrival time of the packet that has waited longest; `None` if the queue is empty.
     fn oldest(&self) -> Option<Time>;
-    /// Packets that wait.
+    /// The number of waiting packets.
     fn packets(&self) -> usize;
-    /// Bytes that wait.
+    /// The bytes of the waiting packets.
     fn bytes(&self) -> Bytes;
 }
 
-/// Marks a packet that can carry a mark as having met congestion (RFC 3168 § 5); returns whether it
-/// could.
+/// Sets the CE mark on an ECN-capable packet (RFC 3168 § 5); returns whether the packet is
+/// ECN-capable.
 fn mark(packet: &mut Packet) -> bool {
     let capable = packet.ecn != Ecn::NotEct;
     if capable {
@@ -98,7 +99,7 @@ fn mark(packet: &mut Packet) -> bool {
     capable
 }
 
-/// The random streams of a queue and of those within it, by name.
+/// The random streams of a queue and of the queues within it, by name.
 pub(crate) struct Streams {
     seed: Seed,
     name: String,
@@ -109,12 +110,12 @@ impl Streams {
         Self { seed, name: name.to_owned() }
     }
 
-    /// The queue's own.
+    /// The queue's stream.
     pub(crate) fn own(&self) -> Stream {
         self.seed.stream(&self.name)
     }
 
-    /// Those of a queue within it: `alice.up.queue.10`.
+    /// The streams of a queue within it: `alice.up.queue.10`.
     pub(crate) fn within(&self, name: &str) -> Self {
         Self { seed: self.seed, name: format!("{}.{name}", self.name) }
     }
@@ -134,7 +135,7 @@ pub(crate) enum Queue {
     Htb(Box<Htb>),
 }
 
-/// Hands a call on to the discipline at hand: one line a discipline.
+/// Calls a method of whichever discipline it is: one line per discipline.
 macro_rules! each {
     ($queue:expr, $name:ident => $call:expr) => {
         match $queue {

@@ -1,5 +1,5 @@
-//! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of
-//! `tc` lines.
+//! Queue configurations in the syntax of tc: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a
+//! script of `tc` commands.
 
 use super::FULL_PACKET;
 use super::cake::{self, CakeConfig};
@@ -18,9 +18,9 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Bitrate, Bytes, Duration};
 
-/// A discipline and its parameters. Reads and prints tc's words; `droptail` is Weir's word for a
-/// FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`).
-/// What has classes or a child is a script of `tc` lines.
+/// A queue discipline and its parameters. Parses and prints the syntax of tc; `droptail`, which tc
+/// does not have, is a FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or
+/// packets (`100p`). A discipline with classes or a child is written as a script of `tc` commands.
 ///
 /// ```
 /// use net::QueueConfig;
@@ -39,7 +39,7 @@ pub enum QueueConfig {
     Pfifo(u64),
     /// tc-bfifo: a limit in bytes.
     Bfifo(Bytes),
-    /// A limit as the line drains it in this time.
+    /// droptail: the bytes that the line sends in this time.
     DropTail(Duration),
     /// tc-codel.
     Codel(CodelConfig),
@@ -59,7 +59,7 @@ pub enum QueueConfig {
     Tbf(Box<TbfConfig>),
     /// tc-htb.
     Htb(Box<HtbConfig>),
-    /// No limit: nothing is dropped.
+    /// A FIFO without limit: nothing is dropped.
     #[default]
     Unlimited,
 }
@@ -156,12 +156,12 @@ impl fmt::Display for QueueConfig {
     }
 }
 
-/// Linux's limits where none is given: the device's txqueuelen, in packets or in packets of its MTU
-/// and Ethernet header (`net/sched/sch_fifo.c`).
+/// Linux's default limit of pfifo, the device's txqueuelen in packets; bfifo's is as many frames of
+/// `FRAME` bytes, the MTU and its Ethernet header (`net/sched/sch_fifo.c`).
 const TXQUEUELEN: u64 = 1_000;
 const FRAME: u64 = 1_514;
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2', 'cake', 'tbf' and 'unlimited'; a tree with htb is written as lines of tc: 'tc qdisc add …'";
+const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2', 'cake', 'tbf' and 'unlimited'; a tree with htb is written as tc commands: 'tc qdisc add …'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
@@ -218,7 +218,7 @@ impl QueueConfig {
         Some(limit).filter(|limit| *limit > Bytes::ZERO)
     }
 
-    /// Whether it holds packets back by itself, whatever the line could send.
+    /// Whether the queue is a shaper: it limits the rate by itself, whatever the line could send.
     #[must_use]
     pub const fn shapes(&self) -> bool {
         matches!(
@@ -227,14 +227,14 @@ impl QueueConfig {
         )
     }
 
-    /// The lines of tc that make this queue of a device. `droptail` in time and `unlimited`, which
-    /// tc does not have, stand as they are.
+    /// The `tc` commands that configure this queue on a device. `droptail` in time and `unlimited`,
+    /// which tc does not have, are written as they are.
     #[must_use]
     pub fn script(&self, dev: &str) -> String {
         script::write(self, dev)
     }
 
-    /// Reads a discipline without classes.
+    /// Parses a discipline without classes.
     pub(super) fn read(words: &[&str], units: UnitSystem) -> Result<Self, QueueConfigError> {
         let Some(&kind) = words.first() else {
             return Err(QueueConfigError::Empty);
@@ -263,7 +263,7 @@ impl QueueConfig {
             "tbf" => TbfConfig::read(with(tbf::USAGE)).map(Box::new).map(Self::Tbf),
             "unlimited" if words.len() == 1 => Ok(Self::Unlimited),
             "htb" => Err(QueueConfigError::new(
-                "htb needs classes; write it as lines of tc: 'tc qdisc add dev eth0 root handle 1: htb default 20', 'tc class add …'"
+                "htb needs classes; write it as tc commands: 'tc qdisc add dev eth0 root handle 1: htb default 20', 'tc class add …'"
                     .to_owned(),
             )),
             _ => Err(QueueConfigError::UnknownDiscipline { word: kind.to_owned() }),
@@ -307,9 +307,8 @@ impl QueueConfig {
         match config {
             None => Err(words.no_value(limit, "limit")),
             Some(Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)) => {
-                Err(words.wrong(
-                    "a limit of 0 would drop everything; leave the queue out for one without limit",
-                ))
+                Err(words
+                    .wrong("a limit of 0 would drop everything; leave the queue out for no limit"))
             }
             Some(Self::Bfifo(bytes)) => words.bounded("limit", bytes).map(Self::Bfifo),
             Some(config) => Ok(config),
@@ -363,17 +362,17 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_word_and_the_mend() {
+    fn errors_name_the_word_and_suggest_a_fix() {
         let error = |text: &str| text.parse::<QueueConfig>().unwrap_err().to_string();
         assert!(error("fq limit 3").starts_with("no queue 'fq': there are 'pfifo limit"));
         assert_eq!(
             error("pfifo limit 1.5"),
             "pfifo: '1.5' is not a value of 'limit'; write 'pfifo limit PACKETS'"
         );
-        assert!(error("htb default 1").starts_with("htb needs classes; write it as lines of tc"));
+        assert!(error("htb default 1").starts_with("htb needs classes; write it as tc commands"));
         assert_eq!(
             error("droptail limit 0ms"),
-            "droptail: a limit of 0 would drop everything; leave the queue out for one without limit; write 'droptail limit 150ms|125kB|100p'"
+            "droptail: a limit of 0 would drop everything; leave the queue out for no limit; write 'droptail limit 150ms|125kB|100p'"
         );
         assert!(error("droptail limit 30ms 5").starts_with("droptail: no parameter '5'"));
         assert!(error("").starts_with("no queue is named"));
@@ -382,11 +381,11 @@ mod tests {
         );
         assert!(
             error("red limit 9kB min 5kB max 4kB")
-                .starts_with("red: min 5kB, max 4kB and limit 9kB must rise")
+                .starts_with("red: min 5kB, max 4kB and limit 9kB must be in ascending order")
         );
         assert!(
             error("red limit 400000 min 30000 max 90000 burst 9")
-                .starts_with("red: a burst of 9 does not go with min: from 31 packets on")
+                .starts_with("red: a burst of 9 is too small for min; write 31 packets or more")
         );
         assert!(error("pie tupdate 1us").starts_with("pie: 'tupdate' is 1ms or more"));
         assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));

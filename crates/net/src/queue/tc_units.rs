@@ -1,13 +1,12 @@
-//! Quantities in tc's words, and in Weir's.
+//! Quantities in the units of tc, and in those of experiment files.
 //!
-//! A pasted tc script means what tc means: `125kb` are 128,000 bytes and `30kbps` are 240 kbit/s
-//! (tc(8), PARAMETERS). A queue named in an experiment file has the file's units: `125kB` are
-//! 125,000 bytes. What is printed here means the same to both.
+//! In a tc script `125kb` are 128,000 bytes and `30kbps` are 240 kbit/s (tc(8), PARAMETERS). In an
+//! experiment file `125kB` are 125,000 bytes. What [`Printed`] prints means the same in both.
 
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, quantity};
 
-/// Whose units they are.
+/// The system of units that a word is read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnitSystem {
     /// Those of experiment files.
@@ -32,14 +31,14 @@ pub(super) fn time(word: &str, units: UnitSystem) -> Option<Duration> {
     }
 }
 
-/// Both know `1Mbit`; only Weir `1Mbit/s`.
+/// Both systems know `1Mbit`; only experiment files know `1Mbit/s`.
 pub(super) fn rate(word: &str, units: UnitSystem) -> Option<Bitrate> {
     if units == UnitSystem::Weir
         && let Ok(rate) = word.parse()
     {
         return Some(rate);
     }
-    // In eighths of a bit: bytes a second have a scale eight times as large.
+    // In eighths of a bit per second, since bytes per second have eight times the scale.
     let eighths = tc(word, |unit| {
         let (prefix, scale) = match unit.strip_suffix("bps") {
             Some(prefix) => (prefix, 64),
@@ -57,8 +56,7 @@ pub(super) fn size(word: &str, units: UnitSystem) -> Option<Bytes> {
     if units == UnitSystem::Weir {
         return word.parse().map(Bytes::new).or_else(|_| word.parse()).ok();
     }
-    // In thousandths of an eighth of a byte: for sizes in bits, and for decimals that tc rounds
-    // off.
+    // In thousandths of a bit: sizes may be in bits, and tc truncates decimals.
     let thousandths = tc(word, |unit| {
         let (prefix, scale) = match unit.strip_suffix("bit") {
             Some(prefix) => (prefix, 1),
@@ -81,7 +79,7 @@ fn power(prefix: &str) -> Option<u32> {
         .and_then(|at| u32::try_from(at).ok())
 }
 
-/// Prints a quantity so that tc and Weir read the same.
+/// Prints a quantity so that tc and experiment files read the same value.
 pub(super) struct Printed<T>(pub(super) T);
 
 impl fmt::Display for Printed<Bytes> {
@@ -133,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_means_the_same_to_both() {
+    fn printed_quantities_mean_the_same_in_both_systems() {
         for nanos in [1, 999, 1_000, 1_001, 5_000_000, 1_500_000, 90_000_000_000] {
             let time_ = Duration::from_nanos(nanos);
             for units in [UnitSystem::Weir, UnitSystem::Tc] {

@@ -20,7 +20,8 @@ pub(super) struct Words<'a> {
 impl<'a> Words<'a> {
     /// Reads `words`, of which the first is the discipline's name.
     pub(super) fn new(words: &'a [&'a str], units: UnitSystem, usage: &'static str) -> Self {
-        let (discipline, rest) = words.split_first().map_or(("", words), |(name, rest)| (*name, rest));
+        let (discipline, rest) =
+            words.split_first().map_or(("", words), |(name, rest)| (*name, rest));
         Self { discipline, rest, units, usage }
     }
 

@@ -1,4 +1,4 @@
-//! The lines of a script that tc is to carry out.
+//! The `tc` commands of a shell script.
 
 use super::super::tc::QueueConfigError;
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ pub(super) struct Command {
 
 type Variables = BTreeMap<String, String>;
 
-/// Whether a text is a script: a line begins with `tc`.
+/// Whether a text is a script: one of its lines begins with `tc`.
 pub(in super::super) fn is_script(text: &str) -> bool {
     text.lines().any(|line| is_tc(plain(line)) || is_tc(prompted(line)))
 }
 
-/// Without a comment, `$ ` of a prompt, and sudo.
+/// The line without comment, user prompt (`$ `) and sudo.
 fn plain(line: &str) -> &str {
     let comment =
         line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
@@ -27,7 +27,7 @@ fn plain(line: &str) -> &str {
     line.strip_prefix("sudo ").unwrap_or(line).trim_start()
 }
 
-/// What stands after the prompt of root: in manual pages `# tc …` is no comment.
+/// The line without the prompt of root: in manual pages `# tc …` is a command, not a comment.
 fn prompted(line: &str) -> &str {
     let line = line.trim();
     plain(line.strip_prefix("# ").unwrap_or(line))
@@ -39,12 +39,12 @@ fn is_tc(line: &str) -> bool {
         || (command.ends_with("/tc") && !command.contains('='))
 }
 
-/// The lines for tc, with variables filled in.
+/// The `tc` commands of a script, with variables replaced by their values.
 ///
 /// # Errors
-/// At a line that is neither for tc nor an assignment, and at a variable without a value.
+/// A line is neither a `tc` command nor an assignment, or a variable has no value.
 pub(super) fn lines(text: &str) -> Result<Vec<Command>, QueueConfigError> {
-    // A '#' is a prompt only where no line stands without.
+    // `# tc` is a prompt only if no line has a `tc` without it.
     let prompts = !text.lines().any(|line| is_tc(plain(line)));
     let strip = if prompts { prompted } else { plain };
     let mut variables = Variables::from([("TC".to_owned(), "tc".to_owned())]);
@@ -74,7 +74,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Command>, QueueConfigError> {
     }
 }
 
-/// The words for tc of a command, if it is one; assignments come into force.
+/// The words after `tc`; `None` if the part is empty or an assignment, which is then stored.
 fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>, QueueConfigError> {
     let part = part.strip_prefix("export ").unwrap_or(part).trim();
     if part.is_empty() {
@@ -86,12 +86,12 @@ fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>,
         variables.insert(name.to_owned(), value);
         return command(rest, variables);
     }
-    // A variable can hold several words, and tc itself.
+    // A variable may hold several words, or `tc` itself.
     let filled = fill(part, variables)?;
     if !is_tc(&filled) {
         let word = filled.split_whitespace().next().unwrap_or_default();
         return Err(QueueConfigError::new(format!(
-            "'{word}' is not tc; leave the line out: only tc's lines and NAME=value are read"
+            "'{word}' is not tc; leave the line out: only tc commands and NAME=value are read"
         )));
     }
     let end = filled.split_whitespace().position(is_redirection);
@@ -106,7 +106,7 @@ fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>,
     Ok(Some(words[1..].to_vec()))
 }
 
-/// The value at the beginning of what follows `=`, quoted or a word, and what follows it.
+/// Splits the text after `=` into the value, a word or quoted, and the rest.
 fn value(text: &str) -> (&str, &str) {
     for quote in ['"', '\''] {
         if let Some((value, rest)) =
@@ -127,7 +127,7 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(letter)
 }
 
-/// Puts in values for `$NAME` and `${NAME}`.
+/// Replaces `$NAME` and `${NAME}` by their values.
 fn fill(text: &str, variables: &Variables) -> Result<String, QueueConfigError> {
     if text.contains('`') {
         return Err(QueueConfigError::new(
