@@ -148,10 +148,8 @@ fn line(node: &Node, path: &str, files: &Files) -> Result<LineConfig, Fault> {
         config.jitter = jitter(node, &table.path("jitter"))?;
     }
     if let Some(words) = table.optional::<String>("queue")? {
-        config.queue =
-            parse_queue(&words).map_err(|(reason, suggestion)| {
-                table.fault("queue", reason, suggestion)
-            })?;
+        config.queue = parse_queue(&words)
+            .map_err(|(reason, suggestion)| table.fault("queue", reason, suggestion))?;
     }
     table.finish()?;
     Ok(config)

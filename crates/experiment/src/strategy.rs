@@ -85,9 +85,8 @@ impl Strategy {
         let lines = line::read(table, document)?;
         let queue = match table.optional::<String>("queue")? {
             Some(words) => Some(
-                parse_queue(&words).map_err(|(reason, suggestion)| {
-                table.fault("queue", reason, suggestion)
-            })?,
+                parse_queue(&words)
+                    .map_err(|(reason, suggestion)| table.fault("queue", reason, suggestion))?,
             ),
             None => None,
         };

@@ -83,7 +83,8 @@ pub(super) fn queue(
     key: &'static str,
 ) -> Result<Option<QueueConfig>, Fault> {
     let Some(words) = table.optional::<String>(key)? else { return Ok(None) };
-    let queue = parse_queue(&words).map_err(|(reason, suggestion)| table.fault(key, reason, suggestion))?;
+    let queue =
+        parse_queue(&words).map_err(|(reason, suggestion)| table.fault(key, reason, suggestion))?;
     if queue.shapes() {
         let reason =
             "a queue that sends at a rate of its own: the channel says when a packet can go";

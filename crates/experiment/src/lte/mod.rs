@@ -61,9 +61,7 @@ pub(super) fn check_used(
     networks: &[(LteConfig, Location)],
     hosts: &[HostConfig],
 ) -> Result<(), Fault> {
-    let used = |index: usize| {
-        hosts.iter().any(|host| host.access.lte_network() == Some(index))
-    };
+    let used = |index: usize| hosts.iter().any(|host| host.access.lte_network() == Some(index));
     let Some((_, (network, location))) =
         networks.iter().enumerate().find(|(index, _)| !used(*index))
     else {
