@@ -40,16 +40,17 @@ mod network;
 mod packet;
 mod queue;
 mod schedule;
+mod serialisation;
 mod trace;
 
 pub use access::{
     AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth,
-    ChannelWidth, Fading, FadingTrace, FastFading, GuardInterval, Handover, Layout, LteConfig,
-    LteError, LteProblem, LteTerminal, PathLoss, RateControl, RlcMode, Scheduler, Shadowing, Start,
-    UrbanLoss, WifiConfig, WifiDevice, WifiError, WifiStation,
+    ChannelWidth, ConfigError, Fading, FastFading, GuardInterval, Handover, HostConfig, Layout,
+    LteConfig, LteError, LteProblem, LteTerminal, NetworkConfig, PathLoss, RateControl, RlcMode,
+    Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice, WifiError, WifiStation,
 };
 pub use accounting::{Accounting, Count};
-pub use config::{Change, ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
+pub use config::{Change, LineConfig, RateConfig};
 pub use impair::{JitterConfig, LossConfig};
 pub use line::Line;
 pub use network::{Events, Network};
@@ -60,4 +61,4 @@ pub use queue::{
     PieConfig, QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
 };
 pub use schedule::{Ramped, Schedule, Shape};
-pub use trace::{Trace, TraceError, TraceModel};
+pub use trace::{FadingTrace, Trace, TraceError, TraceModel};

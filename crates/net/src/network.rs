@@ -2,10 +2,10 @@
 //!
 //! A packet crosses its sender's access upwards, the core, and its receiver's access downwards.
 
-use crate::access::{Access, AccessKind, CellEvents, Shared};
+use crate::access::{Access, AccessKind, CellEvents, ConfigError, NetworkConfig, Shared};
 use crate::accounting::{Accounting, Count};
 use crate::agenda::{Agenda, Element};
-use crate::config::{Change, ConfigError, NetworkConfig};
+use crate::config::Change;
 use crate::line::{Line, Watch};
 use crate::link::DelayLine;
 use crate::packet::{Admission, Direction, DropReason, Dropped, HostId, LinkId, Packet};

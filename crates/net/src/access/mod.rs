@@ -1,14 +1,16 @@
 //! Access networks: what joins a host to the core. One file or folder per kind; the facts about a
 //! kind are methods of [`AccessConfig`].
 
+mod hosts;
 mod lte;
 mod passage;
 mod wifi;
 mod wired;
 
+pub use hosts::{ConfigError, HostConfig, NetworkConfig};
 pub use lte::{
-    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig, LteError,
-    LteProblem, LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+    BearerConfig, ChannelBandwidth, FastFading, Handover, Layout, LteConfig, LteError, LteProblem,
+    LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };
 pub(crate) use lte::{Cellular, Terminal};
 pub use wifi::{
@@ -19,7 +21,7 @@ pub(crate) use wifi::{Cell, Station};
 pub(crate) use wired::Wired;
 
 use crate::accounting::Accounting;
-use crate::config::{ConfigError, HostConfig, LineConfig, NetworkConfig};
+use crate::config::LineConfig;
 use crate::packet::{Direction, DropReason, HostId, Packet};
 use std::fmt;
 use units::{Bytes, Duration, Seed, Time};

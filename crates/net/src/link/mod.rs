@@ -4,4 +4,4 @@ mod delay_line;
 mod server;
 
 pub(crate) use delay_line::DelayLine;
-pub(crate) use server::{Server, product, time_for};
+pub(crate) use server::Server;

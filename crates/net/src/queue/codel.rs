@@ -10,7 +10,7 @@ use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, FULL_PACKET, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
-use crate::queue::tc::QueueConfigError;
+use crate::queue::error::QueueConfigError;
 use std::fmt;
 use units::{Bytes, Duration, Time};
 

@@ -17,8 +17,8 @@
 //! | `alpha`, `beta` | real numbers | 256ths of a hertz as in Linux, rounded (tc truncates, so that its 0.16 is less than Linux's default) |
 //! | filters and GSO | – | not modelled: the ECN field alone selects the queue, and packets arrive one by one |
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
-use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, FULL_PACKET, QueueDiscipline, mark};

@@ -1,7 +1,7 @@
 //! Filters: they select the class of a packet by address, port, protocol and DSCP (tc-u32,
 //! tc-flower, tc-matchall).
 
-use super::tc::QueueConfigError;
+use super::error::QueueConfigError;
 use super::tc_units::UnitSystem;
 use super::words::Words;
 use crate::packet::{Ecn, Packet, Protocol};

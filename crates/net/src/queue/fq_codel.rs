@@ -6,9 +6,9 @@
 //! | memory_limit | 32 MB | not modelled: 10240 packets of 1500 bytes stay below it |
 
 use super::codel::{Codel, CodelParameters};
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
 use super::hash::FlowHash;
-use super::tc::QueueConfigError;
 use super::words::Words;
 use super::{Drops, FULL_PACKET, QueueDiscipline};
 use crate::packet::{DropReason, Packet};

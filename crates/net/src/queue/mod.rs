@@ -4,6 +4,7 @@ mod cake;
 mod codel;
 mod droptail;
 mod dualpi2;
+mod error;
 mod fifo;
 mod filter;
 mod fq_codel;
@@ -21,6 +22,7 @@ mod words;
 pub use cake::{CakeClasses, CakeConfig, CakeFraming, CakeIsolation};
 pub use codel::{CodelConfig, CodelParameters};
 pub use dualpi2::{DualPi2Config, StepThreshold};
+pub use error::{ParameterError, QueueConfigError};
 pub use filter::{Field, Filter, Match};
 pub use fq_codel::FqCodelConfig;
 pub use htb::{HtbClass, HtbConfig};
@@ -28,7 +30,6 @@ pub use pie::PieConfig;
 pub use red::RedConfig;
 pub use sfq::SfqConfig;
 pub use tbf::TbfConfig;
-pub use tc::{ParameterError, QueueConfig, QueueConfigError};
 
 use crate::packet::{DropReason, Ecn, Packet};
 use cake::Cake;
@@ -42,6 +43,105 @@ use red::Red;
 use sfq::Sfq;
 use tbf::Tbf;
 use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
+
+/// A queue discipline and its parameters. Parses and prints the syntax of tc; `droptail`, which tc
+/// does not have, is a FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or
+/// packets (`100p`). A discipline with classes or a child is written as a script of `tc` commands.
+///
+/// ```
+/// use net::QueueConfig;
+///
+/// let script = "tc qdisc add dev eth0 root handle 1: htb default 20
+/// tc class add dev eth0 parent 1: classid 1:10 htb rate 204kbit ceil 1mbit prio 0
+/// tc class add dev eth0 parent 1: classid 1:20 htb rate 8bit ceil 1mbit prio 1
+/// tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x88 0xfc flowid 1:10";
+/// let QueueConfig::Htb(htb) = script.parse()? else { unreachable!() };
+/// assert_eq!(htb.classes.len(), 2);
+/// # Ok::<(), net::QueueConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum QueueConfig {
+    /// tc-pfifo: a limit in packets.
+    Pfifo(u64),
+    /// tc-bfifo: a limit in bytes.
+    Bfifo(Bytes),
+    /// droptail: the bytes that the line sends in this time.
+    DropTail(Duration),
+    /// tc-codel.
+    Codel(CodelConfig),
+    /// tc-fq_codel.
+    FqCodel(FqCodelConfig),
+    /// tc-pie.
+    Pie(PieConfig),
+    /// tc-red.
+    Red(RedConfig),
+    /// tc-sfq.
+    Sfq(SfqConfig),
+    /// tc-dualpi2.
+    DualPi2(DualPi2Config),
+    /// tc-cake.
+    Cake(CakeConfig),
+    /// tc-tbf.
+    Tbf(Box<TbfConfig>),
+    /// tc-htb.
+    Htb(Box<HtbConfig>),
+    /// A FIFO without limit: nothing is dropped.
+    #[default]
+    Unlimited,
+}
+
+impl QueueConfig {
+    /// The names of the disciplines, for suggestions.
+    pub const DISCIPLINES: [&str; 13] = [
+        "pfifo",
+        "bfifo",
+        "droptail",
+        "codel",
+        "fq_codel",
+        "pie",
+        "red",
+        "sfq",
+        "dualpi2",
+        "cake",
+        "tbf",
+        "htb",
+        "unlimited",
+    ];
+
+    /// The most bytes that a flow can have waiting in the queue; in a tree, in the smallest queue
+    /// of a leaf. A limit in packets counts full-sized packets of 1500 bytes. `rate` is the line's,
+    /// which a limit in time needs. `None`: the queue has no limit, or one in time and the rate is
+    /// unknown or zero.
+    #[must_use]
+    pub fn buffer(&self, rate: Option<Bitrate>) -> Option<Bytes> {
+        let limit = match self {
+            Self::Pfifo(packets) => FULL_PACKET * *packets,
+            Self::Bfifo(bytes) => *bytes,
+            Self::DropTail(time) => rate?.bytes_in(*time),
+            Self::Codel(config) => config.buffer(),
+            Self::FqCodel(config) => config.buffer(),
+            Self::Pie(config) => config.buffer(),
+            Self::Red(config) => config.buffer(),
+            Self::Sfq(config) => config.buffer(),
+            Self::DualPi2(config) => config.buffer(),
+            Self::Cake(config) => config.buffer(),
+            Self::Tbf(config) => config.buffer()?,
+            Self::Htb(config) => config.buffer()?,
+            Self::Unlimited => return None,
+        };
+        // With a rate of zero at first, a limit in time says nothing about the buffer.
+        Some(limit).filter(|limit| *limit > Bytes::ZERO)
+    }
+
+    /// Whether the queue is a shaper: it limits the rate by itself, whatever the line could send.
+    #[must_use]
+    pub const fn shapes(&self) -> bool {
+        matches!(
+            self,
+            Self::Tbf(_) | Self::Htb(_) | Self::Cake(CakeConfig { bandwidth: Some(_), .. })
+        )
+    }
+}
 
 /// What a packet counts as in a limit of packets when the limit is converted to bytes: a full-sized
 /// IP packet of Ethernet.

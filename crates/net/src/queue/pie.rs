@@ -5,8 +5,8 @@
 //! `dq_rate_estimator` (`net/sched/sch_pie.c`). The probability is updated when a packet arrives or
 //! leaves, once for every `tupdate` that has passed: between packets nothing else changes.
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
-use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, FULL_PACKET, QueueDiscipline, mark};

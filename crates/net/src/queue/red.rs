@@ -2,8 +2,8 @@
 //! Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993). Adaptive RED tunes the maximum
 //! probability (Floyd, Gummadi, Shenker 2001). Both after Linux `include/net/red.h` and tc-red.
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
-use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, QueueDiscipline, mark};

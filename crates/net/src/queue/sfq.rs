@@ -1,9 +1,9 @@
 //! Stochastic fairness queueing: flows are hashed into queues, which are served round-robin
 //! (McKenney, INFOCOM 1990; tc-sfq, Linux `net/sched/sch_sfq.c`).
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
 use super::hash::FlowHash;
-use super::tc::QueueConfigError;
 use super::words::Words;
 use super::{Drops, FULL_PACKET, QueueDiscipline};
 use crate::packet::{DropReason, Packet};

@@ -3,12 +3,13 @@
 //! Tokens are a time: a packet costs its transmission time at the rate, and the depth of the bucket
 //! is the transmission time of a burst. Sizes are those of IP packets, without a link's header.
 
-use super::tc::{QueueConfig, QueueConfigError};
+use super::QueueConfig;
+use super::error::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, Queue, QueueDiscipline, Streams};
-use crate::link::time_for;
 use crate::packet::{DropReason, Packet};
+use crate::serialisation::time_for;
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, Time};
 

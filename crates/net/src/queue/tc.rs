@@ -1,12 +1,12 @@
 //! Queue configurations in the syntax of tc: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a
 //! script of `tc` commands.
 
-use super::FULL_PACKET;
+use super::QueueConfig;
 use super::cake::{self, CakeConfig};
 use super::codel::{self, CodelConfig};
 use super::dualpi2::{self, DualPi2Config};
+use super::error::QueueConfigError;
 use super::fq_codel::{self, FqCodelConfig};
-use super::htb::HtbConfig;
 use super::pie::{self, PieConfig};
 use super::red::{self, RedConfig};
 use super::script;
@@ -16,125 +16,7 @@ use super::tc_units::{Printed, UnitSystem};
 use super::words::Words;
 use std::fmt;
 use std::str::FromStr;
-use units::{Bitrate, Bytes, Duration};
-
-/// A queue discipline and its parameters. Parses and prints the syntax of tc; `droptail`, which tc
-/// does not have, is a FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or
-/// packets (`100p`). A discipline with classes or a child is written as a script of `tc` commands.
-///
-/// ```
-/// use net::QueueConfig;
-///
-/// let script = "tc qdisc add dev eth0 root handle 1: htb default 20
-/// tc class add dev eth0 parent 1: classid 1:10 htb rate 204kbit ceil 1mbit prio 0
-/// tc class add dev eth0 parent 1: classid 1:20 htb rate 8bit ceil 1mbit prio 1
-/// tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x88 0xfc flowid 1:10";
-/// let QueueConfig::Htb(htb) = script.parse()? else { unreachable!() };
-/// assert_eq!(htb.classes.len(), 2);
-/// # Ok::<(), net::QueueConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Default)]
-pub enum QueueConfig {
-    /// tc-pfifo: a limit in packets.
-    Pfifo(u64),
-    /// tc-bfifo: a limit in bytes.
-    Bfifo(Bytes),
-    /// droptail: the bytes that the line sends in this time.
-    DropTail(Duration),
-    /// tc-codel.
-    Codel(CodelConfig),
-    /// tc-fq_codel.
-    FqCodel(FqCodelConfig),
-    /// tc-pie.
-    Pie(PieConfig),
-    /// tc-red.
-    Red(RedConfig),
-    /// tc-sfq.
-    Sfq(SfqConfig),
-    /// tc-dualpi2.
-    DualPi2(DualPi2Config),
-    /// tc-cake.
-    Cake(CakeConfig),
-    /// tc-tbf.
-    Tbf(Box<TbfConfig>),
-    /// tc-htb.
-    Htb(Box<HtbConfig>),
-    /// A FIFO without limit: nothing is dropped.
-    #[default]
-    Unlimited,
-}
-
-/// Why a text is no queue configuration. The message names the fault and what is allowed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QueueConfigError {
-    /// The text is empty.
-    #[error("no queue is named: {KNOWN}")]
-    Empty,
-    /// The first word names no queue discipline; [`QueueConfig::DISCIPLINES`] lists the known ones.
-    #[error("no queue '{word}': {KNOWN}")]
-    UnknownDiscipline {
-        /// The word.
-        word: String,
-    },
-    /// A parameter of a discipline is wrong.
-    #[error("{discipline}: {problem}; write '{usage}'")]
-    Parameter {
-        /// The discipline.
-        discipline: String,
-        /// What is wrong.
-        problem: ParameterError,
-        /// The discipline's parameters.
-        usage: &'static str,
-    },
-    /// A discipline or a `tc` command cannot be used here, or a tree of disciplines does not fit
-    /// together.
-    #[error("{0}")]
-    Structure(String),
-    /// A line of a script is wrong.
-    #[error("line {line}: {error}")]
-    AtLine {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        error: Box<Self>,
-    },
-}
-
-/// What is wrong with a parameter of a queue discipline.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParameterError {
-    /// The discipline has no such parameter.
-    #[error("no parameter '{0}'")]
-    Unknown(String),
-    /// The text ends after the parameter's name.
-    #[error("'{0}' needs a value")]
-    NoValue(String),
-    /// The value cannot be read.
-    #[error("'{word}' is not a value of '{key}'")]
-    NotAValue {
-        /// The parameter.
-        key: String,
-        /// The word in the value's place.
-        word: String,
-    },
-    /// The value is zero.
-    #[error("'{0}' cannot be 0")]
-    Zero(String),
-    /// A value is out of range, or parameters contradict each other.
-    #[error("{0}")]
-    Constraint(String),
-}
-
-impl QueueConfigError {
-    pub(super) fn new(reason: String) -> Self {
-        Self::Structure(reason)
-    }
-
-    /// The same error, in this line of a script.
-    pub(super) fn at_line(self, line: usize) -> Self {
-        Self::AtLine { line, error: Box::new(self) }
-    }
-}
+use units::{Bytes, Duration};
 
 impl fmt::Display for QueueConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,8 +43,6 @@ impl fmt::Display for QueueConfig {
 const TXQUEUELEN: u64 = 1_000;
 const FRAME: u64 = 1_514;
 
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2', 'cake', 'tbf' and 'unlimited'; a tree with htb is written as tc commands: 'tc qdisc add …'";
-
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
 
@@ -176,57 +56,6 @@ impl FromStr for QueueConfig {
 }
 
 impl QueueConfig {
-    /// The names of the disciplines, for suggestions.
-    pub const DISCIPLINES: [&str; 13] = [
-        "pfifo",
-        "bfifo",
-        "droptail",
-        "codel",
-        "fq_codel",
-        "pie",
-        "red",
-        "sfq",
-        "dualpi2",
-        "cake",
-        "tbf",
-        "htb",
-        "unlimited",
-    ];
-
-    /// The most bytes that a flow can have waiting in the queue; in a tree, in the smallest queue
-    /// of a leaf. A limit in packets counts full-sized packets of 1500 bytes. `rate` is the line's,
-    /// which a limit in time needs. `None`: the queue has no limit, or one in time and the rate is
-    /// unknown or zero.
-    #[must_use]
-    pub fn buffer(&self, rate: Option<Bitrate>) -> Option<Bytes> {
-        let limit = match self {
-            Self::Pfifo(packets) => FULL_PACKET * *packets,
-            Self::Bfifo(bytes) => *bytes,
-            Self::DropTail(time) => rate?.bytes_in(*time),
-            Self::Codel(config) => config.buffer(),
-            Self::FqCodel(config) => config.buffer(),
-            Self::Pie(config) => config.buffer(),
-            Self::Red(config) => config.buffer(),
-            Self::Sfq(config) => config.buffer(),
-            Self::DualPi2(config) => config.buffer(),
-            Self::Cake(config) => config.buffer(),
-            Self::Tbf(config) => config.buffer()?,
-            Self::Htb(config) => config.buffer()?,
-            Self::Unlimited => return None,
-        };
-        // With a rate of zero at first, a limit in time says nothing about the buffer.
-        Some(limit).filter(|limit| *limit > Bytes::ZERO)
-    }
-
-    /// Whether the queue is a shaper: it limits the rate by itself, whatever the line could send.
-    #[must_use]
-    pub const fn shapes(&self) -> bool {
-        matches!(
-            self,
-            Self::Tbf(_) | Self::Htb(_) | Self::Cake(CakeConfig { bandwidth: Some(_), .. })
-        )
-    }
-
     /// The `tc` commands that configure this queue on a device. `droptail` in time and `unlimited`,
     /// which tc does not have, are written as they are.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Reads the parameters of a discipline: `fq_codel limit 10240 target 5ms noecn`.
 
-use super::tc::{ParameterError, QueueConfigError};
+use super::error::{ParameterError, QueueConfigError};
 use super::tc_units::{self, UnitSystem};
 use std::str::FromStr;
 use units::{Bitrate, Bytes, Duration, Ratio};

@@ -2,7 +2,6 @@
 
 use super::TraceError;
 use super::parse::{columns, shortened};
-use crate::access::FadingTrace;
 use std::ops::RangeInclusive;
 use units::Duration;
 
@@ -17,6 +16,16 @@ const MAX_PARTS: usize = 100;
 const MAX_VALUES: usize = 10_000_000;
 /// The range of gains in decibels: values outside are another quantity, or in another unit.
 const GAINS: RangeInclusive<f64> = -200.0..=100.0;
+
+/// A recorded gain of a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FadingTrace {
+    /// The time between two values; at least a millisecond.
+    pub interval: Duration,
+    /// The gain relative to its mean in decibels, one row per part of the band. There is at least
+    /// one row, and all rows have the same length of at least one.
+    pub gains: Vec<Vec<f64>>,
+}
 
 impl FadingTrace {
     /// Parses a recorded gain. The first line is `interval_ms,` and the milliseconds between two

@@ -6,6 +6,7 @@ mod generate;
 mod parse;
 mod write;
 
+pub use fading::FadingTrace;
 pub use generate::TraceModel;
 pub use parse::TraceError;
 
@@ -97,7 +98,7 @@ impl Trace {
         let bits: u128 = steps
             .iter()
             .zip(ends)
-            .map(|(&(at, rate), end)| crate::link::product(rate, end - at))
+            .map(|(&(at, rate), end)| crate::serialisation::product(rate, end - at))
             .sum();
         let mean = u64::try_from(bits / u128::from(period.as_nanos())).unwrap_or(u64::MAX);
         Ok(Self { course: Course::Rates(steps), period, mean: Bitrate::from_bps(mean) })

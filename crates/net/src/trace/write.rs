@@ -1,7 +1,7 @@
 //! Writing a trace in mahimahi's format.
 
 use super::{Course, OPPORTUNITY, Trace};
-use crate::link::{product, time_for};
+use crate::serialisation::{product, time_for};
 use std::fmt::Write;
 use units::{Bitrate, Duration};
 

@@ -169,17 +169,7 @@ pub enum FastFading {
     #[default]
     Rayleigh,
     /// A recorded gain, which repeats; each terminal starts at its own random time.
-    Trace(std::sync::Arc<FadingTrace>),
-}
-
-/// A recorded gain of a channel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FadingTrace {
-    /// The time between two values; at least a millisecond.
-    pub interval: Duration,
-    /// The gain relative to its mean in decibels, one row per part of the band. There is at least
-    /// one row, and all rows have the same length of at least one.
-    pub gains: Vec<Vec<f64>>,
+    Trace(std::sync::Arc<crate::trace::FadingTrace>),
 }
 
 /// The scheduler of packets that no guaranteed bit rate covers.

@@ -1,7 +1,8 @@
 //! Fast fading: the gain of a channel relative to its mean, per part of the band and antenna.
 
-use super::config::{FadingTrace, FastFading};
+use super::config::FastFading;
 use super::link::ratio;
+use crate::trace::FadingTrace;
 use std::sync::Arc;
 use units::{Frequency, Seed, Speed, Stream};
 

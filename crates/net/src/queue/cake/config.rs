@@ -3,7 +3,7 @@
 use super::isolation::CakeIsolation;
 use super::tin::MIN_RATE;
 use crate::packet::Dscp;
-use crate::queue::tc::QueueConfigError;
+use crate::queue::error::QueueConfigError;
 use crate::queue::tc_units::Printed;
 use crate::queue::words::Words;
 use std::fmt;

@@ -28,8 +28,8 @@ pub use isolation::CakeIsolation;
 
 use super::hash::FlowHash;
 use super::{Drops, QueueDiscipline};
-use crate::link::{product, time_for};
 use crate::packet::{Dscp, Packet};
+use crate::serialisation::{product, time_for};
 use tin::Tin;
 use units::{Bitrate, Bytes, Duration, Stream, Time};
 

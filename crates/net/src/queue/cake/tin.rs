@@ -3,11 +3,11 @@
 use super::cobalt::{Cobalt, Parameters};
 use super::isolation::{CakeIsolation, FLOWS, Hosts, find};
 use super::lists::{List, Lists};
-use crate::link::time_for;
 use crate::packet::{DropReason, Flow, Packet};
 use crate::queue::Drops;
 use crate::queue::fifo::Fifo;
 use crate::queue::hash::{FlowHash, Key};
+use crate::serialisation::time_for;
 use units::{Bitrate, Bytes, Duration, Stream, Time};
 
 /// The quantum of a flow is the tin's rate in bit/s divided by this, in bytes (1/4096 s), within

@@ -1,8 +1,9 @@
 //! HTB's parameters in the syntax of tc.
 
 use super::super::FULL_PACKET;
+use super::super::QueueConfig;
+use super::super::error::QueueConfigError;
 use super::super::filter::Filter;
-use super::super::tc::{QueueConfig, QueueConfigError};
 use super::super::tc_units::Printed;
 use super::super::words::Words;
 use std::fmt;

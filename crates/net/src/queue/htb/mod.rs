@@ -27,9 +27,9 @@ mod tree;
 pub(super) use config::{CLASS_USAGE, MAX_DEPTH, USAGE};
 pub use config::{HtbClass, HtbConfig};
 
+use super::QueueConfig;
 use super::droptail::{DropTail, Limit};
 use super::filter::{Filter, classify};
-use super::tc::QueueConfig;
 use super::{Drops, Queue, QueueDiscipline, Streams};
 use crate::packet::Packet;
 use tree::{Class, Tree};

@@ -1,6 +1,6 @@
 //! The `tc` commands of a shell script.
 
-use super::super::tc::QueueConfigError;
+use super::super::error::QueueConfigError;
 use std::collections::BTreeMap;
 
 /// A `tc` command: its words after `tc`.

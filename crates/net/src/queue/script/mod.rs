@@ -16,7 +16,8 @@ mod write;
 pub(super) use lines::is_script;
 pub(super) use write::write;
 
-use super::tc::{QueueConfig, QueueConfigError};
+use super::QueueConfig;
+use super::error::QueueConfigError;
 use statement::Statement;
 use tree::Tree;
 

@@ -1,6 +1,6 @@
 //! One `tc` command: what is added, where, and with which parameters.
 
-use super::super::tc::QueueConfigError;
+use super::super::error::QueueConfigError;
 
 /// A handle or class ID such as `1:10`; both parts are hexadecimal (tc(8), CLASS IDs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-use super::super::tc::QueueConfig;
+use super::super::QueueConfig;
 
 /// Devera's example (HTB Linux queuing discipline manual, 2002 § 3), with its filters.
 const MANUAL: &str = "tc qdisc add dev eth0 root handle 1: htb default 12

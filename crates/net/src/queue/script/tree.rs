@@ -1,8 +1,9 @@
 //! Builds the tree of disciplines from the commands of a script.
 
+use super::super::QueueConfig;
+use super::super::error::QueueConfigError;
 use super::super::filter::{self, Filter};
 use super::super::htb::{CLASS_USAGE, HtbClass, HtbConfig, MAX_DEPTH, USAGE};
-use super::super::tc::{QueueConfig, QueueConfigError};
 use super::super::tc_units::{Printed, UnitSystem};
 use super::super::words::Words;
 use super::statement::{Handle, Object, Statement};

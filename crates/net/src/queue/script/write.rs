@@ -1,7 +1,7 @@
 //! Writes a tree of disciplines as `tc` commands.
 
+use super::super::QueueConfig;
 use super::super::filter::Filter;
-use super::super::tc::QueueConfig;
 use std::fmt::Write;
 
 /// The commands; the disciplines are numbered from 1.
