@@ -65,7 +65,7 @@ pub enum RateConfig {
     Trace(Arc<Trace>),
 }
 
-/// A change to a line while it is in use.
+/// A change of a line in use.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// The rate from now on, also for the packet in transmission.

@@ -1,4 +1,4 @@
-//! Random loss as data, and the choice of its model.
+//! The configuration of random loss, and the choice of its model.
 
 use super::bernoulli::Bernoulli;
 use super::gilbert_elliott::GilbertElliott;

@@ -9,9 +9,9 @@ use units::{Bitrate, Bytes, Duration, quantity};
 /// The system of units that a word is read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnitSystem {
-    /// Those of experiment files.
+    /// The units of experiment files.
     Weir,
-    /// tc(8): sizes in powers of 1024, rates in bits or bytes a second.
+    /// tc(8): sizes in powers of 1024, rates in bits or bytes per second.
     Tc,
 }
 

@@ -6,7 +6,7 @@ use super::table::Table;
 use crate::access::wifi::phy::Mcs;
 use units::Stream;
 
-/// How many random orders there are (SAMPLE_COLUMNS).
+/// The number of random orders (SAMPLE_COLUMNS).
 const COLUMNS: usize = 10;
 
 /// A rate with a higher probability of success is not sampled (minstrel_get_sample_rate).
@@ -21,7 +21,7 @@ const SLOW_AT_ONCE: u32 = 3;
 pub(super) struct Sampler {
     /// Random orders of the eight rates of a group (init_sample_table).
     orders: [[u8; Mcs::PER_STREAM]; COLUMNS],
-    /// The group whose turn it is, streams − 1.
+    /// The group to sample next: its number of streams − 1.
     group: usize,
     /// How far each group has come: the column and the position in it.
     positions: [(usize, usize); 2],
@@ -37,7 +37,7 @@ pub(super) struct Sampler {
 
 impl Sampler {
     pub(super) fn new(stream: &mut Stream) -> Self {
-        // minstrel_ht_update_caps, for hardware with a chain of rates.
+        // minstrel_ht_update_caps, for hardware with a retry chain.
         let orders = std::array::from_fn(|_| order(stream));
         Self { orders, group: 0, positions: [(0, 0); 2], wait: 0, tries: 4, left: 16, slow: 0 }
     }
@@ -73,7 +73,7 @@ impl Sampler {
         Some(found)
     }
 
-    /// The rate whose turn it is (minstrel_set_next_sample_idx).
+    /// The rate to sample next (minstrel_set_next_sample_idx).
     fn turn(&mut self, streams: u8) -> Mcs {
         let (column, position) = self.positions[self.group];
         let mcs = Mcs::new(8 * self.group as u8 + self.orders[column][position]);
