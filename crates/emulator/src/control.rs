@@ -1,7 +1,7 @@
 //! Changes to a run in progress: requests over a Unix socket, one per line of text.
 
 use crate::error::EmulatorError;
-use net::{Change, Direction, HostId, LossConfig, Place, RateConfig, Schedule};
+use net::{Change, Direction, HostId, LinkId, LossConfig, RateConfig, Schedule};
 use rustix::event::{EventfdFlags, eventfd};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ use units::{Bitrate, Duration, ParseError, Ratio};
 #[derive(Clone, Debug)]
 pub enum Request {
     /// Change the rate, the delay or the loss of a line.
-    Set(Place, Change),
+    Set(LinkId, Change),
     /// Report the state of all lines.
     Show,
     /// End the run.
@@ -76,7 +76,7 @@ pub fn parse(request: &str, hosts: &[String]) -> Result<Request, RequestError> {
 }
 
 /// Reads the name of a line: `HOST.up` or `HOST.down`.
-fn parse_line(line: &str, hosts: &[String]) -> Result<Place, RequestError> {
+fn parse_line(line: &str, hosts: &[String]) -> Result<LinkId, RequestError> {
     let (name, direction) =
         line.rsplit_once('.').ok_or_else(|| RequestError::NotALine(line.to_owned()))?;
     let host = (0..).zip(hosts).find(|(_, host)| *host == name).map(|(index, _)| HostId(index));
@@ -89,7 +89,7 @@ fn parse_line(line: &str, hosts: &[String]) -> Result<Place, RequestError> {
         "down" => Direction::Down,
         _ => return Err(RequestError::UnknownDirection(direction.to_owned())),
     };
-    Ok(Place { host, direction })
+    Ok(LinkId { host, direction })
 }
 
 fn parse_change(parameter: &str, value: &str) -> Result<Change, RequestError> {

@@ -12,7 +12,7 @@ use crate::lateness::Lateness;
 use crate::scheduling::{RealTime, SchedulingError, real_time};
 use crate::testbed::{Host, Testbed, lost_before_entry};
 use crate::waiter::{Ready, Waiter};
-use net::{Direction, DropReason, Dropped, Ecn, Events, HostId, Network, Packet};
+use net::{AccessKind, Direction, DropReason, Dropped, Ecn, Events, HostId, Network, Packet};
 use std::fmt::Write as _;
 use std::io::IoSlice;
 use std::path::PathBuf;
@@ -279,10 +279,13 @@ impl Emulator {
         for PendingRequest { request, answer } in requests {
             let now = self.clock.now();
             let text = match request {
-                Request::Set(place, _) if !self.network.is_wired(place.host) => {
+                Request::Set(place, _)
+                    if self.network.access_kind(place.host) != AccessKind::Wired =>
+                {
                     let name = &self.names[usize::from(place.host.0)];
+                    let kind = self.network.access_kind(place.host);
                     format!(
-                        "error: {name} is on Wi-Fi, whose rate, delay and loss are those of the radio; set those of a wired host"
+                        "error: {name} is on {kind}, whose rate, delay and loss are those of the radio; set those of a wired host"
                     )
                 }
                 Request::Set(place, change) => {
@@ -308,7 +311,7 @@ impl Emulator {
             for direction in Direction::ALL {
                 // Writing to a String does not fail.
                 let _ = write!(text, "{name}.{direction}");
-                self.network.show(net::Place { host, direction }, now, &mut |name, value| {
+                self.network.show(net::LinkId { host, direction }, now, &mut |name, value| {
                     let _ = write!(text, " {name} {value}");
                 });
                 text.push('\n');

@@ -1,19 +1,12 @@
 //! What a controller with `hint.buffer = path` is told: the smallest buffer on its call's path.
 
 use cc::ControllerConfig;
-use net::{
-    AccessConfig, Buffer, Direction, HostId, LineConfig, NetworkConfig, QueueConfig, RateConfig,
-};
+use net::{Direction, HostId, NetworkConfig};
 use sim::{CallConfig, Scenario};
-use units::{Bitrate, Bytes, Time};
+use units::Bytes;
 
 /// The setting of a controller.
 const HINT: &str = "hint.buffer";
-/// What a packet counts in a limit of packets: a full one of Ethernet's.
-const PACKET: Bytes = Bytes::new(1_500);
-/// What CAKE may take at the least where no limit is given (Linux `net/sched/sch_cake.c`,
-/// `cake_reconfigure`: 4 MiB).
-const CAKE: Bytes = Bytes::new(4 << 20);
 
 /// Tells the controllers that want to know.
 pub(super) fn tell(scenario: &mut Scenario) {
@@ -58,83 +51,7 @@ pub fn path(call: &CallConfig) -> impl Iterator<Item = (HostId, Direction)> + us
 
 /// The least limit on the call's path; of both directions, for both ends have the same controller.
 fn smallest(network: &NetworkConfig, call: &CallConfig) -> Option<Bytes> {
-    path(call).filter_map(|(host, direction)| of_access(network, host, direction)).min()
-}
-
-fn of_access(network: &NetworkConfig, host: HostId, direction: Direction) -> Option<Bytes> {
-    let access = &network.hosts.get(usize::from(host.0))?.access;
-    match (access, direction) {
-        (AccessConfig::Wired { up, .. }, Direction::Up) => of_line(access, up, direction),
-        (AccessConfig::Wired { down, .. }, Direction::Down) => of_line(access, down, direction),
-        (AccessConfig::Wifi(station), Direction::Up) => of_device(&station.device.buffer),
-        (AccessConfig::Wifi(station), Direction::Down) => {
-            of_device(&network.wifi.get(station.cell)?.ap.buffer)
-        }
-        (AccessConfig::Lte(terminal), _) => {
-            let bearers = &network.lte.get(terminal.network)?.bearers;
-            let queues = bearers.iter().map(|bearer| match direction {
-                Direction::Up => &bearer.up,
-                Direction::Down => &bearer.down,
-            });
-            queues.filter_map(|queue| of_queue(queue, None)).min()
-        }
-    }
-}
-
-/// Nothing waits for a line without a rate, unless its queue has one.
-fn of_line(access: &AccessConfig, line: &LineConfig, direction: Direction) -> Option<Bytes> {
-    let rate = match &line.rate {
-        RateConfig::Unlimited => None,
-        RateConfig::Scheduled(rate) => Some(rate.at(Time::ZERO)),
-        RateConfig::Trace(trace) => Some(trace.mean_rate()),
-    };
-    access.is_limited(direction).then(|| of_queue(&line.queue, rate))?
-}
-
-/// The queue, and the driver's buffer behind it.
-fn of_device(buffer: &Buffer) -> Option<Bytes> {
-    match buffer {
-        Buffer::Shared { queue, driver } => {
-            of_queue(queue, None).map(|queue| queue + PACKET * u64::from(*driver))
-        }
-        Buffer::PerStation { queue } => of_queue(queue, None),
-    }
-}
-
-/// The most bytes that a flow can have waiting in it; of several queues in one the least.
-pub fn of_queue(queue: &QueueConfig, rate: Option<Bitrate>) -> Option<Bytes> {
-    let limit = match queue {
-        QueueConfig::Pfifo(packets) => PACKET * *packets,
-        QueueConfig::Bfifo(bytes) => *bytes,
-        QueueConfig::DropTail(time) => rate?.bytes_in(*time),
-        QueueConfig::Codel(config) => PACKET * config.limit,
-        QueueConfig::FqCodel(config) => PACKET * config.limit,
-        QueueConfig::Pie(config) => PACKET * config.limit,
-        QueueConfig::Red(config) => config.limit,
-        QueueConfig::Sfq(config) => PACKET * config.limit.min(config.depth),
-        QueueConfig::DualPi2(config) => {
-            let packets = PACKET * config.limit;
-            config.memlimit.map_or(packets, |bytes| bytes.min(packets))
-        }
-        QueueConfig::Cake(config) => config.memlimit.unwrap_or(CAKE),
-        QueueConfig::Tbf(config) => match &config.child {
-            Some(child) => of_queue(child, Some(config.rate))?,
-            None => config.limit,
-        },
-        QueueConfig::Htb(config) => {
-            let inner = |minor| config.classes.iter().any(|class| class.parent == Some(minor));
-            let leaves = config.classes.iter().filter(|class| !inner(class.minor));
-            let limits = leaves.map(|leaf| match &leaf.leaf {
-                Some(queue) => of_queue(queue, Some(leaf.ceil)),
-                None => Some(PACKET * config.direct_qlen),
-            });
-            limits.flatten().min()?
-        }
-        QueueConfig::Unlimited => return None,
-    };
-    // A rate of zero at first makes a limit in time nothing at all, which says nothing of the
-    // buffer.
-    Some(limit).filter(|limit| *limit > Bytes::ZERO)
+    path(call).filter_map(|(host, direction)| network.buffer(host, direction)).min()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The queues of an experiment as lines of tc, for a real gateway.
 
 use super::Cell;
-use net::{AccessConfig, LineConfig, QueueConfig, RateConfig};
+use net::{Direction, LineConfig, QueueConfig, RateConfig};
 use units::Bitrate;
 
 /// A queue of an experiment for a real gateway.
@@ -20,12 +20,10 @@ impl Cell {
     /// limit.
     #[must_use]
     pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
-        let wired = self.scenario.network.hosts.iter().filter_map(|host| match &host.access {
-            AccessConfig::Wired { up, down } => Some((&host.name, up, down)),
-            AccessConfig::Wifi(_) | AccessConfig::Lte(_) => None,
-        });
-        let lines = wired.flat_map(|(host, up, down)| {
-            [(up, "up"), (down, "down")].map(|(line, way)| (format!("{host}.{way}"), line))
+        let lines = self.scenario.network.hosts.iter().flat_map(|host| {
+            Direction::ALL.into_iter().filter_map(|direction| {
+                Some((format!("{}.{direction}", host.name), host.access.line(direction)?))
+            })
         });
         lines.filter_map(|(name, line)| gateway_queue(name, line, dev)).collect()
     }

@@ -2,10 +2,11 @@ use super::files::Files;
 use super::lte;
 use super::schedule::read_schedule;
 use super::wifi;
+use super::words::parse_queue;
 use document::{Fault, Location, Node, Reader, Value, read};
 use net::{
     AccessConfig, Direction, HostConfig, JitterConfig, LineConfig, LossConfig, LteConfig,
-    NetworkConfig, QueueConfig, RateConfig, Schedule, Trace, WifiConfig,
+    NetworkConfig, RateConfig, Schedule, Trace, WifiConfig,
 };
 use sim::tcp::TcpStack;
 use std::sync::Arc;
@@ -147,9 +148,8 @@ fn line(node: &Node, path: &str, files: &Files) -> Result<LineConfig, Fault> {
         config.jitter = jitter(node, &table.path("jitter"))?;
     }
     if let Some(words) = table.optional::<String>("queue")? {
-        config.queue = words
-            .parse::<QueueConfig>()
-            .map_err(|error| table.fault("queue", error.to_string(), ""))?;
+        config.queue = parse_queue(&words)
+            .map_err(|(reason, suggestion)| table.fault("queue", reason, suggestion))?;
     }
     table.finish()?;
     Ok(config)

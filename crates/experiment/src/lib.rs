@@ -37,7 +37,7 @@ mod wifi;
 mod words;
 
 pub use advise::Advise;
-pub use buffers::{of_queue as buffer_of, path as path_of};
+pub use buffers::path as path_of;
 pub use catalogue::names;
 pub use document::FileError as ExperimentError;
 pub use endpoint::{Browser, Endpoint, Native};

@@ -12,7 +12,7 @@ mod line;
 pub mod tree;
 
 use super::calls;
-use super::words::choice;
+use super::words::{choice, parse_queue};
 use class::Class;
 use document::{Fault, Location, Node, Reader, Table, Value, did_you_mean, read as read_value};
 use line::GatewayLine;
@@ -85,9 +85,8 @@ impl Strategy {
         let lines = line::read(table, document)?;
         let queue = match table.optional::<String>("queue")? {
             Some(words) => Some(
-                words
-                    .parse::<QueueConfig>()
-                    .map_err(|error| table.fault("queue", error.to_string(), ""))?,
+                parse_queue(&words)
+                    .map_err(|(reason, suggestion)| table.fault("queue", reason, suggestion))?,
             ),
             None => None,
         };

@@ -1,8 +1,8 @@
 //! Values of what is on the air: one of a few words, a small whole number, a quantity in a range, a
 //! queue that only orders and drops.
 
-use document::{Fault, FromNode, Reader};
-use net::QueueConfig;
+use document::{Fault, FromNode, Reader, nearest};
+use net::{QueueConfig, QueueConfigError};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -60,6 +60,23 @@ pub(super) fn in_range<T: PartialOrd + Display>(
     Err(table.fault(key, format!("{value} is out of range"), suggestion))
 }
 
+/// Parses a queue configuration.
+///
+/// # Errors
+/// What is wrong, and the fix if it does not say so itself. For a misspelt discipline, the nearest
+/// known one is suggested.
+pub(super) fn parse_queue(words: &str) -> Result<QueueConfig, (String, String)> {
+    words.parse().map_err(|error: QueueConfigError| {
+        if let QueueConfigError::UnknownDiscipline { word } = &error
+            && let Some(near) = nearest(word, QueueConfig::DISCIPLINES.into_iter())
+        {
+            let reason = format!("\"{word}\" is no queue discipline");
+            return (reason, format!("did you mean \"{near}\"?"));
+        }
+        (error.to_string(), String::new())
+    })
+}
+
 /// A discipline that makes do without a rate of its own: on the air there is none that holds.
 pub(super) fn queue(
     table: &mut Reader<'_>,
@@ -67,7 +84,7 @@ pub(super) fn queue(
 ) -> Result<Option<QueueConfig>, Fault> {
     let Some(words) = table.optional::<String>(key)? else { return Ok(None) };
     let queue =
-        words.parse::<QueueConfig>().map_err(|error| table.fault(key, error.to_string(), ""))?;
+        parse_queue(&words).map_err(|(reason, suggestion)| table.fault(key, reason, suggestion))?;
     if queue.shapes() {
         let reason =
             "a queue that sends at a rate of its own: the channel says when a packet can go";
@@ -82,4 +99,27 @@ pub(super) fn queue(
         return Err(table.fault(key, reason, "write packets or bytes: \"pfifo limit 1000\""));
     }
     Ok(Some(queue))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Experiment;
+
+    /// The error for a host whose line has this queue.
+    fn error(queue: &str) -> String {
+        let text = format!(
+            "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {{ rate = \"1Mbit/s\", queue = \"{queue}\" }}\n"
+        );
+        Experiment::parse(&text, "x.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_misspelt_queue_discipline_gets_a_suggestion() {
+        assert_eq!(
+            error("fq_codl"),
+            "x.toml:4: host.a.up.queue: \"fq_codl\" is no queue discipline; did you mean \"fq_codel\"?"
+        );
+        let all = "x.toml:4: host.a.up.queue: no queue 'xyz': there are 'pfifo limit PACKETS', ";
+        assert!(error("xyz").starts_with(all));
+    }
 }

@@ -1,5 +1,5 @@
-//! What a packet costs the network: a dumbbell of two hosts, media one way over a bottleneck and
-//! feedback the other.
+//! The cost per packet: a dumbbell of two hosts, with media over a bottleneck in one direction and
+//! feedback in the other.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use net::{
@@ -34,7 +34,7 @@ fn network(up: LineConfig, down: LineConfig) -> Network {
     Network::new(&NetworkConfig { hosts, ..NetworkConfig::default() }, Seed(1)).expect("a network")
 }
 
-/// A station that sends over Wi-Fi, beside so many that do nothing.
+/// A station that sends over Wi-Fi, beside so many idle stations.
 fn wifi(others: u16) -> Network {
     let station =
         |name: String| HostConfig { name, access: AccessConfig::Wifi(WifiStation::default()) };
@@ -78,7 +78,7 @@ fn bottleneck(rate: RateConfig) -> LineConfig {
     }
 }
 
-/// Two classes, of which all packets are in one.
+/// Two classes; all packets are in one of them.
 const HTB: &str = "tc qdisc add dev x root handle 1: htb default 20
 tc class add dev x parent 1: classid 1:1 htb rate 4mbit
 tc class add dev x parent 1:1 classid 1:10 htb rate 1mbit ceil 4mbit prio 0

@@ -1,5 +1,5 @@
-//! What a second of a city costs: 21 cells, ten terminals in each, with a picture 30 times and a
-//! voice packet 50 times a second.
+//! The cost of a second of a city: 21 cells with ten terminals each; every terminal gets 30 video
+//! frames and 50 voice packets per second.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use net::{
@@ -46,7 +46,8 @@ fn city() -> Network {
         .expect("a network")
 }
 
-/// A second of pictures of 1200 bytes and voice of 72, each terminal at its own phase.
+/// A second of video frames of 1200 bytes and voice packets of 72, each terminal with its own
+/// phase.
 fn second(mut network: Network, down: bool) -> u64 {
     let mut count = Count::default();
     let terminals = u64::from(TERMINALS);

@@ -1,4 +1,4 @@
-//! Where packets went: nothing is lost sight of.
+//! Packet accounting: every packet that entered has left, was dropped, or is held.
 
 use crate::packet::{DropReason, Packet};
 use std::ops::{Add, AddAssign};
@@ -7,9 +7,9 @@ use units::Bytes;
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many packets.
+    /// The number of packets.
     pub packets: u64,
-    /// Their bytes, as [`Packet::size`].
+    /// The sum of their [`Packet::size`].
     pub bytes: Bytes,
 }
 
@@ -33,16 +33,16 @@ impl AddAssign for Count {
     }
 }
 
-/// What came, went, was dropped, and is held: in = out + dropped + held.
+/// Counts of an element: entered = left + dropped + held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
-    /// What came in.
+    /// Packets that entered.
     pub entered: Count,
-    /// What went out.
+    /// Packets that left.
     pub left: Count,
-    /// What was dropped.
+    /// Packets that were dropped.
     pub dropped: Count,
-    /// What is inside now.
+    /// Packets that are inside now.
     pub held: Count,
 }
 

@@ -1,4 +1,4 @@
-//! What is due in the network, in the order of time and then of booking.
+//! The calendar of the network: what is due, in order of time and then of booking.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,11 +7,11 @@ use units::Time;
 /// An element of the network, by number.
 pub(crate) type Element = u32;
 
-/// When each element is next due. An element has one valid booking; an older one is passed over
-/// when it comes up.
+/// When each element is next due. Only the newest booking of an element is valid; older ones are
+/// skipped when they are reached.
 pub(crate) struct Agenda {
     heap: BinaryHeap<Reverse<(Time, u64, Element)>>,
-    /// The sequence number of each element's valid booking and its time; `Time::MAX` for none.
+    /// Time and sequence number of each element's valid booking; `Time::MAX` if there is none.
     booked: Vec<(Time, u64)>,
     bookings: u64,
 }
@@ -25,7 +25,7 @@ impl Agenda {
         }
     }
 
-    /// The element is next due then, or not until something happens to it.
+    /// Sets when an element is next due; `None`: not before it is booked again.
     pub(crate) fn book(&mut self, element: Element, due: Option<Time>) {
         let booked = &mut self.booked[element as usize];
         let due = due.unwrap_or(Time::MAX);
@@ -39,12 +39,12 @@ impl Agenda {
         }
     }
 
-    /// When something is next due. It may prove to be a booking that has been changed since.
+    /// The earliest time at which something may be due: the booking may be outdated.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// The next element that is due at or before `now`, and when it is due.
+    /// Removes the first element that is due at or before `now`; returns it and its time.
     pub(crate) fn pop(&mut self, now: Time) -> Option<(Time, Element)> {
         while let Some(&Reverse((at, booking, element))) = self.heap.peek()
             && at <= now
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_is_of_time_and_then_of_booking_and_changed_bookings_are_passed_over() {
+    fn elements_are_due_in_order_of_time_then_booking_and_outdated_bookings_are_skipped() {
         let at = Time::from_millis;
         let mut agenda = Agenda::new(4);
         for (element, ms) in [(2, 5), (0, 5), (1, 3), (3, 1)] {

@@ -1,68 +1,24 @@
-//! A network as data.
+//! The configuration of a wired line.
 
-use crate::access::{AccessConfig, LteConfig, WifiConfig};
 use crate::impair::{JitterConfig, LossConfig};
-use crate::packet::HostId;
 use crate::queue::QueueConfig;
 use crate::schedule::Schedule;
 use crate::trace::Trace;
-use std::fmt;
 use std::sync::Arc;
-use units::{Bitrate, Duration};
-
-/// The hosts and what joins them.
-#[derive(Clone, Debug)]
-pub struct NetworkConfig {
-    /// Hosts; [`HostId`](crate::HostId) is the place in this list.
-    pub hosts: Vec<HostConfig>,
-    /// Wi-Fi cells, which hosts name by their place in this list.
-    pub wifi: Vec<WifiConfig>,
-    /// LTE networks, which hosts name by their place in this list.
-    pub lte: Vec<LteConfig>,
-    /// The delay of the core, one way between any two accesses.
-    pub core_delay: Schedule<Duration>,
-}
-
-impl NetworkConfig {
-    /// The host of this name.
-    #[must_use]
-    pub fn host_named(&self, name: &str) -> Option<HostId> {
-        (0..).zip(&self.hosts).find(|(_, host)| host.name == name).map(|(index, _)| HostId(index))
-    }
-}
-
-impl Default for NetworkConfig {
-    fn default() -> Self {
-        Self {
-            hosts: Vec::new(),
-            wifi: Vec::new(),
-            lte: Vec::new(),
-            core_delay: Schedule::constant(Duration::ZERO),
-        }
-    }
-}
-
-/// A host.
-#[derive(Clone, Debug)]
-pub struct HostConfig {
-    /// Its name, unique.
-    pub name: String,
-    /// Its access network.
-    pub access: AccessConfig,
-}
+use units::{Bitrate, Bytes, Duration, Time};
 
 /// One direction of a wired access.
 #[derive(Clone, Debug)]
 pub struct LineConfig {
-    /// What limits it.
+    /// The limit of the rate.
     pub rate: RateConfig,
-    /// Propagation delay, one way.
+    /// One-way propagation delay.
     pub delay: Schedule<Duration>,
-    /// Random delay on top; never reorders.
+    /// Random delay in addition; never reorders packets.
     pub jitter: JitterConfig,
     /// Random loss, before the queue.
     pub loss: LossConfig,
-    /// Where packets wait for the line.
+    /// The queue in front of the line.
     pub queue: QueueConfig,
 }
 
@@ -78,36 +34,44 @@ impl Default for LineConfig {
     }
 }
 
-/// What limits a line.
+impl LineConfig {
+    /// Whether packets can wait for the line: its rate is limited, or its queue shapes.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        !matches!(self.rate, RateConfig::Unlimited) || self.queue.shapes()
+    }
+
+    /// The most bytes of a flow that can wait for the line; `None` if nothing waits or the queue
+    /// has no limit. A limit in time is taken at the rate of the beginning, or at a trace's mean.
+    #[must_use]
+    pub fn buffer(&self) -> Option<Bytes> {
+        let rate = match &self.rate {
+            RateConfig::Unlimited => None,
+            RateConfig::Scheduled(rate) => Some(rate.at(Time::ZERO)),
+            RateConfig::Trace(trace) => Some(trace.mean_rate()),
+        };
+        self.is_limited().then(|| self.queue.buffer(rate))?
+    }
+}
+
+/// The limit of a line's rate.
 #[derive(Clone, Debug)]
 pub enum RateConfig {
-    /// Nothing: packets pass at once.
+    /// No limit: packets pass at once.
     Unlimited,
-    /// A rate over time; zero holds everything until the rate returns.
+    /// A rate over time; at a rate of zero packets wait until it rises.
     Scheduled(Schedule<Bitrate>),
     /// A recorded or generated capacity, which repeats.
     Trace(Arc<Trace>),
 }
 
-/// A change to a line while it is in use.
+/// A change of a line in use.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// From now on this limits it.
+    /// The rate from now on, also for the packet in transmission.
     Rate(RateConfig),
-    /// Packets that begin to propagate from now on take so long.
+    /// The propagation delay of packets that are sent from now on.
     Delay(Duration),
-    /// Packets that come from now on are lost so. The random numbers are those of a new stream.
+    /// The loss of packets that enter from now on. It draws from a new random stream.
     Loss(LossConfig),
 }
-
-/// Why a network cannot be built: what is wrong and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError(pub String);
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ConfigError {}

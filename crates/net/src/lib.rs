@@ -1,6 +1,6 @@
-//! What a packet waits in, sans-IO: queues, links, impairments, access networks, and the network
-//! that joins them. Packets go in with a time, packets come out with a time, and the network says
-//! when it next wants to be woken. Nothing here knows whether the clock is virtual or real.
+//! The network model, sans-IO: queues, links, impairments, access networks, and the network that
+//! joins them. Packets enter with a time and leave with a time, and the network tells when it next
+//! has to be advanced. It does not know whether the clock is virtual or real.
 //!
 //! ```
 //! use net::{AccessConfig, Dropped, Events, Flow, HostConfig, HostId, LineConfig, Network, NetworkConfig};
@@ -26,7 +26,7 @@
 //! while let Some(now) = network.next_wake() {
 //!     network.advance(now, &mut log);
 //! }
-//! assert_eq!(log.0, [Time::from_millis(10)], "the first packet pays its serialisation");
+//! assert_eq!(log.0, [Time::from_millis(10)], "the first packet takes its serialisation time");
 //! ```
 
 mod access;
@@ -40,24 +40,25 @@ mod network;
 mod packet;
 mod queue;
 mod schedule;
+mod serialisation;
 mod trace;
 
 pub use access::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth, ChannelWidth,
-    Fading, FadingTrace, FastFading, GuardInterval, Handover, Layout, LteConfig, LteTerminal,
-    PathLoss, RateControl, RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice,
-    WifiStation,
+    AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth,
+    ChannelWidth, ConfigError, Fading, FastFading, GuardInterval, Handover, HostConfig, Layout,
+    LteConfig, LteError, LteProblem, LteTerminal, NetworkConfig, PathLoss, RateControl, RlcMode,
+    Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice, WifiError, WifiStation,
 };
 pub use accounting::{Accounting, Count};
-pub use config::{Change, ConfigError, HostConfig, LineConfig, NetworkConfig, RateConfig};
+pub use config::{Change, LineConfig, RateConfig};
 pub use impair::{JitterConfig, LossConfig};
 pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{
     CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CodelConfig, CodelParameters,
-    DualPi2Config, Field, Filter, FqCodelConfig, HtbClass, HtbConfig, Match, PieConfig,
-    QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
+    DualPi2Config, Field, Filter, FqCodelConfig, HtbClass, HtbConfig, Match, ParameterError,
+    PieConfig, QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
 };
 pub use schedule::{Ramped, Schedule, Shape};
-pub use trace::{Trace, TraceError, TraceModel};
+pub use trace::{FadingTrace, Trace, TraceError, TraceModel};

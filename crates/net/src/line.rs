@@ -9,18 +9,17 @@ use crate::queue::{Drops, Queue, Streams};
 use crate::schedule::Schedule;
 use units::{Bitrate, Duration, Seed, Time};
 
-/// Told of what a line does with packets.
+/// Receives what a line does with packets.
 pub(crate) trait Watch: Drops {
-    /// A packet left the queue for the server, having waited so long.
+    /// A packet left the queue for the server after `sojourn`.
     fn departed(&mut self, packet: &Packet, sojourn: Duration);
 }
 
-/// One direction of a wired access. What it shows is the truth; it is for records, never for
-/// controllers.
+/// One direction of a wired access. Its state is for records; controllers must not see it.
 pub struct Line {
     loss: Loss,
     queue: Queue,
-    /// The queue holds packets back by itself: it is asked on a line without a rate too.
+    /// Whether the queue is a shaper: then packets wait even on a line of unlimited rate.
     shapes: bool,
     server: Server,
     delay: Schedule<Duration>,
@@ -29,10 +28,9 @@ pub struct Line {
     entered: Count,
     left: Count,
     dropped: DropCounts,
-    /// How long the newest packet to leave the queue had waited.
+    /// The sojourn time of the packet that left the queue last.
     sojourn: Duration,
-    /// Streams for changed random elements: of the run, by the line's name and how many were
-    /// changed before.
+    /// Streams of replaced random elements, named after the line and the number of changes before.
     streams: Streams,
     changes: u32,
 }
@@ -59,12 +57,12 @@ impl Line {
         }
     }
 
-    /// Changes what holds for the line from now on.
+    /// Changes the line from now on.
     pub(crate) fn change(&mut self, now: Time, change: Change, watch: &mut impl Watch) {
         match change {
             Change::Rate(rate) => {
                 self.server.set_rate(now, rate);
-                self.tell_rate(now);
+                self.update_queue_rate(now);
                 if self.server.is_idle() {
                     self.serve(now, watch);
                 }
@@ -77,7 +75,7 @@ impl Line {
         }
     }
 
-    /// Takes in a packet. Returns it if it passes at once.
+    /// Lets a packet in. Returns it if it leaves at once.
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -93,7 +91,7 @@ impl Line {
         if self.server.is_unlimited() && !self.shapes && !self.waits() {
             return self.propagate(now, packet);
         }
-        self.tell_rate(now);
+        self.update_queue_rate(now);
         self.queue.enqueue(now, packet, &mut Counted { dropped: &mut self.dropped, drops: watch });
         if self.server.is_idle() {
             self.serve(now, watch);
@@ -101,13 +99,13 @@ impl Line {
         None
     }
 
-    /// Whether a packet is being sent or waits to be.
+    /// Whether a packet is in transmission or in the queue.
     fn waits(&self) -> bool {
         !self.server.is_idle() || self.queue.packets() > 0
     }
 
-    /// Tells the queue the rate in force, if it wants to know.
-    fn tell_rate(&mut self, now: Time) {
+    /// Passes the current rate to the queue, if the discipline depends on it.
+    fn update_queue_rate(&mut self, now: Time) {
         if self.queue.uses_rate()
             && let Some(rate) = self.server.rate(now)
         {
@@ -115,7 +113,7 @@ impl Line {
         }
     }
 
-    /// Lets the idle server take the next packet, if one can be had.
+    /// Starts the transmission of the next packet on the idle server, if one may leave the queue.
     fn serve(&mut self, now: Time, watch: &mut impl Watch) {
         let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
         if let Some((packet, sojourn)) = self.queue.dequeue(now, &mut counted) {
@@ -127,7 +125,7 @@ impl Line {
         }
     }
 
-    /// Puts a packet on the line; returns it if it arrives at once.
+    /// Starts the propagation of a packet; returns it if it arrives at once.
     fn propagate(&mut self, now: Time, packet: Packet) -> Option<Packet> {
         let delay = self.delay.at(now);
         if self.jitter.is_none() && self.pipe.passes(now, delay) {
@@ -139,18 +137,18 @@ impl Line {
         None
     }
 
-    /// When the server has something to do: a packet has been sent, the rate changes, or a packet
-    /// can be had.
+    /// When [`Self::advance_server`] is due: a packet has been sent, the rate changes, or a packet
+    /// may leave the queue.
     pub(crate) fn server_due(&self, now: Time) -> Option<Time> {
         if self.server.is_idle() { self.queue.next_ready(now) } else { self.server.due() }
     }
 
-    /// When the next packet arrives.
+    /// When the next packet in propagation arrives.
     pub(crate) fn pipe_due(&self) -> Option<Time> {
         self.pipe.next()
     }
 
-    /// Does what the server has to do now; returns a packet that arrives at once.
+    /// Performs the server's step that is due; returns a packet that arrives at once.
     pub(crate) fn advance_server(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
         if self.server.is_idle() {
             self.serve(now, watch);
@@ -161,45 +159,45 @@ impl Line {
         self.propagate(now, sent)
     }
 
-    /// The packet that arrives now.
+    /// Removes the packet that arrives now; `None` if none does.
     pub(crate) fn advance_pipe(&mut self, now: Time) -> Option<Packet> {
         let packet = self.pipe.pop(now)?;
         self.left.count(&packet);
         Some(packet)
     }
 
-    /// What waits: the packet that is being sent and those in propagation do not count.
+    /// The packets in the queue, without the one in transmission and those in propagation.
     #[must_use]
     pub fn queued(&self) -> Count {
         Count { packets: self.queue.packets() as u64, bytes: self.queue.bytes() }
     }
 
-    /// The rate in force; `None` where nothing limits it. Of a trace's opportunities, the mean over
-    /// the second around `now`.
+    /// The current rate; `None` if it is unlimited. For a trace of opportunities, the mean over the
+    /// second around `now`.
     #[must_use]
     pub fn rate(&self, now: Time) -> Option<Bitrate> {
         self.server.rate(now)
     }
 
-    /// How long the packet has waited that has waited longest; zero when none waits.
+    /// The sojourn time of the oldest packet in the queue; zero if the queue is empty.
     #[must_use]
     pub fn head_sojourn(&self, now: Time) -> Duration {
         self.queue.oldest().map_or(Duration::ZERO, |came| now.saturating_since(came))
     }
 
-    /// How long the newest packet to leave the queue had waited.
+    /// The sojourn time of the packet that left the queue last.
     #[must_use]
     pub fn last_sojourn(&self) -> Duration {
         self.sojourn
     }
 
-    /// What was dropped here for this reason.
+    /// The packets dropped here for this reason.
     #[must_use]
     pub fn dropped(&self, reason: DropReason) -> Count {
         self.dropped.of(reason)
     }
 
-    /// Every packet that ever came in.
+    /// The counts of all packets so far.
     #[must_use]
     pub fn accounting(&self) -> Accounting {
         let sending =
@@ -213,7 +211,8 @@ impl Line {
         }
     }
 
-    /// Shows the truth about the line, by name: rates in bit/s, times in seconds, sizes in bytes.
+    /// Passes the state of the line to `sink`, by name: rates in bit/s, times in seconds, sizes in
+    /// bytes.
     pub fn show(&self, now: Time, sink: &mut dyn FnMut(&'static str, f64)) {
         let dropped = self.dropped.total();
         sink("rate", self.server.rate(now).map_or(f64::INFINITY, Bitrate::as_bps_f64));
@@ -229,7 +228,7 @@ impl Line {
     }
 }
 
-/// Counts the queue's drops on their way out.
+/// Counts the drops of the queue and passes them on.
 struct Counted<'a, D> {
     dropped: &'a mut DropCounts,
     drops: &'a mut D,

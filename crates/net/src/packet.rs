@@ -1,29 +1,29 @@
-//! A packet as the network sees it: sizes, addresses, ports and marks, never contents.
+//! Packets as the network sees them: sizes, addresses, ports and marks, without contents.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use units::{Bytes, Time};
 
-/// A host of the experiment, by its place in the list of hosts.
+/// A host, as an index into the list of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u16);
 
 impl HostId {
-    /// The address of the host in captures and filters: 10.0.0.1 is the first.
+    /// The host's IPv4 address in captures and filters. The first host has 10.0.0.1.
     #[must_use]
     pub const fn address(self) -> Ipv4Addr {
         let [high, low] = self.0.wrapping_add(1).to_be_bytes();
         Ipv4Addr::new(10, 0, high, low)
     }
 
-    /// The IPv6 address of the host where real programs run: fd77:6569:7200::1 is the first (RFC
-    /// 4193; the 40 bits are ASCII "weir").
+    /// The host's IPv6 address when real programs run on it. The first host has fd77:6569:7200::1
+    /// (RFC 4193; the 40 bits of the global ID begin with "weir" in ASCII).
     #[must_use]
     pub const fn address_v6(self) -> Ipv6Addr {
         Ipv6Addr::new(0xfd77, 0x6569, 0x7200, 0, 0, 0, 0, self.0.wrapping_add(1))
     }
 
-    /// The host that has this IPv4 address, if there are that many.
+    /// The host with this IPv4 address; `None` if the address is no host's.
     #[must_use]
     pub fn of_address(address: Ipv4Addr) -> Option<Self> {
         let host = u16::from_be_bytes([address.octets()[2], address.octets()[3]])
@@ -32,7 +32,7 @@ impl HostId {
         (host.address() == address).then_some(host)
     }
 
-    /// The host that has this IPv6 address, if there are that many.
+    /// The host with this IPv6 address; `None` if the address is no host's.
     #[must_use]
     pub fn of_address_v6(address: Ipv6Addr) -> Option<Self> {
         let host = address.segments()[7].checked_sub(1).map(Self)?;
@@ -48,16 +48,16 @@ pub enum Protocol {
     Udp,
     /// TCP.
     Tcp,
-    /// Neither: by its IANA number.
+    /// Another protocol, by its IANA number.
     Other(u8),
 }
 
 /// The 5-tuple.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Flow {
-    /// Where it comes from.
+    /// Source host.
     pub src: HostId,
-    /// Where it goes.
+    /// Destination host.
     pub dst: HostId,
     /// Source port.
     pub src_port: u16,
@@ -79,8 +79,8 @@ impl Dscp {
     /// Assured forwarding class 4, low drop precedence (RFC 2597).
     pub const AF41: Self = Self(34);
 
-    /// The code point of a name, whatever its case: `be`, `le` (RFC 8622), `ef`, `va` (RFC 5865),
-    /// `cs0` to `cs7` (RFC 2474 § 4.2.2), `af11` to `af43` (RFC 2597 § 6).
+    /// The code point of a name, in upper or lower case: `be`, `le` (RFC 8622), `ef`, `va` (RFC
+    /// 5865), `cs0` to `cs7` (RFC 2474 § 4.2.2), `af11` to `af43` (RFC 2597 § 6).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
@@ -101,37 +101,37 @@ impl Dscp {
 /// Explicit congestion notification field (RFC 3168 § 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ecn {
-    /// 00: the transport does not understand ECN.
+    /// 00: not ECN-capable.
     #[default]
     NotEct,
-    /// 10.
+    /// 10: ECN-capable.
     Ect0,
-    /// 01 (L4S, RFC 9331).
+    /// 01: ECN-capable; L4S (RFC 9331).
     Ect1,
     /// 11: congestion experienced.
     Ce,
 }
 
-/// A packet in the network. What it carries is held by the sender's side under `id`.
+/// A packet in the network. The sender keeps the contents under `id`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// The handle of what it carries; unique among packets under way.
+    /// The handle of the contents; unique among packets in the network.
     pub id: u64,
-    /// The whole IP packet: IP and transport headers and payload.
+    /// The size of the IP packet: IP and transport headers and payload.
     pub size: Bytes,
-    /// Whose it is.
+    /// The 5-tuple.
     pub flow: Flow,
-    /// Its class mark.
+    /// The code point.
     pub dscp: Dscp,
-    /// Its congestion mark.
+    /// The ECN field.
     pub ecn: Ecn,
-    /// Whether it is IPv6; else IPv4.
+    /// Whether the packet is IPv6; otherwise it is IPv4.
     pub ipv6: bool,
     /// When the sending host handed it to the network.
     pub sent: Time,
 }
 
-/// Which way through a host's access network.
+/// A direction through a host's access network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// From the host.
@@ -144,7 +144,7 @@ impl Direction {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Up, Self::Down];
 
-    /// Its place in [`Self::ALL`].
+    /// The index in [`Self::ALL`].
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
@@ -160,17 +160,17 @@ impl fmt::Display for Direction {
     }
 }
 
-/// The place of a drop: whose access and which way.
+/// One direction of a host's access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The host whose access it is.
+pub struct LinkId {
+    /// The host.
     pub host: HostId,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 
-impl Place {
-    /// Where a packet is that goes that way: up from its source, down to its destination.
+impl LinkId {
+    /// The link that a packet crosses in that direction: up at its source, down at its destination.
     #[must_use]
     pub const fn of(packet: &Packet, direction: Direction) -> Self {
         let host = match direction {
@@ -192,10 +192,10 @@ pub enum DropReason {
     Aqm,
     /// No such host.
     NoRoute,
-    /// A frame or a transport block was sent again as often as it may be (IEEE 802.11-2016 §
+    /// A frame or a transport block reached its limit of retransmissions (IEEE 802.11-2016 §
     /// 10.3.4.4; 3GPP TS 36.321 § 5.4.2.2).
     RetryLimit,
-    /// It waited longer than it may (discardTimer, 3GPP TS 36.323 § 5.4).
+    /// The discard timer expired (discardTimer, 3GPP TS 36.323 § 5.4).
     Discarded,
 }
 
@@ -211,15 +211,27 @@ impl DropReason {
     ];
 }
 
-/// A packet that the network gave up, and where and why.
+/// A dropped packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// The packet.
     pub packet: Packet,
-    /// Where.
-    pub place: Place,
-    /// Why.
+    /// Where it was dropped.
+    pub link: LinkId,
+    /// Why it was dropped.
     pub reason: DropReason,
+}
+
+/// What became of a packet on its entry to the network: the answer of
+/// [`Network::send`](crate::Network::send).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// The sender's access took the packet in. A later drop is reported to
+    /// [`Events::dropped`](crate::Events::dropped) alone.
+    Accepted,
+    /// The packet was dropped before `send` returned, at the sender's access or for want of a
+    /// route. [`Events::dropped`](crate::Events::dropped) was called too.
+    Dropped(DropReason),
 }
 
 #[cfg(test)]
@@ -227,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_of_one_host() {
+    fn each_address_belongs_to_one_host() {
         for host in [HostId(0), HostId(7), HostId(300), HostId(65_534)] {
             assert_eq!(HostId::of_address(host.address()), Some(host));
             assert_eq!(HostId::of_address_v6(host.address_v6()), Some(host));

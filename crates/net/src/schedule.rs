@@ -1,26 +1,26 @@
-//! A quantity over time: steps, and ramps made of steps.
+//! A quantity over time, as steps; ramps are converted to steps.
 
 use units::{Bitrate, Duration, Ratio, Time};
 
-/// A value that changes at given times. Before the first time the first value holds.
+/// A value that changes at given times. Before the first time, the first value applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule<T> {
     steps: Vec<(Time, T)>,
 }
 
 impl<T: Copy> Schedule<T> {
-    /// The same value for ever.
+    /// A constant value.
     pub fn constant(value: T) -> Self {
         Self { steps: vec![(Time::ZERO, value)] }
     }
 
-    /// Values from given times on. `None` if there are no steps or their times do not increase.
+    /// Values, each from its time on. `None` if there are no steps or their times do not increase.
     pub fn steps(steps: Vec<(Time, T)>) -> Option<Self> {
         let ascending = steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
         (ascending && !steps.is_empty()).then_some(Self { steps })
     }
 
-    /// The value in force at `now`.
+    /// The value at `now`.
     pub fn at(&self, now: Time) -> T {
         if let [(_, only)] = self.steps[..] {
             return only;
@@ -29,7 +29,7 @@ impl<T: Copy> Schedule<T> {
         self.steps[after.saturating_sub(1)].1
     }
 
-    /// When the value next changes after `now`.
+    /// The time of the first change after `now`; `None` if there is none.
     pub fn next_change(&self, now: Time) -> Option<Time> {
         if self.steps.len() == 1 {
             return None;
@@ -38,18 +38,18 @@ impl<T: Copy> Schedule<T> {
         self.steps.get(after.max(1)).map(|&(at, _)| at)
     }
 
-    /// Every value in order of time.
+    /// The values in order of time.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
         self.steps.iter().map(|&(_, value)| value)
     }
 
-    /// The steps, for those who draw them.
+    /// The steps: times and values.
     pub fn as_steps(&self) -> &[(Time, T)] {
         &self.steps
     }
 }
 
-/// What a ramp can be made of: a value as a real number and back.
+/// A quantity that can follow a ramp.
 pub trait Ramped: Copy {
     /// As a real number.
     fn to_real(self) -> f64;
@@ -84,19 +84,19 @@ impl Ramped for Ratio {
     }
 }
 
-/// The course of a ramp.
+/// The shape of a ramp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Equal steps.
     Linear,
-    /// Slow at first and then fast: the share of the way at x of the time is (2^(10x) − 1)/(2^10 −
-    /// 1). Jansen 2016, Table 8-5 names the course 'exponential' and gives no base; 2^10 is the
-    /// usual easing function's.
+    /// Slow at first, then fast: at the share x of the time, the share of the way is (2^(10x) −
+    /// 1)/(2^10 − 1). Jansen 2016, Table 8-5 calls the shape 'exponential' and gives no base; 2^10
+    /// is that of the usual easing function.
     Exponential,
 }
 
 impl<T: Ramped> Schedule<T> {
-    /// The steps of a ramp from the value in force at `from` to `target`, over `span`, one every
+    /// Replaces the values from `from` on by a ramp to `target` over `span`, with one step per
     /// `every` (Jansen 2016, listing 7.4 sets a new value every 0.5 s).
     #[must_use]
     pub fn with_ramp(

@@ -1,4 +1,4 @@
-//! Changes to a line in use.
+//! Changes of a line in use.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -6,13 +6,13 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Change, Direction, HostConfig, HostId, LineConfig, LossConfig, Network,
-    NetworkConfig, Place, RateConfig, Schedule, Trace,
+    AccessConfig, Change, Direction, HostConfig, HostId, LineConfig, LinkId, LossConfig, Network,
+    NetworkConfig, RateConfig, Schedule, Trace,
 };
 use std::sync::Arc;
 use units::{Bitrate, Duration, Ratio, Seed, Time};
 
-const UP: Place = Place { host: HostId(0), direction: Direction::Up };
+const UP: LinkId = LinkId { host: HostId(0), direction: Direction::Up };
 
 fn ms(millis: u64) -> Time {
     Time::from_millis(millis)
@@ -22,8 +22,8 @@ fn constant(rate: Bitrate) -> RateConfig {
     RateConfig::Scheduled(Schedule::constant(rate))
 }
 
-/// Alice's way up begins with this rate, and `count` packets of 1250 bytes come at once; then the
-/// changes, and when each packet arrives in ms.
+/// Sends `count` packets of 1250 bytes at once on Alice's uplink, which starts with this rate, and
+/// applies the changes. Returns the arrival times in ms.
 fn arrivals(rate: RateConfig, count: u64, changes: Vec<(u64, Change)>) -> Vec<f64> {
     let up = LineConfig { rate, ..LineConfig::default() };
     let access = |up| AccessConfig::Wired { up, down: LineConfig::default() };
@@ -47,10 +47,10 @@ fn arrivals(rate: RateConfig, count: u64, changes: Vec<(u64, Change)>) -> Vec<f6
 }
 
 #[test]
-fn a_new_rate_holds_for_what_is_left_of_the_packet_on_the_line() {
+fn a_new_rate_applies_to_the_rest_of_the_packet_in_transmission() {
     let mbps = Bitrate::from_mbps;
     let changes = vec![(5, Change::Rate(constant(mbps(2))))];
-    // 10 ms each at 1 Mbit/s; of the first, half is left at 5 ms.
+    // A packet takes 10 ms at 1 Mbit/s: at 5 ms half of the first one is left.
     assert_eq!(arrivals(constant(mbps(1)), 3, changes), [7.5, 12.5, 17.5]);
     let stopped =
         vec![(5, Change::Rate(constant(Bitrate::ZERO))), (100, Change::Rate(constant(mbps(1))))];
@@ -58,7 +58,7 @@ fn a_new_rate_holds_for_what_is_left_of_the_packet_on_the_line() {
 }
 
 #[test]
-fn without_a_limit_what_waits_leaves_at_once_and_before_what_comes() {
+fn when_the_limit_is_removed_waiting_packets_leave_at_once_and_first() {
     let changes = vec![(25, Change::Rate(RateConfig::Unlimited))];
     assert_eq!(
         arrivals(constant(Bitrate::from_mbps(1)), 5, changes),
@@ -67,10 +67,10 @@ fn without_a_limit_what_waits_leaves_at_once_and_before_what_comes() {
 }
 
 #[test]
-fn a_line_without_a_limit_gets_a_queue_with_its_rate() {
+fn packets_wait_once_an_unlimited_line_gets_a_rate() {
     let up = LineConfig::default();
     let changes = vec![(0, Change::Rate(constant(Bitrate::from_mbps(1))))];
-    assert_eq!(arrivals(up.rate, 1, changes.clone()), [0.0], "it had passed");
+    assert_eq!(arrivals(up.rate, 1, changes.clone()), [0.0], "it had passed before");
     let back = vec![
         (0, Change::Rate(RateConfig::Unlimited)),
         (0, Change::Rate(constant(Bitrate::from_mbps(1)))),
@@ -83,14 +83,14 @@ fn a_line_without_a_limit_gets_a_queue_with_its_rate() {
 }
 
 #[test]
-fn of_a_trace_what_was_sent_counts() {
+fn bits_sent_under_a_trace_count_after_a_change() {
     let trace = Arc::new(Trace::parse("0 1\n100 1\n").unwrap());
     let changes = vec![(5, Change::Rate(constant(Bitrate::from_mbps(2))))];
     assert_eq!(arrivals(RateConfig::Trace(trace), 1, changes), [7.5]);
 }
 
 #[test]
-fn delay_and_loss_hold_for_what_comes_after() {
+fn a_new_delay_and_loss_apply_to_later_packets() {
     let mbps = Bitrate::from_mbps;
     let changes = vec![(15, Change::Delay(Duration::from_millis(40)))];
     assert_eq!(arrivals(constant(mbps(1)), 2, changes), [10.0, 60.0]);

@@ -1,4 +1,4 @@
-//! What must hold of any network, any packets and any text.
+//! Properties of any network, any packets and any text.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -6,17 +6,17 @@ mod common;
 
 use common::{Log, packet, run};
 use net::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, Change, ChannelAccess, ChannelWidth,
-    Direction, Dscp, Ecn, Fading, FastFading, Field, Filter, Flow, GuardInterval, HostConfig,
-    HostId, JitterConfig, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network,
-    NetworkConfig, Packet, Place, QueueConfig, RateConfig, RateControl, RlcMode, Schedule,
+    AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, Change, ChannelAccess,
+    ChannelWidth, Direction, Dscp, Ecn, Fading, FastFading, Field, Filter, Flow, GuardInterval,
+    HostConfig, HostId, JitterConfig, LineConfig, LinkId, LossConfig, LteConfig, LteTerminal,
+    Match, Network, NetworkConfig, Packet, QueueConfig, RateConfig, RateControl, RlcMode, Schedule,
     Scheduler, Start, Trace, WifiConfig, WifiDevice, WifiStation,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Seed, Speed, Time};
 
-/// Classes of every kind, what belongs to none, and a leaf that shapes.
+/// A tree with classes of every kind, packets outside of the classes, and a leaf that shapes.
 const TREE: &str = "tc qdisc add dev x root handle 1: htb default 30
 tc class add dev x parent 1: classid 1:1 htb rate 800kbit
 tc class add dev x parent 1:1 classid 1:2 htb rate 500kbit ceil 800kbit burst 9000
@@ -142,7 +142,7 @@ fn any_cell() -> impl Strategy<Value = WifiConfig> {
     )
 }
 
-/// A network of one cell, whose queues do not shape.
+/// A network of one cell, with queues that do not shape.
 fn any_lte() -> impl Strategy<Value = LteConfig> {
     let words = || {
         any_queue()
@@ -190,7 +190,7 @@ fn any_lte() -> impl Strategy<Value = LteConfig> {
     )
 }
 
-/// A wired access or, less often, a place in one of the cells.
+/// A wired access or, less often, a station or terminal.
 fn any_access() -> impl Strategy<Value = AccessConfig> {
     let station = (any_device(), 0u16..60, 0i16..10).prop_map(|(device, distance, deviation)| {
         let fading =
@@ -221,7 +221,7 @@ fn any_access() -> impl Strategy<Value = AccessConfig> {
     ]
 }
 
-/// Three hosts with any accesses and any delay between them.
+/// Three hosts with any accesses and any core delay.
 fn any_network() -> impl Strategy<Value = NetworkConfig> {
     let core = prop_oneof![Just(0u64), 1u64..80]
         .prop_map(|ms| Schedule::constant(Duration::from_millis(ms)));
@@ -241,14 +241,14 @@ fn any_network() -> impl Strategy<Value = NetworkConfig> {
     )
 }
 
-/// Packets between any of the hosts and one that is not there, in order of time.
+/// Packets between any of the hosts and an unknown one, in order of time.
 fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
     prop::collection::vec((0u64..30_000, 0u64..1500, 0u16..3, 0u16..4), 1..200).prop_map(|items| {
         let mut now = Time::ZERO;
         let numbered = (0..).zip(items).map(|(id, (gap, size, src, dst))| {
             now += Duration::from_micros(gap);
             let flow = Flow { src: HostId(src), dst: HostId(dst), ..Flow::default() };
-            // A flow keeps its kind: what L4S overtakes is another's.
+            // All packets of a flow have the same ECN field: L4S packets overtake other flows only.
             let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(src + dst) % 4];
             let dscp =
                 [Dscp::DEFAULT, Dscp::EF, Dscp::AF41, Dscp(8)][usize::from(src + 2 * dst) % 4];
@@ -259,14 +259,14 @@ fn any_packets() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 }
 
 fn balances(network: &Network) -> bool {
-    let mut places = (0..3)
+    let mut links = (0..3)
         .map(HostId)
-        .flat_map(|host| Direction::ALL.map(|direction| Place { host, direction }));
-    network.accounting().balances() && places.all(|place| network.accounting_at(place).balances())
+        .flat_map(|host| Direction::ALL.map(|direction| LinkId { host, direction }));
+    network.accounting().balances() && links.all(|link| network.accounting_at(link).balances())
 }
 
-/// Runs until nothing is due: every packet was delivered or dropped, time went on, and no flow was
-/// reordered.
+/// Runs until nothing is due. Checks that every packet was delivered or dropped, that time did not
+/// go back, and that no flow was reordered.
 fn run_out(
     config: &NetworkConfig,
     network: &mut Network,
@@ -281,12 +281,12 @@ fn run_out(
     }
     prop_assert!(balances(network));
     prop_assert_eq!(log.delivered.len() + log.dropped.len(), packets.len());
-    prop_assert!(log.delivered.is_sorted_by_key(|&(at, _)| at), "time goes on");
+    prop_assert!(log.delivered.is_sorted_by_key(|&(at, _)| at), "time does not go back");
     for (src, dst) in (0..9).map(|pair| (HostId(pair / 3), HostId(pair % 3))) {
         let packet = |id: u64| packets[usize::try_from(id).unwrap()].1;
         let of_pair = |id: u64| packet(id).flow;
-        // A queue before it may mark ECT(0); a dualpi2 then takes the packet for L4S, past its own
-        // flow (RFC 9332 § 2.3).
+        // An earlier queue may mark ECT(0); a dualpi2 then treats the packet as L4S, so that it
+        // overtakes its own flow (RFC 9332 § 2.3).
         let down = match &config.hosts[usize::from(dst.0)].access {
             AccessConfig::Wired { down, .. } => &down.queue,
             AccessConfig::Wifi(_) => config.wifi[0].ap.buffer.queue(),
@@ -323,7 +323,7 @@ proptest! {
     }
 
     #[test]
-    fn changes_lose_no_packet_and_reorder_none(
+    fn changes_neither_lose_nor_reorder_packets(
         config in any_network(),
         packets in any_packets(),
         changes in prop::collection::vec((0usize..200, 0u16..3, any::<bool>(), any_line()), 0..12),
@@ -332,21 +332,21 @@ proptest! {
         let mut log = Log::default();
         for (index, &(at, packet)) in packets.iter().enumerate() {
             network.send(at, packet, &mut log);
-            let due = changes.iter().filter(|(when, host, ..)| *when == index && network.is_wired(HostId(*host)));
+            let due = changes.iter().filter(|(when, host, ..)| *when == index && network.access_kind(HostId(*host)) == AccessKind::Wired);
             for (_, host, up, line) in due.collect::<Vec<_>>() {
-                let place = Place { host: HostId(*host), direction: if *up { Direction::Up } else { Direction::Down } };
-                network.change(at, place, Change::Rate(line.rate.clone()), &mut log);
-                network.change(at, place, Change::Delay(line.delay.at(at)), &mut log);
-                network.change(at, place, Change::Loss(line.loss.clone()), &mut log);
+                let link = LinkId { host: HostId(*host), direction: if *up { Direction::Up } else { Direction::Down } };
+                network.change(at, link, Change::Rate(line.rate.clone()), &mut log);
+                network.change(at, link, Change::Delay(line.delay.at(at)), &mut log);
+                network.change(at, link, Change::Loss(line.loss.clone()), &mut log);
                 prop_assert!(balances(&network), "{:?}", network.accounting());
             }
         }
         run_out(&config, &mut network, &mut log, &packets)?;
     }
 
-    /// An emulator comes late; what happens, and when, is as if it had come in time.
+    /// An emulator may be late: events and their times are as if it had been on time.
     #[test]
-    fn how_often_the_network_is_woken_changes_nothing(
+    fn the_number_of_wake_ups_changes_nothing(
         config in any_network(),
         packets in any_packets(),
         seed in any::<u64>(),
@@ -362,7 +362,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_parsers_panic(text in "[-0-9a-z ,.#\r\n\u{feff}]{0,60}") {
+    fn parsers_never_panic(text in "[-0-9a-z ,.#\r\n\u{feff}]{0,60}") {
         if let Ok(trace) = Trace::parse(&text) {
             prop_assert!(trace.mean_rate() >= Bitrate::ZERO && trace.period() > Duration::ZERO);
         }

@@ -5,9 +5,9 @@
 //!  sender ─▶ eth0 with the script ─▶ eth0 ─▶ receiver
 //! ```
 //!
-//! The sender logs when each packet went, and the model is given these times and the same script.
-//! Sizes are those of frames, as the kernel counts them. The test starts itself again in each
-//! namespace, in a role. Without root or namespaces it is skipped, and says so.
+//! The sender logs when it sent each packet, and the model gets these times and the same script.
+//! Sizes are those of frames, as the kernel counts them. The test runs its own program again in
+//! each namespace, in a role. Without root or namespaces the test is skipped with a message.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -34,20 +34,20 @@ const HEADERS: u64 = 14 + 20 + 8;
 const FIRST: u16 = 5010;
 const SECOND: u16 = 5020;
 const PORTS: [u16; 2] = [FIRST, SECOND];
-/// As the model names its hosts.
+/// The addresses of the model's hosts.
 const ALICE: &str = "10.0.0.1";
 const BOB: &str = "10.0.0.2";
 
-/// A packet to be sent.
+/// A packet to send.
 struct Planned {
     /// ns after the start.
     at: u64,
     port: u16,
-    /// Of the frame.
+    /// The size of the frame.
     size: u64,
 }
 
-/// Packets every so many µs of a time in ms, of these sizes in turn.
+/// One packet per `every` µs from `from` to `to` ms, with these sizes in turn.
 fn steady(port: u16, [from, to]: [u64; 2], every: u64, sizes: &[u64]) -> Vec<Planned> {
     let count = (to - from) * 1_000 / every;
     let sizes = sizes.iter().copied().cycle();
@@ -57,19 +57,19 @@ fn steady(port: u16, [from, to]: [u64; 2], every: u64, sizes: &[u64]) -> Vec<Pla
         .collect()
 }
 
-/// A script, and what is sent through it.
+/// A script, and the packets that are sent through it.
 struct Case {
     name: &'static str,
     script: &'static str,
     packets: Vec<Planned>,
-    /// Where throughputs are compared: the class, and from when to when in ms.
+    /// The windows in which throughputs are compared: class, start and end in ms.
     windows: &'static [(u16, [u64; 2])],
 }
 
 const TBF_BFIFO: &str = "tc qdisc add dev eth0 root handle 1: tbf rate 1mbit burst 5kb limit 20000";
 
-/// Too much, then less in several sizes once the queue is empty: a drop among these would change
-/// all that follow.
+/// An overload, then, once the queue is empty, a lower load of several sizes: a drop among these
+/// would change all later packets.
 fn tbf_bfifo() -> Case {
     let mut packets = steady(FIRST, [0, 2_000], 4_730, &[1_000]);
     packets.extend(steady(FIRST, [2_200, 3_200], 9_370, &[1_000, 1_400, 300]));
@@ -150,8 +150,7 @@ fn htb_ceil() -> Case {
     }
 }
 
-/// Before the rest goes what warms the machine up, ns: the first packets through new namespaces are
-/// slow.
+/// The duration of the warm-up, in ns: the first packets through new namespaces are slow.
 const WARM_UP: u64 = 300 * MS;
 
 fn cases() -> [Case; 5] {
@@ -188,12 +187,12 @@ fn htb_with_a_ceil_below_the_parents() {
     check(4);
 }
 
-/// A machine that stands still for longer than a burst lasts moves all that follows; a difference
-/// is there every time.
+/// A machine that stalls for longer than a burst lasts delays all later packets, so a case is
+/// repeated; a real difference shows every time.
 const ATTEMPTS: usize = 10;
 
 fn check(number: usize) {
-    // One at a time: two would disturb each other's times.
+    // One at a time: parallel tests would disturb each other's timing.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let case = &cases()[number];
@@ -202,8 +201,8 @@ fn check(number: usize) {
             Ok(run) => run,
             Err(Unable(reason)) => return skip(&reason),
         };
-        // A receiver that stands still loses packets, and a sender that moves to another core
-        // overtakes itself.
+        // A receiver that stalls loses packets, and a sender that moves to another core may reorder
+        // packets.
         let wrong = run.conserves().map_or_else(
             |lost| vec![lost],
             |()| {
@@ -215,11 +214,11 @@ fn check(number: usize) {
         if wrong.is_empty() {
             return;
         }
-        assert!(attempt < ATTEMPTS, "the kernel does otherwise:\n{}", wrong.join("\n"));
+        assert!(attempt < ATTEMPTS, "the kernel differs:\n{}", wrong.join("\n"));
     }
 }
 
-/// Says so once, past the capture of the test's output.
+/// Prints a message once, past the capture of the test's output.
 fn skip(reason: &str) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -228,21 +227,21 @@ fn skip(reason: &str) {
     });
 }
 
-// What the kernel did.
+// The measurement of the kernel.
 
 struct Run {
-    /// When each packet was sent, by its number, in ns since 1970.
+    /// When each packet was sent, in ns since 1970, by packet number.
     sent: Vec<u64>,
-    /// When each came, and its number, in the order of coming by class.
+    /// Arrival times and packet numbers in order of arrival, by class.
     got: BTreeMap<u16, Vec<(u64, usize)>>,
-    /// What the root's counters say.
+    /// The counters of the root discipline.
     stats: Stats,
 }
 
 impl Run {
-    /// How late the latest packet was sent after the first, in ms.
+    /// The largest delay of the sender behind its plan, in ms.
     fn late(&self, case: &Case) -> u64 {
-        // The first is due at 0.
+        // The first packet is due at 0.
         let start = self.sent[0];
         let each = self.sent.iter().zip(&case.packets);
         let late = each.map(|(at, planned)| (at - start).saturating_sub(planned.at));
@@ -253,7 +252,7 @@ impl Run {
         self.got.values().flatten().copied()
     }
 
-    /// What went in came out or was dropped by the discipline, in order.
+    /// Checks that every packet arrived in order or was dropped by the discipline.
     fn conserves(&self) -> Result<(), String> {
         let reordered =
             self.got.iter().find(|(_, got)| !got.is_sorted_by(|one, next| one.1 < next.1));
@@ -271,7 +270,7 @@ impl Run {
     }
 }
 
-/// Why the kernel could not be asked.
+/// Why the kernel could not be tested.
 struct Unable(String);
 
 fn through_the_kernel(number: usize, case: &Case) -> Result<Run, Unable> {
@@ -289,7 +288,7 @@ fn through_the_kernel(number: usize, case: &Case) -> Result<Run, Unable> {
     sender.0.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert!(sender.0.wait().unwrap().success(), "the sender failed: {text}");
     let stats = pair.alice.drained();
-    // The last packets are on their way to the receiver's log.
+    // Time for the last packets to reach the receiver's log.
     sleep(Duration::from_millis(100));
     drop(receiver.0.stdin.take());
     log.read_to_string(&mut text).unwrap();
@@ -315,7 +314,7 @@ fn read_logs(text: &str, stats: Stats) -> Run {
 
 // Namespaces.
 
-/// Their names are this, the process, the case, and the host.
+/// The prefix of their names; process, case and host follow.
 const PREFIX: &str = "weir-kernel-";
 
 struct Namespace(String);
@@ -326,7 +325,7 @@ impl Drop for Namespace {
     }
 }
 
-/// Two namespaces with a wire between them.
+/// Two namespaces connected by a veth pair.
 struct Pair {
     alice: Namespace,
     bob: Namespace,
@@ -353,10 +352,10 @@ impl Pair {
     }
 }
 
-/// What the shell, tc and the kernel say of something that they do not have.
+/// Messages of the shell, tc and the kernel about a missing feature.
 const ABSENT: [&str; 3] = ["unknown", "not found", "No such file"];
 
-/// Takes away what a run has left that was killed.
+/// Removes namespaces that a killed run left behind.
 fn sweep() -> Result<(), Unable> {
     for line in ip(&["netns", "list"])?.lines() {
         let name = line.split_whitespace().next().unwrap_or_default();
@@ -400,7 +399,7 @@ impl Namespace {
         ip(&words)
     }
 
-    /// A command that runs within.
+    /// A command that runs in the namespace.
     fn command(&self, program: &std::ffi::OsStr) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.0]).arg(program);
@@ -408,7 +407,7 @@ impl Namespace {
     }
 
     fn link(&self, ethernet: &str, address: &str) -> Result<(), Unable> {
-        // Without an address IPv6 sends nothing of its own; a kernel may also have no IPv6.
+        // Without an address, IPv6 sends no packets by itself; the kernel may also lack IPv6.
         let _ = self.ip("link set eth0 addrgenmode none");
         self.ip(&format!("link set eth0 address {ethernet}"))?;
         self.ip(&format!("addr add {address}/24 dev eth0"))?;
@@ -416,19 +415,19 @@ impl Namespace {
         Ok(())
     }
 
-    /// Runs a script of tc, as it stands.
+    /// Runs a script of tc commands.
     fn script(&self, script: &str) -> Result<(), Unable> {
         let ran = output(self.command("sh".as_ref()).args(["-ec", script]));
         match ran {
-            // A kernel without the discipline or the classifier, or no tc.
+            // The kernel lacks the discipline or the classifier, or there is no tc.
             Err(Unable(reason)) if !ABSENT.iter().any(|word| reason.contains(word)) => {
-                panic!("tc refuses what we read: {reason}")
+                panic!("tc refuses a script that we accept: {reason}")
             }
             other => other.map(drop),
         }
     }
 
-    /// Starts this test in a role within.
+    /// Runs this test in a role in the namespace.
     fn role(&self, role: &str, number: usize) -> Result<Role, Unable> {
         let itself = std::env::current_exe().unwrap();
         let mut command = self.command(itself.as_os_str());
@@ -440,7 +439,7 @@ impl Namespace {
         child.map(Role).map_err(|error| Unable(error.to_string()))
     }
 
-    /// The root's counters, once nothing waits any more.
+    /// The counters of the root discipline once the queue is empty.
     fn drained(&self) -> Stats {
         for _ in 0..500 {
             let text = output(
@@ -458,7 +457,7 @@ impl Namespace {
     }
 }
 
-/// Packets, of a discipline.
+/// The packet counters of a discipline.
 struct Stats {
     sent: usize,
     dropped: usize,
@@ -466,7 +465,7 @@ struct Stats {
 }
 
 impl Stats {
-    /// Of the first discipline, which is the root.
+    /// Parses the counters of the first discipline, which is the root.
     fn read(text: &str) -> Option<Self> {
         let before =
             |mark: &str| text.split_once(mark)?.0.split([' ', 'b']).next_back()?.parse().ok();
@@ -495,7 +494,7 @@ impl Drop for Role {
 const ROLE: &str = "WEIR_KERNEL_ROLE";
 const CASE: &str = "WEIR_KERNEL_CASE";
 
-/// Not a test of its own: what the test starts in its namespaces.
+/// Not a test: the entry point of the roles in the namespaces.
 #[test]
 fn role() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -512,7 +511,7 @@ fn now() -> u64 {
     u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos()).unwrap()
 }
 
-/// Sleep ends a little late: the rest is spent awake.
+/// Sleeps, then busy-waits for the last part, as sleeping ends late.
 fn wait_until(at: u64) {
     let left = at.saturating_sub(now());
     sleep(Duration::from_nanos(left.saturating_sub(MS / 4)));
@@ -524,8 +523,8 @@ fn wait_until(at: u64) {
 fn send(case: &Case) {
     let socket = || {
         let socket = UdpSocket::bind((ALICE, 0)).unwrap();
-        // So that a full buffer of the socket is an error, and no wait: the limits must be the
-        // discipline's.
+        // A full socket buffer is then an error and does not block: the limits must be those of the
+        // discipline.
         socket.set_nonblocking(true).unwrap();
         socket
     };
@@ -543,7 +542,7 @@ fn send(case: &Case) {
     std::io::stdout().write_all(log.as_bytes()).unwrap();
 }
 
-/// Logs what comes until the standard input is closed.
+/// Logs arriving packets until the standard input is closed.
 fn receive() {
     let over = AtomicBool::new(false);
     let sockets = PORTS.map(|port| UdpSocket::bind((BOB, port)).unwrap());
@@ -573,23 +572,23 @@ fn arrivals(socket: &UdpSocket, over: &AtomicBool) -> String {
     }
 }
 
-// What the model does, and how far the kernel is from it.
+// The model, and its comparison with the kernel.
 
-/// How far throughputs may be apart, as a ratio.
+/// The largest relative difference of throughputs.
 const THROUGHPUT: f64 = 0.01;
-/// How far the numbers of drops may be apart.
+/// The largest difference of the numbers of drops.
 const DROPS: usize = 3;
-/// How many packets only one of the two may have dropped. The kernel makes room 0.1 ms late, when
-/// its timer runs, and so drops another packet now and then; a rate that is off by half a percent
-/// makes 41 to 218 of them.
+/// The most packets that only one of the two may have dropped. The kernel dequeues 0.1 ms late,
+/// when its timer fires, and so drops another packet now and then; a rate that is wrong by half a
+/// percent causes 41 to 218 of them.
 const OTHER_DROPS: usize = 40;
-/// How far apart half of the arrivals may be, ms. The kernel's are 0.1 to 0.2 later.
+/// The largest median difference of arrival times, in ms. The kernel is 0.1 to 0.2 ms later.
 const HALF: f64 = 1.0;
-/// How far apart 9 of 10 arrivals may be, ms: a packet at 1 Mbit/s that only one of the two
-/// dropped, and the timer.
+/// The largest difference of 9 of 10 arrival times, in ms: a packet at 1 Mbit/s that only one of
+/// the two dropped, and the timer.
 const MOST: f64 = 10.0;
 
-/// When each packet came that did, in ns after the first was sent.
+/// The arrival time of each packet that arrived, in ns after the first was sent.
 type Arrivals = BTreeMap<usize, u64>;
 
 fn through_the_kernel_since(start: u64, run: &Run) -> Arrivals {
@@ -618,7 +617,7 @@ fn through_the_model(case: &Case, start: u64, sent: &[u64]) -> Arrivals {
         .collect()
 }
 
-/// What was measured, and what of it is out of bounds.
+/// The results, and those that are out of bounds.
 #[derive(Default)]
 struct Report {
     lines: String,
@@ -665,7 +664,8 @@ fn compare_throughputs(case: &Case, kernel: &Arrivals, model: &Arrivals, report:
     }
 }
 
-/// In kbit/s, of what came after the first until the last: a window does not cut a packet.
+/// The throughput in kbit/s from the first arrival (excluded) to the last (included), so that no
+/// packet is counted in part.
 fn throughput(case: &Case, arrivals: &Arrivals, port: u16, [from, to]: [u64; 2]) -> f64 {
     let within = (WARM_UP + from * MS)..(WARM_UP + to * MS);
     let mut of_class: Vec<(u64, u64)> = arrivals
@@ -676,7 +676,7 @@ fn throughput(case: &Case, arrivals: &Arrivals, port: u16, [from, to]: [u64; 2])
         .collect();
     of_class.sort_unstable();
     let [(first, _), .., (last, _)] = of_class[..] else {
-        panic!("{}: nothing came to {port}", case.name)
+        panic!("{}: no packet arrived at {port}", case.name)
     };
     let bytes: u64 = of_class[1..].iter().map(|(_, size)| size).sum();
     (bytes * 8 * MS) as f64 / (last - first) as f64

@@ -1,12 +1,12 @@
-//! An LTE network against what is known of it: the arithmetic of its tables, the theory of its
-//! schedulers, and the delays of its procedures.
+//! An LTE network against known results: the transport block tables, the theory of its schedulers,
+//! and the delays of its procedures.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use net::{
     AccessConfig, BearerConfig, ChannelBandwidth, Direction, DropReason, Dropped, Dscp, Events,
     FadingTrace, FastFading, Field, Filter, Flow, Handover, HostConfig, HostId, Layout, LineConfig,
-    LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, Place, QueueConfig, RlcMode,
+    LinkId, LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, QueueConfig, RlcMode,
     Scheduler, Shadowing, Start, UrbanLoss,
 };
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn roaming() -> LteTerminal {
     LteTerminal { place: Start::Anywhere, speed: Speed::from_kmh(30), ..LteTerminal::default() }
 }
 
-/// Seven sites as in 25.814 § A.2.1.1, case 2: 500 m apart, 10 dB of penetration, 30 km/h.
+/// Seven sites as in 25.814 § A.2.1.1, case 2: 500 m apart, 10 dB of penetration loss, 30 km/h.
 fn city() -> LteConfig {
     LteConfig {
         layout: Layout::Hexagonal { inter_site_distance: Metres::new(500), sectors: 3 },
@@ -74,14 +74,14 @@ impl Events for Log {
     }
 }
 
-/// Keeps packets of each flow waiting, and gives the bit/s of each after a second of warming up.
+/// Keeps packets of each flow waiting, and returns the bit/s of each after a second of warm-up.
 fn saturate(network: &mut Network, flows: &[Flow], secs: u64) -> Vec<f64> {
     let mut counts = vec![0_u64; flows.len()];
     let mut log = Log::default();
-    let packet = |place: usize, sent| Packet {
-        id: place as u64,
+    let packet = |index: usize, sent| Packet {
+        id: index as u64,
         size: PACKET,
-        flow: flows[place],
+        flow: flows[index],
         sent,
         ..Packet::default()
     };
@@ -91,11 +91,11 @@ fn saturate(network: &mut Network, flows: &[Flow], secs: u64) -> Vec<f64> {
     while let Some(now) = network.next_wake().filter(|&now| now <= Time::from_secs(secs + 1)) {
         network.advance(now, &mut log);
         for (_, arrived) in std::mem::take(&mut log.arrived) {
-            let place = arrived.id as usize;
-            counts[place] += u64::from(now >= Time::from_secs(1));
-            network.send(now, packet(place, now), &mut log);
+            let index = arrived.id as usize;
+            counts[index] += u64::from(now >= Time::from_secs(1));
+            network.send(now, packet(index, now), &mut log);
         }
-        // At the edge of a city something may be given up.
+        // At the edge of a cell, packets may be dropped.
         for dropped in std::mem::take(&mut log.dropped) {
             assert_eq!(dropped.reason, DropReason::RetryLimit);
             network.send(now, packet(dropped.packet.id as usize, now), &mut log);
@@ -107,8 +107,8 @@ fn saturate(network: &mut Network, flows: &[Flow], secs: u64) -> Vec<f64> {
 
 fn shown(network: &Network, host: u16, direction: Direction, name: &str) -> f64 {
     let mut value = f64::NAN;
-    let place = Place { host: HostId(host), direction };
-    network.show(place, Time::ZERO, &mut |key, shown| {
+    let link = LinkId { host: HostId(host), direction };
+    network.show(link, Time::ZERO, &mut |key, shown| {
         if key == name {
             value = shown;
         }
@@ -117,9 +117,9 @@ fn shown(network: &Network, host: u16, direction: Direction, name: &str) -> f64 
 }
 
 #[test]
-fn a_near_terminal_gets_what_the_tables_say() {
-    // 36.213 table 7.1.7.2.1-1, I_TBS 26 down; I_TBS 19 up, of 20, 48 and 96 resource blocks: the
-    // most without control that a terminal may use.
+fn a_near_terminal_gets_the_rate_of_the_tables() {
+    // 36.213 table 7.1.7.2.1-1: I_TBS 26 down; I_TBS 19 up, with 20, 48 and 96 resource blocks, the
+    // most that a terminal may use without those for control.
     let cases = [
         (ChannelBandwidth::Mhz5, 18_336, 8_504),
         (ChannelBandwidth::Mhz10, 36_696, 20_616),
@@ -142,7 +142,7 @@ fn a_near_terminal_gets_what_the_tables_say() {
 }
 
 #[test]
-fn equal_channels_have_equal_shares_of_the_whole() {
+fn terminals_with_equal_channels_share_the_capacity_equally() {
     for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
         let config = LteConfig { scheduler, layers: 1, ..still() };
         for n in [1, 2, 5, 10] {
@@ -151,7 +151,7 @@ fn equal_channels_have_equal_shares_of_the_whole() {
                 let flows: Vec<_> = (1..).take(n).map(of).collect();
                 let got = saturate(&mut network(&config, &terminals, 1), &flows, 5);
                 let (sum, mean) = (got.iter().sum::<f64>(), got.iter().sum::<f64>() / n as f64);
-                // Up, one may use 20 of 23 resource blocks, several all of them.
+                // Up, one terminal may use 20 of 23 resource blocks, several can use all.
                 let (least, most) = match (flows[0].src == SERVER, n) {
                     (true, _) => (18.336e6, 18.336e6),
                     (false, 1) => (8.504e6, 8.504e6),
@@ -168,8 +168,8 @@ fn equal_channels_have_equal_shares_of_the_whole() {
 }
 
 #[test]
-fn unequal_channels_have_equal_time() {
-    // The far one has a lower rate; with two each gets half of what it would have alone.
+fn terminals_with_unequal_channels_get_equal_time() {
+    // The far terminal has a lower rate. Each gets half of its rate when alone.
     for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
         let config = LteConfig { scheduler, layers: 1, ..still() };
         let (near, far) = (at(30, 0), at(700, 35));
@@ -180,7 +180,7 @@ fn unequal_channels_have_equal_time() {
         assert!(far_alone < 0.6 * near_alone, "{far_alone} {near_alone}");
         let got = saturate(&mut network(&config, &[near, far], 1), &[down(1), down(2)], 5);
         for (got, alone) in got.iter().zip([near_alone, far_alone]) {
-            // Repetitions come before turns, and the far one has more of them.
+            // Retransmissions come before turns, and the far terminal has more of them.
             assert!((got / alone - 0.5).abs() < 0.05, "{scheduler:?}: {got} of {alone}");
         }
     }
@@ -188,7 +188,8 @@ fn unequal_channels_have_equal_time() {
 
 #[test]
 fn proportional_fair_gains_from_fading() {
-    // Rayleigh fading at 3 km/h: who is served at its best gets more (multi-user diversity).
+    // Rayleigh fading at 3 km/h: serving terminals at their best gains throughput (multi-user
+    // diversity).
     let terminal = LteTerminal { speed: Speed::from_kmh(3), ..at(600, 30) };
     let total = |scheduler| {
         let config = LteConfig { scheduler, layers: 1, ..LteConfig::default() };
@@ -208,7 +209,7 @@ fn one_first_transmission_in_ten_fails() {
         let terminal = LteTerminal { speed: Speed::from_kmh(speed), ..at(500, 35) };
         let mut network = network(&LteConfig { layers: 1, ..LteConfig::default() }, &[terminal], 3);
         saturate(&mut network, &[down(1)], 20);
-        // Every subframe has a block, first or repeated.
+        // Each subframe has a block, new or retransmitted.
         let repeated = shown(&network, 1, Direction::Down, "retransmissions");
         let blocks = shown(&network, 1, Direction::Down, "resourceBlocks") / 25.0;
         let share = repeated / (blocks - repeated);
@@ -217,7 +218,7 @@ fn one_first_transmission_in_ten_fails() {
     }
 }
 
-/// The delays of lone packets, one every 100 ms and a bit, in milliseconds.
+/// The delays of single packets in milliseconds, one sent somewhat more than every 100 ms.
 fn delays(config: &LteConfig, flow: Flow) -> Vec<f64> {
     let mut network = network(config, &[at(100, 0)], 1);
     let mut log = Log::default();
@@ -240,9 +241,9 @@ fn delays(config: &LteConfig, flow: Flow) -> Vec<f64> {
 }
 
 #[test]
-fn a_lone_packet_has_the_delay_of_its_procedures() {
-    // Down: until the next subframe, and four more. Up: until the next opportunity to ask, and
-    // three times four.
+fn a_single_packet_has_the_delay_of_the_procedures() {
+    // Down: until the next subframe, and four more. Up: until the next scheduling request, and
+    // three times four subframes.
     let down = delays(&still(), down(1));
     assert!(down.iter().all(|delay| (4.0..=5.0).contains(delay)), "{down:?}");
     for period in [5, 10, 40] {
@@ -262,8 +263,8 @@ fn marked(qci: u8, gbr: Option<Bitrate>) -> BearerConfig {
     BearerConfig { qci, gbr, filters: vec![filter], ..BearerConfig::default() }
 }
 
-/// A stream of 1 Mbit/s, marked, beside full buffers of the terminal itself and of another: its
-/// worst delay in milliseconds.
+/// The largest delay, in milliseconds, of a marked stream of 1 Mbit/s beside full buffers of its
+/// own terminal and of another.
 fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
     let config = LteConfig { bearers, layers: 1, ..still() };
     let mut network = network(&config, &[at(100, 0), at(100, 0)], 1);
@@ -277,7 +278,9 @@ fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
         ..Packet::default()
     };
     for id in [1, 2] {
-        (0..400).for_each(|_| network.send(Time::ZERO, full(id, Time::ZERO), &mut log));
+        for _ in 0..400 {
+            network.send(Time::ZERO, full(id, Time::ZERO), &mut log);
+        }
     }
     for tick in 1..3_000 {
         let now = Time::from_millis(4 * tick);
@@ -306,7 +309,7 @@ fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
 }
 
 #[test]
-fn a_dedicated_bearer_keeps_a_stream_from_waiting() {
+fn a_dedicated_bearer_keeps_the_delay_of_a_stream_low() {
     let gbr = Some(Bitrate::from_mbps(2));
     for of in [down, up] {
         let shared = worst_delay(vec![BearerConfig::default()], of);
@@ -319,9 +322,9 @@ fn a_dedicated_bearer_keeps_a_stream_from_waiting() {
 }
 
 #[test]
-fn a_guarantee_goes_no_further_than_its_rate() {
-    // Two terminals: one floods a bearer of 2 Mbit/s, the other the default bearer. What is above
-    // the guarantee is shared as the rest is.
+fn a_guaranteed_bit_rate_is_not_exceeded() {
+    // Two terminals: one saturates a bearer with 2 Mbit/s guaranteed, the other its default bearer.
+    // Traffic above the guaranteed bit rate is shared like all other.
     let config = LteConfig {
         bearers: vec![BearerConfig::default(), marked(2, Some(Bitrate::from_mbps(2)))],
         layers: 1,
@@ -335,7 +338,9 @@ fn a_guarantee_goes_no_further_than_its_rate() {
         Packet { id, size: PACKET, flow: down(id as u16), dscp, sent, ..Packet::default() }
     };
     for id in [1, 2] {
-        (0..400).for_each(|_| network.send(Time::ZERO, packet(id, Time::ZERO), &mut log));
+        for _ in 0..400 {
+            network.send(Time::ZERO, packet(id, Time::ZERO), &mut log);
+        }
     }
     while let Some(now) = network.next_wake().filter(|&now| now <= Time::from_secs(10)) {
         network.advance(now, &mut log);
@@ -350,8 +355,8 @@ fn a_guarantee_goes_no_further_than_its_rate() {
 }
 
 #[test]
-fn acknowledged_mode_loses_nothing_and_the_other_hardly_anything() {
-    // Where the channel is at its worst: repetitions fail too.
+fn acknowledged_mode_loses_no_packet_and_unacknowledged_mode_few() {
+    // At the worst channel, where retransmissions fail too.
     let far = LteTerminal { speed: Speed::from_kmh(30), ..at(900, 20) };
     let lost = |rlc| {
         let bearers =
@@ -378,9 +383,9 @@ fn acknowledged_mode_loses_nothing_and_the_other_hardly_anything() {
 }
 
 #[test]
-fn a_city_carries_what_such_a_city_does_and_hands_terminals_over() {
-    // Ten terminals a cell with full buffers, at 30 km/h as in case 2 of 25.814 and at 3 km/h as in
-    // case 1.
+fn a_city_has_the_published_efficiency_and_handovers() {
+    // Ten terminals per cell with full buffers, at 30 km/h as in case 2 of 25.814 and at 3 km/h as
+    // in case 1.
     for (speed, penetration) in [(30, 10), (3, 20)] {
         let terminals = vec![LteTerminal { speed: Speed::from_kmh(speed), ..roaming() }; 210];
         let path_loss =
@@ -399,20 +404,19 @@ fn a_city_carries_what_such_a_city_does_and_hands_terminals_over() {
                 "{speed} km/h, {direction}: {efficiency:.2} bit/s/Hz a cell, {:.4} at the 5th percentile of terminals, {handovers} handovers",
                 sorted[10] / 5e6
             );
-            // 25.912 § 13 (R1-072580; case 1): 1.69 bit/s/Hz down with 2×2 antennas and scheduling
-            // by parts of the band, which is left out here; 0.735 up.
+            // 25.912 § 13 (R1-072580; case 1): 1.69 bit/s/Hz down with 2×2 antennas and
+            // frequency-selective scheduling, which is not modelled here; 0.735 up.
             let range = if direction == Direction::Down { 0.8..1.8 } else { 0.5..1.0 };
             assert!(range.contains(&efficiency), "{direction}: {efficiency}");
-            // 210 terminals that cross cells of 290 m for 11 s, and go back and forth in the
-            // shadows.
+            // 210 terminals cross cells of 290 m for 11 s, with some ping-pong by shadowing.
             assert!(speed < 30 || (80.0..400.0).contains(&handovers), "{handovers}");
         }
     }
 }
 
 #[test]
-fn who_is_out_of_reach_takes_nobody_elses_turn() {
-    // Its blocks fail and are repeated, each over as much of the band as it gets.
+fn a_terminal_out_of_reach_does_not_take_the_turns_of_others() {
+    // Its blocks fail and are retransmitted, each over as much of the band as it gets.
     for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
         for (of, obstacles) in [(up as fn(u16) -> Flow, 24), (down, 42)] {
             let delivered = |out_of_reach: usize| {
@@ -452,7 +456,7 @@ fn who_is_out_of_reach_takes_nobody_elses_turn() {
 }
 
 #[test]
-fn a_handover_while_nothing_is_sent_delays_nothing() {
+fn a_handover_of_an_idle_terminal_delays_no_packet() {
     let mut network = network(&city(), &[roaming()], 1);
     let mut log = Log::default();
     for id in 0..60 {
@@ -473,7 +477,7 @@ fn a_handover_while_nothing_is_sent_delays_nothing() {
 }
 
 #[test]
-fn a_handover_keeps_packets_in_order_and_loses_only_without_acknowledgements() {
+fn a_handover_keeps_packets_in_order_and_loses_some_in_unacknowledged_mode_only() {
     for interruption in [0, 7, 127, 3_000] {
         for rlc in [RlcMode::Acknowledged, RlcMode::Unacknowledged] {
             let bearers = vec![BearerConfig { rlc, ..BearerConfig::default() }];
@@ -514,7 +518,7 @@ fn a_handover_keeps_packets_in_order_and_loses_only_without_acknowledgements() {
 }
 
 #[test]
-fn only_what_waited_too_long_is_discarded_in_any_queue() {
+fn only_packets_that_waited_too_long_are_discarded_in_any_queue() {
     for words in ["pfifo limit 1000", "codel", "fq_codel"] {
         let timer = Duration::from_millis(300);
         let bearer = BearerConfig {
@@ -552,7 +556,7 @@ fn only_what_waited_too_long_is_discarded_in_any_queue() {
     }
 }
 
-/// Drops and their times.
+/// The drops and their times.
 #[derive(Default)]
 struct Timed(Vec<(Time, Dropped)>);
 
@@ -564,7 +568,7 @@ impl Events for Timed {
 }
 
 #[test]
-fn no_network_is_built_of_what_cannot_be() {
+fn impossible_configurations_are_refused() {
     let error = |config: LteConfig, terminal: LteTerminal| {
         let wired = AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() };
         let hosts = vec![
@@ -586,7 +590,7 @@ fn no_network_is_built_of_what_cannot_be() {
     let cases = [
         (LteConfig::default(), roaming(), "no edge"),
         (city(), at(10, 0), "several"),
-        (LteConfig { layers: 3, ..still() }, at(10, 0), "3 layers; say 1 or 2"),
+        (LteConfig { layers: 3, ..still() }, at(10, 0), "3 layers; write 1 or 2"),
         (LteConfig { bearers: Vec::new(), ..still() }, at(10, 0), "default bearer"),
         (bearers(marked(2, None)), at(10, 0), "needs a guaranteed bit rate"),
         (bearers(marked(7, Some(Bitrate::from_mbps(1)))), at(10, 0), "no guaranteed bit rate"),
@@ -595,7 +599,7 @@ fn no_network_is_built_of_what_cannot_be() {
             at(10, 0),
             "give it a filter",
         ),
-        (bearers(BearerConfig { up: shaping, ..marked(7, None) }), at(10, 0), "holds packets back"),
+        (bearers(BearerConfig { up: shaping, ..marked(7, None) }), at(10, 0), "limits the rate"),
         (
             bearers(BearerConfig { up: "droptail limit 50ms".parse().unwrap(), ..marked(7, None) }),
             at(10, 0),

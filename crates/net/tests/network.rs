@@ -1,4 +1,4 @@
-//! What must hold of every network: time, order and rate.
+//! Time, order and rate: properties of every network.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -7,7 +7,7 @@ mod common;
 use common::{Log, packet, run};
 use net::{
     AccessConfig, Count, Direction, DropReason, Flow, HostConfig, HostId, JitterConfig, LineConfig,
-    LossConfig, Network, NetworkConfig, Packet, Place, RateConfig, Schedule, Shape, Trace,
+    LinkId, LossConfig, Network, NetworkConfig, Packet, RateConfig, Schedule, Shape, Trace,
 };
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
@@ -30,13 +30,13 @@ fn paced(count: u64, every: Duration, size: u64) -> impl Iterator<Item = (Time, 
     (0..count).map(move |id| (Time::ZERO + every * id, packet(id, size)))
 }
 
-/// What [`run`] may have delivered, in milliseconds.
+/// The times of delivery, in milliseconds.
 fn millis(log: &Log) -> Vec<u64> {
     log.delivered.iter().map(|(at, _)| at.as_millis()).collect()
 }
 
 #[test]
-fn a_zero_rate_link_delivers_nothing_and_resumes_when_the_rate_returns() {
+fn a_link_of_rate_zero_delivers_nothing_and_resumes_when_the_rate_rises() {
     let steps = vec![
         (Time::ZERO, Bitrate::from_mbps(1)),
         (Time::from_millis(15), Bitrate::ZERO),
@@ -55,7 +55,7 @@ fn a_zero_rate_link_delivers_nothing_and_resumes_when_the_rate_returns() {
 }
 
 #[test]
-fn a_rate_that_stays_zero_is_not_an_endless_loop() {
+fn a_rate_that_stays_zero_does_not_loop() {
     let up = limited(Bitrate::ZERO);
     let mut network = network(up, LineConfig::default(), 1);
     let log = run(&mut network, paced(3, Duration::ZERO, 1250));
@@ -71,7 +71,7 @@ fn at_ninety_percent_load_nothing_is_lost_whatever_the_propagation_delay() {
             queue: "bfifo limit 20kB".parse().unwrap(),
             ..limited(Bitrate::from_mbps(1))
         };
-        // 1250 B every 11.111 ms are 90 % of 1 Mbit/s.
+        // 1250 B per 11.111 ms are 90 % of 1 Mbit/s.
         let log = run(
             &mut network(up, LineConfig::default(), 1),
             paced(1000, Duration::from_nanos(11_111_111), 1250),
@@ -81,7 +81,7 @@ fn at_ninety_percent_load_nothing_is_lost_whatever_the_propagation_delay() {
 }
 
 #[test]
-fn the_first_packet_pays_its_serialisation() {
+fn the_first_packet_takes_its_serialisation_time() {
     let log = run(
         &mut network(limited(Bitrate::from_kbps(100)), LineConfig::default(), 1),
         [(Time::ZERO, packet(0, 1250))],
@@ -96,7 +96,7 @@ fn the_long_run_rate_is_exact() {
         &mut network(up, LineConfig::default(), 1),
         (0..10_000).map(|id| (Time::ZERO, packet(id, 1200))),
     );
-    // 10,000 packets of 9600 bits, to the nanosecond: no rounding adds up.
+    // 10,000 packets of 9600 bits, exact to the nanosecond: rounding errors do not accumulate.
     let exact = (10_000 * 9600 * 1_000_000_000_u64).div_ceil(999_999);
     assert_eq!(log.delivered[9_999].0, Time::from_nanos(exact));
 }
@@ -125,11 +125,11 @@ fn random_elements_elsewhere_leave_every_other_draw_unchanged() {
         })
     );
     let both = lost(lossy(JitterConfig::None));
-    assert!(plain.iter().all(|id| both.contains(id)), "a second loss only adds to the first");
+    assert!(plain.iter().all(|id| both.contains(id)), "a second loss element only adds losses");
 }
 
 #[test]
-fn a_random_element_on_one_flow_leaves_the_other_flow_as_it_was() {
+fn a_random_element_on_one_flow_does_not_change_another_flow() {
     let lossy = LineConfig {
         loss: LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(10))),
         jitter: JitterConfig::Uniform(Duration::from_millis(4)),
@@ -162,7 +162,7 @@ fn a_random_element_on_one_flow_leaves_the_other_flow_as_it_was() {
 }
 
 #[test]
-fn a_trace_delivers_its_opportunities_and_no_more() {
+fn a_trace_delivers_exactly_its_opportunities() {
     let trace = Arc::new(Trace::parse("10\n20\n20\n50\n").unwrap());
     let up = LineConfig { rate: RateConfig::Trace(trace), ..LineConfig::default() };
     let log = run(
@@ -183,12 +183,12 @@ fn small_packets_share_an_opportunity_and_large_ones_take_several() {
 }
 
 #[test]
-fn what_is_left_of_an_opportunity_is_lost_when_nothing_waits() {
+fn the_rest_of_an_opportunity_is_lost_if_no_packet_waits() {
     let trace = Arc::new(Trace::parse("10\n20\n30\n").unwrap());
     let up = LineConfig { rate: RateConfig::Trace(trace), ..LineConfig::default() };
     let at = Time::from_millis;
-    // The second comes at the very instant of the first's opportunity, the third when two have gone
-    // by unused.
+    // The second packet arrives at the instant of the first one's opportunity, the third after two
+    // unused opportunities.
     let packets = [(at(5), packet(0, 100)), (at(10), packet(1, 100)), (at(45), packet(2, 1500))];
     let log = run(&mut network(up, LineConfig::default(), 1), packets);
     assert_eq!(millis(&log), [10, 20, 50]);
@@ -212,8 +212,8 @@ fn jitter_and_a_falling_delay_do_not_reorder() {
 }
 
 #[test]
-fn a_limit_in_time_follows_the_rate_and_waits_for_the_first() {
-    // 100 ms are 12.5 kB at 1 Mbit/s and 25 kB at 2 Mbit/s: 10 and 20 packets that wait.
+fn a_limit_in_time_follows_the_rate_and_starts_with_the_first_rate_above_zero() {
+    // 100 ms are 12.5 kB at 1 Mbit/s and 25 kB at 2 Mbit/s: 10 and 20 waiting packets.
     let accepted = |steps: &[(u64, u64)], at: u64| {
         let steps =
             steps.iter().map(|&(ms, mbps)| (Time::from_millis(ms), Bitrate::from_mbps(mbps)));
@@ -228,7 +228,7 @@ fn a_limit_in_time_follows_the_rate_and_waits_for_the_first() {
         assert!(log.dropped.iter().all(|&(.., reason)| reason == DropReason::QueueFull));
         log.delivered.len()
     };
-    assert_eq!(accepted(&[(0, 1)], 0), 11, "ten that wait and the one that is being sent");
+    assert_eq!(accepted(&[(0, 1)], 0), 11, "ten that wait and the one in transmission");
     assert_eq!(accepted(&[(0, 1), (50, 2)], 60), 21);
     assert_eq!(
         accepted(&[(0, 0), (50, 2)], 0),
@@ -238,7 +238,7 @@ fn a_limit_in_time_follows_the_rate_and_waits_for_the_first() {
 }
 
 #[test]
-fn a_line_shows_what_waits_and_for_how_long() {
+fn a_line_shows_its_queue_and_sojourn_times() {
     let up = LineConfig {
         loss: LossConfig::Bernoulli(
             Schedule::steps(vec![(Time::ZERO, Ratio::ZERO), (Time::from_secs(1), Ratio::ONE)])
@@ -259,12 +259,12 @@ fn a_line_shows_what_waits_and_for_how_long() {
     assert_eq!(line.head_sojourn(Time::from_millis(12)), Duration::from_millis(12));
     assert_eq!(line.last_sojourn(), Duration::from_millis(10));
     assert_eq!(line.dropped(DropReason::QueueFull).packets, 1);
-    let place = Place { host: HostId(0), direction: Direction::Up };
+    let link = LinkId { host: HostId(0), direction: Direction::Up };
     assert_eq!(
         log.departed,
         [
-            (Time::ZERO, place, 0, Duration::ZERO),
-            (Time::from_millis(10), place, 1, Duration::from_millis(10))
+            (Time::ZERO, link, 0, Duration::ZERO),
+            (Time::from_millis(10), link, 1, Duration::from_millis(10))
         ]
     );
     network.send(Time::from_secs(1), packet(4, 100), &mut log);
@@ -295,7 +295,7 @@ fn the_core_delays_and_does_not_reorder() {
 }
 
 #[test]
-fn a_packet_to_a_host_that_is_not_there_is_dropped_and_counted() {
+fn a_packet_to_an_unknown_host_is_dropped_and_counted() {
     let mut network = network(LineConfig::default(), LineConfig::default(), 1);
     let mut lost = packet(1, 100);
     lost.flow.dst = HostId(9);
@@ -305,7 +305,7 @@ fn a_packet_to_a_host_that_is_not_there_is_dropped_and_counted() {
 }
 
 #[test]
-fn two_hosts_of_one_name_are_refused() {
+fn two_hosts_with_the_same_name_are_refused() {
     let host = || HostConfig {
         name: "alice".into(),
         access: AccessConfig::Wired { up: LineConfig::default(), down: LineConfig::default() },

@@ -1,12 +1,12 @@
-//! The medium access of a Wi-Fi cell against what is known of it: Bianchi's model, equal chances,
-//! and the arithmetic of the airtime.
+//! The medium access of a Wi-Fi cell against known results: Bianchi's model, equal channel access,
+//! and the arithmetic of airtime.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use net::ChannelAccess;
 use net::{
     AccessConfig, Aggregation, Buffer, Direction, Dropped, Dscp, Events, Flow, HostConfig, HostId,
-    LineConfig, Network, NetworkConfig, Packet, Place, QueueConfig, RateControl, WifiConfig,
+    LineConfig, LinkId, Network, NetworkConfig, Packet, QueueConfig, RateControl, WifiConfig,
     WifiDevice, WifiStation,
 };
 use units::{Bytes, Dbm, Duration, Metres, Seed, Time};
@@ -19,12 +19,12 @@ fn device(rate: RateControl) -> WifiDevice {
     WifiDevice { noise: Dbm::new(-95), rate, buffer, ..WifiDevice::default() }
 }
 
-/// A cell without errors but those of collisions.
+/// A cell in which only collisions cause errors.
 fn cell(ampdu_frames: u8) -> WifiConfig {
     WifiConfig {
         name: "home".into(),
         aggregation: Aggregation { ampdu_frames, ..Aggregation::default() },
-        // Bianchi's stations never give up.
+        // Bianchi's stations retransmit without limit.
         retry_limit: Some(u8::MAX),
         ccmp: false,
         ap: device(RateControl::Fixed(7)),
@@ -32,12 +32,12 @@ fn cell(ampdu_frames: u8) -> WifiConfig {
     }
 }
 
-/// A station in the same room, with a device of that kind.
+/// A station in the same room, with this device.
 fn near(device: &WifiDevice) -> WifiStation {
     WifiStation { device: device.clone(), ..WifiStation::default() }
 }
 
-/// A server behind the core, and so many stations that are all alike.
+/// A server behind the core, and so many equal stations.
 fn network(config: WifiConfig, stations: usize, seed: u64) -> Network {
     let stations = vec![near(&config.ap); stations];
     network_of(config, stations, seed)
@@ -55,7 +55,7 @@ fn network_of(config: WifiConfig, stations: Vec<WifiStation>, seed: u64) -> Netw
     Network::new(&config, Seed(seed)).unwrap()
 }
 
-/// What arrived, since it was last asked.
+/// The packets that arrived since the last look.
 #[derive(Default)]
 struct Arrivals(Vec<Packet>);
 
@@ -68,14 +68,13 @@ impl Events for Arrivals {
     }
 }
 
-/// Keeps so many packets of each flow under way, and counts those that arrive after a second of
-/// warming up.
+/// Keeps packets of each flow waiting, and counts those that arrive after a second of warm-up.
 fn saturate(network: &mut Network, flows: &[(Flow, Dscp)], secs: u64) -> Vec<u64> {
     let mut counts = vec![0; flows.len()];
     let mut arrivals = Arrivals::default();
-    let packet = |place: usize, sent| {
-        let (flow, dscp) = flows[place];
-        Packet { id: place as u64, size: PACKET, flow, dscp, sent, ..Packet::default() }
+    let packet = |index: usize, sent| {
+        let (flow, dscp) = flows[index];
+        Packet { id: index as u64, size: PACKET, flow, dscp, sent, ..Packet::default() }
     };
     for round in 0..120 * flows.len() {
         network.send(Time::ZERO, packet(round % flows.len(), Time::ZERO), &mut arrivals);
@@ -86,9 +85,9 @@ fn saturate(network: &mut Network, flows: &[(Flow, Dscp)], secs: u64) -> Vec<u64
         }
         network.advance(now, &mut arrivals);
         for arrived in std::mem::take(&mut arrivals.0) {
-            let place = arrived.id as usize;
-            counts[place] += u64::from(now >= Time::from_secs(1));
-            network.send(now, packet(place, now), &mut arrivals);
+            let index = arrived.id as usize;
+            counts[index] += u64::from(now >= Time::from_secs(1));
+            network.send(now, packet(index, now), &mut arrivals);
         }
     }
     assert!(network.accounting().balances());
@@ -107,9 +106,9 @@ fn mbps(packets: u64, secs: u64) -> f64 {
     packets as f64 * PACKET.bits() as f64 / secs as f64 / 1e6
 }
 
-/// Microseconds that symbols of 4 µs and 260 bits (MCS 7, 20 MHz) take with 22 bits of service and
-/// tail, after an HT preamble of one stream and with the signal extension (IEEE 802.11-2016 §
-/// 19.4.3).
+/// The duration of a PPDU in microseconds: symbols of 4 µs and 260 bits (MCS 7, 20 MHz) with 22
+/// service and tail bits, an HT preamble of one stream, and the signal extension (IEEE 802.11-2016
+/// § 19.4.3).
 fn data_micros(psdu: u64) -> f64 {
     36.0 + 4.0 * ((8 * psdu + 22) as f64 / 260.0).ceil() + 6.0
 }
@@ -121,7 +120,7 @@ const DIFS: f64 = 28.0;
 const ACK: f64 = 34.0;
 const SLOW_ACK: f64 = 50.0;
 const BLOCK_ACK: f64 = 38.0;
-/// QoS header, check sequence, LLC and SNAP.
+/// QoS header, frame check sequence, LLC and SNAP.
 const OVERHEAD: u64 = 26 + 4 + 8;
 
 /// The saturation throughput of `n` stations in Mbit/s (Bianchi 2000, equations 7, 9 and 13), basic
@@ -133,7 +132,7 @@ fn bianchi(n: u32, packet: Bytes) -> f64 {
             / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - libm::pow(2.0 * p, m)))
     };
     let collides = |tau: f64| 1.0 - libm::pow(1.0 - tau, f64::from(n) - 1.0);
-    // p − collides(τ(p)) rises in p: bisection.
+    // p − collides(τ(p)) increases with p: bisection.
     let (mut low, mut high) = (0.0, 0.999);
     for _ in 0..100 {
         let p = (low + high) / 2.0;
@@ -150,7 +149,7 @@ fn bianchi(n: u32, packet: Bytes) -> f64 {
 }
 
 #[test]
-fn saturation_throughput_is_that_of_bianchis_model() {
+fn saturation_throughput_agrees_with_bianchis_model() {
     const SECS: u64 = 30;
     for n in [1, 2, 5, 10, 20, 50] {
         let flows: Vec<_> = (1..=n).map(up).collect();
@@ -158,17 +157,17 @@ fn saturation_throughput_is_that_of_bianchis_model() {
         let (measured, model) = (mbps(counts.iter().sum(), SECS), bianchi(n.into(), PACKET));
         let off = measured / model - 1.0;
         println!("{n:2} stations: {measured:.3} Mbit/s, model {model:.3}, {:+.2} %", 100.0 * off);
-        // Far beyond a home who collided is ahead of those who wait for EIFS often enough to be
-        // seen.
+        // With very many stations it shows that those that collided contend before those that wait
+        // for EIFS.
         let bound = if n <= 20 { 0.03 } else { 0.05 };
         assert!(off.abs() < bound, "{n} stations: {measured} Mbit/s against {model}");
     }
 }
 
-/// Over five minutes: a station that has backed off far is silent for long, so that shares even out
-/// slowly.
+/// Over five minutes, since shares converge slowly: a station with a large window is silent for
+/// long.
 #[test]
-fn the_access_point_has_the_share_of_one() {
+fn the_access_point_gets_the_share_of_one_station() {
     const SECS: u64 = 300;
     for n in [1, 2, 5, 10] {
         let flows: Vec<_> = (1..=n).map(up).chain((1..=n).map(down)).collect();
@@ -181,15 +180,15 @@ fn the_access_point_has_the_share_of_one() {
     }
 }
 
-/// A station alone: DIFS, 7.5 slots, the data, SIFS, a block ACK.
+/// A single station: DIFS, 7.5 slots, the data, SIFS, a block ACK.
 #[test]
-fn aggregates_take_the_time_that_their_arithmetic_says() {
+fn the_airtime_of_aggregates_agrees_with_arithmetic() {
     const SECS: u64 = 10;
     for frames in [2_u8, 8, 16, 32, 64] {
         let counts = saturate(&mut network(cell(frames), 1, 3), &[up(1)], SECS);
         let mpdu = PACKET.get() + OVERHEAD;
         let subframe = 4 + mpdu.next_multiple_of(4);
-        // At most 4 ms of symbols, 65 535 bytes, and 64 frames.
+        // At most 4 ms, 65 535 bytes, and 64 frames.
         let fits = (65_535 / subframe).min((4_000.0 - 44.0) as u64 * 65 / 8 / subframe);
         let frames = u64::from(frames).min(fits);
         let psdu = frames * subframe - (subframe - 4 - mpdu);
@@ -204,9 +203,9 @@ fn aggregates_take_the_time_that_their_arithmetic_says() {
     }
 }
 
-/// Heusse et al. 2003, equation 9: with equal chances, who is slow slows all.
+/// Heusse et al. 2003, equation 9: with equal channel access, a slow station slows all others.
 #[test]
-fn a_slow_station_takes_the_time_and_not_the_throughput_of_others() {
+fn a_slow_station_gets_equal_throughput_and_most_of_the_airtime() {
     let config = cell(1);
     let slow = near(&device(RateControl::Fixed(0)));
     let stations = vec![near(&config.ap), slow];
@@ -219,11 +218,11 @@ fn a_slow_station_takes_the_time_and_not_the_throughput_of_others() {
     assert!(airtimes[1] > 5.0 * airtimes[0]);
 }
 
-/// What is shown of a station, by name.
+/// A value that a station shows, by name.
 fn shown(network: &Network, station: u16, direction: Direction, name: &str) -> f64 {
     let mut value = f64::NAN;
-    let place = Place { host: HostId(station), direction };
-    network.show(place, Time::ZERO, &mut |what, shown| {
+    let link = LinkId { host: HostId(station), direction };
+    network.show(link, Time::ZERO, &mut |what, shown| {
         if what == name {
             value = shown;
         }
@@ -231,10 +230,10 @@ fn shown(network: &Network, station: u16, direction: Direction, name: &str) -> f
     value
 }
 
-/// Høiland-Jørgensen et al. 2017: one transmission after the other gives the far station most of
-/// the time, turns by airtime half of it.
+/// Høiland-Jørgensen et al. 2017: round-robin by transmissions gives the far station most of the
+/// airtime, scheduling by airtime gives it half.
 #[test]
-fn turns_by_airtime_give_each_station_the_same_time() {
+fn airtime_scheduling_gives_each_station_equal_airtime() {
     let airtimes = |buffer: Buffer| {
         let mut config = cell(4);
         config.ap = WifiDevice { buffer, rate: RateControl::Minstrel, ..config.ap };
@@ -252,18 +251,18 @@ fn turns_by_airtime_give_each_station_the_same_time() {
     assert!((fair[1] / fair[0] - 1.0).abs() < 0.05, "{fair:?}");
 }
 
-/// A thin flow beside downloads that fill the access point: how long its packets are there, by its
-/// code point.
+/// The sojourn time of a low-rate flow's packets at the access point, beside saturating downloads,
+/// by DSCP.
 #[test]
-fn categories_put_the_urgent_first() {
+fn higher_categories_have_lower_delays() {
     let sojourn = |access: ChannelAccess, dscp: Dscp| {
         let config = WifiConfig { access, ..cell(16) };
         let mut network = network(config, 2, 6);
         let mut log = Thin { port: 9, sum: Duration::ZERO, count: 0, others: Vec::new() };
         let flows = [down(1), down(2), up(1), up(2)];
-        let packet = |place: usize, sent| {
-            let (flow, dscp) = flows[place];
-            Packet { id: place as u64, size: PACKET, flow, dscp, sent, ..Packet::default() }
+        let packet = |index: usize, sent| {
+            let (flow, dscp) = flows[index];
+            Packet { id: index as u64, size: PACKET, flow, dscp, sent, ..Packet::default() }
         };
         for round in 0..800 {
             network.send(Time::ZERO, packet(round % 4, Time::ZERO), &mut log);
@@ -272,8 +271,8 @@ fn categories_put_the_urgent_first() {
             let now = Time::from_millis(10 * step);
             while let Some(due) = network.next_wake().filter(|&due| due <= now) {
                 network.advance(due, &mut log);
-                for place in std::mem::take(&mut log.others) {
-                    network.send(due, packet(place, due), &mut log);
+                for index in std::mem::take(&mut log.others) {
+                    network.send(due, packet(index, due), &mut log);
                 }
             }
             let flow = Flow { src_port: 9, ..down(1).0 };
@@ -293,7 +292,7 @@ fn categories_put_the_urgent_first() {
     assert!(voice < video && video < 15.0);
 }
 
-/// Averages the delays of one flow, and tells which packets of others arrived.
+/// Averages the delays of one flow, and collects which packets of others arrived.
 struct Thin {
     port: u16,
     sum: Duration,
@@ -315,9 +314,9 @@ impl Events for Thin {
     }
 }
 
-/// Of two who send at once the stronger is received, if it stands out enough for its rate.
+/// Of two simultaneous transmissions the stronger is received, if its SINR suffices for its rate.
 #[test]
-fn the_stronger_of_two_is_received() {
+fn the_stronger_of_two_transmissions_is_received() {
     let strong = near(&device(RateControl::Fixed(0)));
     let meets = |walls: u8| {
         let weak = WifiStation { walls, ..strong.clone() };
@@ -327,15 +326,16 @@ fn the_stronger_of_two_is_received() {
         assert!(of(1, "collisions") > 100.0);
         [1, 2].map(|station| of(station, "retransmissions") / of(station, "collisions"))
     };
-    // 25 dB less behind five walls: far more than BPSK needs. Alike, neither is heard.
+    // Five walls make a difference of 25 dB, far more than BPSK needs. With equal signals neither
+    // is received.
     let (apart, alike) = (meets(5), meets(0));
     println!("retransmissions a collision: {apart:?} of the strong and the weak, {alike:?} alike");
     assert!(apart[0] == 0.0 && apart[1] > 0.99, "{apart:?}");
     assert!(alike.iter().all(|share| *share > 0.99), "{alike:?}");
 }
 
-/// What a download takes and what the same station uploads are charged alike: another's download
-/// gets the other half.
+/// Downloads and uploads are charged to their station alike: the download of another station gets
+/// the other half.
 #[test]
 fn an_upload_is_charged_to_its_station() {
     let mut config = cell(64);
@@ -345,21 +345,21 @@ fn an_upload_is_charged_to_its_station() {
     let air = |station, direction| shown(&network, station, direction, "airtime");
     let first = Direction::ALL.map(|direction| air(1, direction));
     println!("with an upload {first:?} s up and down, without {:.2} s", air(2, Direction::Down));
-    // The upload wins half of the channel by contention, so that all of the access point's half is
-    // the other's.
+    // The upload wins half of the channel by contention, so that the access point's half goes to
+    // the other station.
     assert!(first[1] < 0.1 * air(2, Direction::Down));
 }
 
-/// A category that sends without end beside another, at two stations: the one with the shorter
-/// pauses and windows gets more; and a burst ends with its transmit opportunity.
+/// Two saturated categories at two stations: the one with the shorter AIFS and windows gets more,
+/// and a burst ends with its transmit opportunity.
 #[test]
-fn a_burst_fills_its_opportunity_and_no_more() {
+fn a_burst_fills_its_transmit_opportunity_exactly() {
     const SECS: u64 = 5;
     let config = WifiConfig { access: ChannelAccess::Edca, ..cell(1) };
     let (flow, _) = up(1);
     let counts = saturate(&mut network(config, 1, 9), &[(flow, Dscp::EF)], SECS);
-    // AIFS of 28 µs, 1.5 slots; then frames, each with SIFS and an ACK, SIFS between, within 1504
-    // µs.
+    // AIFS of 28 µs and 1.5 slots; then, within 1504 µs, frames with SIFS and an ACK each,
+    // separated by SIFS.
     let each = data_micros(PACKET.get() + OVERHEAD) + SIFS + ACK;
     let frames = ((1_504.0 + SIFS) / (each + SIFS)).floor();
     let cycle = 28.0 + 1.5 * SLOT + frames * each + (frames - 1.0) * SIFS;

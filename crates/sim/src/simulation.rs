@@ -16,14 +16,15 @@ use crate::tcp::{Segment, TcpFlow, TcpOutbox, TcpStack};
 use crate::wakes::Wakes;
 use crate::wire;
 use net::{
-    Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, Network, Packet, Place, Protocol,
+    Admission, Direction, DropReason, Dropped, Dscp, Ecn, Flow, HostId, LinkId, Network, Packet,
+    Protocol,
 };
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Duration, Time};
 
 /// A scenario cannot be run, or its run was cancelled.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
     /// The network cannot be built.
     #[error(transparent)]
@@ -128,25 +129,10 @@ enum Arrival {
 }
 
 impl Arrivals {
-    fn is_own_queue(&self, place: Place, packet: &Packet) -> bool {
+    fn is_own_queue(&self, link: LinkId, packet: &Packet) -> bool {
         packet.flow.protocol == Protocol::Tcp
-            && place.direction == Direction::Up
-            && self.own_queues[usize::from(place.host.0)]
-    }
-
-    /// Takes out the drop of a packet that did not fit its own host's queue, among what came since
-    /// the first `known`.
-    fn take_refused(&mut self, known: usize, id: u64) -> bool {
-        let refused = |(_, arrival): &(Time, Arrival)| match arrival {
-            Arrival::Dropped(dropped) => {
-                dropped.packet.id == id
-                    && dropped.reason == DropReason::QueueFull
-                    && self.is_own_queue(dropped.place, &dropped.packet)
-            }
-            Arrival::Delivered(_) | Arrival::Departed(_) | Arrival::Told(_) => false,
-        };
-        let place = self.queue.iter().skip(known).position(refused);
-        place.and_then(|place| self.queue.remove(known + place)).is_some()
+            && link.direction == Direction::Up
+            && self.own_queues[usize::from(link.host.0)]
     }
 }
 
@@ -159,8 +145,8 @@ impl net::Events for Arrivals {
         self.queue.push_back((at, Arrival::Dropped(dropped)));
     }
 
-    fn departed(&mut self, at: Time, place: Place, packet: &Packet, _sojourn: Duration) {
-        if self.is_own_queue(place, packet) {
+    fn departed(&mut self, at: Time, link: LinkId, packet: &Packet, _sojourn: Duration) {
+        if self.is_own_queue(link, packet) {
             self.queue.push_back((at, Arrival::Departed(*packet)));
         }
     }
@@ -256,8 +242,8 @@ impl<'a> Simulation<'a> {
                 }
                 Arrival::Departed(packet) => self.departed(at, packet),
                 Arrival::Told(envelope) => self.receive(at, Ecn::NotEct, *envelope),
-                Arrival::Dropped(Dropped { packet, place, .. }) => {
-                    if self.wire.arrivals.is_own_queue(place, &packet) {
+                Arrival::Dropped(Dropped { packet, link, .. }) => {
+                    if self.wire.arrivals.is_own_queue(link, &packet) {
                         self.departed(at, packet);
                     }
                     self.wire.envelopes.take(packet.id);
@@ -372,8 +358,8 @@ impl<'a> Simulation<'a> {
             session.sample(now);
         }
         for (host, direction, sampler) in &mut self.lines {
-            let place = Place { host: *host, direction: *direction };
-            sampler.sample(now, |show| self.wire.network.show(place, now, show));
+            let link = LinkId { host: *host, direction: *direction };
+            sampler.sample(now, |show| self.wire.network.show(link, now, show));
         }
     }
 
@@ -474,9 +460,11 @@ impl Post<'_, '_> {
         let (wire, flow) = (&mut *self.wire, self.flow);
         let id = wire.envelopes.insert(Envelope { session: self.session, to: self.to, payload });
         let packet = Packet { id, size, flow, dscp, ecn, sent: now, ..Packet::default() };
-        let known = wire.arrivals.queue.len();
-        wire.network.send(now, packet, &mut wire.arrivals);
-        if wire.arrivals.take_refused(known, id) {
+        let admission = wire.network.send(now, packet, &mut wire.arrivals);
+        if admission == Admission::Dropped(DropReason::QueueFull)
+            && wire.arrivals.is_own_queue(LinkId::of(&packet, Direction::Up), &packet)
+        {
+            // The handle of the drop that the network reported is stale from here on.
             wire.envelopes.take(id);
             return false;
         }

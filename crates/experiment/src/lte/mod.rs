@@ -13,7 +13,7 @@ use super::files::Files;
 use super::hosts::check_name;
 use super::words::{between, choice, within};
 use document::{Fault, Location, Node, Reader, did_you_mean};
-use net::{AccessConfig, ChannelBandwidth, Handover, HostConfig, Layout, LteConfig, Scheduler};
+use net::{ChannelBandwidth, Handover, HostConfig, Layout, LteConfig, Scheduler};
 use std::ops::RangeInclusive;
 use units::{Dbm, Decibels, Duration, Frequency, Metres};
 
@@ -61,11 +61,7 @@ pub(super) fn check_used(
     networks: &[(LteConfig, Location)],
     hosts: &[HostConfig],
 ) -> Result<(), Fault> {
-    let used = |index: usize| {
-        hosts.iter().any(
-            |host| matches!(&host.access, AccessConfig::Lte(terminal) if terminal.network == index),
-        )
-    };
+    let used = |index: usize| hosts.iter().any(|host| host.access.lte_network() == Some(index));
     let Some((_, (network, location))) =
         networks.iter().enumerate().find(|(index, _)| !used(*index))
     else {

@@ -1,6 +1,7 @@
 //! The lines of gateways that a strategy is about.
 
 use super::super::schedule::read_schedule;
+use super::super::words::parse_queue;
 use super::{inner, read_value};
 use document::{Fault, Node, Reader, Table, Value, did_you_mean};
 use net::{Direction, QueueConfig};
@@ -118,8 +119,7 @@ impl GatewayLine {
         let Some(node) = &self.queue else { return Ok(QueueConfig::default()) };
         let path = format!("host.{self}.queue");
         let words: String = read_value(node, &path)?;
-        words.parse().map_err(|error: net::QueueConfigError| {
-            Fault::new(node.location, path, error.to_string(), "")
-        })
+        parse_queue(&words)
+            .map_err(|(reason, suggestion)| Fault::new(node.location, path, reason, suggestion))
     }
 }

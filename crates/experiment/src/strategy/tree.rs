@@ -144,17 +144,15 @@ pub(super) fn is_leaf(queue: &QueueConfig) -> bool {
 mod tests {
     use super::*;
     use crate::Experiment;
-    use net::AccessConfig;
+    use net::Direction;
     use units::Seed;
 
     /// The queue of alice's uplink in the cell of this label.
     fn published(experiment: &str, config: &str) -> QueueConfig {
         let experiment = Experiment::open(experiment).unwrap();
         let cell = experiment.cells().iter().find(|cell| cell.params[0].1 == config).unwrap();
-        match &cell.scenario(Seed(1)).network.hosts[0].access {
-            AccessConfig::Wired { up, .. } => up.queue.clone(),
-            other => panic!("{other:?}"),
-        }
+        let access = &cell.scenario(Seed(1)).network.hosts[0].access;
+        access.line(Direction::Up).unwrap().queue.clone()
     }
 
     #[test]

@@ -10,10 +10,7 @@ pub(super) use station::read as read_station;
 use super::hosts::check_name;
 use super::words::{choice, within};
 use document::{Fault, Location, Node, Reader, Value};
-use net::{
-    AccessConfig, Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig,
-    WifiDevice,
-};
+use net::{Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig, WifiDevice};
 use std::ops::RangeInclusive;
 use units::{Bytes, Decibels, Duration};
 
@@ -41,11 +38,7 @@ pub(super) fn check_used(
     cells: &[(WifiConfig, Location)],
     hosts: &[HostConfig],
 ) -> Result<(), Fault> {
-    let used = |index: usize| {
-        hosts.iter().any(
-            |host| matches!(&host.access, AccessConfig::Wifi(station) if station.cell == index),
-        )
-    };
+    let used = |index: usize| hosts.iter().any(|host| host.access.wifi_cell() == Some(index));
     let Some((_, (cell, location))) = cells.iter().enumerate().find(|(index, _)| !used(*index))
     else {
         return Ok(());

@@ -124,14 +124,8 @@ impl Situation {
             found.dedup();
             found
         };
-        let wifi = shared(|access| match access {
-            AccessConfig::Wifi(station) => Some(station.cell),
-            _ => None,
-        });
-        let lte = shared(|access| match access {
-            AccessConfig::Lte(terminal) => Some(terminal.network),
-            _ => None,
-        });
+        let wifi = shared(AccessConfig::wifi_cell);
+        let lte = shared(AccessConfig::lte_network);
         let wifi = wifi.into_iter().map(|cell| scenario.network.wifi[cell].name.clone()).collect();
         let lte =
             lte.into_iter().map(|network| scenario.network.lte[network].name.clone()).collect();
@@ -310,12 +304,7 @@ fn lines(
     let mut found: Vec<Line> = Vec::new();
     let origins = experiment.cells()[0].origins();
     for (host, direction) in ways(scenario, call) {
-        let ((AccessConfig::Wired { up: line, .. }, Direction::Up)
-        | (AccessConfig::Wired { down: line, .. }, Direction::Down)) =
-            (access(scenario, host), direction)
-        else {
-            continue;
-        };
+        let Some(line) = access(scenario, host).line(direction) else { continue };
         let rate = match &line.rate {
             RateConfig::Unlimited => continue,
             RateConfig::Scheduled(schedule) => {

@@ -1,21 +1,21 @@
-//! What went through one direction of a host's access, where several hosts share it.
+//! Packet counts of one direction of a host in an access that hosts share.
 
 use crate::accounting::{Accounting, Count, DropCounts};
 use crate::packet::{DropReason, Packet};
 use units::{Bitrate, Duration};
 
-/// What went through one direction of a host's access.
+/// Packet counts of one direction of a host.
 #[derive(Default)]
 pub(crate) struct Passage {
     pub(crate) entered: Count,
     pub(crate) left: Count,
     pub(crate) dropped: DropCounts,
-    /// How long the newest packet that left had been there.
+    /// The sojourn time of the packet that left last.
     sojourn: Duration,
 }
 
 impl Passage {
-    /// A packet arrived.
+    /// Counts a packet that arrived after `sojourn`.
     pub(crate) fn arrived(&mut self, packet: &Packet, sojourn: Duration) {
         self.left.count(packet);
         self.sojourn = sojourn;
@@ -35,7 +35,7 @@ impl Passage {
         Accounting { entered: self.entered, left: self.left, dropped, held }
     }
 
-    /// Shows the truth, by name, with the rate at which it is sent: rates in bit/s, times in
+    /// Passes the counts and the transmission rate to `sink`, by name: rates in bit/s, times in
     /// seconds, sizes in bytes.
     pub(crate) fn show(&self, rate: Bitrate, sink: &mut dyn FnMut(&'static str, f64)) {
         let Accounting { entered, left, dropped, held } = self.accounting();

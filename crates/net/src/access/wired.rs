@@ -1,4 +1,4 @@
-//! A wired access: two lines that do not know of each other.
+//! A wired access: two independent lines.
 
 use crate::config::LineConfig;
 use crate::line::Line;
@@ -12,7 +12,7 @@ pub(crate) struct Wired {
 }
 
 impl Wired {
-    /// `host` names the random streams: `alice.up.loss`.
+    /// The random streams are named after the host: `alice.up.loss`.
     pub(crate) fn new(host: &str, up: &LineConfig, down: &LineConfig, seed: Seed) -> Self {
         Self {
             up: Line::new(up, seed, &format!("{host}.up")),

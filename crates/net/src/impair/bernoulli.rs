@@ -3,7 +3,7 @@
 use crate::schedule::Schedule;
 use units::{Ratio, Stream, Time};
 
-/// Loses each packet with the probability in force, whatever happened to the others.
+/// Loses each packet with the current probability, independently of the others.
 pub(crate) struct Bernoulli {
     pub(crate) probability: Schedule<Ratio>,
     pub(crate) random: Stream,
@@ -11,8 +11,7 @@ pub(crate) struct Bernoulli {
 
 impl Bernoulli {
     pub(crate) fn loses(&mut self, now: Time) -> bool {
-        // A draw at every packet, also at a probability of zero, so that a schedule shifts no later
-        // draw.
+        // One draw per packet even at a probability of zero: a schedule must not shift later draws.
         let draw = self.random.uniform();
         draw < self.probability.at(now).as_f64()
     }
@@ -29,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn it_loses_its_share_and_remembers_nothing() {
+    fn losses_have_their_probability_and_are_independent() {
         let losses = losses(Schedule::constant(Ratio::from_percent(5)));
         let share = losses.iter().filter(|&&lost| lost).count() as f64 / 200_000.0;
         assert!((share - 0.05).abs() < 0.002, "{share}");

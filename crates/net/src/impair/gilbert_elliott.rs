@@ -2,9 +2,10 @@
 
 use units::{Ratio, Stream};
 
-/// Two states, good and bad, each with its own loss, that may change at each packet (Gilbert 1960,
-/// Elliott 1963). A packet meets the state after the change; tc netem (`loss_gilb_ell`) decides by
-/// the state before it, which shifts the same sequence of states by one packet.
+/// Two states, good and bad, each with its own loss probability; the state may change at each
+/// packet (Gilbert 1960, Elliott 1963). The state after the change decides about the packet. In tc
+/// netem (`loss_gilb_ell`) the state before it decides, which shifts the same sequence of states by
+/// one packet.
 pub(crate) struct GilbertElliott {
     pub(crate) p: Ratio,
     pub(crate) r: Ratio,
@@ -50,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn each_state_has_its_own_loss() {
+    fn each_state_has_its_own_loss_probability() {
         let losses = losses(Ratio::from_percent(50), Ratio::from_percent(2));
         let bad = 0.01 / (0.01 + 0.25);
         let expected = bad * 0.5 + (1.0 - bad) * 0.02;

@@ -2,7 +2,7 @@
 
 use units::{Duration, Stream};
 
-/// Jitter of a line. It never reorders: a packet leaves no sooner than the one before.
+/// Jitter of a line. Packets are never reordered: none arrives before its predecessor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum JitterConfig {
     /// None.
@@ -10,7 +10,7 @@ pub enum JitterConfig {
     None,
     /// Uniform between zero and this.
     Uniform(Duration),
-    /// The positive half of a normal distribution with this deviation.
+    /// The absolute value of a normal distribution with this standard deviation.
     HalfNormal(Duration),
     /// Exponential with this mean.
     Exponential(Duration),

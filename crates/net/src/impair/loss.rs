@@ -1,4 +1,4 @@
-//! Random loss as data, and the choice of its model.
+//! The configuration of random loss, and the choice of its model.
 
 use super::bernoulli::Bernoulli;
 use super::gilbert_elliott::GilbertElliott;
@@ -11,18 +11,18 @@ pub enum LossConfig {
     /// None.
     #[default]
     None,
-    /// Each packet with this probability, independently.
+    /// Each packet is lost with this probability, independently.
     Bernoulli(Schedule<Ratio>),
-    /// Two states, good and bad, that change at each packet (Elliott 1963), in the words of tc
-    /// netem: `loss gemodel p r 1-h 1-k`.
+    /// Two states, good and bad, that may change at each packet (Elliott 1963); the parameters are
+    /// those of tc netem, `loss gemodel p r 1-h 1-k`.
     GilbertElliott {
         /// Probability of leaving the good state.
         p: Ratio,
         /// Probability of leaving the bad state.
         r: Ratio,
-        /// Loss in the bad state, 1−h (tc's default: all).
+        /// Loss probability in the bad state, 1−h (tc's default: 1).
         bad_loss: Ratio,
-        /// Loss in the good state, 1−k (tc's default: none).
+        /// Loss probability in the good state, 1−k (tc's default: 0).
         good_loss: Ratio,
     },
 }

@@ -1,4 +1,4 @@
-//! Impairments: what a link does to packets besides delaying them. One file, one effect.
+//! Impairments of a line: random loss and jitter. One file per effect.
 
 mod bernoulli;
 mod gilbert_elliott;

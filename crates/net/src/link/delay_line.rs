@@ -1,28 +1,29 @@
-//! Propagation: packets that have left the server and have not arrived. They count against no
+//! Propagation: packets that have left the server and have not arrived. They do not count against a
 //! queue.
 
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
-/// First in, first out, whatever the delays do.
+/// A delay line: first in, first out, even if the delay falls.
 #[derive(Default)]
 pub(crate) struct DelayLine {
     packets: VecDeque<(Time, Packet)>,
-    /// The newest exit: none may be sooner, or a falling delay would reorder.
+    /// The exit time of the newest packet. Later packets leave no sooner, or a falling delay would
+    /// reorder them.
     last: Time,
     bytes: Bytes,
 }
 
 impl DelayLine {
-    /// Takes in a packet.
+    /// Adds a packet, which leaves after `delay`.
     pub(crate) fn push(&mut self, now: Time, delay: Duration, packet: Packet) {
         self.last = self.last.max(now + delay);
         self.bytes += packet.size;
         self.packets.push_back((self.last, packet));
     }
 
-    /// Whether a packet entering `now` with this delay would come out `now`.
+    /// Whether a packet that enters now with this delay leaves at once.
     pub(crate) fn passes(&self, now: Time, delay: Duration) -> bool {
         delay == Duration::ZERO && self.packets.is_empty() && self.last <= now
     }

@@ -1,7 +1,7 @@
-//! Links: a server that sends one packet after the other, and a line on which they propagate.
+//! Links: a server that serialises packets, and a delay line on which they propagate.
 
 mod delay_line;
 mod server;
 
 pub(crate) use delay_line::DelayLine;
-pub(crate) use server::{Server, product, time_for};
+pub(crate) use server::Server;

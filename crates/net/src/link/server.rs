@@ -1,34 +1,34 @@
-//! Serialisation: how long a packet occupies the line.
+//! Serialisation: the time that a packet occupies the line.
 
 use crate::config::RateConfig;
 use crate::packet::Packet;
+use crate::serialisation::{product, time_for};
 use crate::trace::OPPORTUNITY;
-use units::{Bitrate, Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Time};
 
-/// Sends one packet at a time, at the rate in force. A change of rate in the middle of a packet
-/// holds for its remaining bits; at a rate of zero they wait.
+/// Sends one packet at a time at the current rate. A change of rate applies to the remaining bits
+/// of the packet in transmission; at a rate of zero they wait.
 pub(crate) struct Server {
     rate: RateConfig,
     busy: Option<Busy>,
-    /// When the last packet had been sent, and what the line could have sent beyond it by then, in
-    /// 10⁻⁹ bit: of an opportunity of a trace the rest, which small packets share; otherwise less
-    /// than a nanosecond's worth, without which the rounding of each packet's end would slow the
-    /// line. Lost if nothing follows at once.
+    /// The end of the last packet, and the capacity left over at that time, in 10⁻⁹ bit. For a
+    /// trace of opportunities this is the rest of the opportunity, which small packets share.
+    /// Otherwise it is less than a nanosecond's worth; without it, rounding up each packet's end
+    /// would reduce the rate. Lost unless the next packet follows at once.
     spare: (Time, u128),
 }
 
 struct Busy {
     packet: Packet,
-    /// What was left to send then, in 10⁻⁹ bit: bit/s times nanoseconds, so that nothing is rounded
-    /// away.
+    /// The bits left to send at `since`, in 10⁻⁹ bit: bit/s times nanoseconds, without rounding.
     left: u128,
     since: Time,
-    /// What comes first: its end, a change of the rate, or an opportunity. `None`: the rate is zero
-    /// for ever.
+    /// The next step: the end of the packet, a change of rate, or an opportunity. `None` if the
+    /// rate stays zero.
     plan: Option<Plan>,
 }
 
-/// When the server goes on, and what it will have sent by then, in 10⁻⁹ bit.
+/// The time of the server's next step, and what it sends until then, in 10⁻⁹ bit.
 #[derive(Clone, Copy)]
 struct Plan {
     at: Time,
@@ -40,7 +40,7 @@ impl Server {
         Self { rate: rate.clone(), busy: None, spare: (Time::ZERO, 0) }
     }
 
-    /// Whether packets pass at once.
+    /// Whether the rate is unlimited, so that packets take no time.
     pub(crate) fn is_unlimited(&self) -> bool {
         matches!(self.rate, RateConfig::Unlimited)
     }
@@ -49,13 +49,13 @@ impl Server {
         self.busy.is_none()
     }
 
-    /// The size of the packet that is being sent.
+    /// The size of the packet in transmission.
     pub(crate) fn bytes(&self) -> Bytes {
         self.busy.as_ref().map_or(Bytes::ZERO, |busy| busy.packet.size)
     }
 
-    /// The rate in force; `None` if there is no limit. Of a trace's opportunities, the mean over
-    /// the second around `now`.
+    /// The current rate; `None` if it is unlimited. For a trace of opportunities, the mean over the
+    /// second around `now`.
     pub(crate) fn rate(&self, now: Time) -> Option<Bitrate> {
         match &self.rate {
             RateConfig::Unlimited => None,
@@ -64,7 +64,7 @@ impl Server {
         }
     }
 
-    /// The first rate above zero: what a limit in time means before that rate is in force.
+    /// The first rate above zero, which defines a queue limit in time until then.
     pub(crate) fn first_rate(&self) -> Option<Bitrate> {
         match &self.rate {
             RateConfig::Unlimited => None,
@@ -84,8 +84,8 @@ impl Server {
         self.busy = Some(Busy { packet, left, since: now, plan });
     }
 
-    /// From now on this limits the line, also what is left of the packet that is being sent. Of an
-    /// opportunity of a trace that has not come, nothing has been sent.
+    /// Changes the rate, also for the remaining bits of the packet in transmission. A packet that
+    /// waits for an opportunity of a trace has sent no bits since the last one.
     pub(crate) fn set_rate(&mut self, now: Time, rate: RateConfig) {
         let old = std::mem::replace(&mut self.rate, rate);
         let Some(busy) = &mut self.busy else { return };
@@ -104,18 +104,17 @@ impl Server {
         }
     }
 
-    /// Nothing follows the packet that has been sent: what the line could have sent besides is
-    /// lost.
+    /// No packet follows at once: the capacity left over is lost.
     pub(crate) fn rest(&mut self) {
         self.spare.1 = 0;
     }
 
-    /// When something is due.
+    /// When [`Server::advance`] is due; `None` if the server is idle or the rate stays zero.
     pub(crate) fn due(&self) -> Option<Time> {
         self.busy.as_ref().and_then(|busy| busy.plan).map(|plan| plan.at)
     }
 
-    /// Goes on as planned, at [`Server::due`]; returns the packet if it has been sent.
+    /// Performs the step that is due; returns the packet if it has been sent.
     pub(crate) fn advance(&mut self, now: Time) -> Option<Packet> {
         let Busy { left, plan, .. } = *self.busy.as_ref()?;
         let plan = plan.filter(|plan| plan.at <= now)?;
@@ -151,12 +150,12 @@ impl Server {
                 }
             }
         };
-        // The end of time never comes.
+        // `Time::MAX` stands for never.
         plan.filter(|plan| plan.at < Time::MAX)
     }
 }
 
-/// Sends at `rate` until the packet's end or the rate's change.
+/// The step to the end of the packet or to the change of rate, whichever is first.
 fn until(now: Time, left: u128, rate: Bitrate, change: Option<Time>) -> Option<Plan> {
     let end = time_for(left, rate).map(|span| now + span);
     let at = match (end, change) {
@@ -164,43 +163,4 @@ fn until(now: Time, left: u128, rate: Bitrate, change: Option<Time>) -> Option<P
         (end, change) => end.or(change)?,
     };
     Some(Plan { at, sends: product(rate, at.saturating_since(now)) })
-}
-
-pub(crate) fn product(rate: Bitrate, span: Duration) -> u128 {
-    u128::from(rate.as_bps()) * u128::from(span.as_nanos())
-}
-
-/// How long `left` (10⁻⁹ bit) takes, rounded up to the next nanosecond; `None` at a rate of zero.
-pub(crate) fn time_for(left: u128, rate: Bitrate) -> Option<Duration> {
-    // Packets below 2 GB fit 64 bits, where division is several times faster.
-    let nanos = match u64::try_from(left) {
-        Ok(left) if rate > Bitrate::ZERO => left.div_ceil(rate.as_bps()),
-        _ => {
-            let nanos = left
-                .checked_add(u128::from(rate.as_bps()))?
-                .checked_sub(1)?
-                .checked_div(u128::from(rate.as_bps()))?;
-            u64::try_from(nanos).unwrap_or(u64::MAX)
-        }
-    };
-    Some(Duration::from_nanos(nanos))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_round_up_and_a_zero_rate_takes_for_ever() {
-        let rate = Bitrate::from_bps(3);
-        assert_eq!(time_for(10, rate), Some(Duration::from_nanos(4)));
-        assert_eq!(time_for(9, rate), Some(Duration::from_nanos(3)));
-        assert_eq!(time_for(3u128 << 64, rate), Some(Duration::MAX));
-        assert_eq!(
-            time_for(1u128 << 65, Bitrate::from_bps(4)),
-            Some(Duration::from_nanos(1 << 63))
-        );
-        assert_eq!(time_for(9, Bitrate::ZERO), None);
-        assert_eq!(time_for(1u128 << 65, Bitrate::ZERO), None);
-    }
 }

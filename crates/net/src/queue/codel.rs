@@ -1,34 +1,34 @@
-//! CoDel: drops at the head while packets have waited longer than a target for an interval (RFC
-//! 8289; tc-codel).
+//! CoDel: drops packets at the head once the sojourn time has exceeded a target for an interval
+//! (RFC 8289; tc-codel).
 //!
 //! | where it differs | RFC 8289 | here |
 //! |---|---|---|
-//! | a packet that can carry a mark | marked instead of dropped (§ 5.5, an option) | with `ecn`, as Linux's `codel_dequeue` |
+//! | an ECN-capable packet | marked instead of dropped (§ 5.5, optional) | marked with `ecn`, as in Linux's `codel_dequeue` |
 
 use super::fifo::Fifo;
 use super::tc_units::Printed;
 use super::words::Words;
-use super::{Drops, QueueDiscipline, mark};
+use super::{Drops, FULL_PACKET, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
-use crate::queue::tc::QueueConfigError;
+use crate::queue::error::QueueConfigError;
 use std::fmt;
 use units::{Bytes, Duration, Time};
 
-/// Not more than one packet of this size waits: no drop (RFC 8289 § 5.4, MAXPACKET; Linux: the
+/// While no more bytes than this wait, nothing is dropped (RFC 8289 § 5.4, MAXPACKET; Linux: the
 /// device's MTU and its Ethernet header).
 const MAX_PACKET: Bytes = Bytes::new(1514);
-/// So many intervals after the last dropping state its rate is still remembered (RFC 8289 § 5.6;
+/// The drop rate of the last dropping state is remembered for this many intervals (RFC 8289 § 5.6;
 /// Linux `codel_dequeue`).
 const MEMORY: u64 = 16;
 
 /// The control law's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParameters {
-    /// The sojourn time that is good (RFC 8289 § 4.3: 5 ms).
+    /// The acceptable standing sojourn time (RFC 8289 § 4.3: 5 ms).
     pub target: Duration,
-    /// The time in which an end can react (RFC 8289 § 4.2: 100 ms).
+    /// A worst-case round-trip time: the time in which a sender can react (RFC 8289 § 4.2: 100 ms).
     pub interval: Duration,
-    /// Marks instead of dropping where it can.
+    /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
 }
 
@@ -56,6 +56,11 @@ impl Default for CodelConfig {
 pub(super) const USAGE: &str = "codel limit PACKETS target TIME interval TIME ecn|noecn";
 
 impl CodelConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {
@@ -70,7 +75,7 @@ impl CodelConfig {
 }
 
 impl CodelParameters {
-    /// Reads a parameter, if it is one of CoDel's.
+    /// Reads the parameter `key`; returns `false` if CoDel has no such parameter.
     pub(super) fn read(
         &mut self,
         key: &str,
@@ -123,8 +128,8 @@ impl Codel {
         }
     }
 
-    /// Takes the next packet that shall leave (RFC 8289 § 5.5); `backlog` is what waits behind the
-    /// packet in question, here and wherever else the line is shared, and is kept up to date.
+    /// Removes the next packet that may leave (RFC 8289 § 5.5). `backlog` is the bytes that wait in
+    /// all queues of the line, this one included; every packet removed is subtracted.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -143,7 +148,7 @@ impl Codel {
                     self.drop_next = self.control_law(self.drop_next);
                     break;
                 }
-                next.give_up(drops);
+                next.discard(drops);
                 next = self.look(now, queue, backlog);
                 if next.drop {
                     self.drop_next = self.control_law(self.drop_next);
@@ -153,11 +158,11 @@ impl Codel {
             }
         } else if next.drop {
             if !self.marks(&mut next) {
-                next.give_up(drops);
+                next.discard(drops);
                 next = self.look(now, queue, backlog);
             }
             self.dropping = true;
-            // The rate at which it dropped last is a good guess if that is not long ago.
+            // If the last dropping state is recent, its drop rate is the starting point.
             let delta = self.count - self.last_count;
             let recent = now.saturating_since(self.drop_next) < self.parameters.interval * MEMORY;
             self.count = if delta > 1 && recent { delta } else { 1 };
@@ -167,29 +172,29 @@ impl Codel {
         next.packet
     }
 
-    /// Takes the packet at the head, and judges whether it may be dropped (RFC 8289 § 5.6,
+    /// Removes the packet at the head and decides whether it may be dropped (RFC 8289 § 5.6,
     /// `dodequeue`).
-    fn look(&mut self, now: Time, queue: &mut Fifo, backlog: &mut Bytes) -> Looked {
+    fn look(&mut self, now: Time, queue: &mut Fifo, backlog: &mut Bytes) -> Candidate {
         let Some((came, packet)) = queue.pop() else {
             self.first_above = None;
-            return Looked { packet: None, drop: false };
+            return Candidate { packet: None, drop: false };
         };
         *backlog -= packet.size;
         let sojourn = now.saturating_since(came);
         let packet = Some((packet, sojourn));
         if sojourn < self.parameters.target || *backlog <= MAX_PACKET {
             self.first_above = None;
-            return Looked { packet, drop: false };
+            return Candidate { packet, drop: false };
         }
         let first = *self.first_above.get_or_insert(now + self.parameters.interval);
-        Looked { packet, drop: now >= first }
+        Candidate { packet, drop: now >= first }
     }
 
-    fn marks(&self, looked: &mut Looked) -> bool {
-        self.parameters.ecn && looked.packet.as_mut().is_some_and(|(packet, _)| mark(packet))
+    fn marks(&self, candidate: &mut Candidate) -> bool {
+        self.parameters.ecn && candidate.packet.as_mut().is_some_and(|(packet, _)| mark(packet))
     }
 
-    /// When to drop next (RFC 8289 § 5.6).
+    /// Time of the next drop (RFC 8289 § 5.6).
     fn control_law(&self, from: Time) -> Time {
         let span = self.parameters.interval.as_secs_f64() / (self.count as f64).sqrt();
         from + Duration::from_secs_f64(span)
@@ -197,13 +202,13 @@ impl Codel {
 }
 
 /// The packet at the head, and whether it may be dropped.
-struct Looked {
+struct Candidate {
     packet: Option<(Packet, Duration)>,
     drop: bool,
 }
 
-impl Looked {
-    fn give_up(&mut self, drops: &mut impl Drops) {
+impl Candidate {
+    fn discard(&mut self, drops: &mut impl Drops) {
         if let Some((packet, _)) = self.packet.take() {
             drops.drop(packet, DropReason::Aqm);
         }
@@ -259,8 +264,8 @@ mod tests {
         Time::from_millis(ms)
     }
 
-    /// A queue that never empties: a packet comes every millisecond, and one leaves that has waited
-    /// for `sojourn` ms. Returns when packets were dropped, and how many were marked.
+    /// A queue that never empties: a packet arrives every millisecond and leaves after `sojourn`
+    /// ms. Returns the times of drops in ms, and the number of marks.
     fn drops(ecn: bool, sojourn: u64, until: u64) -> (Vec<u64>, usize) {
         let mut config = CodelConfig::default();
         config.parameters.ecn = ecn;
@@ -287,18 +292,18 @@ mod tests {
         (at, marked)
     }
 
-    /// RFC 8289 § 5.6: the first drop comes an interval after the sojourn time first was above the
-    /// target, the others after interval / √count.
+    /// RFC 8289 § 5.6: the first drop follows an interval after the sojourn time first exceeded the
+    /// target, the others follow after interval / √count.
     #[test]
-    fn it_drops_by_the_control_law() {
+    fn drops_follow_the_control_law() {
         let (at, _) = drops(false, 20, 400);
-        // Above the target from 20 ms on, so at 120, then + 100, + 70.7, + 57.7.
+        // Above the target from 20 ms on: drops at 120, then + 100, + 70.7, + 57.7.
         assert_eq!(at, [120, 220, 291, 349, 399]);
         assert!(drops(false, 4, 1_000).0.is_empty(), "below the target nothing is dropped");
     }
 
     #[test]
-    fn it_marks_what_can_be_marked() {
+    fn ecn_capable_packets_are_marked_instead_of_dropped() {
         let (at, marked) = drops(true, 20, 400);
         assert!(at.is_empty());
         assert_eq!(marked, 5);

@@ -1,24 +1,25 @@
-//! Droptail: first in, first out, and what does not fit is dropped on arrival (tc-pfifo, tc-bfifo).
+//! Droptail: first in, first out; a packet that does not fit is dropped on arrival (tc-pfifo,
+//! tc-bfifo).
 //!
-//! The packet that the line is sending has left the queue and does not count, as with Linux's bfifo
-//! under tbf (net/sched/sch_fifo.c, sch_tbf.c).
+//! The packet in transmission has left the queue and does not count, as in Linux's bfifo under tbf
+//! (net/sched/sch_fifo.c, sch_tbf.c).
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|
-//! | a packet larger than the limit | bfifo drops every one | an empty queue takes it: no limit is too small to pass anything |
-//! | a limit in time | none | as bytes at the rate in force (Carlucci 2017 § V) |
+//! | a packet larger than the limit | bfifo drops it | an empty queue accepts it: every limit lets some packets pass |
+//! | a limit in time | none | converted to bytes at the current rate (Carlucci 2017 § V) |
 
 use super::fifo::Fifo;
 use super::{Drops, QueueDiscipline};
 use crate::packet::{DropReason, Packet};
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// What bounds a FIFO.
+/// The limit of a FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Packets(u64),
     Bytes(Bytes),
-    /// As the line drains it in this time.
+    /// The bytes that the line sends in this time.
     Time(Duration),
     Unlimited,
 }
@@ -67,8 +68,8 @@ impl QueueDiscipline for DropTail {
         matches!(self.limit, Limit::Time(_))
     }
 
-    /// A rate of zero keeps the last limit: the queue does not shrink because the line stands
-    /// still.
+    /// A rate of zero keeps the last limit: the queue does not shrink while the line is
+    /// interrupted.
     fn set_rate(&mut self, rate: Bitrate) {
         if rate > Bitrate::ZERO {
             self.rate = rate;

@@ -1,51 +1,54 @@
-//! DualPI2: two queues, one for L4S with marks and little delay and one for the rest, coupled so
-//! that both get their share (RFC 9332, Appendix A; tc-dualpi2, Linux `net/sched/sch_dualpi2.c`).
+//! DualPI2: two coupled queues, a low-latency one that marks L4S packets and a classic one for all
+//! others, so that both kinds of flow get their share (RFC 9332, Appendix A; tc-dualpi2, Linux
+//! `net/sched/sch_dualpi2.c`).
 //!
-//! One base probability follows the delay. The classic queue (C) drops or marks with its square,
-//! the L4S queue (L) marks with a multiple of it: the square undoes the square root in the rate of
-//! Reno and CUBIC.
+//! A controller derives one base probability from the queuing delay. The classic queue (C) drops or
+//! marks with its square, the L4S queue (L) marks with a multiple of it: the square compensates for
+//! the square root in the rate of Reno and CUBIC.
 //!
 //! | where it differs | RFC 9332 Appendix A | here |
 //! |---|---|---|
-//! | L's own marking | a ramp over the delay, from two packets on | a step, as Linux |
-//! | which packet is hit | counted up to (`recur`) | drawn, as Linux |
-//! | who is served | time-shifted FIFO or weighted round robin | weighted round robin with a credit, as Linux; L's head start is given back the moment both queues are empty (Linux: when it is asked for a packet and has none) |
-//! | less than two packets of the MTU wait behind | no exception | neither dropped nor marked but by the step, as Linux |
-//! | the probability's updates | by a timer | when a packet comes or goes, for every `tupdate` that has passed: the same numbers |
-//! | limit | bytes | packets, and bytes if `memlimit` is given (Linux: of its buffers, twice the MTU for each packet of `limit`, which 1500 bytes never reach) |
-//! | `alpha`, `beta` | real numbers | 256ths of a hertz as in Linux, rounded (tc cuts off, so that its 0.16 is less than Linux's default) |
-//! | filters and GSO | – | left out: the ECN field alone decides, and packets come one by one |
+//! | native marking of L | a ramp over the delay, from two packets on | a step, as in Linux |
+//! | choice of packets | deterministic (`recur`) | random, as in Linux |
+//! | scheduler | time-shifted FIFO or weighted round robin | weighted round robin with a credit, as in Linux; the credit is reset as soon as both queues are empty (Linux: at a dequeue that finds no packet) |
+//! | fewer bytes wait than two packets of the MTU | no exception | no drop, and no mark except by the step, as in Linux |
+//! | updates of the probability | by a timer | when a packet arrives or leaves, once for every `tupdate` that has passed: the same values |
+//! | limit | bytes | packets, and bytes if `memlimit` is given (Linux: of its buffers, twice the MTU per packet of `limit`, which packets of 1500 bytes never reach) |
+//! | `alpha`, `beta` | real numbers | 256ths of a hertz as in Linux, rounded (tc truncates, so that its 0.16 is less than Linux's default) |
+//! | filters and GSO | – | not modelled: the ECN field alone selects the queue, and packets arrive one by one |
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
-use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
-use super::{Drops, QueueDiscipline, mark};
+use super::{Drops, FULL_PACKET, QueueDiscipline, mark};
 use crate::packet::{DropReason, Ecn, Packet};
 use std::collections::VecDeque;
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
 
-/// The unit of the weights' head start; with fewer bytes than twice that in both queues nothing is
-/// dropped or marked at random (Linux: the device's MTU and its Ethernet header).
+/// The unit of the initial credit, in bytes. While both queues hold fewer than twice as many bytes,
+/// nothing is dropped or marked at random (Linux: the device's MTU and its Ethernet header).
 const MTU: u64 = 1500;
-/// tc's unit of alpha and beta: 256ths of a hertz.
-const PARTS: f64 = 256.0;
-/// The most of them (Linux: ALPHA_BETA_MAX).
-const MAX_PARTS: f64 = 2_147_483_647.0;
-/// More often than this is a slip of the pen, and would take for ever to simulate.
+/// tc's unit of alpha and beta: 1/256 Hz.
+const UNITS_PER_HERTZ: f64 = 256.0;
+/// The largest alpha and beta, in that unit (Linux: ALPHA_BETA_MAX).
+const MAX_GAIN: f64 = 2_147_483_647.0;
+/// The shortest `tupdate` that is accepted: a shorter one is taken for a typo, and would make the
+/// simulation very slow.
 const MIN_UPDATE: Duration = Duration::from_millis(1);
-/// tc keeps times in 32 bits of microseconds.
+/// The longest time: tc stores times as 32 bits of microseconds.
 const MAX_TIME: Duration = Duration::from_micros(u32::MAX as u64);
-/// How the largest round-trip time follows from the typical one (tc-dualpi2: `max_rtt`).
+/// The ratio of the largest round-trip time to the typical one, if only one is given (tc-dualpi2:
+/// `max_rtt`).
 const TYPICAL_TO_MAX: u64 = 6;
 
-/// From where on every L4S packet is marked.
+/// The threshold above which every L4S packet is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepThreshold {
-    /// Packets that have waited longer.
+    /// Marks packets that have waited longer than this.
     Time(Duration),
-    /// Packets that leave more than so many behind in the L4S queue.
+    /// Marks packets that leave more packets than this behind in the L4S queue.
     Packets(u64),
 }
 
@@ -54,29 +57,30 @@ pub enum StepThreshold {
 pub struct DualPi2Config {
     /// The most packets in both queues (Linux: 10 000).
     pub limit: u64,
-    /// The most bytes in both queues, if that is limited.
+    /// The most bytes in both queues; `None`: no limit in bytes.
     pub memlimit: Option<Bytes>,
-    /// The delay that the classic queue shall have (RFC 9332 § A.1; Linux: 15 ms).
+    /// The target delay of the classic queue (RFC 9332 § A.1; Linux: 15 ms).
     pub target: Duration,
     /// T_update (RFC 9332 § A.1; Linux: 16 ms).
     pub tupdate: Duration,
-    /// The integral gain, 256ths of a hertz (RFC 9332 § A.1: 0.16 Hz; Linux: 41).
+    /// The integral gain, in units of 1/256 Hz (RFC 9332 § A.1: 0.16 Hz; Linux: 41).
     pub alpha: u32,
-    /// The proportional gain, 256ths of a hertz (RFC 9332 § A.1: 3.2 Hz; Linux: 819).
+    /// The proportional gain, in units of 1/256 Hz (RFC 9332 § A.1: 3.2 Hz; Linux: 819).
     pub beta: u32,
-    /// k: how much likelier a mark of L4S is than the base probability (RFC 9332 § 2.1; Linux: 2).
+    /// k: the ratio of the marking probability of L4S to the base probability (RFC 9332 § 2.1;
+    /// Linux: 2).
     pub coupling_factor: u8,
-    /// Where L4S is marked for its own delay (Linux: 1 ms).
+    /// The threshold of the native marking of L4S (Linux: 1 ms).
     pub step_thresh: StepThreshold,
-    /// L4S packets that met fewer than so many others in their queue are spared by the step (Linux:
+    /// The step does not mark L4S packets that found fewer packets than this in their queue (Linux:
     /// 0).
     pub min_qlen_step: u64,
-    /// Drops L4S too when its marks saturate (RFC 9332 § 4.2.3; Linux: yes); else the queue grows
-    /// up to its limit.
+    /// Drops L4S packets too when the marking probability saturates (RFC 9332 § 4.2.3; Linux: yes);
+    /// otherwise the queue grows up to its limit.
     pub drop_on_overload: bool,
-    /// Drops and marks at random when a packet comes, not when it goes (Linux: no).
+    /// Drops and marks at random on enqueue instead of on dequeue (Linux: no).
     pub drop_enqueue: bool,
-    /// ECT(0) is L4S as well (Linux: no).
+    /// Treats ECT(0) as L4S too (Linux: no).
     pub any_ect: bool,
     /// The share of the classic queue while both are backlogged, percent (Linux: 10).
     pub classic_protection: u8,
@@ -106,6 +110,12 @@ impl Default for DualPi2Config {
 pub(super) const USAGE: &str = "dualpi2 limit PACKETS memlimit BYTES target TIME tupdate TIME alpha HERTZ beta HERTZ max_rtt TIME typical_rtt TIME coupling_factor NUMBER step_thresh TIME|PACKETSp min_qlen_step PACKETS drop_on_overload|overflow drop_enqueue|drop_dequeue l4s_ect|any_ect classic_protection PERCENT";
 
 impl DualPi2Config {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        let packets = FULL_PACKET * self.limit;
+        self.memlimit.map_or(packets, |bytes| bytes.min(packets))
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         let (mut typical, mut longest) = (None, None);
@@ -145,7 +155,8 @@ impl DualPi2Config {
         Ok(config)
     }
 
-    /// What suits these round-trip times, whatever else was said (RFC 9332 § A.1; tc-dualpi2).
+    /// Sets target, tupdate and the gains for these round-trip times; overrides those given before
+    /// (RFC 9332 § A.1; tc-dualpi2).
     fn fit(
         &mut self,
         typical: Duration,
@@ -158,8 +169,8 @@ impl DualPi2Config {
         self.target = typical;
         self.tupdate = typical.min(longest / 3);
         let longest = longest.as_secs_f64();
-        let alpha = parts(0.1 * self.tupdate.as_secs_f64() / (longest * longest));
-        let beta = parts(0.3 / longest);
+        let alpha = gain_units(0.1 * self.tupdate.as_secs_f64() / (longest * longest));
+        let beta = gain_units(0.3 / longest);
         let (Some(alpha), Some(beta)) = (alpha, beta) else {
             return Err(words.wrong("'max_rtt' is too short or too long for alpha and beta"));
         };
@@ -179,15 +190,15 @@ fn time(words: &mut Words<'_>, key: &str) -> Result<Duration, QueueConfigError> 
 
 fn gain(words: &mut Words<'_>, key: &str) -> Result<u32, QueueConfigError> {
     let hertz = words.value(key)?;
-    parts(hertz).ok_or_else(|| {
-        words.wrong(&format!("'{key}' is 1/256 to {} Hz", (MAX_PARTS / PARTS).floor()))
+    gain_units(hertz).ok_or_else(|| {
+        words.wrong(&format!("'{key}' is 1/256 to {} Hz", (MAX_GAIN / UNITS_PER_HERTZ).floor()))
     })
 }
 
-/// Hertz in tc's unit; `None` outside of what Linux takes.
-fn parts(hertz: f64) -> Option<u32> {
-    let parts = (hertz * PARTS + 0.5).floor();
-    (1.0..=MAX_PARTS).contains(&parts).then_some(parts as u32)
+/// Hertz in tc's unit; `None` if Linux does not accept the value.
+fn gain_units(hertz: f64) -> Option<u32> {
+    let parts = (hertz * UNITS_PER_HERTZ + 0.5).floor();
+    (1.0..=MAX_GAIN).contains(&parts).then_some(parts as u32)
 }
 
 fn threshold(words: &mut Words<'_>, key: &str) -> Result<StepThreshold, QueueConfigError> {
@@ -199,7 +210,7 @@ fn threshold(words: &mut Words<'_>, key: &str) -> Result<StepThreshold, QueueCon
         }
         None => words.time_in(&word).filter(|&time| time > Duration::ZERO).map(StepThreshold::Time),
     };
-    threshold.ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{key}'")))
+    threshold.ok_or_else(|| words.no_value(&word, key))
 }
 
 fn percent(words: &mut Words<'_>, key: &str) -> Result<u8, QueueConfigError> {
@@ -225,7 +236,8 @@ impl fmt::Display for DualPi2Config {
         if let Some(bytes) = self.memlimit {
             write!(f, " memlimit {}", Printed(bytes))?;
         }
-        let (alpha, beta) = (f64::from(self.alpha) / PARTS, f64::from(self.beta) / PARTS);
+        let (alpha, beta) =
+            (f64::from(self.alpha) / UNITS_PER_HERTZ, f64::from(self.beta) / UNITS_PER_HERTZ);
         write!(
             f,
             " target {} tupdate {} alpha {alpha} beta {beta} coupling_factor {coupling_factor}",
@@ -233,11 +245,11 @@ impl fmt::Display for DualPi2Config {
             Printed(*tupdate)
         )?;
         let overload = if self.drop_on_overload { "drop_on_overload" } else { "overflow" };
-        let place = if self.drop_enqueue { "drop_enqueue" } else { "drop_dequeue" };
+        let position = if self.drop_enqueue { "drop_enqueue" } else { "drop_dequeue" };
         let ect = if self.any_ect { "any_ect" } else { "l4s_ect" };
         write!(
             f,
-            " step_thresh {step_thresh} min_qlen_step {min_qlen_step} {overload} {place} {ect}"
+            " step_thresh {step_thresh} min_qlen_step {min_qlen_step} {overload} {position} {ect}"
         )?;
         write!(f, " classic_protection {}%", self.classic_protection)
     }
@@ -248,25 +260,25 @@ pub(crate) struct DualPi2 {
     config: DualPi2Config,
     random: Stream,
     low: Fifo,
-    /// Of each packet in `low`, whether the step may mark it.
+    /// Whether the step may mark the packet, for each packet in `low`.
     steps: VecDeque<bool>,
     classic: Fifo,
     /// The base probability, p' in the RFC.
     probability: f64,
-    /// Up to where it goes.
-    most: f64,
+    /// The largest base probability.
+    max_probability: f64,
     /// The delay at the last update.
     old_delay: Duration,
     next_update: Time,
-    /// Above zero it is the classic queue's turn; bytes times percent.
+    /// Above zero, the classic queue is served next; in bytes times percent.
     credit: i64,
 }
 
 impl DualPi2 {
     pub(crate) fn new(config: &DualPi2Config, random: Stream) -> Self {
-        // Without drops L4S cannot be told more than by marking everything, so the classic queue is
-        // not told more either.
-        let most =
+        // Without drops, marking every packet is the strongest signal to L4S flows: the base
+        // probability stops rising there, for the classic queue too.
+        let max_probability =
             if config.drop_on_overload { 1.0 } else { 1.0 / f64::from(config.coupling_factor) };
         Self {
             config: *config,
@@ -275,10 +287,10 @@ impl DualPi2 {
             steps: VecDeque::new(),
             classic: Fifo::default(),
             probability: 0.0,
-            most,
+            max_probability,
             old_delay: Duration::ZERO,
             next_update: Time::ZERO + config.tupdate,
-            credit: head_start(config),
+            credit: initial_credit(config),
         }
     }
 
@@ -287,17 +299,17 @@ impl DualPi2 {
             || (self.config.any_ect && packet.ecn == Ecn::Ect0)
     }
 
-    /// How long the packet that has waited longest waits: the longer of the two heads' delays.
+    /// The longer of the sojourn times of the two heads.
     fn delay(&self, now: Time) -> Duration {
         self.oldest().map_or(Duration::ZERO, |came| now.saturating_since(came))
     }
 
-    /// Does the updates that are due.
+    /// Performs the updates that are due.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             if self.is_at_rest() {
-                // Each update would leave the probability where it is; the last one counts for the
-                // delay it saw.
+                // These updates leave the probability unchanged. The last one is performed, since
+                // it stores the delay.
                 let missed = now.saturating_since(self.next_update).as_nanos()
                     / self.config.tupdate.as_nanos();
                 self.next_update += self.config.tupdate * missed;
@@ -307,31 +319,35 @@ impl DualPi2 {
         }
     }
 
-    /// Whether nothing changes before the next packet comes or goes: empty at zero, or waiting ever
-    /// longer at the most.
+    /// Whether updates change nothing before the next packet arrives or leaves: the queues are
+    /// empty and the probability is zero, or the delay grows and the probability is at its maximum.
     fn is_at_rest(&self) -> bool {
         let delay = self.delay(self.next_update);
         if self.packets() == 0 {
             self.probability == 0.0 && self.old_delay == Duration::ZERO
         } else {
-            self.probability >= self.most && delay >= self.config.target && delay >= self.old_delay
+            self.probability >= self.max_probability
+                && delay >= self.config.target
+                && delay >= self.old_delay
         }
     }
 
     /// RFC 9332 Appendix A, `dualpi2_update`; Linux `calculate_probability`.
     fn update(&mut self, now: Time) {
         let delay = self.delay(now);
-        let (alpha, beta) =
-            (f64::from(self.config.alpha) / PARTS, f64::from(self.config.beta) / PARTS);
+        let (alpha, beta) = (
+            f64::from(self.config.alpha) / UNITS_PER_HERTZ,
+            f64::from(self.config.beta) / UNITS_PER_HERTZ,
+        );
         let seconds = delay.as_secs_f64();
         let change = alpha * (seconds - self.config.target.as_secs_f64())
             + beta * (seconds - self.old_delay.as_secs_f64());
-        self.probability = (self.probability + change).clamp(0.0, self.most);
+        self.probability = (self.probability + change).clamp(0.0, self.max_probability);
         self.old_delay = delay;
     }
 
-    /// Marks the packet if its lot says so; returns whether it is to be dropped (RFC 9332 Appendix
-    /// A, `dualpi2_dequeue`; Linux `must_drop`).
+    /// Marks the packet at random, or returns that it is to be dropped (RFC 9332 Appendix A,
+    /// `dualpi2_dequeue`; Linux `must_drop`).
     fn drops_or_marks(&mut self, packet: &mut Packet, low: bool) -> bool {
         if self.bytes().get() < 2 * MTU {
             return false;
@@ -345,8 +361,8 @@ impl DualPi2 {
             }
             return false;
         }
-        // Marks of L4S say nothing more when every packet has one: both queues are told by drops,
-        // whatever their ECN field says.
+        // When every L4S packet is marked, marks carry no more information: both queues drop,
+        // whatever the ECN field.
         let hit = self.random.chance(probability) && self.random.chance(probability);
         if hit && (overload || !mark(packet)) {
             return true;
@@ -357,7 +373,7 @@ impl DualPi2 {
         false
     }
 
-    /// Whether an L4S packet that leaves now has had more delay than it should.
+    /// Whether an L4S packet that leaves now exceeds the step threshold.
     fn is_above_step(&self, sojourn: Duration) -> bool {
         match self.config.step_thresh {
             StepThreshold::Time(time) => sojourn > time,
@@ -365,7 +381,7 @@ impl DualPi2 {
         }
     }
 
-    /// What has gone from one queue while both had packets counts for the other.
+    /// Charges a packet that left one queue while both had packets to the credit.
     fn charge(&mut self, size: Bytes, low: bool) {
         let weight = i64::from(self.config.classic_protection);
         let weight = if low { weight } else { weight - 100 };
@@ -374,8 +390,8 @@ impl DualPi2 {
     }
 }
 
-/// The credit of two empty queues: the one with the larger weight goes first.
-fn head_start(config: &DualPi2Config) -> i64 {
+/// The initial credit: the queue with the larger weight is served first.
+fn initial_credit(config: &DualPi2Config) -> i64 {
     MTU as i64 * (2 * i64::from(config.classic_protection) - 100)
 }
 
@@ -420,7 +436,7 @@ impl QueueDiscipline for DualPi2 {
             break Some((packet, sojourn));
         };
         if self.packets() == 0 {
-            self.credit = head_start(&self.config);
+            self.credit = initial_credit(&self.config);
         }
         gone
     }
@@ -459,9 +475,9 @@ mod tests {
         Time::from_millis(ms)
     }
 
-    /// Judges packets at a base probability, with enough of a queue behind them: the shares dropped
-    /// and marked.
-    fn lots(words: &str, probability: f64, ecn: Ecn, draws: u32) -> (f64, f64) {
+    /// Draws for packets at a base probability while enough packets wait. Returns the shares
+    /// dropped and marked.
+    fn draw_outcomes(words: &str, probability: f64, ecn: Ecn, draws: u32) -> (f64, f64) {
         let mut queue = queue(words);
         for _ in 0..3 {
             queue.enqueue(Time::ZERO, packet(Ecn::NotEct), &mut Vec::new());
@@ -480,8 +496,8 @@ mod tests {
         (f64::from(dropped) / f64::from(draws), f64::from(marked) / f64::from(draws))
     }
 
-    /// A line of a packet a millisecond, into which `load` of its rate is sent: the mean sojourn
-    /// time of the last half, and the share dropped over it.
+    /// Sends `load` times the line's rate of one packet per millisecond. Returns the mean sojourn
+    /// time and the share dropped, both of the second half.
     fn run(words: &str, ecn: Ecn, load: f64, seconds: u64) -> (Duration, f64) {
         let mut queue = queue(words);
         let (mut drops, mut sojourns, mut owed, mut sent) = (Vec::new(), Vec::new(), 0.0, 0);
@@ -522,16 +538,16 @@ mod tests {
     fn the_classic_probability_is_the_square_of_the_coupled_one_over_k() {
         for (words, k) in [("dualpi2", 2.0), ("dualpi2 coupling_factor 4", 4.0)] {
             for base in [0.05, 0.1, 0.2] {
-                let (dropped, coupled) = lots(words, base, Ecn::Ect1, 400_000);
+                let (dropped, coupled) = draw_outcomes(words, base, Ecn::Ect1, 400_000);
                 assert_eq!(dropped, 0.0, "L4S is not dropped");
                 assert!((coupled / (k * base) - 1.0).abs() < 0.02, "{coupled} at {base}");
                 let expected = (coupled / k) * (coupled / k);
-                let (dropped, marked) = lots(words, base, Ecn::NotEct, 400_000);
+                let (dropped, marked) = draw_outcomes(words, base, Ecn::NotEct, 400_000);
                 assert!(
                     marked == 0.0 && (dropped / expected - 1.0).abs() < 0.1,
                     "{dropped}, not {expected}"
                 );
-                let (dropped, marked) = lots(words, base, Ecn::Ect0, 400_000);
+                let (dropped, marked) = draw_outcomes(words, base, Ecn::Ect0, 400_000);
                 assert!(
                     dropped == 0.0 && (marked / expected - 1.0).abs() < 0.1,
                     "{marked}, not {expected}"
@@ -543,7 +559,7 @@ mod tests {
     #[test]
     fn overload_drops_both_queues_alike_and_marks_the_rest_of_l4s() {
         for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1] {
-            let (dropped, marked) = lots("dualpi2", 0.6, ecn, 100_000);
+            let (dropped, marked) = draw_outcomes("dualpi2", 0.6, ecn, 100_000);
             assert!((dropped - 0.36).abs() < 0.01, "{ecn:?}: {dropped}");
             let rest = if ecn == Ecn::Ect1 { 1.0 - dropped } else { 0.0 };
             assert!((marked - rest).abs() < 1e-9, "{ecn:?}: {marked}");
@@ -551,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn overload_of_l4s_drops_it_or_with_overflow_lets_it_grow_to_the_limit() {
+    fn overload_by_l4s_drops_packets_or_with_overflow_fills_the_queue() {
         let (delay, dropped) = run("dualpi2", Ecn::Ect1, 1.5, 20);
         assert!((dropped - 0.5 / 1.5).abs() < 0.02 && delay.as_millis() < 50, "{delay} {dropped}");
         let (delay, _) = run("dualpi2 overflow limit 200", Ecn::Ect1, 1.5, 20);
@@ -572,8 +588,8 @@ mod tests {
         assert!(drops.iter().all(|&(_, reason)| reason == DropReason::QueueFull));
     }
 
-    /// Sends four L4S packets at once and takes one after `wait`, the others a microsecond later
-    /// each: who is marked.
+    /// Sends four L4S packets at once and takes one after `wait`, then one per microsecond. Returns
+    /// which are marked.
     fn stepped(words: &str, wait: Duration) -> Vec<bool> {
         let mut queue = queue(words);
         let mut drops = Vec::new();
@@ -594,9 +610,9 @@ mod tests {
         // The second packet has waited for 1.001 ms.
         assert_eq!(stepped("dualpi2", Duration::from_millis(1)), [false, true, true, true]);
         assert_eq!(stepped("dualpi2 step_thresh 2ms", Duration::from_millis(1)), [false; 4]);
-        // The first leaves three behind.
+        // The first packet leaves three behind.
         assert_eq!(stepped("dualpi2 step_thresh 2p", Duration::ZERO), [true, false, false, false]);
-        // Only the last two met two others.
+        // Only the last two found two packets in the queue.
         assert_eq!(
             stepped("dualpi2 min_qlen_step 2", Duration::from_millis(3)),
             [false, false, true, true]
@@ -606,11 +622,11 @@ mod tests {
             queue.enqueue(Time::ZERO, packet(Ecn::Ect0), &mut Vec::new());
         }
         let (classic, _) = queue.dequeue(ms(10), &mut Vec::new()).unwrap();
-        assert_eq!(classic.ecn, Ecn::Ect0, "the step is for L4S");
+        assert_eq!(classic.ecn, Ecn::Ect0, "the step applies to L4S only");
     }
 
-    /// Of the packets that leave two queues that never empty, the share of the classic one, and how
-    /// many of L4S go first.
+    /// Two queues that never empty. Returns the share of packets that leave the classic one, and
+    /// the number of L4S packets that leave before the first classic one.
     fn shares(words: &str) -> (f64, usize) {
         let mut queue = queue(words);
         let mut drops = Vec::new();
@@ -632,7 +648,7 @@ mod tests {
     }
 
     #[test]
-    fn l4s_goes_first_and_the_classic_queue_has_its_protected_share() {
+    fn l4s_is_served_first_and_the_classic_queue_has_its_protected_share() {
         for (words, share) in [
             ("dualpi2", 0.1),
             ("dualpi2 classic_protection 30%", 0.3),
@@ -646,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_queue_gives_the_head_start_back() {
+    fn the_credit_is_reset_when_both_queues_are_empty() {
         let mut queue = queue("dualpi2");
         let start = queue.credit;
         let mut drops = Vec::new();
@@ -663,7 +679,7 @@ mod tests {
     fn the_probability_rises_above_the_target_and_falls_below_it() {
         let mut queue = queue("dualpi2");
         let mut drops = Vec::new();
-        // A constant delay: packets come every millisecond and leave `delay` ms later.
+        // A constant delay: packets arrive every millisecond and leave `delay` ms later.
         let mut hold = |span: std::ops::Range<u64>, delay| {
             let before = queue.probability;
             for now in span {
@@ -678,15 +694,15 @@ mod tests {
             queue.probability - before
         };
         let grown = hold(0..2_000, 40);
-        // beta × 40 ms once, and alpha × 25 ms for each update.
+        // beta × 40 ms once, and alpha × 25 ms per update.
         assert!((grown - (3.2 * 0.04 + 0.16 * 0.025 * 122.0)).abs() < 0.06, "{grown}");
         let shrunk = hold(2_000..4_000, 5);
         assert!(shrunk < -0.2, "{shrunk}");
     }
 
-    /// Updates one by one and those that are skipped give the same state.
+    /// Performing each update and skipping those without effect give the same state.
     #[test]
-    fn what_is_skipped_changes_nothing() {
+    fn skipped_updates_change_nothing() {
         for waiting in [0, 3] {
             let mut seldom = queue("dualpi2");
             let mut often = queue("dualpi2");
@@ -741,7 +757,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_come_where_they_are_asked_for() {
+    fn drops_happen_on_enqueue_or_dequeue_as_configured() {
         for (words, at_enqueue) in [("dualpi2 drop_enqueue", true), ("dualpi2 drop_dequeue", false)]
         {
             let mut queue = queue(words);
@@ -756,7 +772,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_comes_to_the_target_and_the_excess_is_dropped() {
+    fn the_delay_converges_to_the_target_and_the_excess_is_dropped() {
         for words in ["dualpi2", "dualpi2 drop_enqueue"] {
             let (delay, dropped) = run(words, Ecn::NotEct, 1.1, 60);
             assert!((10..20).contains(&delay.as_millis()), "{delay}");

@@ -1,4 +1,4 @@
-//! Packets in a row, with when they came: what most disciplines keep.
+//! A FIFO of packets with their arrival times, which most disciplines are built on.
 
 use crate::packet::Packet;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ impl Fifo {
         Some(popped)
     }
 
-    /// When the packet at the head came.
+    /// Arrival time of the packet at the head.
     pub(super) fn oldest(&self) -> Option<Time> {
         self.packets.front().map(|&(came, _)| came)
     }

@@ -1,14 +1,14 @@
-//! Filters: which class a packet belongs to, by address, port, protocol and DSCP (tc-u32,
+//! Filters: they select the class of a packet by address, port, protocol and DSCP (tc-u32,
 //! tc-flower, tc-matchall).
 
-use super::tc::QueueConfigError;
-use super::tc_units::Units;
+use super::error::QueueConfigError;
+use super::tc_units::UnitSystem;
 use super::words::Words;
 use crate::packet::{Ecn, Packet, Protocol};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-/// A field of the packet that a filter looks at.
+/// A field of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The byte of DSCP and ECN (RFC 2474, RFC 3168).
@@ -25,27 +25,27 @@ pub enum Field {
     DstPort,
 }
 
-/// A field under a mask has a value.
+/// A condition: a field has a value under a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Where to look.
+    /// The field.
     pub field: Field,
-    /// What is to be there.
+    /// The value.
     pub value: u32,
-    /// Which bits count.
+    /// The bits that are compared.
     pub mask: u32,
 }
 
-/// Sends what all its matches fit to a class. The first filter that fits wins.
+/// Assigns packets that meet all conditions to a class. The first matching filter decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Lower ones are asked first.
+    /// The priority: filters with lower numbers are consulted first.
     pub prio: u16,
-    /// For IPv6 only, or for IPv4 only; `None`: for both.
+    /// `true`: IPv6 only; `false`: IPv4 only; `None`: both.
     pub ipv6: Option<bool>,
-    /// What must fit, all of it.
+    /// The conditions; an empty list matches every packet.
     pub matches: Vec<Match>,
-    /// The minor number of the class; 0: past the classes.
+    /// The minor number of the class; 0: the packet bypasses the classes.
     pub class: u16,
 }
 
@@ -54,7 +54,7 @@ impl Match {
         (self.field.of(packet) ^ self.value) & self.mask == 0
     }
 
-    /// The keyword of u32 and how wide the field is.
+    /// The field's keyword in u32, and the field's largest value.
     const fn words(self) -> (&'static str, u32) {
         match self.field {
             Field::Tos => ("dsfield", 0xff),
@@ -94,19 +94,19 @@ impl Field {
 }
 
 impl Filter {
-    /// Whether it is this packet's.
+    /// Whether the packet meets all conditions.
     pub(crate) fn fits(&self, packet: &Packet) -> bool {
         self.ipv6.is_none_or(|ipv6| ipv6 == packet.ipv6)
             && self.matches.iter().all(|one| one.fits(packet))
     }
 }
 
-/// The class that the filters give the packet.
+/// The class of a packet; `None` if no filter matches.
 pub(super) fn classify(filters: &[Filter], packet: &Packet) -> Option<u16> {
     filters.iter().find(|filter| filter.fits(packet)).map(|filter| filter.class)
 }
 
-/// As tc-u32 writes it, which can say all of it.
+/// Prints the syntax of tc-u32, which can express every filter.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.matches.is_empty() {
@@ -142,7 +142,7 @@ const U32: &str = "u32 match ip dsfield 0xb8 0xfc match ip protocol 17 0xff matc
 const FLOWER: &str = "flower ip_tos 0xb8/0xfc ip_proto udp src_ip|dst_ip ADDRESS/LENGTH src_port|dst_port PORT classid CLASS";
 const MATCHALL: &str = "matchall classid CLASS";
 
-/// What a filter's own words say: its matches, and the class as it is written.
+/// Parses the words of a classifier: returns the conditions, and the class as it is written.
 pub(super) fn read<'a>(
     words: &'a [&'a str],
     ipv6: bool,
@@ -156,12 +156,12 @@ pub(super) fn read<'a>(
         "matchall" => (MATCHALL, |words, key, _| Err(words.unknown(key))),
         other => {
             let reason = format!(
-                "no classifier '{other}'; write it as '{U32}', as 'flower …' or as 'matchall': the marks, cgroups and programs of others are outside this network"
+                "no classifier '{other}'; write it as '{U32}', as 'flower …' or as 'matchall': firewall marks, cgroups and BPF programs are not modelled"
             );
             return Err(QueueConfigError::new(reason));
         }
     };
-    let mut words = Words::new(words, Units::Tc, usage);
+    let mut words = Words::new(words, UnitSystem::Tc, usage);
     let (mut matches, mut class) = (Vec::new(), None);
     while let Some(key) = words.key() {
         match key {
@@ -190,10 +190,10 @@ fn u32_match<'a>(
     if ip != if ipv6 { "ip6" } else { "ip" } {
         let reason = match ip {
             "u8" | "u16" | "u32" => {
-                "bytes at an offset are not known here; leave this filter out, or name the field"
+                "a match at an offset is not supported; leave this filter out, or name the field"
             }
-            _ if ipv6 => "after 'protocol ipv6' comes 'match ip6'",
-            _ => "only 'match ip' is known",
+            _ if ipv6 => "a filter for 'protocol ipv6' needs 'match ip6'",
+            _ => "only 'match ip' is supported",
         };
         return Err(words.wrong(&format!("'match {ip}': {reason}")));
     }
@@ -205,7 +205,7 @@ fn u32_match<'a>(
         "dst" => return address(words, name, Field::Dst, ipv6).map(Some),
         "sport" => Field::SrcPort,
         "dport" => Field::DstPort,
-        other => return Err(words.wrong(&format!("'match {ip} {other}' is not known"))),
+        other => return Err(words.wrong(&format!("'match {ip} {other}' is not supported"))),
     };
     let value = number(words, name, integer)?;
     let mask = number(words, name, hexadecimal)?;
@@ -234,7 +234,7 @@ fn flower_match<'a>(
         _ => None,
     };
     let whole = Match { field, value: 0, mask: 0 }.words().1;
-    // A byte of DSCP and ECN may be hexadecimal without saying so.
+    // The byte of DSCP and ECN may be hexadecimal without `0x`.
     let number = |word| {
         if field == Field::Tos {
             integer(word).or_else(|| hexadecimal(word))
@@ -248,7 +248,7 @@ fn flower_match<'a>(
         (None, None) => (number(word), Some(whole)),
     };
     let (Some(value), Some(mask)) = (value, mask) else {
-        return Err(words.wrong(&format!("'{word}' is not a value of '{key}'")));
+        return Err(words.no_value(word, key));
     };
     checked(words, key, Match { field, value, mask }).map(Some)
 }
@@ -261,7 +261,7 @@ fn checked(words: &Words<'_>, name: &str, one: Match) -> Result<Match, QueueConf
     Ok(Match { value: one.value & one.mask, ..one })
 }
 
-/// An address and how many of its bits count: `10.0.0.1/32`.
+/// An address and its prefix length: `10.0.0.1/32`.
 fn address(
     words: &mut Words<'_>,
     name: &str,
@@ -270,15 +270,16 @@ fn address(
 ) -> Result<Match, QueueConfigError> {
     let word = words.word(name)?;
     if ipv6 {
-        return Err(words
-            .wrong(&format!("'{word}': hosts have IPv4 addresses here; leave this filter out")));
+        return Err(words.wrong(&format!(
+            "'{word}': filters by IPv6 address are not supported; leave this filter out"
+        )));
     }
     let (text, length) = match word.split_once('/') {
         Some((text, length)) => (text, length.parse().ok()),
         None => (word, Some(32)),
     };
     let (Ok(address), Some(length @ 0..=32)) = (text.parse::<Ipv4Addr>(), length) else {
-        return Err(words.wrong(&format!("'{word}' is not a value of '{name}'")));
+        return Err(words.no_value(word, name));
     };
     let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
     Ok(Match { field, value: address.to_bits() & mask, mask })
@@ -290,7 +291,7 @@ fn number(
     read: impl Fn(&str) -> Option<u32>,
 ) -> Result<u32, QueueConfigError> {
     let word = words.word(name)?;
-    read(word).ok_or_else(|| words.wrong(&format!("'{word}' is not a value of '{name}'")))
+    read(word).ok_or_else(|| words.no_value(word, name))
 }
 
 /// Decimal, or hexadecimal after `0x`.
@@ -302,7 +303,7 @@ fn integer(word: &str) -> Option<u32> {
     }
 }
 
-/// As tc reads masks: with or without `0x`.
+/// Hexadecimal with or without `0x`, as tc reads masks.
 fn hexadecimal(word: &str) -> Option<u32> {
     let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
     u32::from_str_radix(digits, 16).ok()
@@ -314,7 +315,7 @@ mod tests {
     use crate::packet::Dscp;
 
     #[test]
-    fn a_filter_of_one_ip_version_leaves_the_other_alone() {
+    fn a_filter_for_one_ip_version_does_not_match_the_other() {
         let tos = Match { field: Field::Tos, value: 0xb8, mask: 0xfc };
         let filter = |ipv6, matches: &[Match], class| Filter {
             prio: 1,

@@ -1,23 +1,23 @@
-//! FQ-CoDel: a queue a flow, served in turn, each under CoDel (RFC 8290; tc-fq_codel).
+//! FQ-CoDel: one queue per flow, served round-robin, each under CoDel (RFC 8290; tc-fq_codel).
 //!
 //! | where it differs | RFC 8290 | here |
 //! |---|---|---|
 //! | hash | Jenkins (§ 4.1.1) | [`FlowHash`] |
-//! | memory_limit | 32 MB | left out: packets are few |
+//! | memory_limit | 32 MB | not modelled: 10240 packets of 1500 bytes stay below it |
 
 use super::codel::{Codel, CodelParameters};
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
 use super::hash::FlowHash;
-use super::tc::QueueConfigError;
 use super::words::Words;
-use super::{Drops, QueueDiscipline};
+use super::{Drops, FULL_PACKET, QueueDiscipline};
 use crate::packet::{DropReason, Packet};
 use std::collections::VecDeque;
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
 
-/// At most so many packets are dropped at once from the longest queue (RFC 8290 § 5.2.2;
-/// tc-fq_codel `drop_batch`).
+/// The most packets that are dropped at once from the longest queue (RFC 8290 § 5.2.2; tc-fq_codel
+/// `drop_batch`).
 const DROP_BATCH: usize = 64;
 /// The most queues (Linux: 65536).
 const MAX_FLOWS: u32 = 65_536;
@@ -27,9 +27,9 @@ const MAX_FLOWS: u32 = 65_536;
 pub struct FqCodelConfig {
     /// The most packets in all queues (RFC 8290 § 5.2.2: 10240).
     pub limit: u64,
-    /// How many queues (RFC 8290 § 5.2.3: 1024).
+    /// The number of queues (RFC 8290 § 5.2.3: 1024).
     pub flows: u32,
-    /// What a queue may send in its turn (RFC 8290 § 5.2.4: 1514 bytes).
+    /// The bytes that a queue may send per round (RFC 8290 § 5.2.4: 1514 bytes).
     pub quantum: Bytes,
     /// CoDel's parameters; ECN is on by default (RFC 8290 § 5.2.5).
     pub codel: CodelParameters,
@@ -47,6 +47,11 @@ pub(super) const USAGE: &str =
     "fq_codel limit PACKETS flows NUMBER target TIME interval TIME quantum BYTES ecn|noecn";
 
 impl FqCodelConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {
@@ -58,8 +63,8 @@ impl FqCodelConfig {
                         return Err(words.wrong(&format!("'flows' is {MAX_FLOWS} at most")));
                     }
                 }
-                // Neither matters while a queue holds fewer bytes than the one and drops no more
-                // than the other.
+                // Accepted and ignored: neither matters while a queue holds fewer bytes than
+                // memory_limit and drops no more packets at once than drop_batch.
                 "memory_limit" => drop(words.bytes(key)?),
                 "drop_batch" => drop(words.positive::<u32>(key)?),
                 "quantum" => config.quantum = words.bytes(key)?,
@@ -82,7 +87,7 @@ impl fmt::Display for FqCodelConfig {
 struct FlowQueue {
     queue: Fifo,
     codel: Codel,
-    /// What it may still send in its turn, bytes (RFC 8290 § 3.1).
+    /// The bytes that it may still send in this round (RFC 8290 § 3.1).
     credits: i64,
     active: bool,
 }
@@ -117,10 +122,10 @@ impl FqCodel {
         }
     }
 
-    /// Drops half of the longest queue, from its head (RFC 8290 § 4.1.3).
+    /// Drops half of the bytes of the longest queue, from its head (RFC 8290 § 4.1.3).
     fn drop_from_the_longest(&mut self, drops: &mut impl Drops) {
         let listed = self.new.iter().chain(&self.old).copied();
-        let Some(longest) = listed.max_by_key(|&place| self.flows[place as usize].queue.bytes)
+        let Some(longest) = listed.max_by_key(|&index| self.flows[index as usize].queue.bytes)
         else {
             return;
         };
@@ -142,15 +147,15 @@ impl FqCodel {
 
 impl QueueDiscipline for FqCodel {
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
-        let place = self.hash.place(&packet.flow, self.config.flows);
-        let flow = &mut self.flows[place as usize];
+        let index = self.hash.queue_of(&packet.flow, self.config.flows);
+        let flow = &mut self.flows[index as usize];
         self.packets += 1;
         self.bytes += packet.size;
         flow.queue.push(now, packet);
         if !flow.active {
             flow.active = true;
             flow.credits = self.config.quantum.get().cast_signed();
-            self.new.push_back(place);
+            self.new.push_back(index);
         }
         if self.packets as u64 > self.config.limit {
             self.drop_from_the_longest(drops);
@@ -161,8 +166,8 @@ impl QueueDiscipline for FqCodel {
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)> {
         loop {
             let is_new = !self.new.is_empty();
-            let place = *self.new.front().or_else(|| self.old.front())?;
-            let flow = &mut self.flows[place as usize];
+            let index = *self.new.front().or_else(|| self.old.front())?;
+            let flow = &mut self.flows[index as usize];
             if flow.credits <= 0 {
                 flow.credits += self.config.quantum.get().cast_signed();
                 if is_new {
@@ -170,7 +175,7 @@ impl QueueDiscipline for FqCodel {
                 } else {
                     self.old.pop_front()
                 };
-                self.old.push_back(place);
+                self.old.push_back(index);
                 continue;
             }
             let before = flow.queue.packets.len();
@@ -180,15 +185,15 @@ impl QueueDiscipline for FqCodel {
                 flow.credits -= packet.size.get().cast_signed();
                 return Some((packet, sojourn));
             }
-            // A new queue that empties goes through the old ones once, so that it cannot be new
-            // again at once.
+            // A new queue that empties goes through the list of old queues once, so that it cannot
+            // become new again at once.
             if is_new {
                 self.new.pop_front();
             } else {
                 self.old.pop_front();
             }
             if is_new && !self.old.is_empty() {
-                self.old.push_back(place);
+                self.old.push_back(index);
             } else {
                 flow.active = false;
             }
@@ -198,7 +203,7 @@ impl QueueDiscipline for FqCodel {
     fn oldest(&self) -> Option<Time> {
         let listed = self.new.iter().chain(&self.old);
         listed
-            .filter_map(|&place| self.flows[place as usize].queue.packets.front())
+            .filter_map(|&index| self.flows[index as usize].queue.packets.front())
             .map(|&(came, _)| came)
             .min()
     }
@@ -236,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn flows_take_turns_by_bytes_and_a_new_one_comes_first() {
+    fn flows_share_by_bytes_and_a_new_flow_is_served_first() {
         let mut queue = queue(&FqCodelConfig::default());
         let mut drops = Vec::new();
         for _ in 0..8 {
             queue.enqueue(Time::ZERO, packet(1, 1_500), &mut drops);
             queue.enqueue(Time::ZERO, packet(2, 500), &mut drops);
         }
-        // A quantum of 1514: flow 1 sends a packet and a bit, flow 2 three and a bit.
+        // A quantum of 1514 bytes: just over one packet of flow 1 and just over three of flow 2.
         assert_eq!(order(&mut queue, 12), [1, 1, 2, 2, 2, 2, 1, 2, 2, 2, 1, 2]);
         queue.enqueue(Time::ZERO, packet(3, 100), &mut drops);
         assert_eq!(order(&mut queue, 1), [3], "sparse flows do not wait");
@@ -253,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_drops_from_the_longest_flow() {
+    fn a_full_queue_drops_from_the_flow_with_the_longest_queue() {
         let mut queue = queue(&FqCodelConfig { limit: 20, ..FqCodelConfig::default() });
         let mut drops = Vec::new();
         queue.enqueue(Time::ZERO, packet(2, 1_000), &mut drops);
@@ -269,8 +274,8 @@ mod tests {
     fn codel_works_on_each_flow_alone() {
         let mut queue = queue(&FqCodelConfig::default());
         let mut drops = Vec::new();
-        // 2 packets of flow 1 come for one that leaves; flow 2 sends a packet in 10 ms, which
-        // leaves at once.
+        // Two packets of flow 1 arrive for each that leaves. Flow 2 sends a packet every 10 ms,
+        // which leaves at once.
         for now in 0..1_000 {
             let at = Time::from_millis(now);
             queue.enqueue(at, packet(1, 1_000), &mut drops);

@@ -1,11 +1,11 @@
-//! Which queue a flow has, where flows are kept apart.
+//! The hash that assigns flows to queues.
 
 use crate::packet::{Flow, Protocol};
 use units::Stream;
 
-/// A hash of the 5-tuple, salted by the run's seed so that no pattern of addresses is always
-/// unlucky. Linux and RFC 8290 § 4.1.1 take Jenkins's; here it is SplitMix64's finaliser (Steele,
-/// Lea, Flood 2014).
+/// A hash of the 5-tuple, salted by the run's seed so that no pattern of addresses collides in
+/// every run. Linux and RFC 8290 § 4.1.1 use Jenkins's hash; this one is SplitMix64's finaliser
+/// (Steele, Lea, Flood 2014).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowHash {
     salt: u64,
@@ -19,8 +19,8 @@ impl FlowHash {
     /// The hash of a part of a flow's addresses.
     pub(super) fn of(&self, flow: &Flow, key: Key) -> u64 {
         let (source, destination) = (u64::from(flow.src.0) << 16, u64::from(flow.dst.0));
-        // The kinds of key are told apart above the addresses, so that a source never counts as a
-        // destination.
+        // The bits above the addresses differ per kind of key, so that a source and a destination
+        // never have the same key.
         match key {
             Key::Nothing => 0,
             Key::Source => mix(self.salt ^ (1 << 32 | source)),
@@ -38,19 +38,19 @@ impl FlowHash {
         }
     }
 
-    /// The place of a flow among `places`.
-    pub(super) fn place(&self, flow: &Flow, places: u32) -> u32 {
+    /// The queue of a flow among `count` queues.
+    pub(super) fn queue_of(&self, flow: &Flow, count: u32) -> u32 {
         let mixed = self.of(flow, Key::Flow);
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "below the number of places, which is 32 bits wide"
+            reason = "below the count, which is 32 bits wide"
         )]
-        let place = (mixed % u64::from(places)) as u32;
-        place
+        let index = (mixed % u64::from(count)) as u32;
+        index
     }
 }
 
-/// What of a flow's addresses is hashed.
+/// The parts of a flow's addresses that are hashed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Key {
     Nothing,
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn flows_spread_evenly() {
         let hash = FlowHash::new(&mut Seed(1).stream("queue"));
-        let mut places = [0u32; 16];
+        let mut count = [0u32; 16];
         for port in 0..16_000 {
-            places[hash.place(&Flow { src_port: port, ..Flow::default() }, 16) as usize] += 1;
+            count[hash.queue_of(&Flow { src_port: port, ..Flow::default() }, 16) as usize] += 1;
         }
-        assert!(places.iter().all(|&count| (900..1_100).contains(&count)), "{places:?}");
+        assert!(count.iter().all(|&count| (900..1_100).contains(&count)), "{count:?}");
     }
 }

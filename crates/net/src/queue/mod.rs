@@ -1,9 +1,10 @@
-//! Queue disciplines: where packets wait for a line. One file each, one line in [`tc`].
+//! Queue disciplines: where packets wait for a line. Each is one file and one line in [`tc`].
 
 mod cake;
 mod codel;
 mod droptail;
 mod dualpi2;
+mod error;
 mod fifo;
 mod filter;
 mod fq_codel;
@@ -21,6 +22,7 @@ mod words;
 pub use cake::{CakeClasses, CakeConfig, CakeFraming, CakeIsolation};
 pub use codel::{CodelConfig, CodelParameters};
 pub use dualpi2::{DualPi2Config, StepThreshold};
+pub use error::{ParameterError, QueueConfigError};
 pub use filter::{Field, Filter, Match};
 pub use fq_codel::FqCodelConfig;
 pub use htb::{HtbClass, HtbConfig};
@@ -28,7 +30,6 @@ pub use pie::PieConfig;
 pub use red::RedConfig;
 pub use sfq::SfqConfig;
 pub use tbf::TbfConfig;
-pub use tc::{QueueConfig, QueueConfigError};
 
 use crate::packet::{DropReason, Ecn, Packet};
 use cake::Cake;
@@ -43,7 +44,110 @@ use sfq::Sfq;
 use tbf::Tbf;
 use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
 
-/// Where a discipline puts what it drops: nothing is lost sight of.
+/// A queue discipline and its parameters. Parses and prints the syntax of tc; `droptail`, which tc
+/// does not have, is a FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or
+/// packets (`100p`). A discipline with classes or a child is written as a script of `tc` commands.
+///
+/// ```
+/// use net::QueueConfig;
+///
+/// let script = "tc qdisc add dev eth0 root handle 1: htb default 20
+/// tc class add dev eth0 parent 1: classid 1:10 htb rate 204kbit ceil 1mbit prio 0
+/// tc class add dev eth0 parent 1: classid 1:20 htb rate 8bit ceil 1mbit prio 1
+/// tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x88 0xfc flowid 1:10";
+/// let QueueConfig::Htb(htb) = script.parse()? else { unreachable!() };
+/// assert_eq!(htb.classes.len(), 2);
+/// # Ok::<(), net::QueueConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum QueueConfig {
+    /// tc-pfifo: a limit in packets.
+    Pfifo(u64),
+    /// tc-bfifo: a limit in bytes.
+    Bfifo(Bytes),
+    /// droptail: the bytes that the line sends in this time.
+    DropTail(Duration),
+    /// tc-codel.
+    Codel(CodelConfig),
+    /// tc-fq_codel.
+    FqCodel(FqCodelConfig),
+    /// tc-pie.
+    Pie(PieConfig),
+    /// tc-red.
+    Red(RedConfig),
+    /// tc-sfq.
+    Sfq(SfqConfig),
+    /// tc-dualpi2.
+    DualPi2(DualPi2Config),
+    /// tc-cake.
+    Cake(CakeConfig),
+    /// tc-tbf.
+    Tbf(Box<TbfConfig>),
+    /// tc-htb.
+    Htb(Box<HtbConfig>),
+    /// A FIFO without limit: nothing is dropped.
+    #[default]
+    Unlimited,
+}
+
+impl QueueConfig {
+    /// The names of the disciplines, for suggestions.
+    pub const DISCIPLINES: [&str; 13] = [
+        "pfifo",
+        "bfifo",
+        "droptail",
+        "codel",
+        "fq_codel",
+        "pie",
+        "red",
+        "sfq",
+        "dualpi2",
+        "cake",
+        "tbf",
+        "htb",
+        "unlimited",
+    ];
+
+    /// The most bytes that a flow can have waiting in the queue; in a tree, in the smallest queue
+    /// of a leaf. A limit in packets counts full-sized packets of 1500 bytes. `rate` is the line's,
+    /// which a limit in time needs. `None`: the queue has no limit, or one in time and the rate is
+    /// unknown or zero.
+    #[must_use]
+    pub fn buffer(&self, rate: Option<Bitrate>) -> Option<Bytes> {
+        let limit = match self {
+            Self::Pfifo(packets) => FULL_PACKET * *packets,
+            Self::Bfifo(bytes) => *bytes,
+            Self::DropTail(time) => rate?.bytes_in(*time),
+            Self::Codel(config) => config.buffer(),
+            Self::FqCodel(config) => config.buffer(),
+            Self::Pie(config) => config.buffer(),
+            Self::Red(config) => config.buffer(),
+            Self::Sfq(config) => config.buffer(),
+            Self::DualPi2(config) => config.buffer(),
+            Self::Cake(config) => config.buffer(),
+            Self::Tbf(config) => config.buffer()?,
+            Self::Htb(config) => config.buffer()?,
+            Self::Unlimited => return None,
+        };
+        // With a rate of zero at first, a limit in time says nothing about the buffer.
+        Some(limit).filter(|limit| *limit > Bytes::ZERO)
+    }
+
+    /// Whether the queue is a shaper: it limits the rate by itself, whatever the line could send.
+    #[must_use]
+    pub const fn shapes(&self) -> bool {
+        matches!(
+            self,
+            Self::Tbf(_) | Self::Htb(_) | Self::Cake(CakeConfig { bandwidth: Some(_), .. })
+        )
+    }
+}
+
+/// What a packet counts as in a limit of packets when the limit is converted to bytes: a full-sized
+/// IP packet of Ethernet.
+pub(crate) const FULL_PACKET: Bytes = Bytes::new(1_500);
+
+/// Receives every packet that a discipline drops.
 pub(crate) trait Drops {
     fn drop(&mut self, packet: Packet, reason: DropReason);
 }
@@ -54,38 +158,39 @@ impl Drops for Vec<(Packet, DropReason)> {
     }
 }
 
-/// What every discipline does.
+/// A queue discipline.
 pub(crate) trait QueueDiscipline {
-    /// Takes in a packet, or drops it or others.
+    /// Queues a packet. `drops` receives the packets that are dropped: this one or others.
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops);
-    /// Gives the next packet and how long it waited.
+    /// Removes the next packet; returns it and how long it waited. `None` if no packet may leave at
+    /// `now`.
     fn dequeue(&mut self, now: Time, drops: &mut impl Drops) -> Option<(Packet, Duration)>;
-    /// When a packet can next be had; `None`: when one comes. At once, of what does not hold
-    /// packets back.
+    /// Earliest time at which [`dequeue`](Self::dequeue) can succeed; `None` if the queue is empty.
+    /// Work-conserving queues return `now`.
     fn next_ready(&self, now: Time) -> Option<Time> {
         (self.packets() > 0).then_some(now)
     }
-    /// Whether the discipline wants to know the line's rate.
+    /// Whether the discipline depends on the line's rate.
     fn uses_rate(&self) -> bool {
         false
     }
-    /// The line's rate is from now on this.
+    /// Sets the line's rate, for disciplines that depend on it.
     fn set_rate(&mut self, _: Bitrate) {}
-    /// The size of the next packet, where that is known without taking it and nothing holds it
-    /// back.
+    /// The size of the next packet; `None` if the queue is empty, or if the discipline decides only
+    /// in [`dequeue`](Self::dequeue) which packet leaves.
     fn head(&self) -> Option<Bytes> {
         None
     }
-    /// When the packet came that has waited longest.
+    /// Arrival time of the packet that has waited longest; `None` if the queue is empty.
     fn oldest(&self) -> Option<Time>;
-    /// Packets that wait.
+    /// The number of waiting packets.
     fn packets(&self) -> usize;
-    /// Bytes that wait.
+    /// The bytes of the waiting packets.
     fn bytes(&self) -> Bytes;
 }
 
-/// Marks a packet that can carry a mark as having met congestion (RFC 3168 § 5); returns whether it
-/// could.
+/// Sets the CE mark on an ECN-capable packet (RFC 3168 § 5); returns whether the packet is
+/// ECN-capable.
 fn mark(packet: &mut Packet) -> bool {
     let capable = packet.ecn != Ecn::NotEct;
     if capable {
@@ -94,7 +199,7 @@ fn mark(packet: &mut Packet) -> bool {
     capable
 }
 
-/// The random streams of a queue and of those within it, by name.
+/// The random streams of a queue and of the queues within it, by name.
 pub(crate) struct Streams {
     seed: Seed,
     name: String,
@@ -105,12 +210,12 @@ impl Streams {
         Self { seed, name: name.to_owned() }
     }
 
-    /// The queue's own.
+    /// The queue's stream.
     pub(crate) fn own(&self) -> Stream {
         self.seed.stream(&self.name)
     }
 
-    /// Those of a queue within it: `alice.up.queue.10`.
+    /// The streams of a queue within it: `alice.up.queue.10`.
     pub(crate) fn within(&self, name: &str) -> Self {
         Self { seed: self.seed, name: format!("{}.{name}", self.name) }
     }
@@ -130,7 +235,7 @@ pub(crate) enum Queue {
     Htb(Box<Htb>),
 }
 
-/// Hands a call on to the discipline at hand: one line a discipline.
+/// Calls a method of whichever discipline it is: one line per discipline.
 macro_rules! each {
     ($queue:expr, $name:ident => $call:expr) => {
         match $queue {

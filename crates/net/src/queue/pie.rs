@@ -1,38 +1,42 @@
-//! PIE: drops arriving packets with a probability that follows the delay (RFC 8033; tc-pie).
+//! PIE: drops arriving packets with a probability that a controller derives from the queuing delay
+//! (RFC 8033; tc-pie).
 //!
-//! The delay is that of the newest packet to leave, as in Linux without `dq_rate_estimator`
-//! (`net/sched/sch_pie.c`). The probability is brought up to date when a packet comes or goes, for
-//! every `tupdate` that has passed: between packets nothing else changes.
+//! The delay is the sojourn time of the packet that left last, as in Linux without
+//! `dq_rate_estimator` (`net/sched/sch_pie.c`). The probability is updated when a packet arrives or
+//! leaves, once for every `tupdate` that has passed: between packets nothing else changes.
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
-use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
-use super::{Drops, QueueDiscipline, mark};
+use super::{Drops, FULL_PACKET, QueueDiscipline, mark};
 use crate::packet::{DropReason, Packet};
 use std::fmt;
 use units::{Bytes, Duration, Stream, Time};
 
-/// MEAN_PKTSIZE's place is taken by the MTU: fewer bytes than twice that are never dropped from
-/// (RFC 8033 § 4.1; Linux).
+/// Stands for MEAN_PKTSIZE: while fewer than twice as many bytes wait, nothing is dropped (RFC 8033
+/// § 4.1; Linux).
 const MTU: u64 = 1500;
-/// Weights of the deviation from the target and of the trend, per second (RFC 8033 § 4.2: 0.125 and
-/// 1.25; tc: alpha 2, beta 20, in sixteenths).
+/// The unit of `alpha` and `beta`, the weights of the deviation from the target and of the trend,
+/// in Hz (RFC 8033 § 4.2: 0.125 and 1.25; tc: alpha 2, beta 20, in sixteenths).
 const SIXTEENTH: f64 = 1.0 / 16.0;
-/// More often than this is a slip of the pen, and would take for ever to simulate.
+/// The shortest `tupdate` that is accepted: a shorter one is taken for a typo, and would make the
+/// simulation very slow.
 const MIN_UPDATE: Duration = Duration::from_millis(1);
 /// MAX_BURST (RFC 8033 § 4.3).
 const MAX_BURST: Duration = Duration::from_millis(150);
-/// De-randomisation: no drop below, always one above (RFC 8033 § 5.4).
+/// De-randomisation: below the first accumulated probability nothing is dropped, from the second on
+/// every packet is (RFC 8033 § 5.4).
 const MIN_ACCUMULATED: f64 = 0.85;
 const MAX_ACCUMULATED: f64 = 8.5;
-/// A delay beyond this raises the probability at once (RFC 8033 § 4.2, § 5.5).
+/// A delay above this, in seconds, raises the probability by [`RAISE`] per update, which is also
+/// the largest change of a probability of 0.1 or more (RFC 8033 § 4.2, § 5.5).
 const LONG_DELAY: f64 = 0.25;
 const RAISE: f64 = 0.02;
-/// Up to this probability packets are marked instead (RFC 8033 § 5.1: MAX_ECNTH).
+/// Up to this probability ECN-capable packets are marked instead of dropped (RFC 8033 § 5.1:
+/// MAX_ECNTH).
 const MAX_MARKED: f64 = 0.1;
-/// What is left of the probability after an update without delay (RFC 8033 § 4.2: 0.98; Linux: 1 −
-/// 1/64).
+/// Factor of the probability at an update without delay (RFC 8033 § 4.2: 0.98; Linux: 1 − 1/64).
 const DECAY: f64 = 1.0 - 1.0 / 64.0;
 
 /// PIE's parameters.
@@ -44,13 +48,13 @@ pub struct PieConfig {
     pub target: Duration,
     /// T_UPDATE (RFC 8033 § 4.2; Linux: 15 ms).
     pub tupdate: Duration,
-    /// tc's alpha, sixteenths a second.
+    /// tc's alpha, in units of 1/16 Hz.
     pub alpha: u32,
-    /// tc's beta, sixteenths a second.
+    /// tc's beta, in units of 1/16 Hz.
     pub beta: u32,
-    /// Marks instead of dropping where it can.
+    /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Small packets are dropped less.
+    /// Scales the drop probability by the packet size.
     pub bytemode: bool,
 }
 
@@ -72,6 +76,11 @@ impl Default for PieConfig {
 pub(super) const USAGE: &str = "pie limit PACKETS target TIME tupdate TIME alpha NUMBER beta NUMBER ecn|noecn bytemode|nobytemode";
 
 impl PieConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {
@@ -117,7 +126,7 @@ pub(crate) struct Pie {
     queue: Fifo,
     probability: f64,
     accumulated: f64,
-    /// The delay now and at the last update, seconds.
+    /// The present delay and the delay at the last update, in seconds.
     delay: f64,
     old_delay: f64,
     burst: Duration,
@@ -141,7 +150,7 @@ impl Pie {
         }
     }
 
-    /// Does the updates that are due.
+    /// Performs the updates that are due.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             if self.probability == 0.0 && self.delay == 0.0 && self.old_delay == 0.0 {
@@ -172,7 +181,7 @@ impl Pie {
         self.probability = (self.probability + change).clamp(0.0, 1.0);
         if self.delay == 0.0 && self.old_delay == 0.0 {
             self.probability *= DECAY;
-            // Far below what shows: else it would never come to rest.
+            // A decaying probability would never become zero by itself.
             if self.probability < 1e-12 {
                 self.probability = 0.0;
             }
@@ -208,8 +217,8 @@ impl Pie {
     }
 }
 
-/// How much smaller the steps are where the probability is small (RFC 8033 § 5.2; Linux: halved
-/// below 10 %, quartered with each power of ten below).
+/// The factor of the steps at small probabilities (RFC 8033 § 5.2; Linux: a half below 10 %, and a
+/// quarter of that per further power of ten).
 fn scale(probability: f64) -> f64 {
     if probability >= 0.1 {
         return 1.0;
@@ -267,8 +276,8 @@ mod tests {
     use super::*;
     use units::Seed;
 
-    /// A line of a packet a millisecond, into which `load` of its rate is sent: the mean sojourn
-    /// time of the last half, and the share dropped.
+    /// Sends `load` times the line's rate of one packet per millisecond. Returns the mean sojourn
+    /// time in the second half, and the share of packets dropped.
     fn run(config: &PieConfig, load: f64, seconds: u64) -> (Duration, f64) {
         let mut pie = Pie::new(config, Seed(1).stream("queue"));
         let (mut drops, mut sojourns, mut owed, mut sent) = (Vec::new(), Vec::new(), 0.0, 0);
@@ -295,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_comes_to_the_target_and_the_excess_is_dropped() {
+    fn the_delay_converges_to_the_target_and_the_excess_is_dropped() {
         let (delay, dropped) = run(&PieConfig::default(), 1.1, 60);
         assert!((10..20).contains(&delay.as_millis()), "{delay}");
         assert!((dropped - 0.1 / 1.1).abs() < 0.01, "{dropped}");
@@ -304,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_let_through() {
+    fn a_burst_passes_without_drops() {
         let mut pie = Pie::new(&PieConfig::default(), Seed(1).stream("queue"));
         let mut drops = Vec::new();
         for _ in 0..100 {
@@ -321,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn small_steps_at_small_probabilities() {
+    fn steps_are_smaller_at_small_probabilities() {
         let scales = [0.5, 0.05, 0.005, 0.000_5].map(scale);
         assert_eq!(scales, [1.0, 0.5, 0.125, 0.031_25]);
     }

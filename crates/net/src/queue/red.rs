@@ -1,9 +1,9 @@
-//! RED: drops arriving packets with a probability that follows the averaged queue (Floyd, Jacobson,
-//! IEEE/ACM Transactions on Networking 1(4), 1993), and Adaptive RED, which sets that probability
-//! itself (Floyd, Gummadi, Shenker 2001); after Linux `include/net/red.h` and tc-red.
+//! RED: drops arriving packets with a probability that follows the average queue size (Floyd,
+//! Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993). Adaptive RED tunes the maximum
+//! probability (Floyd, Gummadi, Shenker 2001). Both after Linux `include/net/red.h` and tc-red.
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
-use super::tc::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, QueueDiscipline, mark};
@@ -11,53 +11,57 @@ use crate::packet::{DropReason, Packet};
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, Ratio, Stream, Time};
 
-/// Adaptive RED looks at the average so often (Floyd, Gummadi, Shenker 2001 § 4; Linux
-/// `red_adaptative_timer`).
+/// The interval of Adaptive RED (Floyd, Gummadi, Shenker 2001 § 4; Linux `red_adaptative_timer`).
 const ADAPT_EVERY: Duration = Duration::from_millis(500);
-/// It keeps the average between these shares of the way from min to max (ibid.).
-const AIM: (f64, f64) = (0.4, 0.6);
-/// It changes the probability by at most this, and a quarter of it, upwards; by this factor
-/// downwards (ibid.).
+/// The target range of the average, as shares of the way from min to max (ibid.).
+const TARGET_RANGE: (f64, f64) = (0.4, 0.6);
+/// The maximum probability rises by a quarter of itself, at most by `MAX_STEP`, and falls by the
+/// factor `FALL` (ibid.).
 const MAX_STEP: f64 = 0.01;
 const STEP_SHARE: f64 = 0.25;
 const FALL: f64 = 0.9;
-/// It keeps the probability between these (ibid.).
+/// The range of the maximum probability (ibid.).
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
 /// RED's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
-    /// The most bytes.
+    /// The most bytes in the queue.
     pub limit: Bytes,
-    /// Below this average nothing is dropped.
+    /// While the average is below this, nothing is dropped.
     pub min: Bytes,
-    /// From this average on everything is.
+    /// From this average on every packet is dropped.
     pub max: Bytes,
-    /// The mean packet.
+    /// The mean packet size.
     pub avpkt: Bytes,
-    /// How many packets may come at once before the average notices.
+    /// The burst, in packets, that the average tolerates.
     pub burst: u64,
-    /// The line's rate, by which an idle queue's average falls.
+    /// The line's rate, at which the average decays while the queue is idle.
     pub bandwidth: Bitrate,
-    /// The probability at `max`.
+    /// The maximum probability, reached at `max`.
     pub probability: Ratio,
-    /// Marks instead of dropping where it can.
+    /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Drops what can be marked too where the average exceeds `max`.
+    /// Drops ECN-capable packets too while the average is above `max`.
     pub harddrop: bool,
-    /// Sets the probability itself.
+    /// Adapts the maximum probability.
     pub adaptive: bool,
-    /// 2 to the minus this is the weight of a packet in the average: follows from min, burst and
-    /// avpkt as tc computes it.
+    /// The weight of a packet in the average is 2 to the minus this. Computed from `min`, `burst`
+    /// and `avpkt` as in tc.
     weight_log: u32,
 }
 
 pub(super) const USAGE: &str = "red limit BYTES avpkt BYTES min BYTES max BYTES burst PACKETS bandwidth RATE probability SHARE ecn harddrop adaptive";
 
 impl RedConfig {
+    /// The most bytes that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        self.limit
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let (mut limit, mut min, mut max, mut burst) = (None, None, None, None);
-        // tc-red: 10 Mbit/s, 0.02, 1000 bytes where they are left out.
+        // The defaults of tc-red: 10 Mbit/s, 0.02, 1000 bytes.
         let (mut avpkt, mut bandwidth) = (Bytes::new(1_000), Bitrate::from_mbps(10));
         let mut probability = Ratio::from_percent(2);
         let (mut ecn, mut harddrop, mut adaptive) = (false, false, false);
@@ -81,14 +85,16 @@ impl RedConfig {
         let max = max.unwrap_or(Bytes::new(limit.get() / 4));
         let min = min.unwrap_or(Bytes::new(max.get() / 3));
         if min >= max || max > limit {
-            return Err(words.wrong(&format!("min {min}, max {max} and limit {limit} must rise")));
+            return Err(words.wrong(&format!(
+                "min {min}, max {max} and limit {limit} must be in ascending order"
+            )));
         }
         let usual = (2 * min.get() + max.get()) / (3 * avpkt.get()).max(1);
         let burst = burst.unwrap_or(usual.max(1));
         let Some(weight_log) = weight_log(min, burst, avpkt) else {
             let least = min.get() / avpkt.get() + 1;
             return Err(words.wrong(&format!(
-                "a burst of {burst} does not go with min: from {least} packets on"
+                "a burst of {burst} is too small for min; write {least} packets or more"
             )));
         };
         Ok(Self {
@@ -107,7 +113,8 @@ impl RedConfig {
     }
 }
 
-/// tc's `tc_red_eval_ewma`: the smallest weight that lets a burst through.
+/// The largest weight, as a negative power of two, that tolerates a burst (tc's
+/// `tc_red_eval_ewma`).
 fn weight_log(min: Bytes, burst: u64, avpkt: Bytes) -> Option<u32> {
     let needed = burst as f64 + 1.0 - min.get() as f64 / avpkt.get() as f64;
     if needed < 1.0 {
@@ -137,21 +144,21 @@ pub(crate) struct Red {
     random: Stream,
     queue: Fifo,
     average: f64,
-    most: f64,
-    /// Packets since the last drop; none while the average is outside of min and max.
+    max_probability: f64,
+    /// Packets since the last drop; `None` while the average is outside of min and max.
     since_drop: Option<u64>,
-    /// What `since_drop` times the probability must reach.
+    /// The random number that `since_drop` times the probability must reach for the next drop.
     draw: f64,
     idle_since: Option<Time>,
     next_adaptation: Time,
 }
 
-/// What becomes of a packet.
+/// What happens to a packet.
 enum Action {
     Pass,
-    /// By chance.
+    /// A random early drop or mark.
     Early,
-    /// The average is beyond max.
+    /// The average is above `max`.
     Forced,
 }
 
@@ -162,7 +169,7 @@ impl Red {
             random,
             queue: Fifo::default(),
             average: 0.0,
-            most: config.probability.as_f64(),
+            max_probability: config.probability.as_f64(),
             since_drop: None,
             draw: 0.0,
             idle_since: Some(Time::ZERO),
@@ -170,11 +177,11 @@ impl Red {
         }
     }
 
-    /// The average, before a packet comes (Floyd, Jacobson 1993 § 4).
+    /// Updates the average before a packet is queued (Floyd, Jacobson 1993 § 4).
     fn update_average(&mut self, now: Time) {
         let weight = 1.0 / f64::from(1u32 << self.config.weight_log);
         match self.idle_since {
-            // As if so many small packets had come to an empty queue.
+            // Decays as if packets of the mean size had arrived at an empty queue in the meantime.
             Some(since) => {
                 let idle = now.saturating_since(since).as_secs_f64();
                 let packet = self.config.avpkt.bits() as f64 / self.config.bandwidth.as_bps_f64();
@@ -195,13 +202,13 @@ impl Red {
             self.since_drop = None;
             return Action::Forced;
         }
-        // Drops are spread evenly: after count packets the chance is p / (1 − count · p).
+        // Drops are spaced evenly: after count packets the probability is p / (1 − count · p).
         let Some(count) = &mut self.since_drop else {
             (self.since_drop, self.draw) = (Some(0), self.random.uniform());
             return Action::Pass;
         };
         *count += 1;
-        let probability = self.most * (self.average - min) / (max - min);
+        let probability = self.max_probability * (self.average - min) / (max - min);
         if *count as f64 * probability >= self.draw {
             (*count, self.draw) = (0, self.random.uniform());
             return Action::Early;
@@ -217,11 +224,11 @@ impl Red {
         let (min, max) = (self.config.min.get() as f64, self.config.max.get() as f64);
         while self.next_adaptation <= now {
             self.next_adaptation += ADAPT_EVERY;
-            let place = (self.average - min) / (max - min);
-            if place > AIM.1 && self.most <= BOUNDS.1 {
-                self.most += (self.most * STEP_SHARE).min(MAX_STEP);
-            } else if place < AIM.0 && self.most >= BOUNDS.0 {
-                self.most *= FALL;
+            let position = (self.average - min) / (max - min);
+            if position > TARGET_RANGE.1 && self.max_probability <= BOUNDS.1 {
+                self.max_probability += (self.max_probability * STEP_SHARE).min(MAX_STEP);
+            } else if position < TARGET_RANGE.0 && self.max_probability >= BOUNDS.0 {
+                self.max_probability *= FALL;
             }
         }
     }
@@ -281,16 +288,16 @@ mod tests {
         }
     }
 
-    /// The manual page's example (tc-red(8)): 26 = 55 + 1 − 30 packets, and (1 − (31/32)⁵⁵) · 32 =
-    /// 26.4, where a sixteenth gives 15.5.
+    /// The example of tc-red(8): 26 = 55 + 1 − 30 packets; a weight of 1/32 gives (1 − (31/32)⁵⁵) ·
+    /// 32 = 26.4, one of 1/16 gives 15.5.
     #[test]
-    fn the_weight_is_tcs() {
+    fn the_weight_equals_that_of_tc() {
         assert_eq!(weight_log(Bytes::new(30_000), 55, Bytes::new(1_000)), Some(5));
         assert_eq!(weight_log(Bytes::new(30_000), 20, Bytes::new(1_000)), None);
     }
 
-    /// An average held half way between min and max: the share dropped is half of the probability
-    /// at max, evenly spread.
+    /// With an average half way between min and max, the share dropped is half of the maximum
+    /// probability, and drops are evenly spaced.
     #[test]
     fn the_share_dropped_follows_the_average() {
         let mut red = red("red limit 400kB min 30kB max 90kB avpkt 1kB burst 55 probability 0.1");
@@ -329,7 +336,7 @@ mod tests {
         );
         let packet = Packet { size: Bytes::new(1_000), ..Packet::default() };
         let mut drops = Vec::new();
-        // A packet a millisecond leaves, and 1.1 come.
+        // Per millisecond 1 packet leaves and 1.1 arrive.
         let mut late = Vec::new();
         for ms in 0..200_000 {
             let now = Time::from_millis(ms);
@@ -344,8 +351,8 @@ mod tests {
         let mean = late.iter().sum::<f64>() / late.len() as f64;
         assert!(
             (48_000.0..72_000.0).contains(&mean),
-            "between 0.4 and 0.6 of the way, and a bit: {mean}"
+            "about 0.4 to 0.6 of the way from min to max: {mean}"
         );
-        assert!(red.most > 0.08, "{}", red.most);
+        assert!(red.max_probability > 0.08, "{}", red.max_probability);
     }
 }

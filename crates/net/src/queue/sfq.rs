@@ -1,11 +1,11 @@
-//! Stochastic fairness queueing: flows hashed into queues that are served in turn (McKenney,
-//! INFOCOM 1990; tc-sfq, Linux `net/sched/sch_sfq.c`).
+//! Stochastic fairness queueing: flows are hashed into queues, which are served round-robin
+//! (McKenney, INFOCOM 1990; tc-sfq, Linux `net/sched/sch_sfq.c`).
 
+use super::error::QueueConfigError;
 use super::fifo::Fifo;
 use super::hash::FlowHash;
-use super::tc::QueueConfigError;
 use super::words::Words;
-use super::{Drops, QueueDiscipline};
+use super::{Drops, FULL_PACKET, QueueDiscipline};
 use crate::packet::{DropReason, Packet};
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,15 +14,15 @@ use units::{Bytes, Duration, Stream, Time};
 /// SFQ's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SfqConfig {
-    /// The most packets (Linux: 127).
+    /// The most packets in all queues (Linux: 127).
     pub limit: u64,
-    /// The most packets of a queue (Linux: 127).
+    /// The most packets in one queue (Linux: 127).
     pub depth: u64,
-    /// How many queues there are (Linux: 1024).
+    /// The number of queues, a power of two (Linux: 1024).
     pub divisor: u32,
-    /// What a queue may send in its turn (Linux: the MTU with its Ethernet header).
+    /// The bytes that a queue may send per round (Linux: the MTU with its Ethernet header).
     pub quantum: Bytes,
-    /// How often flows are hashed anew; zero: never (Linux: never).
+    /// Interval at which the hash changes; zero: never (Linux: never).
     pub perturb: Duration,
 }
 
@@ -42,6 +42,11 @@ pub(super) const USAGE: &str =
     "sfq limit PACKETS depth PACKETS divisor NUMBER quantum BYTES perturb SECONDS";
 
 impl SfqConfig {
+    /// The most bytes of one flow that can wait in the queue.
+    pub(super) fn buffer(&self) -> Bytes {
+        FULL_PACKET * self.limit.min(self.depth)
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {
@@ -81,17 +86,17 @@ pub(crate) struct Sfq {
     random: Stream,
     hash: FlowHash,
     next_perturbation: Time,
-    queues: Vec<Turn>,
-    /// Queues with packets, in the order of their turns.
+    queues: Vec<SfqQueue>,
+    /// Queues with packets, in the order of service.
     active: VecDeque<u32>,
     packets: usize,
     bytes: Bytes,
 }
 
 #[derive(Default)]
-struct Turn {
+struct SfqQueue {
     queue: Fifo,
-    /// What it may still send in its turn, bytes.
+    /// The bytes that it may still send in this round.
     allotment: i64,
 }
 
@@ -103,7 +108,9 @@ impl Sfq {
             random,
             hash,
             next_perturbation: Time::ZERO + config.perturb,
-            queues: std::iter::repeat_with(Turn::default).take(config.divisor as usize).collect(),
+            queues: std::iter::repeat_with(SfqQueue::default)
+                .take(config.divisor as usize)
+                .collect(),
             active: VecDeque::new(),
             packets: 0,
             bytes: Bytes::ZERO,
@@ -111,18 +118,19 @@ impl Sfq {
     }
 
     fn push(&mut self, came: Time, packet: Packet) {
-        let place = self.hash.place(&packet.flow, self.config.divisor);
-        let turn = &mut self.queues[place as usize];
-        if turn.queue.packets.is_empty() {
-            turn.allotment = self.config.quantum.get().cast_signed();
-            self.active.push_back(place);
+        let index = self.hash.queue_of(&packet.flow, self.config.divisor);
+        let entry = &mut self.queues[index as usize];
+        if entry.queue.packets.is_empty() {
+            entry.allotment = self.config.quantum.get().cast_signed();
+            self.active.push_back(index);
         }
         self.packets += 1;
         self.bytes += packet.size;
-        turn.queue.push(came, packet);
+        entry.queue.push(came, packet);
     }
 
-    /// Hashes all flows anew, those that wait too, in the order in which they came.
+    /// Changes the hash if that is due, and sorts the waiting packets into their new queues in the
+    /// order of their arrival.
     fn perturb(&mut self, now: Time) {
         if self.config.perturb == Duration::ZERO || now < self.next_perturbation {
             return;
@@ -132,10 +140,10 @@ impl Sfq {
             self.hash = FlowHash::new(&mut self.random);
         }
         let mut waiting = Vec::with_capacity(self.packets);
-        for place in std::mem::take(&mut self.active) {
-            waiting.extend(std::mem::take(&mut self.queues[place as usize].queue).packets);
+        for index in std::mem::take(&mut self.active) {
+            waiting.extend(std::mem::take(&mut self.queues[index as usize].queue).packets);
         }
-        // Stable, so that packets of a flow that came in one instant stay in order.
+        // The sort is stable: packets of a flow that arrived at the same time stay in order.
         waiting.sort_by_key(|&(came, _)| came);
         (self.packets, self.bytes) = (0, Bytes::ZERO);
         for (came, packet) in waiting {
@@ -149,13 +157,13 @@ impl Sfq {
             .active
             .iter()
             .copied()
-            .max_by_key(|&place| self.queues[place as usize].queue.packets.len());
+            .max_by_key(|&index| self.queues[index as usize].queue.packets.len());
         let Some(longest) = longest else { return };
         let queue = &mut self.queues[longest as usize].queue;
         let Some((_, packet)) = queue.packets.pop_back() else { return };
         queue.bytes -= packet.size;
         if queue.packets.is_empty() {
-            self.active.retain(|&place| place != longest);
+            self.active.retain(|&index| index != longest);
         }
         self.packets -= 1;
         self.bytes -= packet.size;
@@ -166,8 +174,8 @@ impl Sfq {
 impl QueueDiscipline for Sfq {
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
         self.perturb(now);
-        let place = self.hash.place(&packet.flow, self.config.divisor);
-        if self.queues[place as usize].queue.packets.len() as u64 >= self.config.depth {
+        let index = self.hash.queue_of(&packet.flow, self.config.divisor);
+        if self.queues[index as usize].queue.packets.len() as u64 >= self.config.depth {
             drops.drop(packet, DropReason::QueueFull);
             return;
         }
@@ -180,20 +188,20 @@ impl QueueDiscipline for Sfq {
     fn dequeue(&mut self, now: Time, _: &mut impl Drops) -> Option<(Packet, Duration)> {
         self.perturb(now);
         loop {
-            let place = *self.active.front()?;
-            let turn = &mut self.queues[place as usize];
-            if turn.allotment <= 0 {
-                turn.allotment += self.config.quantum.get().cast_signed();
+            let index = *self.active.front()?;
+            let entry = &mut self.queues[index as usize];
+            if entry.allotment <= 0 {
+                entry.allotment += self.config.quantum.get().cast_signed();
                 self.active.rotate_left(1);
                 continue;
             }
-            let Some((came, packet)) = turn.queue.pop() else {
-                debug_assert!(false, "a queue without packets has no turn");
+            let Some((came, packet)) = entry.queue.pop() else {
+                debug_assert!(false, "an active queue has packets");
                 self.active.pop_front();
                 continue;
             };
-            turn.allotment -= packet.size.get().cast_signed();
-            if turn.queue.packets.is_empty() {
+            entry.allotment -= packet.size.get().cast_signed();
+            if entry.queue.packets.is_empty() {
                 self.active.pop_front();
             }
             self.packets -= 1;
@@ -206,7 +214,7 @@ impl QueueDiscipline for Sfq {
         let heads = self
             .active
             .iter()
-            .filter_map(|&place| self.queues[place as usize].queue.packets.front());
+            .filter_map(|&index| self.queues[index as usize].queue.packets.front());
         heads.map(|&(came, _)| came).min()
     }
 
@@ -234,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_take_turns_and_the_longest_loses() {
+    fn flows_are_served_in_turn_and_the_longest_queue_is_dropped_from() {
         let mut queue =
             Sfq::new(&SfqConfig { limit: 10, ..SfqConfig::default() }, Seed(1).stream("queue"));
         let mut drops = Vec::new();
@@ -242,7 +250,7 @@ mod tests {
             queue.enqueue(Time::ZERO, packet(flow, 1_500), &mut drops);
         }
         let dropped: Vec<u16> = drops.iter().map(|(packet, _)| packet.flow.src_port).collect();
-        assert_eq!(dropped, [1], "the eleventh packet costs the longest flow one");
+        assert_eq!(dropped, [1], "the eleventh packet makes the longest queue lose one");
         let order: Vec<u16> = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut drops))
             .map(|(packet, _)| packet.flow.src_port)
             .collect();

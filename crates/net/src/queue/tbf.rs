@@ -1,14 +1,15 @@
 //! Token bucket filter: a rate and a burst (tc-tbf; Linux `net/sched/sch_tbf.c`).
 //!
-//! Tokens are time: a packet costs what it takes at the rate, and the bucket holds what a burst
-//! takes. Sizes are those of IP packets, without a link's header.
+//! Tokens are a time: a packet costs its transmission time at the rate, and the depth of the bucket
+//! is the transmission time of a burst. Sizes are those of IP packets, without a link's header.
 
-use super::tc::{QueueConfig, QueueConfigError};
+use super::QueueConfig;
+use super::error::QueueConfigError;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, Queue, QueueDiscipline, Streams};
-use crate::link::time_for;
 use crate::packet::{DropReason, Packet};
+use crate::serialisation::time_for;
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, Time};
 
@@ -17,13 +18,13 @@ use units::{Bitrate, Bytes, Duration, Time};
 pub struct TbfConfig {
     /// The rate.
     pub rate: Bitrate,
-    /// What may leave at once. A packet above it is dropped.
+    /// The bytes that may leave at once. A larger packet is dropped.
     pub burst: Bytes,
-    /// The most bytes that wait, unless there is a `child`.
+    /// The most bytes in the queue, unless there is a `child`.
     pub limit: Bytes,
-    /// A second bucket: its rate, and its burst (tc's `peakrate` and `mtu`).
+    /// A second bucket: rate and burst (tc's `peakrate` and `mtu`).
     pub peak: Option<(Bitrate, Bytes)>,
-    /// What packets wait in; by default a bfifo of `limit` bytes.
+    /// The queue of the packets; `None`: a bfifo of `limit` bytes.
     pub child: Option<QueueConfig>,
 }
 
@@ -31,6 +32,14 @@ pub(super) const USAGE: &str =
     "tbf rate RATE burst BYTES limit BYTES|latency TIME [peakrate RATE mtu BYTES]";
 
 impl TbfConfig {
+    /// The most bytes that can wait in the queue; `None` if its child has no limit.
+    pub(super) fn buffer(&self) -> Option<Bytes> {
+        match &self.child {
+            Some(child) => child.buffer(Some(self.rate)),
+            None => Some(self.limit),
+        }
+    }
+
     pub(super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let (mut rate, mut burst, mut limit, mut latency) = (None, None, None, None);
         let (mut peakrate, mut mtu) = (None, None);
@@ -88,7 +97,7 @@ impl fmt::Display for TbfConfig {
 struct Bucket {
     rate: Bitrate,
     depth: u64,
-    /// What is in it at the checkpoint, ns.
+    /// Tokens at the checkpoint, ns.
     tokens: u64,
 }
 
@@ -98,18 +107,18 @@ impl Bucket {
         Self { rate, depth, tokens: depth }
     }
 
-    /// What is in it so long after the checkpoint.
+    /// Tokens at `since` after the checkpoint.
     fn after(&self, since: Duration) -> u64 {
         self.tokens.saturating_add(since.as_nanos()).min(self.depth)
     }
 
-    /// How long after the checkpoint it has enough for a packet.
+    /// Time from the checkpoint until there are enough tokens for a packet.
     fn wait(&self, size: Bytes) -> Duration {
         Duration::from_nanos(cost(self.rate, size).saturating_sub(self.tokens))
     }
 }
 
-/// What a packet costs: the time that it takes, in ns.
+/// The cost of a packet: its transmission time at the rate, in ns.
 pub(super) fn cost(rate: Bitrate, size: Bytes) -> u64 {
     time_for(u128::from(size.bits()) * 1_000_000_000, rate).map_or(u64::MAX, Duration::as_nanos)
 }
@@ -118,11 +127,11 @@ pub(super) fn cost(rate: Bitrate, size: Bytes) -> u64 {
 pub(crate) struct Tbf {
     child: Box<Queue>,
     buckets: [Option<Bucket>; 2],
-    /// Above it no packet ever passes.
+    /// The largest packet that can pass.
     largest: Bytes,
     checkpoint: Time,
-    /// The packet that is next, where the child cannot say its size without giving it: when it
-    /// came, and it.
+    /// The next packet and its arrival time, if the child cannot tell the packet's size before it
+    /// is dequeued.
     next: Option<(Time, Packet)>,
 }
 
@@ -140,12 +149,12 @@ impl Tbf {
         }
     }
 
-    /// The size of the next packet, if it is known.
+    /// The size of the next packet; `None` if there is none or the size is unknown.
     fn next_size(&self) -> Option<Bytes> {
         self.next.map(|(_, packet)| packet.size).or_else(|| self.child.head())
     }
 
-    /// When a packet of this size may leave.
+    /// Earliest time at which a packet of this size may leave.
     fn allowed(&self, size: Bytes) -> Time {
         let waits = self.buckets.iter().flatten().map(|bucket| bucket.wait(size));
         self.checkpoint + waits.max().unwrap_or(Duration::ZERO)
@@ -208,7 +217,8 @@ mod tests {
     use super::*;
     use units::Seed;
 
-    /// When packets of these sizes leave that all came at once.
+    /// Queues packets of these sizes at once. Returns the departure times in µs and the number of
+    /// drops.
     fn leaves(words: &str, sizes: &[u64]) -> (Vec<u64>, usize) {
         let config = words.parse::<QueueConfig>().unwrap();
         let mut queue = Queue::new(&config, &Streams::new(Seed(1), "queue"));
@@ -232,13 +242,13 @@ mod tests {
     fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
         let (left, dropped) = leaves("tbf rate 1Mbit burst 3000 limit 100000", &[1_000; 6]);
         assert_eq!((left, dropped), (vec![0, 0, 0, 8_000, 16_000, 24_000], 0));
-        // At 2 Mbit/s the peak lets a packet of 1000 B pass in 4 ms.
+        // At the peak rate of 2 Mbit/s a packet of 1000 B takes 4 ms.
         let peak = "tbf rate 1Mbit burst 3000 limit 100000 peakrate 2Mbit mtu 1000";
         assert_eq!(leaves(peak, &[1_000; 6]).0, [0, 4_000, 8_000, 12_000, 16_000, 24_000]);
     }
 
     #[test]
-    fn a_bucket_in_a_bucket_sends_at_the_lower_rate() {
+    fn nested_buckets_send_at_the_lower_rate() {
         let script = "tc qdisc add dev x root handle 1: tbf rate 1100kbit burst 1540 limit 9000
             tc qdisc add dev x parent 1: tbf rate 1mbit burst 1540 limit 9000";
         let (left, dropped) = leaves(script, &[1_000; 9]);
@@ -246,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_dropped() {
+    fn packets_that_do_not_fit_are_dropped() {
         assert_eq!(
             leaves("tbf rate 1Mbit burst 1500 limit 2000", &[1_000, 1_501, 1_000, 1_000]).1,
             2
@@ -255,7 +265,7 @@ mod tests {
         assert_eq!(
             config.to_string(),
             "tbf rate 1Mbit burst 1000 limit 3000",
-            "what 16 ms send, and the burst"
+            "the bytes of 16 ms at the rate, and the burst"
         );
     }
 }

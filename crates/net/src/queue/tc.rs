@@ -1,90 +1,22 @@
-//! Disciplines in tc's words: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a whole script of
-//! `tc` lines.
+//! Queue configurations in the syntax of tc: `pfifo limit 100`, `fq_codel target 5ms noecn`, or a
+//! script of `tc` commands.
 
+use super::QueueConfig;
 use super::cake::{self, CakeConfig};
 use super::codel::{self, CodelConfig};
 use super::dualpi2::{self, DualPi2Config};
+use super::error::QueueConfigError;
 use super::fq_codel::{self, FqCodelConfig};
-use super::htb::HtbConfig;
 use super::pie::{self, PieConfig};
 use super::red::{self, RedConfig};
 use super::script;
 use super::sfq::{self, SfqConfig};
 use super::tbf::{self, TbfConfig};
-use super::tc_units::{Printed, Units};
+use super::tc_units::{Printed, UnitSystem};
 use super::words::Words;
 use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Duration};
-
-/// A discipline and its parameters. Reads and prints tc's words; `droptail` is Weir's word for a
-/// FIFO whose limit is a time at the line's rate (`150ms`), bytes (`125kB`) or packets (`100p`).
-/// What has classes or a child is a script of `tc` lines.
-///
-/// ```
-/// use net::QueueConfig;
-///
-/// let script = "tc qdisc add dev eth0 root handle 1: htb default 20
-/// tc class add dev eth0 parent 1: classid 1:10 htb rate 204kbit ceil 1mbit prio 0
-/// tc class add dev eth0 parent 1: classid 1:20 htb rate 8bit ceil 1mbit prio 1
-/// tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x88 0xfc flowid 1:10";
-/// let QueueConfig::Htb(htb) = script.parse()? else { unreachable!() };
-/// assert_eq!(htb.classes.len(), 2);
-/// # Ok::<(), net::QueueConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Default)]
-pub enum QueueConfig {
-    /// tc-pfifo: a limit in packets.
-    Pfifo(u64),
-    /// tc-bfifo: a limit in bytes.
-    Bfifo(Bytes),
-    /// A limit as the line drains it in this time.
-    DropTail(Duration),
-    /// tc-codel.
-    Codel(CodelConfig),
-    /// tc-fq_codel.
-    FqCodel(FqCodelConfig),
-    /// tc-pie.
-    Pie(PieConfig),
-    /// tc-red.
-    Red(RedConfig),
-    /// tc-sfq.
-    Sfq(SfqConfig),
-    /// tc-dualpi2.
-    DualPi2(DualPi2Config),
-    /// tc-cake.
-    Cake(CakeConfig),
-    /// tc-tbf.
-    Tbf(Box<TbfConfig>),
-    /// tc-htb.
-    Htb(Box<HtbConfig>),
-    /// No limit: nothing is dropped.
-    #[default]
-    Unlimited,
-}
-
-/// Why words are not a queue: what is wrong, and the mend.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueConfigError(String);
-
-impl fmt::Display for QueueConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for QueueConfigError {}
-
-impl QueueConfigError {
-    pub(super) fn new(reason: String) -> Self {
-        Self(reason)
-    }
-
-    /// The line of a script that it is about.
-    pub(super) fn at_line(self, line: usize) -> Self {
-        Self(format!("line {line}: {}", self.0))
-    }
-}
 
 impl fmt::Display for QueueConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,12 +38,10 @@ impl fmt::Display for QueueConfig {
     }
 }
 
-/// Linux's limits where none is given: the device's txqueuelen, in packets or in packets of its MTU
-/// and Ethernet header (`net/sched/sch_fifo.c`).
+/// Linux's default limit of pfifo, the device's txqueuelen in packets; bfifo's is as many frames of
+/// `FRAME` bytes, the MTU and its Ethernet header (`net/sched/sch_fifo.c`).
 const TXQUEUELEN: u64 = 1_000;
 const FRAME: u64 = 1_514;
-
-const KNOWN: &str = "there are 'pfifo limit PACKETS', 'bfifo limit BYTES', 'droptail limit 150ms|125kB|100p', 'codel', 'fq_codel', 'pie', 'red', 'sfq', 'dualpi2', 'cake', 'tbf' and 'unlimited'; a tree with htb is written as lines of tc: 'tc qdisc add …'";
 
 impl FromStr for QueueConfig {
     type Err = QueueConfigError;
@@ -121,43 +51,34 @@ impl FromStr for QueueConfig {
             return script::read(text);
         }
         let words: Vec<&str> = text.split_whitespace().collect();
-        Self::read(&words, Units::Weir)
+        Self::read(&words, UnitSystem::Weir)
     }
 }
 
 impl QueueConfig {
-    /// Whether it holds packets back by itself, whatever the line could send.
-    #[must_use]
-    pub const fn shapes(&self) -> bool {
-        matches!(
-            self,
-            Self::Tbf(_) | Self::Htb(_) | Self::Cake(CakeConfig { bandwidth: Some(_), .. })
-        )
-    }
-
-    /// The lines of tc that make this queue of a device. `droptail` in time and `unlimited`, which
-    /// tc does not have, stand as they are.
+    /// The `tc` commands that configure this queue on a device. `droptail` in time and `unlimited`,
+    /// which tc does not have, are written as they are.
     #[must_use]
     pub fn script(&self, dev: &str) -> String {
         script::write(self, dev)
     }
 
-    /// Reads a discipline without classes.
-    pub(super) fn read(words: &[&str], units: Units) -> Result<Self, QueueConfigError> {
+    /// Parses a discipline without classes.
+    pub(super) fn read(words: &[&str], units: UnitSystem) -> Result<Self, QueueConfigError> {
         let Some(&kind) = words.first() else {
-            return Err(QueueConfigError(format!("no queue is named: {KNOWN}")));
+            return Err(QueueConfigError::Empty);
         };
         let with = |usage| Words::new(words, units, usage);
         match kind {
             "pfifo" => Self::pfifo(with("pfifo limit PACKETS")),
             "bfifo" => Self::bfifo(with("bfifo limit BYTES")),
-            "droptail" | "unlimited" if units == Units::Tc => {
-                Err(QueueConfigError(format!("'{kind}' is not a word of tc; write 'bfifo limit BYTES' or 'pfifo limit PACKETS'")))
+            "droptail" | "unlimited" if units == UnitSystem::Tc => {
+                Err(QueueConfigError::new(format!("'{kind}' is not a word of tc; write 'bfifo limit BYTES' or 'pfifo limit PACKETS'")))
             }
-            "netem" => Err(QueueConfigError(
+            "netem" => Err(QueueConfigError::new(
                 "netem is not a queue here: a line has 'delay', 'loss', 'jitter' and 'rate' of its own; write them beside 'queue'".to_owned(),
             )),
-            "qdisc" | "class" => Err(QueueConfigError(format!(
+            "qdisc" | "class" => Err(QueueConfigError::new(format!(
                 "'{kind}' is what tc prints; write 'tc {kind} add dev eth0 …'"
             ))),
             "droptail" => Self::droptail(with("droptail limit 150ms|125kB|100p")),
@@ -170,11 +91,11 @@ impl QueueConfig {
             "cake" => CakeConfig::read(with(cake::USAGE)).map(Self::Cake),
             "tbf" => TbfConfig::read(with(tbf::USAGE)).map(Box::new).map(Self::Tbf),
             "unlimited" if words.len() == 1 => Ok(Self::Unlimited),
-            "htb" => Err(QueueConfigError(
-                "htb needs classes; write it as lines of tc: 'tc qdisc add dev eth0 root handle 1: htb default 20', 'tc class add …'"
+            "htb" => Err(QueueConfigError::new(
+                "htb needs classes; write it as tc commands: 'tc qdisc add dev eth0 root handle 1: htb default 20', 'tc class add …'"
                     .to_owned(),
             )),
-            _ => Err(QueueConfigError(format!("no queue '{kind}': {KNOWN}"))),
+            _ => Err(QueueConfigError::UnknownDiscipline { word: kind.to_owned() }),
         }
     }
 
@@ -213,11 +134,10 @@ impl QueueConfig {
             }
         };
         match config {
-            None => Err(words.wrong(&format!("'{limit}' is not a value of 'limit'"))),
+            None => Err(words.no_value(limit, "limit")),
             Some(Self::Pfifo(0) | Self::Bfifo(Bytes::ZERO) | Self::DropTail(Duration::ZERO)) => {
-                Err(words.wrong(
-                    "a limit of 0 would drop everything; leave the queue out for one without limit",
-                ))
+                Err(words
+                    .wrong("a limit of 0 would drop everything; leave the queue out for no limit"))
             }
             Some(Self::Bfifo(bytes)) => words.bounded("limit", bytes).map(Self::Bfifo),
             Some(config) => Ok(config),
@@ -271,17 +191,17 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_word_and_the_mend() {
+    fn errors_name_the_word_and_suggest_a_fix() {
         let error = |text: &str| text.parse::<QueueConfig>().unwrap_err().to_string();
         assert!(error("fq limit 3").starts_with("no queue 'fq': there are 'pfifo limit"));
         assert_eq!(
             error("pfifo limit 1.5"),
             "pfifo: '1.5' is not a value of 'limit'; write 'pfifo limit PACKETS'"
         );
-        assert!(error("htb default 1").starts_with("htb needs classes; write it as lines of tc"));
+        assert!(error("htb default 1").starts_with("htb needs classes; write it as tc commands"));
         assert_eq!(
             error("droptail limit 0ms"),
-            "droptail: a limit of 0 would drop everything; leave the queue out for one without limit; write 'droptail limit 150ms|125kB|100p'"
+            "droptail: a limit of 0 would drop everything; leave the queue out for no limit; write 'droptail limit 150ms|125kB|100p'"
         );
         assert!(error("droptail limit 30ms 5").starts_with("droptail: no parameter '5'"));
         assert!(error("").starts_with("no queue is named"));
@@ -290,11 +210,11 @@ mod tests {
         );
         assert!(
             error("red limit 9kB min 5kB max 4kB")
-                .starts_with("red: min 5kB, max 4kB and limit 9kB must rise")
+                .starts_with("red: min 5kB, max 4kB and limit 9kB must be in ascending order")
         );
         assert!(
             error("red limit 400000 min 30000 max 90000 burst 9")
-                .starts_with("red: a burst of 9 does not go with min: from 31 packets on")
+                .starts_with("red: a burst of 9 is too small for min; write 31 packets or more")
         );
         assert!(error("pie tupdate 1us").starts_with("pie: 'tupdate' is 1ms or more"));
         assert!(error("fq_codel flows 70000").starts_with("fq_codel: 'flows' is 65536 at most"));

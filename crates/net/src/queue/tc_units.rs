@@ -1,26 +1,25 @@
-//! Quantities in tc's words, and in Weir's.
+//! Quantities in the units of tc, and in those of experiment files.
 //!
-//! A pasted tc script means what tc means: `125kb` are 128,000 bytes and `30kbps` are 240 kbit/s
-//! (tc(8), PARAMETERS). A queue named in an experiment file has the file's units: `125kB` are
-//! 125,000 bytes. What is printed here means the same to both.
+//! In a tc script `125kb` are 128,000 bytes and `30kbps` are 240 kbit/s (tc(8), PARAMETERS). In an
+//! experiment file `125kB` are 125,000 bytes. What [`Printed`] prints means the same in both.
 
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, quantity};
 
-/// Whose units they are.
+/// The system of units that a word is read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Units {
-    /// Those of experiment files.
+pub(super) enum UnitSystem {
+    /// The units of experiment files.
     Weir,
-    /// tc(8): sizes in powers of 1024, rates in bits or bytes a second.
+    /// tc(8): sizes in powers of 1024, rates in bits or bytes per second.
     Tc,
 }
 
-pub(super) fn time(word: &str, units: Units) -> Option<Duration> {
+pub(super) fn time(word: &str, units: UnitSystem) -> Option<Duration> {
     match units {
-        Units::Weir => word.parse().ok(),
+        UnitSystem::Weir => word.parse().ok(),
         // A bare number is microseconds.
-        Units::Tc => tc(word, |unit| {
+        UnitSystem::Tc => tc(word, |unit| {
             Some(match unit {
                 "s" | "sec" | "secs" => 1_000_000_000,
                 "ms" | "msec" | "msecs" => 1_000_000,
@@ -32,14 +31,14 @@ pub(super) fn time(word: &str, units: Units) -> Option<Duration> {
     }
 }
 
-/// Both know `1Mbit`; only Weir `1Mbit/s`.
-pub(super) fn rate(word: &str, units: Units) -> Option<Bitrate> {
-    if units == Units::Weir
+/// Both systems know `1Mbit`; only experiment files know `1Mbit/s`.
+pub(super) fn rate(word: &str, units: UnitSystem) -> Option<Bitrate> {
+    if units == UnitSystem::Weir
         && let Ok(rate) = word.parse()
     {
         return Some(rate);
     }
-    // In eighths of a bit: bytes a second have a scale eight times as large.
+    // In eighths of a bit per second, since bytes per second have eight times the scale.
     let eighths = tc(word, |unit| {
         let (prefix, scale) = match unit.strip_suffix("bps") {
             Some(prefix) => (prefix, 64),
@@ -53,12 +52,11 @@ pub(super) fn rate(word: &str, units: Units) -> Option<Bitrate> {
     Some(Bitrate::from_bps(eighths / 8))
 }
 
-pub(super) fn size(word: &str, units: Units) -> Option<Bytes> {
-    if units == Units::Weir {
+pub(super) fn size(word: &str, units: UnitSystem) -> Option<Bytes> {
+    if units == UnitSystem::Weir {
         return word.parse().map(Bytes::new).or_else(|_| word.parse()).ok();
     }
-    // In thousandths of an eighth of a byte: for sizes in bits, and for decimals that tc rounds
-    // off.
+    // In thousandths of a bit: sizes may be in bits, and tc truncates decimals.
     let thousandths = tc(word, |unit| {
         let (prefix, scale) = match unit.strip_suffix("bit") {
             Some(prefix) => (prefix, 1),
@@ -81,7 +79,7 @@ fn power(prefix: &str) -> Option<u32> {
         .and_then(|at| u32::try_from(at).ok())
 }
 
-/// Prints a quantity so that tc and Weir read the same.
+/// Prints a quantity so that tc and experiment files read the same value.
 pub(super) struct Printed<T>(pub(super) T);
 
 impl fmt::Display for Printed<Bytes> {
@@ -114,18 +112,18 @@ mod tests {
 
     #[test]
     fn tc_counts_sizes_by_1024_and_rates_by_1000() {
-        let rate = |word| rate(word, Units::Tc).map(Bitrate::as_bps);
+        let rate = |word| rate(word, UnitSystem::Tc).map(Bitrate::as_bps);
         assert_eq!(
             ["100kbps", "1mbit", "8bit", "12Kibit", "500", "1.5Mbit"].map(rate).map(Option::unwrap),
             [800_000, 1_000_000, 8, 12_288, 500, 1_500_000]
         );
         assert_eq!([rate("1Mbit/s"), rate("fast"), rate("1xbit")], [None; 3]);
-        let size = |word| size(word, Units::Tc).map(Bytes::get);
+        let size = |word| size(word, UnitSystem::Tc).map(Bytes::get);
         assert_eq!(
             ["1600", "125kb", "15k", "1mbit", "10b", "3.3kb"].map(size).map(Option::unwrap),
             [1_600, 128_000, 15_360, 131_072, 10, 3_379]
         );
-        let time = |word| time(word, Units::Tc).map(Duration::as_nanos);
+        let time = |word| time(word, UnitSystem::Tc).map(Duration::as_nanos);
         assert_eq!(
             ["5ms", "100", "1.5s", "30usec"].map(time).map(Option::unwrap),
             [5_000_000, 100_000, 1_500_000_000, 30_000]
@@ -133,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_means_the_same_to_both() {
+    fn printed_quantities_mean_the_same_in_both_systems() {
         for nanos in [1, 999, 1_000, 1_001, 5_000_000, 1_500_000, 90_000_000_000] {
             let time_ = Duration::from_nanos(nanos);
-            for units in [Units::Weir, Units::Tc] {
+            for units in [UnitSystem::Weir, UnitSystem::Tc] {
                 assert_eq!(
                     time(&Printed(time_).to_string(), units),
                     Some(time_),
@@ -147,7 +145,7 @@ mod tests {
         }
         for bps in [1, 999, 1_001, 1_500_000, 8_000_000_000] {
             let rate_ = Bitrate::from_bps(bps);
-            for units in [Units::Weir, Units::Tc] {
+            for units in [UnitSystem::Weir, UnitSystem::Tc] {
                 assert_eq!(rate(&Printed(rate_).to_string(), units), Some(rate_));
             }
         }

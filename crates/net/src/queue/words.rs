@@ -1,27 +1,28 @@
-//! The words of a discipline: `fq_codel limit 10240 target 5ms noecn`.
+//! Reads the parameters of a discipline: `fq_codel limit 10240 target 5ms noecn`.
 
-use super::tc::QueueConfigError;
-use super::tc_units::{self, Units};
+use super::error::{ParameterError, QueueConfigError};
+use super::tc_units::{self, UnitSystem};
 use std::str::FromStr;
 use units::{Bitrate, Bytes, Duration, Ratio};
 
-/// More is a slip of the pen: a terabyte.
-const MOST: Bytes = Bytes::new(1_000_000_000_000);
+/// The largest size that is accepted, a terabyte: a larger one is taken for a typo.
+const MAX_SIZE: Bytes = Bytes::new(1_000_000_000_000);
 
-/// What follows the name of a discipline, read word by word.
+/// The words after the name of a discipline, read one by one.
 pub(super) struct Words<'a> {
-    kind: &'a str,
+    discipline: &'a str,
     rest: &'a [&'a str],
-    units: Units,
-    /// What may follow, for messages.
+    units: UnitSystem,
+    /// The discipline's parameters, for messages.
     usage: &'static str,
 }
 
 impl<'a> Words<'a> {
-    /// `words` begin with the name.
-    pub(super) fn new(words: &'a [&'a str], units: Units, usage: &'static str) -> Self {
-        let (kind, rest) = words.split_first().map_or(("", words), |(kind, rest)| (*kind, rest));
-        Self { kind, rest, units, usage }
+    /// Reads `words`, of which the first is the discipline's name.
+    pub(super) fn new(words: &'a [&'a str], units: UnitSystem, usage: &'static str) -> Self {
+        let (discipline, rest) =
+            words.split_first().map_or(("", words), |(name, rest)| (*name, rest));
+        Self { discipline, rest, units, usage }
     }
 
     /// The next parameter's name or flag.
@@ -33,7 +34,7 @@ impl<'a> Words<'a> {
 
     /// The word after `key`.
     pub(super) fn word(&mut self, key: &str) -> Result<&'a str, QueueConfigError> {
-        self.key().ok_or_else(|| self.wrong(&format!("'{key}' needs a value")))
+        self.key().ok_or_else(|| self.error(ParameterError::NoValue(key.to_owned())))
     }
 
     /// The value after `key`.
@@ -51,7 +52,7 @@ impl<'a> Words<'a> {
         self.above_zero(key, value)
     }
 
-    /// A number of packets after `key`, above zero; tc prints them with a p.
+    /// A number of packets after `key`, above zero; tc prints it with the suffix `p`.
     pub(super) fn packets(&mut self, key: &str) -> Result<u64, QueueConfigError> {
         let word = self.word(key)?;
         let packets =
@@ -66,7 +67,7 @@ impl<'a> Words<'a> {
         self.above_zero(key, time)
     }
 
-    /// The time that a word is.
+    /// A word as a time; `None` if it is none.
     pub(super) fn time_in(&self, word: &str) -> Option<Duration> {
         tc_units::time(word, self.units)
     }
@@ -78,22 +79,22 @@ impl<'a> Words<'a> {
         self.above_zero(key, rate)
     }
 
-    /// A size after `key`: a number of bytes, or with a unit.
+    /// A size after `key`: a number of bytes, or a number with a unit.
     pub(super) fn bytes(&mut self, key: &str) -> Result<Bytes, QueueConfigError> {
         let word = self.word(key)?;
         let bytes = tc_units::size(word, self.units).ok_or_else(|| self.no_value(word, key))?;
         self.bounded(key, bytes)
     }
 
-    /// A size that is not a slip of the pen.
+    /// Checks that a size is above zero and at most a terabyte.
     pub(super) fn bounded(&self, key: &str, bytes: Bytes) -> Result<Bytes, QueueConfigError> {
-        if bytes > Bytes::ZERO && bytes <= MOST {
+        if bytes > Bytes::ZERO && bytes <= MAX_SIZE {
             return Ok(bytes);
         }
-        Err(self.wrong(&format!("'{key}' is 1 to {} bytes", MOST.get())))
+        Err(self.wrong(&format!("'{key}' is 1 to {} bytes", MAX_SIZE.get())))
     }
 
-    /// A share of one after `key`, as tc writes it: 0.02.
+    /// A probability after `key`, above 0 and at most 1, as tc writes it: `0.02`.
     pub(super) fn share(&mut self, key: &str) -> Result<Ratio, QueueConfigError> {
         let share: f64 = self.value(key)?;
         if share > 0.0 && share <= 1.0 {
@@ -109,23 +110,29 @@ impl<'a> Words<'a> {
         value: T,
     ) -> Result<T, QueueConfigError> {
         if value == T::default() {
-            Err(self.wrong(&format!("'{key}' cannot be 0")))
+            Err(self.error(ParameterError::Zero(key.to_owned())))
         } else {
             Ok(value)
         }
     }
 
-    fn no_value(&self, word: &str, key: &str) -> QueueConfigError {
-        self.wrong(&format!("'{word}' is not a value of '{key}'"))
+    /// `word` cannot be read as the value of `key`.
+    pub(super) fn no_value(&self, word: &str, key: &str) -> QueueConfigError {
+        self.error(ParameterError::NotAValue { key: key.to_owned(), word: word.to_owned() })
     }
 
-    /// A word that does not belong here.
+    /// `word` names no parameter of the discipline.
     pub(super) fn unknown(&self, word: &str) -> QueueConfigError {
-        self.wrong(&format!("no parameter '{word}'"))
+        self.error(ParameterError::Unknown(word.to_owned()))
     }
 
-    /// Something that cannot be.
+    /// A value is out of range, or parameters contradict each other: `what` says which and how.
     pub(super) fn wrong(&self, what: &str) -> QueueConfigError {
-        QueueConfigError::new(format!("{}: {what}; write '{}'", self.kind, self.usage))
+        self.error(ParameterError::Constraint(what.to_owned()))
+    }
+
+    fn error(&self, problem: ParameterError) -> QueueConfigError {
+        let discipline = self.discipline.to_owned();
+        QueueConfigError::Parameter { discipline, problem, usage: self.usage }
     }
 }

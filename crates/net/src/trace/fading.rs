@@ -1,31 +1,41 @@
-//! Reading a recorded gain of a channel; a broken one is refused by line.
+//! Parsing of fading traces. Errors name the line.
 
 use super::TraceError;
 use super::parse::{columns, shortened};
-use crate::access::FadingTrace;
 use std::ops::RangeInclusive;
 use units::Duration;
 
-/// The word before the time between two values.
+/// The first word of a trace, before the time between two values.
 const INTERVAL: &str = "interval_ms";
-/// A subframe at least, in milliseconds; a gain that changes once in minutes is no fast fading.
+/// The range of the interval in milliseconds: at least a subframe; a gain that is constant for
+/// minutes is no fast fading.
 const INTERVALS: RangeInclusive<f64> = 1.0..=60_000.0;
-/// The most parts of the band: resource blocks of the widest carrier (36.101 table 5.6-1).
+/// The most parts of the band: the resource blocks of the widest carrier (36.101 table 5.6-1).
 const MAX_PARTS: usize = 100;
-/// The most values: a hundred parts for 100 s in steps of a millisecond.
+/// The most values: a hundred parts for 100 s, one value per millisecond.
 const MAX_VALUES: usize = 10_000_000;
-/// Decibels; what lies outside is another quantity, or in another unit.
+/// The range of gains in decibels: values outside are another quantity, or in another unit.
 const GAINS: RangeInclusive<f64> = -200.0..=100.0;
 
+/// A recorded gain of a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FadingTrace {
+    /// The time between two values; at least a millisecond.
+    pub interval: Duration,
+    /// The gain relative to its mean in decibels, one row per part of the band. There is at least
+    /// one row, and all rows have the same length of at least one.
+    pub gains: Vec<Vec<f64>>,
+}
+
 impl FadingTrace {
-    /// Reads a recorded gain: first `interval_ms,` and the milliseconds between two values, then a
-    /// line a part of the band with its gains over their mean in decibels, one after the other in
-    /// time, apart by white space or a comma; the lines after the first are as ns-3 has fading
-    /// traces (`src/lte/model/trace-fading-loss-model.cc`). Blank lines and lines that begin with
-    /// `#` are passed over.
+    /// Parses a recorded gain. The first line is `interval_ms,` and the milliseconds between two
+    /// values. Then follows one line per part of the band with its gains relative to their mean, in
+    /// decibels and in order of time, separated by white space or a comma. These lines have the
+    /// format of ns-3's fading traces (`src/lte/model/trace-fading-loss-model.cc`). Blank lines and
+    /// lines that begin with `#` are ignored.
     ///
     /// # Errors
-    /// Names the first line that is not as said, or lies outside the format.
+    /// A line is malformed or a value is out of range.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
@@ -41,7 +51,7 @@ impl FadingTrace {
         for (line, text) in lines {
             if gains.len() == MAX_PARTS {
                 let reason =
-                    format!("more than {MAX_PARTS} parts of the band; write a line a part");
+                    format!("more than {MAX_PARTS} parts of the band; write one line per part");
                 return Err(TraceError::new(line, reason));
             }
             let part = part(line, text, MAX_VALUES - values)?;
@@ -57,7 +67,10 @@ impl FadingTrace {
             gains.push(part);
         }
         if gains.is_empty() {
-            return Err(TraceError::new(line, "no values follow; write a line a part of the band"));
+            return Err(TraceError::new(
+                line,
+                "no values follow; write one line per part of the band",
+            ));
         }
         Ok(Self { interval, gains })
     }
@@ -79,7 +92,7 @@ fn interval(line: usize, text: &str) -> Result<Duration, TraceError> {
     Ok(Duration::from_secs_f64(millis / 1e3))
 }
 
-/// The gains of a part of the band, `most` at most.
+/// The gains of a part of the band, at most `most`.
 fn part(line: usize, text: &str, most: usize) -> Result<Vec<f64>, TraceError> {
     let mut gains = Vec::new();
     for word in columns(text) {
@@ -109,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_a_part_of_the_band() {
+    fn each_line_is_a_part_of_the_band() {
         for text in [
             "interval_ms,1\n0,-3.5\n1.25,2\n",
             "\u{feff}# c\r\ninterval_ms 1\r\n\r\n0\t-3.5 \r\n 1.25 2e0",
@@ -125,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_traces_are_refused_by_line() {
+    fn errors_name_the_line() {
         let error = |text: &str| FadingTrace::parse(text).unwrap_err().to_string();
         assert_eq!(error(" \n# c\n"), "the trace is empty; begin it with interval_ms,1");
         assert_eq!(
@@ -142,7 +155,7 @@ mod tests {
         }
         assert_eq!(
             error("interval_ms,1\n\n"),
-            "line 1: no values follow; write a line a part of the band"
+            "line 1: no values follow; write one line per part of the band"
         );
         assert_eq!(error("interval_ms,1\n,\n"), "line 2: no values");
         assert_eq!(
@@ -158,6 +171,9 @@ mod tests {
             "line 3: 1 values, where the first part of the band has 2"
         );
         let many = format!("interval_ms,1\n{}", "0\n".repeat(101));
-        assert_eq!(error(&many), "line 102: more than 100 parts of the band; write a line a part");
+        assert_eq!(
+            error(&many),
+            "line 102: more than 100 parts of the band; write one line per part"
+        );
     }
 }

@@ -1,50 +1,51 @@
-//! Capacity over time, recorded or generated: mahimahi's opportunities, or seconds and Mbit/s. And
-//! the recorded gain of a channel.
+//! Capacity over time, recorded or generated: mahimahi's delivery opportunities, or rates. Also the
+//! recorded gain of a channel.
 
 mod fading;
 mod generate;
 mod parse;
 mod write;
 
+pub use fading::FadingTrace;
 pub use generate::TraceModel;
 pub use parse::TraceError;
 
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// What one opportunity of a mahimahi trace carries (Netravali et al. 2015, § 3: an MTU-sized
+/// The bytes per delivery opportunity of a mahimahi trace (Netravali et al. 2015, § 3: an MTU-sized
 /// packet).
 pub(crate) const OPPORTUNITY: Bytes = Bytes::new(1500);
-/// The longest period: a week. A longer one is rather a time in another unit, or a date.
+/// The longest period: a week. A longer one is taken for a time in another unit, or a date.
 const MAX_PERIOD: Duration = Duration::from_secs(7 * 24 * 3600);
-/// The shortest time between two samples of a rate, below which a run would be nothing but changes
-/// of it.
+/// The shortest time between two samples of a rate: shorter steps would make a run very slow.
 const MIN_STEP: Duration = Duration::from_micros(1);
 
-/// A capacity trace. It repeats for ever.
+/// A capacity trace. It repeats indefinitely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     course: Course,
-    /// After this time it begins again.
+    /// The time after which the trace repeats.
     period: Duration,
     mean: Bitrate,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Course {
-    /// When, within the period, 1500 bytes may pass, and how many times 1500 until then, that
-    /// instant included. As in mahimahi, several packets share an opportunity, a packet larger than
-    /// what is left of one takes the next, too, and what nobody uses is lost.
+    /// The instants within the period at which 1500 bytes may pass, each with the number of
+    /// opportunities up to and including that instant. As in mahimahi, several packets share an
+    /// opportunity, a packet larger than the rest of one also uses the next, and unused capacity is
+    /// lost.
     Opportunities(Vec<(Duration, u64)>),
-    /// The rate from each instant of the period on; the first instant is zero.
+    /// The rate from each instant within the period on; the first instant is zero.
     Rates(Vec<(Duration, Bitrate)>),
 }
 
 impl Trace {
-    /// A trace made of opportunities of 1500 bytes each, which repeats with the last.
+    /// A trace of delivery opportunities of 1500 bytes each; the last one is the period.
     ///
     /// # Errors
-    /// When there is none, they are out of order, or all at zero; the line is the opportunity's
-    /// place.
+    /// There is none, they are out of order, or all are at zero. The line is the number of the
+    /// opportunity, from 1.
     pub fn from_opportunities(times: &[Duration]) -> Result<Self, TraceError> {
         let Some(&period) = times.last() else {
             return Err(TraceError::new(0, "the trace is empty; it needs at least one line"));
@@ -52,10 +53,10 @@ impl Trace {
         if period == Duration::ZERO {
             return Err(TraceError::new(0, "every time stamp is zero: the trace has no length"));
         }
-        if let Some(place) = times.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(TraceError::new(place + 2, "the time falls; sort the lines"));
+        if let Some(index) = times.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(TraceError::new(index + 2, "the time decreases; sort the lines"));
         }
-        // A stamp at the period's end is the same instant as the next round's zero.
+        // A time stamp at the end of the period is the same instant as zero of the next round.
         let at_end = times.partition_point(|&at| at < period);
         let folded =
             times[at_end..].iter().map(|_| Duration::ZERO).chain(times[..at_end].iter().copied());
@@ -70,22 +71,23 @@ impl Trace {
         Ok(Self { course: Course::Opportunities(groups), period, mean })
     }
 
-    /// A trace made of (time, rate) samples, the last of which lasts as long as the one before.
+    /// A trace of (time, rate) samples. The last sample lasts as long as the one before.
     ///
     /// # Errors
-    /// When times do not increase or no rate is above zero; the line is the sample's place.
+    /// Times do not increase, or no rate is above zero. The line is the number of the sample,
+    /// from 1.
     pub fn from_rates(samples: &[(Duration, Bitrate)]) -> Result<Self, TraceError> {
         let Some(&(start, _)) = samples.first() else {
             return Err(TraceError::new(0, "the trace is empty; it needs at least one sample"));
         };
-        if let Some(place) = samples.windows(2).position(|pair| pair[1].0 < pair[0].0 + MIN_STEP) {
+        if let Some(index) = samples.windows(2).position(|pair| pair[1].0 < pair[0].0 + MIN_STEP) {
             let reason = format!(
                 "the time is not at least {MIN_STEP} after that of the line before; sort the lines"
             );
-            return Err(TraceError::new(place + 2, reason));
+            return Err(TraceError::new(index + 2, reason));
         }
         if samples.iter().all(|&(_, rate)| rate == Bitrate::ZERO) {
-            return Err(TraceError::new(0, "every rate is zero: nothing would ever pass"));
+            return Err(TraceError::new(0, "every rate is zero: no packet would ever pass"));
         }
         let steps: Vec<_> = samples.iter().map(|&(at, rate)| (at - start, rate)).collect();
         let last = steps[steps.len() - 1].0;
@@ -96,7 +98,7 @@ impl Trace {
         let bits: u128 = steps
             .iter()
             .zip(ends)
-            .map(|(&(at, rate), end)| crate::link::product(rate, end - at))
+            .map(|(&(at, rate), end)| crate::serialisation::product(rate, end - at))
             .sum();
         let mean = u64::try_from(bits / u128::from(period.as_nanos())).unwrap_or(u64::MAX);
         Ok(Self { course: Course::Rates(steps), period, mean: Bitrate::from_bps(mean) })
@@ -108,7 +110,7 @@ impl Trace {
         self.mean
     }
 
-    /// After this time it begins again.
+    /// The time after which the trace repeats.
     #[must_use]
     pub fn period(&self) -> Duration {
         self.period
@@ -118,7 +120,7 @@ impl Trace {
         matches!(self.course, Course::Opportunities(_))
     }
 
-    /// The rate in force, of opportunities the mean over the second around `now`.
+    /// The current rate; for opportunities, the mean over the second around `now`.
     pub(crate) fn rate_at(&self, now: Time) -> Bitrate {
         match &self.course {
             Course::Rates(steps) => steps[self.step(steps, now)].1,
@@ -131,10 +133,10 @@ impl Trace {
         }
     }
 
-    /// The next change of rate after `now`, or the next opportunity and how many there are at that
-    /// instant.
+    /// The time of the next change of rate after `now`; for opportunities, the next instant and the
+    /// number of opportunities then.
     pub(crate) fn next_change(&self, now: Time) -> (Time, u64) {
-        let (round, place) = self.place(now);
+        let (round, offset) = self.position(now);
         let start = Time::ZERO + self.period * round;
         match &self.course {
             Course::Rates(steps) => {
@@ -142,7 +144,7 @@ impl Trace {
                 (start + next, 0)
             }
             Course::Opportunities(groups) => {
-                let after = groups.partition_point(|&(at, _)| at <= place);
+                let after = groups.partition_point(|&(at, _)| at <= offset);
                 let before = if after == 0 { 0 } else { groups[after - 1].1 };
                 match groups.get(after) {
                     Some(&(at, until)) => (start + at, until - before),
@@ -152,21 +154,21 @@ impl Trace {
         }
     }
 
-    /// Which repetition `now` is in, and where in it.
-    fn place(&self, now: Time) -> (u64, Duration) {
+    /// The number of completed periods at `now`, and the time within the period.
+    fn position(&self, now: Time) -> (u64, Duration) {
         let period = self.period.as_nanos();
         (now.as_nanos() / period, Duration::from_nanos(now.as_nanos() % period))
     }
 
     fn step(&self, steps: &[(Duration, Bitrate)], now: Time) -> usize {
-        let (_, place) = self.place(now);
-        steps.partition_point(|&(at, _)| at <= place).saturating_sub(1)
+        let (_, offset) = self.position(now);
+        steps.partition_point(|&(at, _)| at <= offset).saturating_sub(1)
     }
 
-    /// Opportunities until `now`, that instant included.
+    /// The number of opportunities up to and including `now`.
     fn count(&self, groups: &[(Duration, u64)], now: Time) -> u64 {
-        let (round, place) = self.place(now);
-        let before = groups.partition_point(|&(at, _)| at <= place);
+        let (round, offset) = self.position(now);
+        let before = groups.partition_point(|&(at, _)| at <= offset);
         let total = groups[groups.len() - 1].1;
         round * total + if before == 0 { 0 } else { groups[before - 1].1 }
     }
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn stamps_at_zero_pass_with_those_at_the_end() {
+    fn opportunities_at_zero_coincide_with_those_at_the_end() {
         let trace = Trace::parse("0\n0\n5\n10\n").unwrap();
         assert_eq!(trace.next_change(Time::ZERO), (Time::from_millis(5), 1));
         assert_eq!(trace.next_change(Time::from_millis(5)), (Time::from_millis(10), 3));

@@ -1,18 +1,18 @@
-//! Reading a trace; a broken one is refused by line.
+//! Parsing of capacity traces. Errors name the line.
 
 use super::{MAX_PERIOD, Trace};
 use std::fmt;
 use units::{Bitrate, Duration};
 
-/// The longest trace that is read, in lines: more than a day of a millisecond's opportunity each.
+/// The most lines of a trace: more than a day with an opportunity per millisecond.
 const MAX_LINES: usize = 100_000_000;
 
-/// Why a text is not a trace: the line, from 1, and the mend. Line 0 is the whole file.
+/// Why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
-    /// The line.
+    /// The line, from 1; 0 stands for the whole file.
     pub line: usize,
-    /// What is wrong with it.
+    /// What is wrong, and what is allowed.
     pub reason: String,
 }
 
@@ -34,12 +34,12 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 impl Trace {
-    /// Reads a trace: one millisecond time stamp a line (mahimahi), or two columns, seconds and
-    /// Mbit/s, apart by white space or a comma. Blank lines and lines that begin with `#` are
-    /// passed over.
+    /// Parses a trace: one time stamp in milliseconds per line (mahimahi), or two columns, seconds
+    /// and Mbit/s, separated by white space or a comma. Blank lines and lines that begin with `#`
+    /// are ignored.
     ///
     /// # Errors
-    /// Names the first line that is not a number, falls back in time, or lies outside the format.
+    /// A line is malformed, out of range, or earlier than the line before.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
@@ -104,9 +104,9 @@ fn rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Trace, Tra
         samples.push((at, Bitrate::from_bps_f64(mbps * 1e6)));
         numbers.push(line);
     }
-    // The place among samples is not the line where there are blank lines and comments.
+    // Blank lines and comments make the number of a sample differ from its line.
     Trace::from_rates(&samples).map_err(|error| TraceError {
-        line: error.line.checked_sub(1).map_or(0, |place| numbers[place]),
+        line: error.line.checked_sub(1).map_or(0, |index| numbers[index]),
         reason: error.reason,
     })
 }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_traces_are_refused_by_line() {
+    fn errors_name_the_line() {
         let error = |text: &str| Trace::parse(text).unwrap_err().to_string();
         assert_eq!(error(""), "the trace is empty; it needs at least one line");
         assert_eq!(error("1\n2\nx\n"), "line 3: 'x' is not a whole number of milliseconds");
@@ -177,7 +177,7 @@ mod tests {
             error("time,rate\n1,2\n").split(';').next(),
             Some("line 1: 'time,rate' is not two numbers, seconds and Mbit/s, neither negative")
         );
-        assert_eq!(error("1 0\n2 0\n"), "every rate is zero: nothing would ever pass");
+        assert_eq!(error("1 0\n2 0\n"), "every rate is zero: no packet would ever pass");
         assert_eq!(
             error("1 2 3\n"),
             "line 1: '1 2 3' is not two numbers, seconds and Mbit/s, neither negative"

@@ -1,14 +1,14 @@
 //! Writing a trace in mahimahi's format.
 
 use super::{Course, OPPORTUNITY, Trace};
-use crate::link::{product, time_for};
+use crate::serialisation::{product, time_for};
 use std::fmt::Write;
 use units::{Bitrate, Duration};
 
 impl Trace {
-    /// The trace in mahimahi's format: a rate becomes an opportunity, rounded up to the
-    /// millisecond, whenever 1500 bytes have come together. Of a rate, one more at the end if none
-    /// falls there, as the last stamp is the period.
+    /// The trace in mahimahi's format. Rates become one opportunity, rounded up to the millisecond,
+    /// per 1500 bytes. As the last time stamp is the period, rates yield one more opportunity at
+    /// the end if none falls there.
     #[must_use]
     pub fn to_mahimahi(&self) -> String {
         let stamps = match &self.course {
@@ -76,14 +76,14 @@ mod tests {
         assert_eq!(
             Trace::parse("0\n5\n10\n").unwrap().to_mahimahi(),
             "5\n10\n10\n",
-            "zero is the end"
+            "zero is written as the end"
         );
     }
 
     #[test]
-    fn a_rate_becomes_an_opportunity_whenever_1500_bytes_have_come_together() {
-        // 12 kbit are 4 ms at 3 Mbit/s; of the last 2 ms' 6 kbit the rest waits for 2 ms at 3
-        // Mbit/s.
+    fn a_rate_yields_one_opportunity_per_1500_bytes() {
+        // 12 kbit take 4 ms at 3 Mbit/s. The last 2 ms before the pause yield 6 kbit, and the other
+        // 6 kbit follow in the first 2 ms after it.
         let trace = Trace::parse("0 3\n0.010 0\n0.020 3\n0.032 0\n0.036 0\n").unwrap();
         assert_eq!(trace.to_mahimahi(), "4\n8\n22\n26\n30\n40\n");
     }

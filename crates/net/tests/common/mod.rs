@@ -1,14 +1,14 @@
-//! Packets at given times, and what becomes of them.
+//! Sends packets at given times and logs their fate.
 
-use net::{DropReason, Dropped, Events, Flow, HostId, Network, Packet, Place};
+use net::{DropReason, Dropped, Events, Flow, HostId, LinkId, Network, Packet};
 use units::{Bytes, Duration, Time};
 
-/// What happened, with the packets' handles.
+/// The events, with the packets' handles.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log {
     pub(crate) delivered: Vec<(Time, u64)>,
     pub(crate) dropped: Vec<(Time, u64, DropReason)>,
-    pub(crate) departed: Vec<(Time, Place, u64, Duration)>,
+    pub(crate) departed: Vec<(Time, LinkId, u64, Duration)>,
 }
 
 impl Events for Log {
@@ -18,8 +18,8 @@ impl Events for Log {
     fn dropped(&mut self, at: Time, dropped: Dropped) {
         self.dropped.push((at, dropped.packet.id, dropped.reason));
     }
-    fn departed(&mut self, at: Time, place: Place, packet: &Packet, sojourn: Duration) {
-        self.departed.push((at, place, packet.id, sojourn));
+    fn departed(&mut self, at: Time, link: LinkId, packet: &Packet, sojourn: Duration) {
+        self.departed.push((at, link, packet.id, sojourn));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::captures::Captures;
 use emulator::Observer;
-use net::{Direction, HostId, Network, Place};
+use net::{Direction, HostId, LinkId, Network};
 use sim::Sampler;
 use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ impl Observer for Recorder {
     fn sample(&mut self, at: Time, network: &Network) {
         for (host, direction, sampler) in &mut self.lines {
             sampler.sample(at, |show| {
-                network.show(Place { host: *host, direction: *direction }, at, show);
+                network.show(LinkId { host: *host, direction: *direction }, at, show);
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Edits, Kind, Remedy, Unfit, marks, path};
 use crate::remedies::Situation;
-use net::{AccessConfig, HostId};
+use net::HostId;
 use sim::CallConfig;
 use units::Bitrate;
 
@@ -89,7 +89,7 @@ fn dedicated_bearer(situation: &Situation) -> Result<Edits, Unfit> {
             .sum()
     };
     let hosts = (0..).zip(&situation.scenario.network.hosts);
-    let terminals = hosts.filter(|(_, host)| matches!(host.access, AccessConfig::Lte(_)));
+    let terminals = hosts.filter(|(_, host)| host.access.lte_network().is_some());
     let most = terminals.map(|(place, _)| of_host(HostId(place))).max().unwrap_or(0);
     let gbr = Bitrate::from_bps(most).scale(HEADERS);
     let bearer = format!(

@@ -3,7 +3,6 @@
 use super::{Edits, Kind, Remedy, Unfit};
 use crate::remedies::Situation;
 use crate::remedies::situation::Line;
-use experiment::buffer_of;
 use units::{Bitrate, Bytes, Duration};
 
 /// No ADSL carries more upwards (ITU-T G.992.5 annex M: 3.3 Mbit/s). Ours, with room.
@@ -82,7 +81,7 @@ pub(super) fn rate(line: &Line) -> Result<Bitrate, Unfit> {
 /// A buffer that is shorter already stays so.
 fn short_buffer(line: &Line) -> Result<String, Unfit> {
     let short = Duration::from_millis(128);
-    let own = line.rate.and_then(|rate| Some((buffer_of(&line.queue, Some(rate))?, rate)));
+    let own = line.rate.and_then(|rate| Some((line.queue.buffer(Some(rate))?, rate)));
     match own {
         Some((own, rate)) if own <= rate.bytes_in(short) => {
             Err(Unfit(format!("the buffer of {} is as short already: {own}", line.name)))

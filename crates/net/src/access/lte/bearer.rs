@@ -1,10 +1,9 @@
-//! One way of a bearer: its buffer, and its packets in pieces until they have arrived (PDCP 36.323,
-//! RLC 36.322).
+//! One direction of a bearer: its buffer, and the segmentation and reassembly of packets (PDCP
+//! 36.323, RLC 36.322).
 //!
-//! `packet ─▶ queue ─▶ a stream of bytes ─▶ pieces, one a transport block ─▶ what arrived, in
-//! order`
+//! `packet ─▶ queue ─▶ byte stream ─▶ pieces, one per transport block ─▶ packets in order`
 //!
-//! The stream has each packet with its headers, one after the other; a piece is a range of it.
+//! The byte stream is the sequence of packets with their headers; a piece is a range of it.
 
 use super::config::{BearerConfig, RlcMode};
 use crate::packet::{DropReason, Packet};
@@ -12,35 +11,35 @@ use crate::queue::{Drops, Queue, Streams};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Time};
 
-/// What a packet has in front of it: PDCP with a sequence number of 12 bits (36.323 § 6.2.3), 2
-/// bytes, and its length in the RLC header (36.322 § 6.2.1.3), 1.5 bytes, rounded up.
+/// The headers per packet: PDCP with a sequence number of 12 bits (36.323 § 6.2.3), 2 bytes, and
+/// the length field in the RLC header (36.322 § 6.2.1.3), 1.5 bytes, rounded up.
 const PACKET_HEADER: u64 = 4;
 
-/// What a piece has in front of it: the fixed part of the RLC header (36.322 § 6.2.1.3) and a MAC
-/// subheader (36.321 § 6.2.1), 2 bytes each.
+/// The headers per piece: the fixed part of the RLC header (36.322 § 6.2.1.3) and a MAC subheader
+/// (36.321 § 6.2.1), 2 bytes each.
 pub(super) const PIECE_HEADER: u64 = 4;
 
-/// How often a piece is sent anew, each time with all its repetitions, before it is given up
-/// (maxRetxThreshold, 36.331 § 6.3.2: t1 to t32).
+/// The most transmissions of a piece by RLC, each with all its HARQ retransmissions, before it is
+/// given up (maxRetxThreshold, 36.331 § 6.3.2: t1 to t32).
 const MAX_ATTEMPTS: u8 = 8;
 
-/// Over which time a guaranteed bit rate is averaged (23.501 table 5.7.4-1: 2000 ms).
+/// The averaging window of a guaranteed bit rate (23.501 table 5.7.4-1: 2000 ms).
 const AVERAGING: Duration = Duration::from_secs(2);
 
-/// A packet of the stream.
+/// A packet of the byte stream.
 struct Sdu {
     packet: Packet,
     came: Time,
-    /// Where it ends in the stream.
+    /// The offset of its end in the stream.
     end: u64,
-    /// A piece with a part of it was given up.
+    /// Whether a piece with a part of it was given up.
     damaged: bool,
 }
 
-/// What became of a piece.
+/// The state of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    UnderWay,
+enum PieceState {
+    InFlight,
     Arrived,
     GivenUp,
 }
@@ -49,27 +48,27 @@ struct Piece {
     start: u64,
     end: u64,
     attempts: u8,
-    state: State,
+    state: PieceState,
 }
 
-/// One way of a bearer.
+/// One direction of a bearer.
 pub(super) struct Bearer {
     queue: Queue,
     discard_timer: Option<Duration>,
     mode: RlcMode,
     sdus: VecDeque<Sdu>,
-    /// Where the last packet of the stream ends.
+    /// The length of the stream: the end of its last packet.
     end: u64,
-    /// Up to where the stream has been sent once.
+    /// The offset up to which the stream has been sent once.
     sent: u64,
     pieces: VecDeque<Piece>,
-    /// The starts of pieces that are to be sent anew, and their bytes together.
+    /// The starts of pieces to retransmit, and the sum of their bytes.
     again: VecDeque<u64>,
     again_bytes: u64,
     guarantee: Option<Guarantee>,
 }
 
-/// What is left of a guaranteed bit rate: a token bucket.
+/// The unused part of a guaranteed bit rate: a token bucket.
 struct Guarantee {
     rate: Bitrate,
     tokens: f64,
@@ -92,7 +91,7 @@ impl Guarantee {
     }
 }
 
-/// Told of packets that come out.
+/// Receives the packets that arrive.
 pub(super) trait Receiver: Drops {
     fn arrived(&mut self, packet: Packet, sojourn: Duration);
 }
@@ -121,20 +120,20 @@ impl Bearer {
         self.queue.enqueue(now, packet, drops);
     }
 
-    /// Bytes that wait to be sent, with the headers of packets but not of pieces.
+    /// The bytes that wait to be sent, with the headers of packets but not of pieces.
     pub(super) fn backlog(&self) -> u64 {
         let queued = self.queue.bytes().get() + PACKET_HEADER * self.queue.packets() as u64;
         queued + (self.end - self.sent) + self.again_bytes
     }
 
-    /// How much of the backlog has a bit rate guaranteed to it now.
+    /// The part of the backlog that the guaranteed bit rate covers now.
     pub(super) fn guaranteed(&mut self, now: Time) -> u64 {
         let backlog = self.backlog();
         self.guarantee.as_mut().map_or(0, |guarantee| guarantee.tokens(now).min(backlog))
     }
 
-    /// Fills up to `room` bytes of a transport block: with a piece that is to be sent anew, or a
-    /// new one. Returns where the piece starts and what it takes with its header.
+    /// Fills up to `room` bytes of a transport block with a piece to retransmit or a new one.
+    /// Returns the start of the piece and its bytes with header.
     pub(super) fn fill(
         &mut self,
         now: Time,
@@ -142,30 +141,31 @@ impl Bearer {
         drops: &mut impl Drops,
     ) -> Option<(u64, u64)> {
         let room = room.checked_sub(PIECE_HEADER).filter(|&room| room > 0)?;
-        let (start, bytes) = self.repeat(room).or_else(|| self.first(now, room, drops))?;
+        let (start, bytes) =
+            self.retransmission(room).or_else(|| self.new_piece(now, room, drops))?;
         if let Some(guarantee) = &mut self.guarantee {
             guarantee.tokens = (guarantee.tokens - bytes as f64).max(0.0);
         }
         Some((start, bytes + PIECE_HEADER))
     }
 
-    fn repeat(&mut self, room: u64) -> Option<(u64, u64)> {
+    fn retransmission(&mut self, room: u64) -> Option<(u64, u64)> {
         let start = self.again.pop_front()?;
-        let place = self.place(start)?;
-        let Piece { end, attempts, .. } = self.pieces[place];
+        let index = self.piece_at(start)?;
+        let Piece { end, attempts, .. } = self.pieces[index];
         let bytes = (end - start).min(room);
         if bytes < end - start {
-            // What does not fit is a piece of its own (re-segmentation, 36.322 § 5.2.1).
-            let rest = Piece { start: start + bytes, end, attempts, state: State::UnderWay };
-            self.pieces[place].end = start + bytes;
-            self.pieces.insert(place + 1, rest);
+            // The rest becomes a separate piece (re-segmentation, 36.322 § 5.2.1).
+            let rest = Piece { start: start + bytes, end, attempts, state: PieceState::InFlight };
+            self.pieces[index].end = start + bytes;
+            self.pieces.insert(index + 1, rest);
             self.again.push_front(start + bytes);
         }
         self.again_bytes -= bytes;
         Some((start, bytes))
     }
 
-    fn first(&mut self, now: Time, room: u64, drops: &mut impl Drops) -> Option<(u64, u64)> {
+    fn new_piece(&mut self, now: Time, room: u64, drops: &mut impl Drops) -> Option<(u64, u64)> {
         while self.end - self.sent < room
             && let Some((packet, sojourn)) = self.queue.dequeue(now, drops)
         {
@@ -187,22 +187,28 @@ impl Bearer {
         }
         let start = self.sent;
         self.sent += bytes;
-        self.pieces.push_back(Piece { start, end: self.sent, attempts: 1, state: State::UnderWay });
+        self.pieces.push_back(Piece {
+            start,
+            end: self.sent,
+            attempts: 1,
+            state: PieceState::InFlight,
+        });
         Some((start, bytes))
     }
 
-    /// The place of the piece under way that starts there; none if it is over.
-    fn place(&self, start: u64) -> Option<usize> {
+    /// The index of the piece that starts there; `None` if it is completed.
+    fn piece_at(&self, start: u64) -> Option<usize> {
         self.pieces.binary_search_by_key(&start, |piece| piece.start).ok()
     }
 
-    /// A piece arrived.
+    /// Notes that a piece arrived.
     pub(super) fn arrived(&mut self, now: Time, start: u64, out: &mut impl Receiver) {
-        self.conclude(now, start, State::Arrived, out);
+        self.conclude(now, start, PieceState::Arrived, out);
     }
 
-    /// The transport block of a piece was given up; `counts` as an attempt unless a handover cut it
-    /// short. Returns whether the piece is to be [sent anew](Self::send_anew).
+    /// Notes that the transport block of a piece was given up. `counts` tells whether that counts
+    /// as an attempt; it does not if a handover interrupted it. Returns whether the piece is to be
+    /// [retransmitted](Self::retransmit).
     pub(super) fn failed(
         &mut self,
         now: Time,
@@ -210,34 +216,34 @@ impl Bearer {
         counts: bool,
         out: &mut impl Receiver,
     ) -> bool {
-        let Some(place) = self.place(start) else { return false };
-        let piece = &mut self.pieces[place];
+        let Some(index) = self.piece_at(start) else { return false };
+        let piece = &mut self.pieces[index];
         if self.mode == RlcMode::Acknowledged && piece.attempts < MAX_ATTEMPTS {
             piece.attempts += u8::from(counts);
             return true;
         }
-        self.conclude(now, start, State::GivenUp, out);
+        self.conclude(now, start, PieceState::GivenUp, out);
         false
     }
 
-    /// The sender knows that a piece is missing.
-    pub(super) fn send_anew(&mut self, start: u64) {
-        if let Some(place) = self.place(start) {
-            self.again_bytes += self.pieces[place].end - start;
+    /// Schedules the retransmission of a piece.
+    pub(super) fn retransmit(&mut self, start: u64) {
+        if let Some(index) = self.piece_at(start) {
+            self.again_bytes += self.pieces[index].end - start;
             self.again.push_back(start);
         }
     }
 
-    fn conclude(&mut self, now: Time, start: u64, state: State, out: &mut impl Receiver) {
-        let Some(place) = self.place(start) else { return };
-        self.pieces[place].state = state;
-        // In order: what came later waits for what is still under way (36.322 § 5.1.2.2, §
+    fn conclude(&mut self, now: Time, start: u64, state: PieceState, out: &mut impl Receiver) {
+        let Some(index) = self.piece_at(start) else { return };
+        self.pieces[index].state = state;
+        // Delivery is in order: later pieces wait for those in flight (36.322 § 5.1.2.2, §
         // 5.1.3.2).
         while let Some(&Piece { start, end, state, .. }) = self.pieces.front()
-            && state != State::UnderWay
+            && state != PieceState::InFlight
         {
             self.pieces.pop_front();
-            if state == State::GivenUp {
+            if state == PieceState::GivenUp {
                 let overlaps = |sdu: &&mut Sdu| {
                     sdu.end - sdu.packet.size.get() - PACKET_HEADER < end && start < sdu.end
                 };
@@ -254,14 +260,14 @@ impl Bearer {
         }
     }
 
-    /// Packets that are not through.
+    /// The number of packets that have neither arrived nor been dropped.
     #[cfg(test)]
     pub(super) fn packets(&self) -> usize {
         self.queue.packets() + self.sdus.len()
     }
 }
 
-/// The size of a packet's part of the stream.
+/// The bytes of a packet in the stream.
 #[cfg(test)]
 pub(super) fn in_stream(size: units::Bytes) -> u64 {
     size.get() + PACKET_HEADER
@@ -308,7 +314,7 @@ mod tests {
     const NOW: Time = Time::from_millis(5);
 
     #[test]
-    fn packets_arrive_in_order_when_all_their_pieces_have() {
+    fn packets_arrive_in_order_once_all_their_pieces_arrived() {
         let (mut bearer, mut log) = fed(RlcMode::Acknowledged, 3);
         assert_eq!(bearer.backlog(), 3 * in_stream(Bytes::new(996)));
         let pieces: Vec<_> = std::iter::from_fn(|| bearer.fill(NOW, 704, &mut log)).collect();
@@ -322,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn without_acknowledgements_a_lost_piece_takes_its_packets_along() {
+    fn in_unacknowledged_mode_a_lost_piece_loses_its_packets() {
         let (mut bearer, mut log) = fed(RlcMode::Unacknowledged, 4);
         while bearer.fill(NOW, 1_504, &mut log).is_some() {}
         bearer.arrived(NOW, 1_500, &mut log);
@@ -333,13 +339,13 @@ mod tests {
     }
 
     #[test]
-    fn with_acknowledgements_a_lost_piece_is_sent_anew_and_may_be_split() {
+    fn in_acknowledged_mode_a_lost_piece_is_retransmitted_and_may_be_split() {
         let (mut bearer, mut log) = fed(RlcMode::Acknowledged, 2);
         assert_eq!(bearer.fill(NOW, 1_504, &mut log), Some((0, 1_504)));
         assert!(bearer.failed(NOW, 0, true, &mut log));
-        bearer.send_anew(0);
+        bearer.retransmit(0);
         assert_eq!(bearer.backlog(), 2_000);
-        assert_eq!(bearer.fill(NOW, 1_004, &mut log), Some((0, 1_004)), "before what is new");
+        assert_eq!(bearer.fill(NOW, 1_004, &mut log), Some((0, 1_004)), "before new pieces");
         assert_eq!(bearer.fill(NOW, 1_004, &mut log), Some((1_000, 504)));
         assert_eq!(bearer.fill(NOW, 1_004, &mut log), Some((1_500, 504)));
         for start in [1_500, 1_000, 0] {
@@ -349,20 +355,20 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_given_up_in_the_end() {
+    fn a_piece_is_given_up_after_the_last_attempt() {
         let (mut bearer, mut log) = fed(RlcMode::Acknowledged, 1);
         let mut attempts = 0;
         while bearer.fill(NOW, 2_000, &mut log).is_some() {
             attempts += 1;
             if bearer.failed(NOW, 0, true, &mut log) {
-                bearer.send_anew(0);
+                bearer.retransmit(0);
             }
         }
         assert_eq!((attempts, log.dropped), (MAX_ATTEMPTS, vec![(0, DropReason::RetryLimit)]));
     }
 
     #[test]
-    fn what_waited_too_long_is_discarded_unless_a_part_is_under_way() {
+    fn packets_that_waited_too_long_are_discarded_unless_partly_sent() {
         let mut bearer = bearer(RlcMode::Acknowledged, Some(Duration::from_millis(100)));
         let mut log = Log::default();
         for id in 0..3 {
@@ -378,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guarantee_is_earned_over_time_and_used_up() {
+    fn a_guaranteed_bit_rate_is_earned_over_time_and_used_up() {
         let config = BearerConfig { gbr: Some(Bitrate::from_kbps(800)), ..BearerConfig::default() };
         let mut bearer =
             Bearer::new(&config, &QueueConfig::Unlimited, &Streams::new(Seed(1), "queue"));

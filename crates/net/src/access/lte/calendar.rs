@@ -1,25 +1,25 @@
-//! What is due in which subframe.
+//! A calendar of events by subframe.
 
-/// How far ahead something may be due, in subframes: above the longest period of scheduling
-/// requests (80 ms) and what follows it.
+/// The number of subframes in the calendar: more than the longest period of scheduling requests (80
+/// ms) and the delay of their response.
 const AHEAD: usize = 128;
 
-/// Things due in the subframes to come; each in the order in which they were noted.
+/// The events of the coming subframes, in the order in which they were added per subframe.
 pub(super) struct Calendar<T> {
     slots: Vec<Vec<T>>,
-    /// Which slots have something.
+    /// The slots that are not empty, one bit each.
     taken: u128,
 }
 
 impl<T> Calendar<T> {
-    /// The furthest that something may be due, in subframes from the present one.
+    /// The largest distance of an event from the present subframe.
     pub(super) const FURTHEST: u64 = AHEAD as u64 - 1;
 
     pub(super) fn new() -> Self {
         Self { slots: (0..AHEAD).map(|_| Vec::new()).collect(), taken: 0 }
     }
 
-    /// Notes what is due then, which is after the subframe that was last taken out and at most
+    /// Adds an event. Its subframe must be after the one that was taken last, and at most
     /// [`Self::FURTHEST`] ahead of it.
     pub(super) fn note(&mut self, subframe: u64, what: T) {
         let slot = slot(subframe);
@@ -27,15 +27,15 @@ impl<T> Calendar<T> {
         self.taken |= 1 << slot;
     }
 
-    /// Takes out what is due in this subframe, exchanging it for an empty list.
+    /// Swaps the events of a subframe with an empty list, whose memory is reused.
     pub(super) fn take(&mut self, subframe: u64, empty: &mut Vec<T>) {
-        debug_assert!(empty.is_empty(), "the list given is kept for later");
+        debug_assert!(empty.is_empty(), "the list must be empty");
         let slot = slot(subframe);
         self.taken &= !(1 << slot);
         std::mem::swap(&mut self.slots[slot], empty);
     }
 
-    /// The first subframe from `from` on that has something.
+    /// The first subframe from `from` on that has events; `None` if there are none.
     pub(super) fn next(&self, from: u64) -> Option<u64> {
         #[expect(clippy::cast_possible_truncation, reason = "below 128")]
         let turned = self.taken.rotate_right(slot(from) as u32);
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_come_when_they_are_due_in_the_order_of_noting() {
+    fn events_are_due_by_subframe_in_the_order_of_addition() {
         let mut calendar = Calendar::new();
         for (subframe, what) in [(130, 'a'), (127, 'b'), (130, 'c'), (200, 'd')] {
             calendar.note(subframe, what);

@@ -1,44 +1,46 @@
-//! An LTE network and its terminals as data.
+//! The configuration of LTE networks and terminals.
 
-use crate::queue::{Filter, QueueConfig};
+use crate::packet::Direction;
+use crate::queue::{FULL_PACKET, Filter, QueueConfig};
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Speed};
 
-/// Base stations whose cells share a carrier (FDD), and how they work.
+/// A network: base stations whose cells share a carrier (FDD).
 #[derive(Clone, Debug)]
 pub struct LteConfig {
-    /// Its name, for messages; random streams are named after the hosts.
+    /// Its name, for messages. (Random streams are named after the hosts.)
     pub name: String,
-    /// The bandwidth of the carrier, the same up and down.
+    /// The bandwidth of the carrier, equal in both directions.
     pub bandwidth: ChannelBandwidth,
     /// The frequency of the carrier.
     pub carrier: Frequency,
-    /// Where the base stations are.
+    /// The positions of the base stations.
     pub layout: Layout,
-    /// How a signal fades with distance.
+    /// The path loss.
     pub path_loss: UrbanLoss,
-    /// Slow changes of the signal: what stands in between.
+    /// Slow changes of the signal, by obstacles.
     pub shadowing: Shadowing,
-    /// Fast changes of the signal: the many paths that it takes.
+    /// Fast changes of the signal, by multipath propagation.
     pub fast_fading: FastFading,
-    /// What a cell sends with, over the whole bandwidth.
+    /// The transmit power of a cell over the whole bandwidth.
     pub tx_power: Dbm,
-    /// The gain of a cell's antenna in its main direction, less what the cables lose.
+    /// The gain of a cell's antenna in its main direction, minus cable losses.
     pub antenna_gain: Decibels,
-    /// What the receiver of a cell adds to the thermal noise.
+    /// The noise figure of a cell's receiver.
     pub noise_figure: Decibels,
-    /// The most spatial layers down, 1 or 2 (2×2 MIMO, one codeword a layer). Up there is one.
+    /// The most spatial layers in the downlink, 1 or 2 (2×2 MIMO, one codeword per layer). The
+    /// uplink has one.
     pub layers: u8,
-    /// Who is next.
+    /// The scheduler.
     pub scheduler: Scheduler,
-    /// What is kept apart within a terminal; the first is the default bearer, which takes what no
-    /// other wants.
+    /// The bearers of each terminal. The first is the default bearer, which takes the packets that
+    /// no filter of another matches.
     pub bearers: Vec<BearerConfig>,
-    /// How often a transport block is sent again before it is given up, 0…7 (36.321 § 5.4.2,
-    /// maxHARQ-Tx is one more).
+    /// The most HARQ retransmissions of a transport block, 0…7 (36.321 § 5.4.2; maxHARQ-Tx is one
+    /// more).
     pub harq_retransmissions: u8,
-    /// How often a terminal may ask for a grant (36.213 § 10.1.5, table 10.1.5-1): 1 to 80 ms.
+    /// The period of scheduling requests, 1 to 80 ms (36.213 § 10.1.5, table 10.1.5-1).
     pub scheduling_request_period: Duration,
-    /// When a terminal changes the cell.
+    /// The handover between cells.
     pub handover: Handover,
 }
 
@@ -65,7 +67,7 @@ impl ChannelBandwidth {
     pub const ALL: [Self; 6] =
         [Self::Mhz1_4, Self::Mhz3, Self::Mhz5, Self::Mhz10, Self::Mhz15, Self::Mhz20];
 
-    /// How many resource blocks there are in a subframe.
+    /// The number of resource blocks per subframe.
     #[must_use]
     pub const fn resource_blocks(self) -> u8 {
         match self {
@@ -78,7 +80,7 @@ impl ChannelBandwidth {
         }
     }
 
-    /// The bandwidth itself.
+    /// The bandwidth in hertz.
     #[must_use]
     pub const fn frequency(self) -> Frequency {
         match self {
@@ -92,23 +94,23 @@ impl ChannelBandwidth {
     }
 }
 
-/// Where the base stations are.
+/// The positions of the base stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One cell that hears no other.
+    /// One cell without interference from others.
     Single,
-    /// Seven sites on a hexagonal grid, whose surroundings are they themselves (wrap-around, 25.942
+    /// Seven sites on a hexagonal grid with wrap-around: copies of the network surround it (25.942
     /// § 5.1.3).
     Hexagonal {
-        /// From a site to its neighbours.
+        /// The distance between neighbouring sites.
         inter_site_distance: Metres,
-        /// Cells a site, 1 or 3; three have antennas of 70° (36.942 § 4.2.1).
+        /// Cells per site, 1 or 3; three have antennas of 70° (36.942 § 4.2.1).
         sectors: u8,
     },
 }
 
 impl Layout {
-    /// How many cells there are.
+    /// The number of cells.
     #[must_use]
     pub const fn cells(self) -> usize {
         match self {
@@ -118,20 +120,20 @@ impl Layout {
     }
 }
 
-/// Loss in a city over distance: at a kilometre, and ten times the exponent a decade (36.942 §
-/// 4.5.2, 25.814 table A.2.1.1-3).
+/// Urban path loss: a loss at a kilometre, and ten times the exponent per decade of distance
+/// (36.942 § 4.5.2, 25.814 table A.2.1.1-3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UrbanLoss {
-    /// At a kilometre.
+    /// The loss at a kilometre.
     pub at_a_kilometre: Decibels,
     /// The exponent.
     pub exponent: f64,
-    /// Of whatever stands around the terminal: a car, a wall.
+    /// The penetration loss around the terminal: a car, a wall.
     pub penetration: Decibels,
 }
 
 impl Default for UrbanLoss {
-    /// 128.1 dB + 37.6 log₁₀(distance / km) at 2 GHz (36.942 § 4.5.2), nothing around the terminal.
+    /// 128.1 dB + 37.6 log₁₀(distance / km) at 2 GHz (36.942 § 4.5.2), no penetration loss.
     fn default() -> Self {
         Self {
             at_a_kilometre: Decibels::from_f64(128.1),
@@ -141,14 +143,15 @@ impl Default for UrbanLoss {
     }
 }
 
-/// Slow changes of the signal, normal in decibels, correlated over the way that a terminal has gone
-/// (Gudmundson 1991, equation 2); half of the variance is common to all sites, and all cells of a
-/// site see the same (25.814 table A.2.1.1-3).
+/// Shadowing: slow changes of the signal, normally distributed in decibels, with an autocorrelation
+/// over the distance that a terminal has moved (Gudmundson 1991, equation 2). Half of the variance
+/// is common to all sites, and all cells of a site have the same shadowing (25.814 table
+/// A.2.1.1-3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadowing {
-    /// Its standard deviation; zero is none.
+    /// The standard deviation; zero: no shadowing.
     pub deviation: Decibels,
-    /// After which way its correlation is 1/e.
+    /// The distance after which the autocorrelation is 1/e.
     pub distance: Metres,
 }
 
@@ -165,28 +168,19 @@ pub enum FastFading {
     /// Rayleigh fading with the Doppler spectrum of Clarke for the terminal's speed.
     #[default]
     Rayleigh,
-    /// A recorded gain, which repeats; terminals begin at places of their own.
-    Trace(std::sync::Arc<FadingTrace>),
+    /// A recorded gain, which repeats; each terminal starts at its own random time.
+    Trace(std::sync::Arc<crate::trace::FadingTrace>),
 }
 
-/// A recorded gain of a channel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FadingTrace {
-    /// Time between two values; at least a millisecond.
-    pub interval: Duration,
-    /// The gain over its mean, in decibels, one row a part of the band; all rows of one length, at
-    /// least one of each.
-    pub gains: Vec<Vec<f64>>,
-}
-
-/// Who is next, among terminals whose bearers have no guaranteed bit rate left to claim.
+/// The scheduler of packets that no guaranteed bit rate covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
-    /// One after the other.
+    /// Round robin.
     RoundRobin,
-    /// Who has the best channel in proportion to what it got (Jalali et al. 2000; Tse's algorithm).
+    /// Proportional fair: the terminal with the best ratio of its possible rate to its average rate
+    /// (Jalali et al. 2000; Tse's algorithm).
     ProportionalFair {
-        /// Over which time what it got is averaged.
+        /// The averaging window of the rate.
         window: Duration,
     },
 }
@@ -199,28 +193,28 @@ impl Default for Scheduler {
     }
 }
 
-/// A bearer that every terminal has, up and down.
+/// A bearer that every terminal has, with both directions.
 #[derive(Clone, Debug)]
 pub struct BearerConfig {
-    /// The QoS class identifier, 1…9 (23.203 table 6.1.7): its priority.
+    /// The QoS class identifier, 1…9, which determines the priority (23.203 table 6.1.7).
     pub qci: u8,
-    /// The guaranteed bit rate each way; for QCI 1 to 4 alone, which must have one.
+    /// The guaranteed bit rate per direction; required for QCI 1 to 4, not allowed for others.
     pub gbr: Option<Bitrate>,
-    /// What it does about lost blocks.
+    /// The RLC mode: what happens after the loss of a transport block.
     pub rlc: RlcMode,
-    /// Where its packets wait at the terminal.
+    /// The queue at the terminal.
     pub up: QueueConfig,
-    /// Where its packets wait at the base station.
+    /// The queue at the base station.
     pub down: QueueConfig,
-    /// How long a packet may wait (discardTimer, 36.323 § 5.4); `None`: for ever.
+    /// The longest time that a packet may wait (discardTimer, 36.323 § 5.4); `None`: no limit.
     pub discard_timer: Option<Duration>,
-    /// Its traffic flow template: packets that fit any of these are its own (23.401 § 4.7.2). The
-    /// default bearer's is empty.
+    /// The traffic flow template: packets that match any of these filters use this bearer (23.401 §
+    /// 4.7.2). Empty for the default bearer.
     pub filters: Vec<Filter>,
 }
 
 impl BearerConfig {
-    /// Its priority, a lower number before a higher one (23.203 table 6.1.7).
+    /// The priority; lower numbers are served first (23.203 table 6.1.7).
     #[must_use]
     pub const fn priority(&self) -> u8 {
         match self.qci {
@@ -233,14 +227,14 @@ impl BearerConfig {
         }
     }
 
-    /// The priority of what is above a guarantee: that of the default class, so that it is shared
-    /// as the rest is.
+    /// The priority of bytes above the guaranteed bit rate: that of the default class, so that they
+    /// are shared like all others.
     #[must_use]
     pub(crate) const fn priority_of_rest(&self) -> u8 {
         if self.is_gbr() { 9 } else { self.priority() }
     }
 
-    /// Whether the class is one of those with a guaranteed bit rate.
+    /// Whether the QCI has a guaranteed bit rate.
     #[must_use]
     pub const fn is_gbr(&self) -> bool {
         matches!(self.qci, 1..=4)
@@ -248,9 +242,9 @@ impl BearerConfig {
 }
 
 impl Default for BearerConfig {
-    /// The default bearer of the Internet: QCI 9, acknowledged mode (23.203 table 6.1.7: a loss of
-    /// 10⁻⁶, which one without acknowledgements does not reach), 1000 packets each way as Linux'
-    /// devices hold (`txqueuelen`, `net/ethernet/eth.c`).
+    /// The default bearer of Internet access: QCI 9, acknowledged mode (23.203 table 6.1.7: a loss
+    /// rate of 10⁻⁶, which unacknowledged mode does not reach), 1000 packets per direction, as for
+    /// Linux devices (`txqueuelen`, `net/ethernet/eth.c`).
     fn default() -> Self {
         Self {
             qci: 9,
@@ -264,24 +258,24 @@ impl Default for BearerConfig {
     }
 }
 
-/// What a bearer does about transport blocks that are given up (36.322 § 4.2.1).
+/// The RLC mode: what happens after HARQ gives a transport block up (36.322 § 4.2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RlcMode {
-    /// Their packets are lost.
+    /// The packets are lost.
     Unacknowledged,
-    /// They are sent again.
+    /// The data are retransmitted.
     #[default]
     Acknowledged,
 }
 
-/// When a terminal changes the cell (event A3, 36.331 § 5.5.4.4), and what it costs.
+/// Handover to another cell (event A3, 36.331 § 5.5.4.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Handover {
-    /// By how much another cell must be better.
+    /// The margin by which another cell must be better.
     pub hysteresis: Decibels,
-    /// For how long.
+    /// The time for which it must be better.
     pub time_to_trigger: Duration,
-    /// How long nothing is sent or received then.
+    /// The time without transmissions at a handover.
     pub interruption: Duration,
 }
 
@@ -298,8 +292,8 @@ impl Default for Handover {
 }
 
 impl Default for LteConfig {
-    /// A cell of 5 MHz at 2 GHz with what 25.814 § A.2.1.1 gives base stations: 43 dBm, 14 dBi, a
-    /// noise figure of 5 dB.
+    /// A cell of 5 MHz at 2 GHz with the base station of 25.814 § A.2.1.1: 43 dBm, 14 dBi, a noise
+    /// figure of 5 dB.
     fn default() -> Self {
         Self {
             name: "lte".into(),
@@ -316,7 +310,7 @@ impl Default for LteConfig {
             scheduler: Scheduler::default(),
             bearers: vec![BearerConfig::default()],
             harq_retransmissions: 3,
-            // 36.331 § 6.3.2, SchedulingRequestConfig: 5 ms to 80 ms; in between.
+            // Within the 5 ms to 80 ms of 36.331 § 6.3.2, SchedulingRequestConfig.
             scheduling_request_period: Duration::from_millis(10),
             handover: Handover::default(),
         }
@@ -324,131 +318,125 @@ impl Default for LteConfig {
 }
 
 impl LteConfig {
-    /// The least that a buffer must take in, a packet of Ethernet's size.
-    const MIN_BUFFER: Bytes = Bytes::new(1_500);
+    /// The smallest buffer: it holds a full-sized packet.
+    const MIN_BUFFER: Bytes = FULL_PACKET;
 
-    /// What no network can have, and the mend.
-    pub(crate) fn fault(&self) -> Option<String> {
-        let say = |what: String| Some(format!("LTE network '{}': {what}", self.name));
+    /// The most bytes that can wait in that direction in the bearer with the smallest buffer;
+    /// `None` if no bearer has a limit.
+    #[must_use]
+    pub fn buffer(&self, direction: Direction) -> Option<Bytes> {
+        let queues = self.bearers.iter().map(|bearer| match direction {
+            Direction::Up => &bearer.up,
+            Direction::Down => &bearer.down,
+        });
+        queues.filter_map(|queue| queue.buffer(None)).min()
+    }
+
+    /// Checks that such a network can exist.
+    pub(crate) fn check(&self) -> Result<(), LteError> {
+        self.problem().map_or(Ok(()), |problem| {
+            Err(LteError::Network { network: self.name.clone(), problem })
+        })
+    }
+
+    fn problem(&self) -> Option<LteProblem> {
         if !(1..=2).contains(&self.layers) {
-            return say(format!("{} layers; say 1 or 2", self.layers));
+            return Some(LteProblem::Layers(self.layers));
         }
         if let Layout::Hexagonal { sectors, inter_site_distance } = self.layout {
             if !matches!(sectors, 1 | 3) {
-                return say(format!("{sectors} sectors a site; say 1 or 3"));
+                return Some(LteProblem::Sectors(sectors));
             }
             if inter_site_distance < Layout::NEAREST {
-                return say(format!(
-                    "sites {inter_site_distance} apart; say {} or more",
-                    Layout::NEAREST
-                ));
+                return Some(LteProblem::SiteDistance(inter_site_distance));
             }
         }
         if self.harq_retransmissions > 7 {
-            return say(format!("{} retransmissions; say 0 to 7", self.harq_retransmissions));
+            return Some(LteProblem::Retransmissions(self.harq_retransmissions));
         }
         let period = self.scheduling_request_period;
         if period < Duration::from_millis(1) || period > Duration::from_millis(80) {
-            return say(format!("a scheduling request every {period}; say 1ms to 80ms"));
+            return Some(LteProblem::SchedulingRequest(period));
         }
         if self.scheduler == (Scheduler::ProportionalFair { window: Duration::ZERO }) {
-            return say("proportional fair over no time; say a window such as 1s".into());
+            return Some(LteProblem::NoWindow);
         }
         if let FastFading::Trace(trace) = &self.fast_fading
             && (trace.interval < Duration::from_millis(1)
                 || trace.gains.first().is_none_or(Vec::is_empty)
                 || trace.gains.iter().any(|row| row.len() != trace.gains[0].len()))
         {
-            return say("a fading trace without values, with rows of several lengths, or with several values a millisecond".into());
+            return Some(LteProblem::FadingTrace);
         }
         let Some(default) = self.bearers.first() else {
-            return say("no bearer; every terminal has a default bearer".into());
+            return Some(LteProblem::NoBearer);
         };
         if default.is_gbr() || !default.filters.is_empty() {
-            return say(
-                "the default bearer takes what no other wants: QCI 5 to 9, and no filter".into()
-            );
+            return Some(LteProblem::DefaultBearer);
         }
-        self.bearers.iter().enumerate().find_map(|(place, bearer)| {
-            bearer.fault(place > 0).map(|fault| format!("LTE network '{}': {fault}", self.name))
-        })
+        self.bearers.iter().enumerate().find_map(|(index, bearer)| bearer.problem(index > 0))
     }
 }
 
 impl Layout {
-    /// Sites nearer than that are a slip of the pen; terminals keep 35 m from each (36.942 §
-    /// 4.5.2).
+    /// The smallest distance between sites: a smaller one is taken for a typo. Terminals keep 35 m
+    /// from each site (36.942 § 4.5.2).
     pub(crate) const NEAREST: Metres = Metres::new(100);
 }
 
 impl BearerConfig {
-    fn fault(&self, dedicated: bool) -> Option<String> {
+    fn problem(&self, dedicated: bool) -> Option<LteProblem> {
         let qci = self.qci;
         if !(1..=9).contains(&qci) {
-            return Some(format!("QCI {qci}; say 1 to 9"));
+            return Some(LteProblem::Qci(qci));
         }
-        if self.is_gbr() != self.gbr.is_some_and(|gbr| gbr > Bitrate::ZERO) {
-            return Some(format!(
-                "QCI {qci} {} (23.203 table 6.1.7)",
-                if self.is_gbr() {
-                    "needs a guaranteed bit rate"
-                } else {
-                    "has no guaranteed bit rate"
-                }
-            ));
+        match (self.is_gbr(), self.gbr.is_some_and(|gbr| gbr > Bitrate::ZERO)) {
+            (true, false) => return Some(LteProblem::GbrMissing(qci)),
+            (false, true) => return Some(LteProblem::GbrNotAllowed(qci)),
+            _ => {}
         }
         if dedicated && self.filters.is_empty() {
-            return Some(format!("a bearer of QCI {qci} that no packet fits; give it a filter"));
+            return Some(LteProblem::NoFilter(qci));
         }
-        for queue in [&self.up, &self.down] {
-            if queue.shapes() {
-                return Some(format!(
-                    "the queue of QCI {qci} holds packets back by itself, and the cell says when one can go; take one that only orders and drops"
-                ));
+        [&self.up, &self.down].into_iter().find_map(|queue| match queue {
+            queue if queue.shapes() => Some(LteProblem::QueueShapes(qci)),
+            QueueConfig::DropTail(_) => Some(LteProblem::LimitInTime(qci)),
+            QueueConfig::Bfifo(limit) if *limit < LteConfig::MIN_BUFFER => {
+                Some(LteProblem::SmallBuffer(qci))
             }
-            if matches!(queue, QueueConfig::DropTail(_)) {
-                return Some(format!(
-                    "the queue of QCI {qci} is as long as a rate makes it, and a cell has none; say packets or bytes"
-                ));
-            }
-            if matches!(queue, QueueConfig::Bfifo(limit) if *limit < LteConfig::MIN_BUFFER) {
-                return Some(format!(
-                    "the buffer of QCI {qci} takes no packet of 1500 bytes; make it larger"
-                ));
-            }
-        }
-        None
+            _ => None,
+        })
     }
 }
 
-/// A terminal: in which network and where.
+/// A terminal of a network.
 #[derive(Clone, Debug)]
 pub struct LteTerminal {
-    /// Its network, by the place in the list of networks.
+    /// Its network, as an index into the list of networks.
     pub network: usize,
-    /// Where it is at first.
+    /// The initial position.
     pub place: Start,
-    /// How fast it goes, in a direction of its own, straight on. At a given distance it stays
-    /// there: then this is how fast the paths change that its signal takes.
+    /// The speed, in a random direction, straight on. A terminal at a given distance does not move:
+    /// then the speed determines only the fast fading.
     pub speed: Speed,
-    /// The most that it sends with.
+    /// The maximum transmit power.
     pub tx_power: Dbm,
-    /// What its receiver adds to the thermal noise.
+    /// The noise figure of its receiver.
     pub noise_figure: Decibels,
 }
 
-/// Where a terminal is at first.
+/// The initial position of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Start {
-    /// So far from its base station, in the main direction of the antenna, with so much in between.
-    /// For networks of one cell.
+    /// At a given distance from the base station, in the main direction of its antenna. For
+    /// networks of one cell.
     At {
-        /// How far.
+        /// The distance to the base station.
         distance: Metres,
-        /// What stands in between loses, or what the antenna has less that way.
+        /// The loss by obstacles or by the antenna pattern.
         obstacles: Decibels,
     },
-    /// Anywhere with the same likelihood.
+    /// A uniformly distributed random position.
     Anywhere,
 }
 
@@ -467,16 +455,111 @@ impl Default for LteTerminal {
 }
 
 impl LteTerminal {
-    /// What no terminal of that network can be, and the mend.
-    pub(crate) fn fault(&self, name: &str, network: &LteConfig) -> Option<String> {
+    /// Checks that the terminal of this host can exist in its network, and that the network can.
+    pub(crate) fn check(&self, host: &str, networks: &[LteConfig]) -> Result<(), LteError> {
+        let name = || host.to_owned();
+        let Some(network) = networks.get(self.network) else {
+            let (host, network, networks) = (name(), self.network, networks.len());
+            return Err(LteError::NoSuchNetwork { host, network, networks });
+        };
         match (self.place, network.layout) {
-            (Start::At { .. }, Layout::Hexagonal { .. }) => Some(format!(
-                "'{name}': a distance from a base station, of which there are several; leave it out, and it is anywhere"
-            )),
-            (Start::Anywhere, Layout::Single) => Some(format!(
-                "'{name}': a single cell has no edge to be anywhere within; give a distance"
-            )),
-            _ => None,
+            (Start::At { .. }, Layout::Hexagonal { .. }) => Err(LteError::DistanceInGrid(name())),
+            (Start::Anywhere, Layout::Single) => Err(LteError::NoDistance(name())),
+            _ => network.check(),
         }
     }
+}
+
+/// Why an LTE network or a terminal cannot exist.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LteError {
+    /// A terminal names a network that is not in the list of networks.
+    #[error("'{host}' is in LTE network {network}, of {networks}; name one of those")]
+    NoSuchNetwork {
+        /// The terminal's host.
+        host: String,
+        /// The index that the terminal names.
+        network: usize,
+        /// How many networks there are.
+        networks: usize,
+    },
+    /// The terminal of this host has a distance, but there are several base stations.
+    #[error(
+        "'{0}': a distance from the base station, of which there are several; leave it out to place the terminal at random"
+    )]
+    DistanceInGrid(String),
+    /// The terminal of this host has no distance, and a single cell has no edge.
+    #[error(
+        "'{0}': a single cell has no edge to place a terminal at random within; give a distance"
+    )]
+    NoDistance(String),
+    /// A network is impossible.
+    #[error("LTE network '{network}': {problem}")]
+    Network {
+        /// Its name.
+        network: String,
+        /// What is wrong.
+        problem: LteProblem,
+    },
+}
+
+/// What is wrong with an LTE network. A number without a name is the bearer's QCI.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LteProblem {
+    /// The number of spatial layers is not modelled.
+    #[error("{0} layers; write 1 or 2")]
+    Layers(u8),
+    /// The number of sectors is not modelled.
+    #[error("{0} sectors per site; write 1 or 3")]
+    Sectors(u8),
+    /// The sites are too close to each other.
+    #[error("sites {0} apart; write {nearest} or more", nearest = Layout::NEAREST)]
+    SiteDistance(Metres),
+    /// There are more HARQ retransmissions than 7.
+    #[error("{0} retransmissions; write 0 to 7")]
+    Retransmissions(u8),
+    /// The period of scheduling requests is out of range.
+    #[error("a scheduling request every {0}; write 1ms to 80ms")]
+    SchedulingRequest(Duration),
+    /// The window of the proportional fair scheduler is zero.
+    #[error("the window of proportional fair is zero; write for example 1s")]
+    NoWindow,
+    /// The fading trace is malformed.
+    #[error(
+        "a fading trace without values, with rows of several lengths, or with several values per millisecond"
+    )]
+    FadingTrace,
+    /// There is no bearer.
+    #[error("no bearer; every terminal has a default bearer")]
+    NoBearer,
+    /// The default bearer has a guaranteed bit rate or a filter.
+    #[error(
+        "the default bearer takes the packets that no filter matches: QCI 5 to 9, and no filter"
+    )]
+    DefaultBearer,
+    /// The QCI is out of range.
+    #[error("QCI {0}; write 1 to 9")]
+    Qci(u8),
+    /// A bearer needs a guaranteed bit rate and has none.
+    #[error("QCI {0} needs a guaranteed bit rate (23.203 table 6.1.7)")]
+    GbrMissing(u8),
+    /// A bearer has a guaranteed bit rate and must have none.
+    #[error("QCI {0} has no guaranteed bit rate (23.203 table 6.1.7)")]
+    GbrNotAllowed(u8),
+    /// A dedicated bearer has no filter.
+    #[error("no packet matches the bearer of QCI {0}; give it a filter")]
+    NoFilter(u8),
+    /// A bearer's queue limits the rate.
+    #[error(
+        "the queue of QCI {0} limits the rate, but the cell decides when a packet is sent; use a queue that only orders and drops"
+    )]
+    QueueShapes(u8),
+    /// A bearer's queue has a limit in time.
+    #[error(
+        "the queue of QCI {0} has a limit in time, which needs a rate, and a cell has none; write packets or bytes"
+    )]
+    LimitInTime(u8),
+    /// A bearer's queue cannot hold a packet of 1500 bytes.
+    #[error("the buffer of QCI {0} holds no packet of 1500 bytes; make it larger")]
+    SmallBuffer(u8),
 }

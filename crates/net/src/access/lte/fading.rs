@@ -1,67 +1,68 @@
-//! Fast fading: the gain of a channel over its mean, by parts of the band and antennas.
+//! Fast fading: the gain of a channel relative to its mean, per part of the band and antenna.
 
-use super::config::{FadingTrace, FastFading};
+use super::config::FastFading;
 use super::link::ratio;
+use crate::trace::FadingTrace;
 use std::sync::Arc;
 use units::{Frequency, Seed, Speed, Stream};
 
-/// The parts of a band that fade each by itself. Typical urban has six paths (45.005 annex C.3.3,
-/// reduced setting) of which the powers, 0.189, 0.379, 0.239, 0.095, 0.061 and 0.037, spread the
-/// signal as four equal ones do (1/Σp² = 4.0), so the whole band varies as the mean of four
-/// independent parts; one of 1.4 MHz, which does not tell them apart, varies more.
+/// The parts of a band that fade independently. The typical urban profile has six paths (45.005
+/// annex C.3.3, reduced setting) with powers 0.189, 0.379, 0.239, 0.095, 0.061 and 0.037. They give
+/// the diversity of four equal paths (1/Σp² = 4.0), so the whole band varies like the mean of four
+/// independent parts. (A band of 1.4 MHz does not resolve them and would vary more.)
 pub(super) const PARTS: usize = 4;
 
 /// The antennas of a receiver, down and up.
 pub(super) const ANTENNAS: usize = 2;
 
-/// The waves that a channel is made of. Eight, from all around, follow Clarke's spectrum well over
-/// the coherence time (Zheng & Xiao 2003, "Simulation models with correct statistical properties
-/// for Rayleigh fading channels", § III); the variance of the power is 7/8 of an endless number's.
+/// The waves that a channel is the sum of. Eight waves from all directions approximate Clarke's
+/// spectrum well over the coherence time (Zheng & Xiao 2003, "Simulation models with correct
+/// statistical properties for Rayleigh fading channels", § III); the variance of the power is 7/8
+/// of that of infinitely many waves.
 const WAVES: usize = 8;
 
 /// The speed of light in m/s.
 const LIGHT: f64 = 299_792_458.0;
 
-/// The places of a turn in the table of cosines.
-const PLACES: usize = 1_024;
+/// The size of the table of cosines.
+const TABLE_SIZE: usize = 1_024;
 
-/// A turn's cosines, so that a wave costs two look-ups.
+/// A table of cosines over a turn: a wave costs two look-ups.
 pub(super) struct Cosines(Vec<f32>);
 
 impl Cosines {
     pub(super) fn new() -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "single precision is enough")]
-        let at = |place| libm::cos(std::f64::consts::TAU * place as f64 / PLACES as f64) as f32;
-        Self((0..PLACES).map(at).collect())
+        let at = |index| libm::cos(std::f64::consts::TAU * index as f64 / TABLE_SIZE as f64) as f32;
+        Self((0..TABLE_SIZE).map(at).collect())
     }
 
-    /// Of a phase in 2⁻³² turns.
+    /// The cosine of a phase in units of 2⁻³² turns.
     fn at(&self, phase: u32) -> f32 {
-        self.0[(phase >> (u32::BITS - PLACES.trailing_zeros())) as usize]
+        self.0[(phase >> (u32::BITS - TABLE_SIZE.trailing_zeros())) as usize]
     }
 }
 
-/// One way between a terminal and a cell.
+/// The fading of one direction between a terminal and a cell.
 pub(super) enum Fading {
     None,
-    /// By part and antenna: the waves' phases at the start and how much they turn in a subframe, in
-    /// 2⁻³² turns.
+    /// The waves per part and antenna.
     Rayleigh(Box<[[[Wave; WAVES]; ANTENNAS]; PARTS]>),
-    /// The antennas see the trace from places of their own.
+    /// Each antenna starts at its own subframe of the trace.
     Trace {
         trace: Arc<Recorded>,
         start: [u64; ANTENNAS],
     },
 }
 
-/// The kind of a network's fading.
-pub(super) enum Kind {
+/// The fading model of a network.
+pub(super) enum FadingModel {
     None,
     Rayleigh,
     Trace(Arc<Recorded>),
 }
 
-impl Kind {
+impl FadingModel {
     pub(super) fn new(config: &FastFading) -> Self {
         match config {
             FastFading::None => Self::None,
@@ -79,58 +80,61 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// A part has the mean power of the rows that are its share of the band.
+    /// A part's power is the mean of the rows in its share of the band.
     fn new(trace: &FadingTrace) -> Self {
         let (rows, values) = (trace.gains.len(), trace.gains.first().map_or(0, Vec::len));
         let part = |part: usize| {
             let first = (part * rows / PARTS).min(rows.saturating_sub(1));
             let own = &trace.gains[first..((part + 1) * rows / PARTS).clamp(first + 1, rows)];
-            let power = |place: usize| {
-                own.iter().map(|row| ratio(row[place])).sum::<f64>() / own.len() as f64
+            let power = |index: usize| {
+                own.iter().map(|row| ratio(row[index])).sum::<f64>() / own.len() as f64
             };
             (0..values).map(power).collect()
         };
         Self { interval: trace.interval.as_nanos().max(1), parts: std::array::from_fn(part) }
     }
 
-    /// How many subframes it lasts.
+    /// Its length in subframes.
     fn subframes(&self) -> u64 {
         (self.interval * self.parts[0].len() as u64).div_ceil(SUBFRAME)
     }
 
     fn at(&self, part: usize, subframe: u64) -> f64 {
         let values = &self.parts[part];
-        let place = subframe * SUBFRAME / self.interval % (values.len() as u64).max(1);
-        let value = usize::try_from(place).ok().and_then(|place| values.get(place));
+        let index = subframe * SUBFRAME / self.interval % (values.len() as u64).max(1);
+        let value = usize::try_from(index).ok().and_then(|index| values.get(index));
         value.copied().unwrap_or(1.0)
     }
 }
 
-/// Nanoseconds of a subframe.
+/// The length of a subframe in nanoseconds.
 const SUBFRAME: u64 = 1_000_000;
 
+/// A wave: its phase at the start, and its rotation per subframe, in units of 2⁻³² turns.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Wave {
     phase: u32,
     turn: u32,
 }
 
-/// Gains as ratios of powers, by part of the band and antenna.
+/// Gains as ratios of powers, per part of the band and antenna.
 pub(super) type Gains = [[f64; ANTENNAS]; PARTS];
 
 impl Fading {
     pub(super) fn new(
-        kind: &Kind,
+        model: &FadingModel,
         carrier: Frequency,
         speed: Speed,
         seed: Seed,
         name: &str,
     ) -> Self {
         let mut random = seed.stream(name);
-        match kind {
-            Kind::None => Self::None,
-            Kind::Rayleigh => Self::Rayleigh(Box::new(rayleigh(carrier, speed, &mut random))),
-            Kind::Trace(trace) => {
+        match model {
+            FadingModel::None => Self::None,
+            FadingModel::Rayleigh => {
+                Self::Rayleigh(Box::new(rayleigh(carrier, speed, &mut random)))
+            }
+            FadingModel::Trace(trace) => {
                 let start = std::array::from_fn(|_| random.below(trace.subframes()));
                 Self::Trace { trace: Arc::clone(trace), start }
             }
@@ -149,7 +153,7 @@ impl Fading {
                     for wave in waves {
                         let phase = wave.phase.wrapping_add(wave.turn.wrapping_mul(subframe));
                         real += cosines.at(phase);
-                        // A quarter of a turn back: the sine.
+                        // The sine is the cosine a quarter of a turn earlier.
                         imaginary += cosines.at(phase.wrapping_sub(1 << 30));
                     }
                     f64::from(real * real + imaginary * imaginary) / WAVES as f64
@@ -162,8 +166,8 @@ impl Fading {
     }
 }
 
-/// Waves from all around, evenly but for a common turn, each with a phase of its own: in Clarke's
-/// spectrum the frequency of one from the angle α is f_D cos α, f_D = v/c · carrier.
+/// Waves from evenly spaced angles with a random common rotation, each with a random phase. In
+/// Clarke's spectrum a wave from the angle α has the frequency f_D cos α, f_D = v/c · carrier.
 fn rayleigh(
     carrier: Frequency,
     speed: Speed,
@@ -173,17 +177,17 @@ fn rayleigh(
     let doppler = speed.as_metres_per_second() / LIGHT * carrier.as_f64();
     let mut channel = || {
         let first = random.uniform();
-        let mut place = 0.0;
+        let mut index = 0.0;
         [(); WAVES].map(|()| {
-            let angle = std::f64::consts::TAU * (place + first) / WAVES as f64;
-            place += 1.0;
-            // In a subframe, a thousandth of a second.
+            let angle = std::f64::consts::TAU * (index + first) / WAVES as f64;
+            index += 1.0;
+            // Turns per subframe of a millisecond.
             let turns = doppler * libm::cos(angle) / 1_000.0;
             let wrapped = (turns - turns.floor()) * TURN;
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "within a turn"
+                reason = "less than one turn"
             )]
             let (turn, phase) = (wrapped as u64 as u32, random.next_u64() as u32);
             Wave { phase, turn }
@@ -199,7 +203,7 @@ mod tests {
 
     fn channel(seed: u64, speed: &str) -> Fading {
         let (carrier, speed) = (Frequency::from_mhz(2_000), speed.parse().unwrap());
-        Fading::new(&Kind::Rayleigh, carrier, speed, Seed(seed), "fading")
+        Fading::new(&FadingModel::Rayleigh, carrier, speed, Seed(seed), "fading")
     }
 
     /// The gains of the first part and antenna.
@@ -234,7 +238,7 @@ mod tests {
                     count += 1.0;
                 }
             }
-            // Of so many waves it is J0² less their share.
+            // For a finite number of waves it is J0² minus 1/WAVES.
             sum / count + 1.0 / WAVES as f64
         };
         let near = correlation(1, "30km/h");
@@ -249,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_antennas_fade_each_by_itself() {
+    fn parts_and_antennas_fade_independently() {
         let gains = channel(5, "30km/h").at(17, &Cosines::new());
         let mut all: Vec<f64> = gains.into_iter().flatten().collect();
         all.sort_by(f64::total_cmp);
@@ -257,11 +261,12 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_repeats_and_keeps_its_values_for_their_time() {
+    fn a_trace_repeats_and_holds_its_values_for_the_interval() {
         let trace =
             FadingTrace { interval: Duration::from_millis(2), gains: vec![vec![0.0, 10.0, -10.0]] };
-        let kind = Kind::new(&FastFading::Trace(Arc::new(trace)));
-        let fading = Fading::new(&kind, Frequency::from_mhz(2_000), Speed::ZERO, Seed(3), "fading");
+        let model = FadingModel::new(&FastFading::Trace(Arc::new(trace)));
+        let fading =
+            Fading::new(&model, Frequency::from_mhz(2_000), Speed::ZERO, Seed(3), "fading");
         let all = gains(&fading, 1, 12);
         assert_eq!(all[..6], all[6..]);
         let mut values = all[..6].to_vec();
@@ -273,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_a_trace_are_shared_among_the_parts_by_power() {
+    fn the_rows_of_a_trace_are_averaged_by_power_per_part() {
         let row = |decibels: f64| vec![decibels; 5];
         let of = |gains: Vec<Vec<f64>>| {
             let trace =
@@ -293,7 +298,7 @@ mod tests {
                 .zip([1.0, 1.0, 10.0, 10.0])
                 .all(|(gain, other)| (gain / other - 1.0).abs() < 1e-9)
         );
-        // Five values of 2.5 ms.
+        // Five values at intervals of 2.5 ms.
         let values = vec![vec![0.0, 10.0, 20.0, 30.0, 40.0]];
         let trace =
             Recorded::new(&FadingTrace { interval: Duration::from_micros(2_500), gains: values });

@@ -1,24 +1,23 @@
-//! Where sites are, and what is left of a signal between a terminal and each cell, but for fast
+//! The positions of sites and terminals, and the gain between a terminal and each cell without fast
 //! fading.
 
 use super::config::{Layout, LteConfig, LteTerminal, Start};
 use units::{Seed, Stream};
 
-/// The least loss between a terminal and a cell, antennas included, in decibels (36.942 § 4.5.2,
+/// The smallest loss between a terminal and a cell with antennas, in decibels (36.942 § 4.5.2,
 /// minimum coupling loss, urban).
 const MIN_LOSS: f64 = 70.0;
-/// The nearest that a terminal is to a site, in metres (25.814 table A.2.1.1-3).
+/// The smallest distance of a terminal to a site, in metres (25.814 table A.2.1.1-3).
 const NEAREST: f64 = 35.0;
-/// The angle at which an antenna of three sectors has 3 dB less, in degrees, and the least that it
-/// has behind (36.942 § 4.2.1).
+/// The 3 dB beam width of an antenna of three sectors, in degrees (36.942 § 4.2.1).
 const HALF_POWER: f64 = 70.0;
-/// See [`HALF_POWER`]; in decibels.
+/// The front-to-back ratio of the antenna, in decibels (36.942 § 4.2.1).
 const FRONT_TO_BACK: f64 = 20.0;
-/// The share of the variance of shadowing that all sites have in common (25.814 table A.2.1.1-3: a
+/// The share of the variance of shadowing that is common to all sites (25.814 table A.2.1.1-3: a
 /// correlation of 0.5 between sites).
 const COMMON: f64 = 0.5;
 
-/// A point or a way on the map, in metres.
+/// A point or a vector on the map, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
     x: f64,
@@ -39,11 +38,9 @@ impl Point {
 pub(super) struct Map {
     sites: Vec<Point>,
     sectors: usize,
-    /// To the same place of the surroundings, which are the network again; the first is no way at
-    /// all.
+    /// The offsets to the images of the network that surround it (wrap-around); the first is zero.
     images: Vec<Point>,
-    /// The loss at a metre and its exponent times ten, in decibels, with what is around the
-    /// terminal.
+    /// The loss at a metre with the penetration loss, and ten times the exponent, in decibels.
     at_a_metre: f64,
     slope: f64,
     antenna_gain: f64,
@@ -59,8 +56,8 @@ impl Map {
             Layout::Single => (vec![origin], 1, vec![origin]),
             Layout::Hexagonal { inter_site_distance, sectors } => {
                 let distance = inter_site_distance.as_f64();
-                // A site and those around it; the next such seven are √7 distances away (25.942 §
-                // 5.1.3), turned by the angle of 2a + b.
+                // One site with six around it. The next clusters of seven are √7 distances away
+                // (25.942 § 5.1.3), at the angle of 2a + b.
                 let around = |radius: f64, first: f64| {
                     (0..6).map(move |sixth| {
                         let angle = first + std::f64::consts::FRAC_PI_3 * f64::from(sixth);
@@ -88,7 +85,7 @@ impl Map {
         }
     }
 
-    /// The place within the network that this is the image of.
+    /// The point within the network that this point is the image of.
     fn within(&self, mut point: Point) -> Point {
         for _ in 0..2 {
             for image in &self.images[1..] {
@@ -101,14 +98,14 @@ impl Map {
         point
     }
 
-    /// The shortest way from a site to a point or one of its images.
+    /// The shortest vector from a site to a point or one of its images.
     fn way(&self, site: Point, point: Point) -> Point {
         let direct = point.less(site);
         let ways = self.images.iter().map(|image| direct.less(*image));
         ways.fold(direct, |best, way| if way.length() < best.length() { way } else { best })
     }
 
-    /// Anywhere, but not on top of a site.
+    /// A uniformly distributed point, not too close to a site.
     fn anywhere(&self, random: &mut Stream) -> Point {
         let radius = self.images.iter().map(|image| image.length()).fold(0.0, f64::max);
         loop {
@@ -121,7 +118,7 @@ impl Map {
         }
     }
 
-    /// What a sector's antenna has less in that direction than in its main one, in decibels.
+    /// The attenuation of a sector's antenna in that direction, in decibels.
     fn pattern(&self, sector: usize, way: Point) -> f64 {
         if self.sectors == 1 {
             return 0.0;
@@ -135,20 +132,20 @@ impl Map {
     }
 }
 
-/// A terminal on the map: where it is and what its surroundings do to signals.
+/// The position of a terminal, with its shadowing and gains.
 pub(super) struct Position {
     point: Point,
-    /// How far it goes between two updates.
+    /// The movement between two updates.
     step: Point,
     obstacles: f64,
-    /// Shadowing: what is common to all sites, then each site's own; standard normal.
+    /// Shadowing, standard normal: the component common to all sites, and that of each site.
     common: f64,
     own: Vec<f64>,
-    /// The correlation over a step, and √(1 − ρ²).
+    /// The correlation ρ of shadowing over a step, and √(1 − ρ²).
     correlation: f64,
     innovation: f64,
     random: Stream,
-    /// The gain to each cell as a ratio of powers, antennas included.
+    /// The gain to each cell with antennas, as a ratio of powers.
     pub(super) gains: Vec<f64>,
 }
 
@@ -186,12 +183,12 @@ impl Position {
         position
     }
 
-    /// Whether anything changes from update to update.
+    /// Whether the terminal moves.
     pub(super) fn moves(&self) -> bool {
         self.step.length() > 0.0
     }
 
-    /// One interval later.
+    /// Advances by one interval.
     pub(super) fn advance(&mut self, map: &Map) {
         let moved = Point { x: self.point.x + self.step.x, y: self.point.y + self.step.y };
         self.point = map.within(moved);
@@ -255,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_is_that_of_the_city() {
+    fn the_loss_follows_the_urban_model() {
         let map = Map::new(&LteConfig::default());
         let gain = |distance: &str, obstacles: i16| {
             let place = Start::At {
@@ -272,9 +269,9 @@ mod tests {
     }
 
     #[test]
-    fn every_place_sees_the_same_network_around_it() {
-        // Without shadowing the six outer sites are as good as the middle one: each cell serves a
-        // 21st of the places.
+    fn all_cells_serve_equal_areas() {
+        // With wrap-around and without shadowing, the outer sites equal the middle one: each cell
+        // serves 1/21 of the area.
         let map = Map::new(&city(0));
         let mut served = [0_u32; 21];
         for seed in 0..21_000 {
@@ -285,16 +282,16 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_comes_in_on_the_other_side() {
+    fn a_terminal_that_leaves_enters_on_the_other_side() {
         let map = Map::new(&city(0));
         let mut user = roaming(3, &map);
         let mut before = user.gains[user.best()];
         for _ in 0..50_000 {
             user.advance(&map);
             assert!(map.within(user.point) == user.point);
-            // 0.67 m further the strongest signal changes by no more than what being 35 m from a
-            // site would explain. (That of a site half the network away jumps where another image
-            // of it becomes the nearest.)
+            // Over 0.67 m the strongest signal changes by less than a decibel, except close to a
+            // site. (The signal of a site half the network away jumps where another image of it
+            // becomes the nearest.)
             let best = user.gains[user.best()];
             if map.sites.iter().all(|site| map.way(*site, user.point).length() > NEAREST) {
                 assert!((10.0 * libm::log10(best / before)).abs() < 1.0);
@@ -314,7 +311,7 @@ mod tests {
             };
             let (a, b) = (shadow(&with, &without, 0), shadow(&with, &without, 3));
             assert!((a - shadow(&with, &without, 1)).abs() < 1e-9, "cells of a site");
-            // 50 m: 75 steps of two thirds of a metre.
+            // 75 steps of two thirds of a metre are 50 m.
             (0..75).for_each(|_| {
                 without.advance(&plain);
                 with.advance(&shadowed);

@@ -1,5 +1,4 @@
-//! What a channel carries: from its SINR the CQI, from that the modulation and coding scheme, and
-//! which blocks fail.
+//! Link adaptation: the CQI of a SINR, the modulation and coding scheme of a CQI, and block errors.
 
 use super::transport_block::{BITS, INDICES, MAX_BLOCKS};
 use crate::packet::Direction;
@@ -26,30 +25,30 @@ const MCS_EFFICIENCY: [f64; 29] = [
     2.41, 2.57, 2.73, 3.03, 3.32, 3.61, 3.90, 4.21, 4.52, 4.82, 5.12, 5.33, 5.55,
 ];
 
-/// Resource elements of a resource block for data up: twelve symbols, two being references (36.211
-/// § 5.5.2), of twelve subcarriers. (Down, [`MCS_EFFICIENCY`] counts what control and references
-/// take there.)
+/// Resource elements for uplink data per resource block: twelve symbols of twelve subcarriers; two
+/// more symbols are reference signals (36.211 § 5.5.2). (For the downlink, [`MCS_EFFICIENCY`]
+/// accounts for control and reference signals.)
 const ELEMENTS_UP: f64 = 144.0;
 
-/// How fast the share of blocks that fail falls around its threshold: on the AWGN curves of
-/// Mehlführer et al. 2009, fig. 3, from 90 to 1 % within a decibel, the logit falls by 6.8.
+/// The slope of the block error rate around its threshold: on the AWGN curves of Mehlführer et al.
+/// 2009, fig. 3, it falls from 90 to 1 % within a decibel, so the logit falls by 6.8 per decibel.
 const STEEPNESS: f64 = 6.8;
 
-/// The logit of one in ten.
+/// The logit of 0.1.
 const ONE_IN_TEN: f64 = -2.197_224_577_336_219_4;
 
-/// The most that a receiver makes of a channel: an error vector magnitude of 8 % (36.104 table
+/// The largest usable SINR, as a ratio: that of an error vector magnitude of 8 % (36.104 table
 /// 6.5.2-1, 64QAM).
-const MOST: f64 = 156.25;
+const MAX_SINR: f64 = 156.25;
 
-/// The share of first transmissions that should fail (36.213 § 7.2.3: the CQI is that at which no
-/// more than a tenth do).
-const TARGET: f64 = 0.1;
+/// The target error rate of first transmissions (36.213 § 7.2.3: at the reported CQI at most a
+/// tenth fail).
+const TARGET_ERROR_RATE: f64 = 0.1;
 
-/// What a block that failed takes off, in decibels (Sampath, Kumar & Holtzman 1997, "On setting
-/// reverse link power control set point", § III; the step is ours: half a decibel, so that one in
-/// ten gives a balance with 0.056 dB).
-const STEP: f64 = 0.5;
+/// The step of the outer loop after a failed block, in decibels (Sampath, Kumar & Holtzman 1997,
+/// "On setting reverse link power control set point", § III). The value is our choice: with half a
+/// decibel and one failure in ten, the step after a success is 0.056 dB.
+const FAILURE_STEP: f64 = 0.5;
 
 /// A modulation and coding scheme: I_MCS of the downlink (36.213 table 7.1.7.1-1), whose transport
 /// block sizes the uplink shares.
@@ -57,24 +56,25 @@ const STEP: f64 = 0.5;
 pub(super) struct Mcs(u8);
 
 impl Mcs {
-    /// The highest down.
+    /// The highest scheme in the downlink.
     const DOWN: Self = Self(28);
-    /// The highest up of a terminal without 64QAM (36.306 table 4.1-2, categories 1 to 4): 16QAM
-    /// goes on to I_TBS 19 there (36.213 table 8.6.1-1, I_MCS 20), which is I_MCS 21 here.
+    /// The highest scheme in the uplink of a terminal without 64QAM (36.306 table 4.1-2, categories
+    /// 1 to 4): there 16QAM extends to I_TBS 19 (36.213 table 8.6.1-1, I_MCS 20), which is I_MCS 21
+    /// of the downlink.
     const UP: Self = Self(21);
 
     pub(super) fn index(self) -> u8 {
         self.0
     }
 
-    /// I_TBS (36.213 table 7.1.7.1-1): the first scheme of a modulation repeats the last size of
-    /// the one before.
+    /// I_TBS (36.213 table 7.1.7.1-1): the first scheme of a modulation has the same size as the
+    /// last scheme of the modulation before.
     fn block_index(self) -> usize {
         let repeated = u8::from(self.0 > 9) + u8::from(self.0 > 16);
         usize::from(self.0 - repeated).min(INDICES - 1)
     }
 
-    /// Bits of a block in so many resource blocks; none in none.
+    /// The bits of a transport block in so many resource blocks; zero for none.
     pub(super) fn bits(self, resource_blocks: u8) -> u32 {
         match usize::from(resource_blocks).min(MAX_BLOCKS) {
             0 => 0,
@@ -82,7 +82,7 @@ impl Mcs {
         }
     }
 
-    /// How many resource blocks so many bits need, of `most`.
+    /// The number of resource blocks that so many bits need, at most `most`.
     pub(super) fn resource_blocks(self, bits: u32, most: u8) -> u8 {
         let index = self.block_index();
         let rows = &BITS[..usize::from(most).min(MAX_BLOCKS)];
@@ -91,8 +91,8 @@ impl Mcs {
     }
 }
 
-/// The SINRs, as ratios, at which one block in ten fails: of the CQIs, and of the schemes between
-/// them by efficiency.
+/// The SINRs, as ratios, at which one block in ten fails: for the CQIs, and for the schemes,
+/// interpolated by efficiency.
 pub(super) struct Thresholds {
     cqi: [f64; 15],
     /// Up and down.
@@ -112,8 +112,8 @@ impl Thresholds {
         Self { cqi: THRESHOLD.map(ratio), mcs: [up, MCS_EFFICIENCY.map(threshold)] }
     }
 
-    /// The highest scheme that way of whose blocks no more than one in ten fails at this SINR; the
-    /// lowest if none.
+    /// The highest scheme with at most one failed block in ten at this SINR; the lowest if there is
+    /// none.
     pub(super) fn mcs(&self, sinr: f64, direction: Direction) -> Mcs {
         let most = if direction == Direction::Up { Mcs::UP } else { Mcs::DOWN };
         let thresholds = &self.mcs[direction.index()][1..=usize::from(most.0)];
@@ -121,10 +121,10 @@ impl Thresholds {
         Mcs(u8::try_from(fit).unwrap_or(most.0))
     }
 
-    /// The likelihood that a block fails at this SINR.
+    /// The probability that a block fails at this SINR.
     pub(super) fn error_rate(&self, mcs: Mcs, sinr: f64, direction: Direction) -> f64 {
         let above = sinr / self.mcs[direction.index()][usize::from(mcs.0)];
-        // Three decibels away there is no doubt: one in 10⁹.
+        // Three decibels above or below, the probability is within 10⁻⁹ of 0 or 1.
         if above > 2.0 {
             return 0.0;
         }
@@ -139,17 +139,17 @@ impl Thresholds {
         u8::try_from(self.cqi.partition_point(|&threshold| threshold <= sinr)).unwrap_or(15)
     }
 
-    /// The SINR that a CQI tells of: its threshold, or half of the least in case of 0.
-    pub(super) fn told(&self, cqi: u8) -> f64 {
-        usize::from(cqi).checked_sub(1).map_or(self.cqi[0] / 2.0, |place| self.cqi[place.min(14)])
+    /// The SINR that a CQI stands for: its threshold; for a CQI of 0, half of the lowest.
+    pub(super) fn sinr_of_cqi(&self, cqi: u8) -> f64 {
+        usize::from(cqi).checked_sub(1).map_or(self.cqi[0] / 2.0, |index| self.cqi[index.min(14)])
     }
 }
 
-/// The SINR over AWGN that carries as much as these together, each as a ratio and of one part of
-/// the band: by the mean of their capacities.
+/// The effective SINR of several parts of a band, as ratios: that of an AWGN channel with the mean
+/// of their capacities.
 pub(super) fn effective(parts: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = parts.len();
-    let product: f64 = parts.map(|sinr| 1.0 + sinr.min(MOST)).product();
+    let product: f64 = parts.map(|sinr| 1.0 + sinr.min(MAX_SINR)).product();
     match count {
         1 => product - 1.0,
         2 => product.sqrt() - 1.0,
@@ -164,31 +164,37 @@ pub(super) fn decibels(ratio: f64) -> Decibels {
     Decibels::from_f64(10.0 * libm::log10(ratio.max(1e-10)))
 }
 
-/// So many decibels as a ratio.
+/// Decibels as a ratio.
 pub(super) fn ratio(decibels: f64) -> f64 {
     libm::exp10(decibels / 10.0)
 }
 
-/// The outer loop of link adaptation: by how much the channel is better than it was told, as a
-/// ratio, such that one first transmission in ten fails.
+/// The outer loop of link adaptation: a correction of the reported SINR, as a ratio, such that one
+/// first transmission in ten fails.
 #[derive(Clone, Copy)]
 pub(super) struct OuterLoop {
     offset: f64,
-    /// What a success adds, and a failure takes off, as ratios.
+    /// The steps after a success and after a failure, as ratios.
     steps: [f64; 2],
 }
 
 impl OuterLoop {
-    /// The offset goes no further than 5 dB, lest a time of only good or only bad luck last.
-    const FURTHEST: f64 = 3.162_277_660_168_379_5;
+    /// The largest offset, 5 dB, so that a run of successes or failures has no lasting effect.
+    const MAX_OFFSET: f64 = 3.162_277_660_168_379_5;
 
     pub(super) fn new() -> Self {
-        Self { offset: 1.0, steps: [ratio(STEP * TARGET / (1.0 - TARGET)), ratio(-STEP)] }
+        Self {
+            offset: 1.0,
+            steps: [
+                ratio(FAILURE_STEP * TARGET_ERROR_RATE / (1.0 - TARGET_ERROR_RATE)),
+                ratio(-FAILURE_STEP),
+            ],
+        }
     }
 
     pub(super) fn first_transmission(&mut self, succeeded: bool) {
         let step = self.steps[usize::from(!succeeded)];
-        self.offset = (self.offset * step).clamp(1.0 / Self::FURTHEST, Self::FURTHEST);
+        self.offset = (self.offset * step).clamp(1.0 / Self::MAX_OFFSET, Self::MAX_OFFSET);
     }
 
     pub(super) fn offset(self) -> f64 {
@@ -201,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_have_the_sizes_of_the_table() {
+    fn transport_block_sizes_equal_those_of_the_table() {
         assert_eq!(Mcs(28).bits(25), 18_336);
         assert_eq!(Mcs(28).bits(50), 36_696);
         assert_eq!(Mcs(28).bits(100), 75_376);
@@ -212,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn as_few_resource_blocks_are_used_as_hold_it() {
+    fn the_smallest_sufficient_number_of_resource_blocks_is_used() {
         for bits in [1, 16, 17, 1_000, 18_336, 18_337, 100_000] {
             let blocks = Mcs(28).resource_blocks(bits, 25);
             assert!(blocks == 25 || Mcs(28).bits(blocks) >= bits);
@@ -232,7 +238,7 @@ mod tests {
                     |decibels| thresholds.error_rate(mcs, at * ratio(decibels), direction);
                 assert!((error_rate(0.0) - 0.1).abs() < 0.001);
                 assert!(error_rate(1.0) < 0.001 && error_rate(-1.0) > 0.98);
-                // The scheme above may need no more, where two share a size.
+                // The next scheme may have the same threshold, where two share a size.
                 assert!(index == 0 || thresholds.mcs(at * 1.0001, direction) >= mcs);
             }
             assert_eq!(thresholds.mcs(ratio(40.0), direction), most);
@@ -240,24 +246,24 @@ mod tests {
             let far = [0.0, 1e9].map(|sinr| thresholds.error_rate(Mcs(5), sinr, direction));
             assert_eq!(far, [1.0, 0.0]);
         }
-        // 10 680 bits of 16QAM in 25 resource blocks up: 2.97 bit a resource element.
+        // 10 680 bits of 16QAM in 25 uplink resource blocks are 2.97 bit per resource element.
         let highest = decibels(thresholds.mcs[0][21]).as_f64();
         assert!((highest - 11.14).abs() < 0.05, "{highest}");
     }
 
     #[test]
-    fn a_cqi_tells_of_the_channel_from_below() {
+    fn the_sinr_of_a_cqi_does_not_exceed_the_reported_one() {
         let thresholds = Thresholds::new();
         for tenths in -120_i16..300 {
             let sinr = ratio(f64::from(tenths) / 10.0);
             let cqi = thresholds.cqi(sinr);
-            assert!(cqi == 0 || thresholds.told(cqi) <= sinr);
+            assert!(cqi == 0 || thresholds.sinr_of_cqi(cqi) <= sinr);
         }
         assert_eq!([-7.0, 0.0, 20.0].map(|decibels| thresholds.cqi(ratio(decibels))), [0, 4, 15]);
     }
 
     #[test]
-    fn parts_of_the_band_carry_their_mean() {
+    fn the_effective_sinr_has_the_mean_capacity() {
         assert!((effective([3.0, 3.0, 3.0, 3.0].into_iter()) - 3.0).abs() < 1e-9);
         let (two, of_any) =
             (effective([1.0, 7.0].into_iter()), effective([1.0, 7.0, 3.0].into_iter()));

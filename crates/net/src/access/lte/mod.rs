@@ -1,4 +1,5 @@
-//! LTE: cells whose base stations schedule their terminals (3GPP TS 36.300 and those it names).
+//! LTE: cells whose base stations schedule their terminals (3GPP TS 36.300 and its references).
+//! Numbers such as 36.213 are 3GPP technical specifications.
 
 mod bearer;
 mod calendar;
@@ -13,6 +14,6 @@ mod transport_block;
 
 pub(crate) use cellular::{Cellular, Terminal};
 pub use config::{
-    BearerConfig, ChannelBandwidth, FadingTrace, FastFading, Handover, Layout, LteConfig,
+    BearerConfig, ChannelBandwidth, FastFading, Handover, Layout, LteConfig, LteError, LteProblem,
     LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };

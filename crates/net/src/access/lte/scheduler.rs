@@ -1,20 +1,19 @@
-//! Whose turn it is.
+//! Schedulers: round robin and proportional fair.
 
 use super::config::Scheduler;
 use units::Duration;
 
-/// What a scheduler remembers of a terminal, one way.
+/// The scheduler's state of one direction of a terminal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
-    /// Bits a subframe that it got, on average over the window.
+    /// Average bits per subframe over the window.
     average: f64,
-    /// When it last had its turn: one more than the number of the subframe.
+    /// The subframe of its last turn, plus one; zero if it had none.
     turn: u64,
 }
 
-/// Who waits: its place among the terminals, the most urgent class that it has something of (0 for
-/// what is guaranteed to it, then priorities, the lower the more urgent), and the bits that a
-/// subframe would carry.
+/// A terminal that waits: its index, its most urgent class (0 for a guaranteed bit rate, otherwise
+/// the priority; lower is more urgent), and the bits that it could get in a subframe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Candidate {
     pub(super) terminal: usize,
@@ -23,8 +22,8 @@ pub(super) struct Candidate {
 }
 
 impl Scheduler {
-    /// Takes the one out whose turn it is: the most urgent class, then the scheduler's rule, then
-    /// who is first in the list.
+    /// Removes the candidate to serve: that of the most urgent class, then by the scheduler's rule,
+    /// then the first in the list.
     pub(super) fn take(
         self,
         candidates: &mut Vec<Candidate>,
@@ -33,31 +32,31 @@ impl Scheduler {
         let key = |candidate: &Candidate| match self {
             Self::RoundRobin => -(shares(candidate.terminal).turn as f64),
             Self::ProportionalFair { .. } => {
-                // Who never got anything is first, the better channel before the worse.
+                // Terminals that were never served come first, in the order of their channels.
                 candidate.bits / shares(candidate.terminal).average.max(1e-3)
             }
         };
         let mut best = 0;
         let mut best_key = key(candidates.first()?);
-        for (place, candidate) in candidates.iter().enumerate().skip(1) {
+        for (index, candidate) in candidates.iter().enumerate().skip(1) {
             if candidate.class > candidates[best].class {
                 continue;
             }
             let this = key(candidate);
             if candidate.class < candidates[best].class || this > best_key {
-                (best, best_key) = (place, this);
+                (best, best_key) = (index, this);
             }
         }
         Some(candidates.remove(best))
     }
 
-    /// One had the better part of this subframe, or all that it needs, or a repetition. Who comes
-    /// after it may get what is left over: that is not a turn.
+    /// Notes the turn of a terminal that got the larger part of the subframe, all that it needs, or
+    /// a retransmission. A terminal that only gets the remaining resource blocks had no turn.
     pub(super) fn had_turn(share: &mut Share, subframe: u64) {
         share.turn = subframe + 1;
     }
 
-    /// One who waited got so many bits in this subframe; while it does not wait nothing changes.
+    /// Updates the average of a terminal that waits with the bits that it got in this subframe.
     pub(super) fn served(self, share: &mut Share, bits: u32) {
         if let Self::ProportionalFair { window } = self {
             let subframes = (window.as_nanos() / Duration::from_millis(1).as_nanos()).max(1) as f64;
@@ -70,7 +69,7 @@ impl Scheduler {
 mod tests {
     use super::*;
 
-    /// Bits that each got in so many subframes, with these rates by subframe, one served a
+    /// The bits that each terminal gets in so many subframes, with one terminal served per
     /// subframe.
     fn run(
         scheduler: Scheduler,
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_channels_get_equal_shares_under_either() {
+    fn equal_channels_get_equal_shares_under_both_schedulers() {
         for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
             let got = run(scheduler, |_, _| 1_000.0, 5, 10_000);
             assert!(
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_better_channel_gets_as_much_time_and_so_more_bits() {
+    fn a_better_channel_gets_equal_time_and_more_bits() {
         for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
             let got = run(
                 scheduler,
@@ -119,9 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn proportional_fair_takes_each_at_its_best() {
-        // Two channels that are good in turn: round robin may meet each at its worst, proportional
-        // fair never does.
+    fn proportional_fair_serves_each_terminal_at_its_best() {
+        // Two channels that are good alternately: round robin also serves bad channels,
+        // proportional fair does not.
         let rates = |terminal: usize, subframe: u64| {
             if (subframe / 10).is_multiple_of(2) == (terminal == 0) { 2_000.0 } else { 1_000.0 }
         };

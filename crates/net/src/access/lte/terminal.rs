@@ -1,9 +1,8 @@
-//! A terminal: its bearers and channel each way, where it is, and what its base station knows of
-//! it.
+//! A terminal: its bearers and channels, its position, and what its base station knows about it.
 
 use super::bearer::{Bearer, Receiver};
 use super::config::{LteConfig, LteTerminal};
-use super::fading::{Fading, Kind};
+use super::fading::{Fading, FadingModel};
 use super::geometry::{Map, Position};
 use super::link::{Mcs, OuterLoop, ratio};
 use super::scheduler::Share;
@@ -13,48 +12,48 @@ use crate::packet::{Direction, DropReason, Packet};
 use crate::queue::{Drops, Streams};
 use units::{Duration, Seed, Stream, Time};
 
-/// Subframes between two measurements of other cells: one a radio sample of 40 ms, of which 36.133
-/// § 8.1.2.2.1 asks for a result every 200 ms. A time to trigger lasts until the next measurement
-/// after it.
+/// Subframes between two measurements of other cells: one per radio sample of 40 ms (36.133 §
+/// 8.1.2.2.1 requires a result every 200 ms). A time to trigger is rounded up to the next
+/// measurement.
 pub(super) const MEASUREMENT: u64 = 40;
 
-/// HARQ processes each way (36.213 § 7, § 8: 8 in FDD).
+/// HARQ processes per direction (36.213 § 7, § 8: 8 in FDD).
 const PROCESSES: u8 = 8;
 
-/// What the base station last heard of a channel.
+/// The last channel state that the base station knows.
 #[derive(Clone, Copy)]
 pub(super) struct Channel {
-    /// When it was measured; `u64::MAX` for never.
+    /// The subframe of the measurement; `u64::MAX`: never.
     pub(super) measured: u64,
-    /// The SINR as a ratio: up, of a milliwatt a resource block; down, of what the cell sends with.
+    /// The SINR as a ratio: up, at a milliwatt per resource block; down, at the cell's power.
     pub(super) sinr: f64,
     pub(super) mcs: Mcs,
     pub(super) layers: u8,
 }
 
-/// One way between a terminal and its base station.
+/// One direction between a terminal and its base station.
 pub(super) struct Way {
     pub(super) bearers: Vec<Bearer>,
     pub(super) fading: Fading,
-    /// Which blocks fail.
+    /// Draws which blocks fail.
     pub(super) errors: Stream,
     pub(super) outer_loop: OuterLoop,
     pub(super) share: Share,
     pub(super) channel: Channel,
     /// HARQ processes in use.
     pub(super) in_flight: u8,
-    /// Whether it is on its cell's list of those who wait.
+    /// Whether it is in its cell's list of waiting terminals.
     pub(super) listed: bool,
     pub(super) passage: Passage,
     pub(super) shown: Shown,
 }
 
-/// What records show of a way.
+/// The state of a direction that records show.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Shown {
     pub(super) mcs: Mcs,
     pub(super) layers: u8,
-    /// As a ratio.
+    /// The SINR of the last block, as a ratio.
     pub(super) sinr: f64,
     pub(super) cqi: u8,
     pub(super) resource_blocks: u64,
@@ -64,7 +63,7 @@ pub(super) struct Shown {
 impl Way {
     fn new(
         network: &LteConfig,
-        fading: &Kind,
+        fading: &FadingModel,
         terminal: &LteTerminal,
         direction: Direction,
         seed: Seed,
@@ -72,12 +71,12 @@ impl Way {
     ) -> Self {
         let name = format!("{name}.{direction}");
         let streams = Streams::new(seed, &format!("{name}.queue"));
-        let bearers = network.bearers.iter().enumerate().map(|(place, config)| {
+        let bearers = network.bearers.iter().enumerate().map(|(index, config)| {
             let queue = match direction {
                 Direction::Up => &config.up,
                 Direction::Down => &config.down,
             };
-            Bearer::new(config, queue, &streams.within(&place.to_string()))
+            Bearer::new(config, queue, &streams.within(&index.to_string()))
         });
         let fading_name = format!("{name}.fading");
         Self {
@@ -94,24 +93,24 @@ impl Way {
         }
     }
 
-    /// Bytes that wait.
+    /// Bytes that wait in all bearers.
     pub(super) fn backlog(&self) -> u64 {
         self.bearers.iter().map(Bearer::backlog).sum()
     }
 
-    /// How many of them have a bit rate guaranteed to them now.
+    /// The bytes that wait and that a guaranteed bit rate covers now.
     pub(super) fn guaranteed(&mut self, now: Time) -> u64 {
         self.bearers.iter_mut().map(|bearer| bearer.guaranteed(now)).sum()
     }
 
-    /// The priority of the most urgent bearer that has something.
+    /// The priority of the most urgent bearer with packets.
     pub(super) fn priority(&self, priorities: &[u8]) -> u8 {
         let waiting =
             self.bearers.iter().zip(priorities).filter(|(bearer, _)| bearer.backlog() > 0);
         waiting.map(|(_, priority)| *priority).min().unwrap_or(u8::MAX)
     }
 
-    /// What waits, as a buffer status report tells it.
+    /// The buffer status report of this direction.
     pub(super) fn report(&mut self, now: Time, priorities: &[u8]) -> Report {
         let (waiting, guaranteed) = (self.backlog(), self.guaranteed(now));
         Report { waiting, guaranteed, priority: self.priority(priorities) }
@@ -123,21 +122,21 @@ impl Way {
 }
 
 /// A terminal.
-pub(super) struct Equipment {
+pub(super) struct TerminalState {
     pub(super) position: Position,
-    /// The serving cell; none before the first packet.
+    /// The serving cell; `None` before the first packet.
     pub(super) cell: Option<usize>,
     /// The number of the last measurement.
     measured: u64,
     /// For how many measurements in a row each cell was better than the serving one.
     better: Vec<u32>,
-    /// Nothing is sent or received before this subframe.
+    /// Handover interruption: nothing is sent or received before this subframe.
     pub(super) silent_until: u64,
-    /// Counts handovers: what is on the air during one is lost.
+    /// The number of handovers. Blocks of an earlier epoch are lost.
     pub(super) epoch: u32,
-    /// Noise in a resource block of its receiver, in milliwatts.
+    /// The noise of its receiver per resource block, in milliwatts.
     pub(super) noise: f64,
-    /// The most that it sends with, in milliwatts.
+    /// Its maximum transmit power, in milliwatts.
     pub(super) power: f64,
     pub(super) uplink: Uplink,
     /// Up and down.
@@ -149,39 +148,39 @@ pub(super) struct Equipment {
 pub(super) struct Report {
     /// Bytes that wait.
     pub(super) waiting: u64,
-    /// How many of them have a bit rate guaranteed to them.
+    /// The part of them that a guaranteed bit rate covers.
     pub(super) guaranteed: u64,
-    /// The priority of the most urgent bearer that has something (its logical channel group).
+    /// The priority of the most urgent bearer with packets (its logical channel group).
     pub(super) priority: u8,
 }
 
-/// What the base station knows of what waits at a terminal.
+/// The base station's knowledge of a terminal's uplink buffer.
 #[derive(Clone, Copy)]
 pub(super) struct Uplink {
-    /// Whether the terminal has asked for a grant, or has one to come.
+    /// Whether the terminal has requested a grant, or has an unused one.
     pub(super) active: bool,
-    /// Bytes known to wait that no grant covers yet.
+    /// Bytes that are known to wait and that no grant covers.
     pub(super) known: u64,
-    /// How many of them have a bit rate guaranteed to them.
+    /// The part of them that a guaranteed bit rate covers.
     pub(super) guaranteed: u64,
-    /// The priority of the most urgent bearer that has something.
+    /// The priority of the most urgent bearer with packets.
     pub(super) priority: u8,
-    /// In which of eight subframes to come it repeats a block, a bit each.
+    /// The subframes in which it retransmits a block, modulo eight, one bit each.
     pub(super) busy: u8,
-    /// Bytes granted and bytes' worth of grants used, since the last handover.
+    /// Bytes granted, and bytes of grants used, since the last handover.
     pub(super) granted: u64,
     pub(super) used: u64,
 }
 
 impl Default for Uplink {
-    /// Nothing is known: who asks is taken to be of the last priority.
+    /// Nothing is known: a request is taken to be of the last priority.
     fn default() -> Self {
         Self { active: false, known: 0, guaranteed: 0, priority: 9, busy: 0, granted: 0, used: 0 }
     }
 }
 
 impl Uplink {
-    /// A buffer status report of when `used` bytes' worth of grants had been used.
+    /// Processes a buffer status report that was made when `used` bytes of grants had been used.
     pub(super) fn hear(&mut self, report: Report, used: u64) {
         let on_the_way = self.granted - used;
         self.known = report.waiting.saturating_sub(on_the_way);
@@ -196,11 +195,11 @@ impl Uplink {
     }
 }
 
-impl Equipment {
+impl TerminalState {
     pub(super) fn new(
         map: &Map,
         network: &LteConfig,
-        fading: &Kind,
+        fading: &FadingModel,
         terminal: &LteTerminal,
         noise: f64,
         seed: Seed,
@@ -221,12 +220,13 @@ impl Equipment {
         }
     }
 
-    /// Whether anything of it is under way or waits.
+    /// Whether it has packets waiting or blocks in flight.
     pub(super) fn is_busy(&self) -> bool {
         self.uplink.active || self.ways.iter().any(|way| way.listed || way.in_flight > 0)
     }
 
-    /// What waits that way, as far as the base station knows and has not granted it yet.
+    /// The packets that wait in a direction, as far as the base station knows; up, without those
+    /// that are granted already.
     pub(super) fn known(&mut self, direction: Direction, now: Time, priorities: &[u8]) -> Report {
         match direction {
             Direction::Up => {
@@ -237,8 +237,8 @@ impl Equipment {
         }
     }
 
-    /// Goes on to this subframe; at first it enters the best cell. Says if it changes the cell
-    /// meanwhile.
+    /// Advances to this subframe; the first call selects the best cell. Returns the last handover
+    /// since the previous call, if there was one.
     pub(super) fn update(
         &mut self,
         subframe: u64,
@@ -283,7 +283,7 @@ impl Equipment {
     }
 }
 
-/// A terminal has changed the cell, for the last time in that subframe.
+/// The last of one or more handovers: the new cell, the subframe, and the number of handovers.
 #[derive(Clone, Copy)]
 pub(super) struct Change {
     pub(super) cell: usize,
@@ -291,7 +291,7 @@ pub(super) struct Change {
     pub(super) handovers: u32,
 }
 
-/// Where the packets of one way come out.
+/// Receives the packets of one direction that arrive or are dropped.
 pub(super) struct Outlet<'a, E> {
     pub(super) passage: &'a mut Passage,
     pub(super) direction: Direction,

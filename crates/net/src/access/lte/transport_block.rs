@@ -1,10 +1,10 @@
-//! The sizes of transport blocks (36.213 table 7.1.7.2.1-1), in bits: a row a number of resource
-//! blocks from 1 to 100, a column an I_TBS from 0 to 26.
+//! Transport block sizes in bits (36.213 table 7.1.7.2.1-1): one row per number of resource blocks,
+//! 1 to 100, and one column per I_TBS, 0 to 26.
 
-/// I_TBS goes from 0 to 26.
+/// The number of values of I_TBS.
 pub(super) const INDICES: usize = 27;
 
-/// The most resource blocks that a carrier has.
+/// The most resource blocks of a carrier.
 pub(super) const MAX_BLOCKS: usize = 100;
 
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! What is on the air.
+//! Transmissions on the air.
 
 use super::config::{Aggregation, GuardInterval};
 use super::phy::{self, Mcs, Phy};
@@ -9,34 +9,33 @@ use units::{Bytes, Dbm, Duration, Time};
 /// A transmission (a PPDU).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ppdu {
-    /// Who sends, by the place among the devices and there among those who contend.
+    /// The sender: the index of the device, and of its contender.
     pub(super) device: usize,
     pub(super) category: usize,
-    /// The receiver, by the place among those of the device.
+    /// The receiver, as an index into the receivers of the sender.
     pub(super) receiver: usize,
-    /// Between which station and the access point.
+    /// The station at the one end; the access point is at the other.
     pub(super) station: usize,
     pub(super) direction: Direction,
     pub(super) choice: Choice,
     pub(super) began: Time,
     pub(super) ends: Time,
-    /// How long its acknowledgement takes.
+    /// The duration of its acknowledgement.
     pub(super) acknowledgement: Duration,
-    /// When the opportunity to transmit ends.
+    /// When the transmit opportunity ends.
     pub(super) opportunity: Time,
-    /// How strong it arrives. As interference it is as strong at a station as at the access point:
-    /// where stations stand to each other is not known.
+    /// The received power. As interference it has the same power at a station as at the access
+    /// point, since the distances between stations are not modelled.
     pub(super) signal: Dbm,
 }
 
-/// How long the answer to a frame takes: an ACK, or a block ACK of several.
+/// The duration of an acknowledgement: an ACK, or for several frames (`block`) a block ACK.
 pub(super) fn acknowledgement(mcs: Mcs, block: bool) -> Duration {
     let size = if block { phy::BLOCK_ACK_SIZE } else { phy::ACK_SIZE };
     Phy::control_duration(size, phy::control_rate_for(mcs))
 }
 
-/// The most bytes of a PSDU that with its acknowledgement fits in what remains of the opportunity
-/// to transmit.
+/// The largest PSDU that, with its acknowledgement, fits into the rest of the transmit opportunity.
 pub(super) fn most_bytes(
     phy: Phy,
     aggregation: &Aggregation,
@@ -47,12 +46,12 @@ pub(super) fn most_bytes(
     let data = remaining
         .saturating_sub(phy::SIFS + acknowledgement(mcs, true))
         .min(aggregation.ampdu_duration);
-    // An empty PPDU is the preamble and a symbol.
+    // An empty PPDU consists of the preamble and one symbol.
     let symbols = data.saturating_sub(phy.data_duration(mcs, guard, Bytes::ZERO));
     phy.bitrate(mcs, guard).bytes_in(symbols).min(aggregation.ampdu_bytes)
 }
 
-/// The signal over noise and what else is on the air, in decibels.
+/// The ratio of the signal to noise and interference, in decibels.
 pub(super) fn sinr(signal: Dbm, noise: Dbm, others: impl Iterator<Item = Dbm>) -> f64 {
     let milliwatts = |power: Dbm| libm::pow(10.0, power.as_f64() / 10.0);
     let mut interference = 0.0;

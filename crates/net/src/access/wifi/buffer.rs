@@ -1,4 +1,4 @@
-//! Where a device's packets wait, and whose turn it is.
+//! The buffer of a contender, and the choice of the next receiver.
 
 use super::config::Buffer;
 use super::window::{Feed, Held, Window};
@@ -7,26 +7,26 @@ use crate::queue::{Drops, Queue, Streams};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
-/// The airtime that a receiver is given at a time (Høiland-Jørgensen et al. 2017, § 3.2; Linux
+/// The airtime quantum of a receiver, in ns (Høiland-Jørgensen et al. 2017, § 3.2; Linux
 /// `mac80211`, 300 µs).
 const QUANTUM: i64 = 300_000;
 
-/// What waits for one receiver.
+/// The packets for one receiver.
 #[derive(Default)]
 pub(super) struct Receiver {
-    /// Its own queue, where each receiver has one.
+    /// Its own queue, if each receiver has one.
     queue: Option<Queue>,
-    /// Packets that have left a queue and are not in a frame yet.
+    /// Packets that have left the queue and are not in a frame yet.
     staged: VecDeque<Held>,
-    /// What has been sent and not let go of.
+    /// Frames that were sent and are not released.
     pub(super) window: Window,
-    /// Transmissions without any acknowledgement, since the last that had one or gave a frame up.
+    /// Transmissions in a row without acknowledgement; reset when a frame is given up.
     pub(super) failures: u32,
-    /// Whether the first of them was to try out a rate.
+    /// Whether the first of them sampled a rate.
     pub(super) sampled: bool,
-    /// Airtime that it may use before others have had theirs, in nanoseconds.
+    /// The airtime that it may still use in this round, in ns.
     deficit: i64,
-    /// Whether it waits for its turn.
+    /// Whether it is in one of the lists of [`Scheduling::Airtime`].
     listed: bool,
 }
 
@@ -43,31 +43,31 @@ impl Receiver {
     }
 }
 
-/// How the receivers take turns.
-enum Turns {
-    /// The driver's: one after the other; what failed is repeated at once.
+/// The scheduling of receivers.
+enum Scheduling {
+    /// The driver's: round-robin; a failed transmission is repeated at once.
     RoundRobin { queue: Queue, driver: usize, next: usize, again: Option<usize> },
-    /// By airtime, those that are new first (Høiland-Jørgensen et al. 2017, algorithm 3).
+    /// By airtime, new receivers first (Høiland-Jørgensen et al. 2017, algorithm 3).
     Airtime { new: VecDeque<usize>, old: VecDeque<usize> },
 }
 
-/// What waits at one who contends, for all of its receivers.
+/// The packets that wait at a contender, for all of its receivers.
 pub(super) struct Waiting {
     pub(super) receivers: Vec<Receiver>,
-    turns: Turns,
+    scheduling: Scheduling,
 }
 
 impl Waiting {
-    /// `streams` are those of its queues, of which there may be one a receiver.
+    /// `streams` are the random streams of its queues, of which there may be one per receiver.
     pub(super) fn new(config: &Buffer, receivers: &[&str], streams: &Streams) -> Self {
-        let (queue, turns) = match config {
+        let (queue, scheduling) = match config {
             Buffer::Shared { queue, driver } => {
                 let driver = usize::try_from(*driver).unwrap_or(usize::MAX);
                 let queue = Queue::new(queue, streams);
-                (None, Turns::RoundRobin { queue, driver, next: 0, again: None })
+                (None, Scheduling::RoundRobin { queue, driver, next: 0, again: None })
             }
             Buffer::PerStation { queue } => {
-                (Some(queue), Turns::Airtime { new: VecDeque::new(), old: VecDeque::new() })
+                (Some(queue), Scheduling::Airtime { new: VecDeque::new(), old: VecDeque::new() })
             }
         };
         let receiver = |name: &&str| Receiver {
@@ -75,10 +75,10 @@ impl Waiting {
             deficit: QUANTUM,
             ..Receiver::default()
         };
-        Self { receivers: receivers.iter().map(receiver).collect(), turns }
+        Self { receivers: receivers.iter().map(receiver).collect(), scheduling }
     }
 
-    /// Takes in a packet for that receiver; `of` knows the receiver of any.
+    /// Queues a packet for a receiver; `of` tells the receiver of any packet.
     pub(super) fn enqueue(
         &mut self,
         now: Time,
@@ -87,33 +87,33 @@ impl Waiting {
         of: impl Fn(&Packet) -> usize,
         drops: &mut impl Drops,
     ) {
-        match &mut self.turns {
-            Turns::RoundRobin { queue, .. } => {
+        match &mut self.scheduling {
+            Scheduling::RoundRobin { queue, .. } => {
                 queue.enqueue(now, packet, drops);
                 self.refill(now, of, drops);
             }
-            Turns::Airtime { new, old } => {
+            Scheduling::Airtime { new, old } => {
                 let each = &mut self.receivers[receiver];
                 if let Some(queue) = &mut each.queue {
                     queue.enqueue(now, packet, drops);
                 }
                 if !each.listed {
                     each.listed = true;
-                    // Who owes airtime is not new.
+                    // A receiver with a debt of airtime is not new.
                     if each.deficit > 0 { new.push_back(receiver) } else { old.push_back(receiver) }
                 }
             }
         }
     }
 
-    /// Moves packets on into the driver's buffer while it has room.
+    /// Moves packets from the shared queue into the driver's buffer while it has room.
     pub(super) fn refill(
         &mut self,
         now: Time,
         of: impl Fn(&Packet) -> usize,
         drops: &mut impl Drops,
     ) {
-        let Turns::RoundRobin { queue, driver, .. } = &mut self.turns else { return };
+        let Scheduling::RoundRobin { queue, driver, .. } = &mut self.scheduling else { return };
         let mut held: usize = self.receivers.iter().map(Receiver::packets).sum();
         while held < *driver
             && let Some((packet, sojourn)) = queue.dequeue(now, drops)
@@ -124,25 +124,25 @@ impl Waiting {
         }
     }
 
-    /// Whether there is nothing to send.
+    /// Whether there is no packet to send.
     pub(super) fn is_empty(&self) -> bool {
         // A shared queue holds packets only while the driver's buffer is full.
         self.receivers.iter().all(Receiver::is_empty)
     }
 
-    /// Whose turn it is.
-    pub(super) fn turn(&mut self) -> Option<usize> {
+    /// The receiver to serve next; `None` if there are no packets.
+    pub(super) fn next_receiver(&mut self) -> Option<usize> {
         let receivers = &mut self.receivers;
-        match &mut self.turns {
-            Turns::RoundRobin { next, again, .. } => {
+        match &mut self.scheduling {
+            Scheduling::RoundRobin { next, again, .. } => {
                 let count = receivers.len();
-                let waits = |place: &usize| !receivers[*place].is_empty();
+                let waits = |index: &usize| !receivers[*index].is_empty();
                 let from_next = || (0..count).map(|step| (*next + step) % count).find(waits);
                 let chosen = again.filter(waits).or_else(from_next)?;
                 *next = (chosen + 1) % count;
                 Some(chosen)
             }
-            Turns::Airtime { new, old } => loop {
+            Scheduling::Airtime { new, old } => loop {
                 let of_new = !new.is_empty();
                 let chosen = if of_new { new.front() } else { old.front() }.copied()?;
                 let each = &mut receivers[chosen];
@@ -154,7 +154,8 @@ impl Waiting {
                 } else if each.is_empty() {
                     list.pop_front();
                     if of_new {
-                        // It stays in turn once, lest it always be new.
+                        // It stays in the list for another round, so that it does not become new
+                        // again at once.
                         old.push_back(chosen);
                     } else {
                         each.listed = false;
@@ -166,27 +167,27 @@ impl Waiting {
         }
     }
 
-    /// That receiver's turn was not used.
-    pub(super) fn put_off(&mut self, receiver: usize) {
-        if let Turns::RoundRobin { again, .. } = &mut self.turns {
+    /// Keeps the turn of a receiver that could not use it.
+    pub(super) fn keep_turn(&mut self, receiver: usize) {
+        if let Scheduling::RoundRobin { again, .. } = &mut self.scheduling {
             *again = Some(receiver);
         }
     }
 
-    /// A transmission to that receiver is over: it is repeated at once, or what follows begins
-    /// anew.
+    /// Ends a transmission to a receiver: it is repeated at once, or the count of failures is
+    /// reset.
     pub(super) fn concluded(&mut self, receiver: usize, repeat: bool) {
         let failures = &mut self.receivers[receiver].failures;
         *failures = if repeat { *failures + 1 } else { 0 };
-        if let Turns::RoundRobin { again, .. } = &mut self.turns {
+        if let Scheduling::RoundRobin { again, .. } = &mut self.scheduling {
             *again = repeat.then_some(receiver);
         }
     }
 
-    /// That receiver held the channel for so long, with what it got or sent. It owes that to others
-    /// who waited meanwhile.
+    /// Charges a receiver for the airtime that it used, for sending or receiving, if other
+    /// receivers waited meanwhile.
     pub(super) fn charge(&mut self, receiver: usize, airtime: Duration) {
-        let waits = |(place, each): (usize, &Receiver)| place != receiver && !each.is_empty();
+        let waits = |(index, each): (usize, &Receiver)| index != receiver && !each.is_empty();
         if !self.receivers.iter().enumerate().any(waits) {
             return;
         }
@@ -195,7 +196,7 @@ impl Waiting {
         *deficit = deficit.saturating_sub(airtime);
     }
 
-    /// What the next transmission to that receiver is made of.
+    /// The window and the packets that the next transmission to a receiver is composed of.
     pub(super) fn feed<'a, D: Drops>(
         &'a mut self,
         receiver: usize,

@@ -1,12 +1,12 @@
-//! The cell: devices contend for one channel on which each hears every other (IEEE 802.11-2016 §
-//! 10.3, § 10.22.2).
+//! The cell: devices contend for one channel, on which each receives every other (IEEE 802.11-2016
+//! § 10.3, § 10.22.2).
 //!
 //! `packet ─▶ buffer ─▶ contention ─▶ PPDU on the air ─▶ block acknowledgement ─▶ packets in order`
 //!
-//! What it leaves out: hidden stations, legacy stations and their protection (RTS, CTS-to-self),
-//! lost acknowledgements, beacons and power saving, propagation (a slot covers it). Devices whose
-//! counts end in the same slot collide; a frame is received beside others if its signal stands out
-//! enough for its rate.
+//! Not modelled: hidden stations, legacy stations and their protection (RTS, CTS-to-self), lost
+//! acknowledgements, beacons and power saving, propagation delay (a slot covers it). Devices whose
+//! backoffs end in the same slot collide; a frame is received in spite of others if its signal is
+//! strong enough for its rate (capture).
 
 use super::air::{Ppdu, acknowledgement, most_bytes, sinr};
 use super::buffer::Waiting;
@@ -18,37 +18,37 @@ use super::path::Path;
 use super::phy::{self, Phy};
 use super::radio::Radio;
 use super::rate_control::RateController;
-use super::window::{End, Limits};
+use super::window::{Exit, Limits};
 use crate::access::CellEvents;
 use crate::accounting::Accounting;
 use crate::packet::{Direction, DropReason, HostId, Packet};
 use crate::queue::{Drops, Streams};
 use units::{Decibels, Duration, Seed, Time};
 
-/// What the channel does.
+/// The state of the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Nobody sends.
+enum ChannelState {
+    /// No transmission.
     Idle,
-    /// Frames are on the air.
+    /// Data frames are on the air.
     Data { until: Time },
-    /// Acknowledgements of them are.
+    /// Acknowledgements are on the air.
     Acknowledgement { until: Time },
 }
 
-/// One who contends, and what it has to send: a device under DCF, or one of its access categories.
-struct Function {
+/// A contender and its packets: a device under DCF, or one of its access categories under EDCA.
+struct ContenderQueue {
     contender: Contender,
     waiting: Waiting,
 }
 
 struct Device {
-    functions: Vec<Function>,
+    functions: Vec<ContenderQueue>,
     config: WifiDevice,
 }
 
-/// A station of a cell: its host, its name, and where it is.
-pub(crate) type Seat<'a> = (HostId, &'a str, &'a WifiStation);
+/// A station of a cell: its host, the host's name, and the station's configuration.
+pub(crate) type Station<'a> = (HostId, &'a str, &'a WifiStation);
 
 /// A cell.
 pub(crate) struct Cell {
@@ -57,25 +57,25 @@ pub(crate) struct Cell {
     aggregation: Aggregation,
     retry_limit: Option<u8>,
     ccmp: bool,
-    /// The access point first, then the stations.
+    /// The access point, then the stations.
     devices: Vec<Device>,
     radios: Vec<Radio>,
-    /// Up and down of each station.
+    /// Per station, the paths up and down.
     paths: Vec<[Path; 2]>,
-    /// The station of a host, by the host's number.
+    /// The index of each host's station.
     stations: Vec<u16>,
-    phase: Phase,
-    /// What is on the air, or is being acknowledged.
+    state: ChannelState,
+    /// The PPDUs that are on the air or being acknowledged.
     on_air: Vec<Ppdu>,
 }
 
-/// The place of the access point among the devices.
+/// The index of the access point among the devices.
 const ACCESS_POINT: usize = 0;
 
 impl Cell {
-    pub(crate) fn new(config: &WifiConfig, seats: &[Seat<'_>], seed: Seed) -> Self {
+    pub(crate) fn new(config: &WifiConfig, stations: &[Station<'_>], seed: Seed) -> Self {
         let phy = Phy { width: config.width };
-        let names: Vec<&str> = seats.iter().map(|(_, name, _)| *name).collect();
+        let names: Vec<&str> = stations.iter().map(|(_, name, _)| *name).collect();
         let device = |name: &str, device: &WifiDevice, receivers: &[&str], access_point: bool| {
             let parameters = AccessParameters::of(config.access, access_point);
             let streams = Streams::new(seed, &format!("{name}.queue"));
@@ -83,25 +83,25 @@ impl Cell {
                 parameters.into_iter().zip(0..).map(|(parameters, category): (_, u8)| {
                     let contender = format!("{name}.backoff.{category}");
                     let streams = streams.within(&category.to_string());
-                    Function {
+                    ContenderQueue {
                         contender: Contender::new(parameters, seed.stream(&contender)),
                         waiting: Waiting::new(&device.buffer, receivers, &streams),
                     }
                 });
             Device { functions: functions.collect(), config: device.clone() }
         };
-        let stations = seats.iter().map(|(_, name, station)| {
+        let station_devices = stations.iter().map(|(_, name, station)| {
             device(&format!("{name}.up"), &station.device, &[&config.name], false)
         });
         let devices = std::iter::once(device(&config.name, &config.ap, &names, true))
-            .chain(stations)
+            .chain(station_devices)
             .collect();
-        let mut radios: Vec<Radio> = seats
+        let mut radios: Vec<Radio> = stations
             .iter()
             .map(|(_, name, station)| Radio::new(config, station, seed, name))
             .collect();
-        let paths = seats.iter().zip(&mut radios).map(|((_, name, station), radio)| {
-            // Nobody is sent more streams than it has.
+        let paths = stations.iter().zip(&mut radios).map(|((_, name, station), radio)| {
+            // The number of streams is that of the end with fewer.
             let streams = station.device.spatial_streams.min(config.ap.spatial_streams);
             [(Direction::Up, &station.device), (Direction::Down, &config.ap)].map(
                 |(direction, device)| {
@@ -120,10 +120,10 @@ impl Cell {
             )
         });
         let paths = paths.collect();
-        let hosts = seats.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
-        let mut stations = vec![0; hosts];
-        for ((host, ..), place) in seats.iter().zip(0..) {
-            stations[usize::from(host.0)] = place;
+        let hosts = stations.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
+        let mut station_of_host = vec![0; hosts];
+        for ((host, ..), index) in stations.iter().zip(0..) {
+            station_of_host[usize::from(host.0)] = index;
         }
         Self {
             phy,
@@ -134,13 +134,13 @@ impl Cell {
             devices,
             radios,
             paths,
-            stations,
-            phase: Phase::Idle,
+            stations: station_of_host,
+            state: ChannelState::Idle,
             on_air: Vec::new(),
         }
     }
 
-    /// A packet comes to its device: a station's own, or the access point's.
+    /// Queues a packet: up at its station, down at the access point.
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -155,43 +155,44 @@ impl Cell {
             Direction::Down => (ACCESS_POINT, station),
         };
         self.paths[station][direction.index()].passage.entered.count(&packet);
-        let Function { contender, waiting } = &mut self.devices[device].functions[category];
+        let ContenderQueue { contender, waiting } = &mut self.devices[device].functions[category];
         let stations = &self.stations;
         let of = |packet: &Packet| receiver_of(stations, direction, packet);
         let mut drops = Counted { paths: &mut self.paths, stations, direction, events };
         waiting.enqueue(now, packet, receiver, of, &mut drops);
         if !waiting.is_empty() {
-            contender.ask(now, self.phase != Phase::Idle);
+            contender.request(now, self.state != ChannelState::Idle);
         }
     }
 
-    /// When the channel has something to do.
+    /// When the channel next changes its state; `None` if no device has packets.
     pub(crate) fn due(&self) -> Option<Time> {
-        match self.phase {
-            Phase::Data { until } | Phase::Acknowledgement { until } => Some(until),
-            Phase::Idle => {
+        match self.state {
+            ChannelState::Data { until } | ChannelState::Acknowledgement { until } => Some(until),
+            ChannelState::Idle => {
                 let functions = self.devices.iter().flat_map(|device| &device.functions);
                 functions.filter_map(|function| function.contender.starts()).min()
             }
         }
     }
 
-    /// Does what is due now.
+    /// Performs the change of state that is due.
     pub(crate) fn advance(&mut self, now: Time, events: &mut impl CellEvents) {
-        match self.phase {
-            Phase::Idle => self.begin(now, events),
-            Phase::Data { .. } => self.receive(now, events),
-            Phase::Acknowledgement { .. } => self.acknowledged(now, events),
+        match self.state {
+            ChannelState::Idle => self.begin(now, events),
+            ChannelState::Data { .. } => self.receive(now, events),
+            ChannelState::Acknowledgement { .. } => self.acknowledged(now, events),
         }
     }
 
-    /// Those whose counts end send. Within a slot of the first nobody hears that the channel is
-    /// taken: a slot is as long as that takes, and the turn from listening to sending (IEEE
-    /// 802.11-2016 § 10.3.7).
+    /// The contenders whose backoff ends transmit. Within a slot of the first one, no other detects
+    /// that the channel is busy: a slot covers carrier sensing and the turnaround from receiving to
+    /// transmitting (IEEE 802.11-2016 § 10.3.7).
     fn begin(&mut self, now: Time, events: &mut impl CellEvents) {
         let deaf_until = now + phy::SLOT;
-        let starts_of =
-            |function: &Function| function.contender.starts().filter(|starts| *starts < deaf_until);
+        let starts_of = |function: &ContenderQueue| {
+            function.contender.starts().filter(|starts| *starts < deaf_until)
+        };
         for device in 0..self.devices.len() {
             let mut begins = None;
             for category in (0..self.devices[device].functions.len()).rev() {
@@ -205,19 +206,20 @@ impl Cell {
                         }
                     }
                     Some(begins) if starts == begins => {
-                        // An internal collision: the more urgent one sends (§ 10.22.2.4).
+                        // An internal collision: the category of higher priority transmits (§
+                        // 10.22.2.4).
                         let contender = &mut self.devices[device].functions[category].contender;
                         contender.failed();
                         contender.not_before(deaf_until);
                     }
-                    // The device hears itself.
+                    // The device knows of its own transmission.
                     Some(_) => {}
                 }
             }
         }
         let Some(until) = self.silent_from() else { return };
-        self.phase = Phase::Data { until };
-        // The others stop counting.
+        self.state = ChannelState::Data { until };
+        // The other contenders stop counting.
         for (device, Device { functions, .. }) in self.devices.iter_mut().enumerate() {
             for (category, function) in functions.iter_mut().enumerate() {
                 if !self
@@ -231,13 +233,13 @@ impl Cell {
         }
     }
 
-    /// When the last of what is on the air ends.
+    /// When the last PPDU on the air ends.
     fn silent_from(&self) -> Option<Time> {
         self.on_air.iter().map(|ppdu| ppdu.ends).max()
     }
 
-    /// Puts a PPDU on the air that begins then; if the queues drop all that waits, none. Returns
-    /// whether it did.
+    /// Starts a PPDU at `began`. Returns `false` if there is none to send: the queues dropped all
+    /// packets, or the rest of the transmit opportunity is too short.
     fn transmit(
         &mut self,
         device: usize,
@@ -249,12 +251,12 @@ impl Cell {
     ) -> bool {
         let direction = if device == ACCESS_POINT { Direction::Down } else { Direction::Up };
         let Device { functions, config } = &mut self.devices[device];
-        let Function { contender, waiting } = &mut functions[category];
+        let ContenderQueue { contender, waiting } = &mut functions[category];
         let txop_limit = contender.parameters().txop_limit;
-        // No limit is one transmission, of any length.
+        // A limit of zero allows one transmission of any length.
         let whole = if txop_limit == Duration::ZERO { Duration::MAX } else { txop_limit };
         let remaining = opportunity.map_or(whole, |ends| ends.saturating_since(began));
-        while let Some(receiver) = waiting.turn() {
+        while let Some(receiver) = waiting.next_receiver() {
             let station = if device == ACCESS_POINT { receiver } else { device - 1 };
             let to = &mut waiting.receivers[receiver];
             let rate = &mut self.paths[station][direction.index()].rate;
@@ -278,9 +280,9 @@ impl Cell {
             let (window, mut staged) = waiting.feed(receiver, now, &mut drops);
             let psdu = window.compose(&limits, &mut staged);
             if psdu.frames == 0 {
-                // The queue has dropped what waited; or the rest of the opportunity is too short.
+                // The queue dropped all packets, or the rest of the opportunity is too short.
                 if opportunity.is_some() {
-                    waiting.put_off(receiver);
+                    waiting.keep_turn(receiver);
                     return false;
                 }
                 continue;
@@ -306,11 +308,11 @@ impl Cell {
             });
             return true;
         }
-        contender.rest();
+        contender.withdraw();
         false
     }
 
-    /// The channel falls silent: receivers acknowledge what got through.
+    /// The transmissions end: receivers acknowledge the frames that arrived.
     fn receive(&mut self, now: Time, events: &mut impl CellEvents) {
         let on_air = std::mem::take(&mut self.on_air);
         let mut acknowledged = None;
@@ -322,7 +324,7 @@ impl Cell {
         }
         match acknowledged {
             Some(until) => {
-                self.phase = Phase::Acknowledgement { until };
+                self.state = ChannelState::Acknowledgement { until };
                 self.on_air = on_air;
             }
             None => {
@@ -333,7 +335,7 @@ impl Cell {
         }
     }
 
-    /// What got through of a PPDU; whether anything did.
+    /// Ends a PPDU; returns whether any of its frames arrived.
     fn conclude(
         &mut self,
         ppdu: &Ppdu,
@@ -345,14 +347,14 @@ impl Cell {
             Direction::Up => ACCESS_POINT,
             Direction::Down => ppdu.station + 1,
         };
-        // Who sends does not hear.
+        // A device that transmits cannot receive.
         let deaf = on_air.iter().any(|other| other.device == receiving);
         let noise = self.devices[receiving].config.noise;
         let others =
             on_air.iter().filter(|other| other.device != ppdu.device).map(|other| other.signal);
         let bit = bit_success_log(sinr(ppdu.signal, noise, others), ppdu.choice.mcs);
         let path = &mut self.paths[ppdu.station][ppdu.direction.index()];
-        let Function { contender, waiting } =
+        let ContenderQueue { contender, waiting } =
             &mut self.devices[ppdu.device].functions[ppdu.category];
         let window = &mut waiting.receivers[ppdu.receiver].window;
         let attempts = self.retry_limit.map_or_else(|| path.rate.attempts(), u32::from);
@@ -360,15 +362,15 @@ impl Cell {
             let gets_through = libm::exp(8.0 * size.get() as f64 * bit);
             path.errors.chance(gets_through) && !deaf
         });
-        window.release(|held, end| {
+        window.release(|held, exit| {
             let (packet, sojourn) = (held.packet, now.saturating_since(held.came));
-            match end {
-                End::Received => {
+            match exit {
+                Exit::Received => {
                     path.passage.arrived(&packet, sojourn);
                     events.departed(ppdu.direction, &packet, sojourn);
                     events.arrived(ppdu.direction, packet);
                 }
-                End::Abandoned => {
+                Exit::Abandoned => {
                     path.passage.dropped(&packet, DropReason::RetryLimit);
                     events.dropped(ppdu.direction, packet, DropReason::RetryLimit);
                 }
@@ -390,30 +392,31 @@ impl Cell {
         let of = |packet: &Packet| receiver_of(stations, direction, packet);
         let mut drops = Counted { paths: &mut self.paths, stations, direction, events };
         waiting.refill(now, of, &mut drops);
-        contender.rest();
+        contender.withdraw();
         if !waiting.is_empty() {
-            contender.ask(now, false);
+            contender.request(now, false);
         }
-        // What a station sends is of its airtime too (Høiland-Jørgensen et al. 2017, § 3.2).
+        // The airtime of a station's own transmissions counts too (Høiland-Jørgensen et al. 2017, §
+        // 3.2).
         self.devices[ACCESS_POINT].functions[ppdu.category].waiting.charge(ppdu.station, airtime);
         acknowledged
     }
 
-    /// Nobody answered. Senders wait for the time-out of the acknowledgement; others heard for how
-    /// long the channel is reserved, or, of frames that collided, only that there was something (§
-    /// 10.3.2.9, § 10.3.7, § 10.22.2.4).
+    /// No frame was acknowledged. Senders wait for the acknowledgement's time-out. Others decoded
+    /// for how long the channel is reserved, or, after a collision, wait for EIFS (§ 10.3.2.9, §
+    /// 10.3.7, § 10.22.2.4).
     fn unacknowledged(&mut self, on_air: &[Ppdu], now: Time) {
-        self.phase = Phase::Idle;
+        self.state = ChannelState::Idle;
         let (reserved, extra) = match on_air {
             [only] => (now + phy::SIFS + only.acknowledgement, Duration::ZERO),
             _ => (now, phy::EIFS.saturating_sub(phy::DIFS)),
         };
         for (device, Device { functions, .. }) in self.devices.iter_mut().enumerate() {
             let own = on_air.iter().find(|ppdu| ppdu.device == device);
-            for Function { contender, .. } in functions {
+            for ContenderQueue { contender, .. } in functions {
                 match own {
-                    // An EDCAF waits for AIFS from then on; under DCF the channel has been idle for
-                    // DIFS by then.
+                    // An EDCAF waits for AIFS after the time-out; under DCF the channel has been
+                    // idle for DIFS by then.
                     Some(own) if self.edca => {
                         contender.resume(now.max(own.ends + phy::ACK_TIMEOUT), Duration::ZERO);
                     }
@@ -427,8 +430,8 @@ impl Cell {
         }
     }
 
-    /// The exchange is over: who sent alone goes on while its transmit opportunity lasts (§
-    /// 10.22.2.8), or all contend.
+    /// The exchange is over. A device that sent alone continues while its transmit opportunity
+    /// lasts (§ 10.22.2.8); otherwise all devices contend.
     fn acknowledged(&mut self, now: Time, events: &mut impl CellEvents) {
         let alone = if let [only] = self.on_air[..] { Some(only) } else { None };
         self.on_air.clear();
@@ -438,16 +441,16 @@ impl Cell {
             && self.transmit(device, category, now, now + phy::SIFS, Some(opportunity), events)
             && let Some(until) = self.silent_from()
         {
-            self.phase = Phase::Data { until };
+            self.state = ChannelState::Data { until };
             return;
         }
-        self.phase = Phase::Idle;
+        self.state = ChannelState::Idle;
         for function in self.devices.iter_mut().flat_map(|device| &mut device.functions) {
             function.contender.resume(now, Duration::ZERO);
         }
     }
 
-    /// Shows the truth about one direction of a station: see [`Path::show`].
+    /// Passes the state of one direction of a station to `sink`: see [`Path::show`].
     pub(crate) fn show(
         &self,
         host: HostId,
@@ -457,7 +460,7 @@ impl Cell {
         self.path(host, direction).show(sink);
     }
 
-    /// What went through one direction of a station.
+    /// The packet counts of one direction of a station.
     pub(crate) fn accounting(&self, host: HostId, direction: Direction) -> Accounting {
         self.path(host, direction).passage.accounting()
     }
@@ -472,12 +475,13 @@ fn station_of(stations: &[u16], direction: Direction, packet: &Packet) -> usize 
     usize::from(stations[usize::from(host.0)])
 }
 
-/// The place of a packet's receiver among those of its device: a station has but the access point.
+/// The index of a packet's receiver among those of its sender; a station's only receiver is the
+/// access point.
 fn receiver_of(stations: &[u16], direction: Direction, packet: &Packet) -> usize {
     if direction == Direction::Up { 0 } else { station_of(stations, direction, packet) }
 }
 
-/// Counts drops of the queues on their way out.
+/// Counts the drops of the queues and passes them on.
 struct Counted<'a, E> {
     paths: &'a mut [[Path; 2]],
     stations: &'a [u16],

@@ -1,76 +1,128 @@
-//! A Wi-Fi cell as data.
+//! The configuration of a Wi-Fi cell.
 
-use crate::queue::QueueConfig;
+use crate::queue::{FULL_PACKET, QueueConfig};
 use units::{Bytes, Dbm, Decibels, Duration, Metres};
 
-/// A cell of 802.11n at 2.4 GHz: an access point and the stations that name it share one channel,
-/// on which each hears every other.
+/// A cell of 802.11n at 2.4 GHz: an access point and its stations share one channel, on which each
+/// receives every other.
 #[derive(Clone, Debug)]
 pub struct WifiConfig {
-    /// Its name, unique; random streams are named after it.
+    /// Its unique name; random streams are named after it.
     pub name: String,
     /// The channel, 1…13 (IEEE 802.11-2016 § 19.3.15: 2407 MHz + 5 MHz × channel).
     pub channel: u8,
-    /// How wide it is.
+    /// The width of the channel.
     pub width: ChannelWidth,
-    /// How devices come to send.
+    /// The channel access.
     pub access: ChannelAccess,
-    /// How much goes into one transmission.
+    /// The aggregation of frames.
     pub aggregation: Aggregation,
-    /// How often a frame is sent before it is given up (dot11ShortRetryLimit, IEEE 802.11-2016
-    /// annex C). If none is given, 7 with a fixed rate, as there; with Minstrel, whose chain of
-    /// rates says how often each is tried, as often as that is long.
+    /// The number of transmissions before a frame is given up (dot11ShortRetryLimit, IEEE
+    /// 802.11-2016 annex C). `None`: 7 with a fixed rate, as there; with Minstrel the length of its
+    /// retry chain.
     pub retry_limit: Option<u8>,
-    /// Whether frames are encrypted (WPA2, CCMP): 16 bytes more each (IEEE 802.11-2016 § 12.5.3.2).
+    /// Whether frames are encrypted (WPA2, CCMP), with 16 bytes more each (IEEE 802.11-2016 §
+    /// 12.5.3.2).
     pub ccmp: bool,
-    /// How a signal fades with distance.
+    /// The path loss.
     pub path_loss: PathLoss,
     /// The access point.
     pub ap: WifiDevice,
 }
 
-/// Frames that a compressed block ACK tells of (IEEE 802.11-2016 § 9.3.1.9.3).
+/// The window of a compressed block ACK, in frames (IEEE 802.11-2016 § 9.3.1.9.3).
 const WINDOW: u8 = 64;
 
 impl WifiConfig {
-    /// What no cell can have, and the mend.
-    pub(crate) fn fault(&self) -> Option<String> {
+    /// Checks that such a cell can exist.
+    pub(crate) fn check(&self) -> Result<(), WifiError> {
         let Aggregation { ampdu_frames, amsdu_bytes, .. } = self.aggregation;
         if !(1..=WINDOW).contains(&ampdu_frames) {
-            return Some(format!(
-                "cell '{}': {ampdu_frames} frames in an A-MPDU; say 1 to {WINDOW}",
-                self.name
-            ));
+            return Err(WifiError::AmpduFrames { cell: self.name.clone(), frames: ampdu_frames });
         }
         if ampdu_frames > 1 && amsdu_bytes > Aggregation::AMSDU_IN_AMPDU {
-            let most = Aggregation::AMSDU_IN_AMPDU;
-            return Some(format!(
-                "cell '{}': an A-MSDU of {amsdu_bytes} in an A-MPDU; say {most} or less",
-                self.name
-            ));
+            return Err(WifiError::AmsduInAmpdu { cell: self.name.clone(), bytes: amsdu_bytes });
         }
-        self.ap.fault(&self.name, self.ap.spatial_streams)
+        self.ap.check(&self.name, self.ap.spatial_streams)
     }
 }
 
+/// Why a Wi-Fi cell or a station cannot exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WifiError {
+    /// A station names a cell that is not in the list of cells.
+    #[error("'{host}' is in Wi-Fi cell {cell}, of {cells}; name one of those")]
+    NoSuchCell {
+        /// The station's host.
+        host: String,
+        /// The index that the station names.
+        cell: usize,
+        /// How many cells there are.
+        cells: usize,
+    },
+    /// The number of frames in an A-MPDU is not within a compressed block ACK's window.
+    #[error("cell '{cell}': {frames} frames in an A-MPDU; write 1 to {WINDOW}")]
+    AmpduFrames {
+        /// The cell.
+        cell: String,
+        /// The number of frames.
+        frames: u8,
+    },
+    /// An A-MSDU is too long to be within an A-MPDU.
+    #[error(
+        "cell '{cell}': an A-MSDU of {bytes} in an A-MPDU; write {} or less",
+        Aggregation::AMSDU_IN_AMPDU
+    )]
+    AmsduInAmpdu {
+        /// The cell.
+        cell: String,
+        /// The A-MSDU's length.
+        bytes: Bytes,
+    },
+    /// A device has a number of spatial streams that is not modelled.
+    #[error("'{device}': {streams} spatial streams; write 1 or 2")]
+    SpatialStreams {
+        /// The device: a host or a cell.
+        device: String,
+        /// The number of spatial streams.
+        streams: u8,
+    },
+    /// A fixed rate needs more spatial streams than both ends have.
+    #[error("'{device}': MCS {mcs} has more spatial streams than both ends; write {most} or less")]
+    Mcs {
+        /// The device: a host or a cell.
+        device: String,
+        /// The modulation and coding scheme.
+        mcs: u8,
+        /// The highest one that both ends support.
+        most: u8,
+    },
+    /// The driver of this device holds no packet.
+    #[error("'{0}': a driver that holds no packet sends none; write 1 or more")]
+    NoDriverBuffer(String),
+    /// The queue of this device limits the rate.
+    #[error(
+        "'{0}': its queue limits the rate, but the channel decides when a packet is sent; use a queue that only orders and drops"
+    )]
+    QueueShapes(String),
+}
+
 impl WifiDevice {
-    /// What no device can have, and the mend; `streams` are those of the other end.
-    pub(crate) fn fault(&self, name: &str, streams: u8) -> Option<String> {
+    /// Checks that such a device can exist; `streams` are the spatial streams of the other end.
+    pub(crate) fn check(&self, name: &str, streams: u8) -> Result<(), WifiError> {
+        let device = || name.to_owned();
         if !(1..=2).contains(&self.spatial_streams) {
-            return Some(format!("'{name}': {} spatial streams; say 1 or 2", self.spatial_streams));
+            let streams = self.spatial_streams;
+            return Err(WifiError::SpatialStreams { device: device(), streams });
         }
         let most = 8 * self.spatial_streams.min(streams) - 1;
         match (self.rate, &self.buffer) {
-            (RateControl::Fixed(mcs), _) if mcs > most => Some(format!(
-                "'{name}': MCS {mcs} has more spatial streams than both ends; say {most} or less"
-            )),
-            (_, Buffer::Shared { driver: 0, .. }) => {
-                Some(format!("'{name}': a driver that holds no packet sends none; say 1 or more"))
+            (RateControl::Fixed(mcs), _) if mcs > most => {
+                Err(WifiError::Mcs { device: device(), mcs, most })
             }
-            (_, buffer) if buffer.shapes() => Some(format!(
-                "'{name}': its queue holds packets back by itself, and the channel says when one can go; take one that only orders and drops"
-            )),
-            _ => None,
+            (_, Buffer::Shared { driver: 0, .. }) => Err(WifiError::NoDriverBuffer(device())),
+            (_, buffer) if buffer.shapes() => Err(WifiError::QueueShapes(device())),
+            _ => Ok(()),
         }
     }
 }
@@ -79,7 +131,7 @@ impl Default for WifiConfig {
     fn default() -> Self {
         Self {
             name: "wifi".into(),
-            // Of the three that do not overlap, the last (IEEE 802.11-2016 § 19.3.15).
+            // The last of the three that do not overlap (IEEE 802.11-2016 § 19.3.15).
             channel: 11,
             width: ChannelWidth::default(),
             access: ChannelAccess::default(),
@@ -102,7 +154,7 @@ pub enum ChannelWidth {
     Mhz40,
 }
 
-/// The pause between OFDM symbols (IEEE 802.11-2016 table 19-6).
+/// The guard interval between OFDM symbols (IEEE 802.11-2016 table 19-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GuardInterval {
     /// 800 ns.
@@ -112,36 +164,36 @@ pub enum GuardInterval {
     Short,
 }
 
-/// How devices come to send.
+/// The channel access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChannelAccess {
-    /// Every device has one queue and an equal chance (DCF, IEEE 802.11-2016 § 10.3).
+    /// DCF: one queue per device, with equal channel access for all (IEEE 802.11-2016 § 10.3).
     #[default]
     Dcf,
-    /// Four access categories by DSCP, each with its own chances (EDCA, IEEE 802.11-2016 § 10.22.2;
-    /// WMM).
+    /// EDCA: four access categories by DSCP, each with its own channel access (IEEE 802.11-2016 §
+    /// 10.22.2; WMM).
     Edca,
 }
 
-/// How much goes into one transmission.
+/// The aggregation of frames in one transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
-    /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK); 1 is none: frames
-    /// are acknowledged one by one.
+    /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK). 1: no
+    /// aggregation, frames are acknowledged one by one.
     pub ampdu_frames: u8,
     /// The most bytes of an A-MPDU (HT: 65 535, IEEE 802.11-2016 § 9.4.2.56.3).
     pub ampdu_bytes: Bytes,
-    /// The longest that an A-MPDU may take on the air (Linux ath9k: 4 ms; HT: [`Self::LONGEST`]).
+    /// The longest duration of an A-MPDU (Linux ath9k: 4 ms; HT: [`Self::LONGEST`]).
     pub ampdu_duration: Duration,
-    /// The most bytes of an A-MSDU (HT: 3839 or 7935); zero is none.
+    /// The most bytes of an A-MSDU (HT: 3839 or 7935); zero: no A-MSDUs.
     pub amsdu_bytes: Bytes,
 }
 
 impl Aggregation {
-    /// The longest A-MSDU in an A-MPDU: an MPDU there is 4095 bytes at most (IEEE 802.11-2016 §
-    /// 9.7.1), with its header, its check and what CCMP adds.
+    /// The longest A-MSDU in an A-MPDU, where an MPDU has at most 4095 bytes with header, frame
+    /// check sequence and CCMP (IEEE 802.11-2016 § 9.7.1).
     pub const AMSDU_IN_AMPDU: Bytes = Bytes::new(4_095 - 26 - 4 - 16);
-    /// The longest HT-mixed PPDU, as its legacy part can tell: 4095 bytes at 6 Mbit/s
+    /// The longest HT-mixed PPDU that its legacy header can express: 4095 bytes at 6 Mbit/s
     /// (aPPDUMaxTime, IEEE 802.11-2016 table 19-25).
     pub const LONGEST: Duration = Duration::from_micros(5_484);
 }
@@ -157,13 +209,13 @@ impl Default for Aggregation {
     }
 }
 
-/// Log-distance path loss: free space to one metre, then 10 × exponent × log₁₀(distance), and so
-/// much for each wall (Rappaport 2002 § 4.9.1, § 4.11.5).
+/// Log-distance path loss: free space up to one metre, then 10 × exponent × log₁₀(distance), and a
+/// loss per wall (Rappaport 2002 § 4.9.1, § 4.11.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathLoss {
-    /// 2 in free space, 3 to 4 within houses.
+    /// The exponent: 2 in free space, 3 to 4 indoors.
     pub exponent: f64,
-    /// The loss in each wall.
+    /// The loss per wall.
     pub wall: Decibels,
 }
 
@@ -173,21 +225,21 @@ impl Default for PathLoss {
     }
 }
 
-/// What an access point and a station have.
+/// The properties that access points and stations share.
 #[derive(Clone, Debug)]
 pub struct WifiDevice {
-    /// The power that it sends with.
+    /// The transmit power.
     pub tx_power: Dbm,
-    /// Noise and interference at its receiver over the whole width of the channel, noise figure and
-    /// losses of implementation included.
+    /// Noise and interference at its receiver over the whole width of the channel, with noise
+    /// figure and implementation losses.
     pub noise: Dbm,
-    /// The spatial streams that it can send and receive at most, 1 or 2.
+    /// The most spatial streams that it can transmit and receive, 1 or 2.
     pub spatial_streams: u8,
-    /// The guard interval that it sends with.
+    /// The guard interval of its transmissions.
     pub guard_interval: GuardInterval,
-    /// How it chooses a rate.
+    /// Its rate control.
     pub rate: RateControl,
-    /// Where its packets wait.
+    /// Its buffer.
     pub buffer: Buffer,
 }
 
@@ -204,40 +256,51 @@ impl Default for WifiDevice {
     }
 }
 
-/// How a device chooses a rate.
+/// The rate control of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateControl {
-    /// By what got through at which rate (Linux `minstrel_ht`).
+    /// Minstrel, by delivery statistics (Linux `minstrel_ht`).
     #[default]
     Minstrel,
-    /// Always this modulation and coding scheme, 0…15.
+    /// A fixed modulation and coding scheme, 0…15.
     Fixed(u8),
 }
 
-/// Where a device's packets wait.
+/// The buffer of a device.
 #[derive(Clone, Debug)]
 pub enum Buffer {
-    /// One queue for all (with EDCA one a category), and behind it the driver's buffer, which sorts
-    /// by receiver, in turn.
+    /// One queue for all receivers (with EDCA one per category), followed by the driver's buffer,
+    /// which serves the receivers round-robin.
     Shared {
         /// The discipline of the queue.
         queue: QueueConfig,
-        /// How many packets the driver holds.
+        /// The most packets in the driver's buffer.
         driver: u32,
     },
-    /// A queue for each receiver; who is next is decided by airtime (Høiland-Jørgensen et al. 2017,
-    /// § 3.2).
+    /// One queue per receiver; the receivers get equal airtime (Høiland-Jørgensen et al. 2017, §
+    /// 3.2).
     PerStation {
-        /// The discipline of each.
+        /// The discipline of each queue.
         queue: QueueConfig,
     },
 }
 
 impl Buffer {
-    /// Whether its discipline holds packets back by itself, which no Wi-Fi device can have.
+    /// Whether its discipline is a shaper, which a Wi-Fi device cannot have.
     #[must_use]
     pub fn shapes(&self) -> bool {
         self.queue().shapes()
+    }
+
+    /// The most bytes that can wait in the queue and in the driver's buffer behind it, packets of
+    /// the driver counted as 1500 bytes; `None` if the queue has no limit.
+    #[must_use]
+    pub fn limit(&self) -> Option<Bytes> {
+        let queue = self.queue().buffer(None)?;
+        match self {
+            Self::Shared { driver, .. } => Some(queue + FULL_PACKET * u64::from(*driver)),
+            Self::PerStation { .. } => Some(queue),
+        }
     }
 
     /// The discipline of its queue, or of each.
@@ -254,21 +317,33 @@ impl Default for Buffer {
     }
 }
 
-/// A station: which cell it is in and where.
+/// A station of a cell.
 #[derive(Clone, Debug)]
 pub struct WifiStation {
-    /// Its cell, by the place in the list of cells.
+    /// Its cell, as an index into the list of cells.
     pub cell: usize,
-    /// How far it is from the access point.
+    /// The distance to the access point.
     pub distance: Metres,
-    /// How many walls are between.
+    /// The number of walls in between.
     pub walls: u8,
-    /// Slow changes of the signal: who and what stands in between.
+    /// Slow changes of the signal, by obstacles.
     pub shadowing: Fading,
-    /// Faster changes of the signal: the many paths that it takes.
+    /// Fast changes of the signal, by multipath propagation.
     pub fading: Fading,
-    /// What it has.
+    /// The device.
     pub device: WifiDevice,
+}
+
+impl WifiStation {
+    /// Checks that the station of this host can exist in its cell, and that the cell can.
+    pub(crate) fn check(&self, host: &str, cells: &[WifiConfig]) -> Result<(), WifiError> {
+        let Some(cell) = cells.get(self.cell) else {
+            let (host, cell, cells) = (host.to_owned(), self.cell, cells.len());
+            return Err(WifiError::NoSuchCell { host, cell, cells });
+        };
+        self.device.check(host, cell.ap.spatial_streams)?;
+        cell.check()
+    }
 }
 
 impl Default for WifiStation {
@@ -285,13 +360,13 @@ impl Default for WifiStation {
     }
 }
 
-/// Changes of a signal around its mean: normal in decibels, correlated exponentially in time
-/// (Gudmundson 1991, equation 2, over time).
+/// Changes of a signal around its mean: normally distributed in decibels, with an exponential
+/// autocorrelation in time (Gudmundson 1991, equation 2, applied to time).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fading {
-    /// Its standard deviation; zero is none.
+    /// The standard deviation; zero: no changes.
     pub deviation: Decibels,
-    /// After which time its correlation is 1/e.
+    /// The time after which the autocorrelation is 1/e.
     pub coherence: Duration,
 }
 

@@ -1,24 +1,24 @@
-//! How a device comes to send: it waits until the channel has been idle for so long, then counts
-//! slots down (IEEE 802.11-2016 § 10.3.3, § 10.3.4.3 for DCF, § 10.22.2 for EDCA).
+//! Channel access: a contender waits until the channel has been idle for its interframe space, then
+//! counts backoff slots down (IEEE 802.11-2016 § 10.3.3, § 10.3.4.3 for DCF, § 10.22.2 for EDCA).
 
 use super::edca::AccessParameters;
 use super::phy;
 use units::{Duration, Stream, Time};
 
-/// One who contends for the channel: a device, or with EDCA one of its access categories (an
+/// A contender for the channel: a device under DCF, or one of its access categories under EDCA (an
 /// EDCAF).
 #[derive(Debug)]
 pub(super) struct Contender {
     parameters: AccessParameters,
     window: u32,
-    /// Slots that are left to count from `ready` on.
+    /// The slots left to count from `ready` on.
     backoff: u32,
-    /// From when on it holds the channel for idle: the end of a transmission, or of what that
-    /// reserved.
+    /// The time from which it considers the channel idle: the end of a transmission or of its
+    /// reservation.
     idle_from: Time,
-    /// From when on slots are counted.
+    /// The time from which slots are counted.
     ready: Time,
-    /// Since when there is something to send.
+    /// The time since which it has a frame to send; `None` if it has none.
     pending: Option<Time>,
     draws: Stream,
 }
@@ -40,9 +40,8 @@ impl Contender {
         &self.parameters
     }
 
-    /// Something is to be sent from `now` on. Where the channel is busy, the next free moment is
-    /// not taken at once.
-    pub(super) fn ask(&mut self, now: Time, busy: bool) {
+    /// Requests the channel from `now` on. If the channel is busy, a backoff is drawn.
+    pub(super) fn request(&mut self, now: Time, busy: bool) {
         if self.pending.is_some() {
             return;
         }
@@ -52,19 +51,19 @@ impl Contender {
         }
     }
 
-    /// Nothing is left to send.
-    pub(super) fn rest(&mut self) {
+    /// Withdraws the request: no frame is left to send.
+    pub(super) fn withdraw(&mut self) {
         self.pending = None;
     }
 
-    /// When it will send, if nobody does before.
+    /// When it will send unless the channel becomes busy before; `None` without a request.
     pub(super) fn starts(&self) -> Option<Time> {
         let since = self.pending?;
         Some(since.max(self.ready + slots(self.backoff)))
     }
 
-    /// The channel is taken by others from `now` on: the slots that passed are counted. An EDCAF
-    /// also counts the slot in which the channel became busy (§ 10.22.2.4: one action at each slot
+    /// Others occupy the channel from `now` on: subtracts the idle slots from the backoff. An EDCAF
+    /// also counts the slot in which the channel became busy (§ 10.22.2.4: one action per slot
     /// boundary), a device under DCF does not (§ 10.3.4.3).
     pub(super) fn interrupt(&mut self, now: Time) {
         if now < self.ready {
@@ -75,25 +74,25 @@ impl Contender {
         self.backoff = self.backoff.saturating_sub(u32::try_from(whole).unwrap_or(u32::MAX));
     }
 
-    /// It holds the channel for idle from then on, and waits for `extra` beyond its own pause
-    /// before it counts.
+    /// Considers the channel idle from `idle_from` on, and counts after its interframe space and
+    /// `extra`.
     pub(super) fn resume(&mut self, idle_from: Time, extra: Duration) {
         self.idle_from = idle_from;
         self.ready = idle_from + self.parameters.aifs + extra;
     }
 
-    /// Counts from `earliest` on, if that is later.
+    /// Counts no slots before `earliest`.
     pub(super) fn not_before(&mut self, earliest: Time) {
         self.ready = self.ready.max(earliest);
     }
 
-    /// Its transmission got through, or was given up.
+    /// Its transmission was acknowledged, or the frame was given up: resets the contention window.
     pub(super) fn succeeded(&mut self) {
         self.window = self.parameters.cw_min;
         self.draw();
     }
 
-    /// Nothing came back.
+    /// No acknowledgement arrived: doubles the contention window.
     pub(super) fn failed(&mut self) {
         self.window = (2 * self.window + 1).min(self.parameters.cw_max);
         self.draw();

@@ -1,11 +1,11 @@
-//! Access categories: which packets belong to which, and how each comes to send.
+//! Access categories: the mapping from DSCP, and the parameters of channel access.
 
 use super::config::ChannelAccess;
 use super::phy;
 use crate::packet::Dscp;
 use units::Duration;
 
-/// An access category (IEEE 802.11-2016 table 10-1), the most urgent last.
+/// An access category (IEEE 802.11-2016 table 10-1), in ascending order of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AccessCategory {
     Background,
@@ -15,7 +15,7 @@ pub(super) enum AccessCategory {
 }
 
 impl AccessCategory {
-    /// The category of a code point (RFC 8325 § 4.3, figure 1; the lower effort of RFC 8622 § 6 is
+    /// The category of a code point (RFC 8325 § 4.3, figure 1; lower effort, RFC 8622 § 6, is
     /// background).
     pub(super) fn of(dscp: Dscp) -> Self {
         match dscp.0 {
@@ -30,18 +30,18 @@ impl AccessCategory {
     }
 }
 
-/// How one comes to send.
+/// The channel access parameters of a device or an access category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AccessParameters {
-    /// How long the channel must have been idle: DIFS or AIFS\[AC\].
+    /// The time for which the channel must have been idle: DIFS or AIFS\[AC\].
     pub(super) aifs: Duration,
     /// The contention window after a success.
     pub(super) cw_min: u32,
-    /// The contention window at most.
+    /// The largest contention window.
     pub(super) cw_max: u32,
-    /// How long the channel may be held; zero is one transmission.
+    /// The longest transmit opportunity; zero: a single transmission.
     pub(super) txop_limit: Duration,
-    /// Whether the slot in which the channel becomes busy is counted.
+    /// Whether the backoff counts the slot in which the channel becomes busy.
     pub(super) counts_busy_slot: bool,
 }
 
@@ -54,7 +54,7 @@ impl AccessParameters {
         Self { aifs, cw_min: cw.0, cw_max: cw.1, txop_limit, counts_busy_slot: true }
     }
 
-    /// Those of every one who contends at a device, the most urgent last.
+    /// The parameters of each contender of a device, in ascending order of priority.
     pub(super) fn of(access: ChannelAccess, access_point: bool) -> Vec<Self> {
         let dcf = Self {
             aifs: phy::DIFS,
@@ -66,14 +66,15 @@ impl AccessParameters {
         let (video, voice) = (Duration::from_micros(3_008), Duration::from_micros(1_504));
         match (access, access_point) {
             (ChannelAccess::Dcf, _) => vec![dcf],
-            // What a station is told (IEEE 802.11-2016 table 9-137; hostapd.conf, wmm_ac_*).
+            // The parameters that stations receive (IEEE 802.11-2016 table 9-137; hostapd.conf,
+            // wmm_ac_*).
             (ChannelAccess::Edca, false) => vec![
                 Self::edca(7, CW, Duration::ZERO),
                 Self::edca(3, CW, Duration::ZERO),
                 Self::edca(2, (7, 15), video),
                 Self::edca(2, (3, 7), voice),
             ],
-            // What an access point has for itself (hostapd.conf, tx_queue_data*).
+            // The access point's own parameters (hostapd.conf, tx_queue_data*).
             (ChannelAccess::Edca, true) => vec![
                 Self::edca(7, CW, Duration::ZERO),
                 Self::edca(3, (15, 63), Duration::ZERO),
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn dcf_is_one_for_all_and_edca_four() {
+    fn dcf_has_one_contender_and_edca_four() {
         for access_point in [false, true] {
             assert_eq!(AccessParameters::of(ChannelAccess::Dcf, access_point).len(), 1);
             let four = AccessParameters::of(ChannelAccess::Edca, access_point);

@@ -1,18 +1,19 @@
-//! From the ratio of signal to noise to the loss of frames.
+//! The frame error rate as a function of the signal-to-noise ratio.
 //!
 //! The NIST model of OFDM (Pei, Henderson 2010, "Validation of OFDM error rate model in ns-3", and
 //! ns-3's `nist-error-rate-model.cc`): the bit errors of the modulation in white noise, then the
-//! union bound of the convolutional code with hard decisions. Noise is the same on all subcarriers.
+//! union bound of the convolutional code with hard decisions. The noise is equal on all
+//! subcarriers.
 //!
-//! Two streams share the power that is sent, and a receiver with as many antennas as there are
-//! streams spends on separating them what would else add up their signals ([`stream_loss`]).
+//! Two streams share the transmitted power, and a receiver with as many antennas as streams loses
+//! the diversity gain, since it separates the streams ([`stream_loss`]).
 
 use super::phy::Mcs;
 #[cfg(test)]
 use units::Bytes;
 
-/// The bit errors on the paths of the code of rate 1/2 by distance, from 10 in steps of 2 (ns-3,
-/// `CalculatePe`).
+/// The total bit errors on the paths of the code of rate 1/2 per distance, from 10 in steps of 2
+/// (ns-3, `CalculatePe`).
 const HALF: [f64; 9] =
     [36.0, 211.0, 1_404.0, 11_633.0, 77_433.0, 502_690.0, 3_322_763.0, 21_292_910.0, 134_365_911.0];
 
@@ -49,26 +50,26 @@ const FIVE_SIXTHS: [f64; 10] = [
     47_664_215_639.0,
 ];
 
-/// The logarithm of a probability that is as good as zero, but finite, so that zero bits still
-/// succeed.
+/// The logarithm of a probability that is practically zero; finite, so that a frame of zero bits
+/// still succeeds.
 const NEVER: f64 = -700.0;
 
-/// What each of `streams` streams has less than a single one would, in decibels.
+/// The loss of signal-to-noise ratio per stream compared with a single stream, in decibels.
 ///
 /// The power is split, 10 log₁₀(streams). A zero-forcing receiver of N antennas leaves each stream
 /// N − streams + 1 of the N degrees of freedom that a single stream's receiver would combine
 /// (Winters, Salz, Gitlin 1994, IEEE Trans. Communications 42, "The impact of antenna diversity on
-/// the capacity of wireless communication systems"): with two antennas and uncorrelated paths a
-/// half, 3 dB of the mean. A device is taken to have two antennas, and its signal to be what they
-/// receive together.
+/// the capacity of wireless communication systems"): with two antennas and uncorrelated paths half
+/// of the mean power, 3 dB. A device is assumed to have two antennas, and its signal is the power
+/// that they receive together.
 fn stream_loss(streams: u8) -> f64 {
     // 10 log₁₀ 2.
     const HALVED: f64 = 3.010_299_956_639_812;
     if streams > 1 { 2.0 * HALVED } else { 0.0 }
 }
 
-/// The share of wrong bits before decoding, at a ratio of signal to noise, not in decibels (Gray
-/// coding; ns-3, `GetBpskBer`, `GetQpskBer`, `GetQamBer`).
+/// The bit error rate before decoding at a linear signal-to-noise ratio (Gray coding; ns-3,
+/// `GetBpskBer`, `GetQpskBer`, `GetQamBer`).
 fn bit_error_rate(modulation: usize, snr: f64) -> f64 {
     match modulation {
         0 => 0.5 * libm::erfc(snr.sqrt()),
@@ -83,9 +84,9 @@ fn series(weights: &[f64], ratio: f64) -> f64 {
     weights.iter().rev().fold(0.0, |sum, weight| sum * ratio + weight)
 }
 
-/// The union bound of the probability that an error begins at a given bit, with `ber` of the bits
-/// wrong before decoding; may be above one. A path at a distance of k is taken with at most D^k, D
-/// = √(4p(1 − p)) (Chernoff).
+/// The union bound of the probability that an error event begins at a given bit, for a bit error
+/// rate of `ber` before decoding; may exceed one. The probability of a path at a distance of k is
+/// at most D^k, D = √(4p(1 − p)) (Chernoff).
 fn error_event(modulation: usize, ber: f64) -> f64 {
     let square = 4.0 * ber * (1.0 - ber);
     let d = square.sqrt();
@@ -97,9 +98,9 @@ fn error_event(modulation: usize, ber: f64) -> f64 {
     }
 }
 
-/// ln(1 − p), p the probability that an error begins at a given bit of a frame sent with `mcs` and
-/// received `snr_db` decibels above the noise. A frame arrives with a probability of e to the power
-/// of its bits times this. Finite.
+/// ln(1 − p), where p is the probability that an error event begins at a given bit of a frame that
+/// is sent with `mcs` and received `snr_db` decibels above the noise. A frame of n bits arrives
+/// with a probability of e to the power of n times this. Always finite.
 pub(super) fn bit_success_log(snr_db: f64, mcs: Mcs) -> f64 {
     let snr = libm::pow(10.0, (snr_db - stream_loss(mcs.streams())) / 10.0);
     let event = error_event(mcs.modulation(), bit_error_rate(mcs.modulation(), snr));
@@ -120,7 +121,7 @@ mod tests {
         (0..16).map(Mcs::new)
     }
 
-    /// The ratio of signal to noise at which one in ten frames of 1500 bytes is lost.
+    /// The signal-to-noise ratio at which one in ten frames of 1500 bytes is lost.
     fn threshold(mcs: Mcs) -> f64 {
         let (mut low, mut high) = (-10.0, 60.0);
         for _ in 0..60 {
@@ -132,8 +133,8 @@ mod tests {
 
     #[test]
     fn frames_arrive_as_often_as_in_ns3() {
-        // ns-3's wifi-error-rate-models-test.cc, 2000 bytes: the OFDM rates have the modulations
-        // and codes of HT.
+        // From ns-3's wifi-error-rate-models-test.cc, 2000 bytes: the OFDM rates have the same
+        // modulations and codes as HT.
         for (mcs, snr_db, expected) in [
             (0, 3.0, 0.020),
             (0, 4.0, 0.885),
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn more_signal_and_smaller_frames_are_never_worse() {
+    fn stronger_signals_and_smaller_frames_are_never_worse() {
         for mcs in all() {
             let mut before = 0.0;
             for tenth in -100..500 {
@@ -193,13 +194,13 @@ mod tests {
         for streams in thresholds.chunks(8) {
             assert!(streams.windows(2).all(|pair| pair[0] < pair[1]), "{streams:?}");
         }
-        // The curve of ns-3 for HT: 64-QAM 5/6 above 3/4 by about a decibel.
+        // As in ns-3's curves for HT, 64-QAM 5/6 needs about a decibel more than 3/4.
         let step = thresholds[7] - thresholds[6];
         assert!((0.5..2.0).contains(&step), "{thresholds:?}");
         for (one, two) in thresholds[..8].iter().zip(&thresholds[8..]) {
             assert!(
                 (two - one - 6.02).abs() < 0.01,
-                "power split and antennas spent: {one} and {two}"
+                "split power and lost diversity: {one} and {two}"
             );
         }
     }

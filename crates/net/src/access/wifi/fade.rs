@@ -1,69 +1,80 @@
-//! A signal that wanders around its mean.
+//! Shadowing and fading: a gain that varies around its mean.
 
 use super::Fading;
 use units::{Duration, Seed, Time};
 
-/// How many values there are in the time of coherence.
+/// The number of values per coherence time.
 const STEPS: u64 = 16;
 
 /// The shortest step.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// After so many steps nothing is left of a value: its correlation is at most e⁻¹⁶, 1.1 × 10⁻⁷.
+/// The steps per block. After so many steps the correlation of a value is at most e⁻¹⁶, 1.1 × 10⁻⁷.
 const BLOCK: u64 = 16 * STEPS;
 
 /// A Gauss–Markov process in decibels with the autocorrelation of Gudmundson 1991 (Electronics
 /// Letters 27(23), equation 2) over time: x_k = ρ x_{k−1} + √(1 − ρ²) σ n_k, ρ = e^(−step /
 /// coherence). Constant between the steps of a grid that starts with the run.
 ///
-/// A value depends on its place on the grid alone, not on when the process was asked before. The
-/// normal draws come in blocks, each with a stream of its own. The values of a block start from
-/// nothing at the start of the block before, so a long silence is skipped by two blocks of draws; a
-/// value differs from the endless process by e⁻¹⁶ of it.
+/// A value depends only on its position on the grid, not on when values were requested before. The
+/// normal draws come in blocks, each with its own stream. The recursion for a block starts from
+/// zero at the start of the block before, so that a long pause costs two blocks of draws; a value
+/// differs from that of the infinite recursion by a factor of e⁻¹⁶.
 pub(super) struct Fade {
-    /// Where the streams of the blocks are derived from.
+    /// The seed of the streams of the blocks.
     seed: Seed,
     step: Duration,
     /// ρ.
     correlation: f64,
     /// √(1 − ρ²) σ.
     innovation: f64,
-    /// The present place on the grid, shifted by a block, so that there is one before the first.
-    place: u64,
-    /// The value there.
+    /// The current position on the grid, shifted by a block, so that there is a block before the
+    /// first.
+    position: u64,
+    /// The value at the position.
     value: f64,
-    /// The value that started from nothing with this block, which the next one goes on with.
+    /// The value of the recursion that started from zero with this block; the next block continues
+    /// it.
     next: f64,
     /// The draws of this block.
     random: units::Stream,
 }
 
 impl Fade {
-    /// `name` is its random stream's. `None` where nothing changes.
+    /// `name` is the name of its random stream. `None` if the deviation is zero.
     pub(super) fn new(fading: Fading, seed: Seed, name: &str) -> Option<Self> {
         let deviation = fading.deviation.as_f64();
         if deviation == 0.0 {
             return None;
         }
         let step = (fading.coherence / STEPS).max(SHORTEST);
-        // Without coherence, e^−∞: each value is new.
+        // With a coherence time of zero, e^−∞: successive values are independent.
         let correlation = libm::exp(-step.as_secs_f64() / fading.coherence.as_secs_f64());
         let innovation = deviation * (1.0 - correlation * correlation).sqrt();
         let seed = Seed(seed.stream(name).next_u64());
         let random = block(seed, 0);
-        Some(Self { seed, step, correlation, innovation, place: 0, value: 0.0, next: 0.0, random })
+        Some(Self {
+            seed,
+            step,
+            correlation,
+            innovation,
+            position: 0,
+            value: 0.0,
+            next: 0.0,
+            random,
+        })
     }
 
-    /// The value at `now`, which is never before the last one asked for.
+    /// The value at `now`, in decibels. `now` must not decrease between calls.
     pub(super) fn at(&mut self, now: Time) -> f64 {
-        let place = now.as_nanos() / self.step.as_nanos() + BLOCK;
-        debug_assert!(place >= self.place, "time goes on");
-        if place / BLOCK > self.place / BLOCK + 1 {
-            self.place = (place / BLOCK - 1) * BLOCK;
-            self.random = block(self.seed, self.place / BLOCK);
+        let position = now.as_nanos() / self.step.as_nanos() + BLOCK;
+        debug_assert!(position >= self.position, "time does not go back");
+        if position / BLOCK > self.position / BLOCK + 1 {
+            self.position = (position / BLOCK - 1) * BLOCK;
+            self.random = block(self.seed, self.position / BLOCK);
             self.next = 0.0;
         }
-        while self.place < place {
+        while self.position < position {
             self.advance();
         }
         self.value
@@ -71,13 +82,13 @@ impl Fade {
 
     fn advance(&mut self) {
         let draw = self.innovation * self.random.normal();
-        self.place += 1;
+        self.position += 1;
         self.value = self.correlation * self.value + draw;
         self.next = self.correlation * self.next + draw;
-        if self.place.is_multiple_of(BLOCK) {
+        if self.position.is_multiple_of(BLOCK) {
             self.value = self.next;
             self.next = 0.0;
-            self.random = block(self.seed, self.place / BLOCK);
+            self.random = block(self.seed, self.position / BLOCK);
         }
     }
 }
@@ -104,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changes_without_a_deviation() {
+    fn without_a_deviation_there_is_no_fading() {
         assert!(Fade::new(Fading::NONE, Seed(1), "fade").is_none());
     }
 
     #[test]
-    fn mean_deviation_and_correlation_are_as_asked() {
-        // A value every coherence: 200 000 of them.
+    fn mean_deviation_and_correlation_are_as_configured() {
+        // 200 000 values, one per coherence time.
         let mut fade = fade(1);
         let values: Vec<f64> = (0..200_000).map(|k| fade.at(at_millis(160 * k))).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -128,17 +139,17 @@ mod tests {
     }
 
     #[test]
-    fn runs_differ_and_begin_anywhere() {
+    fn first_values_differ_between_seeds_and_have_the_deviation() {
         let first: Vec<f64> = (0..2_000).map(|seed| fade(seed).at(Time::ZERO)).collect();
         let deviation = (first.iter().map(|x| x * x).sum::<f64>() / 2_000.0).sqrt();
         assert!((deviation - 4.0).abs() < 0.25, "{deviation}");
     }
 
     #[test]
-    fn a_value_does_not_depend_on_when_it_was_asked_before() {
+    fn a_value_does_not_depend_on_earlier_requests() {
         let mut often = fade(7);
         let all: Vec<f64> = (0..60_000).map(|millis| often.at(at_millis(millis))).collect();
-        // Each interval crosses blocks (2560 ms) in another way.
+        // Each interval crosses the blocks of 2560 ms differently.
         for every in [1, 9, 10, 11, 777, 2_559, 2_560, 2_561, 5_119, 5_121, 7_000, 59_999] {
             let mut seldom = fade(7);
             for millis in (0..60_000).step_by(every) {
@@ -152,11 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn values_stay_for_a_step_and_go_on_where_blocks_meet() {
+    fn values_are_constant_for_a_step_and_continuous_between_blocks() {
         let mut fade = fade(3);
         let all: Vec<f64> = (0..60_000).map(|millis| fade.at(at_millis(millis))).collect();
         assert!(all.chunks(10).all(|step| step.iter().all(|value| *value == step[0])));
-        // The deviation of a step of ρ = e^(−1/16) is 1.4 dB, where blocks meet too.
+        // The deviation of a step at ρ = e^(−1/16) is 1.4 dB, also between blocks.
         let steps: Vec<f64> =
             all.windows(11).skip(2_549).step_by(2_560).map(|w| w[10] - w[0]).collect();
         assert_eq!(steps.len(), 23);
@@ -164,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_of_silence_is_skipped() {
+    fn a_day_without_requests_is_skipped() {
         let fading = Fading { deviation: Decibels::new(4), coherence: Duration::ZERO };
         let mut fade = Fade::new(fading, Seed(1), "fade").unwrap();
         let (a, b) = (fade.at(Time::from_secs(86_400)), fade.at(Time::from_secs(10 * 86_400)));

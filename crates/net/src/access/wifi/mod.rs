@@ -14,8 +14,8 @@ mod radio;
 mod rate_control;
 mod window;
 
-pub(crate) use cell::{Cell, Seat};
+pub(crate) use cell::{Cell, Station};
 pub use config::{
     Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
-    WifiConfig, WifiDevice, WifiStation,
+    WifiConfig, WifiDevice, WifiError, WifiStation,
 };

@@ -1,5 +1,5 @@
-//! One direction between a station and the access point: its rate, what got through, and what it
-//! shows.
+//! One direction between a station and the access point: its rate control, and its counts for
+//! records.
 
 use super::phy::Mcs;
 use super::rate_control::RateController;
@@ -10,7 +10,7 @@ use units::{Bitrate, Dbm, Duration, Stream};
 /// One direction between a station and the access point.
 pub(super) struct Path {
     pub(super) rate: RateController,
-    /// Which frames fail.
+    /// Draws which frames are lost.
     pub(super) errors: Stream,
     pub(super) passage: Passage,
     bitrate: Bitrate,
@@ -36,19 +36,20 @@ impl Path {
         }
     }
 
-    /// A transmission begins.
+    /// Notes the start of a transmission.
     pub(super) fn began(&mut self, mcs: Mcs, bitrate: Bitrate, psdu: Psdu, signal: Dbm) {
         (self.mcs, self.bitrate, self.signal) = (mcs.index(), bitrate, signal);
         self.retransmissions += u64::from(psdu.retransmissions);
     }
 
-    /// A transmission held the channel for so long; it may have met another.
+    /// Notes the end of a transmission: how long it occupied the channel, and whether it collided.
     pub(super) fn ended(&mut self, airtime: Duration, collided: bool) {
         self.airtime += airtime;
         self.collisions += u64::from(collided);
     }
 
-    /// Shows the truth, by name: rates in bit/s, times in seconds, sizes in bytes, signals in dBm.
+    /// Passes the state to `sink`, by name: rates in bit/s, times in seconds, sizes in bytes,
+    /// signals in dBm.
     pub(super) fn show(&self, sink: &mut dyn FnMut(&'static str, f64)) {
         self.passage.show(self.bitrate, sink);
         sink("signalStrength", self.signal.as_f64());

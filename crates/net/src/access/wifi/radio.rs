@@ -1,4 +1,4 @@
-//! What is left of a signal between a station and its access point.
+//! The radio path between a station and its access point.
 
 use super::fade::Fade;
 use super::{PathLoss, WifiConfig, WifiStation};
@@ -9,7 +9,7 @@ const LIGHT: f64 = 299_792_458.0;
 
 /// The path between a station and its access point; the same in both directions (reciprocity).
 pub(super) struct Radio {
-    /// The gain without changes, in decibels; negative.
+    /// The mean gain in decibels; negative.
     mean: f64,
     shadowing: Option<Fade>,
     fading: Option<Fade>,
@@ -26,8 +26,8 @@ impl Radio {
         }
     }
 
-    /// The gain of the path at `now` in decibels: what is received is what is sent plus this. `now`
-    /// never goes back.
+    /// The gain of the path in decibels: the received power is the transmitted power plus this.
+    /// `now` must not decrease between calls.
     pub(super) fn gain(&mut self, now: Time) -> f64 {
         let change = |fade: &mut Option<Fade>| fade.as_mut().map_or(0.0, |fade| fade.at(now));
         self.mean + change(&mut self.shadowing) + change(&mut self.fading)
@@ -35,10 +35,10 @@ impl Radio {
 }
 
 /// The loss of a path in decibels (Rappaport 2002 § 4.9.1, § 4.11.5): that of free space at one
-/// metre, 20 log₁₀(4π f / c) (Friis 1946), then 10 × exponent × log₁₀(distance) and the walls. What
-/// is nearer than a metre counts as a metre.
+/// metre, 20 log₁₀(4π f / c) (Friis 1946), then 10 × exponent × log₁₀(distance) and the walls.
+/// Distances below a metre count as a metre.
 fn loss(channel: u8, path_loss: PathLoss, distance: Metres, walls: u8) -> f64 {
-    // IEEE 802.11-2016 § 19.3.15: the centre of the channel; of a wide one the primary half's.
+    // IEEE 802.11-2016 § 19.3.15: the centre of the channel; for 40 MHz, that of the primary half.
     let frequency = (2_407.0 + 5.0 * f64::from(channel)) * 1e6;
     let at_a_metre = 20.0 * libm::log10(4.0 * std::f64::consts::PI * frequency / LIGHT);
     let spread = 10.0 * path_loss.exponent * libm::log10(distance.as_f64().max(1.0));
@@ -86,22 +86,22 @@ mod tests {
     }
 
     #[test]
-    fn free_space_takes_forty_decibels_on_the_first_metre() {
+    fn the_first_metre_of_free_space_costs_forty_decibels() {
         let at_a_metre = signal("1m", 0);
         assert!((at_a_metre - (20.0 - 40.27)).abs() < 0.01, "{at_a_metre}");
         assert_eq!(signal("20mm", 0), at_a_metre);
     }
 
     #[test]
-    fn signals_are_those_of_a_flat() {
-        // 30 dB a decade and 5 dB a wall.
+    fn signals_follow_distance_and_walls() {
+        // 30 dB per decade and 5 dB per wall.
         assert!((signal("5.3m", 0) + 42.0).abs() < 0.01, "{}", signal("5.3m", 0));
         assert!((signal("10m", 0) - signal("1m", 0) + 30.0).abs() < 1e-9);
         assert!((signal("10m", 2) - signal("10m", 0) + 10.0).abs() < 1e-9);
     }
 
     #[test]
-    fn shadowing_and_fading_add_up_and_are_different_streams() {
+    fn shadowing_and_fading_add_up_and_are_independent() {
         let gains = |shadowing: bool, fading: bool| -> Vec<f64> {
             let mut station = station("10m", 1, 3);
             if !shadowing {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn stations_have_paths_of_their_own() {
+    fn each_station_has_its_own_path() {
         let first =
             |name: &str| Radio::new(&cell(), &station("10m", 0, 3), Seed(5), name).gain(Time::ZERO);
         assert_eq!(first("alice"), first("alice"));

@@ -1,5 +1,5 @@
-//! Frames on their way to one receiver, in order: what a block acknowledgement has not let go of
-//! yet (IEEE 802.11-2016 § 10.24).
+//! The transmit window to one receiver: frames in order, until a block acknowledgement releases
+//! them (IEEE 802.11-2016 § 10.24).
 
 use crate::packet::Packet;
 use std::collections::VecDeque;
@@ -7,60 +7,60 @@ use units::{Bytes, Time};
 
 /// The window of a compressed block acknowledgement (IEEE 802.11-2016 § 9.3.1.9.3).
 const WINDOW: usize = 64;
-/// Header of a QoS data frame and its check sequence (IEEE 802.11-2016 § 9.2.4, § 9.3.2.1).
+/// Header and frame check sequence of a QoS data frame (IEEE 802.11-2016 § 9.2.4, § 9.3.2.1).
 const HEADER: Bytes = Bytes::new(26 + 4);
 /// LLC and SNAP headers ahead of an IP packet (IEEE 802.2 § 3, RFC 1042).
 const LLC_SNAP: Bytes = Bytes::new(8);
-/// What CCMP adds: its header and its check (IEEE 802.11-2016 § 12.5.3.2).
+/// Header and message integrity code of CCMP (IEEE 802.11-2016 § 12.5.3.2).
 const CCMP: Bytes = Bytes::new(8 + 8);
-/// Ahead of each frame of an A-MPDU (IEEE 802.11-2016 § 9.7.1).
+/// The delimiter ahead of each frame of an A-MPDU (IEEE 802.11-2016 § 9.7.1).
 const DELIMITER: Bytes = Bytes::new(4);
 /// Header of each subframe of an A-MSDU (IEEE 802.11-2016 § 9.3.2.2.2).
 const SUBFRAME: Bytes = Bytes::new(14);
 
-/// A packet and when it came to the device.
+/// A packet and its arrival time at the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) packet: Packet,
     pub(super) came: Time,
 }
 
-/// Where new packets come from.
+/// The source of new packets.
 pub(super) trait Feed {
-    /// The size of the next packet.
+    /// The size of the next packet; `None` if there is none.
     fn peek(&mut self) -> Option<Bytes>;
-    /// The next packet.
+    /// Removes the next packet.
     fn take(&mut self) -> Option<Held>;
 }
 
-/// What bounds a transmission.
+/// The limits of a transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Frames.
+    /// The most frames.
     pub(super) frames: u8,
-    /// Bytes of the PSDU.
+    /// The most bytes of the PSDU.
     pub(super) bytes: Bytes,
-    /// Whether that holds for a single frame too.
+    /// Whether `bytes` applies to a single frame too.
     pub(super) strict: bool,
-    /// Bytes of an A-MSDU; zero is none.
+    /// The most bytes of an A-MSDU; zero: no A-MSDUs.
     pub(super) amsdu: Bytes,
     /// Whether frames are encrypted.
     pub(super) ccmp: bool,
 }
 
-/// What goes out in one PPDU (IEEE 802.11-2016 § 9.7).
+/// The PSDU of one PPDU (IEEE 802.11-2016 § 9.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Psdu {
-    /// Its frames.
+    /// The number of frames.
     pub(super) frames: u8,
-    /// Those of them that were sent before.
+    /// The number of frames that were sent before.
     pub(super) retransmissions: u8,
-    /// Its size; delimiters and padding included where there is more than one frame.
+    /// Its size; with delimiters and padding if there is more than one frame.
     pub(super) bytes: Bytes,
 }
 
 impl Psdu {
-    /// What it would be with one more frame.
+    /// The PSDU with one more frame.
     fn with(self, mpdu: Bytes) -> Self {
         let bytes = match self.frames {
             0 => mpdu,
@@ -97,25 +97,25 @@ struct Frame {
     on_air: bool,
 }
 
-/// What became of a transmission.
+/// The outcome of a transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Frames that were sent.
+    /// The number of frames that were sent.
     pub(super) attempted: u32,
-    /// Of these, those that got through.
+    /// The number of them that arrived.
     pub(super) succeeded: u32,
     /// Whether a frame was given up.
     pub(super) abandoned: bool,
 }
 
-/// What a packet that leaves the window met.
+/// How a packet leaves the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum Exit {
     Received,
     Abandoned,
 }
 
-/// The frames to one receiver.
+/// The transmit window to one receiver.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     frames: VecDeque<Frame>,
@@ -128,12 +128,12 @@ impl Window {
         self.frames.is_empty()
     }
 
-    /// Packets that are in it.
+    /// The number of packets in the window.
     pub(super) fn packets(&self) -> usize {
         self.packets.len()
     }
 
-    /// Puts the next transmission together: first what was lost, then what is new.
+    /// Composes the next transmission: retransmissions first, then new frames.
     pub(super) fn compose(&mut self, limits: &Limits, feed: &mut impl Feed) -> Psdu {
         let mut psdu = Psdu::default();
         for frame in self.frames.iter_mut().filter(|frame| frame.fate == Fate::Waiting) {
@@ -157,7 +157,7 @@ impl Window {
         psdu
     }
 
-    /// A frame of the next packet, and of those that may share it.
+    /// Composes a frame from the next packet and those that fit into the same A-MSDU.
     fn frame(
         &mut self,
         first: Bytes,
@@ -186,8 +186,8 @@ impl Window {
         })
     }
 
-    /// The transmission is over: `arrives` tells of each frame, by its size, whether it got
-    /// through; one that has been sent `attempts` times in vain is given up.
+    /// Ends the transmission. `arrives` decides for each frame, by its size, whether it arrived; a
+    /// frame that failed `attempts` times is given up.
     pub(super) fn conclude(
         &mut self,
         attempts: u32,
@@ -209,14 +209,14 @@ impl Window {
         outcome
     }
 
-    /// Lets go of what no earlier frame holds back, in order: the receiver hands up nothing out of
-    /// order.
-    pub(super) fn release(&mut self, mut out: impl FnMut(Held, End)) {
+    /// Releases the packets that no earlier frame holds back, in order, as the receiver delivers
+    /// them in order.
+    pub(super) fn release(&mut self, mut out: impl FnMut(Held, Exit)) {
         while let Some(frame) = self.frames.front().copied()
             && frame.fate != Fate::Waiting
         {
             self.frames.pop_front();
-            let end = if frame.fate == Fate::Received { End::Received } else { End::Abandoned };
+            let end = if frame.fate == Fate::Received { Exit::Received } else { Exit::Abandoned };
             for held in self.packets.drain(..usize::from(frame.packets)) {
                 out(held, end);
             }
@@ -233,9 +233,9 @@ fn mpdu(body: Bytes, limits: &Limits) -> Bytes {
 mod tests {
     use super::*;
 
-    struct Line(VecDeque<Held>);
+    struct PacketList(VecDeque<Held>);
 
-    impl Line {
+    impl PacketList {
         fn of(sizes: &[u64]) -> Self {
             let held = |(id, &size): (u64, &u64)| Held {
                 packet: Packet { id, size: Bytes::new(size), ..Packet::default() },
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    impl Feed for Line {
+    impl Feed for PacketList {
         fn peek(&mut self) -> Option<Bytes> {
             self.0.front().map(|held| held.packet.size)
         }
@@ -262,7 +262,7 @@ mod tests {
         ccmp: true,
     };
 
-    fn released(window: &mut Window) -> Vec<(u64, End)> {
+    fn released(window: &mut Window) -> Vec<(u64, Exit)> {
         let mut seen = Vec::new();
         window.release(|held, end| seen.push((held.packet.id, end)));
         seen
@@ -272,53 +272,54 @@ mod tests {
     fn a_single_frame_has_no_delimiter_and_several_have_one_each() {
         let mut window = Window::default();
         assert_eq!(
-            window.compose(&LIMITS, &mut Line::of(&[1000])).bytes,
+            window.compose(&LIMITS, &mut PacketList::of(&[1000])).bytes,
             Bytes::new(1000 + 8 + 30 + 16)
         );
         let mut window = Window::default();
         // 1054 is padded to 1056, the last is not.
-        let psdu = window.compose(&LIMITS, &mut Line::of(&[1000, 1000, 101]));
+        let psdu = window.compose(&LIMITS, &mut PacketList::of(&[1000, 1000, 101]));
         assert_eq!((psdu.frames, psdu.bytes), (3, Bytes::new(2 * (4 + 1056) + 4 + 155)));
     }
 
     #[test]
-    fn limits_of_frames_and_bytes_hold() {
-        let compose =
-            |limits: Limits| Window::default().compose(&limits, &mut Line::of(&[1000; 100])).frames;
+    fn limits_of_frames_and_bytes_are_obeyed() {
+        let compose = |limits: Limits| {
+            Window::default().compose(&limits, &mut PacketList::of(&[1000; 100])).frames
+        };
         assert_eq!(compose(LIMITS), 61);
         assert_eq!(compose(Limits { frames: 7, ..LIMITS }), 7);
         assert_eq!(compose(Limits { bytes: Bytes::new(3 * 1060), ..LIMITS }), 3);
         assert_eq!(compose(Limits { bytes: Bytes::new(10), ..LIMITS }), 1);
         assert_eq!(compose(Limits { bytes: Bytes::new(10), strict: true, ..LIMITS }), 0);
-        let mut small = Line::of(&[40; 100]);
+        let mut small = PacketList::of(&[40; 100]);
         assert_eq!(Window::default().compose(&LIMITS, &mut small).frames, 64);
     }
 
     #[test]
-    fn an_a_msdu_holds_several_packets_and_all_share_its_fate() {
+    fn an_a_msdu_holds_several_packets_which_arrive_or_fail_together() {
         let limits = Limits { amsdu: Bytes::new(3839), frames: 1, ..LIMITS };
         let mut window = Window::default();
-        let psdu = window.compose(&limits, &mut Line::of(&[1500; 4]));
+        let psdu = window.compose(&limits, &mut PacketList::of(&[1500; 4]));
         // Two subframes of 1522, the first padded; a third would not fit.
         assert_eq!(
             psdu,
             Psdu { frames: 1, retransmissions: 0, bytes: Bytes::new(30 + 16 + 1524 + 1522) }
         );
         window.conclude(7, |_| true);
-        assert_eq!(released(&mut window), [(0, End::Received), (1, End::Received)]);
+        assert_eq!(released(&mut window), [(0, Exit::Received), (1, Exit::Received)]);
         assert!(window.is_empty() && window.packets() == 0);
     }
 
     #[test]
-    fn what_is_lost_holds_back_what_came_after_and_goes_first() {
+    fn a_lost_frame_holds_later_ones_back_and_is_retransmitted_first() {
         let mut window = Window::default();
-        let mut line = Line::of(&[100; 6]);
+        let mut line = PacketList::of(&[100; 6]);
         let limits = Limits { frames: 4, ..LIMITS };
         window.compose(&limits, &mut line);
         let mut fates = [true, false, true, true].into_iter();
         let outcome = window.conclude(7, |_| fates.next().unwrap());
         assert_eq!(outcome, Outcome { attempted: 4, succeeded: 3, abandoned: false });
-        assert_eq!(released(&mut window), [(0, End::Received)]);
+        assert_eq!(released(&mut window), [(0, Exit::Received)]);
         let psdu = window.compose(&limits, &mut line);
         assert_eq!((psdu.frames, psdu.retransmissions), (3, 1));
         window.conclude(7, |_| true);
@@ -329,13 +330,13 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_sent_as_often_as_it_may_be() {
+    fn a_frame_is_given_up_at_the_retry_limit() {
         let mut window = Window::default();
-        let mut line = Line::of(&[100]);
+        let mut line = PacketList::of(&[100]);
         for attempt in 1..=3 {
             assert_eq!(window.compose(&LIMITS, &mut line).frames, 1, "attempt {attempt}");
             assert_eq!(window.conclude(3, |_| false).abandoned, attempt == 3);
         }
-        assert_eq!(released(&mut window), [(0, End::Abandoned)]);
+        assert_eq!(released(&mut window), [(0, Exit::Abandoned)]);
     }
 }

@@ -1,5 +1,5 @@
-//! COBALT: CoDel, whose rate of signals falls as it rose when the queue is good again, and BLUE for
-//! flows that do not listen (Linux `cobalt_should_drop`).
+//! COBALT: a CoDel whose signalling rate falls gradually once the queue is short again, combined
+//! with BLUE for unresponsive flows (Linux `cobalt_should_drop`).
 
 use crate::packet::Packet;
 use crate::queue::mark;
@@ -7,23 +7,23 @@ use units::{Bitrate, Bytes, Duration, Stream, Time};
 
 /// The largest packet of a link (Linux `psched_mtu` of an Ethernet device).
 pub(super) const MTU: Bytes = Bytes::new(1_514);
-/// The target is so small a part of the interval (tc-cake(8): 5 %).
+/// The ratio of the interval to the target (tc-cake(8): the target is 5 %).
 const TARGET_SHARE: u64 = 20;
-/// The least target that tc sets.
+/// The smallest target that tc sets.
 const MIN_TARGET: Duration = Duration::from_micros(1);
-/// BLUE's steps, in 2⁻³²: up at a full queue, down at an empty one (Linux `cake_set_rate`: 1/256
-/// and 1/4096).
+/// BLUE's steps in units of 2⁻³²: up at a full queue, down at an empty one (Linux `cake_set_rate`:
+/// 1/256 and 1/4096).
 const BLUE_UP: u32 = 1 << 24;
 const BLUE_DOWN: u32 = 1 << 20;
 
-/// What the control law of a tin goes by (Linux `cake_set_rate`).
+/// The parameters of the control law of a tin (Linux `cake_set_rate`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parameters {
-    /// The sojourn time that is good: a packet and a half at the tin's rate at least.
+    /// The target sojourn time: at least one and a half packets at the tin's rate.
     pub(super) target: Duration,
-    /// The time in which an end can react, and as much more as the target was raised.
+    /// The time in which a sender can react, extended by as much as the target was raised.
     pub(super) interval: Duration,
-    /// What the largest packet takes at the tin's rate.
+    /// The transmission time of the largest packet at the tin's rate.
     pub(super) mtu_time: Duration,
 }
 
@@ -39,9 +39,9 @@ impl Parameters {
 /// The state of a flow's AQM.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cobalt {
-    /// Signals follow each other at interval / √count.
+    /// The time between signals is interval / √count.
     count: u32,
-    /// When the next signal is due; without a count, until when the flow is remembered.
+    /// When the next signal is due; with a count of zero, when the state may be forgotten.
     next: Time,
     dropping: bool,
     /// BLUE's drop probability, in 2⁻³².
@@ -50,8 +50,8 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Judges a packet that would leave: marks it if it can be marked, or returns that it is to be
-    /// dropped.
+    /// Decides about a packet at the head: marks it if a signal is due and it is ECN-capable, or
+    /// returns that it is to be dropped.
     pub(super) fn drops(
         &mut self,
         parameters: &Parameters,
@@ -79,14 +79,14 @@ impl Cobalt {
                 self.relax(parameters);
             }
         }
-        // Who does not listen gets no mark from BLUE.
+        // BLUE drops ECN-capable packets too: an unresponsive flow ignores marks.
         if self.blue > 0 && !drop {
             drop = random.next_u64() >> 32 < u64::from(self.blue);
         }
         if self.count == 0 {
             self.next = now + parameters.interval;
         } else if !drop {
-            // A signal that came late takes nothing off the time to the next.
+            // A signal that was late does not shorten the time to the next one.
             self.next = self.next.max(now);
         }
         drop
@@ -103,7 +103,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The flow had its turn and no packet (Linux `cobalt_queue_empty`).
+    /// The flow was served and had no packet (Linux `cobalt_queue_empty`).
     pub(super) fn emptied(&mut self, parameters: &Parameters, now: Time) {
         if self.blue > 0 && now.saturating_since(self.blue_changed) > parameters.target {
             self.blue = self.blue.saturating_sub(BLUE_DOWN);
@@ -115,7 +115,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether nothing need be remembered.
+    /// Whether the state equals the initial state and may be forgotten.
     pub(super) fn rests(&self, now: Time) -> bool {
         self.blue == 0 && self.count == 0 && now >= self.next
     }
@@ -125,7 +125,7 @@ impl Cobalt {
         self.next += self.gap(parameters);
     }
 
-    /// interval / √count.
+    /// The time between signals: interval / √count.
     fn gap(&self, parameters: &Parameters) -> Duration {
         if self.count <= 1 {
             return parameters.interval;
@@ -144,8 +144,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// A packet a millisecond leaves, each having waited for `sojourn` ms. Returns when one was
-    /// dropped, and when marked.
+    /// One packet leaves per millisecond after `sojourn` ms. Returns the times of drops and of
+    /// marks in ms.
     fn signals(ecn: Ecn, sojourn: u64, until: u64) -> (Vec<u64>, Vec<u64>) {
         let parameters = Parameters::new(ms(100), None);
         let (mut cobalt, mut random) = (Cobalt::default(), Seed(1).stream("queue"));
@@ -169,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn it_signals_above_the_target_only_and_by_the_control_law() {
-        // An interval after the first packet, then 100 ms / √2, / √3, / √4.
+    fn signals_follow_the_control_law_above_the_target() {
+        // One interval after the first packet, then after 100 ms / √2, / √3, / √4.
         let times = vec![100, 171, 229, 279];
         assert_eq!(signals(Ecn::NotEct, 6, 300), (times.clone(), vec![]));
         assert_eq!(signals(Ecn::Ect0, 6, 300), (vec![], times));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn target_and_interval_grow_at_a_rate_at_which_a_packet_takes_long() {
+    fn target_and_interval_grow_at_low_rates() {
         let fast = Parameters::new(ms(100), Some(Bitrate::from_mbps(100)));
         assert_eq!((fast.target, fast.interval), (ms(5), ms(100)));
         // A packet of 1514 bytes takes 12.112 ms at 1 Mbit/s, one and a half 18.168 ms.
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn it_forgets_after_the_queue_has_been_good() {
+    fn the_state_is_forgotten_after_the_queue_was_short() {
         let parameters = Parameters::new(ms(100), None);
         let (mut cobalt, mut random) = (Cobalt::default(), Seed(1).stream("queue"));
         let mut packet = Packet::default();
@@ -201,12 +201,12 @@ mod tests {
             cobalt.emptied(&parameters, Time::from_millis(now));
             now += 1;
         }
-        // From a count of 5: 4 steps down, the gaps of 5, 4, 3, 2 and 1.
+        // From a count of 5 down to 0, after the gaps at counts of 5, 4, 3, 2 and 1.
         assert!((550..750).contains(&now), "{now} ms");
     }
 
     #[test]
-    fn blue_drops_of_a_flow_that_overflows_again_and_again_even_if_it_could_be_marked() {
+    fn blue_drops_even_ecn_capable_packets_of_a_flow_that_keeps_overflowing() {
         let parameters = Parameters::new(ms(100), None);
         let (mut cobalt, mut random) = (Cobalt::default(), Seed(1).stream("queue"));
         for now in 1..=64 {

@@ -1,15 +1,15 @@
-//! CAKE's parameters in tc's words (tc-cake(8)).
+//! CAKE's parameters in the syntax of tc (tc-cake(8)).
 
 use super::isolation::CakeIsolation;
 use super::tin::MIN_RATE;
 use crate::packet::Dscp;
-use crate::queue::tc::QueueConfigError;
+use crate::queue::error::QueueConfigError;
 use crate::queue::tc_units::Printed;
 use crate::queue::words::Words;
 use std::fmt;
 use units::{Bitrate, Bytes, Duration};
 
-/// Round-trip times that have names (tc-cake(8), 'Round trip time parameters').
+/// The named round-trip times (tc-cake(8), 'Round trip time parameters').
 const RTTS: [(&str, Duration); 8] = [
     ("datacentre", Duration::from_micros(100)),
     ("lan", Duration::from_millis(1)),
@@ -20,15 +20,15 @@ const RTTS: [(&str, Duration); 8] = [
     ("satellite", Duration::from_secs(1)),
     ("interplanetary", Duration::from_secs(1_000)),
 ];
-/// What tc-cake(8) allows of `overhead`, and the most of `mpu`.
+/// The range of `overhead`, in bytes; `MAX_OVERHEAD` is also the largest `mpu` (tc-cake(8)).
 const MIN_OVERHEAD: i64 = -64;
 const MAX_OVERHEAD: i64 = 256;
-/// So many bytes may wait in 4 intervals' time at least, and without a rate (Linux
+/// The smallest and the largest default memory limit (Linux `net/sched/sch_cake.c`,
 /// `cake_reconfigure`: 4 MiB, and 10240 packets of 1514 bytes).
 const MIN_MEMORY: Bytes = Bytes::new(4 << 20);
 const MAX_MEMORY: Bytes = Bytes::new(10_240 * 1_514);
 
-/// The classes that packets are told apart by (tc-cake(8), 'Priority queue parameters').
+/// The traffic classes, called tins (tc-cake(8), 'Priority queue parameters').
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CakeClasses {
     /// One class.
@@ -41,8 +41,8 @@ pub enum CakeClasses {
 }
 
 impl CakeClasses {
-    /// Each tin's part of the rate is one of 2 to this power (Linux `cake_config_diffserv3` and
-    /// `…4`), the later the higher its priority; best effort is the first.
+    /// The tin's share of the rate is 1/2ⁿ for each n (Linux `cake_config_diffserv3` and `…4`). The
+    /// first tin is best effort; later tins have higher priorities.
     pub(super) fn shares(self) -> &'static [u32] {
         match self {
             Self::BestEffort => &[0],
@@ -51,7 +51,7 @@ impl CakeClasses {
         }
     }
 
-    /// What the first tin may send in its turn where nothing shapes, bytes.
+    /// The bytes that the first tin may send per round if CAKE does not shape.
     pub(super) fn quantum(self) -> i64 {
         if self == Self::BestEffort { 65_535 } else { 1_024 }
     }
@@ -62,9 +62,9 @@ impl CakeClasses {
             (Self::BestEffort, _) => 0,
             // LE and CS1.
             (_, 1 | 8) => 1,
-            // VA, EF, CS6 and CS7, and TOS4, which counts as video where there is video.
+            // VA, EF, CS6 and CS7; and TOS4, which is video in diffserv4.
             (Self::Diffserv3, 4 | 44 | 46 | 48 | 56) => 2,
-            // CS4 and CS5 besides.
+            // The same without TOS4, and CS4 and CS5.
             (Self::Diffserv4, 32 | 40 | 44 | 46 | 48 | 56) => 3,
             // TOS4, CS2, AF2x, CS3, AF3x and AF4x.
             (Self::Diffserv4, 4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38) => 2,
@@ -83,15 +83,15 @@ impl fmt::Display for CakeClasses {
     }
 }
 
-/// How the link frames packets (tc-cake(8), 'Manual overhead specification').
+/// The framing of the link (tc-cake(8), 'Manual overhead specification').
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CakeFraming {
-    /// As they are.
+    /// No framing.
     #[default]
     NoAtm,
-    /// In cells of 48 bytes that take 53.
+    /// ATM cells of 53 bytes with a payload of 48.
     Atm,
-    /// A byte more for 64 (VDSL2).
+    /// One byte more per 64 bytes (VDSL2).
     Ptm,
 }
 
@@ -108,23 +108,24 @@ impl fmt::Display for CakeFraming {
 /// CAKE's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeConfig {
-    /// The rate to which it shapes; `None`: it does not (tc-cake(8): unlimited).
+    /// The shaped rate; `None`: no shaping (tc-cake(8): unlimited).
     pub bandwidth: Option<Bitrate>,
-    /// How packets are classed (tc-cake(8): diffserv3).
+    /// The traffic classes (tc-cake(8): diffserv3).
     pub classes: CakeClasses,
-    /// Among whom the line is shared (tc-cake(8): triple-isolate).
+    /// Between what the line is shared fairly (tc-cake(8): triple-isolate).
     pub isolation: CakeIsolation,
-    /// The time in which ends can react; the target is a twentieth (tc-cake(8): 100 ms).
+    /// The round-trip time, in which senders can react; the target is a twentieth (tc-cake(8): 100
+    /// ms).
     pub rtt: Duration,
-    /// What the link adds to an IP packet, bytes (tc-cake(8): none).
+    /// The bytes that the link adds to an IP packet (tc-cake(8): none).
     pub overhead: i64,
-    /// The smallest size on the link, bytes (tc-cake(8): none).
+    /// The smallest size on the link, in bytes (tc-cake(8): none).
     pub mpu: u64,
-    /// How the link frames packets (tc-cake(8): noatm).
+    /// The framing of the link (tc-cake(8): noatm).
     pub framing: CakeFraming,
-    /// Whether code points are cleared once the class is known (tc-cake(8): nowash).
+    /// Whether the DSCP is cleared after classification (tc-cake(8): nowash).
     pub wash: bool,
-    /// The most bytes in all queues; `None`: what fits 4 times the rtt, and 4 MiB at least (Linux
+    /// The most bytes in all queues; `None`: the bytes of 4 times the rtt, at least 4 MiB (Linux
     /// `cake_reconfigure`).
     pub memlimit: Option<Bytes>,
 }
@@ -148,6 +149,12 @@ impl Default for CakeConfig {
 pub(in crate::queue) const USAGE: &str = "cake bandwidth RATE|unlimited besteffort|diffserv3|diffserv4 flowblind|srchost|dsthost|hosts|flows|dual-srchost|dual-dsthost|triple-isolate rtt TIME|lan|metro|regional|internet|oceanic|satellite overhead BYTES mpu BYTES noatm|atm|ptm wash|nowash memlimit BYTES";
 
 impl CakeConfig {
+    /// The most bytes that can wait in the queue whatever the rate: without `memlimit` the smallest
+    /// default.
+    pub(in super::super) fn buffer(&self) -> Bytes {
+        self.memlimit.unwrap_or(MIN_MEMORY)
+    }
+
     pub(in crate::queue) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self::default();
         while let Some(key) = words.key() {
@@ -183,8 +190,7 @@ impl CakeConfig {
                 "wash" => config.wash = true,
                 "nowash" => config.wash = false,
                 "memlimit" => config.memlimit = Some(words.bytes(key)?),
-                // Addresses are never translated here and packets never joined: either word changes
-                // nothing.
+                // Without effect: there is no address translation, and packets are not aggregated.
                 "nat" | "nonat" | "split-gso" | "no-split-gso" | "no-ack-filter" | "egress" => {}
                 "precedence"
                 | "diffserv8"
@@ -209,7 +215,7 @@ impl CakeConfig {
         Ok(config)
     }
 
-    /// What a packet takes of the rate (Linux `cake_calc_overhead`).
+    /// The size of a packet on the link (Linux `cake_calc_overhead`).
     pub(super) fn on_the_wire(&self, size: Bytes) -> Bytes {
         let framed = size.get().saturating_add_signed(self.overhead).max(self.mpu);
         Bytes::new(match self.framing {
@@ -251,7 +257,7 @@ mod tests {
     use crate::queue::QueueConfig;
 
     #[test]
-    fn words_read_back() {
+    fn parameters_are_parsed_and_printed() {
         for (text, whole) in [
             (
                 "cake",
@@ -287,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_word_and_the_mend() {
+    fn errors_name_the_word_and_suggest_a_fix() {
         let error = |text: &str| text.parse::<QueueConfig>().unwrap_err().to_string();
         for word in ["precedence", "diffserv8", "ack-filter", "autorate-ingress", "ingress"] {
             let start =

@@ -1,17 +1,17 @@
-//! Whom CAKE keeps apart: which flow a packet belongs to, and how many flows its hosts have
-//! (tc-cake(8), 'Flow isolation parameters'; Linux `cake_hash`).
+//! Flow isolation: the queue of a packet, and the number of flows of its hosts (tc-cake(8), 'Flow
+//! isolation parameters'; Linux `cake_hash`).
 
 use crate::packet::Flow;
 use crate::queue::hash::{FlowHash, Key};
 use std::fmt;
 
-/// How many queues a tin has (Linux `CAKE_QUEUES`).
+/// The number of queues of a tin (Linux `CAKE_QUEUES`).
 pub(super) const FLOWS: u16 = 1_024;
-/// How many places a flow can have: it collides with another only if all are taken (Linux
+/// The number of queues that a flow can be assigned to: it shares one only if all are taken (Linux
 /// `CAKE_SET_WAYS`).
 const WAYS: u16 = 8;
 
-/// Among whom the line is shared equally.
+/// What gets an equal share of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CakeIsolation {
     /// One queue for all.
@@ -49,7 +49,7 @@ impl CakeIsolation {
         WORDS.iter().find(|(name, _)| *name == word).map(|&(_, isolation)| isolation)
     }
 
-    /// What of its addresses makes a packet's flow.
+    /// The parts of the addresses that identify a flow.
     pub(super) fn key(self) -> Key {
         match self {
             Self::Flowblind => Key::Nothing,
@@ -60,12 +60,12 @@ impl CakeIsolation {
         }
     }
 
-    /// Whether the flows of a source host share its part.
+    /// Whether source hosts get equal shares, divided among each host's flows.
     pub(super) fn is_fair_to_sources(self) -> bool {
         matches!(self, Self::DualSrcHost | Self::TripleIsolate)
     }
 
-    /// Whether the flows of a destination host share its part.
+    /// Whether destination hosts get equal shares, divided among each host's flows.
     pub(super) fn is_fair_to_destinations(self) -> bool {
         matches!(self, Self::DualDstHost | Self::TripleIsolate)
     }
@@ -78,21 +78,22 @@ impl fmt::Display for CakeIsolation {
     }
 }
 
-/// Finds the place of a tag in a set-associative table: its own if it has one, or a free one of its
-/// set, or, where all are taken, the first, which it then shares. Returns whether it was its own.
+/// Finds the entry of a tag in a set-associative table: its present entry, or a free one of its
+/// set, or, if all are taken, the first one tried, which it then shares. Returns the index, and
+/// whether the entry had this tag before.
 pub(super) fn find(tags: &mut [u64], tag: u64, is_free: impl Fn(usize) -> bool) -> (u16, bool) {
     let direct = u16::try_from(tag % u64::from(FLOWS)).unwrap_or_default();
     let set = direct - direct % WAYS;
-    let mut places = (0..WAYS).map(|way| set + (direct + way) % WAYS);
-    if let Some(own) = places.clone().find(|&place| tags[usize::from(place)] == tag) {
+    let mut ways = (0..WAYS).map(|way| set + (direct + way) % WAYS);
+    if let Some(own) = ways.clone().find(|&index| tags[usize::from(index)] == tag) {
         return (own, true);
     }
-    let place = places.find(|&place| is_free(usize::from(place))).unwrap_or(direct);
-    tags[usize::from(place)] = tag;
-    (place, false)
+    let index = ways.find(|&index| is_free(usize::from(index))).unwrap_or(direct);
+    tags[usize::from(index)] = tag;
+    (index, false)
 }
 
-/// The hosts at one end, and how many bulk flows each has.
+/// The hosts at one end, with the number of bulk flows of each.
 pub(super) struct Hosts {
     key: Key,
     tags: Vec<u64>,
@@ -104,22 +105,22 @@ impl Hosts {
         Self { key, tags: vec![0; usize::from(FLOWS)], bulk: vec![0; usize::from(FLOWS)] }
     }
 
-    pub(super) fn place(&mut self, hash: &FlowHash, flow: &Flow) -> u16 {
+    pub(super) fn index(&mut self, hash: &FlowHash, flow: &Flow) -> u16 {
         let Self { key, tags, bulk } = self;
-        find(tags, hash.of(flow, *key), |place| bulk[place] == 0).0
+        find(tags, hash.of(flow, *key), |index| bulk[index] == 0).0
     }
 
-    pub(super) fn bulk(&self, place: u16) -> u16 {
-        self.bulk[usize::from(place)]
+    pub(super) fn bulk(&self, index: u16) -> u16 {
+        self.bulk[usize::from(index)]
     }
 
-    pub(super) fn add(&mut self, place: u16) {
-        self.bulk[usize::from(place)] += 1;
+    pub(super) fn add(&mut self, index: u16) {
+        self.bulk[usize::from(index)] += 1;
     }
 
-    pub(super) fn remove(&mut self, place: u16) {
-        let bulk = &mut self.bulk[usize::from(place)];
-        debug_assert!(*bulk > 0, "what is counted out was counted in");
+    pub(super) fn remove(&mut self, index: u16) {
+        let bulk = &mut self.bulk[usize::from(index)];
+        debug_assert!(*bulk > 0, "the flow was counted before");
         *bulk = bulk.saturating_sub(1);
     }
 }
@@ -129,13 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_flows_of_a_set_have_places_of_their_own() {
+    fn eight_flows_of_a_set_have_separate_queues() {
         let mut tags = vec![0; usize::from(FLOWS)];
         let mut taken = Vec::new();
         for tag in (1..=8).map(|number| number * 1_024 + 13) {
-            let (place, known) = find(&mut tags, tag, |place| !taken.contains(&place));
-            assert!(!known && (8..16).contains(&place) && !taken.contains(&usize::from(place)));
-            taken.push(place.into());
+            let (index, known) = find(&mut tags, tag, |index| !taken.contains(&index));
+            assert!(!known && (8..16).contains(&index) && !taken.contains(&usize::from(index)));
+            taken.push(index.into());
         }
         assert_eq!(find(&mut tags, 3 * 1_024 + 13, |_| false), (taken[2] as u16, true));
         assert_eq!(

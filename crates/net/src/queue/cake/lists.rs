@@ -1,21 +1,20 @@
-//! The rotations of a tin: rings through its flows, so that a flow changes its rotation without a
-//! search.
+//! The round-robin lists of a tin: doubly linked, so that a flow changes its list in constant time.
 
-/// A rotation.
+/// A list of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     /// Sparse flows: served first.
     New,
-    /// Bulk flows, and sparse ones that owe.
+    /// Bulk flows, and sparse flows that have used their quantum.
     Old,
-    /// Empty flows whose AQM is not yet at rest.
+    /// Empty flows whose AQM still has state.
     Decaying,
 }
 
-/// The three rotations; a flow is in one of them or in none.
+/// The three lists; a flow is in one of them or in none.
 pub(super) struct Lists {
-    /// Before and after each flow; then the three rotations' own ends. Who is in no ring is a ring
-    /// of its own.
+    /// The predecessor and successor of each flow, then of the sentinels of the three lists. A flow
+    /// in no list points to itself.
     links: Vec<(u16, u16)>,
     flows: u16,
 }
@@ -35,7 +34,7 @@ impl Lists {
         (first != end).then_some(first)
     }
 
-    /// Takes a flow out of its rotation, if it is in one.
+    /// Removes a flow from its list, if it is in one.
     pub(super) fn remove(&mut self, flow: u16) {
         let (before, after) = self.links[usize::from(flow)];
         self.links[usize::from(before)].1 = after;
@@ -43,7 +42,7 @@ impl Lists {
         self.links[usize::from(flow)] = (flow, flow);
     }
 
-    /// Puts a flow last in a rotation.
+    /// Moves a flow to the end of a list.
     pub(super) fn append(&mut self, list: List, flow: u16) {
         self.remove(flow);
         let end = self.end(list);
@@ -53,7 +52,7 @@ impl Lists {
         self.links[usize::from(end)].0 = flow;
     }
 
-    /// The flows of a rotation in their order.
+    /// The flows of a list, in order.
     pub(super) fn iter(&self, list: List) -> impl Iterator<Item = u16> {
         let end = self.end(list);
         let after = move |flow: u16| (flow != end).then_some(flow);
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_is_in_one_rotation_and_goes_to_its_end() {
+    fn a_flow_is_in_one_list_and_is_appended_at_its_end() {
         let mut lists = Lists::new(8);
         for flow in [3, 5, 7, 3] {
             lists.append(List::New, flow);

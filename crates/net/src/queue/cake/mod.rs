@@ -1,4 +1,4 @@
-//! CAKE: a shaper without bursts, classes by code point, a queue a flow with fairness between
+//! CAKE: a shaper without bursts, traffic classes by DSCP, one queue per flow with fairness between
 //! hosts, each under COBALT (Høiland-Jørgensen, Täht, Morton: Piece of CAKE, LANMAN 2018;
 //! tc-cake(8); Linux `net/sched/sch_cake.c`).
 //!
@@ -7,11 +7,11 @@
 //! | hash | the kernel's flow hash, seeded at boot | [`FlowHash`], seeded by the run |
 //! | size | the device's, unless `overhead` is given | the IP packet's, and `overhead` |
 //! | memory | what the kernel allocates for a packet | the packet's bytes |
-//! | rates | fixed point of 34 bits and less | exact; of the shaper no fraction of a nanosecond is lost |
+//! | rates | fixed point of 34 bits and less | exact; the shaper carries fractions of a nanosecond over |
 //! | a flow's first signal | may come with the second packet above the target, as the inverse root is still 0 | an interval after the first packet above the target |
 //! | inverse root | table, and above 15 one Newton step | to a double's precision |
 //! | `ingress`, `autorate-ingress`, `ack-filter` | the rate counts drops, follows arrivals; drops ACKs | refused |
-//! | `nat`, `split-gso` | before translation; splits super-packets | accepted; there are neither |
+//! | `nat`, `split-gso` | looks at addresses before translation; splits super-packets | accepted without effect |
 //! | `precedence`, `diffserv8` | 8 classes | refused |
 
 mod cobalt;
@@ -28,22 +28,23 @@ pub use isolation::CakeIsolation;
 
 use super::hash::FlowHash;
 use super::{Drops, QueueDiscipline};
-use crate::link::{product, time_for};
 use crate::packet::{Dscp, Packet};
+use crate::serialisation::{product, time_for};
 use tin::Tin;
 use units::{Bitrate, Bytes, Duration, Stream, Time};
 
-/// Lets a packet go when those before have had their time at the rate: a deficit, never a credit.
+/// A shaper: a packet may leave when the transmission times of those before it have passed. Idle
+/// time earns no credit.
 struct Shaper {
     rate: Bitrate,
     next: Time,
-    /// What the rate could have sent beyond the last packet by `next`, in 10⁻⁹ bit: less than a
-    /// nanosecond's worth, without which the rounding of each packet's time would slow the line.
+    /// The capacity left over by the last packet at `next`, in 10⁻⁹ bit: less than a nanosecond's
+    /// worth. Without it, rounding up each packet's time would reduce the rate.
     spare: u128,
 }
 
 impl Shaper {
-    /// A time without packets gives no credit.
+    /// Ends an idle time, which earns no credit.
     fn wake(&mut self, now: Time) {
         if self.next < now {
             (self.next, self.spare) = (now, 0);
@@ -66,9 +67,9 @@ pub(crate) struct Cake {
     memory: Bytes,
     hash: FlowHash,
     random: Stream,
-    /// Best effort first, then by priority.
+    /// Best effort first, then in ascending order of priority.
     tins: Vec<Tin>,
-    /// Whose turn it is where nothing shapes.
+    /// The tin to serve if CAKE does not shape.
     current: usize,
     packets: usize,
     bytes: Bytes,
@@ -93,10 +94,10 @@ impl Cake {
         }
     }
 
-    /// The tin to serve; there are packets.
+    /// The tin to serve. There must be packets.
     fn choose(&mut self, now: Time) -> usize {
         if self.shaper.is_none() {
-            // Without a schedule the tins take turns by bytes.
+            // Without shaping, the tins are served by deficit round robin.
             loop {
                 let tin = &mut self.tins[self.current];
                 if tin.deficit >= 0 && tin.is_active() {
@@ -108,7 +109,8 @@ impl Cake {
                 self.current = (self.current + 1) % self.tins.len();
             }
         }
-        // The highest priority of those on schedule, or who will be on schedule first.
+        // The tin of the highest priority among those within their rate; if there is none, the tin
+        // that is first within its rate again.
         let (mut best, mut at) = (0, Time::MAX);
         for (number, tin) in self.tins.iter().enumerate() {
             if tin.is_active() && (tin.next <= now || tin.next <= at) {
@@ -123,8 +125,8 @@ impl Cake {
         while self.bytes > self.memory {
             let queues = self.tins.iter().enumerate();
             let longest = queues.filter_map(|(number, tin)| Some((tin.longest()?, number))).max();
-            let Some(((_, place), number)) = longest else { return };
-            self.bytes -= self.tins[number].overflow(now, place, drops);
+            let Some(((_, index), number)) = longest else { return };
+            self.bytes -= self.tins[number].overflow(now, index, drops);
             self.packets -= 1;
         }
     }
@@ -156,7 +158,7 @@ impl QueueDiscipline for Cake {
             let chosen = self.choose(now);
             let tin = &mut self.tins[chosen];
             let before = (tin.packets, tin.bytes);
-            let Some((packet, sojourn, place)) =
+            let Some((packet, sojourn, index)) =
                 tin.serve(now, &mut decays, &mut self.random, drops)
             else {
                 continue;
@@ -164,7 +166,7 @@ impl QueueDiscipline for Cake {
             self.packets -= before.0 - tin.packets;
             self.bytes -= before.1 - tin.bytes;
             let size = self.config.on_the_wire(packet.size);
-            tin.charge(now, place, size);
+            tin.charge(now, index, size);
             if let Some(shaper) = &mut self.shaper {
                 shaper.charge(size);
             }

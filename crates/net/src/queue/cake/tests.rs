@@ -1,4 +1,4 @@
-//! What CAKE promises of the whole: the shaper, the classes, the hosts.
+//! CAKE as a whole: the shaper, the classes, the hosts.
 
 use super::*;
 use crate::packet::{DropReason, Ecn, Flow, HostId};
@@ -23,8 +23,8 @@ fn class(dscp: Dscp, port: u16, size: u64) -> Packet {
     Packet { dscp, ..packet(1, port, size) }
 }
 
-/// Keeps so many packets of each kind waiting for `seconds` and takes each when it is ready;
-/// returns the bytes of each kind that left, and the longest wait of each after the first second.
+/// Keeps 20 packets of each kind waiting for `seconds` and dequeues each when it is ready. Returns
+/// the bytes of each kind that left, and the longest wait of each kind after the first second.
 fn backlogged(queue: &mut Cake, kinds: &[Packet], seconds: u64) -> (Vec<u64>, Vec<Duration>) {
     let mut drops = Vec::new();
     let (mut sent, mut longest) = (vec![0; kinds.len()], vec![Duration::ZERO; kinds.len()]);
@@ -44,7 +44,7 @@ fn backlogged(queue: &mut Cake, kinds: &[Packet], seconds: u64) -> (Vec<u64>, Ve
             longest[kind] = longest[kind].max(sojourn);
         }
         fill(queue, now, kind, &mut drops);
-        assert!(drops.is_empty(), "what can be marked is not dropped");
+        assert!(drops.is_empty(), "ECN-capable packets are not dropped");
     }
     (sent, longest)
 }
@@ -57,7 +57,7 @@ fn the_shaper_keeps_its_rate_exactly_and_gives_no_burst() {
         let mut queue = cake(&format!("bandwidth {words} besteffort overhead 14"));
         let (sent, _) = backlogged(&mut queue, &[packet(1, 1, 1_000), packet(1, 2, 300)], 10);
         let wire = sent[0] / 1_000 * 1_014 + sent[1] / 300 * 314;
-        // What has left includes the packet that is under way at the end.
+        // The count includes the packet in transmission at the end.
         let expected = rate * 10 / 8;
         assert!(
             wire >= expected && wire - expected <= 1_014 + expected / 1_000_000,
@@ -73,7 +73,7 @@ fn the_shaper_keeps_its_rate_exactly_and_gives_no_burst() {
         }
         for ms in 0..3 {
             let at = start + Duration::from_millis(ms);
-            assert_eq!(queue.next_ready(start), Some(at), "a rest gives no credit");
+            assert_eq!(queue.next_ready(start), Some(at), "idle time earns no credit");
             assert!(queue.dequeue(at, &mut drops).is_some());
             assert!(queue.dequeue(at, &mut drops).is_none());
         }
@@ -108,7 +108,7 @@ fn voice_keeps_its_delay_while_best_effort_is_backlogged() {
             queue.enqueue(now, packet, &mut drops);
         }
     }
-    assert!(longest <= Duration::from_micros(1_200), "the packet before it at most: {longest}");
+    assert!(longest <= Duration::from_micros(1_200), "at most one packet before it: {longest}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn voice_above_a_quarter_loses_its_priority() {
 }
 
 #[test]
-fn bulk_keeps_a_sixteenth_and_has_all_when_alone() {
+fn bulk_gets_a_sixteenth_and_the_whole_rate_when_alone() {
     let mut queue = cake("bandwidth 10Mbit");
     let (sent, _) =
         backlogged(&mut queue, &[class(Dscp::DEFAULT, 1, 1_250), class(BULK, 2, 1_250)], 20);
@@ -133,7 +133,7 @@ fn bulk_keeps_a_sixteenth_and_has_all_when_alone() {
 }
 
 #[test]
-fn without_a_rate_the_tins_take_turns_as_16_to_1_to_4() {
+fn without_shaping_the_tins_are_served_as_16_to_1_to_4() {
     let mut queue = cake("unlimited");
     let mut drops = Vec::new();
     let kinds = [Dscp::DEFAULT, BULK, Dscp::EF].map(|dscp| class(dscp, 1, 1_000));
@@ -149,8 +149,8 @@ fn without_a_rate_the_tins_take_turns_as_16_to_1_to_4() {
     assert!(sent[0].abs_diff(16_000) < 50 && sent[1].abs_diff(1_000) < 50, "{sent:?}");
 }
 
-/// What host 1 with 8 flows to one host has of the line for what host 2 with 1 flow to another, or
-/// the same, has.
+/// The ratio of the throughput of host 1 with 8 flows to one host to that of host 2 with 1 flow to
+/// host `other`, which may be the same.
 fn shares(isolation: &str, other: u16) -> f64 {
     let mut queue = cake(&format!("bandwidth 50Mbit {isolation}"));
     let mut kinds: Vec<Packet> = (0..8).map(|port| packet(1, port, 1_200)).collect();
@@ -161,7 +161,7 @@ fn shares(isolation: &str, other: u16) -> f64 {
 }
 
 #[test]
-fn hosts_share_equally_whatever_their_flows_where_they_are_told_apart() {
+fn isolated_hosts_share_equally_whatever_their_number_of_flows() {
     for (isolation, other, expected) in [
         ("flows", 98, 8.0),
         ("dual-srchost", 98, 1.0),
@@ -234,7 +234,7 @@ fn a_flow_above_its_share_is_marked_or_dropped_and_one_below_is_not() {
 }
 
 #[test]
-fn a_full_memory_drops_from_the_longest_queue_and_nothing_is_lost_sight_of() {
+fn a_full_memory_drops_from_the_longest_queue_and_every_packet_is_accounted_for() {
     let mut queue = cake("unlimited memlimit 20000");
     let mut drops = Vec::new();
     for id in 0..100 {
@@ -264,9 +264,9 @@ fn washing_clears_the_code_point_and_keeps_the_class() {
     assert_eq!(packet.dscp, Dscp::DEFAULT);
 }
 
-/// More flows and hosts than there are queues, so that some collide.
+/// There are more flows and hosts than queues, so that some collide.
 #[test]
-fn whatever_comes_every_packet_leaves_once() {
+fn every_packet_leaves_once() {
     for words in [
         "bandwidth 20Mbit memlimit 900kB",
         "unlimited dual-srchost",

@@ -1,75 +1,76 @@
-//! A tin: the flows of a class and their turns by DRR++ (Linux `cake_enqueue` and `cake_dequeue`).
+//! A tin: the flows of a traffic class, served by DRR++ (Linux `cake_enqueue` and `cake_dequeue`).
 
 use super::cobalt::{Cobalt, Parameters};
 use super::isolation::{CakeIsolation, FLOWS, Hosts, find};
 use super::lists::{List, Lists};
-use crate::link::time_for;
 use crate::packet::{DropReason, Flow, Packet};
 use crate::queue::Drops;
 use crate::queue::fifo::Fifo;
 use crate::queue::hash::{FlowHash, Key};
+use crate::serialisation::time_for;
 use units::{Bitrate, Bytes, Duration, Stream, Time};
 
-/// What a flow may send in its turn: the bytes of 1/4096 of a second's at the tin's rate (8 · 4096
-/// bits), between these.
+/// The quantum of a flow is the tin's rate in bit/s divided by this, in bytes (1/4096 s), within
+/// the range below.
 const QUANTUM_BITS: u64 = 8 * 4_096;
 const MIN_QUANTUM: u64 = 300;
 const MAX_QUANTUM: u64 = 1_514;
-/// The slowest tin: 64 byte/s, so that it goes on some day (Linux `MIN_RATE`).
+/// The lowest rate of a tin: 64 byte/s, so that it always makes progress (Linux `MIN_RATE`).
 pub(super) const MIN_RATE: Bitrate = Bitrate::from_bps(512);
 
-/// Where a flow stands.
+/// The scheduling state of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// In no rotation.
+    /// In no list.
     Idle,
-    /// It has not used up its first quantum.
+    /// The flow has not used up its first quantum.
     Sparse,
-    /// It has, but was empty then: among the bulk flows without being one.
+    /// The flow used up its first quantum and was empty then: it is in the list of bulk flows, but
+    /// is not counted as one.
     SparseWaits,
     Bulk,
-    /// Empty, and its AQM not yet at rest.
+    /// Empty, and its AQM still has state.
     Decaying,
 }
 
 struct FlowQueue {
     queue: Fifo,
     cobalt: Cobalt,
-    /// What it may still send in its turn, bytes.
+    /// The bytes that it may still send in this round.
     deficit: i64,
     standing: Standing,
     source: u16,
     destination: u16,
 }
 
-/// A class of packets.
+/// A traffic class.
 pub(super) struct Tin {
     isolation: CakeIsolation,
     parameters: Parameters,
-    /// What a flow may send in its turn.
+    /// The bytes that a flow may send per round.
     quantum: u64,
-    /// What the tin may send in its turn, where nothing shapes.
+    /// The bytes that the tin may send per round if CAKE does not shape.
     pub(super) tin_quantum: i64,
-    /// What it may still send in its turn.
+    /// The bytes that the tin may still send in this round.
     pub(super) deficit: i64,
-    /// Above this rate it loses its priority.
+    /// The rate above which the tin loses its priority; `None` without shaping.
     rate: Option<Bitrate>,
-    /// When it is on schedule again.
+    /// When the tin is within its rate again.
     pub(super) next: Time,
     flows: Vec<FlowQueue>,
-    /// Whose each queue is.
+    /// The tag of the flow of each queue.
     tags: Vec<u64>,
     sources: Hosts,
     destinations: Hosts,
     lists: Lists,
-    /// Flows that are sparse or bulk.
+    /// The number of sparse and bulk flows.
     active: u32,
     pub(super) packets: usize,
     pub(super) bytes: Bytes,
 }
 
 impl Tin {
-    /// `rate` is the tin's own.
+    /// `rate` is the tin's share of the shaped rate.
     pub(super) fn new(
         isolation: CakeIsolation,
         rtt: Duration,
@@ -106,7 +107,7 @@ impl Tin {
         }
     }
 
-    /// Whether it has a flow that has packets or had some when its turn last came.
+    /// Whether it has a flow with packets, or one that was not yet found empty.
     pub(super) fn is_active(&self) -> bool {
         self.active > 0
     }
@@ -115,33 +116,33 @@ impl Tin {
         if self.packets == 0 {
             self.next = self.next.max(now);
         }
-        let place = self.place(hash, &packet.flow);
+        let index = self.index(hash, &packet.flow);
         self.packets += 1;
         self.bytes += packet.size;
-        let flow = &mut self.flows[usize::from(place)];
+        let flow = &mut self.flows[usize::from(index)];
         flow.queue.push(now, packet);
         match flow.standing {
             Standing::Idle | Standing::Decaying => {
                 flow.standing = Standing::Sparse;
                 self.active += 1;
-                self.lists.append(List::New, place);
-                let quantum = self.quantum / self.load(place);
-                self.flows[usize::from(place)].deficit = quantum.cast_signed();
+                self.lists.append(List::New, index);
+                let quantum = self.quantum / self.load(index);
+                self.flows[usize::from(index)].deficit = quantum.cast_signed();
             }
-            Standing::SparseWaits => self.count_as_bulk(place),
+            Standing::SparseWaits => self.count_as_bulk(index),
             Standing::Sparse | Standing::Bulk => {}
         }
     }
 
-    /// The queue of a packet's flow. A queue that is taken anew counts for the flow's hosts.
-    fn place(&mut self, hash: &FlowHash, flow: &Flow) -> u16 {
+    /// The queue of a packet's flow. A queue with a new flow is attributed to the flow's hosts.
+    fn index(&mut self, hash: &FlowHash, flow: &Flow) -> u16 {
         let tag = hash.of(flow, self.isolation.key());
         let flows = &self.flows;
-        let (place, known) =
-            find(&mut self.tags, tag, |place| flows[place].standing == Standing::Idle);
-        let queue = &mut self.flows[usize::from(place)];
+        let (index, known) =
+            find(&mut self.tags, tag, |index| flows[index].standing == Standing::Idle);
+        let queue = &mut self.flows[usize::from(index)];
         if known && queue.standing != Standing::Idle {
-            return place;
+            return index;
         }
         let bulk = queue.standing == Standing::Bulk;
         if bulk {
@@ -149,28 +150,28 @@ impl Tin {
             self.destinations.remove(queue.destination);
         }
         if self.isolation.is_fair_to_sources() {
-            queue.source = self.sources.place(hash, flow);
+            queue.source = self.sources.index(hash, flow);
         }
         if self.isolation.is_fair_to_destinations() {
-            queue.destination = self.destinations.place(hash, flow);
+            queue.destination = self.destinations.index(hash, flow);
         }
         if bulk {
             self.sources.add(queue.source);
             self.destinations.add(queue.destination);
         }
-        place
+        index
     }
 
-    fn count_as_bulk(&mut self, place: u16) {
-        let flow = &mut self.flows[usize::from(place)];
+    fn count_as_bulk(&mut self, index: u16) {
+        let flow = &mut self.flows[usize::from(index)];
         flow.standing = Standing::Bulk;
         self.sources.add(flow.source);
         self.destinations.add(flow.destination);
     }
 
-    /// Among how many flows a host's part is shared.
-    fn load(&self, place: u16) -> u64 {
-        let flow = &self.flows[usize::from(place)];
+    /// The number of flows among which the share of the flow's host is divided.
+    fn load(&self, index: u16) -> u64 {
+        let flow = &self.flows[usize::from(index)];
         let mut load = 1;
         if self.isolation.is_fair_to_sources() {
             load = load.max(self.sources.bulk(flow.source));
@@ -181,8 +182,8 @@ impl Tin {
         load.into()
     }
 
-    /// Gives the packet whose turn it is. `None`: a flow was found empty, and another tin may now
-    /// come first. `decays` is taken: once for a packet a decaying flow goes before all, or none
+    /// Dequeues the next packet. `None`: a flow was found empty, so that another tin may come first
+    /// now. While `decays` is set, a decaying flow is served first, once per packet: otherwise none
     /// would decay under load.
     pub(super) fn serve(
         &mut self,
@@ -191,52 +192,52 @@ impl Tin {
         random: &mut Stream,
         drops: &mut impl Drops,
     ) -> Option<(Packet, Duration, u16)> {
-        let place = self.turn(decays, random)?;
-        if let Some((packet, sojourn)) = self.take(place, now, random, drops) {
-            return Some((packet, sojourn, place));
+        let index = self.turn(decays, random)?;
+        if let Some((packet, sojourn)) = self.take(index, now, random, drops) {
+            return Some((packet, sojourn, index));
         }
-        self.retire(place, now);
+        self.retire(index, now);
         None
     }
 
-    /// The flow that may send.
+    /// The flow to serve.
     fn turn(&mut self, decays: &mut bool, random: &mut Stream) -> Option<u16> {
         loop {
             let first =
                 if std::mem::take(decays) { self.lists.first(List::Decaying) } else { None };
-            let place = first
+            let index = first
                 .or_else(|| self.lists.first(List::New))
                 .or_else(|| self.lists.first(List::Old))
                 .or_else(|| self.lists.first(List::Decaying))?;
-            let flow = &mut self.flows[usize::from(place)];
+            let flow = &mut self.flows[usize::from(index)];
             if flow.deficit > 0 {
-                return Some(place);
+                return Some(index);
             }
             if flow.standing == Standing::Sparse {
                 if flow.queue.packets.is_empty() {
                     flow.standing = Standing::SparseWaits;
                 } else {
-                    self.count_as_bulk(place);
+                    self.count_as_bulk(index);
                 }
             }
-            let load = self.load(place);
-            // What the division leaves over is given by lot, or hosts with many flows would lose
-            // it.
+            let load = self.load(index);
+            // The remainder of the division is assigned at random: otherwise hosts with many flows
+            // would lose it.
             let lot = if load > 1 { random.below(load) } else { 0 };
-            self.flows[usize::from(place)].deficit += ((self.quantum + lot) / load).cast_signed();
-            self.lists.append(List::Old, place);
+            self.flows[usize::from(index)].deficit += ((self.quantum + lot) / load).cast_signed();
+            self.lists.append(List::Old, index);
         }
     }
 
-    /// The flow's next packet that the AQM lets pass; the last one always does.
+    /// The flow's next packet that the AQM does not drop. The last packet is never dropped.
     fn take(
         &mut self,
-        place: u16,
+        index: u16,
         now: Time,
         random: &mut Stream,
         drops: &mut impl Drops,
     ) -> Option<(Packet, Duration)> {
-        let flow = &mut self.flows[usize::from(place)];
+        let flow = &mut self.flows[usize::from(index)];
         loop {
             let (came, mut packet) = flow.queue.pop()?;
             self.packets -= 1;
@@ -250,10 +251,10 @@ impl Tin {
         }
     }
 
-    /// An empty flow leaves its rotation; while its AQM is not at rest it is kept among those that
-    /// decay.
-    fn retire(&mut self, place: u16, now: Time) {
-        let flow = &mut self.flows[usize::from(place)];
+    /// Removes an empty flow from its list; while its AQM has state, it goes to the list of
+    /// decaying flows.
+    fn retire(&mut self, index: u16, now: Time) {
+        let flow = &mut self.flows[usize::from(index)];
         flow.cobalt.emptied(&self.parameters, now);
         if flow.standing == Standing::Bulk {
             self.sources.remove(flow.source);
@@ -264,34 +265,34 @@ impl Tin {
         }
         if flow.cobalt.rests(now) {
             flow.standing = Standing::Idle;
-            self.lists.remove(place);
+            self.lists.remove(index);
         } else {
             flow.standing = Standing::Decaying;
-            self.lists.append(List::Decaying, place);
+            self.lists.append(List::Decaying, index);
         }
     }
 
-    /// A packet of this size on the wire left: flow, tin and schedule pay (Linux
+    /// Charges a packet of this size on the link to the flow, the tin and its rate (Linux
     /// `cake_advance_shaper`).
-    pub(super) fn charge(&mut self, now: Time, place: u16, size: Bytes) {
+    pub(super) fn charge(&mut self, now: Time, index: u16, size: Bytes) {
         let bytes = size.get().cast_signed();
-        self.flows[usize::from(place)].deficit -= bytes;
+        self.flows[usize::from(index)].deficit -= bytes;
         self.deficit -= bytes;
         let Some(rate) = self.rate else { return };
         let span = time_for(u128::from(size.bits()) * 1_000_000_000, rate).unwrap_or(Duration::MAX);
-        // A tin that is behind may catch up; one that is not waits for this packet at least.
+        // A tin below its rate may catch up; otherwise it waits at least for this packet.
         self.next = if self.next < now { self.next + span } else { self.next.max(now + span) };
     }
 
     /// The longest queue and its bytes.
     pub(super) fn longest(&self) -> Option<(Bytes, u16)> {
         let listed = self.lists.iter(List::New).chain(self.lists.iter(List::Old));
-        listed.map(|place| (self.flows[usize::from(place)].queue.bytes, place)).max()
+        listed.map(|index| (self.flows[usize::from(index)].queue.bytes, index)).max()
     }
 
-    /// Drops the packet at the head of a queue, for want of memory; returns its size.
-    pub(super) fn overflow(&mut self, now: Time, place: u16, drops: &mut impl Drops) -> Bytes {
-        let flow = &mut self.flows[usize::from(place)];
+    /// Drops the packet at the head of a queue because the memory is full; returns its size.
+    pub(super) fn overflow(&mut self, now: Time, index: u16, drops: &mut impl Drops) -> Bytes {
+        let flow = &mut self.flows[usize::from(index)];
         let Some((_, packet)) = flow.queue.pop() else { return Bytes::ZERO };
         flow.cobalt.overflowed(&self.parameters, now);
         self.packets -= 1;
@@ -302,7 +303,7 @@ impl Tin {
 
     pub(super) fn oldest(&self) -> Option<Time> {
         let listed = self.lists.iter(List::New).chain(self.lists.iter(List::Old));
-        let heads = listed.filter_map(|place| self.flows[usize::from(place)].queue.packets.front());
+        let heads = listed.filter_map(|index| self.flows[usize::from(index)].queue.packets.front());
         heads.map(|&(came, _)| came).min()
     }
 }

@@ -1,35 +1,37 @@
-//! HTB's classes in tc's words.
+//! HTB's parameters in the syntax of tc.
 
+use super::super::FULL_PACKET;
+use super::super::QueueConfig;
+use super::super::error::QueueConfigError;
 use super::super::filter::Filter;
-use super::super::tc::{QueueConfig, QueueConfigError};
 use super::super::tc_units::Printed;
 use super::super::words::Words;
 use std::fmt;
 use units::{Bitrate, Bytes};
 
-/// How deep a tree can be (Linux: TC_HTB_MAXDEPTH).
+/// The most levels of a tree (Linux: TC_HTB_MAXDEPTH).
 pub(crate) const MAX_DEPTH: usize = 8;
-/// How many priorities there are (Linux: TC_HTB_NUMPRIO).
+/// The number of priorities (Linux: TC_HTB_NUMPRIO).
 pub(super) const PRIORITIES: usize = 8;
 const LAST_PRIORITY: u8 = 7;
-/// What tc gives for a burst that is left out: a packet of its mtu (tc-htb: 1600 bytes).
+/// The default burst of tc: its `mtu` (tc-htb: 1600 bytes).
 const BURST: Bytes = Bytes::new(1_600);
-/// Bounds of a quantum that is computed (Linux `htb_change_class`).
+/// The range of a computed quantum, in bytes (Linux `htb_change_class`).
 const QUANTUM: [u64; 2] = [1_000, 200_000];
 
 /// HTB: its classes and filters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HtbConfig {
-    /// The minor number of the class for what no filter takes; 0: past the classes.
+    /// The minor number of the class of packets that no filter matches; 0: they bypass the classes.
     pub default: u16,
-    /// A class's quantum is its rate by this, in bytes (Linux: 10).
+    /// Divisor that gives a class's quantum from its rate in bytes per second (Linux: 10).
     pub r2q: u32,
-    /// The most packets that wait past the classes, and in a leaf without a queue (Linux: the
+    /// The most packets that wait outside the classes, and in a leaf without a queue (Linux: the
     /// device's txqueuelen, 1000).
     pub direct_qlen: u64,
-    /// Parents stand before their children.
+    /// The classes, parents before their children.
     pub classes: Vec<HtbClass>,
-    /// By rising prio.
+    /// The filters at the root, in ascending order of `prio`.
     pub filters: Vec<Filter>,
 }
 
@@ -38,27 +40,27 @@ pub struct HtbConfig {
 pub struct HtbClass {
     /// Its minor number.
     pub minor: u16,
-    /// Its parent's; `None` at the root.
+    /// The minor number of its parent; `None` at the root.
     pub parent: Option<u16>,
-    /// What it is guaranteed.
+    /// The guaranteed rate.
     pub rate: Bitrate,
-    /// The most that it gets.
+    /// The highest rate, with what is borrowed.
     pub ceil: Bitrate,
-    /// What may leave at once at its ceil's speed.
+    /// The bytes that may leave at the ceil without pause.
     pub burst: Bytes,
-    /// What may leave at once, however fast.
+    /// The bytes that may leave at the speed of the device.
     pub cburst: Bytes,
-    /// 0 to 7: the lowest is served first with what is left over.
+    /// The priority for spare bandwidth, 0 to 7: the lowest is served first.
     pub prio: u8,
-    /// What it may send in its turn; `None`: by its rate and `r2q`.
+    /// The bytes that it may send per round; `None`: computed from its rate and `r2q`.
     pub quantum: Option<Bytes>,
-    /// Added to each packet's size.
+    /// Bytes added to each packet's size.
     pub overhead: Bytes,
-    /// The least size that a packet counts as.
+    /// The smallest size that a packet is counted with.
     pub mpu: Bytes,
-    /// What packets wait in, of a leaf; `None`: a pfifo.
+    /// The queue of a leaf; `None`: a pfifo.
     pub leaf: Option<QueueConfig>,
-    /// Filters that are asked when one points here, of an inner class.
+    /// The filters of an inner class, consulted when a filter above selects it.
     pub filters: Vec<Filter>,
 }
 
@@ -66,6 +68,17 @@ pub(crate) const USAGE: &str = "htb default CLASS r2q NUMBER direct_qlen PACKETS
 pub(crate) const CLASS_USAGE: &str = "htb rate RATE ceil RATE prio 0…7 burst BYTES cburst BYTES quantum BYTES overhead BYTES mpu BYTES";
 
 impl HtbConfig {
+    /// The most bytes that can wait in the smallest queue of a leaf; `None` if no leaf has a limit.
+    pub(in super::super) fn buffer(&self) -> Option<Bytes> {
+        let inner = |minor| self.classes.iter().any(|class| class.parent == Some(minor));
+        let leaves = self.classes.iter().filter(|class| !inner(class.minor));
+        let limits = leaves.map(|leaf| match &leaf.leaf {
+            Some(queue) => queue.buffer(Some(leaf.ceil)),
+            None => Some(FULL_PACKET * self.direct_qlen),
+        });
+        limits.flatten().min()
+    }
+
     pub(in super::super) fn read(mut words: Words<'_>) -> Result<Self, QueueConfigError> {
         let mut config = Self {
             default: 0,
@@ -78,11 +91,10 @@ impl HtbConfig {
             match key {
                 "default" => {
                     let word = words.word(key)?;
-                    // Numbers of classes are hexadecimal in tc, here too.
+                    // Class numbers are hexadecimal, as in tc.
                     let digits = word.strip_prefix("0x").unwrap_or(word);
-                    config.default = u16::from_str_radix(digits, 16).map_err(|_| {
-                        words.wrong(&format!("'{word}' is not a value of 'default'"))
-                    })?;
+                    config.default = u16::from_str_radix(digits, 16)
+                        .map_err(|_| words.no_value(word, "default"))?;
                 }
                 "r2q" => config.r2q = words.positive(key)?,
                 "direct_qlen" => config.direct_qlen = words.positive(key)?,
@@ -121,7 +133,7 @@ impl HtbClass {
             let (rate, ceil) = (Printed(rate), Printed(ceil));
             return Err(words.wrong(&format!("a ceil of {ceil} is below the rate of {rate}")));
         }
-        // Linux takes what is above for the last.
+        // Linux clamps a higher number to the last priority.
         let prio = prio.min(LAST_PRIORITY);
         let (burst, cburst) = (burst.unwrap_or(mtu), cburst.unwrap_or(mtu));
         let (leaf, filters) = (None, Vec::new());
@@ -141,7 +153,7 @@ impl HtbClass {
         })
     }
 
-    /// What it may send in its turn.
+    /// The bytes that it may send per round.
     pub(super) fn quantum(&self, r2q: u32) -> Bytes {
         let [least, most] = QUANTUM;
         let computed = self.rate.as_bps() / 8 / u64::from(r2q.max(1));
@@ -150,7 +162,7 @@ impl HtbClass {
 }
 
 impl fmt::Display for HtbConfig {
-    /// Without the classes.
+    /// Prints the discipline without its classes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { default, r2q, direct_qlen, .. } = self;
         write!(f, "htb default {default:x} r2q {r2q} direct_qlen {direct_qlen}")

@@ -1,18 +1,18 @@
-//! Whose turn it is among classes, in the order of their numbers.
+//! Round-robin among classes, in the order of their numbers.
 
-/// Classes that take turns.
+/// Classes that are served round-robin.
 ///
-/// As Linux's pointers into its trees: a class that joins ahead of the one whose turn it is waits
-/// for the next round.
+/// As with Linux's pointers into its trees, a class that joins ahead of the current one waits for
+/// the next round.
 #[derive(Debug)]
 pub(super) struct Feed {
-    /// Their places, rising.
+    /// Indices of the classes, ascending.
     members: Vec<u16>,
-    /// From here on is looked for the next.
+    /// The next class is the first whose index is not below this.
     from: u16,
 }
 
-/// Beyond every place.
+/// Above every index.
 const END: u16 = u16::MAX;
 
 impl Default for Feed {
@@ -26,32 +26,32 @@ impl Feed {
         self.members.is_empty()
     }
 
-    pub(super) fn insert(&mut self, place: u16) {
-        if let Err(at) = self.members.binary_search(&place) {
-            self.members.insert(at, place);
+    pub(super) fn insert(&mut self, index: u16) {
+        if let Err(at) = self.members.binary_search(&index) {
+            self.members.insert(at, index);
         }
     }
 
-    pub(super) fn remove(&mut self, place: u16) {
-        if let Ok(at) = self.members.binary_search(&place) {
+    pub(super) fn remove(&mut self, index: u16) {
+        if let Ok(at) = self.members.binary_search(&index) {
             self.members.remove(at);
         }
     }
 
-    /// Whose turn it is; `None`: all have had theirs since the last rewind, or there are none.
+    /// The class to serve; `None` if all were served since the last rewind, or there are none.
     pub(super) fn current(&self) -> Option<u16> {
-        let at = self.members.partition_point(|&place| place < self.from);
+        let at = self.members.partition_point(|&index| index < self.from);
         self.members.get(at).copied()
     }
 
-    /// The first one's turn again.
+    /// Starts a new round with the first class.
     pub(super) fn rewind(&mut self) {
         self.from = self.members.first().copied().unwrap_or(END);
     }
 
-    /// The turn of the one after `place`.
-    pub(super) fn pass(&mut self, place: u16) {
-        let next = self.members.partition_point(|&member| member <= place);
+    /// Goes on to the class after `index`.
+    pub(super) fn pass(&mut self, index: u16) {
+        let next = self.members.partition_point(|&member| member <= index);
         self.from = self.members.get(next).copied().unwrap_or(END);
     }
 }

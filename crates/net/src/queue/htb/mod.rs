@@ -1,6 +1,6 @@
-//! Hierarchical token bucket: a tree of classes with a rate of their own each, which borrow what
-//! others leave (tc-htb; Devera, 'HTB Linux queuing discipline manual', 2002; Linux
-//! `net/sched/sch_htb.c`).
+//! Hierarchical token bucket: a tree of classes, each with a guaranteed rate, which borrow the
+//! bandwidth that others leave unused (tc-htb; Devera, 'HTB Linux queuing discipline manual', 2002;
+//! Linux `net/sched/sch_htb.c`).
 //!
 //! ```text
 //!             1:1 rate 1Mbit                 a class is green while it is under its rate: it sends;
@@ -9,16 +9,16 @@
 //!       ceil 1Mbit          ceil 1Mbit
 //! ```
 //!
-//! Leaves that may send at the same level and priority take turns of a quantum each. The nearest
-//! level goes first, then the lowest `prio`: green leaves send before any that borrows.
+//! Leaves that may send at the same level and priority are served round-robin, a quantum each. The
+//! lowest level goes first, then the lowest `prio`: green leaves send before leaves that borrow.
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|
 //! | sizes | with the link's header (14 bytes on Ethernet) | IP packets; `overhead 14` counts the header |
 //! | tokens | through a reciprocal table, rounded | exact to the nanosecond |
 //! | classes by firewall mark or socket priority | yes | filters only |
-//! | a class's leaf when children come | thrown away | refused |
-//! | a burst of over 275 s at the class's rate | tc's 32 bits overflow: at 8 bit/s, 225 of 1600 bytes | as it is written |
+//! | children added to a class with a queue | the queue is deleted | refused |
+//! | a burst of over 275 s at the class's rate | tc's 32 bits overflow: at 8 bit/s, 225 of 1600 bytes | as written |
 
 mod config;
 mod feed;
@@ -27,9 +27,9 @@ mod tree;
 pub(super) use config::{CLASS_USAGE, MAX_DEPTH, USAGE};
 pub use config::{HtbClass, HtbConfig};
 
+use super::QueueConfig;
 use super::droptail::{DropTail, Limit};
 use super::filter::{Filter, classify};
-use super::tc::QueueConfig;
 use super::{Drops, Queue, QueueDiscipline, Streams};
 use crate::packet::Packet;
 use tree::{Class, Tree};
@@ -38,35 +38,35 @@ use units::{Bytes, Duration, Time};
 /// HTB.
 pub(crate) struct Htb {
     tree: Tree,
-    /// The queue of each leaf, by its class.
+    /// The queue of each class; `None` for inner classes.
     leaves: Vec<Option<Queue>>,
     filters: Vec<Filter>,
     /// The filters of each inner class.
     inner_filters: Vec<Vec<Filter>>,
-    /// Minor numbers, by class.
+    /// The minor number of each class, ascending.
     minors: Vec<u16>,
     default: Option<u16>,
-    /// What belongs to no class: it goes first, and nothing limits it.
+    /// Packets that belong to no class: they are served first, at any rate.
     direct: DropTail,
     packets: usize,
-    /// Nothing can be had before, unless a packet comes; `None`: perhaps at once.
+    /// No packet can leave before this time unless another arrives; `None`: unknown.
     stalled: Option<Time>,
 }
 
 impl Htb {
     pub(crate) fn new(config: &HtbConfig, streams: &Streams) -> Self {
-        // In the order of their numbers, in which Linux serves them.
+        // In the order of their numbers, as Linux serves them.
         let mut classes: Vec<&HtbClass> = config.classes.iter().collect();
         classes.sort_by_key(|class| class.minor);
         let minors: Vec<u16> = classes.iter().map(|class| class.minor).collect();
-        let place = |minor: u16| minors.binary_search(&minor).ok();
+        let index = |minor: u16| minors.binary_search(&minor).ok();
         let parents: Vec<Option<usize>> =
-            classes.iter().map(|class| class.parent.and_then(place)).collect();
-        let is_inner = |place: usize| parents.contains(&Some(place));
+            classes.iter().map(|class| class.parent.and_then(index)).collect();
+        let is_inner = |index: usize| parents.contains(&Some(index));
         let pfifo = QueueConfig::Pfifo(config.direct_qlen);
-        let leaf = |(place, class): (usize, &&HtbClass)| {
+        let leaf = |(index, class): (usize, &&HtbClass)| {
             let within = || streams.within(&format!("{:x}", class.minor));
-            (!is_inner(place)).then(|| Queue::new(class.leaf.as_ref().unwrap_or(&pfifo), &within()))
+            (!is_inner(index)).then(|| Queue::new(class.leaf.as_ref().unwrap_or(&pfifo), &within()))
         };
         Self {
             leaves: classes.iter().enumerate().map(leaf).collect(),
@@ -86,28 +86,28 @@ impl Htb {
         }
     }
 
-    fn place(&self, minor: u16) -> Option<usize> {
+    fn index(&self, minor: u16) -> Option<usize> {
         self.minors.binary_search(&minor).ok()
     }
 
-    /// The leaf of a packet; `None`: it has none, and goes directly.
+    /// The leaf of a packet; `None` if it bypasses the classes.
     fn leaf(&self, packet: &Packet) -> Option<usize> {
         let mut filters = &self.filters;
         while let Some(minor) = classify(filters, packet) {
             if minor == 0 {
                 return None;
             }
-            let Some(place) = self.place(minor) else { break };
-            if self.leaves[place].is_some() {
-                return Some(place);
+            let Some(index) = self.index(minor) else { break };
+            if self.leaves[index].is_some() {
+                return Some(index);
             }
-            filters = &self.inner_filters[place];
+            filters = &self.inner_filters[index];
         }
-        let place = self.place(self.default?)?;
-        self.leaves[place].is_some().then_some(place)
+        let index = self.index(self.default?)?;
+        self.leaves[index].is_some().then_some(index)
     }
 
-    /// Takes a packet from the leaves that may send at this level and priority.
+    /// Dequeues a packet from the leaves that may send at this level and priority.
     fn take(
         &mut self,
         now: Time,
@@ -117,30 +117,30 @@ impl Htb {
     ) -> Option<(Packet, Duration)> {
         let mut first = None;
         loop {
-            let place = self.tree.next_leaf(level, prio)?;
-            let queue = self.leaves[place].as_mut()?;
+            let index = self.tree.next_leaf(level, prio)?;
+            let queue = self.leaves[index].as_mut()?;
             let before = queue.packets();
             let taken = queue.dequeue(now, drops);
             let left = queue.packets();
             self.packets -= before - left;
             if let Some((packet, _)) = &taken {
-                self.tree.turn(place, level, prio, packet.size);
+                self.tree.turn(index, level, prio, packet.size);
             }
             if left == 0 {
-                self.tree.deactivate(place);
+                self.tree.deactivate(index);
             }
             if let Some((packet, sojourn)) = taken {
-                self.tree.charge(now, place, level, packet.size);
+                self.tree.charge(now, index, level, packet.size);
                 return Some((packet, sojourn));
             }
             if left > 0 {
-                // A leaf that shapes and has nothing yet: the next one's turn, until all have been
-                // asked.
-                if first == Some(place) {
+                // The leaf's own queue shapes and holds its packets back: try the next leaf, until
+                // all were tried.
+                if first == Some(index) {
                     return None;
                 }
-                first.get_or_insert(place);
-                self.tree.pass(place, level, prio);
+                first.get_or_insert(index);
+                self.tree.pass(index, level, prio);
             }
         }
     }
@@ -149,21 +149,21 @@ impl Htb {
 impl QueueDiscipline for Htb {
     fn enqueue(&mut self, now: Time, packet: Packet, drops: &mut impl Drops) {
         self.stalled = None;
-        let Some(place) = self.leaf(&packet) else {
+        let Some(index) = self.leaf(&packet) else {
             let before = self.direct.packets();
             self.direct.enqueue(now, packet, drops);
             self.packets += self.direct.packets() - before;
             return;
         };
-        let Some(queue) = &mut self.leaves[place] else { return };
+        let Some(queue) = &mut self.leaves[index] else { return };
         let before = queue.packets();
         queue.enqueue(now, packet, drops);
         let after = queue.packets();
         self.packets = self.packets + after - before;
-        // Discard of others can have emptied it; a packet can also have been refused.
+        // The queue may have dropped this packet, or others until it was empty.
         match after {
-            0 => self.tree.deactivate(place),
-            _ => self.tree.activate(place),
+            0 => self.tree.deactivate(index),
+            _ => self.tree.activate(index),
         }
     }
 

@@ -8,7 +8,8 @@ fn htb(script: &str) -> Htb {
     Htb::new(&config, &Streams::new(Seed(1), "queue"))
 }
 
-/// One class a kind of packet: DSCP 1 goes to 1:10, 2 to 1:20, 3 to 1:30; others past the classes.
+/// A script with these classes: DSCP 1 goes to 1:10, 2 to 1:20, 3 to 1:30; others bypass the
+/// classes.
 fn classes(lines: &[&str]) -> String {
     let mut script = "tc qdisc add dev x root handle 1: htb\n".to_owned();
     for line in lines {
@@ -28,8 +29,8 @@ fn packet(dscp: u8, size: u64) -> Packet {
     Packet { size: Bytes::new(size), dscp: Dscp(dscp), flow: Flow::default(), ..Packet::default() }
 }
 
-/// What each kind gets of a line that is always asked, in kbit/s, when each offers `kbps` for 20 s
-/// in packets of 1000 B; the first half is left out.
+/// The rate of each kind in kbit/s on a line of unlimited rate, when each offers `kbps` for 20 s in
+/// packets of 1000 B; measured in the second half.
 fn shares(script: &str, offered: &[(u8, u64)]) -> Vec<u64> {
     let mut queue = htb(script);
     let mut drops = Vec::new();
@@ -65,21 +66,21 @@ fn near(got: &[u64], want: &[u64]) {
 const ROOT: &str = "parent 1: classid 1:1 htb rate 1mbit";
 
 #[test]
-fn each_gets_its_rate_and_the_rest_goes_by_rate_to_equals() {
+fn classes_get_their_rates_and_share_the_rest_by_rate() {
     let two = classes(&[
         ROOT,
         "parent 1:1 classid 1:10 htb rate 300kbit ceil 1mbit",
         "parent 1:1 classid 1:20 htb rate 600kbit ceil 1mbit",
     ]);
-    // What is left is shared by quantum, which is by rate (Devera 2002 § 3): 300 and 600, and 100
-    // kbit/s in thirds. Quanta of 3750 and 7500 B are above the least.
+    // Spare bandwidth is shared by quantum, hence by rate (Devera 2002 § 3): 300 and 600 kbit/s,
+    // and 100 kbit/s in thirds. The quanta of 3750 and 7500 B are above the minimum.
     near(&shares(&two, &[(1, 2_000), (2, 2_000)]), &[333, 667]);
     near(&shares(&two, &[(1, 100), (2, 2_000)]), &[100, 900]);
     near(&shares(&two, &[(1, 2_000), (2, 0)]), &[1_000, 0]);
 }
 
 #[test]
-fn what_is_left_over_goes_to_the_lowest_prio_first() {
+fn spare_bandwidth_goes_to_the_lowest_prio_first() {
     let two = classes(&[
         ROOT,
         "parent 1:1 classid 1:10 htb rate 204kbit ceil 1mbit prio 0",
@@ -87,7 +88,7 @@ fn what_is_left_over_goes_to_the_lowest_prio_first() {
     ]);
     near(&shares(&two, &[(1, 700), (2, 2_000)]), &[700, 300]);
     near(&shares(&two, &[(1, 2_000), (2, 2_000)]), &[1_000, 0]);
-    // A guarantee comes before any loan, whatever the prio.
+    // Guaranteed rates come before borrowing, whatever the prio.
     let other = two
         .replace("204kbit", "654kbit")
         .replace("prio 0", "prio 9")
@@ -98,7 +99,7 @@ fn what_is_left_over_goes_to_the_lowest_prio_first() {
 }
 
 #[test]
-fn nobody_is_above_its_ceil_and_unclassified_packets_pass_unlimited() {
+fn no_class_exceeds_its_ceil_and_unclassified_packets_are_not_limited() {
     let two = classes(&[
         ROOT,
         "parent 1:1 classid 1:10 htb rate 100kbit ceil 250kbit",
@@ -108,7 +109,7 @@ fn nobody_is_above_its_ceil_and_unclassified_packets_pass_unlimited() {
 }
 
 #[test]
-fn a_tree_lends_within_a_branch_before_beyond_it() {
+fn a_branch_lends_to_its_own_classes_first() {
     // The tree of Devera 2002 § 4: a branch of two, and a class beside it.
     let tree = classes(&[
         ROOT,
@@ -139,17 +140,17 @@ fn a_class_is_green_then_yellow_then_red() {
             .collect::<Vec<_>>()
     };
     use Mode::{CanSend, CantSend, MayBorrow};
-    // Two packets of burst, a third into debt; a fourth is borrowed within the ceil's burst, and a
-    // fifth.
+    // The burst covers two packets, the third makes a debt. The ceil's burst covers a fourth and a
+    // fifth, which are borrowed.
     assert_eq!(sent(0), [CanSend, CanSend, MayBorrow, MayBorrow, CantSend]);
     assert_eq!(sent(39), []);
-    // 1000 B of debt at 200 kbit/s are 40 ms. Of its own rate it has 500 B by then: it still
-    // borrows.
+    // A debt of 1000 B at 200 kbit/s lasts 40 ms. At its own rate it has earned 500 B by then: it
+    // still borrows.
     assert_eq!(sent(40), [CantSend]);
 }
 
 #[test]
-fn leaves_hold_any_discipline_and_nothing_is_lost_sight_of() {
+fn leaves_hold_any_discipline_and_every_packet_is_accounted_for() {
     let script = classes(&[
         ROOT,
         "parent 1:1 classid 1:10 htb rate 500kbit ceil 1mbit",

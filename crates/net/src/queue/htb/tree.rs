@@ -1,18 +1,19 @@
-//! The classes' buckets and modes, and who may send.
+//! The buckets and modes of the classes, and which class may send.
 //!
-//! A leaf is at level 0, a class without a parent at the highest. Of the green classes with
-//! something to send there is a feed a level and priority; of the yellow ones each parent has a
-//! feed a priority. So a leaf hangs from the level at which it borrows.
+//! A leaf is at level 0, a class without a parent at the highest level. Green classes with packets
+//! are in one feed per level and priority. Yellow classes with packets are in a feed of their
+//! parent, one per priority. So a leaf is reached from the level at which it borrows.
 
 use super::super::tbf::cost;
 use super::config::{HtbClass, MAX_DEPTH, PRIORITIES};
 use super::feed::Feed;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// A bucket's debt and a class's memory are a minute at most (Linux `htb_change_class`: mbuffer).
+/// The largest debt of a bucket, and the longest time that earns tokens: a minute, in ns (Linux
+/// `htb_change_class`: mbuffer).
 const MEMORY: i64 = 60_000_000_000;
 
-/// What a class may do (Devera 2002 § 2; Linux `enum htb_cmode`).
+/// The mode of a class (Devera 2002 § 2; Linux `enum htb_cmode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Red: at its ceil.
@@ -23,7 +24,7 @@ pub(super) enum Mode {
     CanSend,
 }
 
-/// Tokens, in ns: may be owed.
+/// A token bucket. Tokens are in ns and may be negative.
 struct Bucket {
     rate: Bitrate,
     depth: i64,
@@ -36,7 +37,8 @@ impl Bucket {
         Self { rate, depth, tokens: depth }
     }
 
-    /// Time has passed and a packet was sent (Linux `htb_accnt_tokens`).
+    /// Adds the tokens of `passed` ns and subtracts the cost of a packet (Linux
+    /// `htb_accnt_tokens`).
     fn charge(&mut self, passed: i64, size: Bytes) {
         let tokens = (passed + self.tokens).min(self.depth) - price(self.rate, size);
         self.tokens = tokens.max(1 - MEMORY);
@@ -57,24 +59,24 @@ pub(super) struct Class {
     mpu: Bytes,
     rate: Bucket,
     ceil: Bucket,
-    /// When its buckets were last brought up to date.
+    /// When its buckets were last updated.
     checkpoint: Time,
     mode: Mode,
-    /// When its mode can change by itself; `None` while it is green.
+    /// When its mode next changes without a packet; `None` while it is green.
     changes: Option<Time>,
-    /// The priorities at which it has something to send, a bit each.
+    /// The priorities at which it has packets, one bit each.
     active: u8,
-    /// What is left of its turn at each level.
+    /// The bytes left of its quantum at each level.
     deficit: [i64; MAX_DEPTH],
-    /// Its yellow children with something to send.
+    /// Its yellow children with packets, by priority.
     feeds: [Feed; PRIORITIES],
 }
 
 impl Class {
-    /// `parent` by its place.
+    /// `parent` is the index of the parent.
     pub(super) fn new(config: &HtbClass, parent: Option<usize>, r2q: u32) -> Self {
         Self {
-            parent: parent.and_then(|place| u16::try_from(place).ok()),
+            parent: parent.and_then(|index| u16::try_from(index).ok()),
             level: 0,
             prio: usize::from(config.prio),
             quantum: config.quantum(r2q).get().cast_signed(),
@@ -98,8 +100,8 @@ impl Class {
             .min(MEMORY)
     }
 
-    /// Its mode when so much has passed, and how long it keeps it at least (Linux
-    /// `htb_class_mode`).
+    /// Its mode `passed` ns after the checkpoint, and for how many ns the mode holds at least
+    /// (Linux `htb_class_mode`).
     fn mode_after(&self, passed: i64) -> (Mode, i64) {
         let (ceil, rate) = (self.ceil.tokens + passed, self.rate.tokens + passed);
         if ceil < 0 {
@@ -112,14 +114,14 @@ impl Class {
     }
 }
 
-/// The classes, by their places.
+/// The classes of an HTB.
 pub(super) struct Tree {
     classes: Vec<Class>,
-    /// Green classes with something to send, by level and priority.
+    /// Green classes with packets, by level and priority.
     rows: [[Feed; PRIORITIES]; MAX_DEPTH],
-    /// Which of them are not empty.
+    /// The priorities whose feed in `rows` is not empty, per level.
     ready: [u8; MAX_DEPTH],
-    /// No class of a level changes its mode before.
+    /// Per level, the time before which no class changes its mode.
     due: [Time; MAX_DEPTH],
 }
 
@@ -135,14 +137,14 @@ fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
 impl Tree {
     pub(super) fn new(classes: impl Iterator<Item = Class>) -> Self {
         let mut classes: Vec<Class> = classes.collect();
-        for place in 0..classes.len() {
-            let (mut depth, mut above) = (0, classes[place].parent);
+        for index in 0..classes.len() {
+            let (mut depth, mut above) = (0, classes[index].parent);
             while let Some(parent) = above {
                 depth += 1;
                 above = classes[usize::from(parent)].parent;
             }
-            let is_inner = classes.iter().any(|class| class.parent.map(usize::from) == Some(place));
-            classes[place].level = if is_inner { MAX_DEPTH - 1 - depth } else { 0 };
+            let is_inner = classes.iter().any(|class| class.parent.map(usize::from) == Some(index));
+            classes[index].level = if is_inner { MAX_DEPTH - 1 - depth } else { 0 };
         }
         Self {
             classes,
@@ -152,38 +154,38 @@ impl Tree {
         }
     }
 
-    /// The priorities at which green classes of a level have something to send.
+    /// The priorities at which green classes of a level have packets.
     pub(super) fn ready(&self, level: usize) -> impl Iterator<Item = usize> + use<> {
         bits(self.ready[level])
     }
 
-    /// A leaf has something to send.
+    /// A leaf has packets.
     pub(super) fn activate(&mut self, leaf: usize) {
         let class = &mut self.classes[leaf];
         if class.active == 0 {
             class.active = 1 << class.prio;
-            self.hang(leaf);
+            self.link(leaf);
         }
     }
 
-    /// A leaf has nothing to send any more.
+    /// A leaf has no packets any more.
     pub(super) fn deactivate(&mut self, leaf: usize) {
         if self.classes[leaf].active != 0 {
-            self.unhang(leaf);
+            self.unlink(leaf);
             self.classes[leaf].active = 0;
         }
     }
 
-    /// Puts a class that may send into its row, or into the feeds of those from which it borrows.
-    fn hang(&mut self, place: usize) {
-        let mut at = place;
+    /// Adds a class that may send to its row, or to the feeds of the parents that it borrows from.
+    fn link(&mut self, index: usize) {
+        let mut at = index;
         let mut mask = self.classes[at].active;
         while self.classes[at].mode == Mode::MayBorrow && mask != 0 {
             let Some(parent) = self.classes[at].parent else { return };
             let parent = &mut self.classes[usize::from(parent)];
             for prio in bits(mask) {
                 if !parent.feeds[prio].is_empty() {
-                    // It hangs already where it must.
+                    // The parent is in its feed already.
                     mask &= !(1 << prio);
                 }
                 parent.feeds[prio].insert(id(at));
@@ -198,9 +200,9 @@ impl Tree {
         }
     }
 
-    /// The opposite of [`hang`](Self::hang): parents that have nothing else to send go too.
-    fn unhang(&mut self, place: usize) {
-        let mut at = place;
+    /// Reverts [`link`](Self::link). Parents without other packets are removed too.
+    fn unlink(&mut self, index: usize) {
+        let mut at = index;
         let mut mask = self.classes[at].active;
         while self.classes[at].mode == Mode::MayBorrow && mask != 0 {
             let Some(parent) = self.classes[at].parent else { return };
@@ -228,7 +230,7 @@ impl Tree {
         }
     }
 
-    /// The leaf whose turn it is at this level and priority (Linux `htb_lookup_leaf`).
+    /// The leaf to serve at this level and priority (Linux `htb_lookup_leaf`).
     pub(super) fn next_leaf(&mut self, level: usize, prio: usize) -> Option<usize> {
         // The classes on the way down.
         let mut way: [usize; MAX_DEPTH] = [0; MAX_DEPTH];
@@ -239,11 +241,11 @@ impl Tree {
                 _ => &mut self.classes[way[depth - 1]].feeds[prio],
             };
             if feed.is_empty() {
-                debug_assert!(depth == 0, "who hangs in a feed has something to send");
+                debug_assert!(depth == 0, "a class in a feed has packets");
                 return None;
             }
             let Some(next) = feed.current() else {
-                // All had their turn: so had the class itself.
+                // All children were served: the class itself is done too.
                 feed.rewind();
                 if depth > 0 {
                     depth -= 1;
@@ -264,7 +266,7 @@ impl Tree {
         }
     }
 
-    /// A leaf sends a packet; its turn ends with its quantum.
+    /// Counts a packet of a leaf; the turn of the leaf ends when its quantum is used up.
     pub(super) fn turn(&mut self, leaf: usize, level: usize, prio: usize, size: Bytes) {
         let class = &mut self.classes[leaf];
         class.deficit[level] -= size.get().cast_signed();
@@ -284,12 +286,12 @@ impl Tree {
         }
     }
 
-    /// A leaf has sent a packet, borrowing from a class of `level`, which pays for it from its
-    /// rate; all up to the root pay from their ceil (Linux `htb_charge_class`).
+    /// Charges a packet of a leaf that borrowed from a class of `level`: the rate buckets from that
+    /// class up and the ceil buckets from the leaf up pay (Linux `htb_charge_class`).
     pub(super) fn charge(&mut self, now: Time, leaf: usize, level: usize, size: Bytes) {
         let mut at = Some(leaf);
-        while let Some(place) = at {
-            let class = &mut self.classes[place];
+        while let Some(index) = at {
+            let class = &mut self.classes[index];
             let passed = class.passed(now);
             let size = (size + class.overhead).max(class.mpu);
             if class.level >= level {
@@ -301,16 +303,16 @@ impl Tree {
             class.checkpoint = now;
             let (mode, keeps) = class.mode_after(0);
             if mode != class.mode {
-                self.set_change(now, place, mode, keeps);
-                self.set_mode(place, mode);
+                self.set_change(now, index, mode, keeps);
+                self.set_mode(index, mode);
             }
-            at = self.classes[place].parent.map(usize::from);
+            at = self.classes[index].parent.map(usize::from);
         }
     }
 
-    /// Its mode is from now on this, and holds for so long at least.
-    fn set_change(&mut self, now: Time, place: usize, mode: Mode, keeps: i64) {
-        let class = &mut self.classes[place];
+    /// Notes until when the mode of a class holds: `keeps` ns at least.
+    fn set_change(&mut self, now: Time, index: usize, mode: Mode, keeps: i64) {
+        let class = &mut self.classes[index];
         class.changes =
             (mode != Mode::CanSend).then(|| now + Duration::from_nanos(keeps.unsigned_abs()));
         if let Some(at) = class.changes {
@@ -319,28 +321,28 @@ impl Tree {
         }
     }
 
-    fn set_mode(&mut self, place: usize, mode: Mode) {
-        if self.classes[place].active == 0 {
-            self.classes[place].mode = mode;
+    fn set_mode(&mut self, index: usize, mode: Mode) {
+        if self.classes[index].active == 0 {
+            self.classes[index].mode = mode;
             return;
         }
-        if self.classes[place].mode != Mode::CantSend {
-            self.unhang(place);
+        if self.classes[index].mode != Mode::CantSend {
+            self.unlink(index);
         }
-        self.classes[place].mode = mode;
+        self.classes[index].mode = mode;
         if mode != Mode::CantSend {
-            self.hang(place);
+            self.link(index);
         }
     }
 
-    /// Lets the classes of a level change their modes that are due (Linux `htb_do_events`).
+    /// Changes the modes of the classes of a level that are due (Linux `htb_do_events`).
     pub(super) fn change_modes(&mut self, now: Time, level: usize) {
         if self.due[level] > now {
             return;
         }
         self.due[level] = Time::MAX;
-        for place in 0..self.classes.len() {
-            let class = &mut self.classes[place];
+        for index in 0..self.classes.len() {
+            let class = &mut self.classes[index];
             if let Some(at) = class.changes.filter(|&at| at > now && class.level == level) {
                 self.due[level] = at.min(self.due[level]);
             }
@@ -349,21 +351,21 @@ impl Tree {
             }
             let (mode, keeps) = class.mode_after(class.passed(now));
             let changed = mode != class.mode;
-            self.set_change(now, place, mode, keeps);
+            self.set_change(now, index, mode, keeps);
             if changed {
-                self.set_mode(place, mode);
+                self.set_mode(index, mode);
             }
         }
     }
 
-    /// When the next class can change its mode.
+    /// When a class next changes its mode; `None` if none will.
     pub(super) fn next_change(&self) -> Option<Time> {
         self.due.iter().copied().min().filter(|&at| at < Time::MAX)
     }
 
     #[cfg(test)]
-    pub(super) fn mode(&self, place: usize) -> Mode {
-        self.classes[place].mode
+    pub(super) fn mode(&self, index: usize) -> Mode {
+        self.classes[index].mode
     }
 }
 
@@ -371,6 +373,6 @@ impl Tree {
     clippy::cast_possible_truncation,
     reason = "a qdisc has 65,535 classes at most: their numbers are 16 bits wide"
 )]
-fn id(place: usize) -> u16 {
-    place as u16
+fn id(index: usize) -> u16 {
+    index as u16
 }

@@ -1,23 +1,23 @@
-//! The lines of a script that tc is to carry out.
+//! The `tc` commands of a shell script.
 
-use super::super::tc::QueueConfigError;
+use super::super::error::QueueConfigError;
 use std::collections::BTreeMap;
 
-/// A line for tc: its words after `tc`.
-pub(super) struct Line {
-    /// Where it stands, from 1.
+/// A `tc` command: its words after `tc`.
+pub(super) struct Command {
+    /// Its line in the script, from 1.
     pub(super) number: usize,
     pub(super) words: Vec<String>,
 }
 
 type Variables = BTreeMap<String, String>;
 
-/// Whether a text is a script: a line begins with `tc`.
+/// Whether a text is a script: one of its lines begins with `tc`.
 pub(in super::super) fn is_script(text: &str) -> bool {
     text.lines().any(|line| is_tc(plain(line)) || is_tc(prompted(line)))
 }
 
-/// Without a comment, `$ ` of a prompt, and sudo.
+/// The line without comment, user prompt (`$ `) and sudo.
 fn plain(line: &str) -> &str {
     let comment =
         line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
@@ -27,7 +27,7 @@ fn plain(line: &str) -> &str {
     line.strip_prefix("sudo ").unwrap_or(line).trim_start()
 }
 
-/// What stands after the prompt of root: in manual pages `# tc …` is no comment.
+/// The line without the prompt of root: in manual pages `# tc …` is a command, not a comment.
 fn prompted(line: &str) -> &str {
     let line = line.trim();
     plain(line.strip_prefix("# ").unwrap_or(line))
@@ -39,12 +39,12 @@ fn is_tc(line: &str) -> bool {
         || (command.ends_with("/tc") && !command.contains('='))
 }
 
-/// The lines for tc, with variables filled in.
+/// The `tc` commands of a script, with variables replaced by their values.
 ///
 /// # Errors
-/// At a line that is neither for tc nor an assignment, and at a variable without a value.
-pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
-    // A '#' is a prompt only where no line stands without.
+/// A line is neither a `tc` command nor an assignment, or a variable has no value.
+pub(super) fn lines(text: &str) -> Result<Vec<Command>, QueueConfigError> {
+    // `# tc` is a prompt only if no line has a `tc` without it.
     let prompts = !text.lines().any(|line| is_tc(plain(line)));
     let strip = if prompts { prompted } else { plain };
     let mut variables = Variables::from([("TC".to_owned(), "tc".to_owned())]);
@@ -61,8 +61,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
         }
         for part in joined.split(';').flat_map(|part| part.split("&&")).map(plain) {
             let command = command(part, &mut variables);
-            let words = command.map_err(|reason| QueueConfigError::new(reason).at_line(number))?;
-            lines.extend(words.map(|words| Line { number, words }));
+            let words = command.map_err(|error| error.at_line(number))?;
+            lines.extend(words.map(|words| Command { number, words }));
         }
     }
     match begun {
@@ -74,8 +74,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, QueueConfigError> {
     }
 }
 
-/// The words for tc of a command, if it is one; assignments come into force.
-fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>, String> {
+/// The words after `tc`; `None` if the part is empty or an assignment, which is then stored.
+fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>, QueueConfigError> {
     let part = part.strip_prefix("export ").unwrap_or(part).trim();
     if part.is_empty() {
         return Ok(None);
@@ -86,24 +86,27 @@ fn command(part: &str, variables: &mut Variables) -> Result<Option<Vec<String>>,
         variables.insert(name.to_owned(), value);
         return command(rest, variables);
     }
-    // A variable can hold several words, and tc itself.
+    // A variable may hold several words, or `tc` itself.
     let filled = fill(part, variables)?;
     if !is_tc(&filled) {
         let word = filled.split_whitespace().next().unwrap_or_default();
-        return Err(format!(
-            "'{word}' is not tc; leave the line out: only tc's lines and NAME=value are read"
-        ));
+        return Err(QueueConfigError::new(format!(
+            "'{word}' is not tc; leave the line out: only tc commands and NAME=value are read"
+        )));
     }
     let end = filled.split_whitespace().position(is_redirection);
     let words: Vec<String> = filled.split_whitespace().map(str::to_owned).collect();
     let (words, tail) = words.split_at(end.unwrap_or(words.len()));
     if tail.iter().any(|word| is_tc(word)) {
-        return Err(format!("a tc after '{}'; write it in a line of its own", tail[0]));
+        return Err(QueueConfigError::new(format!(
+            "a tc after '{}'; write it on a separate line",
+            tail[0]
+        )));
     }
     Ok(Some(words[1..].to_vec()))
 }
 
-/// The value at the beginning of what follows `=`, quoted or a word, and what follows it.
+/// Splits the text after `=` into the value, a word or quoted, and the rest.
 fn value(text: &str) -> (&str, &str) {
     for quote in ['"', '\''] {
         if let Some((value, rest)) =
@@ -124,16 +127,21 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(letter)
 }
 
-/// Puts in values for `$NAME` and `${NAME}`.
-fn fill(text: &str, variables: &Variables) -> Result<String, String> {
+/// Replaces `$NAME` and `${NAME}` by their values.
+fn fill(text: &str, variables: &Variables) -> Result<String, QueueConfigError> {
     if text.contains('`') {
-        return Err("'`': commands within are not carried out; write what they print".to_owned());
+        return Err(QueueConfigError::new(
+            "'`': command substitution is not supported; write the command's output".to_owned(),
+        ));
     }
     let mut parts = text.split('$');
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         if part.starts_with(['(', '[']) {
-            return Err(format!("'${}': nothing is computed here; write the result", &part[..1]));
+            return Err(QueueConfigError::new(format!(
+                "'${}': arithmetic is not supported; write the result",
+                &part[..1]
+            )));
         }
         let (name, rest) = match part.strip_prefix('{').and_then(|part| part.split_once('}')) {
             Some(split) => split,
@@ -145,11 +153,15 @@ fn fill(text: &str, variables: &Variables) -> Result<String, String> {
         match variables.get(name) {
             Some(value) => filled.push_str(value),
             None if is_name(name) => {
-                return Err(format!(
+                return Err(QueueConfigError::new(format!(
                     "${name} has no value; write '{name}=…' above, or its value here"
-                ));
+                )));
             }
-            None => return Err(format!("'${name}' is not known; write its value")),
+            None => {
+                return Err(QueueConfigError::new(format!(
+                    "'${name}' is not known; write its value"
+                )));
+            }
         }
         filled.push_str(rest);
     }

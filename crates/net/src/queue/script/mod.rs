@@ -1,12 +1,12 @@
-//! A script of `tc qdisc|class|filter add …` lines, pasted as it stands: read into a tree of
-//! disciplines, and written back.
+//! Scripts of `tc qdisc|class|filter add …` commands: parses them into a tree of disciplines, and
+//! writes a tree as a script.
 //!
 //! `text ─▶ lines (variables, comments) ─▶ statement ─▶ tree`
 //!
-//! Comments, `sudo`, prompts, continued lines, `NAME=value` and `$NAME`, and a first `tc qdisc del
-//! … root` are understood. A mistake is answered with the number of the line, the word and the
-//! mend; so are rates of children above their parent's ceil, which Linux lets pass. That filters of
-//! one prio are of one kind and protocol is not checked.
+//! Comments, `sudo`, prompts, continued lines, `NAME=value`, `$NAME` and a leading `tc qdisc del …
+//! root` are supported. An error names the line and the word, and suggests a fix. Rates of children
+//! above the ceil of their parent are errors here, though Linux accepts them. Linux's rule that
+//! filters of one prio have the same kind and protocol is not checked.
 
 mod lines;
 mod statement;
@@ -16,19 +16,20 @@ mod write;
 pub(super) use lines::is_script;
 pub(super) use write::write;
 
-use super::tc::{QueueConfig, QueueConfigError};
+use super::QueueConfig;
+use super::error::QueueConfigError;
 use statement::Statement;
 use tree::Tree;
 
-/// More lines are a slip of the pen.
+/// The most commands of a script: more are taken for a mistake.
 const MAX_LINES: usize = 10_000;
 
-/// Reads a script.
+/// Parses a script.
 pub(super) fn read(text: &str) -> Result<QueueConfig, QueueConfigError> {
     let mut tree = Tree::default();
     let lines = lines::lines(text)?;
     if lines.len() > MAX_LINES {
-        let reason = format!("{} lines of tc; there can be {MAX_LINES}", lines.len());
+        let reason = format!("{} tc commands; at most {MAX_LINES} are allowed", lines.len());
         return Err(QueueConfigError::new(reason));
     }
     for line in &lines {
@@ -37,7 +38,7 @@ pub(super) fn read(text: &str) -> Result<QueueConfig, QueueConfigError> {
             Some(statement) => Ok(Some(statement)),
             None if tree.is_empty() => Ok(None),
             None => Err(QueueConfigError::new(
-                "'del' would undo what stands above; leave the line out, and what it undoes"
+                "'del' would remove what was added above; leave out this line and what it removes"
                     .to_owned(),
             )),
         };

@@ -1,15 +1,15 @@
-//! One line: what is added, where, and with which words.
+//! One `tc` command: what is added, where, and with which parameters.
 
-use super::super::tc::QueueConfigError;
+use super::super::error::QueueConfigError;
 
-/// A number such as `1:10`: both halves are hexadecimal (tc(8), CLASS IDs).
+/// A handle or class ID such as `1:10`; both parts are hexadecimal (tc(8), CLASS IDs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Handle {
     pub(super) major: u16,
     pub(super) minor: u16,
 }
 
-/// What is added.
+/// The kind of object that is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     Qdisc,
@@ -17,20 +17,20 @@ pub(super) enum Object {
     Filter,
 }
 
-/// A line.
+/// A command that adds an object.
 pub(super) struct Statement<'a> {
     pub(super) object: Object,
-    /// What is there already may be overwritten.
+    /// An existing object may be overwritten.
     pub(super) replace: bool,
     pub(super) dev: &'a str,
     pub(super) root: bool,
     pub(super) parent: Option<Handle>,
     /// `handle` of a qdisc, `classid` of a class.
     pub(super) handle: Option<Handle>,
-    /// For IPv6 or for IPv4 only, of a filter.
+    /// The IP version of a filter: `true` is IPv6, `None` is both.
     pub(super) ipv6: Option<bool>,
     pub(super) prio: Option<u16>,
-    /// The kind and what follows it.
+    /// The object's kind, such as `htb`, and its parameters.
     pub(super) words: &'a [&'a str],
 }
 
@@ -39,13 +39,13 @@ fn wrong(reason: &str) -> QueueConfigError {
 }
 
 impl<'a> Statement<'a> {
-    /// Reads the words after `tc`; `None`: it takes a root away.
+    /// Parses the words after `tc`; `None` for a command that deletes.
     pub(super) fn read(words: &'a [&'a str]) -> Result<Option<Self>, QueueConfigError> {
         let (object, verb, mut rest) = match words {
             [object, verb, rest @ ..] => (*object, *verb, rest),
             _ => {
                 return Err(wrong(
-                    "nothing is added; write 'tc qdisc|class|filter add dev NAME …'",
+                    "the command is incomplete; write 'tc qdisc|class|filter add dev NAME …'",
                 ));
             }
         };
@@ -55,7 +55,7 @@ impl<'a> Statement<'a> {
             "filter" => Object::Filter,
             other => {
                 return Err(wrong(&format!(
-                    "'tc {other}' is not known; write 'tc qdisc', 'tc class' or 'tc filter'"
+                    "'tc {other}' is not supported; write 'tc qdisc', 'tc class' or 'tc filter'"
                 )));
             }
         };
@@ -64,7 +64,7 @@ impl<'a> Statement<'a> {
             "del" | "delete" => return Ok(None),
             other => {
                 return Err(wrong(&format!(
-                    "'{other}' adds nothing; write 'add', or leave the line out"
+                    "'{other}' is not supported; write 'add', or leave the line out"
                 )));
             }
         }
@@ -105,20 +105,20 @@ impl<'a> Statement<'a> {
                     statement.handle = Some(handle(key, value()?)?);
                     2
                 }
-                // A filter's own number: nothing here asks for it.
+                // The handle of a filter is not used.
                 "handle" if object == Object::Filter => {
                     value()?;
                     2
                 }
                 "ingress" | "clsact" => {
                     return Err(wrong(
-                        "what comes in waits in no queue of this device; leave the line out",
+                        "incoming packets wait in no queue of this device; leave the line out",
                     ));
                 }
                 "stab" => {
-                    let mend =
+                    let fix =
                         "write 'overhead BYTES' and 'mpu BYTES' in the classes of htb, or in cake";
-                    return Err(wrong(&format!("'stab' is not known; {mend}")));
+                    return Err(wrong(&format!("'stab' is not supported; {fix}")));
                 }
                 "protocol" | "proto" if object == Object::Filter => {
                     statement.ipv6 = protocol(value()?)?;
@@ -141,9 +141,7 @@ impl<'a> Statement<'a> {
             return Err(wrong("'dev' is missing; write 'dev eth0'"));
         }
         if statement.words.is_empty() {
-            return Err(wrong(
-                "the line ends where a kind should follow, such as 'htb' or 'fq_codel'",
-            ));
+            return Err(wrong("the kind is missing, such as 'htb' or 'fq_codel'"));
         }
         Ok(Some(statement))
     }
@@ -154,7 +152,7 @@ fn handle(key: &str, word: &str) -> Result<Handle, QueueConfigError> {
         "" => Ok(0),
         digits => u16::from_str_radix(digits, 16),
     };
-    // A qdisc's number may stand alone.
+    // The handle of a qdisc may be written without a colon.
     if key == "handle"
         && let Ok(major) = half(word)
     {
@@ -166,12 +164,12 @@ fn handle(key: &str, word: &str) -> Result<Handle, QueueConfigError> {
     }
 }
 
-/// Whether it is IPv6's or IPv4's only.
+/// The IP version of a filter: `Some(true)` is IPv6, `None` is both.
 fn protocol(word: &str) -> Result<Option<bool>, QueueConfigError> {
     match word {
         "all" => Ok(None),
         "ip" => Ok(Some(false)),
         "ipv6" => Ok(Some(true)),
-        other => Err(wrong(&format!("protocol '{other}' does not cross this network; write 'ip'"))),
+        other => Err(wrong(&format!("protocol '{other}' is not supported; write 'ip'"))),
     }
 }

@@ -1,4 +1,4 @@
-use super::super::tc::QueueConfig;
+use super::super::QueueConfig;
 
 /// Devera's example (HTB Linux queuing discipline manual, 2002 § 3), with its filters.
 const MANUAL: &str = "tc qdisc add dev eth0 root handle 1: htb default 12
@@ -28,14 +28,14 @@ fn read(text: &str) -> QueueConfig {
 }
 
 #[test]
-fn a_manuals_script_reads_as_it_stands_and_is_written_back() {
+fn the_script_of_a_manual_is_parsed_and_written_back() {
     let config = read(MANUAL);
     assert_eq!(config.to_string(), WRITTEN);
     assert_eq!(read(WRITTEN), config);
 }
 
 #[test]
-fn what_surrounds_tc_in_scripts_is_understood() {
+fn shell_syntax_around_tc_is_supported() {
     let plain = read(
         "tc qdisc add dev eth0 root handle 1: tbf rate 1mbit burst 5kb latency 70ms
         tc qdisc add dev eth0 parent 1:1 fq_codel",
@@ -80,7 +80,7 @@ fn what_surrounds_tc_in_scripts_is_understood() {
 }
 
 #[test]
-fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
+fn errors_name_the_line_and_suggest_a_fix() {
     let root = "tc qdisc add dev eth0 root handle 1: htb default 10\n";
     let classes = format!("{root}tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\n");
     let error = |text: &str| text.parse::<QueueConfig>().unwrap_err().to_string();
@@ -140,25 +140,22 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
             "line 3: handle 1: is in use since line 1",
         ),
         ("tc qdisc add dev eth0 parent 1:9 pfifo", "line 3: there is no class 1:9 above"),
-        (
-            "tc qdisc add dev eth1 parent 1:1 pfifo",
-            "line 3: dev eth1: a queue is of one device, eth0",
-        ),
+        ("tc qdisc add dev eth1 parent 1:1 pfifo", "line 3: dev eth1: the queue belongs to eth0"),
         (
             "tc qdisc add dev eth0 parent 1:1 pfifo limit many",
             "line 3: pfifo: 'many' is not a value of 'limit'",
         ),
         ("tc qdisc add dev eth0 parent 1:1 noqueue", "line 3: no queue 'noqueue': there are"),
-        ("tc qdisc del dev eth0 root", "line 3: 'del' would undo what stands above"),
-        ("tc -s qdisc show", "line 3: 'tc -s' is not known"),
-        ("tc qdisc show dev eth0", "line 3: 'show' adds nothing"),
+        ("tc qdisc del dev eth0 root", "line 3: 'del' would remove what was added above"),
+        ("tc -s qdisc show", "line 3: 'tc -s' is not supported"),
+        ("tc qdisc show dev eth0", "line 3: 'show' is not supported"),
         ("tc filter add dev eth0 parent 1: handle 4 fw flowid 1:1", "line 3: no classifier 'fw'"),
         (
             "tc filter add dev eth0 parent 1: u32 match u8 0x10 0xff at 33 flowid 1:1",
-            "line 3: u32: 'match u8': bytes at an offset are not known here; leave",
+            "line 3: u32: 'match u8': a match at an offset is not supported; leave",
         ),
-        ("tc qdisc add dev eth0 ingress", "line 3: what comes in waits in no queue"),
-        ("tc qdisc add dev eth0 handle ffff: ingress", "line 3: what comes in waits in no queue"),
+        ("tc qdisc add dev eth0 ingress", "line 3: incoming packets wait in no queue"),
+        ("tc qdisc add dev eth0 handle ffff: ingress", "line 3: incoming packets wait in no queue"),
         (
             "tc qdisc add dev eth0 parent 1:1 netem delay 20ms",
             "line 3: netem is not a queue here: a line has 'delay'",
@@ -169,11 +166,11 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         ),
         (
             "tc qdisc add dev eth0 parent 1:1 stab overhead 18 pfifo",
-            "line 3: 'stab' is not known; write 'overhead",
+            "line 3: 'stab' is not supported; write 'overhead",
         ),
         (
             "tc qdisc add dev eth0 parent 1:1 pfifo limit $((9*9))",
-            "line 3: '$(': nothing is computed here; write the result",
+            "line 3: '$(': arithmetic is not supported; write the result",
         ),
         (
             "tc qdisc add dev ${1:-eth0} parent 1:1 pfifo",
@@ -182,7 +179,7 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         ("false || tc qdisc add dev eth0 parent 1:1 pfifo", "line 3: 'false' is not tc"),
         (
             "tc qdisc add dev eth0 parent 1:1 pfifo | tc qdisc show",
-            "line 3: a tc after '|'; write it in a line of its own",
+            "line 3: a tc after '|'; write it on a separate line",
         ),
         (
             "tc filter add dev eth0 parent 1: fw flowid 1:1",
@@ -203,13 +200,13 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
         ("tc filter add dev eth0 parent 1: u32 flowid 1:1", "line 3: u32: 'match' is missing"),
         (
             "tc filter add dev eth0 parent 1:1 matchall flowid 1:1",
-            "line 3: 1:1 is not below 1:1: it would go in a circle",
+            "line 3: 1:1 is not below 1:1: it would form a loop",
         ),
         (
             "tc filter add dev eth0 parent 1: protocol arp matchall flowid 1:1",
-            "line 3: protocol 'arp' does not cross",
+            "line 3: protocol 'arp' is not supported",
         ),
-        ("tc class add dev eth0 classid 1:1", "line 3: the line ends where a kind should follow"),
+        ("tc class add dev eth0 classid 1:1", "line 3: the kind is missing"),
         ("tc class add parent 1: classid 1:1 htb", "line 3: 'dev' is missing"),
         ("iptables -t mangle -A POSTROUTING", "line 3: 'iptables' is not tc; leave the line out"),
         ("tc qdisc add dev $IF parent 1:1 pfifo", "line 3: $IF has no value; write 'IF=…' above"),
@@ -238,5 +235,5 @@ fn what_linux_refuses_is_refused_with_its_line_and_the_mend() {
     assert!(
         error(&children).starts_with("line 4: 1:1 has a queue, in line 3: it cannot have classes")
     );
-    assert!(error("tc qdisc del dev eth0 root").starts_with("no queue is made"));
+    assert!(error("tc qdisc del dev eth0 root").starts_with("the script adds no queue"));
 }

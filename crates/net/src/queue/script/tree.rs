@@ -1,18 +1,19 @@
-//! The tree that the lines of a script make.
+//! Builds the tree of disciplines from the commands of a script.
 
+use super::super::QueueConfig;
+use super::super::error::QueueConfigError;
 use super::super::filter::{self, Filter};
 use super::super::htb::{CLASS_USAGE, HtbClass, HtbConfig, MAX_DEPTH, USAGE};
-use super::super::tc::{QueueConfig, QueueConfigError};
-use super::super::tc_units::{Printed, Units};
+use super::super::tc_units::{Printed, UnitSystem};
 use super::super::words::Words;
 use super::statement::{Handle, Object, Statement};
 
-/// The prio of the first filter without one; each later one comes before those that are there, but
-/// after all with a prio below the bound (Linux `tcf_auto_prio`, `tc_new_tfilter`).
+/// The prio of the first filter without one. Each later one gets the prio before the lowest one
+/// from `AUTO_FROM` on (Linux `tcf_auto_prio`, `tc_new_tfilter`).
 const AUTO_PRIO: u16 = 0xc000;
 const AUTO_FROM: u16 = 0x8000;
 
-/// The disciplines so far: parents stand before their children.
+/// The disciplines so far, parents before their children.
 #[derive(Default)]
 pub(super) struct Tree {
     dev: String,
@@ -22,7 +23,7 @@ pub(super) struct Tree {
 struct Qdisc {
     line: usize,
     major: Option<u16>,
-    /// The discipline that holds it, and in which class.
+    /// The index of the discipline that holds it, and the class there.
     parent: Option<(usize, u16)>,
     config: QueueConfig,
 }
@@ -47,7 +48,7 @@ impl Tree {
         if statement.dev != self.dev {
             let (first, other) = (&self.dev, statement.dev);
             return wrong(format!(
-                "dev {other}: a queue is of one device, {first}; give {other}'s lines to its own queue"
+                "dev {other}: the queue belongs to {first}; write the commands for {other} in a separate queue"
             ));
         }
         match statement.object {
@@ -68,8 +69,8 @@ impl Tree {
                 }
                 None
             }
-            (false, Some(parent)) => Some(self.place_for(parent)?),
-            _ => return wrong("'root' or 'parent' is needed, one of them".to_owned()),
+            (false, Some(parent)) => Some(self.slot_for(parent)?),
+            _ => return wrong("either 'root' or 'parent' is needed".to_owned()),
         };
         let major = statement.handle.map(|handle| handle.major).filter(|&major| major != 0);
         if let Some(twin) = self.qdiscs.iter().find(|one| major.is_some() && one.major == major) {
@@ -80,18 +81,18 @@ impl Tree {
             ));
         }
         let config = match statement.words {
-            ["htb", ..] => HtbConfig::read(Words::new(statement.words, Units::Tc, USAGE))
+            ["htb", ..] => HtbConfig::read(Words::new(statement.words, UnitSystem::Tc, USAGE))
                 .map(|config| QueueConfig::Htb(Box::new(config)))?,
-            words => QueueConfig::read(words, Units::Tc)?,
+            words => QueueConfig::read(words, UnitSystem::Tc)?,
         };
         self.qdiscs.push(Qdisc { line, major, parent, config });
         Ok(())
     }
 
-    /// The discipline with this number.
+    /// The index of the discipline with this handle.
     fn holder(&self, handle: Handle) -> Result<usize, QueueConfigError> {
-        let place = self.qdiscs.iter().position(|one| one.major == Some(handle.major));
-        place.map_or_else(
+        let index = self.qdiscs.iter().position(|one| one.major == Some(handle.major));
+        index.map_or_else(
             || {
                 wrong(format!(
                     "there is no qdisc {:x}: above; add it first, with 'handle {:x}:'",
@@ -103,41 +104,41 @@ impl Tree {
     }
 
     fn htb(&mut self, handle: Handle) -> Result<&mut HtbConfig, QueueConfigError> {
-        let place = self.holder(handle)?;
-        match &mut self.qdiscs[place].config {
+        let index = self.holder(handle)?;
+        match &mut self.qdiscs[index].config {
             QueueConfig::Htb(htb) => Ok(htb),
             other => wrong(format!("qdisc {:x}: is '{other}', which has no classes", handle.major)),
         }
     }
 
-    /// Where a discipline can be put in.
-    fn place_for(&self, parent: Handle) -> Result<(usize, u16), QueueConfigError> {
-        let place = self.holder(parent)?;
+    /// The discipline and class that a new child goes into.
+    fn slot_for(&self, parent: Handle) -> Result<(usize, u16), QueueConfigError> {
+        let index = self.holder(parent)?;
         let name = format!("{:x}:{:x}", parent.major, parent.minor);
-        let minor = match &self.qdiscs[place].config {
+        let minor = match &self.qdiscs[index].config {
             QueueConfig::Htb(htb) => {
                 htb.class(parent.minor, &name)?;
                 if htb.has_children(parent.minor) {
                     return wrong(format!(
-                        "class {name} has children; a queue goes into a class without"
+                        "class {name} has children; add the queue to a class without children"
                     ));
                 }
                 parent.minor
             }
-            // It has one place, whatever its number.
+            // TBF has one child, whatever its minor number.
             QueueConfig::Tbf(_) => 1,
             other => {
                 return wrong(format!(
-                    "qdisc {:x}: is '{other}', which holds no other",
+                    "qdisc {:x}: is '{other}', which has no children",
                     parent.major
                 ));
             }
         };
-        match self.qdiscs.iter().find(|one| one.parent == Some((place, minor))) {
+        match self.qdiscs.iter().find(|one| one.parent == Some((index, minor))) {
             Some(there) => {
                 wrong(format!("{name} has a queue already, in line {}; leave one out", there.line))
             }
-            None => Ok((place, minor)),
+            None => Ok((index, minor)),
         }
     }
 
@@ -168,8 +169,11 @@ impl Tree {
             ));
         }
         let above = (parent.minor != 0).then_some(parent.minor);
-        let class =
-            HtbClass::read(id.minor, above, Words::new(statement.words, Units::Tc, CLASS_USAGE))?;
+        let class = HtbClass::read(
+            id.minor,
+            above,
+            Words::new(statement.words, UnitSystem::Tc, CLASS_USAGE),
+        )?;
         self.htb(parent)?.add(class, id.major, statement.replace)
     }
 
@@ -207,7 +211,7 @@ impl Tree {
                 htb.class(at, &format!("{:x}:{at:x}", parent.major))?;
                 if !htb.is_below(target, at) {
                     return wrong(format!(
-                        "{class} is not below {:x}:{at:x}: it would go in a circle; point down the tree",
+                        "{class} is not below {:x}:{at:x}: it would form a loop; select a class further down the tree",
                         parent.major
                     ));
                 }
@@ -221,17 +225,17 @@ impl Tree {
             first.map_or(AUTO_PRIO, |first| first.prio - 1)
         });
         let at = filters.partition_point(|one| one.prio <= prio);
-        // Places in a header are those of IPv4 unless it says otherwise.
+        // Conditions refer to the IPv4 header unless the filter says otherwise.
         let ipv6 = statement.ipv6.or((!matches.is_empty()).then_some(false));
         filters.insert(at, Filter { prio, ipv6, matches, class: target });
         Ok(())
     }
 
-    /// Puts children into their parents.
+    /// Moves children into their parents; returns the root.
     pub(super) fn finish(mut self) -> Result<QueueConfig, QueueConfigError> {
         while let Some(last) = self.qdiscs.pop() {
-            let Some((place, minor)) = last.parent else { return Ok(last.config) };
-            match &mut self.qdiscs[place].config {
+            let Some((index, minor)) = last.parent else { return Ok(last.config) };
+            match &mut self.qdiscs[index].config {
                 QueueConfig::Tbf(tbf) => tbf.child = Some(last.config),
                 QueueConfig::Htb(htb) => {
                     let class = htb.classes.iter_mut().find(|class| class.minor == minor);
@@ -239,15 +243,15 @@ impl Tree {
                         class.leaf = Some(last.config);
                     }
                 }
-                _ => debug_assert!(false, "only these hold others"),
+                _ => debug_assert!(false, "only these disciplines have children"),
             }
         }
-        wrong("no queue is made; write 'tc qdisc add dev eth0 root …'".to_owned())
+        wrong("the script adds no queue; write 'tc qdisc add dev eth0 root …'".to_owned())
     }
 }
 
 impl HtbConfig {
-    /// That there is a class.
+    /// The class with this minor number.
     fn class(&self, minor: u16, name: &str) -> Result<&HtbClass, QueueConfigError> {
         let class = self.classes.iter().find(|class| class.minor == minor);
         class.map_or_else(|| wrong(format!("there is no class {name} above; add it first")), Ok)
@@ -265,7 +269,7 @@ impl HtbConfig {
         std::iter::successors(self.parent(minor), |&at| self.parent(at)).any(|at| at == top)
     }
 
-    /// Adds a class below one that is there.
+    /// Adds a class below an existing one.
     fn add(
         &mut self,
         mut class: HtbClass,
@@ -280,7 +284,7 @@ impl HtbConfig {
             ));
         }
         let there = self.classes.iter().position(|one| one.minor == class.minor);
-        if there.is_some_and(|place| !replace || self.classes[place].parent != class.parent) {
+        if there.is_some_and(|index| !replace || self.classes[index].parent != class.parent) {
             return wrong(format!(
                 "there is a class {} already; take another number",
                 name(class.minor)
@@ -291,7 +295,7 @@ impl HtbConfig {
             let depth = std::iter::successors(Some(parent), |&at| self.parent(at)).count();
             if depth >= MAX_DEPTH {
                 return wrong(format!(
-                    "class {} is too deep: there are {MAX_DEPTH} levels",
+                    "class {} is too deep; at most {MAX_DEPTH} levels are allowed",
                     name(class.minor)
                 ));
             }
@@ -299,7 +303,7 @@ impl HtbConfig {
                 if rate > above.ceil {
                     let (rate, most) = (Printed(rate), Printed(above.ceil));
                     return wrong(format!(
-                        "{word} {rate} of class {} is above the ceil of its parent {}, {most}; lower the one or raise the other",
+                        "{word} {rate} of class {} is above the ceil of its parent {}, {most}; lower it or raise the ceil",
                         name(class.minor),
                         name(parent)
                     ));
@@ -307,9 +311,9 @@ impl HtbConfig {
             }
         }
         match there {
-            Some(place) => {
-                class.filters = std::mem::take(&mut self.classes[place].filters);
-                self.classes[place] = class;
+            Some(index) => {
+                class.filters = std::mem::take(&mut self.classes[index].filters);
+                self.classes[index] = class;
             }
             None => self.classes.push(class),
         }

@@ -1,10 +1,10 @@
-//! A tree as lines of tc.
+//! Writes a tree of disciplines as `tc` commands.
 
+use super::super::QueueConfig;
 use super::super::filter::Filter;
-use super::super::tc::QueueConfig;
 use std::fmt::Write;
 
-/// The lines, with numbers of their own for the disciplines, from 1.
+/// The commands; the disciplines are numbered from 1.
 pub(in super::super) fn write(config: &QueueConfig, dev: &str) -> String {
     let mut writer = Writer { dev, majors: 0, text: String::new() };
     writer.qdisc(config, "root");
@@ -21,7 +21,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn line(&mut self, object: &str, rest: std::fmt::Arguments<'_>) {
         let dev = self.dev;
-        // A String takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.text, "tc {object} add dev {dev} {rest}");
     }
 

@@ -1,24 +1,24 @@
-//! What is on the air meets: signals, interference, and what a base station hears of its channels.
+//! Transmission: signals, interference, and the channel state that the base station knows.
 
 use super::super::fading::Gains;
 use super::super::link;
-use super::super::terminal::Equipment;
+use super::super::terminal::TerminalState;
 use super::{Cellular, DOWN, Event, RESPONSE, UP};
 use crate::packet::Direction;
 
-/// Between two reports of a channel, and how old one is when it is used: 5 ms are a usual period
-/// (36.213 table 7.2.2-1A: 2 to 160 ms), then four subframes to the base station and two to make
-/// use of it.
+/// The period of channel reports, and the age of a report when it is used, in subframes: 5 ms are a
+/// usual period (36.213 table 7.2.2-1A: 2 to 160 ms); four subframes pass until the base station
+/// has the report and two until it is used.
 const REPORT_PERIOD: u64 = 5;
 const REPORT_AGE: u64 = 6;
-/// Over how many subframes interference is averaged in what a terminal reports. Ours: about the
-/// time in which a burst of a video frame passes.
+/// The subframes over which interference is averaged in channel reports. The value is our choice:
+/// about the duration of the burst of a video frame.
 const AVERAGE: f64 = 100.0;
-/// What power control takes off at most, as a ratio: 54 dB (36.942 § 12.1.4).
+/// The largest reduction by power control, as a ratio: 54 dB (36.942 § 12.1.4).
 const MIN_POWER: f64 = 3.981e-6;
 
 impl Cellular {
-    /// What was sent in this subframe meets what others sent.
+    /// Transmits the blocks of this subframe and updates the interference.
     pub(super) fn transmit(&mut self, subframe: u64) {
         let on_air = std::mem::take(&mut self.on_air);
         let share = 1.0 / f64::from(self.resource_blocks);
@@ -30,8 +30,8 @@ impl Cellular {
                 continue;
             }
             let gains = &self.terminals[block.terminal].position.gains;
-            for (place, (cell, gain)) in self.cells.iter_mut().zip(gains).enumerate() {
-                if place != block.cell {
+            for (number, (cell, gain)) in self.cells.iter_mut().zip(gains).enumerate() {
+                if number != block.cell {
                     cell.interference += power * part * gain;
                 }
             }
@@ -48,7 +48,7 @@ impl Cellular {
         }
     }
 
-    /// Whether a block is read.
+    /// Receives a block: decides whether it can be decoded.
     pub(super) fn receive(&mut self, subframe: u64, index: usize, power: f64) {
         let block = &self.blocks[index];
         let terminal = &self.terminals[block.terminal];
@@ -79,20 +79,20 @@ impl Cellular {
         self.calendar.note(subframe + RESPONSE, Event::Concluded { block: index });
     }
 
-    /// What other cells send into a resource block of a terminal, in milliwatts.
+    /// The interference of other cells at a terminal per resource block, in milliwatts.
     pub(super) fn interference_down(
         &self,
-        terminal: &Equipment,
+        terminal: &TerminalState,
         serving: usize,
         loads: impl Iterator<Item = f64>,
     ) -> f64 {
         let others = terminal.position.gains.iter().zip(loads).enumerate();
-        let others = others.filter(|(place, _)| *place != serving);
+        let others = others.filter(|(cell, _)| *cell != serving);
         others.map(|(_, (gain, load))| self.power * gain * load.min(1.0)).sum()
     }
 
-    /// What a terminal sends with in each of so many resource blocks, in milliwatts.
-    pub(super) fn power_up(&self, terminal: &Equipment, resource_blocks: u8) -> f64 {
+    /// The transmit power of a terminal per resource block, in milliwatts.
+    pub(super) fn power_up(&self, terminal: &TerminalState, resource_blocks: u8) -> f64 {
         let Some(cell) = terminal.cell else { return 0.0 };
         let loss = 1.0 / terminal.position.gains[cell];
         let controlled = (loss / self.full_power_loss).clamp(MIN_POWER, 1.0);
@@ -100,11 +100,11 @@ impl Cellular {
         terminal.power * (controlled / third).min(1.0 / f64::from(resource_blocks.max(1)))
     }
 
-    /// The base station has heard of a terminal's channel by now: what is sent to it next follows
-    /// that.
-    pub(super) fn hear_channel(&mut self, place: usize, direction: usize, subframe: u64) {
+    /// Updates the channel state that the base station knows from the last report, if there is a
+    /// new one.
+    pub(super) fn hear_channel(&mut self, ue: usize, direction: usize, subframe: u64) {
         let measured = subframe.saturating_sub(REPORT_AGE) / REPORT_PERIOD * REPORT_PERIOD;
-        let terminal = &self.terminals[place];
+        let terminal = &self.terminals[ue];
         let way = &terminal.ways[direction];
         let Some(cell) = terminal.cell.filter(|_| way.channel.measured != measured) else { return };
         let gains = way.fading.at(measured, &self.cosines);
@@ -115,7 +115,7 @@ impl Cellular {
         let cqi;
         if direction == UP {
             let noise = self.cells[cell].mean_interference + self.noise;
-            // For a grant of a third of the band; a wider one is looked at when it is given.
+            // For a grant of a third of the band; for a wider grant, `schedule_up` corrects it.
             let power = self.power_up(terminal, self.resource_blocks.div_ceil(3));
             channel.sinr = of_layers(power * gain / noise, &gains, 1) / power;
             let sinr = channel.sinr * power;
@@ -128,7 +128,8 @@ impl Cellular {
             let sinr = self.power * gain / noise;
             let of = |layers: u8| {
                 let cqi = self.thresholds.cqi(of_layers(sinr, &gains, layers));
-                let mcs = self.thresholds.mcs(self.thresholds.told(cqi) * offset, Direction::Down);
+                let mcs =
+                    self.thresholds.mcs(self.thresholds.sinr_of_cqi(cqi) * offset, Direction::Down);
                 (mcs.bits(self.resource_blocks) * u32::from(layers), cqi, mcs, layers)
             };
             let (one, most) = (of(1), of(self.config.layers));
@@ -136,12 +137,12 @@ impl Cellular {
             (_, cqi, channel.mcs, channel.layers) = best;
             channel.sinr = sinr;
         }
-        let way = &mut self.terminals[place].ways[direction];
+        let way = &mut self.terminals[ue].ways[direction];
         way.channel = channel;
         way.shown.cqi = cqi;
     }
 
-    /// While nothing was on the air the averages went down.
+    /// Lets the averages decay over the subframes without transmissions.
     pub(super) fn average(&mut self, subframe: u64) {
         let silent = subframe.saturating_sub(self.last + 1);
         if silent > 0 {
@@ -154,10 +155,10 @@ impl Cellular {
     }
 }
 
-/// The SINR over AWGN that carries as much as this channel does in each layer, the power shared
-/// among them. One layer has both antennas combined; two have one each, as a zero-forcing receiver
-/// leaves them (Winters, Salz & Gitlin 1994, "The impact of antenna diversity on the capacity of
-/// wireless communication systems", § II).
+/// The effective SINR per layer: that of an AWGN channel of the same capacity, with the power
+/// shared among the layers. One layer combines both antennas; two have one antenna each, as with a
+/// zero-forcing receiver (Winters, Salz & Gitlin 1994, "The impact of antenna diversity on the
+/// capacity of wireless communication systems", § II).
 fn of_layers(sinr: f64, gains: &Gains, layers: u8) -> f64 {
     if layers == 1 {
         link::effective(gains.iter().map(|[one, other]| sinr * (one + other)))

@@ -1,4 +1,4 @@
-//! Transport blocks: how they are filled, and what becomes of them (HARQ).
+//! Transport blocks: how they are filled, and their HARQ.
 
 use super::super::bearer::PIECE_HEADER;
 use super::super::config::Scheduler;
@@ -7,16 +7,16 @@ use super::{Block, Cellular, Event, RESPONSE, UP, at, eighth};
 use crate::access::CellEvents;
 use crate::packet::Direction;
 
-/// After so many subframes without the rest an RLC receiver reports what is missing (t-Reordering,
+/// The subframes after which an RLC receiver reports a missing piece (t-Reordering,
 /// 36.331 § 6.3.2: 0 to 200 ms; 35 ms is the default of 36.331 § 9.2.1.1 for signalling).
 const REORDERING: u64 = 35;
 
 impl Cellular {
-    /// A block of one terminal with so much room, filled by priority: first what is guaranteed,
-    /// then the rest.
+    /// Builds a block of `room` bytes for a terminal, filled by priority: first the bytes covered
+    /// by guaranteed bit rates, then the rest. `None` if there is nothing to send.
     pub(super) fn build(
         &mut self,
-        place: usize,
+        ue: usize,
         direction: Direction,
         subframe: u64,
         room: u64,
@@ -26,7 +26,7 @@ impl Cellular {
             self.blocks.push(Block::default());
             self.blocks.len() - 1
         });
-        let terminal = &mut self.terminals[place];
+        let terminal = &mut self.terminals[ue];
         let way = &mut terminal.ways[direction.index()];
         let mut outlet = Outlet { passage: &mut way.passage, direction, events };
         let block = &mut self.blocks[index];
@@ -42,7 +42,7 @@ impl Cellular {
                         bytes => most.min(bytes + PIECE_HEADER),
                     };
                 }
-                // Of what is to be sent anew there may be several pieces.
+                // There may be several pieces to retransmit.
                 while let Some((start, bytes)) = of.fill(now, most, &mut outlet) {
                     block.pieces.push((bearer, start));
                     room -= bytes;
@@ -55,7 +55,7 @@ impl Cellular {
             return None;
         }
         way.in_flight += 1;
-        (block.terminal, block.direction, block.epoch) = (place, direction.index(), terminal.epoch);
+        (block.terminal, block.direction, block.epoch) = (ue, direction.index(), terminal.epoch);
         block.cell = terminal.cell.unwrap_or(0);
         (block.transmissions, block.sinr) = (0, 0.0);
         Some(index)
@@ -80,7 +80,7 @@ impl Cellular {
         }
     }
 
-    /// A block is through, or given up.
+    /// Ends a block that arrived or is given up.
     pub(super) fn release(
         &mut self,
         subframe: u64,
@@ -89,8 +89,8 @@ impl Cellular {
         events: &mut impl CellEvents,
     ) {
         let block = &mut self.blocks[index];
-        let (place, direction) = (block.terminal, block.direction);
-        let way = &mut self.terminals[place].ways[direction];
+        let (ue, direction) = (block.terminal, block.direction);
+        let way = &mut self.terminals[ue].ways[direction];
         way.in_flight -= 1;
         let mut outlet =
             Outlet { passage: &mut way.passage, direction: Direction::ALL[direction], events };
@@ -101,13 +101,13 @@ impl Cellular {
                 of.arrived(at(subframe), start, &mut outlet);
             } else if of.failed(at(subframe), start, current, &mut outlet) {
                 if current {
-                    let missing = Event::Missing { terminal: place, direction, bearer, start };
-                    // The receiver has waited since the block that came next.
+                    let missing = Event::Missing { terminal: ue, direction, bearer, start };
+                    // The receiver's timer started with the next block.
                     let known = block.first + 1 + REORDERING + RESPONSE;
                     self.calendar.note(known.max(subframe + 1), missing);
                 } else {
-                    // A handover forwards what is not acknowledged at once (36.300 § 10.1.2.3).
-                    of.send_anew(start);
+                    // At a handover, unacknowledged data are forwarded at once (36.300 § 10.1.2.3).
+                    of.retransmit(start);
                     wants_more = true;
                 }
             }
@@ -115,27 +115,27 @@ impl Cellular {
         block.pieces.clear();
         self.free.push(index);
         if wants_more {
-            self.offer(place, direction);
+            self.offer(ue, direction);
         }
     }
 
     pub(super) fn repeat(&mut self, subframe: u64, index: usize, events: &mut impl CellEvents) {
         let block = &self.blocks[index];
-        let (place, direction, resource_blocks) =
+        let (ue, direction, resource_blocks) =
             (block.terminal, block.direction, block.resource_blocks);
         if direction == UP {
-            self.terminals[place].uplink.busy &= !(1 << eighth(subframe));
+            self.terminals[ue].uplink.busy &= !(1 << eighth(subframe));
         }
-        let terminal = &self.terminals[place];
+        let terminal = &self.terminals[ue];
         if terminal.epoch != block.epoch {
             self.release(subframe, index, false, events);
             return;
         }
         let power = if direction == UP { self.power_up(terminal, resource_blocks) } else { 0.0 };
         let bits = block.mcs.bits(resource_blocks) * u32::from(block.layers);
-        let way = &mut self.terminals[place].ways[direction];
+        let way = &mut self.terminals[ue].ways[direction];
         way.shown.retransmissions += 1;
-        // It is the terminal's turn that a repetition uses.
+        // A retransmission uses the terminal's turn.
         Scheduler::had_turn(&mut way.share, subframe);
         self.config.scheduler.served(&mut way.share, bits);
         self.on_air.push((index, power));

@@ -1,16 +1,16 @@
-//! The network: what its base stations and terminals do in each subframe of a millisecond.
+//! An LTE network: its base stations and terminals in each subframe of a millisecond.
 //!
 //! ```text
-//! down: packet ─▶ bearer ─▶ scheduler ─▶ transport block on the air ─▶ 4 ms later arrived, or sent again 8 ms after
-//! up:   packet ─▶ bearer ─▶ scheduling request ─▶ grant ─▶ 4 ms ─▶ transport block, with a buffer status report ─▶ likewise
+//! down: packet ─▶ bearer ─▶ scheduler ─▶ transport block on the air ─▶ received after 4 ms, or retransmitted after 8 ms
+//! up:   packet ─▶ bearer ─▶ scheduling request ─▶ grant ─▶ 4 ms ─▶ transport block, with a buffer status report ─▶ the same
 //! ```
 //!
-//! What it leaves out: control channels (a CQI, a grant and an acknowledgement always arrive),
-//! radio link failure (who is out of reach goes on trying), admission control (guarantees may be
-//! more than the cell has, and then starve the rest), power saving (DRX), random access, carrier
-//! aggregation, header compression; layers of a block share its fate; a band is scheduled as a
-//! whole, not by its better parts; the fast fading of a terminal is the same in whichever cell, and
-//! interferers have none.
+//! Not modelled: control channels (CQIs, grants and acknowledgements always arrive), radio link
+//! failure (a terminal out of reach keeps trying), admission control (guaranteed bit rates may
+//! exceed the cell's capacity and then starve the rest), power saving (DRX), random access, carrier
+//! aggregation, and header compression. Simplified: all layers of a block arrive or fail together;
+//! scheduling is not frequency-selective; the fast fading of a terminal is the same in every cell,
+//! and interference does not fade.
 
 mod air;
 mod block;
@@ -18,31 +18,32 @@ mod schedule;
 
 use super::calendar::Calendar;
 use super::config::{BearerConfig, LteConfig, LteTerminal};
-use super::fading::{Cosines, Kind};
+use super::fading::{Cosines, FadingModel};
 use super::geometry::Map;
 use super::link::{self, Mcs, Thresholds, ratio};
 use super::scheduler::Candidate;
-use super::terminal::{Equipment, MEASUREMENT, Outlet, Report, Uplink, Way};
+use super::terminal::{MEASUREMENT, Outlet, Report, TerminalState, Uplink, Way};
 use crate::access::CellEvents;
 use crate::accounting::Accounting;
 use crate::packet::{Direction, HostId, Packet};
 use units::{Bitrate, Decibels, Duration, Seed, Time};
 
-/// From a transmission to its acknowledgement, from that to the repetition, and from a grant to its
-/// use (36.213 § 7.3, § 8, § 10.2: four subframes in FDD).
+/// The subframes from a transmission to its acknowledgement, from there to the retransmission, and
+/// from a grant to its use (36.213 § 7.3, § 8, § 10.2: four subframes in FDD).
 const RESPONSE: u64 = 4;
-/// What a base station grants to one who asked, as it cannot know how much waits: enough for a
-/// report and a packet of voice. Ours.
+/// The bytes that a base station grants on a scheduling request, as it does not know how much
+/// waits: enough for a buffer status report and a voice packet. The value is our choice.
 const FIRST_GRANT: u64 = 100;
 /// Thermal noise in a resource block of 180 kHz at 290 K: −174 dBm/Hz (25.814 table A.2.1.1-3), in
 /// dBm.
 const NOISE: f64 = -174.0 + 52.552_725;
-/// Power control (36.942 § 12.1.4, set 1): a path of this loss has a terminal at full power for a
-/// third of the band, and each decibel less takes a decibel off, down to −54 dB. The values are
-/// those of 5, 10, 15 and 20 MHz.
+/// Power control (36.942 § 12.1.4, set 1): the path loss in decibels from which a terminal with a
+/// third of the band transmits at full power, per least number of resource blocks. Each decibel of
+/// loss less reduces the power by a decibel, down to −54 dB. The values are those of 20, 15, 10 and
+/// 5 MHz.
 const FULL_POWER_LOSS: [(u8, f64); 4] = [(100, 109.0), (75, 110.0), (50, 112.0), (0, 115.0)];
 
-/// A host, its name, and what terminal it is.
+/// A terminal of a network: its host, the host's name, and the terminal's configuration.
 pub(crate) type Terminal<'a> = (HostId, &'a str, &'a LteTerminal);
 
 /// A transport block.
@@ -56,16 +57,16 @@ struct Block {
     layers: u8,
     resource_blocks: u8,
     transmissions: u8,
-    /// The subframe of the first.
+    /// The subframe of the first transmission.
     first: u64,
-    /// Over all transmissions (chase combining).
+    /// The sum of the SINRs of all transmissions, as ratios (chase combining).
     sinr: f64,
     succeeded: bool,
     /// Bearers and the starts of their pieces.
     pieces: Vec<(usize, u64)>,
 }
 
-/// Permission to send.
+/// An uplink grant.
 #[derive(Clone, Copy)]
 struct Grant {
     terminal: usize,
@@ -76,33 +77,34 @@ struct Grant {
 
 #[derive(Clone, Copy)]
 enum Event {
-    /// A scheduling request has reached the base station.
+    /// The base station receives a scheduling request.
     Requested { terminal: usize, epoch: u32 },
-    /// A buffer status report has, and the grants used by then.
+    /// The base station receives a buffer status report, made when `used` bytes of grants were
+    /// used.
     Reported { terminal: usize, epoch: u32, report: Report, used: u64 },
-    /// A grant is used.
+    /// A terminal uses a grant.
     Granted(Grant),
-    /// It is known what became of a block.
+    /// The sender of a block learns whether it arrived.
     Concluded { block: usize },
-    /// A block is sent again.
+    /// A block is retransmitted.
     Repeated { block: usize },
-    /// An RLC sender knows that a piece is missing.
+    /// An RLC sender learns that a piece is missing.
     Missing { terminal: usize, direction: usize, bearer: usize, start: u64 },
-    /// A handover may be over.
+    /// The interruption of a handover may be over.
     Resumed { terminal: usize },
 }
 
 /// A cell.
 #[derive(Default)]
 struct Cell {
-    /// Terminals that have something up, as far as it is known, and down.
+    /// Terminals with packets, up as far as is known, and down.
     waiting: [Vec<usize>; 2],
-    /// Resource blocks up that repetitions take, by subframe.
+    /// Uplink resource blocks reserved for retransmissions, per subframe modulo eight.
     reserved: [u8; 8],
-    /// The share of its resource blocks down that it uses, now and on average.
+    /// The share of its downlink resource blocks in use, in this subframe and on average.
     load: f64,
     mean_load: f64,
-    /// Interference up in a resource block, in milliwatts, now and on average.
+    /// Uplink interference per resource block, in milliwatts, in this subframe and on average.
     interference: f64,
     mean_interference: f64,
 }
@@ -110,37 +112,37 @@ struct Cell {
 const UP: usize = Direction::Up.index();
 const DOWN: usize = Direction::Down.index();
 
-/// A network.
+/// An LTE network.
 pub(crate) struct Cellular {
     config: LteConfig,
     resource_blocks: u8,
-    /// What a cell sends with in a resource block, and its receiver's noise there, in milliwatts.
+    /// A cell's transmit power and its receiver's noise, both per resource block in milliwatts.
     power: f64,
     noise: f64,
-    /// The loss, as a ratio, from which on a terminal sends with full power.
+    /// The path loss, as a ratio, from which a terminal transmits at full power.
     full_power_loss: f64,
-    /// Priorities of what bearers have above their guarantees.
+    /// The priority of each bearer for bytes above its guaranteed bit rate.
     priorities: Vec<u8>,
-    /// The places of bearers in the order in which a block is filled: with what is guaranteed, and
-    /// with the rest.
+    /// The bearers in the order in which a block is filled: for bytes within guaranteed bit rates,
+    /// and for the rest.
     orders: [Vec<usize>; 2],
     map: Map,
     cosines: Cosines,
     thresholds: Thresholds,
     cells: Vec<Cell>,
-    terminals: Vec<Equipment>,
-    /// The terminal of a host, by the host's number.
-    places: Vec<u16>,
+    terminals: Vec<TerminalState>,
+    /// The index of each host's terminal.
+    ue_of_host: Vec<u16>,
     calendar: Calendar<Event>,
-    /// The first subframe that is still to come.
+    /// The next subframe.
     next: u64,
-    /// The last one in which something was on the air.
+    /// The last subframe that was processed.
     last: u64,
     blocks: Vec<Block>,
     free: Vec<usize>,
-    /// What is on the air: blocks, and the power in each resource block of those up.
+    /// The blocks on the air, and for those of the uplink the power per resource block.
     on_air: Vec<(usize, f64)>,
-    // Lists that are kept to be used again.
+    // Lists whose memory is reused.
     due: Vec<Event>,
     candidates: Vec<Candidate>,
     grants: Vec<(usize, u8)>,
@@ -152,9 +154,9 @@ impl Cellular {
         let noise = |figure: Decibels| ratio(NOISE + figure.as_f64());
         let resource_blocks = config.bandwidth.resource_blocks();
         let full = FULL_POWER_LOSS.iter().find(|(blocks, _)| resource_blocks >= *blocks);
-        let fading = Kind::new(&config.fast_fading);
+        let fading = FadingModel::new(&config.fast_fading);
         let equipment = terminals.iter().map(|(_, name, terminal)| {
-            Equipment::new(
+            TerminalState::new(
                 &map,
                 config,
                 &fading,
@@ -166,9 +168,9 @@ impl Cellular {
         });
         let equipment = equipment.collect();
         let hosts = terminals.iter().map(|(host, ..)| usize::from(host.0) + 1).max().unwrap_or(0);
-        let mut places = vec![0; hosts];
-        for ((host, ..), place) in terminals.iter().zip(0..) {
-            places[usize::from(host.0)] = place;
+        let mut ue_of_host = vec![0; hosts];
+        for ((host, ..), ue) in terminals.iter().zip(0..) {
+            ue_of_host[usize::from(host.0)] = ue;
         }
         let order = |priority: fn(&BearerConfig) -> u8| {
             let mut order: Vec<usize> = (0..config.bearers.len()).collect();
@@ -187,7 +189,7 @@ impl Cellular {
             thresholds: Thresholds::new(),
             cells: (0..config.layout.cells()).map(|_| Cell::default()).collect(),
             terminals: equipment,
-            places,
+            ue_of_host,
             calendar: Calendar::new(),
             next: 0,
             last: 0,
@@ -201,7 +203,7 @@ impl Cellular {
         }
     }
 
-    /// A packet comes to where it is sent: to its terminal, or to the base station.
+    /// Queues a packet: up at its terminal, down at the base station.
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -210,29 +212,28 @@ impl Cellular {
         events: &mut impl CellEvents,
     ) {
         self.next = self.next.max(now.as_nanos().div_ceil(SUBFRAME.as_nanos()));
-        let place =
-            self.place(if direction == Direction::Up { packet.flow.src } else { packet.flow.dst });
-        self.measure(place, self.next);
-        let way = &mut self.terminals[place].ways[direction.index()];
+        let ue =
+            self.ue(if direction == Direction::Up { packet.flow.src } else { packet.flow.dst });
+        self.measure(ue, self.next);
+        let way = &mut self.terminals[ue].ways[direction.index()];
         way.passage.entered.count(&packet);
         let dedicated = self.config.bearers.iter().enumerate().skip(1);
         let fits =
             |filters: &[crate::queue::Filter]| filters.iter().any(|filter| filter.fits(&packet));
-        let bearer =
-            dedicated.filter(|(_, bearer)| fits(&bearer.filters)).map(|(place, _)| place).next();
+        let bearer = dedicated.filter(|(_, bearer)| fits(&bearer.filters)).map(|(ue, _)| ue).next();
         let mut outlet = Outlet { passage: &mut way.passage, direction, events };
         way.bearers[bearer.unwrap_or(0)].enqueue(now, packet, &mut outlet);
-        self.offer(place, direction.index());
+        self.offer(ue, direction.index());
     }
 
-    /// When something is next to be done.
+    /// When [`Self::advance`] is next due; `None` if nothing is.
     pub(crate) fn due(&self) -> Option<Time> {
         let waits = self.cells.iter().any(|cell| cell.waiting.iter().any(|list| !list.is_empty()));
         let next = if waits { Some(self.next) } else { self.calendar.next(self.next) };
         next.map(at)
     }
 
-    /// Does what is due in the subframe that begins now.
+    /// Processes the subframe that begins now.
     pub(crate) fn advance(&mut self, now: Time, events: &mut impl CellEvents) {
         let subframe = now.as_nanos() / SUBFRAME.as_nanos();
         if subframe < self.next {
@@ -241,9 +242,9 @@ impl Cellular {
         self.next = subframe + 1;
         self.average(subframe);
         if subframe / MEASUREMENT > self.last / MEASUREMENT {
-            for place in 0..self.terminals.len() {
-                if self.terminals[place].is_busy() {
-                    self.measure(place, subframe);
+            for ue in 0..self.terminals.len() {
+                if self.terminals[ue].is_busy() {
+                    self.measure(ue, subframe);
                 }
             }
         }
@@ -261,28 +262,28 @@ impl Cellular {
         self.transmit(subframe);
     }
 
-    /// Shows the truth about one direction of a terminal.
+    /// Passes the state of one direction of a terminal to `sink`, by name.
     pub(crate) fn show(
         &self,
         host: HostId,
         direction: Direction,
         sink: &mut dyn FnMut(&'static str, f64),
     ) {
-        let terminal = &self.terminals[self.place(host)];
+        let terminal = &self.terminals[self.ue(host)];
         let Way { passage, shown, .. } = &terminal.ways[direction.index()];
         let bits = u64::from(shown.mcs.bits(self.resource_blocks)) * u64::from(shown.layers);
         passage.show(Bitrate::from_bps(bits * 1_000), sink);
         let cell = terminal.cell.unwrap_or_else(|| terminal.position.best());
         let gain = 10.0 * libm::log10(terminal.position.gains[cell]);
-        // RSRP: of one of the twelve subcarriers of a resource block (36.214 § 5.1.1). Up, what
-        // arrives of full power likewise.
+        // RSRP: the power of one of the twelve subcarriers of a resource block (36.214 § 5.1.1).
+        // For the uplink, the same for a terminal at full power.
         let power = if direction == Direction::Up {
             terminal.power / f64::from(self.resource_blocks)
         } else {
             self.power
         };
         sink("signalStrength", 10.0 * libm::log10(power / 12.0) + gain);
-        // Before the first block there is none.
+        // Before the first block there is no SINR.
         let sinr =
             if shown.resource_blocks > 0 { link::decibels(shown.sinr).as_f64() } else { f64::NAN };
         sink("sinr", sinr);
@@ -296,18 +297,18 @@ impl Cellular {
         }
     }
 
-    /// What went through one direction of a terminal.
+    /// The packet counts of one direction of a terminal.
     pub(crate) fn accounting(&self, host: HostId, direction: Direction) -> Accounting {
-        self.terminals[self.place(host)].ways[direction.index()].passage.accounting()
+        self.terminals[self.ue(host)].ways[direction.index()].passage.accounting()
     }
 
-    fn place(&self, host: HostId) -> usize {
-        usize::from(self.places[usize::from(host.0)])
+    fn ue(&self, host: HostId) -> usize {
+        usize::from(self.ue_of_host[usize::from(host.0)])
     }
 
-    /// Lets a terminal go on to this subframe, and change the cell where that is better.
-    fn measure(&mut self, place: usize, subframe: u64) {
-        let terminal = &mut self.terminals[place];
+    /// Advances a terminal to this subframe, with handovers that are due.
+    fn measure(&mut self, ue: usize, subframe: u64) {
+        let terminal = &mut self.terminals[ue];
         let Some(change) = terminal.update(subframe, &self.map, &self.config) else { return };
         let old = terminal.cell.replace(change.cell);
         terminal.epoch += change.handovers;
@@ -319,38 +320,39 @@ impl Cellular {
         }
         if let Some(old) = old {
             for list in &mut self.cells[old].waiting {
-                list.retain(|&waiting| waiting != place);
+                list.retain(|&waiting| waiting != ue);
             }
         }
-        self.resume(place, subframe);
+        self.resume(ue, subframe);
     }
 
-    /// After the interruption a terminal takes part again.
-    fn resume(&mut self, place: usize, subframe: u64) {
-        let until = self.terminals[place].silent_until;
+    /// Resumes a terminal if the interruption of its handover is over.
+    fn resume(&mut self, ue: usize, subframe: u64) {
+        let until = self.terminals[ue].silent_until;
         if until > subframe {
             let next = until.min(subframe + Calendar::<Event>::FURTHEST - 1).max(self.next);
-            self.calendar.note(next, Event::Resumed { terminal: place });
+            self.calendar.note(next, Event::Resumed { terminal: ue });
         } else {
-            (0..2).for_each(|direction| self.offer(place, direction));
+            (0..2).for_each(|direction| self.offer(ue, direction));
         }
     }
 
-    /// Has a terminal take part if something waits that way: down it is listed, up it asks.
-    fn offer(&mut self, place: usize, direction: usize) {
-        let terminal = &mut self.terminals[place];
+    /// If packets wait in a direction: lists the terminal (down), or sends a scheduling request
+    /// (up).
+    fn offer(&mut self, ue: usize, direction: usize) {
+        let terminal = &mut self.terminals[ue];
         let Some(cell) = terminal.cell else { return };
         if terminal.silent_until > self.next || terminal.ways[direction].backlog() == 0 {
             return;
         }
         if direction == DOWN {
-            list(&mut self.cells[cell], terminal, place, DOWN);
+            list(&mut self.cells[cell], terminal, ue, DOWN);
         } else if !terminal.uplink.active {
             terminal.uplink.active = true;
             let period = subframes(self.config.scheduling_request_period).max(1);
-            let offset = place as u64 % period;
+            let offset = ue as u64 % period;
             let opportunity = self.next + (offset + period - self.next % period) % period;
-            let event = Event::Requested { terminal: place, epoch: terminal.epoch };
+            let event = Event::Requested { terminal: ue, epoch: terminal.epoch };
             self.calendar.note(opportunity + RESPONSE, event);
         }
     }
@@ -367,16 +369,16 @@ impl Cellular {
             Event::Concluded { block } => self.conclude(subframe, block, events),
             Event::Repeated { block } => self.repeat(subframe, block, events),
             Event::Missing { terminal, direction, bearer, start } => {
-                self.terminals[terminal].ways[direction].bearers[bearer].send_anew(start);
+                self.terminals[terminal].ways[direction].bearers[bearer].retransmit(start);
                 self.offer(terminal, direction);
             }
             Event::Resumed { terminal } => self.resume(terminal, subframe),
         }
     }
 
-    /// The base station hears from a terminal.
-    fn known(&mut self, place: usize, epoch: u32, hear: impl FnOnce(&mut Uplink)) {
-        let terminal = &mut self.terminals[place];
+    /// Updates the base station's knowledge of a terminal's uplink buffer.
+    fn known(&mut self, ue: usize, epoch: u32, hear: impl FnOnce(&mut Uplink)) {
+        let terminal = &mut self.terminals[ue];
         if terminal.epoch != epoch {
             return;
         }
@@ -384,7 +386,7 @@ impl Cellular {
         if let Some(cell) = terminal.cell
             && terminal.uplink.known > 0
         {
-            list(&mut self.cells[cell], terminal, place, UP);
+            list(&mut self.cells[cell], terminal, ue, UP);
         }
     }
 }
@@ -400,13 +402,13 @@ fn subframes(span: Duration) -> u64 {
     span.as_nanos().div_ceil(SUBFRAME.as_nanos())
 }
 
-/// A subframe's place among eight.
+/// The subframe modulo eight.
 fn eighth(subframe: u64) -> usize {
     usize::from(subframe as u8 % 8)
 }
 
-fn list(cell: &mut Cell, terminal: &mut Equipment, place: usize, direction: usize) {
+fn list(cell: &mut Cell, terminal: &mut TerminalState, ue: usize, direction: usize) {
     if !std::mem::replace(&mut terminal.ways[direction].listed, true) {
-        cell.waiting[direction].push(place);
+        cell.waiting[direction].push(ue);
     }
 }

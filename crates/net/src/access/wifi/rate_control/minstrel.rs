@@ -1,14 +1,14 @@
-//! The rate control of Linux for 802.11n.
+//! Minstrel, the rate control of Linux for 802.11n.
 //!
-//! `minstrel_ht` of Linux 4.19 (net/mac80211/rc80211_minstrel_ht.c). Differences:
+//! After `minstrel_ht` of Linux 4.19 (net/mac80211/rc80211_minstrel_ht.c). Differences:
 //!
 //! | | Linux | here |
 //! |---|---|---|
-//! | groups | by streams, width, guard interval; 802.11b | by streams; the rest is the device's |
+//! | groups | by streams, width, guard interval; 802.11b | by streams; width and guard interval are fixed per device |
 //! | probabilities | fractions of 4096 | real numbers |
-//! | when asked | for each packet | for each PPDU, as for its average packets |
-//! | chain of rates | three rates, all but the first after RTS | the same without RTS, then the lowest |
-//! | best of a group without any | a rate of the first group, by a slip | the lowest of the group |
+//! | when called | per packet | per PPDU, with the average number of packets |
+//! | retry chain | three rates, all but the first after RTS | the same without RTS, then the lowest rate |
+//! | best rate of a group without throughput | a rate of the first group (a bug) | the lowest rate of the group |
 
 use super::Choice;
 use super::sampler::Sampler;
@@ -17,7 +17,7 @@ use crate::access::wifi::GuardInterval;
 use crate::access::wifi::phy::{Mcs, Phy};
 use units::{Duration, Stream, Time};
 
-/// How often the statistics are updated: half of update_interval (minstrel_ht_tx_status,
+/// The interval of updates of the statistics: half of update_interval (minstrel_ht_tx_status,
 /// minstrel_ht_alloc).
 const UPDATE: Duration = Duration::from_millis(100 / 2);
 
@@ -53,7 +53,7 @@ impl Minstrel {
         Choice { mcs: sampled.unwrap_or(self.table.best[0]), sample: sampled.is_some() }
     }
 
-    /// Down the chain of rates, each tried some times (minstrel_ht_update_rates).
+    /// Goes down the retry chain, with several transmissions per rate (minstrel_ht_update_rates).
     pub(super) fn retry(&self, failures: u32, sampled: bool) -> Choice {
         let mut failures = failures.saturating_sub(u32::from(sampled));
         for mcs in self.chain() {
@@ -67,10 +67,10 @@ impl Minstrel {
     }
 
     fn chain(&self) -> [Mcs; 3] {
-        [self.table.best[0], self.table.best[1], self.table.surest]
+        [self.table.best[0], self.table.best[1], self.table.most_reliable]
     }
 
-    /// The tries of the whole chain.
+    /// The transmissions of the whole retry chain.
     pub(super) fn attempts(&self) -> u32 {
         self.chain().map(|mcs| self.table.tries(mcs)).into_iter().sum()
     }

@@ -1,4 +1,4 @@
-//! How a device chooses the rate of a PPDU: a fixed one, or Linux's `minstrel_ht`.
+//! Rate control: the choice of the rate of a PPDU, fixed or by Linux's `minstrel_ht`.
 
 mod minstrel;
 mod sampler;
@@ -11,13 +11,13 @@ use super::{GuardInterval, RateControl};
 use minstrel::Minstrel;
 use units::{Stream, Time};
 
-/// What a PPDU is sent with.
+/// The rate of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     /// The modulation and coding scheme.
     pub(super) mcs: Mcs,
-    /// Whether this rate is tried out. A driver sends such a frame alone, not in an A-MPDU (Linux
-    /// ath9k, xmit.c: `IEEE80211_TX_CTL_RATE_CTRL_PROBE`).
+    /// Whether the PPDU samples this rate. A driver sends such a frame alone, not in an A-MPDU
+    /// (Linux ath9k, xmit.c: `IEEE80211_TX_CTL_RATE_CTRL_PROBE`).
     pub(super) sample: bool,
 }
 
@@ -27,14 +27,14 @@ impl Choice {
     }
 }
 
-/// Chooses the rates of what one device sends to one other.
+/// Chooses the rates of the PPDUs from one device to another.
 pub(super) struct RateController {
     rule: Rule,
 }
 
 #[expect(
     clippy::large_enum_variant,
-    reason = "one for each pair of devices; no detour on the way to it"
+    reason = "there is one per pair of devices; a box would only add an indirection"
 )]
 enum Rule {
     Fixed(Mcs),
@@ -42,8 +42,9 @@ enum Rule {
 }
 
 impl RateController {
-    /// For a device that sends `streams` spatial streams (1 or 2) with `guard`; `stream` draws the
-    /// order in which rates are tried out. The parser sees that a fixed rate has no more streams.
+    /// For a device that sends up to `streams` spatial streams (1 or 2) with `guard`; `stream`
+    /// draws the order in which rates are sampled. The configuration is checked before: a fixed
+    /// rate has no more streams.
     pub(super) fn new(
         config: RateControl,
         phy: Phy,
@@ -58,7 +59,7 @@ impl RateController {
         Self { rule }
     }
 
-    /// The rate of the first try of a PPDU.
+    /// The rate of the first transmission of a PPDU.
     pub(super) fn choose(&mut self) -> Choice {
         match &mut self.rule {
             Rule::Fixed(mcs) => Choice::of(*mcs),
@@ -66,8 +67,8 @@ impl RateController {
         }
     }
 
-    /// The rate of the next try after `failures` (1 or more) tries in a row without any
-    /// acknowledgement, the first of which was of a rate to be tried out if it was `sampled`.
+    /// The rate of the next transmission after `failures` (1 or more) in a row without
+    /// acknowledgement; `sampled` tells whether the first of them sampled a rate.
     pub(super) fn retry(&self, failures: u32, sampled: bool) -> Choice {
         match &self.rule {
             Rule::Fixed(mcs) => Choice::of(*mcs),
@@ -75,18 +76,18 @@ impl RateController {
         }
     }
 
-    /// Takes note of a try that ended at `now`: how many MPDUs it had and how many of them were
-    /// acknowledged, 0 where no acknowledgement came.
+    /// Reports a transmission that ended at `now`: the number of its MPDUs, and how many of them
+    /// were acknowledged; 0 if no acknowledgement arrived.
     pub(super) fn report(&mut self, now: Time, choice: Choice, attempted: u32, succeeded: u32) {
-        debug_assert!(succeeded <= attempted, "only what was sent is acknowledged");
+        debug_assert!(succeeded <= attempted, "only MPDUs that were sent are acknowledged");
         if let Rule::Minstrel(minstrel) = &mut self.rule {
             minstrel.report(now, choice, attempted, succeeded);
         }
     }
 
-    /// How often a frame is sent before it is given up: with a fixed rate dot11ShortRetryLimit
-    /// (IEEE 802.11-2016 annex C); with Minstrel the chain of rates has an end (Linux gives a
-    /// driver the tries of each rate, and no other limit).
+    /// The number of transmissions before a frame is given up: with a fixed rate
+    /// dot11ShortRetryLimit (IEEE 802.11-2016 annex C); with Minstrel the length of the retry chain
+    /// (Linux passes the driver the number of transmissions per rate, and no other limit).
     pub(super) fn attempts(&self) -> u32 {
         match &self.rule {
             Rule::Fixed(_) => 7,
@@ -94,7 +95,7 @@ impl RateController {
         }
     }
 
-    /// The scheme that promises the most throughput at present.
+    /// The scheme with the highest expected throughput.
     #[cfg(test)]
     fn best(&self) -> Mcs {
         match &self.rule {

@@ -1,4 +1,4 @@
-//! Which rate is tried out next, and when.
+//! Which rate is sampled next, and when.
 //!
 //! Functions in brackets are those of Linux 4.19, net/mac80211/rc80211_minstrel_ht.c.
 
@@ -6,49 +6,49 @@ use super::table::Table;
 use crate::access::wifi::phy::Mcs;
 use units::Stream;
 
-/// How many random orders there are (SAMPLE_COLUMNS).
+/// The number of random orders (SAMPLE_COLUMNS).
 const COLUMNS: usize = 10;
 
-/// Above this probability nothing is learned (minstrel_get_sample_rate).
+/// A rate with a higher probability of success is not sampled (minstrel_get_sample_rate).
 const KNOWN: f64 = 0.95;
 
-/// A slow rate is tried out after so many updates without it, and so many of them between two
-/// updates (minstrel_get_sample_rate).
+/// A slow rate is sampled after this many updates without a sample, and at most `SLOW_AT_ONCE` slow
+/// rates are sampled between two updates (minstrel_get_sample_rate).
 const SLOW_AFTER: u32 = 20;
 const SLOW_AT_ONCE: u32 = 3;
 
-/// Tries out one rate after another in random order.
+/// Samples one rate after another in random order.
 pub(super) struct Sampler {
     /// Random orders of the eight rates of a group (init_sample_table).
     orders: [[u8; Mcs::PER_STREAM]; COLUMNS],
-    /// The group whose turn it is, streams − 1.
+    /// The group to sample next: its number of streams − 1.
     group: usize,
-    /// How far each group is: column and place in it.
-    places: [(usize, usize); 2],
-    /// How many packets to wait before the next.
+    /// How far each group has come: the column and the position in it.
+    positions: [(usize, usize); 2],
+    /// Packets until the next sample.
     wait: u32,
-    /// How many may be tried now.
+    /// Samples that are allowed now.
     tries: u32,
-    /// How many more until the next update.
+    /// Samples left until the next update.
     left: u32,
-    /// How many slow ones were asked for since the last update.
+    /// Slow rates that were considered since the last update.
     slow: u32,
 }
 
 impl Sampler {
     pub(super) fn new(stream: &mut Stream) -> Self {
-        // minstrel_ht_update_caps, for hardware with a chain of rates.
+        // minstrel_ht_update_caps, for hardware with a retry chain.
         let orders = std::array::from_fn(|_| order(stream));
-        Self { orders, group: 0, places: [(0, 0); 2], wait: 0, tries: 4, left: 16, slow: 0 }
+        Self { orders, group: 0, positions: [(0, 0); 2], wait: 0, tries: 4, left: 16, slow: 0 }
     }
 
-    /// Starts the count anew at an update: each rate may be tried out (minstrel_ht_update_stats).
+    /// Resets the counts at an update: each rate may be sampled once (minstrel_ht_update_stats).
     pub(super) fn update(&mut self, streams: u8) {
         self.slow = 0;
         self.left = 8 * u32::from(streams);
     }
 
-    /// Counts the packets of a PPDU that was sent, and allows another try once it is time
+    /// Counts the packets of a PPDU that was sent, and allows another sample if one is due
     /// (minstrel_ht_tx_status).
     pub(super) fn sent(&mut self, packets: u32, ampdu_length: u32) {
         self.wait = self.wait.saturating_sub(packets);
@@ -59,8 +59,8 @@ impl Sampler {
         }
     }
 
-    /// A rate to try out with one of the next `packets`. The kernel asks for each packet; here it
-    /// is for each PPDU.
+    /// A rate to sample with one of the next `packets`; `None` if none is due. The kernel calls
+    /// this per packet, here it is called per PPDU.
     pub(super) fn next(&mut self, table: &Table, packets: u32) -> Option<Mcs> {
         if self.wait > 0 || self.tries == 0 {
             return None;
@@ -73,23 +73,23 @@ impl Sampler {
         Some(found)
     }
 
-    /// The rate whose turn it is (minstrel_set_next_sample_idx).
+    /// The rate to sample next (minstrel_set_next_sample_idx).
     fn turn(&mut self, streams: u8) -> Mcs {
-        let (column, place) = self.places[self.group];
-        let mcs = Mcs::new(8 * self.group as u8 + self.orders[column][place]);
+        let (column, position) = self.positions[self.group];
+        let mcs = Mcs::new(8 * self.group as u8 + self.orders[column][position]);
         self.group = (self.group + 1) % usize::from(streams);
-        let (column, place) = &mut self.places[self.group];
-        *place += 1;
-        if *place == Mcs::PER_STREAM {
-            (*column, *place) = ((*column + 1) % COLUMNS, 0);
+        let (column, position) = &mut self.positions[self.group];
+        *position += 1;
+        if *position == Mcs::PER_STREAM {
+            (*column, *position) = ((*column + 1) % COLUMNS, 0);
         }
         mcs
     }
 
-    /// Whether a rate is worth the airtime of a try (minstrel_get_sample_rate).
+    /// Whether a sample of the rate is worth its airtime (minstrel_get_sample_rate).
     fn is_worth(&mut self, mcs: Mcs, table: &Table) -> bool {
         let rate = table.rate(mcs);
-        if mcs == table.best[0] || mcs == table.surest || rate.probability > KNOWN {
+        if mcs == table.best[0] || mcs == table.most_reliable || rate.probability > KNOWN {
             return false;
         }
         let duration = |mcs: Mcs| table.rate(mcs).duration;
@@ -98,7 +98,7 @@ impl Sampler {
             if duration(first) > duration(second) { (second, first) } else { (first, second) };
         let fewer_streams = mcs.streams() < fast.streams();
         if rate.duration >= duration(slow)
-            && (!fewer_streams || rate.duration >= duration(table.surest))
+            && (!fewer_streams || rate.duration >= duration(table.most_reliable))
         {
             if rate.skipped < SLOW_AFTER {
                 return false;
@@ -110,16 +110,16 @@ impl Sampler {
     }
 }
 
-/// A random order of eight: each goes to a random place, or the next that is free
-/// (init_sample_table).
+/// A random order of the eight rates of a group: each rate takes a random position, or the next
+/// free one (init_sample_table).
 fn order(stream: &mut Stream) -> [u8; Mcs::PER_STREAM] {
     let mut order = [None; Mcs::PER_STREAM];
     for rate in 0..Mcs::PER_STREAM as u8 {
-        let mut place = (usize::from(rate) + stream.below(8) as usize) % Mcs::PER_STREAM;
-        while order[place].is_some() {
-            place = (place + 1) % Mcs::PER_STREAM;
+        let mut position = (usize::from(rate) + stream.below(8) as usize) % Mcs::PER_STREAM;
+        while order[position].is_some() {
+            position = (position + 1) % Mcs::PER_STREAM;
         }
-        order[place] = Some(rate);
+        order[position] = Some(rate);
     }
     order.map(Option::unwrap_or_default)
 }

@@ -1,4 +1,4 @@
-//! What got through at which rate, and which rates are the best by it.
+//! Delivery statistics per rate, and the choice of the best rates.
 //!
 //! Functions in brackets are those of Linux 4.19, net/mac80211/rc80211_minstrel_ht.c.
 
@@ -6,45 +6,46 @@ use crate::access::wifi::GuardInterval;
 use crate::access::wifi::phy::{ACK_SIZE, ControlRate, Mcs, Phy, SIFS, SLOT};
 use units::{Bytes, Duration};
 
-/// The size of a packet that rates are compared with (AVG_PKT_SIZE), in an A-MPDU of so many
+/// Rates are compared for packets of this size (AVG_PKT_SIZE) in A-MPDUs of `AMPDU` packets
 /// (AVG_AMPDU_SIZE).
 const PACKET: Bytes = Bytes::new(1_200);
 const AMPDU: u64 = 16;
 
-/// The weight of what was before, in the means (EWMA_LEVEL of EWMA_DIV).
+/// The weight of the old mean (EWMA_LEVEL / EWMA_DIV).
 const OLD: f64 = 96.0 / 128.0;
 
-/// Below this probability a rate has no throughput, above the other it gains none
-/// (minstrel_ht_get_tp_avg).
+/// Below the first probability a rate counts as having no throughput; above the second a higher
+/// probability does not count (minstrel_ht_get_tp_avg).
 const USELESS: f64 = 0.1;
 const SURE: f64 = 0.9;
 
-/// Above this the probability counts no more but the throughput (minstrel_ht_set_best_prob_rate).
+/// Above this probability, rates are compared by throughput instead
+/// (minstrel_ht_set_best_prob_rate).
 const PROBABLE: f64 = 0.75;
 
-/// Of how many MPDUs since the last update, and below which share, a rate with two streams is left
-/// at once (minstrel_ht_tx_status).
+/// A rate with two streams is left at once if fewer than this share of more than this many MPDUs
+/// arrived since the last update (minstrel_ht_tx_status).
 const SUDDEN_ATTEMPTS: u32 = 30;
 const SUDDEN_SHARE: f64 = 0.2;
 
-/// The tries of a rate are at most so many (max_retry), and take about so long together
-/// (segment_size; minstrel_ht_alloc).
+/// The most transmissions per rate of the retry chain (max_retry), and their approximate total
+/// duration (segment_size; minstrel_ht_alloc).
 const MAX_RETRY: u32 = 7;
 const SEGMENT: Duration = Duration::from_micros(6_000);
 
-/// The mean of what was and what is new.
+/// The exponentially weighted moving average.
 pub(super) fn ewma(old: f64, new: f64) -> f64 {
     old + (1.0 - OLD) * (new - old)
 }
 
-/// A rate (struct minstrel_rate_stats).
+/// The statistics of a rate (struct minstrel_rate_stats).
 #[derive(Clone, Copy)]
 pub(super) struct Rate {
-    /// How long a packet takes in an A-MPDU, without preamble and acknowledgement.
+    /// The duration of a packet in an A-MPDU, without preamble and acknowledgement.
     pub(super) duration: Duration,
-    /// The mean probability that an MPDU gets through; 0 before the first try.
+    /// The mean probability of delivery of an MPDU; 0 before the first transmission.
     pub(super) probability: f64,
-    /// For how many updates it was not used.
+    /// The number of updates since it was last used.
     pub(super) skipped: u32,
     known: bool,
     attempts: u32,
@@ -54,16 +55,16 @@ pub(super) struct Rate {
 /// All rates and the best of them.
 pub(super) struct Table {
     pub(super) rates: [Rate; Mcs::COUNT],
-    /// How many spatial streams the device has.
+    /// The number of spatial streams of the device.
     pub(super) streams: u8,
-    /// The rates of the most throughput and the second most (max_tp_rate).
+    /// The rates with the highest and second highest throughput (max_tp_rate).
     pub(super) best: [Mcs; 2],
-    /// The rate that gets through most probably (max_prob_rate).
-    pub(super) surest: Mcs,
-    /// The best for each number of streams (max_group_tp_rate).
+    /// The rate with the highest probability of delivery (max_prob_rate).
+    pub(super) most_reliable: Mcs,
+    /// The best rates per number of streams (max_group_tp_rate).
     group_best: [[Mcs; 2]; 2],
-    /// The surest for each number of streams (max_group_prob_rate).
-    group_surest: [Mcs; 2],
+    /// The most reliable rate per number of streams (max_group_prob_rate).
+    group_most_reliable: [Mcs; 2],
     /// The mean number of MPDUs in a PPDU.
     pub(super) ampdu_length: f64,
 }
@@ -87,9 +88,9 @@ impl Table {
             rates: std::array::from_fn(rate),
             streams: streams.clamp(1, 2),
             best: [lowest[0]; 2],
-            surest: lowest[0],
+            most_reliable: lowest[0],
             group_best: lowest.map(|mcs| [mcs; 2]),
-            group_surest: lowest,
+            group_most_reliable: lowest,
             ampdu_length: 1.0,
         }
     }
@@ -98,26 +99,26 @@ impl Table {
         &self.rates[mcs.index()]
     }
 
-    /// Counts what became of a PPDU.
+    /// Counts the MPDUs of a PPDU.
     pub(super) fn count(&mut self, mcs: Mcs, attempted: u32, succeeded: u32) {
         let rate = &mut self.rates[mcs.index()];
         rate.attempts += attempted;
         rate.successes += succeeded;
     }
 
-    /// Leaves rates of two streams that suddenly fail, before the next update
+    /// Replaces best rates with two streams that suddenly fail, before the next update
     /// (minstrel_downgrade_rate).
     pub(super) fn downgrade(&mut self) {
-        for place in 0..2 {
-            let (mcs, rate) = (self.best[place], self.rate(self.best[place]));
+        for index in 0..2 {
+            let (mcs, rate) = (self.best[index], self.rate(self.best[index]));
             let share = f64::from(rate.successes) / f64::from(rate.attempts);
             if rate.attempts > SUDDEN_ATTEMPTS && share < SUDDEN_SHARE && mcs.streams() > 1 {
-                self.best[place] = self.group_best[0][place];
+                self.best[index] = self.group_best[0][index];
             }
         }
     }
 
-    /// Makes new means of what was counted, and chooses anew (minstrel_ht_update_stats).
+    /// Updates the means from the counts and chooses the best rates (minstrel_ht_update_stats).
     pub(super) fn update(&mut self) {
         for rate in &mut self.rates {
             rate.settle();
@@ -131,20 +132,21 @@ impl Table {
                 if self.throughput(mcs) > 0.0 {
                     self.rank(mcs, &mut best);
                     self.rank(mcs, &mut group_best);
-                    self.surest = self.surer(mcs, self.surest);
-                    self.group_surest[group] = self.surer(mcs, self.group_surest[group]);
+                    self.most_reliable = self.more_reliable(mcs, self.most_reliable);
+                    self.group_most_reliable[group] =
+                        self.more_reliable(mcs, self.group_most_reliable[group]);
                 }
             }
             self.group_best[group] = group_best;
         }
         self.best = best;
-        // One stream is the more robust (minstrel_ht_prob_rate_reduce_streams).
-        if best[0].streams() > 1 && self.throughput(self.group_surest[0]) > 0.0 {
-            self.surest = self.group_surest[0];
+        // One stream is more robust than two (minstrel_ht_prob_rate_reduce_streams).
+        if best[0].streams() > 1 && self.throughput(self.group_most_reliable[0]) > 0.0 {
+            self.most_reliable = self.group_most_reliable[0];
         }
     }
 
-    /// Packets a second at a rate (minstrel_ht_get_tp_avg).
+    /// Expected throughput in packets per second (minstrel_ht_get_tp_avg).
     fn throughput(&self, mcs: Mcs) -> f64 {
         let rate = self.rate(mcs);
         if rate.probability < USELESS {
@@ -155,7 +157,7 @@ impl Table {
         rate.probability.min(SURE) / time
     }
 
-    /// Puts a rate where it belongs among the best (minstrel_ht_sort_best_tp_rates).
+    /// Inserts a rate into the list of the best rates (minstrel_ht_sort_best_tp_rates).
     fn rank(&self, mcs: Mcs, best: &mut [Mcs; 2]) {
         let key = |mcs: Mcs| (self.throughput(mcs), self.rate(mcs).probability);
         if key(mcs) > key(best[0]) {
@@ -165,8 +167,8 @@ impl Table {
         }
     }
 
-    /// Which of two gets through the more probably (minstrel_ht_set_best_prob_rate).
-    fn surer(&self, mcs: Mcs, before: Mcs) -> Mcs {
+    /// The more reliable of two rates (minstrel_ht_set_best_prob_rate).
+    fn more_reliable(&self, mcs: Mcs, before: Mcs) -> Mcs {
         let better = if self.rate(mcs).probability > PROBABLE {
             self.throughput(mcs) > self.throughput(before)
         } else {
@@ -175,8 +177,8 @@ impl Table {
         if better { mcs } else { before }
     }
 
-    /// How often a rate is tried before the next of the chain (minstrel_calc_retransmit,
-    /// minstrel_ht_set_rate).
+    /// The number of transmissions at a rate before the next rate of the retry chain
+    /// (minstrel_calc_retransmit, minstrel_ht_set_rate).
     pub(super) fn tries(&self, mcs: Mcs) -> u32 {
         let rate = self.rate(mcs);
         if rate.probability < 2.0 * USELESS {
@@ -184,7 +186,7 @@ impl Table {
         }
         let length = self.ampdu_length.floor().max(1.0);
         let once = overhead() + Duration::from_secs_f64(rate.duration.as_secs_f64() * length);
-        // cw_min of 15; the mean wait of the next try.
+        // The mean backoff of the next transmission, with cw_min of 15.
         let contention = |tries: u32| SLOT * ((16 << tries) - 1) / 2;
         let mut spent = contention(0) + contention(1) + contention(2) + once * 3;
         let mut tries = 2;
@@ -200,7 +202,7 @@ impl Table {
 }
 
 impl Rate {
-    /// Takes what was counted into the mean (minstrel_calc_rate_stats).
+    /// Updates the mean from the counts and resets them (minstrel_calc_rate_stats).
     fn settle(&mut self) {
         if self.attempts > 0 {
             let share = f64::from(self.successes) / f64::from(self.attempts);
@@ -214,10 +216,10 @@ impl Rate {
     }
 }
 
-/// What a PPDU takes beside its data: an empty frame and an acknowledgement at 6 Mbit/s, each with
-/// SIFS (minstrel_ht_update_caps).
+/// The overhead per PPDU: an empty frame and an acknowledgement at 6 Mbit/s, each with SIFS
+/// (minstrel_ht_update_caps).
 fn overhead() -> Duration {
-    // An empty frame has a checksum of 4 bytes (ieee80211_frame_duration).
+    // An empty frame consists of a checksum of 4 bytes (ieee80211_frame_duration).
     let frame = |size| SIFS + Phy::control_duration(size, ControlRate::Mbps6);
     frame(Bytes::new(4)) + frame(ACK_SIZE)
 }

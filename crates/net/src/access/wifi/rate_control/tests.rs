@@ -13,12 +13,12 @@ fn controller(config: RateControl, streams: u8, seed: u64) -> RateController {
     RateController::new(config, PHY, streams, GUARD, Seed(seed).stream("rate"))
 }
 
-/// A sender that always has frames for its receiver, in a cell of its own.
+/// A sender that always has frames for its receiver, alone in its cell.
 struct Link {
     rates: RateController,
     now: Time,
     random: Stream,
-    /// Every rate that was used.
+    /// The rates that were used.
     used: Vec<Mcs>,
 }
 
@@ -28,8 +28,8 @@ impl Link {
         Self { rates, now: Time::ZERO, random: Seed(seed).stream("air"), used: Vec::new() }
     }
 
-    /// Sends A-MPDUs of `length` frames for some seconds through a channel of the given ratio;
-    /// bit/s.
+    /// Sends A-MPDUs of `length` frames for some seconds through a channel of this signal-to-noise
+    /// ratio; returns the throughput in bit/s.
     fn run(&mut self, seconds: u64, length: u32, snr_db: impl Fn(Time) -> f64) -> f64 {
         let (start, mut delivered) = (self.now, 0);
         let (mut failures, mut sampled) = (0, false);
@@ -74,7 +74,7 @@ fn ideal(streams: u8, length: u32, snr_db: f64) -> (Mcs, f64) {
 }
 
 #[test]
-fn a_fixed_rate_stays() {
+fn a_fixed_rate_does_not_change() {
     let mut rates = controller(RateControl::Fixed(12), 2, 1);
     let choice = rates.choose();
     assert_eq!(choice, Choice { mcs: Mcs::new(12), sample: false });
@@ -83,13 +83,13 @@ fn a_fixed_rate_stays() {
 }
 
 #[test]
-fn it_begins_with_the_lowest_rate() {
+fn the_first_rate_is_the_lowest() {
     let rates = controller(RateControl::Minstrel, 2, 1);
     assert_eq!(rates.best(), Mcs::new(0));
 }
 
 #[test]
-fn it_finds_the_best_rate_of_a_constant_channel() {
+fn the_best_rate_of_a_constant_channel_is_found() {
     for streams in [1, 2] {
         for length in [1, 16] {
             for snr_db in [6, 12, 18, 22, 26, 30, 48] {
@@ -108,18 +108,18 @@ fn it_finds_the_best_rate_of_a_constant_channel() {
 }
 
 #[test]
-fn it_is_at_the_best_rate_within_a_second() {
+fn the_best_rate_is_reached_within_a_second() {
     let mut link = Link::new(2, 5);
     link.run(1, 16, |_| 45.0);
     assert_eq!(link.rates.best(), Mcs::new(15));
 }
 
 #[test]
-fn it_follows_a_channel_down_and_up() {
+fn the_rate_follows_a_channel_down_and_up() {
     let mut link = Link::new(2, 9);
     link.run(5, 16, |_| 45.0);
     for snr_db in [12.0, 45.0, 6.0, 24.0] {
-        // Two seconds to learn it.
+        // Two seconds to adapt.
         link.run(2, 16, |_| snr_db);
         let (reached, (_, ideal)) = (link.run(3, 16, |_| snr_db), ideal(2, 16, snr_db));
         assert!(reached > 0.85 * ideal, "{snr_db} dB: {reached} of {ideal}");
@@ -127,12 +127,12 @@ fn it_follows_a_channel_down_and_up() {
 }
 
 #[test]
-fn a_sudden_death_of_two_streams_is_left_before_the_update() {
+fn a_suddenly_failing_rate_of_two_streams_is_left_before_the_update() {
     let after = |attempted, succeeded| {
         let mut table = Table::new(PHY, 2, GUARD);
         (0..16).for_each(|index| table.count(Mcs::new(index), 10, 10));
         table.update();
-        assert_eq!((table.best, table.surest), ([Mcs::new(15), Mcs::new(14)], Mcs::new(7)));
+        assert_eq!((table.best, table.most_reliable), ([Mcs::new(15), Mcs::new(14)], Mcs::new(7)));
         table.count(Mcs::new(15), attempted, succeeded);
         table.downgrade();
         table.best
@@ -143,7 +143,7 @@ fn a_sudden_death_of_two_streams_is_left_before_the_update() {
 }
 
 #[test]
-fn retries_go_down_the_chain() {
+fn retries_follow_the_retry_chain() {
     let mut link = Link::new(2, 2);
     link.run(5, 16, |_| 22.0);
     let chain: Vec<Mcs> = (1..20).map(|failures| link.rates.retry(failures, false).mcs).collect();
@@ -151,12 +151,12 @@ fn retries_go_down_the_chain() {
     let mut changes = chain.clone();
     changes.dedup();
     assert!((2..=4).contains(&changes.len()), "{chain:?}");
-    // Two tries at least at each rate, the first of which is behind us.
+    // At least two transmissions per rate, of which the first has been made.
     assert_eq!(chain[0], link.rates.best());
 }
 
 #[test]
-fn trying_out_is_rare_and_stops_where_nothing_is_to_be_learned() {
+fn sampling_is_rare_and_stops_when_all_rates_are_reliable() {
     let share = |snr_db: f64| {
         let mut link = Link::new(2, 4);
         link.run(5, 16, |_| snr_db);
@@ -167,7 +167,7 @@ fn trying_out_is_rare_and_stops_where_nothing_is_to_be_learned() {
             link.used[start..].iter().filter(|mcs| PHY.bitrate(**mcs, GUARD) != best).count();
         other as f64 / (link.used.len() - start) as f64
     };
-    // Between two there are 16 + 2 × 15 packets, three PPDUs of 16.
+    // Between two samples there are 16 + 2 × 15 packets, which are three PPDUs of 16.
     let some = share(26.0);
     assert!(some > 0.05 && some < 0.25, "{some}");
     assert_eq!(share(45.0), 0.0);
