@@ -1,7 +1,7 @@
 //! A constant rate that ignores feedback: `fixed:1Mbit/s`. It serves as a baseline and to load a
 //! network.
 
-use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
+use crate::profile::{BuildError, ControllerConfig, Controllers, Profile};
 use crate::{Decision, Feedback, Sender, SentPacket, SettingError, SignalSink};
 use units::{Bitrate, Time};
 

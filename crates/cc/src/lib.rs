@@ -13,6 +13,7 @@
 //! libwebrtc.
 
 mod api;
+mod profile;
 mod registry;
 mod setting;
 
@@ -21,9 +22,7 @@ pub mod gcc;
 pub mod kilinc_andersson;
 
 pub use api::*;
-pub use gcc::{Improvement, ImprovementError};
-pub use registry::{
-    BuildError, ControllerConfig, Controllers, Profile, build, improve, improvements, profiles,
-    settings_of,
-};
+pub use gcc::Improvement;
+pub use profile::{BuildError, ControllerConfig, Controllers, ImprovementError, Profile};
+pub use registry::{build, improve, improvements, profiles, settings_of};
 pub use setting::{Setting, SettingError};

@@ -1,35 +1,10 @@
 //! The controllers by name. A new controller is a folder and an entry in `FAMILIES`.
 
-use crate::gcc::{Improvement, ImprovementError};
-use crate::{Receiver, Sender, Setting, SettingError};
-use std::fmt;
-use units::Bitrate;
-
-/// A controller as data: a profile and the settings that differ from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ControllerConfig {
-    /// `family:profile`, for example `gcc:carlucci-2017` or `fixed:500kbit/s`, followed by the
-    /// names of [`improvements`], each after a `+`: `gcc:draft-02+short-hold`.
-    pub profile: String,
-    /// Settings that differ from the profile and its improvements: (name, value).
-    pub settings: Vec<(String, String)>,
-    /// Target rate before any feedback.
-    pub start_rate: Bitrate,
-    /// Lower bound of the target rate.
-    pub min_rate: Bitrate,
-    /// Upper bound of the target rate.
-    pub max_rate: Bitrate,
-}
-
-/// The halves of a controller.
-pub struct Controllers {
-    /// The half at the sender.
-    pub sender: Box<dyn Sender>,
-    /// The half at the receiver, if the profile has one.
-    pub receiver: Option<Box<dyn Receiver>>,
-    /// Whether the receiving endpoint sends transport-wide feedback.
-    pub transport_feedback: bool,
-}
+use crate::Setting;
+use crate::gcc::Improvement;
+use crate::profile::{
+    BuildError, ControllerConfig, Controllers, ImprovementError, Profile, unknown,
+};
 
 /// Checks whether a profile can have an improvement: (part after the colon, improvement).
 type Improve = fn(&str, &str) -> Result<(), ImprovementError>;
@@ -44,17 +19,6 @@ struct Family {
     /// Checks whether an improvement applies to a profile and changes a setting of it. `None` if
     /// the family has no improvements.
     improve: Option<Improve>,
-}
-
-/// A named profile, for listings.
-#[derive(Clone, Debug)]
-pub struct Profile {
-    /// The name in an experiment file.
-    pub name: String,
-    /// One line: what the profile is and where it was published.
-    pub summary: &'static str,
-    /// Every setting with its value in this profile.
-    pub settings: Vec<Setting>,
 }
 
 /// One entry per family.
@@ -82,60 +46,6 @@ const FAMILIES: &[Family] = &[
     },
 ];
 
-/// Why a controller could not be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BuildError {
-    /// There is no such profile: the name, and all names that exist.
-    UnknownProfile(String, Vec<String>),
-    /// A setting is unknown or its value is invalid.
-    Setting(SettingError),
-    /// The improvement is unknown or does not apply to the profile.
-    Improvement(ImprovementError),
-    /// The rates do not satisfy min ≤ start ≤ max.
-    Rates {
-        /// The lower bound.
-        min: Bitrate,
-        /// The rate before any feedback.
-        start: Bitrate,
-        /// The upper bound.
-        max: Bitrate,
-    },
-    /// A value is out of range, or the part after the colon is wrong: the whole message.
-    Invalid(String),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownProfile(name, known) => {
-                write!(f, "no controller '{name}'; there are {}", known.join(", "))
-            }
-            Self::Setting(error) => error.fmt(f),
-            Self::Improvement(error) => error.fmt(f),
-            Self::Rates { min, start, max } => write!(
-                f,
-                "the rates must satisfy min_rate ≤ start_rate ≤ max_rate, but are {min}, {start}, \
-                 {max}"
-            ),
-            Self::Invalid(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-impl From<SettingError> for BuildError {
-    fn from(error: SettingError) -> Self {
-        Self::Setting(error)
-    }
-}
-
-impl From<ImprovementError> for BuildError {
-    fn from(error: ImprovementError) -> Self {
-        Self::Improvement(error)
-    }
-}
-
 /// Every profile of every family.
 #[must_use]
 pub fn profiles() -> Vec<Profile> {
@@ -155,7 +65,7 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
     if let (None, Some((name, improvement))) = (family.improve, config.profile.split_once('+')) {
         return Err(not_improvable(name, improvement).into());
     }
-    (family.build)(rest, config)
+    (family.build)(rest, config).map_err(with_names)
 }
 
 /// Every setting with its value in this configuration. A value comes from the configuration itself,
@@ -165,7 +75,7 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
 /// As [`build`], except that the rates are not checked.
 pub fn settings_of(config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
     let (family, rest) = find(&config.profile)?;
-    (family.settings)(rest, config)
+    (family.settings)(rest, config).map_err(with_names)
 }
 
 /// All improvements.
@@ -184,6 +94,10 @@ pub fn improve(profile: &str, improvement: &str) -> Result<String, ImprovementEr
     crate::gcc::improvement(improvement)?;
     let (family, rest) =
         find(profile).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
+    let base = profile.split('+').next().unwrap_or_default();
+    if family.improve.is_some() && !(family.profiles)().iter().any(|known| known.name == base) {
+        return Err(ImprovementError::NotFor(with_names(unknown(profile)).to_string()));
+    }
     let improve = family.improve.ok_or_else(|| not_improvable(profile, improvement))?;
     improve(rest, improvement)?;
     Ok(format!("{profile}+{improvement}"))
@@ -194,7 +108,7 @@ fn find(profile: &str) -> Result<(&'static Family, &str), BuildError> {
     let (family, rest) = profile.split_once(':').unwrap_or((profile, ""));
     let family = family.split('+').next().unwrap_or_default();
     let found = FAMILIES.iter().find(|candidate| candidate.name == family);
-    found.map(|family| (family, rest)).ok_or_else(|| unknown(profile))
+    found.map(|family| (family, rest)).ok_or_else(|| with_names(unknown(profile)))
 }
 
 fn not_improvable(profile: &str, improvement: &str) -> ImprovementError {
@@ -204,9 +118,13 @@ fn not_improvable(profile: &str, improvement: &str) -> ImprovementError {
     ))
 }
 
-/// The error for an unknown profile. Improvements are cut off the name.
-pub(crate) fn unknown(profile: &str) -> BuildError {
-    let known = profiles().into_iter().map(|profile| profile.name).collect();
-    let name = profile.split('+').next().unwrap_or_default();
-    BuildError::UnknownProfile(name.to_owned(), known)
+/// Adds the names that exist to the error for an unknown profile.
+fn with_names(error: BuildError) -> BuildError {
+    match error {
+        BuildError::UnknownProfile(name, _) => {
+            let known = profiles().into_iter().map(|profile| profile.name).collect();
+            BuildError::UnknownProfile(name, known)
+        }
+        other => other,
+    }
 }

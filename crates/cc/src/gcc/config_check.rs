@@ -2,7 +2,7 @@
 
 use super::arrival_filter::MAX_GROUPS;
 use super::config::{GccConfig, Grouping, Side};
-use crate::registry::BuildError;
+use crate::profile::BuildError;
 use units::Duration;
 
 impl GccConfig {

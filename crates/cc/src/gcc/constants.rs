@@ -2,9 +2,10 @@
 //! settings of the experiment.
 
 use super::config::GccConfig;
-use super::improvements::{self, Improvement, ImprovementError};
+use super::improvements::{self, Improvement};
 use super::libwebrtc::LibwebrtcConfig;
-use crate::registry::{BuildError, ControllerConfig};
+use crate::profile::ImprovementError;
+use crate::profile::{BuildError, ControllerConfig};
 use crate::{Setting, SettingError};
 
 /// The constants of a profile with its improvements.
@@ -23,7 +24,7 @@ impl Constants {
         let mut constants = match published {
             Some(published) => Self::Published(Box::new((published.config)())),
             None if name == "libwebrtc" => Self::Libwebrtc(Box::default()),
-            None => return Err(crate::registry::unknown(&format!("gcc:{name}"))),
+            None => return Err(crate::profile::unknown(&format!("gcc:{name}"))),
         };
         let names: Vec<&str> = parts.collect();
         for (index, name) in names.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! An improvement is a list of settings; the stages implement the settings. A new improvement is an
 //! entry in [`ALL`].
 
-use std::fmt;
+use crate::profile::ImprovementError;
 
 /// The settings that an improvement changes in a form, (name, value), or the reason why the
 /// improvement does not apply to the form.
@@ -105,30 +105,6 @@ pub(crate) const ALL: &[Improvement] = &[
         libwebrtc: Ok(&[("increase.acceleration", "1")]),
     },
 ];
-
-/// Why an improvement is not applied to a profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImprovementError {
-    /// There is no such improvement: the name, and all names that exist.
-    Unknown(String, Vec<&'static str>),
-    /// The improvement does not apply to the profile: the whole message.
-    NotFor(String),
-    /// The profile already has the improvement, by its own constants or by name: the whole message.
-    Already(String),
-}
-
-impl fmt::Display for ImprovementError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(name, known) => {
-                write!(f, "no improvement '{name}'; there are {}", known.join(", "))
-            }
-            Self::NotFor(reason) | Self::Already(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for ImprovementError {}
 
 /// The improvement with this name.
 pub(crate) fn named(name: &str) -> Result<&'static Improvement, ImprovementError> {

@@ -57,10 +57,10 @@ pub use buffer_hint::BufferHint;
 pub use config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, Threshold};
 pub(crate) use constants::{improve, settings};
 pub(crate) use improvements::{ALL as IMPROVEMENTS, named as improvement};
-pub use improvements::{Changes, Improvement, ImprovementError};
+pub use improvements::{Changes, Improvement};
 pub use libwebrtc::LibwebrtcConfig;
 
-use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
+use crate::profile::{BuildError, ControllerConfig, Controllers, Profile};
 use constants::Constants;
 use receiver::GccReceiver;
 use sender::GccSender;

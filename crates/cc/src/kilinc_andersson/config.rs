@@ -5,7 +5,7 @@ use super::loss_detector::MAX_LATER;
 use crate::gcc::Filter;
 use crate::gcc::arrival_filter::{FilterConfig, MAX_GROUPS};
 use crate::gcc::words::words;
-use crate::registry::BuildError;
+use crate::profile::BuildError;
 use crate::setting::settings;
 use std::fmt;
 use std::str::FromStr;

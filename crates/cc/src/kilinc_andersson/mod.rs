@@ -33,7 +33,7 @@ pub use config::{
 };
 
 use crate::Setting;
-use crate::registry::{BuildError, ControllerConfig, Controllers, Profile};
+use crate::profile::{BuildError, ControllerConfig, Controllers, Profile};
 use receiver::StateReceiver;
 use sender::LadderSender;
 use units::Duration;
@@ -69,7 +69,7 @@ pub(crate) fn settings(rest: &str, config: &ControllerConfig) -> Result<Vec<Sett
 
 fn constants(rest: &str, config: &ControllerConfig) -> Result<KilincAnderssonConfig, BuildError> {
     if !rest.is_empty() {
-        return Err(crate::registry::unknown(&config.profile));
+        return Err(crate::profile::unknown(&config.profile));
     }
     let mut own = KilincAnderssonConfig::published();
     for (name, text) in &config.settings {

@@ -1,7 +1,7 @@
 //! Range checks of the settings.
 
 use super::config::LibwebrtcConfig;
-use crate::registry::BuildError;
+use crate::profile::BuildError;
 use units::{Bitrate, Duration};
 
 impl LibwebrtcConfig {

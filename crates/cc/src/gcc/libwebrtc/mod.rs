@@ -38,7 +38,7 @@ mod sender;
 mod tests;
 mod trendline;
 
-use crate::registry::{ControllerConfig, Controllers, Profile};
+use crate::profile::{ControllerConfig, Controllers, Profile};
 pub use config::LibwebrtcConfig;
 
 use sender::LibwebrtcSender;
