@@ -62,6 +62,7 @@ mod controller;
 mod counters;
 mod descriptor;
 mod drive;
+mod endpoint;
 mod error;
 mod estimator;
 mod frames;

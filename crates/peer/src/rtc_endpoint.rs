@@ -3,7 +3,7 @@
 use crate::audio::AudioPacket;
 use crate::audio_reports::AudioReports;
 use crate::counters::{Counters, Media};
-use crate::peer::Endpoint;
+use crate::endpoint::Endpoint;
 use crate::rtc_audio::SendingAudio;
 use crate::rtc_engine::{codec, connection, engine, extension, feedback};
 use crate::sender::EXTENSIONS;

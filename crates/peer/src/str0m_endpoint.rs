@@ -6,7 +6,7 @@ use crate::audio::AudioPacket;
 use crate::clock::Clock;
 use crate::config::Rates;
 use crate::counters::{Counters, Media};
-use crate::peer::Endpoint;
+use crate::endpoint::Endpoint;
 use crate::{Controller, Error};
 use bytes::{Bytes, BytesMut};
 use rtc::peer_connection::state::RTCPeerConnectionState;

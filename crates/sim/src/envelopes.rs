@@ -1,5 +1,6 @@
 //! Payloads of packets under way. The network carries only handles; the payloads are stored here.
 
+use crate::endpoint::End;
 use crate::payload::{Rtcp, Rtp};
 use crate::tcp::Segment;
 
@@ -8,22 +9,6 @@ pub(crate) enum Payload {
     Rtp(Rtp),
     Rtcp(Box<Rtcp>),
     Tcp(Segment),
-}
-
-/// An end of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Sender,
-    Receiver,
-}
-
-impl End {
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::Sender => Self::Receiver,
-            Self::Receiver => Self::Sender,
-        }
-    }
 }
 
 /// A payload with its session and destination.

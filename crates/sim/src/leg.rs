@@ -1,7 +1,7 @@
 //! One direction of a call in the simulation: its two ends, samples and addresses.
 
+use crate::endpoint::End;
 use crate::ends::{Ends, Plan};
-use crate::envelopes::End;
 use crate::media::{EndReason, Outbox, Sources};
 use crate::payload::{Rtcp, Rtp};
 use crate::recording::{Event, Points, StreamKind, StreamRecord};

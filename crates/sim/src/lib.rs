@@ -11,6 +11,7 @@ pub mod relay;
 pub mod tcp;
 pub mod wire;
 
+mod endpoint;
 mod ends;
 mod envelopes;
 mod forwarding;

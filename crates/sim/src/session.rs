@@ -1,7 +1,8 @@
 //! A session between two hosts: one direction of a call, or a TCP flow. Each has a sending and a
 //! receiving end.
 
-use crate::envelopes::{End, Payload};
+use crate::endpoint::End;
+use crate::envelopes::Payload;
 use crate::leg::Leg;
 use crate::media::Outbox;
 use crate::payload::Rtp;

@@ -2,7 +2,8 @@
 //! the order of the calls, then at the sampler. This order is total, so a run is exactly
 //! reproducible.
 
-use crate::envelopes::{End, Envelope, Envelopes, Payload};
+use crate::endpoint::End;
+use crate::envelopes::{Envelope, Envelopes, Payload};
 use crate::forwarding::Forwarding;
 use crate::leg::Leg;
 use crate::media::Outbox;

@@ -29,6 +29,7 @@ pub use report_timer::ReportTimer;
 pub(crate) use room::Room;
 pub(crate) use sender::{MediaSender, Reported};
 
+pub(crate) use crate::endpoint::{Show, earlier};
 use crate::payload::{Rtcp, Rtp};
 use circuit_breaker::Breaker;
 use net::Dscp;
@@ -52,9 +53,6 @@ pub(crate) enum EndReason {
     /// The other end left (BYE, RFC 3550 § 6.6), or the reverse direction of the call ended.
     Left,
 }
-
-/// A sink for counters and signals: (name, value).
-pub(crate) type Show<'a> = dyn FnMut(&'static str, f64) + 'a;
 
 /// The payload type of video on the wire (dynamic range of RFC 3551 § 3; the numbers are Chrome's,
 /// Jansen 2016 § 7-2-2).
@@ -85,14 +83,6 @@ impl Sources {
         let session = u32::try_from(session).unwrap_or(u32::MAX);
         let base = 0x1000 + session * 0x10;
         Self { video: base, rtx: base + 1, audio: base + 2, receiver: base + 3, fec: base + 4 }
-    }
-}
-
-/// The earlier of two optional instants.
-pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }
 

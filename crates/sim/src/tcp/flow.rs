@@ -3,7 +3,7 @@
 use super::config::{TcpApplication, TcpConfig, TcpSource, TcpStack};
 use super::receiver::TcpReceiver;
 use super::sender::{Connection, TcpSender};
-use crate::envelopes::End;
+use crate::endpoint::End;
 use crate::recording::{Event, Points, StreamKind, StreamRecord};
 use crate::sampler::Sampler;
 use net::{Dscp, Flow, HostId, Protocol};

@@ -4,7 +4,7 @@
 use super::TcpOutbox;
 use super::reassembly::Reassembly;
 use super::segment::{MAX_SEGMENT, Phase, SackBlock, Segment};
-use crate::media::Show;
+use crate::endpoint::Show;
 use net::Ecn;
 use units::{Bytes, Duration, Time};
 

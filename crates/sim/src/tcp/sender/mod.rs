@@ -17,7 +17,7 @@ use super::rack::Rack;
 use super::rtt::RttEstimator;
 use super::segment::{Phase, Segment};
 use super::small_queues::SmallQueue;
-use crate::media::earlier;
+use crate::endpoint::earlier;
 use net::Ecn;
 use record::Counters;
 use recovery::{RecoveryState, Undo};

@@ -1,7 +1,7 @@
 //! The recorded columns of a sender.
 
 use super::TcpSender;
-use crate::media::Show;
+use crate::endpoint::Show;
 use crate::tcp::segment::MAX_SEGMENT;
 use units::{Bitrate, Duration};
 
