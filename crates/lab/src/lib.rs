@@ -2,10 +2,12 @@
 //! comparison of stored runs.
 
 pub mod claims;
+mod claims_report;
 pub mod comparison;
 pub mod figures;
 mod open;
 pub mod remedies;
 pub mod runner;
 
+pub use claims_report::claims_report;
 pub use open::{open, parse};

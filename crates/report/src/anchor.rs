@@ -1,6 +1,6 @@
-//! Names of places in the page, for links: letters, digits and hyphens, each once.
+//! Anchors: names for links in the page. They consist of letters, digits and hyphens and are unique.
 
-use super::model::Report;
+use crate::model::Report;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Anchors of sections and figures, in the order of the report.
@@ -19,7 +19,7 @@ impl Anchors {
             by_id.entry(id.to_owned()).or_insert_with(|| anchor.clone());
             anchor
         };
-        // Figures first: a claim that names an id shared with a section means the figure.
+        // Figures first: if a figure and a section share an id, a claim links to the figure.
         let figures: Vec<Vec<String>> = report
             .sections
             .iter()
@@ -43,7 +43,7 @@ impl Anchors {
     }
 }
 
-/// `prefix-words-of-the-id`.
+/// The words of an id after a prefix: `prefix-words-of-the-id`.
 fn slug(id: &str, prefix: &str) -> String {
     let words = id.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     std::iter::once(prefix).chain(words).collect::<Vec<_>>().join("-").to_ascii_lowercase()

@@ -1,7 +1,7 @@
-//! The verdict and the table of claims.
+//! The summary and the table of claims.
 
-use super::anchor::Anchors;
-use super::model::{ClaimRow, Status};
+use crate::anchor::Anchors;
+use crate::model::{ClaimRow, Status};
 use maud::{Markup, html};
 
 impl Status {
@@ -26,7 +26,7 @@ impl Status {
         }
     }
 
-    /// Class in the style sheet and key of the filter.
+    /// The class in the style sheet, and the key of the filter.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Reproduced => "yes",
@@ -40,7 +40,7 @@ fn count(claims: &[ClaimRow], status: Status) -> usize {
     claims.iter().filter(|c| c.status == status).count()
 }
 
-/// One sentence.
+/// One sentence: how many claims are reproduced, not reproduced and not run.
 pub(super) fn verdict(claims: &[ClaimRow]) -> String {
     let total = claims.len();
     let noun = if total == 1 { "claim" } else { "claims" };
@@ -60,7 +60,7 @@ pub(super) fn verdict(claims: &[ClaimRow]) -> String {
     format!("{yes} of {total} {noun} reproduced{rest}.")
 }
 
-/// The papers with their rows, in the order in which they first appear.
+/// The papers with their claims, in order of first appearance.
 fn by_paper(claims: &[ClaimRow]) -> Vec<(&str, Vec<&ClaimRow>)> {
     let mut papers: Vec<(&str, Vec<&ClaimRow>)> = Vec::new();
     for claim in claims {
@@ -72,7 +72,8 @@ fn by_paper(claims: &[ClaimRow]) -> Vec<(&str, Vec<&ClaimRow>)> {
     papers
 }
 
-/// A bar of the shares of the three verdicts; the sentence above it says the same.
+/// A bar with the shares of the three verdicts. Hidden from screen readers: the sentence above it
+/// says the same.
 pub(super) fn strip(claims: &[ClaimRow]) -> Markup {
     html! {
         div.strip aria-hidden="true" {
@@ -84,7 +85,7 @@ pub(super) fn strip(claims: &[ClaimRow]) -> Markup {
     }
 }
 
-/// The table with its filter. The filter is shown by the script only.
+/// The table with its filter, which only the script shows.
 pub(super) fn table(claims: &[ClaimRow], anchors: &Anchors) -> Markup {
     let papers = by_paper(claims);
     html! {
@@ -123,7 +124,7 @@ fn tally(rows: &[&ClaimRow]) -> String {
     format!("{yes} of {} reproduced", rows.len())
 }
 
-/// What other controllers do in the same experiment.
+/// The results of other controllers in the same experiment.
 fn beside(claim: &ClaimRow) -> Markup {
     let holding = claim.beside.iter().filter(|(_, holds, _)| *holds == Some(true)).count();
     html! {

@@ -1,6 +1,6 @@
-//! Claims with what several found, one below the other.
+//! Claims with the findings of several sources, one below the other.
 
-use super::model::{Compared, Finding};
+use crate::model::{Compared, Finding};
 use maud::{Markup, html};
 
 pub(super) fn table(rows: &[Compared]) -> Markup {

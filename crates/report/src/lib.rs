@@ -1,36 +1,39 @@
-//! A report: one HTML page that stands alone. Styles, script and plots (SVG) are in the page, so it
-//! opens from disk, prints, and never touches a network. The same [`Report`] gives the same bytes.
+//! Reports: one HTML page with styles, script and plots (SVG) in it. The page opens from disk,
+//! prints, and never uses a network. The same [`Report`] gives the same bytes.
 //!
 //! ```text
-//! Report ──► page (maud) ──► claims table, tables, verdict
-//!               └──► plot (plotters, SVG) ──► axis, thin, xy | grouped | scatter, labels
+//! Report ─▶ page (maud) ─▶ claims, tables
+//!             └─▶ figure (one file per kind) ─▶ plot (plotters, SVG): axis, frame, legend, marks
 //! ```
 //!
-//! The module knows nothing of experiments or controllers: what made the numbers fills in the
-//! structs of [`model`].
+//! This crate knows neither experiments nor controllers. The caller fills in [`Report`]. A new kind
+//! of figure implements [`Drawable`] in one file of `figure/`.
 
 mod anchor;
 mod claims;
 mod compared;
-mod describe;
-pub mod model;
+mod figure;
+mod merge;
+mod model;
 mod page;
 mod plot;
-mod points;
-mod table;
+mod scale;
 #[cfg(test)]
 mod tests;
 mod text_table;
-mod verdict;
 
+pub use figure::*;
+pub use merge::merge_by_source;
 pub use model::*;
-pub use plot::PlotError;
-pub use plot::axis_range;
+pub use page::PlotError;
+pub use plot::{DrawError, Mark, MarkAt, MarkKind, Role};
+pub use scale::Scale;
+pub use text_table::TextTable;
 
 /// The report as an HTML document in UTF-8.
 ///
 /// # Errors
-/// [`PlotError`] names the figure that the plotting library refused to draw.
+/// [`PlotError`] names the figure that the plotting library could not draw.
 pub fn html(report: &Report) -> Result<String, PlotError> {
     page::html(report)
 }

@@ -1,16 +1,29 @@
-//! The page.
+//! The page: head, claims, contents and sections.
 
-use super::anchor::Anchors;
-use super::model::{Body, Figure, Report, Section};
-use super::plot::{self, PlotError};
-use super::{claims, compared, describe, points, table, text_table};
+use crate::anchor::Anchors;
+use crate::model::{Figure, Report, Section};
+use crate::plot::{DrawError, Svg};
+use crate::{claims, compared, text_table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("filter.js");
-/// Nothing may be fetched.
+/// The content security policy: the page may fetch nothing.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum PlotError {
+    /// The plotting library could not draw a figure.
+    #[error("figure {figure:?} could not be drawn: {source}")]
+    Library {
+        /// [`Figure::id`].
+        figure: String,
+        /// The error of the library.
+        source: DrawError,
+    },
+}
 
 pub(super) fn html(report: &Report) -> Result<String, PlotError> {
     let anchors = Anchors::of(report);
@@ -107,42 +120,36 @@ fn section(
 }
 
 fn figure(shown: &Figure, anchor: &str, number: usize) -> Result<Markup, PlotError> {
-    let class = match shown.body {
-        Body::Time { .. } | Body::Scatter(_) => Some("wide"),
-        Body::Table(_) => Some("full"),
-        _ => None,
-    };
-    let body = match &shown.body {
-        Body::Table(data) => table::table(data),
-        Body::Scatter(scatter) => html! { (drawing(shown, anchor)?) (points::key(scatter)) },
-        _ => drawing(shown, anchor)?,
-    };
+    let drawing = shown
+        .body
+        .draw()
+        .map_err(|source| PlotError::Library { figure: shown.id.clone(), source })?;
     Ok(html! {
-        figure id=(anchor) class=[class] {
-            (body)
+        figure id=(anchor) class=[shown.body.width().class()] {
+            @if let Some(svg) = &drawing.plot { (plot(shown, svg, drawing.has_rims, anchor)) }
+            (drawing.html)
             figcaption {
                 b { "Figure " (number) ". " (shown.title) @if !shown.title.ends_with(['.', '?']) { "." } }
                 @if !shown.caption.is_empty() { " " (shown.caption) }
             }
-            @if let Some(numbers) = describe::numbers(shown) {
+            @if let Some(numbers) = shown.body.numbers() {
                 details { summary { "Numbers" } (text_table::table(&numbers)) }
             }
         }
     })
 }
 
-fn drawing(shown: &Figure, anchor: &str) -> Result<Markup, PlotError> {
-    let drawing = plot::draw(shown)?;
+/// A plot with its title and description, which screen readers read.
+fn plot(shown: &Figure, svg: &Svg, has_rims: bool, anchor: &str) -> Markup {
     let (title, desc) = (format!("{anchor}-title"), format!("{anchor}-desc"));
-    let is_scatter = matches!(shown.body, Body::Scatter(_));
-    Ok(html! {
+    html! {
         div.scroll {
-            svg.plot.points[is_scatter] xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={ (title) " " (desc) }
-                viewBox={ "0 0 " (drawing.width) " " (drawing.height) } {
+            svg.plot.points[has_rims] xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={ (title) " " (desc) }
+                viewBox={ "0 0 " (svg.width) " " (svg.height) } {
                 title id=(title) { (shown.title) }
-                desc id=(desc) { (describe::words(shown)) }
-                g aria-hidden="true" { (PreEscaped(&drawing.body)) }
+                desc id=(desc) { (shown.body.describe()) }
+                g aria-hidden="true" { (PreEscaped(&svg.body)) }
             }
         }
-    })
+    }
 }

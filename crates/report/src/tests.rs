@@ -1,10 +1,11 @@
-//! The page as a reader's machine sees it: parsed again.
+//! The page as a browser sees it: the HTML is parsed again.
 
 mod values;
 
 use super::{
-    At, Bar, Body, BoxStats, ClaimRow, Compared, Figure, Finding, Group, Grouped, Line, LineStyle,
-    Mark, MarkKind, Panel, Report, Role, Section, Status, TextTable, html,
+    Bar, Bars, BoxStats, Boxes, Cdf, ClaimRow, Compared, Drawable, Figure, Finding, Group, Grouped,
+    Mark, MarkAt, MarkKind, Panel, Report, Role, Rows, Section, Series, SeriesStyle, Status,
+    TextTable, TimePlot, html,
 };
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeSet;
@@ -21,27 +22,27 @@ fn text(element: ElementRef<'_>) -> String {
     element.text().collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn line(points: Vec<(f64, f64)>, style: LineStyle) -> Line {
-    Line { name: "sent".to_owned(), points, style, role: Role::Series(0) }
+fn series(points: Vec<(f64, f64)>, style: SeriesStyle) -> Series {
+    Series { name: "sent".to_owned(), points, style, role: Role::Series(0) }
 }
 
-fn time(lines: Vec<Line>, log_y: bool) -> Body {
+fn time(series: Vec<Series>, log_y: bool) -> TimePlot {
     let panel = Panel {
         title: "Rate".to_owned(),
         y_label: "bit/s".to_owned(),
-        lines,
+        series,
         log_y,
         ..Panel::default()
     };
-    Body::Time { panels: vec![panel.clone(), panel], x_label: "time (s)".to_owned() }
+    TimePlot { panels: vec![panel.clone(), panel], x_label: "time (s)".to_owned() }
 }
 
-fn figure(id: &str, body: Body) -> Figure {
+fn figure(id: &str, body: impl Drawable) -> Figure {
     Figure {
         id: id.to_owned(),
         title: format!("Title of {id}"),
         caption: "Caption".to_owned(),
-        body,
+        body: Box::new(body),
     }
 }
 
@@ -51,7 +52,7 @@ fn of_figures(figures: Vec<Figure>) -> Report {
     Report { title: "Report".to_owned(), sections: vec![section], ..Report::default() }
 }
 
-fn drawn(body: Body) -> (String, Html) {
+fn drawn(body: impl Drawable) -> (String, Html) {
     let page = html(&of_figures(vec![figure("f", body)])).unwrap();
     let parsed = Html::parse_document(&page);
     (page, parsed)
@@ -62,7 +63,7 @@ fn claim(id: &str, paper: &str, status: Status) -> ClaimRow {
     ClaimRow { id: id.to_owned(), paper: paper.to_owned(), status, anchor, ..ClaimRow::default() }
 }
 
-fn bars(items: Vec<Option<Bar>>) -> Grouped<Bar> {
+fn grouped(items: Vec<Option<Bar>>) -> Grouped<Bar> {
     Grouped {
         series: vec![
             ("1 Mbit/s".to_owned(), Role::Series(0)),
@@ -76,7 +77,7 @@ fn bars(items: Vec<Option<Bar>>) -> Grouped<Bar> {
 }
 
 #[test]
-fn the_page_has_verdict_claims_contents_and_figures() {
+fn the_page_has_summary_claims_contents_and_figures() {
     let claims = vec![
         claim("C-1", "Carlucci", Status::Reproduced),
         claim("V-1", "Guerrero", Status::NotReproduced),
@@ -84,7 +85,7 @@ fn the_page_has_verdict_claims_contents_and_figures() {
     ];
     let mut report = of_figures(vec![figure(
         "f",
-        time(vec![line(vec![(0.0, 1.0), (1.0, 2.0)], LineStyle::Line)], false),
+        time(vec![series(vec![(0.0, 1.0), (1.0, 2.0)], SeriesStyle::Line)], false),
     )]);
     report.claims = claims;
     report.sections.push(Section {
@@ -103,7 +104,7 @@ fn the_page_has_verdict_claims_contents_and_figures() {
         .iter()
         .map(|r| text(r.select(&Selector::parse("th").unwrap()).next().unwrap()))
         .collect();
-    assert_eq!(ids, ["C-1", "C-2", "V-1"], "brought together by paper");
+    assert_eq!(ids, ["C-1", "C-2", "V-1"], "grouped by paper");
     let states: Vec<String> = select(&page, ".status").into_iter().map(text).collect();
     assert_eq!(states, ["✓ reproduced", "– not run", "✗ not reproduced"]);
     assert_eq!(select(&page, "nav li a").len(), 2);
@@ -111,16 +112,12 @@ fn the_page_has_verdict_claims_contents_and_figures() {
         select(&page, "figure figcaption b").into_iter().map(text).collect::<Vec<_>>(),
         ["Figure 1. Title of f."]
     );
-    assert_eq!(
-        select(&page, "#filter[hidden]").len(),
-        1,
-        "without the script there is no dead filter"
-    );
+    assert_eq!(select(&page, "#filter[hidden]").len(), 1, "without the script there is no filter");
 }
 
 #[test]
-fn every_link_and_label_has_a_target_and_names_are_unique() {
-    let figures = ["f", "f", "ü/<>", ""].map(|id| figure(id, Body::Bars(bars(vec![]))));
+fn every_link_and_label_has_a_target_and_ids_are_unique() {
+    let figures = ["f", "f", "ü/<>", ""].map(|id| figure(id, Bars(grouped(vec![]))));
     let mut report = of_figures(figures.to_vec());
     report.claims = vec![claim("C-1", "p", Status::NotRun)];
     report
@@ -145,7 +142,7 @@ fn every_link_and_label_has_a_target_and_names_are_unique() {
 
 #[test]
 fn nothing_is_fetched() {
-    let (page, parsed) = drawn(Body::Bars(bars(vec![Some(Bar { value: 1.0, ..Bar::default() })])));
+    let (page, parsed) = drawn(Bars(grouped(vec![Some(Bar { value: 1.0, ..Bar::default() })])));
     assert!(select(&parsed, "[src], img, iframe, object, link[rel=stylesheet]").is_empty());
     let rest = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
     assert!(!rest.contains("http:") && !rest.contains("https:") && !rest.contains("@import"));
@@ -154,14 +151,16 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn hostile_names_stay_text() {
+fn hostile_texts_are_escaped() {
     let h = || HOSTILE.to_owned();
-    let hostile_line = Line { name: h(), ..line(vec![(0.0, 1.0), (1.0, 2.0)], LineStyle::Line) };
-    let marks = vec![Mark::published(At::Y(1.0), HOSTILE), Mark::published(At::X(0.5), HOSTILE)];
+    let hostile_series =
+        Series { name: h(), ..series(vec![(0.0, 1.0), (1.0, 2.0)], SeriesStyle::Line) };
+    let marks =
+        vec![Mark::published(MarkAt::Y(1.0), HOSTILE), Mark::published(MarkAt::X(0.5), HOSTILE)];
     let panel = Panel {
         title: h(),
         y_label: h(),
-        lines: vec![hostile_line.clone()],
+        series: vec![hostile_series.clone()],
         marks: marks.clone(),
         ..Panel::default()
     };
@@ -174,12 +173,12 @@ fn hostile_names_stay_text() {
         marks: marks.clone(),
         ..Grouped::default()
     };
-    let bodies = [
-        Body::Time { panels: vec![panel.clone()], x_label: h() },
-        Body::Bars(grouped),
-        Body::Cdf { lines: vec![hostile_line], marks, x_label: h(), log_x: false },
-        Body::Scatter(scatter(vec![point(HOSTILE, 1.0, 2.0), point(HOSTILE, f64::NAN, 1.0)])),
-        Body::Table(values::hostile(HOSTILE)),
+    let bodies: [Box<dyn Drawable>; 5] = [
+        Box::new(TimePlot { panels: vec![panel.clone()], x_label: h() }),
+        Box::new(Bars(grouped)),
+        Box::new(Cdf { series: vec![hostile_series], marks, x_label: h(), log_x: false }),
+        Box::new(scatter(vec![point(HOSTILE, 1.0, 2.0), point(HOSTILE, f64::NAN, 1.0)])),
+        Box::new(values::hostile(HOSTILE)),
     ];
     let figures: Vec<Figure> =
         bodies.into_iter().map(|body| Figure { id: h(), title: h(), caption: h(), body }).collect();
@@ -221,7 +220,7 @@ fn hostile_names_stay_text() {
     assert!(!text(select(&page, "script")[0]).contains("alert"));
     let texts: Vec<String> =
         select(&page, "svg text").iter().map(|t| t.text().collect::<String>()).collect();
-    assert!(texts.iter().any(|t| t.trim().contains(HOSTILE)), "as written: {texts:?}");
+    assert!(texts.iter().any(|t| t.trim().contains(HOSTILE)), "unchanged: {texts:?}");
 }
 
 #[test]
@@ -230,16 +229,16 @@ fn the_same_report_is_the_same_bytes() {
         figure(
             "a",
             time(
-                vec![line(
+                vec![series(
                     (0..500).map(|i| (f64::from(i), f64::from(i * i % 97))).collect(),
-                    LineStyle::Step,
+                    SeriesStyle::Step,
                 )],
                 true,
             ),
         ),
         figure(
             "b",
-            Body::Bars(bars(vec![Some(Bar {
+            Bars(grouped(vec![Some(Bar {
                 value: 0.9,
                 spread: Some((0.8, 1.0)),
                 published: Some(0.91),
@@ -255,35 +254,28 @@ fn an_empty_report_is_a_page() {
     assert!(page.errors.is_empty(), "{:?}", page.errors);
     assert!(
         select(&page, "script, table, nav, figure, .verdict").is_empty(),
-        "nothing is said of no claims"
+        "no claims, no summary"
     );
-    let empty = [
-        Body::Time { panels: vec![], x_label: String::new() },
-        time(vec![], false),
-        Body::Bars(Grouped::default()),
-        Body::Boxes(Grouped::default()),
-        Body::Scatter(scatter(vec![])),
-        Body::Cdf {
-            lines: vec![Line::cdf("", Role::Reference, &[])],
-            marks: vec![],
-            x_label: String::new(),
-            log_x: true,
-        },
-    ];
-    for body in empty {
-        assert_eq!(select(&drawn(body).1, "svg[role=img] > title").len(), 1);
-    }
+    let check = |page: Html| assert_eq!(select(&page, "svg[role=img] > title").len(), 1);
+    check(drawn(TimePlot::default()).1);
+    check(drawn(time(vec![], false)).1);
+    check(drawn(Bars::default()).1);
+    check(drawn(Rows::default()).1);
+    check(drawn(Boxes::default()).1);
+    check(drawn(scatter(vec![])).1);
+    let series = vec![Series::cdf("", Role::Reference, &[])];
+    check(drawn(Cdf { series, log_x: true, ..Cdf::default() }).1);
 }
 
 #[test]
 fn a_series_without_numbers_draws_no_line() {
     for (style, log) in
-        [(LineStyle::Line, false), (LineStyle::Step, true), (LineStyle::Dots, false)]
+        [(SeriesStyle::Line, false), (SeriesStyle::Step, true), (SeriesStyle::Dots, false)]
     {
-        let series = line(vec![(0.0, f64::NAN), (1.0, f64::INFINITY), (f64::NAN, 1.0)], style);
-        let (_, page) = drawn(time(vec![series], log));
+        let points = vec![(0.0, f64::NAN), (1.0, f64::INFINITY), (f64::NAN, 1.0)];
+        let (_, page) = drawn(time(vec![series(points, style)], log));
         let drawn = select(&page, "svg polyline.s0, svg circle.f0");
-        assert_eq!(drawn.len(), 2, "the two signs of the legend");
+        assert_eq!(drawn.len(), 2, "the two symbols of the legend");
         assert!(!page.html().contains("NaN"));
     }
 }
@@ -299,16 +291,16 @@ fn a_gap_breaks_the_line_and_a_lone_sample_is_a_dot() {
         (5.0, 1.0),
         (6.0, 1.0),
     ];
-    let (_, page) = drawn(time(vec![line(points, LineStyle::Line)], false));
-    // In each of two panels: the legend's sign and two stretches; one dot.
+    let (_, page) = drawn(time(vec![series(points, SeriesStyle::Line)], false));
+    // In each of two panels: the symbol of the legend, two lines and one dot.
     assert_eq!(select(&page, "svg polyline.s0").len(), 2 * 3);
     assert_eq!(select(&page, "svg circle.f0").len(), 2);
-    let (_, page) = drawn(time(vec![line(vec![(5.0, 5.0)], LineStyle::Step)], true));
+    let (_, page) = drawn(time(vec![series(vec![(5.0, 5.0)], SeriesStyle::Step)], true));
     assert_eq!(select(&page, "svg circle.f0").len(), 2);
 }
 
 #[test]
-fn everything_drawn_lies_on_the_canvas() {
+fn everything_is_drawn_inside_the_canvas() {
     let huge = vec![(0.0, f64::MAX), (1e300, -f64::MAX), (1.1e300, 0.0), (1.2e300, 5e-324)];
     let stats =
         BoxStats { p5: 0.0, p25: 0.0, p50: 3.0, p75: 1e12, p95: f64::MAX, published: Some(-1.0) };
@@ -318,13 +310,16 @@ fn everything_drawn_lies_on_the_canvas() {
         log_y: true,
         ..Grouped::default()
     };
-    let mut bodies =
-        vec![Body::Boxes(Grouped { log_y: false, ..boxes.clone() }), Body::Boxes(boxes)];
-    for style in [LineStyle::Line, LineStyle::Step, LineStyle::Dots] {
-        bodies.extend([true, false].map(|log| time(vec![line(huge.clone(), style)], log)));
+    let linear = Grouped { log_y: false, ..boxes.clone() };
+    let mut bodies: Vec<Box<dyn Drawable>> = vec![Box::new(Boxes(linear)), Box::new(Boxes(boxes))];
+    for style in [SeriesStyle::Line, SeriesStyle::Step, SeriesStyle::Dots] {
+        for log in [true, false] {
+            bodies.push(Box::new(time(vec![series(huge.clone(), style)], log)));
+        }
     }
     for body in bodies {
-        let (_, page) = drawn(body);
+        let figure = Figure { body, ..figure("f", Bars::default()) };
+        let page = Html::parse_document(&html(&of_figures(vec![figure])).unwrap());
         let svg = select(&page, "svg")[0];
         let size: Vec<f64> =
             svg.attr("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
@@ -342,7 +337,7 @@ fn everything_drawn_lies_on_the_canvas() {
 }
 
 #[test]
-fn zero_on_a_logarithmic_axis_is_drawn_at_the_floor_which_says_so() {
+fn zero_is_drawn_at_the_floor_of_a_logarithmic_axis_whose_tick_says_so() {
     let stats = BoxStats { p5: 0.0, p25: 1.0, p50: 2.0, p75: 4.0, p95: 90.0, published: None };
     let boxes = Grouped {
         series: vec![(String::new(), Role::Series(0))],
@@ -350,20 +345,20 @@ fn zero_on_a_logarithmic_axis_is_drawn_at_the_floor_which_says_so() {
         log_y: true,
         ..Grouped::default()
     };
-    let (_, page) = drawn(Body::Boxes(boxes));
+    let (_, page) = drawn(Boxes(boxes));
     let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
     assert!(texts.contains(&"≤ 0.1".to_owned()), "{texts:?}");
 }
 
 #[test]
-fn published_values_are_marked_named_and_listed() {
+fn published_values_are_drawn_labelled_and_listed() {
     let item = Bar { value: 0.87, spread: None, published: Some(0.9) };
-    let mut grouped = bars(vec![Some(item), None]);
+    let mut grouped = grouped(vec![Some(item), None]);
     grouped.marks = vec![
-        Mark::published(At::Y(0.9), "90 %"),
-        Mark { at: At::Y(0.5), label: "half".to_owned(), kind: MarkKind::Reference },
+        Mark::published(MarkAt::Y(0.9), "90 %"),
+        Mark { at: MarkAt::Y(0.5), label: "half".to_owned(), kind: MarkKind::Reference },
     ];
-    let (_, page) = drawn(Body::Bars(grouped));
+    let (_, page) = drawn(Bars(grouped));
     assert_eq!(select(&page, "svg polyline.sp").len(), 3, "legend, mark, bar");
     assert_eq!(select(&page, "svg polyline.sr").len(), 1);
     let texts: Vec<String> = select(&page, "svg text.fp").into_iter().map(text).collect();
@@ -374,14 +369,13 @@ fn published_values_are_marked_named_and_listed() {
 }
 
 #[test]
-fn lying_bars_keep_their_long_names() {
+fn horizontal_bars_have_room_for_long_names() {
     let long = "J6 the rest of the profile jansen-2016";
-    let mut lying =
-        bars(vec![Some(Bar { value: 0.87, spread: Some((0.7, 0.9)), published: Some(0.9) }), None]);
-    lying.groups[0].label = long.to_owned();
-    lying.lying = true;
-    lying.marks = vec![Mark::published(At::Y(0.65), "65 %")];
-    let (_, page) = drawn(Body::Bars(lying));
+    let bar = Bar { value: 0.87, spread: Some((0.7, 0.9)), published: Some(0.9) };
+    let mut rows = grouped(vec![Some(bar), None]);
+    rows.groups[0].label = long.to_owned();
+    rows.marks = vec![Mark::published(MarkAt::Y(0.65), "65 %")];
+    let (_, page) = drawn(Rows(rows));
     let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
     assert!(
         texts.iter().any(|text| text == long) && texts.contains(&"published 65 %".to_owned()),
@@ -393,19 +387,18 @@ fn lying_bars_keep_their_long_names() {
 #[test]
 fn a_full_report_stays_small() {
     let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8);
-    let series = |k: u32| {
-        line((0..3000).map(|i| (f64::from(i) / 10.0, noise(i + k))).collect(), LineStyle::Line)
+    let noisy = |k: u32| {
+        series((0..3000).map(|i| (f64::from(i) / 10.0, noise(i + k))).collect(), SeriesStyle::Line)
     };
-    let panel = |k| Panel { lines: vec![series(k), series(k + 1)], ..Panel::default() };
-    let body =
-        || Body::Time { panels: (0..3).map(panel).collect(), x_label: "time (s)".to_owned() };
+    let panel = |k| Panel { series: vec![noisy(k), noisy(k + 1)], ..Panel::default() };
+    let body = || TimePlot { panels: (0..3).map(panel).collect(), x_label: "time (s)".to_owned() };
     let figures = (0..60).map(|i| figure(&format!("f{i}"), body())).collect();
     let size = html(&of_figures(figures)).unwrap().len();
     assert!(size < 5_000_000, "{size} bytes");
 }
 
 #[test]
-fn numbers_are_set_flush_right() {
+fn columns_of_numbers_are_right_aligned() {
     let mut report = of_figures(vec![]);
     let rows = [["first", "1.69"], ["second", "≈ 2 Mbit/s"], ["third", "–"]];
     let rows = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();

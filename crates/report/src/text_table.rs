@@ -1,9 +1,19 @@
-//! Tables: the first column names the rows, numbers in the others are set flush right.
+//! Tables of text. The first column names the rows; columns of numbers are right-aligned.
 
-use super::model::TextTable;
 use maud::{Markup, html};
 
-/// Letters of a cell that can still be a number with its unit.
+/// A table of text. Columns of numbers are right-aligned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextTable {
+    /// What the table shows; may be empty.
+    pub caption: String,
+    /// Column headings, with units.
+    pub columns: Vec<String>,
+    /// Rows; missing cells are empty.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The greatest number of letters of a cell that counts as a number with its unit.
 const NUMBER_LENGTH: usize = 18;
 
 pub(super) fn table(table: &TextTable) -> Markup {
@@ -31,7 +41,7 @@ fn cell(row: &[String], index: usize) -> &str {
     row.get(index).map_or("", String::as_str)
 }
 
-/// Every cell that is not empty begins with a digit, and there is one.
+/// Whether every cell that is not empty is a number, and there is at least one.
 fn is_numeric(table: &TextTable, column: usize) -> bool {
     let mut cells = table
         .rows

@@ -8,7 +8,6 @@
 //! shortened.
 
 mod difference;
-mod merge;
 mod party;
 #[cfg(test)]
 mod tests;
@@ -18,7 +17,7 @@ pub use party::{Facts, Party};
 
 use crate::claims::{Claim, Verdict, schedule};
 use experiment::{Experiment, ExperimentError};
-use report::{Compared, Finding, Section, Status};
+use report::{Compared, Finding, Section, Status, merge_by_source};
 use store::StoredRun;
 
 /// The parties that ran one experiment with one schedule, in the order in which they are shown.
@@ -122,7 +121,7 @@ impl<'c> Comparison<'c> {
             title,
             text: text.join("\n\n"),
             compared: self.compared(),
-            figures: merge::figures(&drawn),
+            figures: merge_by_source(&drawn),
             table: (!differences.is_empty()).then(|| difference::table(&differences)),
         }
     }

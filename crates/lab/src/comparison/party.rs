@@ -2,7 +2,7 @@
 
 use super::compares;
 use crate::claims::{Claim, Computed, Verdict};
-use crate::figures::{Drawings, Figures, Pieces};
+use crate::figures::{Figures, RunExtracts, SectionBuilder};
 use crate::runner::{Job, stored};
 use experiment::{Experiment, ExperimentError, is_as_filed};
 use metrics::{StreamSummary, summary};
@@ -40,7 +40,7 @@ pub struct Facts {
     job: Job,
     limited: bool,
     computed: Vec<Computed>,
-    pieces: Pieces,
+    extracts: RunExtracts,
     summary: Vec<StreamSummary>,
 }
 
@@ -172,7 +172,7 @@ impl<'c> Party<'c> {
                 .iter()
                 .map(|claim| claim.compute(&self.experiment, recording))
                 .collect(),
-            pieces: self.figures.pieces(&self.experiment, job, recording),
+            extracts: self.figures.extract(&self.experiment, job, recording),
             summary: summary(recording),
         }
     }
@@ -233,9 +233,9 @@ impl<'c> Party<'c> {
 
     /// Its figures.
     pub(super) fn section(&self) -> Section {
-        let mut drawings = Drawings::new(&self.experiment, &self.figures);
-        self.facts.iter().for_each(|facts| drawings.add(facts.pieces.clone()));
-        drawings.section()
+        let mut builder = SectionBuilder::new(&self.experiment, &self.figures);
+        self.facts.iter().for_each(|facts| builder.add(facts.extracts.clone()));
+        builder.section()
     }
 
     /// The summaries of the runs of a cell.

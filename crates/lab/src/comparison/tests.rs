@@ -1,7 +1,7 @@
 use super::*;
 use crate::claims::Catalogue;
 use crate::runner::Job;
-use report::{Body, Role};
+use report::{Bars, Role, TimePlot};
 use std::sync::LazyLock;
 use store::{Mode, RunMeta};
 use units::{Duration, Seed};
@@ -211,24 +211,24 @@ fn figures_of_all_parties_share_their_axes() {
     let kinds: Vec<usize> = section
         .figures
         .iter()
-        .map(|figure| match &figure.body {
-            Body::Time { panels, .. } => panels.len(),
-            Body::Bars(bars) => bars.series.len(),
-            _ => 0,
+        .map(|figure| {
+            let panels = figure.body.downcast_ref().map(|plot: &TimePlot| plot.panels.len());
+            let bars = figure.body.downcast_ref().map(|bars: &Bars| bars.0.series.len());
+            panels.or(bars).unwrap_or_default()
         })
         .collect();
     assert_eq!(kinds, [4, 4, 3], "three panels of two lines and one of three; three bars a group");
-    let Body::Time { panels, .. } = &section.figures[0].body else { panic!("not over time") };
+    let TimePlot { panels, .. } = section.figures[0].body.downcast_ref().unwrap();
     assert!(
         panels[0].y_range.is_some()
             && panels[..3].iter().all(|panel| panel.y_range == panels[0].y_range)
     );
-    let names: Vec<&str> = panels[3].lines.iter().map(|line| line.name.as_str()).collect();
+    let names: Vec<&str> = panels[3].series.iter().map(|series| series.name.as_str()).collect();
     assert_eq!(
         names,
         ["Chromium 156 *", "simulator, today's Chromium", "simulator, gcc:carlucci-2017"]
     );
-    assert_eq!(panels[3].lines[2].role, Role::Series(2));
+    assert_eq!(panels[3].series[2].role, Role::Series(2));
 }
 
 #[test]

@@ -1,42 +1,45 @@
-//! Cumulative distributions of a quantity's samples, or of a metric's values for each stream, over
-//! all runs, a line a cell.
+//! Cumulative distributions over all runs: of the samples of a quantity, or of one value per
+//! stream. One line per cell.
 
-use super::Piece;
-use super::spec::{CellFilter, marks, unit};
-use super::unit::Unit;
+use super::kind::{FigureKind, Runs};
+use super::marks::{read_marks, read_unit};
+use crate::runner::Job;
 use document::{Fault, Reader};
-use experiment::Experiment;
+use experiment::Cell;
 use metrics::{MetricError, Request};
-use report::{Body, Line, Mark, Role};
+use report::{Mark, Role, Scale, Series};
 use sim::Recording;
 
-/// Which quantity, and how it is labelled.
-#[derive(Clone, Debug)]
+/// A cumulative distribution.
+#[derive(Debug)]
 pub(super) struct Cdf {
     label: String,
-    unit: Unit,
+    unit: Scale,
     log: bool,
     request: Request,
-    of: Of,
+    values: DistributedValues,
     marks: Vec<Mark>,
 }
 
 /// What is distributed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Of {
+enum DistributedValues {
     /// The samples of a quantity, of all streams together.
     Samples,
-    /// One value a stream.
+    /// One value per stream.
     Streams,
 }
 
-impl Cdf {
-    pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
-        let (label, unit, log) = (table.required("label")?, unit(table)?, table.or("log", false)?);
-        let marks = marks(table)?;
-        let of = match table.or("of", "samples".to_owned())?.as_str() {
-            "samples" => Of::Samples,
-            "streams" => Of::Streams,
+impl FigureKind for Cdf {
+    /// The values of a run, in the figure's unit.
+    type Extract = Vec<f64>;
+
+    fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
+        let (label, unit) = (table.required("label")?, read_unit(table)?);
+        let (log, marks) = (table.or("log", false)?, read_marks(table)?);
+        let values = match table.or("of", "samples".to_owned())?.as_str() {
+            "samples" => DistributedValues::Samples,
+            "streams" => DistributedValues::Streams,
             other => {
                 return Err(table.fault(
                     "of",
@@ -50,49 +53,40 @@ impl Cdf {
             return Err(table.fault("value", "it is missing", suggestion));
         };
         let mut inner = Reader::new(node, &table.path("value"))?;
-        // Of samples it does not matter which statistic.
-        let statistic = if of == Of::Samples { "mean" } else { "" };
+        // A distribution of samples uses no statistic, but a request needs one.
+        let statistic = if values == DistributedValues::Samples { "mean" } else { "" };
         let request = Request::read_table(&mut inner, statistic)?;
         inner.finish()?;
-        Ok(Self { label, unit, log, request, of, marks })
+        Ok(Self { label, unit, log, request, values, marks })
     }
 
-    pub(super) fn piece(
+    fn extract(
         &self,
+        _: Job,
         recording: &Recording,
-        known: &[String],
-    ) -> Result<Piece, MetricError> {
-        if self.request.is_absent(recording, known) {
-            return Ok(Piece::None);
+        streams: &[String],
+    ) -> Result<Option<Vec<f64>>, MetricError> {
+        if self.request.is_absent(recording, streams) {
+            return Ok(None);
         }
-        let samples = match self.of {
-            Of::Samples => self.request.samples(recording)?,
-            Of::Streams => self.request.of_streams(recording)?,
+        let values = match self.values {
+            DistributedValues::Samples => self.request.samples(recording)?,
+            DistributedValues::Streams => self.request.of_streams(recording)?,
         };
-        Ok(Piece::Samples(samples.into_iter().map(|value| value * self.unit.scale).collect()))
+        Ok(Some(values.into_iter().map(|value| value * self.unit.factor).collect()))
     }
 
-    pub(super) fn draw(
-        &self,
-        experiment: &Experiment,
-        filter: &CellFilter,
-        runs: &[Vec<&Piece>],
-    ) -> Body {
-        let shown = experiment.cells().iter().zip(runs).filter(|(cell, _)| filter.fits(cell));
-        let lines = shown.enumerate().map(|(place, (cell, pieces))| {
-            let samples = pieces.iter().filter_map(|piece| match piece {
-                Piece::Samples(samples) => Some(samples.as_slice()),
-                _ => None,
-            });
-            let name =
-                cell.params.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
-            Line::cdf(&name, Role::Series(place), &samples.collect::<Vec<_>>().concat())
-        });
-        Body::Cdf {
-            lines: lines.collect(),
+    fn assemble(&self, runs: &Runs<'_, Vec<f64>>) -> Vec<report::Figure> {
+        let series = |(index, (cell, extracts)): (usize, (&Cell, &[&Vec<f64>]))| {
+            let params: Vec<&str> = cell.params.iter().map(|(_, value)| value.as_str()).collect();
+            let values: Vec<f64> = extracts.iter().copied().flatten().copied().collect();
+            Series::cdf(&params.join(", "), Role::Series(index), &values)
+        };
+        vec![runs.figure(report::Cdf {
+            series: runs.cells().enumerate().map(series).collect(),
             marks: self.marks.clone(),
             x_label: self.unit.label(&self.label),
             log_x: self.log,
-        }
+        })]
     }
 }

@@ -1,48 +1,49 @@
-//! What an experiment's source plots, as data in the experiment file, and how it is drawn.
+//! The figures of an experiment: which figures its file describes, and how they are assembled from
+//! the runs.
 //!
-//! `[[figure]] ─▶ Figure ─▶ a piece a run (in the run's thread) ─▶ drawing ─▶ report::Figure`
+//! `[[figure]] ─▶ FigureKind ─▶ an extract per run (in the thread of the run) ─▶ report::Figure`
 //!
-//! A piece is small: a plot over time keeps the series of one run, bars a number a run. An
-//! experiment without figures gets the usual ones. The format is described in
-//! `docs/guides/experiments.md`.
+//! An extract is small: a plot over time keeps the series of one run, bars keep one number per run.
+//! An experiment without figures gets the usual plots. `docs/guides/experiments.md` describes the
+//! format.
+//!
+//! A new kind of figure is one file that implements [`FigureKind`](kind::FigureKind), and one line
+//! in [`KINDS`]. How the figures of several sources are merged is in its
+//! [`report::Drawable`].
 
 mod bars;
+mod boxes;
 mod cdf;
-mod measured;
-mod naming;
-mod page;
+mod cell_names;
+mod extracts;
+mod grouped;
+mod kind;
+mod marks;
+mod rows;
 mod scatter;
+mod section;
+mod shown_metric;
 mod spec;
 mod table;
 #[cfg(test)]
 mod tests;
 mod time;
 mod unit;
+mod usual;
 
-pub use page::{Drawings, drawings, report};
+pub use extracts::RunExtracts;
+pub use section::{SectionBuilder, section_builders};
 pub use spec::{Figure, Figures};
 
-use crate::runner::Job;
-use metrics::MetricError;
+use kind::{ReadKind, read};
 
-/// What a figure needs of one run.
-#[derive(Clone, Debug)]
-pub(crate) enum Piece {
-    /// This run is not shown.
-    None,
-    /// The panels of the run that is shown.
-    Panels(Vec<report::Panel>),
-    /// A number a value.
-    Numbers(Vec<f64>),
-    /// The percentiles of each value.
-    Boxes(Vec<[f64; 5]>),
-    /// All samples.
-    Samples(Vec<f64>),
-}
-
-/// What the figures of an experiment need of one run, or why one cannot be drawn.
-#[derive(Clone, Debug)]
-pub struct Pieces {
-    job: Job,
-    pieces: Vec<Result<Piece, MetricError>>,
-}
+/// The kinds of figures by the name that `kind` has in a file.
+const KINDS: &[(&str, ReadKind)] = &[
+    ("time", read::<time::TimePlot>),
+    ("bars", read::<bars::Bars>),
+    ("rows", read::<rows::Rows>),
+    ("boxes", read::<boxes::Boxes>),
+    ("cdf", read::<cdf::Cdf>),
+    ("table", read::<table::Table>),
+    ("scatter", read::<scatter::Scatter>),
+];

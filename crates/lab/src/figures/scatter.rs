@@ -1,28 +1,28 @@
-//! A point a cell: one metric over another.
+//! A point per cell: one metric over another.
 
-use super::Piece;
-use super::measured::{self, Measured};
-use super::naming::{Named, Naming};
-use super::spec::{CellFilter, marks};
+use super::cell_names::{CellNames, NamedCell};
+use super::kind::{FigureKind, NamedAxis, Reference, Runs};
+use super::marks::read_marks;
+use super::shown_metric::{ShownMetric, compute, estimate};
+use crate::runner::Job;
 use document::{Fault, Reader};
-use experiment::Experiment;
 use metrics::{Estimate, MetricError, Unit};
-use report::{self, Body, Dimension, Mark, Point, Scale};
+use report::{Dimension, Mark, Point, Scale};
 use sim::Recording;
 
-/// What is drawn over what.
-#[derive(Clone, Debug)]
+/// A point per cell.
+#[derive(Debug)]
 pub(super) struct Scatter {
     x: Axis,
     y: Axis,
-    pub(super) naming: Naming,
+    names: CellNames,
     marks: Vec<Mark>,
 }
 
 /// A metric and how its axis is drawn.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Axis {
-    measured: Measured,
+    metric: ShownMetric,
     log: bool,
 }
 
@@ -36,87 +36,98 @@ impl Axis {
         };
         let mut inner = Reader::new(node, &table.path(key))?;
         let axis =
-            Self { measured: Measured::read(&mut inner, "label")?, log: inner.or("log", false)? };
+            Self { metric: ShownMetric::read(&mut inner, "label")?, log: inner.or("log", false)? };
         inner.finish()?;
         Ok(axis)
     }
 
-    /// With a reference the values are shares of its own, without a unit.
+    /// The axis of the plot. With a reference, values are ratios to the reference's value and have no
+    /// unit.
     fn dimension(&self, reference: Option<&str>) -> Dimension {
-        let Measured { name, request, scale } = &self.measured;
+        let ShownMetric { name, request, scale } = &self.metric;
         let (label, unit, scale) = match reference {
-            Some(reference) => (
-                format!("{name}, relative to {reference}"),
-                Unit::Count,
-                Some(Scale { name: "", factor: 1.0 }),
-            ),
+            Some(reference) => {
+                (format!("{name}, relative to {reference}"), Unit::Count, Some(Scale::NONE))
+            }
             None => (name.clone(), request.unit(), *scale),
         };
         Dimension { label, unit, scale, better: request.better(), log: self.log }
     }
 }
 
-impl Scatter {
-    pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
+impl FigureKind for Scatter {
+    /// The values of both metrics.
+    type Extract = Vec<f64>;
+
+    fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
         let scatter = Self {
             x: Axis::read(table, "x")?,
             y: Axis::read(table, "y")?,
-            naming: Naming::read(table, "relative")?,
-            marks: marks(table)?,
+            names: CellNames::read(table, "relative")?,
+            marks: read_marks(table)?,
         };
-        let level =
-            |axis: &Axis| matches!(axis.measured.request.unit(), Unit::Dbm | Unit::Decibels);
-        if scatter.naming.reference.is_some() && (level(&scatter.x) || level(&scatter.y)) {
+        let level = |axis: &Axis| matches!(axis.metric.request.unit(), Unit::Dbm | Unit::Decibels);
+        if scatter.names.reference.is_some() && (level(&scatter.x) || level(&scatter.y)) {
             let reason = "decibels have no shares";
             return Err(table.fault("relative", reason, "leave it out"));
         }
         Ok(scatter)
     }
 
-    pub(super) fn piece(
+    fn extract(
         &self,
+        _: Job,
         recording: &Recording,
-        known: &[String],
-    ) -> Result<Piece, MetricError> {
-        measured::piece([&self.x, &self.y].into_iter().map(|axis| &axis.measured), recording, known)
+        streams: &[String],
+    ) -> Result<Option<Vec<f64>>, MetricError> {
+        compute([&self.x.metric, &self.y.metric].into_iter(), recording, streams).map(Some)
     }
 
-    /// Draws what the runs of each cell gave.
-    pub(super) fn draw(
-        &self,
-        experiment: &Experiment,
-        filter: &CellFilter,
-        runs: &[Vec<&Piece>],
-    ) -> Body {
-        let named = self.naming.names(experiment, filter);
-        let reference = self.naming.reference.as_deref();
-        Body::Scatter(report::Scatter {
+    fn assemble(&self, runs: &Runs<'_, Vec<f64>>) -> Vec<report::Figure> {
+        let cells = self.names.cells(runs.heading.experiment, runs.heading.cells);
+        let reference = self.names.reference.as_deref();
+        vec![runs.figure(report::Scatter {
             x: self.x.dimension(reference),
             y: self.y.dimension(reference),
-            points: named.iter().map(|point| self.point(point, &named, runs)).collect(),
+            points: cells.iter().map(|cell| self.point(cell, &cells, runs)).collect(),
             marks: self.marks.clone(),
-        })
+        })]
     }
 
-    fn point(&self, named: &Named<'_>, all: &[Named<'_>], runs: &[Vec<&Piece>]) -> Point {
+    fn axes(&self) -> Vec<NamedAxis<'_>> {
+        self.names.axes()
+    }
+
+    fn reference(&self) -> Option<Reference<'_>> {
+        self.names.reference()
+    }
+}
+
+impl Scatter {
+    fn point(
+        &self,
+        named: &NamedCell<'_>,
+        all: &[NamedCell<'_>],
+        runs: &Runs<'_, Vec<f64>>,
+    ) -> Point {
         let of =
-            |point: &Named<'_>| [0, 1].map(|place| measured::estimate(&runs[point.index], place));
-        let own = of(named);
-        let [x, y] = match &self.naming.reference {
-            None => own,
+            |cell: &NamedCell<'_>| [0, 1].map(|index| estimate(&runs.by_cell[cell.index], index));
+        let [x, y] = of(named);
+        let (x, y) = match &self.names.reference {
+            None => (x, y),
             Some(reference) => {
                 let whole = all.iter().find(|other| other.is_of(reference, named)).map(of);
-                let whole =
+                let [whole_x, whole_y] =
                     whole.map_or([f64::NAN; 2], |whole| whole.map(|estimate| estimate.mean));
-                [share(own[0], whole[0]), share(own[1], whole[1])]
+                (ratio(x, whole_x), ratio(y, whole_y))
             }
         };
         Point { label: named.group.to_owned(), series: named.rest.join(", "), x, y }
     }
 }
 
-/// A share of nothing, or of what never came, is none.
-fn share(estimate: Estimate, whole: f64) -> Estimate {
+/// A ratio to `whole`; not a number if `whole` is zero or not finite.
+fn ratio(estimate: Estimate, whole: f64) -> Estimate {
     let whole = if whole != 0.0 && whole.is_finite() { whole } else { f64::NAN };
     estimate.relative_to(whole)
 }

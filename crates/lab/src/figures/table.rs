@@ -1,26 +1,28 @@
-//! A table over the grid: a row a cell, a column a metric, and how each row stands against one of
-//! them.
+//! A table over the grid: one row per cell and one column per metric. Rows can be compared with one
+//! of them.
 
-use super::Piece;
-use super::measured::{self, Measured};
-use super::naming::{Named, Naming};
-use super::spec::CellFilter;
+use super::cell_names::{CellNames, NamedCell};
+use super::kind::{FigureKind, NamedAxis, Reference, Runs};
+use super::shown_metric::{ShownMetric, compute, estimate};
+use crate::runner::Job;
 use document::{Fault, Reader};
-use experiment::Experiment;
 use metrics::MetricError;
-use report::{self, Body, Cell, Cells, Column, Row};
+use report::{Cell, Cells, Column, Row};
 use sim::Recording;
 
-/// Which rows and which columns.
-#[derive(Clone, Debug)]
+/// A table.
+#[derive(Debug)]
 pub(super) struct Table {
     label: Option<String>,
-    pub(super) naming: Naming,
-    values: Vec<Measured>,
+    names: CellNames,
+    metrics: Vec<ShownMetric>,
 }
 
-impl Table {
-    pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
+impl FigureKind for Table {
+    /// One number per metric.
+    type Extract = Vec<f64>;
+
+    fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
         let path = table.path("values");
         let values = table.items("values")?.unwrap_or_default();
         if values.is_empty() {
@@ -30,42 +32,48 @@ impl Table {
         }
         Ok(Self {
             label: table.optional("label")?,
-            naming: Naming::read(table, "reference")?,
-            values: values
+            names: CellNames::read(table, "reference")?,
+            metrics: values
                 .iter()
-                .map(|node| Measured::only(node, &path, "name"))
+                .map(|node| ShownMetric::only(node, &path, "name"))
                 .collect::<Result<_, _>>()?,
         })
     }
 
-    pub(super) fn piece(
+    fn extract(
         &self,
+        _: Job,
         recording: &Recording,
-        known: &[String],
-    ) -> Result<Piece, MetricError> {
-        measured::piece(self.values.iter(), recording, known)
+        streams: &[String],
+    ) -> Result<Option<Vec<f64>>, MetricError> {
+        compute(self.metrics.iter(), recording, streams).map(Some)
     }
 
-    /// Draws what the runs of each cell gave.
-    pub(super) fn draw(
-        &self,
-        experiment: &Experiment,
-        filter: &CellFilter,
-        runs: &[Vec<&Piece>],
-    ) -> Body {
-        let named = self.naming.names(experiment, filter);
-        let label = || self.naming.axes(experiment, filter).join(", ");
-        Body::Table(report::Table {
+    fn assemble(&self, runs: &Runs<'_, Vec<f64>>) -> Vec<report::Figure> {
+        let (experiment, filter) = (runs.heading.experiment, runs.heading.cells);
+        let cells = self.names.cells(experiment, filter);
+        let label = || self.names.axis_names(experiment, filter).join(", ");
+        let row = |cell: &NamedCell<'_>| self.row(cell, &cells, &runs.by_cell[cell.index]);
+        vec![runs.figure(report::Table {
             label: self.label.clone().unwrap_or_else(label),
-            columns: self.values.iter().map(column).collect(),
-            rows: named.iter().map(|row| self.row(row, &named, &runs[row.index])).collect(),
-            reference: self.naming.reference.clone().unwrap_or_default(),
-        })
+            columns: self.metrics.iter().map(column).collect(),
+            rows: cells.iter().map(row).collect(),
+            reference: self.names.reference.clone().unwrap_or_default(),
+        })]
     }
 
-    fn row(&self, named: &Named<'_>, all: &[Named<'_>], pieces: &[&Piece]) -> Row {
-        let cells =
-            (0..self.values.len()).map(|place| Cell::Value(measured::estimate(pieces, place)));
+    fn axes(&self) -> Vec<NamedAxis<'_>> {
+        self.names.axes()
+    }
+
+    fn reference(&self) -> Option<Reference<'_>> {
+        self.names.reference()
+    }
+}
+
+impl Table {
+    fn row(&self, named: &NamedCell<'_>, all: &[NamedCell<'_>], extracts: &[&Vec<f64>]) -> Row {
+        let cells = (0..self.metrics.len()).map(|index| Cell::Value(estimate(extracts, index)));
         let of = |reference: &String| all.iter().position(|other| other.is_of(reference, named));
         Row {
             label: std::iter::once(named.group)
@@ -73,16 +81,16 @@ impl Table {
                 .collect::<Vec<_>>()
                 .join(", "),
             cells: Cells::Each(cells.collect()),
-            reference: self.naming.reference.as_ref().and_then(of),
+            reference: self.names.reference.as_ref().and_then(of),
         }
     }
 }
 
-fn column(measured: &Measured) -> Column {
+fn column(metric: &ShownMetric) -> Column {
     Column {
-        name: measured.name.clone(),
-        unit: measured.request.unit(),
-        scale: measured.scale,
-        better: measured.request.better(),
+        name: metric.name.clone(),
+        unit: metric.request.unit(),
+        scale: metric.scale,
+        better: metric.request.better(),
     }
 }

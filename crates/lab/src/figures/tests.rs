@@ -3,8 +3,8 @@
 mod values;
 
 use super::*;
-use crate::runner::{NOWHERE, Outcome, Runner};
-use report::{At, Body, Figure, Role, Section};
+use crate::runner::{Job, NOWHERE, Outcome, Runner};
+use report::{Bars, Boxes, Cdf, Drawable, Figure, MarkAt, Role, Rows, Section, Series, TimePlot};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
@@ -37,7 +37,7 @@ fn section(figures: &str) -> Section {
     let experiment = crate::parse(&format!("{EXPERIMENT}{figures}"), "x.toml").unwrap();
     let experiments = [experiment];
     let figures = Figures::read(&experiments[0]).unwrap();
-    let mut drawings = Drawings::new(&experiments[0], &figures);
+    let mut builder = SectionBuilder::new(&experiments[0], &figures);
     let cancel = AtomicBool::new(false);
     let runner = Runner {
         jobs: NonZeroUsize::new(2).unwrap(),
@@ -46,9 +46,14 @@ fn section(figures: &str) -> Section {
         keeper: &NOWHERE,
     };
     let each =
-        |job: Job, recording: &_| figures.pieces(&experiments[job.experiment], job, recording);
-    runner.run(&experiments, each, |outcome: Outcome<_>| drawings.add(outcome.result.unwrap()));
-    drawings.section()
+        |job: Job, recording: &_| figures.extract(&experiments[job.experiment], job, recording);
+    runner.run(&experiments, each, |outcome: Outcome<_>| builder.add(outcome.result.unwrap()));
+    builder.section()
+}
+
+/// What a figure shows, as this kind.
+fn body<T: Drawable>(section: &Section, figure: usize) -> &T {
+    section.figures[figure].body.downcast_ref().unwrap_or_else(|| panic!("{section:?}"))
 }
 
 fn message(figure: &str) -> String {
@@ -63,21 +68,17 @@ fn a_figure_shows_the_cells_that_it_names() {
             "[[figure]]\nkind = \"rows\"\ntitle = \"t\"\nlabel = \"u\"\ngroup = \"host.alice.up.rate\"\ncell = {cell}\n\
              values = [{{ metric = \"received_rate\", stream = \"main.video\" }}]\n"
         );
-        match &section(&figures).figures[0].body {
-            Body::Bars(bars) => {
-                assert!(bars.lying);
-                bars.groups.iter().map(|group| group.label.clone()).collect::<Vec<_>>()
-            }
-            other => panic!("{other:?}"),
-        }
+        let section = section(&figures);
+        let groups = &body::<Rows>(&section, 0).0.groups;
+        groups.iter().map(|group| group.label.clone()).collect::<Vec<_>>()
     };
     assert_eq!(bars("{ \"host.alice.up.rate\" = \"1Mbit/s\" }"), ["1Mbit/s"]);
     assert_eq!(
         bars("{ \"host.alice.up.rate\" = [\"1Mbit/s\", \"500kbit/s\"] }"),
         ["500kbit/s", "1Mbit/s"]
     );
-    let body = "kind = \"bars\"\ntitle = \"t\"\nlabel = \"u\"\nvalues = [{ metric = \"loss\", stream = \"main.video\" }]\n";
-    let error = message(&format!("{body}cell = {{ \"host.alice.up.rate\" = \"1Mbits\" }}"));
+    let figure = "kind = \"bars\"\ntitle = \"t\"\nlabel = \"u\"\nvalues = [{ metric = \"loss\", stream = \"main.video\" }]\n";
+    let error = message(&format!("{figure}cell = {{ \"host.alice.up.rate\" = \"1Mbits\" }}"));
     assert!(
         error.contains("there is no '1Mbits'") && error.contains("did you mean 1Mbit/s?"),
         "{error}"
@@ -102,25 +103,26 @@ panels = [
 ]
 "#,
     );
-    let [Figure { title, body: Body::Time { panels, .. }, .. }] = section.figures.as_slice() else {
+    let [Figure { title, .. }] = section.figures.as_slice() else {
         panic!("{:?}", section.figures)
     };
+    let panels = &body::<TimePlot>(&section, 0).panels;
     assert_eq!(title, "Rate: host.alice.up.queue=droptail limit 350ms, host.alice.up.rate=1Mbit/s");
     assert_eq!(
         (panels[0].y_label.as_str(), panels[1].y_label.as_str()),
         ("rate (kbit/s)", "RTT (ms)")
     );
     assert_eq!(
-        panels[0].lines[0].points[0],
+        panels[0].series[0].points[0],
         (0.5, 1000.0),
         "the first sample, in the panel's unit"
     );
     assert_eq!(
-        (panels[0].lines[0].role, panels[0].lines[1].role),
+        (panels[0].series[0].role, panels[0].series[1].role),
         (Role::Reference, Role::Series(0))
     );
-    assert_eq!(panels[0].marks[0].at, At::YBetween { y: 860.0, from: 0.0, to: 5.0 });
-    assert!(panels[1].lines[0].points.iter().all(|(_, rtt)| *rtt >= 25.0), "milliseconds");
+    assert_eq!(panels[0].marks[0].at, MarkAt::YBetween { y: 860.0, from: 0.0, to: 5.0 });
+    assert!(panels[1].series[0].points.iter().all(|(_, rtt)| *rtt >= 25.0), "milliseconds");
     assert_eq!(section.text, "A paper, Fig. 1.\n\nWhy it is so.\n\n2 runs a cell, seeds from 1.");
 }
 
@@ -158,11 +160,8 @@ values = [
 ]
 "#,
     );
-    let [Body::Bars(bars), Body::Boxes(boxes), Body::Bars(two)] =
-        [0, 1, 2].map(|index| &section.figures[index].body)
-    else {
-        panic!("{:?}", section.figures)
-    };
+    let (bars, two) = (&body::<Bars>(&section, 0).0, &body::<Bars>(&section, 2).0);
+    let boxes = &body::<Boxes>(&section, 1).0;
     let groups: Vec<&str> = bars.groups.iter().map(|group| group.label.as_str()).collect();
     assert_eq!(groups, ["droptail limit 150ms", "droptail limit 350ms"]);
     let names: Vec<&str> = bars.series.iter().map(|(name, _)| name.as_str()).collect();
@@ -200,16 +199,14 @@ value = { metric = "rtt", stream = "main.video" }
 marks = [{ x = 130, label = "p95 130 ms" }]
 "#,
     );
-    let Body::Cdf { lines, marks, x_label, .. } = &section.figures[0].body else {
-        panic!("{:?}", section.figures)
-    };
+    let Cdf { series, marks, x_label, .. } = body(&section, 0);
     assert_eq!(
-        lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(),
+        series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>(),
         ["droptail limit 150ms, 1Mbit/s", "droptail limit 350ms, 1Mbit/s"]
     );
-    assert_eq!((x_label.as_str(), marks[0].at), ("RTT (ms)", At::X(130.0)));
+    assert_eq!((x_label.as_str(), marks[0].at), ("RTT (ms)", MarkAt::X(130.0)));
     // About ten reports a run, and the line's first point.
-    assert!(lines[0].points.len() > 12, "{}", lines[0].points.len());
+    assert!(series[0].points.len() > 12, "{}", series[0].points.len());
 }
 
 #[test]
@@ -226,17 +223,18 @@ cell = { "host.alice.up.rate" = "1Mbit/s" }
 value = { metric = "received_rate", streams = ["main.*"] }
 "#,
     );
-    let Body::Cdf { lines, .. } = &section.figures[0].body else { panic!("{:?}", section.figures) };
+    let Cdf { series, .. } = body(&section, 0);
     // One stream in two runs, and the line's first point.
-    assert_eq!(lines.iter().map(|line| line.points.len()).collect::<Vec<_>>(), [3, 3]);
+    assert_eq!(series.iter().map(|series| series.points.len()).collect::<Vec<_>>(), [3, 3]);
 }
 
 #[test]
 fn without_figures_there_are_the_usual_ones() {
     let section = section("");
     assert_eq!(section.figures.len(), 4, "a cell each");
-    assert!(matches!(&section.figures[0].body, Body::Time { panels, .. } if panels.len() == 3));
-    let page = report::html(&report("Title", Vec::new(), &[], vec![section])).unwrap();
+    assert_eq!(body::<TimePlot>(&section, 0).panels.len(), 3);
+    let page =
+        report::html(&crate::claims_report("Title", Vec::new(), &[], vec![section])).unwrap();
     assert!(page.contains("<svg") && page.contains("Two rates"));
 }
 
@@ -293,12 +291,11 @@ fn cells_are_superposed_in_one_figure_beside_their_reference() {
                 panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [{ stream = \"main.video\", value = \"received_rate\" }] }]\n";
     let axis = "series = \"host.alice.up.rate\"\n";
     let section = section(&format!("[[figure]]\n{time}{axis}reference = \"1Mbit/s\"\n"));
-    let [Figure { body: Body::Time { panels, .. }, .. }] = &section.figures[..] else {
-        panic!("{section:?}")
-    };
-    let lines: Vec<_> =
-        panels[0].lines.iter().map(|line| (line.name.as_str(), line.role)).collect();
-    assert_eq!(lines, [("500kbit/s", Role::Series(0)), ("1Mbit/s", Role::Reference)]);
+    assert_eq!(section.figures.len(), 1);
+    let series = &body::<TimePlot>(&section, 0).panels[0].series;
+    let names: Vec<_> =
+        series.iter().map(|Series { name, role, .. }| (name.as_str(), *role)).collect();
+    assert_eq!(names, [("500kbit/s", Role::Series(0)), ("1Mbit/s", Role::Reference)]);
     let of = |more: &str| message(&format!("{time}{more}"));
     assert!(
         of("series = \"nosuch\"")

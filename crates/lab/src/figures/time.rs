@@ -1,38 +1,41 @@
-//! Panels over time, of one run of a cell: the papers' rate, fraction lost, RTT and delay
+//! Panels over time, of one run per cell: the papers' plots of rate, fraction lost, RTT and delay
 //! variation.
 
-use super::spec::{marks, unit};
-use super::unit::Unit;
+use super::kind::{FigureKind, NamedAxis, Reference, Runs};
+use super::marks::{read_marks, read_unit};
+use crate::runner::Job;
 use document::{Fault, Node, Reader};
+use experiment::Cell;
 use metrics::{MetricError, rate_series};
-use report::{Line, LineStyle, Mark, Panel, Role};
+use report::{Mark, Panel, Role, Scale, Series, SeriesStyle};
 use sim::Recording;
 use sim::recording::StreamRecord;
 
-/// The panels, and which run is shown.
-#[derive(Clone, Debug)]
+/// Panels over time.
+#[derive(Debug)]
 pub(super) struct TimePlot {
+    /// Index of the run that is shown.
     pub(super) run: u32,
-    /// The axis whose values are superposed in one figure; each cell has its own figure otherwise.
-    pub(super) series: Option<String>,
+    /// The axis whose cells share one figure; `None`: one figure per cell.
+    pub(super) series_axis: Option<String>,
     /// The value of that axis with which the others are compared.
     pub(super) reference: Option<String>,
     pub(super) panels: Vec<PanelSpec>,
 }
 
 /// One panel.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct PanelSpec {
     pub(super) label: String,
-    pub(super) unit: Unit,
+    pub(super) unit: Scale,
     pub(super) log: bool,
-    pub(super) lines: Vec<LineSpec>,
+    pub(super) series: Vec<SeriesSpec>,
     pub(super) marks: Vec<Mark>,
 }
 
-/// One series: a column, a list of points, or a rate.
-#[derive(Clone, Debug)]
-pub(super) struct LineSpec {
+/// One series: a rate, a list of points, or a column of the recording.
+#[derive(Debug)]
+pub(super) struct SeriesSpec {
     pub(super) stream: String,
     pub(super) value: String,
     pub(super) name: String,
@@ -40,9 +43,12 @@ pub(super) struct LineSpec {
     pub(super) dots: bool,
 }
 
-impl TimePlot {
-    pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
-        let (run, series) = (table.or("run", 0)?, table.optional("series")?);
+impl FigureKind for TimePlot {
+    /// The panels of the run.
+    type Extract = Vec<Panel>;
+
+    fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
+        let (run, series_axis) = (table.or("run", 0)?, table.optional("series")?);
         let reference = table.optional("reference")?;
         let path = table.path("panels");
         let panels = table.items("panels")?.unwrap_or_default();
@@ -53,57 +59,133 @@ impl TimePlot {
         }
         Ok(Self {
             run,
-            series,
+            series_axis,
             reference,
             panels: panels.iter().map(|node| panel(node, &path)).collect::<Result<_, _>>()?,
         })
     }
 
-    /// `known`: the streams of the experiment; a line of one that this run lacks is left out.
+    fn extract(
+        &self,
+        job: Job,
+        recording: &Recording,
+        streams: &[String],
+    ) -> Result<Option<Vec<Panel>>, MetricError> {
+        if self.run == job.run { self.panels(recording, streams).map(Some) } else { Ok(None) }
+    }
+
+    fn assemble(&self, runs: &Runs<'_, Vec<Panel>>) -> Vec<report::Figure> {
+        let Some(axis) = &self.series_axis else { return figures_per_cell(runs) };
+        let cells = runs.cells().filter_map(|(cell, panels)| {
+            let value = cell.params.iter().find(|(name, _)| name == axis);
+            Some((value.map_or("", |(_, value)| value.as_str()), *panels.first()?))
+        });
+        let panels = overlay(cells, self.reference.as_deref());
+        if panels.is_empty() { Vec::new() } else { vec![runs.figure(over_time(panels))] }
+    }
+
+    fn axes(&self) -> Vec<NamedAxis<'_>> {
+        vec![NamedAxis { key: "series", axis: self.series_axis.as_deref() }]
+    }
+
+    fn reference(&self) -> Option<Reference<'_>> {
+        let value = self.reference.as_deref()?;
+        Some(Reference { key: "reference", value, axis_key: "series" })
+    }
+}
+
+/// One figure for each cell of which a run is shown.
+pub(super) fn figures_per_cell(runs: &Runs<'_, Vec<Panel>>) -> Vec<report::Figure> {
+    let figure = |(cell, panels): (&Cell, &[&Vec<Panel>])| {
+        let mut figure = runs.figure(over_time((*panels.first()?).clone()));
+        figure.id = format!("{}-{}", figure.id, cell.index + 1);
+        if !cell.params.is_empty() {
+            figure.title = format!("{}: {}", figure.title, cell.label());
+        }
+        Some(figure)
+    };
+    runs.cells().filter_map(figure).collect()
+}
+
+fn over_time(panels: Vec<Panel>) -> report::TimePlot {
+    report::TimePlot { panels, x_label: "time (s)".to_owned() }
+}
+
+/// The panels of several cells in one figure. Each cell has its colour, and its series have its
+/// name.
+fn overlay<'a>(
+    cells: impl Iterator<Item = (&'a str, &'a Vec<Panel>)>,
+    reference: Option<&str>,
+) -> Vec<Panel> {
+    let mut all: Vec<Panel> = Vec::new();
+    let mut colour = 0;
+    for (name, panels) in cells {
+        let is_reference = reference == Some(name);
+        for (index, panel) in panels.iter().enumerate() {
+            let is_alone = panel.series.len() == 1;
+            let renamed = panel.series.iter().map(|series| Series {
+                name: if is_alone { name.to_owned() } else { format!("{name}, {}", series.name) },
+                role: if is_reference { Role::Reference } else { Role::Series(colour) },
+                ..series.clone()
+            });
+            match all.get_mut(index) {
+                Some(panel) => panel.series.extend(renamed),
+                None => all.push(Panel { series: renamed.collect(), ..panel.clone() }),
+            }
+        }
+        colour += usize::from(!is_reference);
+    }
+    all
+}
+
+impl TimePlot {
+    /// The panels of a run. `streams`: the names of all streams of the experiment; a series of a
+    /// stream that is missing in this run is left out.
     pub(super) fn panels(
         &self,
         recording: &Recording,
-        known: &[String],
+        streams: &[String],
     ) -> Result<Vec<Panel>, MetricError> {
-        self.panels.iter().map(|panel| panel.draw(recording, known)).collect()
+        self.panels.iter().map(|panel| panel.panel(recording, streams)).collect()
     }
 }
 
 fn panel(node: &Node, path: &str) -> Result<PanelSpec, Fault> {
     let mut table = Reader::new(node, path)?;
-    let (label, unit, log) = (table.required("label")?, unit(&mut table)?, table.or("log", false)?);
-    let marks = marks(&mut table)?;
+    let (label, unit, log) =
+        (table.required("label")?, read_unit(&mut table)?, table.or("log", false)?);
+    let marks = read_marks(&mut table)?;
     let inner = table.path("lines");
-    let lines = table.items("lines")?.unwrap_or_default().iter();
-    let lines = lines.map(|node| line(node, &inner)).collect::<Result<_, _>>()?;
+    let series = table.items("lines")?.unwrap_or_default().iter();
+    let series = series.map(|node| series_spec(node, &inner)).collect::<Result<_, _>>()?;
     table.finish()?;
-    Ok(PanelSpec { label, unit, log, lines, marks })
+    Ok(PanelSpec { label, unit, log, series, marks })
 }
 
-fn line(node: &Node, path: &str) -> Result<LineSpec, Fault> {
+fn series_spec(node: &Node, path: &str) -> Result<SeriesSpec, Fault> {
     let mut table = Reader::new(node, path)?;
     let (stream, value): (String, String) = (table.required("stream")?, table.required("value")?);
     let name = table.or("name", format!("{stream} {value}"))?;
     let (reference, dots) = (table.or("reference", false)?, table.or("dots", false)?);
     table.finish()?;
-    Ok(LineSpec { stream, value, name, reference, dots })
+    Ok(SeriesSpec { stream, value, name, reference, dots })
 }
 
 impl PanelSpec {
-    fn draw(&self, recording: &Recording, known: &[String]) -> Result<Panel, MetricError> {
-        let mut lines = Vec::new();
-        let absent = |spec: &&LineSpec| {
-            recording.stream(&spec.stream).is_none() && known.contains(&spec.stream)
+    fn panel(&self, recording: &Recording, streams: &[String]) -> Result<Panel, MetricError> {
+        let mut all = Vec::new();
+        let is_absent = |spec: &&SeriesSpec| {
+            recording.stream(&spec.stream).is_none() && streams.contains(&spec.stream)
         };
-        for spec in self.lines.iter().filter(|spec| !absent(spec)) {
-            // References have no colour of their own.
-            let place = lines.iter().filter(|line: &&Line| line.role != Role::Reference).count();
-            lines.push(spec.draw(recording, self.unit, place)?);
+        for spec in self.series.iter().filter(|spec| !is_absent(spec)) {
+            // References do not use up a colour.
+            let colour = all.iter().filter(|other: &&Series| other.role != Role::Reference).count();
+            all.push(spec.series(recording, self.unit, colour)?);
         }
         Ok(Panel {
             title: String::new(),
             y_label: self.unit.label(&self.label),
-            lines,
+            series: all,
             marks: self.marks.clone(),
             y_range: None,
             log_y: self.log,
@@ -111,31 +193,36 @@ impl PanelSpec {
     }
 }
 
-impl LineSpec {
-    fn draw(&self, recording: &Recording, unit: Unit, place: usize) -> Result<Line, MetricError> {
+impl SeriesSpec {
+    fn series(
+        &self,
+        recording: &Recording,
+        unit: Scale,
+        colour: usize,
+    ) -> Result<Series, MetricError> {
         let stream = recording
             .stream(&self.stream)
             .ok_or_else(|| MetricError(format!("there is no stream '{}'", self.stream)))?;
         let mut points = self.points(recording, stream)?;
-        // A line begins and ends with its stream.
+        // The line ends with the stream.
         points.truncate(
             points.iter().rposition(|(_, value)| value.is_finite()).map_or(0, |last| last + 1),
         );
         let style = match (self.dots, self.reference) {
-            (true, _) => LineStyle::Dots,
+            (true, _) => SeriesStyle::Dots,
             // The capacity changes in steps.
-            (false, true) => LineStyle::Step,
-            (false, false) => LineStyle::Line,
+            (false, true) => SeriesStyle::Step,
+            (false, false) => SeriesStyle::Line,
         };
-        Ok(Line {
+        Ok(Series {
             name: self.name.clone(),
-            points: points.into_iter().map(|(time, value)| (time, value * unit.scale)).collect(),
+            points: points.into_iter().map(|(time, value)| (time, value * unit.factor)).collect(),
             style,
-            role: if self.reference { Role::Reference } else { Role::Series(place) },
+            role: if self.reference { Role::Reference } else { Role::Series(colour) },
         })
     }
 
-    /// A rate if it is called so, else points of this name, else a column.
+    /// The rate `sent_rate` or `received_rate`, else the points of this name, else the column.
     fn points(
         &self,
         recording: &Recording,

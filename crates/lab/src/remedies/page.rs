@@ -8,7 +8,7 @@ use super::situation::{Beside, Measure};
 use experiment::GatewayQueue;
 use metrics::{Better, Estimate, Unit};
 use report::{
-    At, Body, Cell, Cells, Column, Dimension, Figure, Mark, MarkKind, Point, Row, Scatter, Section,
+    Cell, Cells, Column, Dimension, Figure, Mark, MarkAt, MarkKind, Point, Row, Scatter, Section,
     Table, TextTable,
 };
 use std::fmt::Write as _;
@@ -231,7 +231,11 @@ impl Advice {
             x: dimension("what the others pay of their speed", Better::Lower),
             y: dimension("quality of the call, of that of the call alone", Better::Higher),
             points: ranks.iter().map(point).collect(),
-            marks: vec![Mark { at: At::X(0.0), label: String::new(), kind: MarkKind::Reference }],
+            marks: vec![Mark {
+                at: MarkAt::X(0.0),
+                label: String::new(),
+                kind: MarkKind::Reference,
+            }],
         }
     }
 
@@ -324,13 +328,13 @@ impl Advice {
                 caption: "'call' is the call's useful rate against that of the call alone: its goodput times what its frames' delay leaves of a conversation (ITU-T G.107) and what does not stand. 'others keep' is the speed of \
                           what is beside the call against that without the remedy. The score is the geometric mean of both; '=' marks what chance may have parted from the best."
                     .to_owned(),
-                body: Body::Table(self.table(ranks)),
+                body: Box::new(self.table(ranks)),
             },
             Figure {
                 id: id("picture"),
                 title: "The call's quality against what the others pay".to_owned(),
                 caption: String::new(),
-                body: Body::Scatter(self.scatter(ranks)),
+                body: Box::new(self.scatter(ranks)),
             },
         ];
         let best = ranks.first().and_then(|rank| rank.remedy);

@@ -1,43 +1,44 @@
-//! Axes: the range, the ticks and how a value is placed.
+//! Axes: the range, the ticks and where a value lies.
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// Decades below the greatest value that a logarithmic axis shows at most. Ours: a queuing delay of
-/// a few nanoseconds of rounding must not squeeze the milliseconds into the top of the panel.
+/// Decades below the greatest value that a logarithmic axis shows at most. Our choice: a queuing
+/// delay of a few nanoseconds, a rounding error, must not squeeze the milliseconds into the top of
+/// the panel.
 const MAX_DECADES: f64 = 6.0;
-/// Floor of a logarithmic axis without any positive value. Ours: 0.1 ms or 0.1 kbit/s is below what
-/// is measured.
+/// Range of a logarithmic axis without any positive value. Our choice: 0.1 ms or 0.1 kbit/s is
+/// smaller than what is measured.
 const EMPTY_LOG: (f64, f64) = (0.1, 10.0);
-/// Ticks closer than this are written out, larger ones with a prefix: `1500` beside kbit/s, but
-/// `500 k` beside bit/s.
+/// Ticks closer than this are written out (`1500` kbit/s); larger ones have a prefix (`500 k`
+/// bit/s).
 const WRITTEN_OUT: f64 = 1e4;
-/// The numbers that are readable without an exponent.
+/// The numbers that are written without an exponent.
 const PLAIN: Range<f64> = 1e-4..1e15;
 
-/// What an axis must be like.
+/// How an axis is laid out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shape {
+pub(crate) struct AxisOptions {
     /// Logarithmic.
-    pub(super) log: bool,
-    /// The range, instead of one that fits the values.
-    pub(super) fixed: Option<(f64, f64)>,
-    /// Zero is on it, whatever the values.
-    pub(super) from_zero: bool,
-    /// How many steps between ticks at most, about.
-    pub(super) steps: f64,
+    pub(crate) log: bool,
+    /// A fixed range; `None` fits the values.
+    pub(crate) fixed: Option<(f64, f64)>,
+    /// Zero is on the axis, whatever the values are.
+    pub(crate) from_zero: bool,
+    /// About the greatest number of steps between ticks.
+    pub(crate) steps: f64,
 }
 
-impl Shape {
-    pub(super) const LINEAR: Self = Self { log: false, fixed: None, from_zero: false, steps: 5.0 };
+impl AxisOptions {
+    pub(crate) const LINEAR: Self = Self { log: false, fixed: None, from_zero: false, steps: 5.0 };
 }
 
-/// An axis: where a value lies, in units of the plot (the value itself or its decimal logarithm).
+/// An axis. Positions are in units of the plot: the value itself, or its decimal logarithm.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Axis {
-    pub(super) low: f64,
-    pub(super) high: f64,
-    pub(super) ticks: Vec<f64>,
+pub(crate) struct Axis {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) ticks: Vec<f64>,
     log: bool,
     step: f64,
     clamped: bool,
@@ -45,21 +46,21 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis that shows all of `values`.
-    pub(super) fn new(values: impl Iterator<Item = f64>, shape: Shape) -> Self {
-        let Shape { log, fixed, .. } = shape;
+    pub(crate) fn new(values: impl Iterator<Item = f64>, shape: AxisOptions) -> Self {
+        let AxisOptions { log, fixed, .. } = shape;
         let finite = values.filter(|v| v.is_finite());
         let fixed =
             fixed.filter(|(a, b)| a.is_finite() && b.is_finite() && a < b && (!log || *a > 0.0));
         if log {
             Self::logarithmic(finite, fixed)
         } else {
-            Self::linear(finite, Shape { fixed, ..shape })
+            Self::linear(finite, AxisOptions { fixed, ..shape })
         }
     }
 
     fn linear(
         values: impl Iterator<Item = f64>,
-        Shape { fixed, from_zero, steps, .. }: Shape,
+        AxisOptions { fixed, from_zero, steps, .. }: AxisOptions,
     ) -> Self {
         let (mut low, mut high) = fixed.or_else(|| extent(values)).unwrap_or((0.0, 1.0));
         if fixed.is_none() {
@@ -93,8 +94,8 @@ impl Axis {
         let low = libm::log10(least).max(high - MAX_DECADES);
         let (low, high) = if fixed.is_some() { (low, high) } else { round_out(low, high) };
         let clamped = values.iter().any(|&v| v <= 0.0 || libm::log10(v) < low - 1e-9);
-        // A value below the range keeps a decade of its own, so that it does not lie on the least
-        // one that is shown.
+        // Values below the range get a decade of their own, so that they are not drawn on the
+        // least value of the range.
         let low = if clamped && fixed.is_none() && found.is_some() {
             libm::floor(low - 1e-9)
         } else {
@@ -103,42 +104,42 @@ impl Axis {
         Self { low, high, ticks: log_ticks(low, high), log: true, step: 0.0, clamped }
     }
 
-    /// Where a value lies, between `low` and `high`; `None` if it is not a number.
-    pub(super) fn place(&self, value: f64) -> Option<f64> {
+    /// The position of a value, limited to `low..=high`; `None` if the value is not finite.
+    pub(crate) fn position(&self, value: f64) -> Option<f64> {
         if !value.is_finite() {
             return None;
         }
-        let place = match (self.log, value > 0.0) {
+        let position = match (self.log, value > 0.0) {
             (true, true) => libm::log10(value),
             (true, false) => self.low,
             (false, _) => value,
         };
-        Some(place.clamp(self.low, self.high))
+        Some(position.clamp(self.low, self.high))
     }
 
     /// The text at a tick.
-    pub(super) fn tick_label(&self, place: f64) -> String {
+    pub(crate) fn tick_label(&self, position: f64) -> String {
         if !self.log {
-            return si(place, self.step);
+            return si(position, self.step);
         }
-        let value = libm::exp10(place);
-        let label = si(value, libm::exp10(libm::floor(place + 1e-9)));
-        if self.clamped && place - self.low < 1e-9 { format!("≤ {label}") } else { label }
+        let value = libm::exp10(position);
+        let label = si(value, libm::exp10(libm::floor(position + 1e-9)));
+        if self.clamped && position - self.low < 1e-9 { format!("≤ {label}") } else { label }
     }
 }
 
-/// The library's view of an axis: it places what [`Axis::place`] gives.
+/// The library's view of an axis: it maps what [`Axis::position`] returns to pixels.
 impl Ranged for Axis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
-    fn map(&self, place: &f64, (from, to): (i32, i32)) -> i32 {
-        let share = (place - self.low) / (self.high - self.low);
+    fn map(&self, position: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (position - self.low) / (self.high - self.low);
         from + libm::round(share * f64::from(to - from)) as i32
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // One grid only: the light lines of the library would be a second.
+        // One grid only: the light lines of the library would be a second one.
         if hint.weight().allow_light_points() { Vec::new() } else { self.ticks.clone() }
     }
 
@@ -148,8 +149,8 @@ impl Ranged for Axis {
 }
 
 impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, place: &f64) -> String {
-        self.tick_label(*place)
+    fn format_ext(&self, position: &f64) -> String {
+        self.tick_label(*position)
     }
 }
 
@@ -160,7 +161,7 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Widened to 1, 2 or 5 times a power of ten on both sides.
+/// The range, widened on both sides to 1, 2 or 5 times a power of ten. Both are decimal logarithms.
 fn round_out(low: f64, high: f64) -> (f64, f64) {
     let marks = [0.0, libm::log10(2.0), libm::log10(5.0), 1.0];
     let (base, top) = (libm::floor(low), libm::floor(high));
@@ -169,7 +170,7 @@ fn round_out(low: f64, high: f64) -> (f64, f64) {
     if up - down < 0.5 { (base, base + 1.0_f64.max(libm::ceil(up) - base)) } else { (down, up) }
 }
 
-/// Powers of ten; with 2 and 5 between them if there are few.
+/// Ticks at the powers of ten, and at 2 and 5 times these if there are few.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let within: &[f64] = if high - low <= 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let decades = libm::floor(low) as i32..=libm::ceil(high) as i32;
@@ -181,7 +182,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     ticks
 }
 
-/// The least of 1, 2, 5 times a power of ten that is not below `rough`.
+/// The least of 1, 2 and 5 times a power of ten that is at least `rough`.
 fn nice_step(rough: f64) -> f64 {
     if !(rough > 0.0 && rough.is_finite()) {
         return 1.0;
@@ -192,9 +193,9 @@ fn nice_step(rough: f64) -> f64 {
     nice * power
 }
 
-/// A number with the decimals that `step` needs, and an SI prefix where steps are large (`500 k`,
-/// `1 M`). Numbers below one are written out (`0.05`): a prefix there would collide with the unit
-/// in the label (ms).
+/// A number with the decimals that `step` needs, and an SI prefix if steps are large (`500 k`,
+/// `1 M`). Numbers below one are written out (`0.05`): a prefix would collide with the unit in the
+/// label (ms).
 pub(crate) fn si(value: f64, step: f64) -> String {
     let size = value.abs();
     if size < step.abs() * 1e-6 || size == 0.0 {
@@ -217,9 +218,9 @@ pub(crate) fn si(value: f64, step: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Shape, si};
+    use super::{Axis, AxisOptions, si};
 
-    const LOG: Shape = Shape { log: true, ..Shape::LINEAR };
+    const LOG: AxisOptions = AxisOptions { log: true, ..AxisOptions::LINEAR };
 
     fn labels(axis: &Axis) -> Vec<String> {
         axis.ticks.iter().map(|t| axis.tick_label(*t)).collect()
@@ -227,27 +228,27 @@ mod tests {
 
     #[test]
     fn ticks_are_round_numbers_with_prefixes() {
-        let axis = Axis::new([0.0, 2_130_000.0].into_iter(), Shape::LINEAR);
+        let axis = Axis::new([0.0, 2_130_000.0].into_iter(), AxisOptions::LINEAR);
         assert_eq!(labels(&axis), ["0", "500 k", "1 M", "1.5 M", "2 M", "2.5 M"]);
-        let axis = Axis::new([0.0, 0.21].into_iter(), Shape::LINEAR);
+        let axis = Axis::new([0.0, 0.21].into_iter(), AxisOptions::LINEAR);
         assert_eq!(labels(&axis), ["0", "0.05", "0.1", "0.15", "0.2", "0.25"]);
     }
 
     #[test]
-    fn a_logarithmic_axis_has_a_floor_for_what_is_not_positive() {
+    fn a_logarithmic_axis_shows_zero_and_negative_values_at_its_floor() {
         let axis = Axis::new([0.0, 1.0, 350.0].into_iter(), LOG);
         assert_eq!(labels(&axis).first().map(String::as_str), Some("≤ 0.1"));
-        assert_eq!(axis.place(0.0), Some(-1.0));
-        assert_eq!(axis.place(-4.0), Some(-1.0));
-        assert_eq!(axis.place(1.0), Some(0.0));
+        assert_eq!(axis.position(0.0), Some(-1.0));
+        assert_eq!(axis.position(-4.0), Some(-1.0));
+        assert_eq!(axis.position(1.0), Some(0.0));
         let tiny = Axis::new([1e-300, 100.0].into_iter(), LOG);
         assert!(tiny.high - tiny.low <= 7.0 + 1e-9, "{tiny:?}");
         let none = Axis::new([0.0, 0.0].into_iter(), LOG);
-        assert_eq!(none.place(0.0), Some(none.low));
+        assert_eq!(none.position(0.0), Some(none.low));
     }
 
     #[test]
-    fn odd_ranges_still_give_an_axis() {
+    fn unusual_values_still_give_an_axis() {
         let cases: [&[f64]; 8] = [
             &[],
             &[f64::NAN],
@@ -260,20 +261,22 @@ mod tests {
         ];
         for (values, log) in cases.iter().flat_map(|v| [(v, false), (v, true)]) {
             for from_zero in [false, true] {
-                let axis =
-                    Axis::new(values.iter().copied(), Shape { log, from_zero, ..Shape::LINEAR });
+                let axis = Axis::new(
+                    values.iter().copied(),
+                    AxisOptions { log, from_zero, ..AxisOptions::LINEAR },
+                );
                 assert!(axis.low < axis.high, "{values:?} {axis:?}");
                 assert!((1..=21).contains(&axis.ticks.len()), "{values:?} {axis:?}");
-                assert_eq!(axis.place(f64::NAN), None);
+                assert_eq!(axis.position(f64::NAN), None);
                 for v in values.iter().filter(|v| v.is_finite()) {
-                    assert!(axis.place(*v).is_some_and(|p| (axis.low..=axis.high).contains(&p)));
+                    assert!(axis.position(*v).is_some_and(|p| (axis.low..=axis.high).contains(&p)));
                 }
             }
         }
     }
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_are_readable() {
         assert_eq!(si(1_500_000.0, 500_000.0), "1.5 M");
         assert_eq!(si(-20.0, 10.0), "−20");
         assert_eq!(si(0.05, 0.05), "0.05");

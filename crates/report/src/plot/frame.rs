@@ -1,11 +1,10 @@
-//! A panel without its data: heading, legend, axes, grid, marks.
+//! A panel without its data: heading, legend, axes, grid and marks.
 
 use super::axis::Axis;
 use super::legend::{self, Entry, ROW};
-use super::marks::{self, Labels};
+use super::marks::{self, LabelsAbove, Mark};
 use super::theme::{Ink, SCALE};
-use super::{Area, Drawn, text};
-use crate::model::Mark;
+use super::{Canvas, DrawResult};
 use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition};
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::prelude::SVGBackend;
@@ -13,99 +12,102 @@ use plotters::style::Color;
 use plotters::style::colors::TRANSPARENT;
 use plotters::style::text_anchor::HPos;
 
-/// Room for the labels of the vertical axis, in CSS pixels.
-pub(super) const LEFT: u32 = 56;
-/// Room to the right, for half of the last label of the horizontal axis.
+/// Width of the labels of the vertical axis, in CSS pixels.
+pub(crate) const LEFT: u32 = 56;
+/// Least margin at the right, for half of the last label of the horizontal axis.
 const RIGHT: u32 = 20;
-/// Room for the tick labels below the axis, and for its label.
-pub(super) const TICKS: u32 = 20;
+/// Height of the tick labels below the axis.
+pub(crate) const TICKS: u32 = 20;
 /// Gap below a panel.
 const BELOW: u32 = 8;
 
-pub(super) type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
+pub(crate) type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 
-/// What stands below a panel.
+/// What is written below a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Below<'a> {
-    /// The panel below has the axis.
+pub(crate) enum Below<'a> {
+    /// Nothing: the axis is below a lower panel.
     Nothing,
-    /// Ticks and the axis' label.
+    /// Ticks and the label of the axis.
     Axis(&'a str),
-    /// Names of groups, drawn by the panel in so many lines, and the axis' label.
+    /// The label of the axis, below the names of groups. The caller draws the names, in this number
+    /// of lines.
     Groups(&'a str, u32),
 }
 
-/// The height of a further line of a group's name, in CSS pixels.
-pub(super) const LINE: u32 = 13;
+/// Height of a further line of a group's name, in CSS pixels.
+pub(crate) const LINE_HEIGHT: u32 = 13;
 
-/// A panel to be drawn.
-pub(super) struct Frame<'a> {
-    pub(super) heading: String,
-    pub(super) entries: Vec<Entry>,
-    pub(super) marks: &'a [Mark],
-    pub(super) x: &'a Axis,
-    pub(super) y: Axis,
-    pub(super) below: Below<'a>,
+/// A panel, ready to be drawn.
+pub(crate) struct Frame<'a> {
+    pub(crate) heading: String,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) marks: &'a [Mark],
+    pub(crate) x: &'a Axis,
+    pub(crate) y: Axis,
+    pub(crate) below: Below<'a>,
     /// Width of the figure and height of the data, in CSS pixels.
-    pub(super) size: (u32, u32),
-    /// Room at the right for the labels of marks; the same in all panels of a figure.
-    pub(super) right: u32,
+    pub(crate) size: (u32, u32),
+    /// Margin at the right for the labels of marks; the same in all panels of a figure.
+    pub(crate) right: u32,
 }
 
-/// Room at the right that these marks need.
-pub(super) fn right_of(marks: &[Mark]) -> u32 {
-    RIGHT.max(marks::right_width(marks))
+/// The margin at the right that these marks need, in CSS pixels.
+pub(crate) fn margin_right(marks: &[Mark]) -> u32 {
+    RIGHT.max(marks::width_at_right(marks))
 }
 
 impl Frame<'_> {
     /// Height of the whole panel in CSS pixels.
-    pub(super) fn height(&self) -> u32 {
+    pub(crate) fn height(&self) -> u32 {
         let below = match self.below {
             Below::Nothing => 0,
             Below::Axis(label) | Below::Groups(label, _) => {
                 TICKS + if label.is_empty() { 0 } else { ROW }
             }
         } + self.more_lines();
-        self.head(&self.spots()) + self.size.1 + below + BELOW
+        self.head(&self.entry_cells()) + self.size.1 + below + BELOW
     }
 
-    /// Where the data begin, below the heading, in CSS pixels.
-    pub(super) fn top(&self) -> u32 {
-        self.head(&self.spots())
+    /// Top of the data, below heading and legend, in CSS pixels.
+    pub(crate) fn top(&self) -> u32 {
+        self.head(&self.entry_cells())
     }
 
     /// The height of the groups' names beyond their first line.
     fn more_lines(&self) -> u32 {
         match self.below {
-            Below::Groups(_, lines) => lines.saturating_sub(1) * LINE,
+            Below::Groups(_, lines) => lines.saturating_sub(1) * LINE_HEIGHT,
             Below::Nothing | Below::Axis(_) => 0,
         }
     }
 
-    fn spots(&self) -> Vec<(u32, u32)> {
+    /// The (row, x) of each legend entry.
+    fn entry_cells(&self) -> Vec<(u32, u32)> {
         legend::lay_out(&self.heading, &self.entries, LEFT, self.size.0)
     }
 
-    fn head(&self, spots: &[(u32, u32)]) -> u32 {
-        let legend = spots.iter().map(|(row, _)| row + 1).max().unwrap_or(0);
+    /// Height of heading, legend and mark labels.
+    fn head(&self, cells: &[(u32, u32)]) -> u32 {
+        let legend = cells.iter().map(|(row, _)| row + 1).max().unwrap_or(0);
         let heading = u32::from(!self.heading.is_empty());
         (legend.max(heading) + self.labels().rows()) * ROW + 4
     }
 
-    fn labels(&self) -> Labels {
-        Labels::above(self.marks, self.x, (LEFT, self.size.0 - self.right))
+    fn labels(&self) -> LabelsAbove {
+        LabelsAbove::new(self.marks, self.x, (LEFT, self.size.0 - self.right))
     }
 
-    /// Draws the panel from `top` on, then its data with `data`, then its marks.
-    pub(super) fn draw(
+    /// Draws the frame from `top` (CSS pixels) downwards, then the data with `data`, then the marks.
+    pub(crate) fn draw(
         &self,
-        root: &Area<'_>,
+        root: &Canvas<'_>,
         top: u32,
-        data: impl FnOnce(&mut Chart<'_>) -> Drawn,
-    ) -> Drawn {
-        let spots = self.spots();
-        let head = self.head(&spots);
-        let items: Vec<_> = self.entries.iter().cloned().zip(spots).collect();
+        data: impl FnOnce(&mut Chart<'_>) -> DrawResult,
+    ) -> DrawResult {
+        let cells = self.entry_cells();
+        let head = self.head(&cells);
+        let items: Vec<_> = self.entries.iter().cloned().zip(cells).collect();
         legend::draw(root, top, LEFT, &self.heading, &items)?;
         self.labels().draw(root, top + head)?;
         let bottom = top + head + self.size.1;
@@ -116,24 +118,24 @@ impl Frame<'_> {
         let mut chart = ChartBuilder::on(&area)
             .set_label_area_size(LabelAreaPosition::Left, LEFT * SCALE)
             .set_label_area_size(LabelAreaPosition::Bottom, TICKS * SCALE)
-            .build_cartesian_2d(self.x.clone(), self.y.clone())
-            .map_err(text)?;
+            .build_cartesian_2d(self.x.clone(), self.y.clone())?;
         self.mesh(&mut chart)?;
         data(&mut chart)?;
         marks::draw(root, &mut chart, self.marks, self.x, &self.y)?;
         let (Below::Axis(label) | Below::Groups(label, _)) = self.below else { return Ok(()) };
         let middle = (LEFT + self.size.0 - self.right) / 2;
-        let spot = (middle as i32, (bottom + TICKS + self.more_lines() + ROW / 2) as i32);
+        let pixel = (middle as i32, (bottom + TICKS + self.more_lines() + ROW / 2) as i32);
         if label.is_empty() {
             Ok(())
         } else {
-            legend::write(root, label, spot, HPos::Center, Ink::Text)
+            legend::write(root, label, pixel, HPos::Center, Ink::Text)
         }
     }
 
-    fn mesh(&self, chart: &mut Chart<'_>) -> Drawn {
+    fn mesh(&self, chart: &mut Chart<'_>) -> DrawResult {
         let ticks = matches!(self.below, Below::Axis(_));
-        let x_text = |place: &f64| if ticks { self.x.tick_label(*place) } else { String::new() };
+        let x_text =
+            |position: &f64| if ticks { self.x.tick_label(*position) } else { String::new() };
         let mut mesh = chart.configure_mesh();
         mesh.bold_line_style(Ink::Grid.line(SCALE / 2 + 1))
             .light_line_style(TRANSPARENT)
@@ -144,11 +146,11 @@ impl Frame<'_> {
         if matches!(self.below, Below::Groups(..)) {
             mesh.disable_x_mesh().disable_x_axis();
         }
-        mesh.draw().map_err(text)
+        mesh.draw()
     }
 }
 
-/// A colour laid thinly over what is below it.
-pub(super) fn wash(ink: Ink) -> plotters::style::ShapeStyle {
+/// A translucent fill in this colour.
+pub(crate) fn translucent(ink: Ink) -> plotters::style::ShapeStyle {
     ink.color().mix(0.3).filled()
 }

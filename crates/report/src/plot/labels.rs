@@ -1,139 +1,168 @@
-//! Where the names of points stand: beside them, none on another name or point, and farther off
-//! with a line where it is crowded.
+//! Where the labels of points go: beside their points if there is room, else farther away with a
+//! leader line. No label covers another label or a point.
 
-use super::legend::Spot;
+use super::legend::Pixel;
 
-/// Half of a name's height and of a point's size, in CSS pixels.
+/// Half of a label's height, in CSS pixels.
 const HALF: i32 = 7;
+/// Half of a point's size, in CSS pixels.
 const POINT: i32 = 5;
-/// Between a point's middle and its name.
+/// Distance between the centre of a point and its label, in CSS pixels.
 const GAP: i32 = 9;
-/// How far off a name with a line may be.
+/// Distances of a label with a leader line, in CSS pixels.
 const RINGS: [i32; 6] = [22, 34, 48, 64, 84, 108];
-/// Right, left, above, below, and then between these.
+/// Directions from the point, as (right, down): right, left, above, below, then the diagonals.
 const SIDES: [(i32, i32); 8] =
     [(1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)];
 
-/// Left, top, right and bottom of a rectangle, in CSS pixels.
+/// A rectangle, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Area(pub(super) i32, pub(super) i32, pub(super) i32, pub(super) i32);
+pub(crate) struct Rect {
+    pub(crate) left: i32,
+    pub(crate) top: i32,
+    pub(crate) right: i32,
+    pub(crate) bottom: i32,
+}
 
-impl Area {
-    const fn meets(self, other: Self) -> bool {
-        self.0 < other.2 && other.0 < self.2 && self.1 < other.3 && other.1 < self.3
+impl Rect {
+    const fn overlaps(self, other: Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
     }
 
     const fn is_within(self, bounds: Self) -> bool {
-        self.0 >= bounds.0 && self.1 >= bounds.1 && self.2 <= bounds.2 && self.3 <= bounds.3
+        self.left >= bounds.left
+            && self.top >= bounds.top
+            && self.right <= bounds.right
+            && self.bottom <= bounds.bottom
+    }
+
+    const fn around((x, y): Pixel, half: i32) -> Self {
+        Self { left: x - half, top: y - half, right: x + half, bottom: y + half }
     }
 }
 
-/// A point whose name is to be placed.
+/// A point whose label is to be placed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
-    pub(super) at: Spot,
-    /// Of the name.
-    pub(super) width: i32,
-    /// The bars of its intervals, which names avoid where they can.
-    pub(super) bars: [Area; 2],
+pub(crate) struct PointLabel {
+    /// The centre of the point.
+    pub(crate) at: Pixel,
+    /// Width of the label, in CSS pixels.
+    pub(crate) width: i32,
+    /// The error bars of the point. Labels avoid these if they can.
+    pub(crate) bars: [Rect; 2],
 }
 
-/// Where a name goes.
+/// Where a label goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The middle of its left side.
-    pub(super) left: Spot,
-    /// The line to its point, if it does not stand beside it.
-    pub(super) leader: Option<(Spot, Spot)>,
-    area: Area,
+pub(crate) struct LabelPosition {
+    /// The middle of the label's left side.
+    pub(crate) left: Pixel,
+    /// The leader line from the point; `None` if the label is beside its point.
+    pub(crate) leader: Option<(Pixel, Pixel)>,
+    rect: Rect,
 }
 
-/// Places the names one after the other; the same points give the same places.
-pub(super) fn place(points: &[Named], bounds: Area) -> Vec<Place> {
-    let discs: Vec<Area> = points
-        .iter()
-        .map(|Named { at: (x, y), .. }| Area(x - POINT, y - POINT, x + POINT, y + POINT))
-        .collect();
-    let bars: Vec<Area> = points.iter().flat_map(|point| point.bars).collect();
-    let mut placed: Vec<Place> = Vec::with_capacity(points.len());
+/// Places the labels one after the other. The same points give the same positions.
+pub(crate) fn place_labels(points: &[PointLabel], bounds: Rect) -> Vec<LabelPosition> {
+    let discs: Vec<Rect> = points.iter().map(|point| Rect::around(point.at, POINT)).collect();
+    let bars: Vec<Rect> = points.iter().flat_map(|point| point.bars).collect();
+    let mut placed: Vec<LabelPosition> = Vec::with_capacity(points.len());
     for point in points {
-        let is_free = |place: &Place| {
-            let area = place.area;
-            area.is_within(bounds)
-                && !discs.iter().any(|disc| area.meets(*disc))
-                && !placed.iter().any(|other| area.meets(other.area))
+        let is_free = |label: &LabelPosition| {
+            let rect = label.rect;
+            rect.is_within(bounds)
+                && !discs.iter().any(|disc| rect.overlaps(*disc))
+                && !placed.iter().any(|other| rect.overlaps(other.rect))
         };
-        let is_clear =
-            |place: &Place| is_free(place) && !bars.iter().any(|bar| place.area.meets(*bar));
-        let beside = || SIDES.into_iter().map(|side| at(point, side, GAP, false));
-        // A near name on a bar is better than one far off.
+        let is_clear = |label: &LabelPosition| {
+            is_free(label) && !bars.iter().any(|bar| label.rect.overlaps(*bar))
+        };
+        let beside = || SIDES.into_iter().map(|side| candidate(point, side, GAP, false));
+        // A near label on an error bar is better than a distant one.
         let on_ring = |ring| {
-            let away = || SIDES.into_iter().map(move |side| at(point, side, ring, true));
+            let away = || SIDES.into_iter().map(move |side| candidate(point, side, ring, true));
             away().find(is_clear).or_else(|| away().find(is_free))
         };
         let found = beside()
             .find(is_clear)
             .or_else(|| beside().find(is_free))
             .or_else(|| RINGS.into_iter().find_map(on_ring));
-        placed.push(found.unwrap_or_else(|| at(point, SIDES[0], GAP, false)));
+        placed.push(found.unwrap_or_else(|| candidate(point, SIDES[0], GAP, false)));
     }
     placed
 }
 
-/// A name at this side of its point, so far from its middle.
-fn at(point: &Named, (across, down): (i32, i32), far: i32, has_leader: bool) -> Place {
+/// The position of a label in this direction and at this distance from its point.
+fn candidate(
+    point: &PointLabel,
+    (across, down): (i32, i32),
+    distance: i32,
+    has_leader: bool,
+) -> LabelPosition {
     let (x, y) = point.at;
     let left = match across {
-        1 => x + far,
-        -1 => x - far - point.width,
+        1 => x + distance,
+        -1 => x - distance - point.width,
         _ => x - point.width / 2,
     };
-    // Slantwise a name begins beside the point, not beyond it.
-    let middle =
-        y + down * if across == 0 || has_leader { far.max(GAP + HALF / 2) } else { far + 2 };
-    let area = Area(left, middle - HALF, left + point.width, middle + HALF);
-    let end = (x.clamp(area.0, area.2), y.clamp(area.1, area.3));
-    Place { left: (left, middle), leader: has_leader.then_some((point.at, end)), area }
+    // On a diagonal without a leader line, the label is level with the edge of the point.
+    let height =
+        if across == 0 || has_leader { distance.max(GAP + HALF / 2) } else { distance + 2 };
+    let middle = y + down * height;
+    let rect = Rect { left, top: middle - HALF, right: left + point.width, bottom: middle + HALF };
+    let end = (x.clamp(rect.left, rect.right), y.clamp(rect.top, rect.bottom));
+    LabelPosition { left: (left, middle), leader: has_leader.then_some((point.at, end)), rect }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Area, Named, Place, place};
+    use super::{LabelPosition, PointLabel, Rect, place_labels};
 
-    const BOUNDS: Area = Area(0, 0, 400, 200);
-    const NONE: Area = Area(0, 0, 0, 0);
-
-    fn named(at: (i32, i32)) -> Named {
-        Named { at, width: 60, bars: [NONE; 2] }
+    const fn rect(left: i32, top: i32, right: i32, bottom: i32) -> Rect {
+        Rect { left, top, right, bottom }
     }
 
-    fn check(places: &[Place], points: &[Named]) {
-        for (i, here) in places.iter().enumerate() {
-            assert!(here.area.is_within(BOUNDS), "{here:?}");
-            assert!(places[..i].iter().all(|other| !here.area.meets(other.area)), "{places:?}");
-            for Named { at: (x, y), .. } in points {
-                assert!(!here.area.meets(Area(x - 3, y - 3, x + 3, y + 3)), "{here:?} on {x}, {y}");
+    const BOUNDS: Rect = rect(0, 0, 400, 200);
+    const NONE: Rect = rect(0, 0, 0, 0);
+
+    fn point(at: (i32, i32)) -> PointLabel {
+        PointLabel { at, width: 60, bars: [NONE; 2] }
+    }
+
+    fn check(positions: &[LabelPosition], points: &[PointLabel]) {
+        for (i, here) in positions.iter().enumerate() {
+            assert!(here.rect.is_within(BOUNDS), "{here:?}");
+            assert!(
+                positions[..i].iter().all(|other| !here.rect.overlaps(other.rect)),
+                "{positions:?}"
+            );
+            for PointLabel { at, .. } in points {
+                assert!(!here.rect.overlaps(Rect::around(*at, 3)), "{here:?} on {at:?}");
             }
         }
     }
 
     #[test]
-    fn a_name_stands_at_the_right_if_there_is_room() {
-        let points = [named((100, 100)), named((390, 50))];
-        let places = place(&points, BOUNDS);
-        assert_eq!((places[0].left, places[1].left), ((109, 100), (321, 50)));
-        check(&places, &points);
-        let barred = Named { bars: [Area(100, 99, 140, 101), NONE], ..named((100, 100)) };
-        assert_eq!(place(&[barred], BOUNDS)[0].left, (31, 100), "not on the bar");
+    fn a_label_is_at_the_right_of_its_point_if_there_is_room() {
+        let points = [point((100, 100)), point((390, 50))];
+        let positions = place_labels(&points, BOUNDS);
+        assert_eq!((positions[0].left, positions[1].left), ((109, 100), (321, 50)));
+        check(&positions, &points);
+        let barred = PointLabel { bars: [rect(100, 99, 140, 101), NONE], ..point((100, 100)) };
+        let left = place_labels(&[barred], BOUNDS)[0].left;
+        assert_eq!(left, (31, 100), "not on the error bar");
     }
 
     #[test]
-    fn names_of_a_crowd_have_lines_and_cover_nothing() {
-        let points: Vec<Named> =
-            (0..10).map(|i| named((200 + i % 3 * 6, 100 + i / 3 * 5))).collect();
-        let places = place(&points, BOUNDS);
-        check(&places, &points);
-        assert!(places.iter().any(|place| place.leader.is_some()));
-        assert_eq!(places, place(&points, BOUNDS));
+    fn labels_of_crowded_points_have_leader_lines_and_cover_nothing() {
+        let points: Vec<PointLabel> =
+            (0..10).map(|i| point((200 + i % 3 * 6, 100 + i / 3 * 5))).collect();
+        let positions = place_labels(&points, BOUNDS);
+        check(&positions, &points);
+        assert!(positions.iter().any(|label| label.leader.is_some()));
+        assert_eq!(positions, place_labels(&points, BOUNDS));
     }
 }

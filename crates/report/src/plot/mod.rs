@@ -1,94 +1,66 @@
-//! Plots as SVG, drawn by `plotters`.
+//! The parts of a plot, drawn as SVG by `plotters`: axes, the frame of a panel, legend, marks and
+//! the labels of points. Knows no kind of figure.
 
 mod axis;
 mod frame;
-mod grouped;
 mod labels;
 mod legend;
 mod marks;
-mod rows;
-mod scatter;
 mod theme;
 mod thin;
-mod xy;
 
-use super::model::{Body, Figure, Panel};
+pub use marks::{Mark, MarkAt, MarkKind};
+pub use theme::Role;
+
+pub(crate) use axis::{Axis, AxisOptions, si};
+pub(crate) use frame::{Below, Chart, Frame, LEFT, LINE_HEIGHT, TICKS, margin_right, translucent};
+pub(crate) use labels::{PointLabel, Rect, place_labels};
+pub(crate) use legend::{
+    Entry, Pixel, ROW, Swatch, draw as draw_legend, lay_out as lay_out_legend, text_width, write,
+};
+pub(crate) use marks::PUBLISHED;
+pub(crate) use theme::{Ink, SCALE};
+pub(crate) use thin::{columns, level, one_per_cell, runs, stairs};
+
 use plotters::coord::Shift;
+use plotters::drawing::DrawingAreaErrorKind;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
-use std::fmt::Display;
 
-pub(crate) use axis::si;
-use theme::SCALE;
+/// The error of the plotting library.
+pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
+pub(crate) type DrawResult<T = ()> = Result<T, DrawError>;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// An error on the way; [`draw`] adds the figure.
-type Drawn<T = ()> = Result<T, String>;
+/// What a plot is drawn on.
+pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// The plotting library refused a figure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlotError {
-    /// [`Figure::id`].
-    pub figure: String,
-    /// What the library says.
-    pub reason: String,
-}
-
-impl Display for PlotError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "figure {:?} could not be drawn: {}", self.figure, self.reason)
-    }
-}
-
-impl std::error::Error for PlotError {}
-
-/// A drawing: its size in its own units and what stands in the `svg` element.
-pub(super) struct Drawing {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) body: String,
-}
-
-pub(super) fn draw(figure: &Figure) -> Result<Drawing, PlotError> {
-    let drawn = match &figure.body {
-        Body::Time { panels, x_label } => xy::stack(panels, x_label),
-        Body::Bars(bars) if bars.lying => rows::rows(bars),
-        Body::Bars(bars) => grouped::bars(bars),
-        Body::Boxes(boxes) => grouped::boxes(boxes),
-        Body::Cdf { lines, marks, x_label, log_x } => {
-            let panel = Panel {
-                y_label: "share ≤ x".to_owned(),
-                lines: lines.clone(),
-                marks: marks.clone(),
-                y_range: Some((0.0, 1.0)),
-                ..Panel::default()
-            };
-            xy::single(&panel, x_label, *log_x)
-        }
-        Body::Scatter(points) => scatter::draw(points),
-        Body::Table(_) => Err("a table is not drawn".to_owned()),
-    };
-    drawn.map_err(|reason| PlotError { figure: figure.id.clone(), reason })
-}
-
-/// The range of a linear axis that shows all of `values`, ending at ticks; with zero on it if
-/// `from_zero`.
-pub fn axis_range(values: impl Iterator<Item = f64>, from_zero: bool) -> (f64, f64) {
-    let axis = axis::Axis::new(values, axis::Shape { from_zero, ..axis::Shape::LINEAR });
-    (axis.low, axis.high)
+/// A finished plot: its size in units of the drawing ([`SCALE`] per CSS pixel) and the content of
+/// its `svg` element.
+#[derive(Clone, Debug)]
+pub(crate) struct Svg {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) body: String,
 }
 
 /// Draws on a canvas of this size in CSS pixels.
-fn canvas(width: u32, height: u32, paint: impl FnOnce(&Area<'_>) -> Drawn) -> Drawn<Drawing> {
+pub(crate) fn canvas(
+    width: u32,
+    height: u32,
+    paint: impl FnOnce(&Canvas<'_>) -> DrawResult,
+) -> DrawResult<Svg> {
     let (width, height) = (width * SCALE, height * SCALE);
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
-        paint(&area)?;
-        area.present().map_err(text)?;
+        let canvas = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
+        paint(&canvas)?;
+        canvas.present()?;
     }
-    Ok(Drawing { width, height, body: theme::with_classes(&svg) })
+    Ok(Svg { width, height, body: theme::with_classes(&svg) })
 }
 
-fn text(error: impl Display) -> String {
-    error.to_string()
+/// The range of a linear axis that shows all of `values` and ends at ticks. Zero is on it if
+/// `from_zero`. Values that are not finite are ignored.
+pub(crate) fn axis_range(values: impl Iterator<Item = f64>, from_zero: bool) -> (f64, f64) {
+    let axis = Axis::new(values, AxisOptions { from_zero, ..AxisOptions::LINEAR });
+    (axis.low, axis.high)
 }

@@ -1,22 +1,38 @@
-//! Colours as classes. The plotting library knows colours only; the page wants classes, so that
-//! light, dark and print are a matter of its style sheet. Each ink has one colour of its own and is
-//! turned into its class afterwards.
+//! Colours as CSS classes. The plotting library knows colours only. The page needs classes, so that
+//! its style sheet decides on light, dark and print. Each [`Ink`] has its own colour, which is
+//! replaced by its class after drawing.
 
-use crate::model::{MarkKind, Role};
+use super::marks::MarkKind;
 use plotters::style::{Color, RGBColor, ShapeStyle};
 
-/// Units of the drawing in a CSS pixel: the library's coordinates are integers, a quarter of a
-/// pixel is fine enough.
-pub(super) const SCALE: u32 = 4;
+/// Units of the drawing per CSS pixel. The library's coordinates are integers; a quarter of a pixel
+/// is fine enough.
+pub(crate) const SCALE: u32 = 4;
 
-/// What is drawn with.
+/// What a series stands for, which decides its colour. Colours: Okabe and Ito, *Color Universal
+/// Design* (2008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ink {
+pub enum Role {
+    /// The n-th thing measured. There are six colours; the seventh series has the first again.
+    Series(usize),
+    /// What the measurements are compared with, such as the capacity or a threshold: grey, dashed.
+    Reference,
+}
+
+impl Default for Role {
+    fn default() -> Self {
+        Self::Series(0)
+    }
+}
+
+/// The colours that a plot is drawn with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ink {
     /// One of the [`SERIES`] colours.
     Series(usize),
     /// Dashed: capacity, threshold.
     Reference,
-    /// Dashed otherwise: what the paper reports.
+    /// Dashed differently: what the paper reports.
     Published,
     /// Axis lines.
     Axis,
@@ -24,13 +40,13 @@ pub(super) enum Ink {
     Grid,
     /// Text.
     Text,
-    /// What the page is printed on.
+    /// The background of the page.
     Paper,
 }
 
 /// Okabe and Ito, *Color Universal Design* (2008): blue, orange, bluish green, reddish purple, sky
-/// blue, black. Vermilion is kept for published values; yellow is too light for a line on white.
-/// Black is off by one from that of the text, to have a class of its own.
+/// blue, black. Vermilion is reserved for published values; yellow is too light for a line on white.
+/// Black differs by one from the black of the text, so that it has its own class.
 const SERIES: [RGBColor; 6] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xE6, 0x9F, 0x00),
@@ -40,7 +56,7 @@ const SERIES: [RGBColor; 6] = [
     RGBColor(0x00, 0x00, 0x01),
 ];
 
-/// Every ink with the suffix of its classes.
+/// Every ink and the suffix of its classes.
 const INKS: [(Ink, &str); 12] = [
     (Ink::Series(0), "0"),
     (Ink::Series(1), "1"),
@@ -57,21 +73,21 @@ const INKS: [(Ink, &str); 12] = [
 ];
 
 impl Ink {
-    pub(super) fn of(role: Role) -> Self {
+    pub(crate) fn of(role: Role) -> Self {
         match role {
             Role::Series(n) => Self::Series(n % SERIES.len()),
             Role::Reference => Self::Reference,
         }
     }
 
-    pub(super) fn of_mark(kind: MarkKind) -> Self {
+    pub(crate) fn of_mark(kind: MarkKind) -> Self {
         match kind {
             MarkKind::Published => Self::Published,
             MarkKind::Reference => Self::Reference,
         }
     }
 
-    pub(super) fn color(self) -> RGBColor {
+    pub(crate) fn color(self) -> RGBColor {
         match self {
             Self::Series(n) => SERIES[n % SERIES.len()],
             Self::Reference => RGBColor(0x66, 0x66, 0x66),
@@ -84,18 +100,18 @@ impl Ink {
     }
 
     /// A line of this width, in quarters of a pixel.
-    pub(super) fn line(self, width: u32) -> ShapeStyle {
+    pub(crate) fn line(self, width: u32) -> ShapeStyle {
         self.color().stroke_width(width)
     }
 }
 
-/// What stands between `<svg …>` and `</svg>`, with classes for colours and without what the style
-/// sheet says anyway.
-pub(super) fn with_classes(svg: &str) -> String {
+/// The content of the `svg` element, with classes instead of colours and without attributes that
+/// the style sheet sets.
+pub(crate) fn with_classes(svg: &str) -> String {
     let start = svg.find('>').map_or(0, |at| at + 1);
     let end = svg.rfind("</svg>").unwrap_or(svg.len());
     let mut body = svg.get(start..end).unwrap_or_default().trim().to_owned();
-    // The library escapes quotes in text, so that these can only be attributes.
+    // The library escapes quotes in text, so these matches can only be attributes.
     for (ink, suffix) in INKS {
         let RGBColor(r, g, b) = ink.color();
         for (attribute, class) in [("stroke", "s"), ("fill", "f")] {

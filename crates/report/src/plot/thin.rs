@@ -1,10 +1,10 @@
-//! Fewer points for the same picture: within a column of the plot only the least and the greatest
-//! value can be seen.
+//! Fewer points for the same picture: within one column of the plot only the least and the greatest
+//! value are visible.
 
 use std::collections::BTreeSet;
 
-/// Runs of finite points; a value that is not finite ends a run.
-pub(super) fn runs(points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+/// The runs of consecutive finite points. A value that is not finite ends a run.
+pub(crate) fn runs(points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     points
         .split(|(x, y)| !x.is_finite() || !y.is_finite())
         .filter(|run| !run.is_empty())
@@ -12,9 +12,9 @@ pub(super) fn runs(points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
         .collect()
 }
 
-/// A run, drawn over `low..high` in `columns` columns: the least and the greatest value of each
-/// column, in order, and the two ends. A run whose x does not rise is left as it is.
-pub(super) fn columns(run: &[(f64, f64)], low: f64, high: f64, columns: usize) -> Vec<(f64, f64)> {
+/// Thins a run that is drawn over `low..high` in `columns` columns: keeps the least and the
+/// greatest value of each column, in order, and both ends. A run whose x decreases is not changed.
+pub(crate) fn columns(run: &[(f64, f64)], low: f64, high: f64, columns: usize) -> Vec<(f64, f64)> {
     let rising = run.windows(2).all(|w| w[0].0 <= w[1].0);
     if run.len() <= 2 * columns || !rising || columns == 0 {
         return run.to_vec();
@@ -38,8 +38,8 @@ pub(super) fn columns(run: &[(f64, f64)], low: f64, high: f64, columns: usize) -
     kept
 }
 
-/// The corners of a staircase: each value holds until the next.
-pub(super) fn stairs(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
+/// The corners of a staircase in which each value holds until the next one.
+pub(crate) fn stairs(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut out: Vec<(f64, f64)> = Vec::with_capacity(2 * run.len());
     for &(x, y) in run {
         if let Some(&(_, before)) = out.last()
@@ -52,8 +52,8 @@ pub(super) fn stairs(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
     level(&out)
 }
 
-/// Without the inner points of level stretches.
-pub(super) fn level(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
+/// Removes the inner points of horizontal stretches.
+pub(crate) fn level(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut out: Vec<(f64, f64)> = Vec::with_capacity(run.len());
     for &point in run {
         if let [.., a, b] = out[..]
@@ -68,8 +68,8 @@ pub(super) fn level(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
     out
 }
 
-/// One point a cell of a grid over the plot.
-pub(super) fn cells(points: Vec<(f64, f64)>, cell: (f64, f64)) -> Vec<(f64, f64)> {
+/// Keeps one point per cell of a grid over the plot; `cell` is the cell's width and height.
+pub(crate) fn one_per_cell(points: Vec<(f64, f64)>, cell: (f64, f64)) -> Vec<(f64, f64)> {
     let mut seen = BTreeSet::new();
     let key = |(x, y): (f64, f64)| (libm::round(x / cell.0) as i64, libm::round(y / cell.1) as i64);
     points.into_iter().filter(|p| seen.insert(key(*p))).collect()
@@ -81,13 +81,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn not_a_number_breaks_a_line() {
+    fn a_value_that_is_not_finite_ends_a_run() {
         let points = [(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0), (3.0, f64::INFINITY)];
         assert_eq!(runs(&points), [vec![(0.0, 1.0)], vec![(2.0, 3.0)]]);
     }
 
     #[test]
-    fn a_staircase_has_two_corners_a_change() {
+    fn a_staircase_has_two_corners_per_change() {
         assert_eq!(
             stairs(&[(0.0, 1.0), (5.0, 1.0), (10.0, 2.0)]),
             [(0.0, 1.0), (10.0, 1.0), (10.0, 2.0)]
@@ -119,7 +119,7 @@ mod tests {
         }
 
         #[test]
-        fn levelling_moves_nothing(ys in prop::collection::vec(0u8..3, 1..60)) {
+        fn removing_inner_points_changes_no_value(ys in prop::collection::vec(0u8..3, 1..60)) {
             let run: Vec<(f64, f64)> = ys.iter().enumerate().map(|(i, &y)| (i as f64, f64::from(y))).collect();
             let thin = level(&run);
             for &(x, y) in &run {

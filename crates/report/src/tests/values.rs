@@ -1,6 +1,6 @@
 //! Tables of values and points in a plane.
 
-use super::{Body, drawn, select, text};
+use super::{drawn, select, text};
 use crate::{Cell, Cells, Column, Dimension, Point, Row, Scatter, Table};
 use metrics::{Better, Estimate, Unit};
 use scraper::Html;
@@ -13,7 +13,7 @@ fn row(label: &str, cells: Vec<Cell>) -> Row {
     Row { label: label.to_owned(), cells: Cells::Each(cells), reference: Some(0) }
 }
 
-/// Two runs of the same value.
+/// Two runs with the same value: an interval of zero.
 fn sure(value: f64) -> Cell {
     Cell::Value(Estimate::of(&[value, value]))
 }
@@ -36,7 +36,7 @@ pub(super) fn scatter(points: Vec<Point>) -> Scatter {
     Scatter { x, y, points, marks: Vec::new() }
 }
 
-/// A table whose every text is this.
+/// A table in which every text is `words`.
 pub(super) fn hostile(words: &str) -> Table {
     let refused = Row {
         label: words.to_owned(),
@@ -95,7 +95,7 @@ fn a_table_compares_its_rows_with_one_of_them() {
         ],
         reference: "droptail".to_owned(),
     };
-    let (source, page) = drawn(Body::Table(table));
+    let (source, page) = drawn(table);
     assert!(page.errors.is_empty() && !source.contains("NaN"), "{:?}", page.errors);
     insta::assert_snapshot!(rows(&page));
     let marked = |class: &str| select(&page, class).into_iter().map(text).collect::<Vec<_>>();
@@ -106,9 +106,9 @@ fn a_table_compares_its_rows_with_one_of_them() {
 }
 
 #[test]
-fn the_end_of_an_axis_says_which_way_is_better() {
+fn the_end_of_an_axis_says_which_direction_is_better() {
     let words = |scatter: Scatter| -> Vec<String> {
-        let (_, page) = drawn(Body::Scatter(scatter));
+        let (_, page) = drawn(scatter);
         select(&page, "svg text")
             .into_iter()
             .map(text)
@@ -125,10 +125,10 @@ fn the_end_of_an_axis_says_which_way_is_better() {
 }
 
 #[test]
-fn points_have_their_names_and_those_without_a_place_are_named() {
+fn points_are_labelled_and_points_that_are_not_drawn_are_listed() {
     let points =
         vec![point("a", 1.0, 2.0), point("b", 3.0, f64::INFINITY), point("c", f64::NAN, 1.0)];
-    let (source, page) = drawn(Body::Scatter(scatter(points)));
+    let (source, page) = drawn(scatter(points));
     assert!(!source.contains("NaN"));
     assert_eq!(select(&page, "svg circle.f0").len(), 1);
     let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
@@ -139,11 +139,11 @@ fn points_have_their_names_and_those_without_a_place_are_named() {
 }
 
 #[test]
-fn many_points_have_numbers_and_a_key() {
+fn many_points_have_numbers_and_a_list_of_names() {
     let points = (0..15)
         .map(|i| point(&format!("remedy {i}"), f64::from(i), f64::from(i * 7 % 15)))
         .collect();
-    let (_, page) = drawn(Body::Scatter(scatter(points)));
+    let (_, page) = drawn(scatter(points));
     let names: Vec<String> = select(&page, "ol.key li").into_iter().map(text).collect();
     assert_eq!((names.len(), names[14].as_str()), (15, "remedy 14"));
     let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
@@ -154,14 +154,14 @@ fn many_points_have_numbers_and_a_key() {
 }
 
 #[test]
-fn series_are_colours_and_intervals_thin_bars() {
+fn series_have_colours_and_intervals_are_error_bars() {
     let of = |series: &str, x: f64| Point {
         series: series.to_owned(),
         x: Estimate::of(&[x, x + 1.0]),
         ..point("a", x, 2.0)
     };
-    let (_, page) = drawn(Body::Scatter(scatter(vec![of("old", 1.0), of("new", 5.0)])));
-    // The sign in the legend, and the point.
+    let (_, page) = drawn(scatter(vec![of("old", 1.0), of("new", 5.0)]));
+    // The symbol in the legend, and the point.
     assert_eq!(
         (select(&page, "svg circle.f0").len(), select(&page, "svg circle.f1").len()),
         (2, 2)

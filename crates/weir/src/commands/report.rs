@@ -3,7 +3,7 @@ use crate::cli::{Chosen, Report};
 use crate::failure::Failure;
 use experiment::Experiment;
 use lab::claims::Verdict;
-use lab::figures::{Drawings, Figures, drawings};
+use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, Keeper, Outcome, Runner};
 use report::Section;
 use std::path::Path;
@@ -22,18 +22,18 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
         args.experiments.iter().map(open).collect::<Result<_, _>>()?;
     let keeper = Keeper::open(args.running.store.as_deref())?;
     let figures = experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
-    let mut drawings = drawings(&experiments, &figures);
+    let mut builders = section_builders(&experiments, &figures);
     let each = |job: Job, recording: &_| {
-        figures[job.experiment].pieces(&experiments[job.experiment], job, recording)
+        figures[job.experiment].extract(&experiments[job.experiment], job, recording)
     };
     let work = |runner: Runner<'_>| {
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
-            Ok(pieces) => drawings[outcome.job.experiment].add(pieces),
+            Ok(extracts) => builders[outcome.job.experiment].add(extracts),
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
         })
     };
     let summary = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
-    let sections = drawings.iter().map(Drawings::section).collect();
+    let sections = builders.iter().map(SectionBuilder::section).collect();
     let title = title(&experiments.iter().collect::<Vec<_>>());
     write(
         &args.output,
@@ -112,11 +112,11 @@ impl Group<'_> {
     /// with a star if the machine limited any.
     fn section(&self, store: &Store) -> Result<Section, Failure> {
         let figures = Figures::read(&self.experiment)?;
-        let mut drawings = Drawings::new(&self.experiment, &figures);
+        let mut builder = SectionBuilder::new(&self.experiment, &figures);
         for (run, job) in &self.runs {
-            drawings.add(figures.pieces(&self.experiment, *job, &store.recording(run.id)?));
+            builder.add(figures.extract(&self.experiment, *job, &store.recording(run.id)?));
         }
-        let mut section = drawings.section();
+        let mut section = builder.section();
         if self.mode != Mode::Simulated {
             section.title = format!("{}, {}", section.title, self.mode);
         }
@@ -175,7 +175,7 @@ pub(super) fn write_page(
     sections: Vec<Section>,
     quiet: bool,
 ) -> Result<(), Failure> {
-    let page = report::html(&lab::figures::report(title, facts, verdicts, sections))?;
+    let page = report::html(&lab::claims_report(title, facts, verdicts, sections))?;
     write_file(path, &page)?;
     if !quiet {
         eprint(&format!("wrote {}", path.display()));

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Other, Plan, Status, Verdict};
-use lab::figures::{Drawings, Figures, drawings};
+use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, Keeper, Runner, Summary};
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,15 +35,15 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let keeper = Keeper::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan, &others);
     let figures = plan.experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
-    let mut drawings = drawings(&plan.experiments, &figures);
+    let mut builders = section_builders(&plan.experiments, &figures);
     let drawn = args.report.is_some();
     let each = |job: Job, recording: &_| {
         let experiment = &plan.experiments[job.experiment];
-        drawn.then(|| figures[job.experiment].pieces(experiment, job, recording))
+        drawn.then(|| figures[job.experiment].extract(experiment, job, recording))
     };
     let work = |runner: Runner<'_>| {
-        let (mut verdicts, summary) = plan.run(runner, each, |job, pieces: Option<_>| {
-            pieces.into_iter().for_each(|pieces| drawings[job.experiment].add(pieces));
+        let (mut verdicts, summary) = plan.run(runner, each, |job, extracts: Option<_>| {
+            extracts.into_iter().for_each(|extracts| builders[job.experiment].add(extracts));
         });
         let summary = others.iter().fold(summary, |summary, other| {
             if summary.cancelled {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     };
     let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
     if let Some(path) = &args.report {
-        let sections = drawings.iter().map(Drawings::section).collect();
+        let sections = builders.iter().map(SectionBuilder::section).collect();
         super::report::write(
             path,
             "Published claims, put to the test",

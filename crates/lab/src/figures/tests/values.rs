@@ -1,8 +1,8 @@
 //! Tables and points over the grid.
 
-use super::{message, section};
+use super::{body, message, section};
 use metrics::Unit;
-use report::{Body, Scatter, Table};
+use report::{Scatter, Table};
 
 const RATE: &str = "metric = \"received_rate\", stream = \"main.video\"";
 const LOSS: &str = "metric = \"loss\", stream = \"main.video\"";
@@ -11,19 +11,13 @@ fn table(more: &str) -> Table {
     let section = section(&format!(
         "[[figure]]\nkind = \"table\"\ntitle = \"t\"\nvalues = [{{ name = \"rate\", unit = \"kbit/s\", {RATE} }}, {{ {LOSS} }}]\n{more}"
     ));
-    match section.figures.into_iter().next().map(|figure| figure.body) {
-        Some(Body::Table(table)) => table,
-        other => panic!("{other:?}"),
-    }
+    body::<Table>(&section, 0).clone()
 }
 
 fn scatter(more: &str) -> Scatter {
     let axes = format!("x = {{ label = \"rate\", {RATE} }}\ny = {{ {LOSS}, log = true }}\n");
     let section = section(&format!("[[figure]]\nkind = \"scatter\"\ntitle = \"s\"\n{axes}{more}"));
-    match section.figures.into_iter().next().map(|figure| figure.body) {
-        Some(Body::Scatter(scatter)) => scatter,
-        other => panic!("{other:?}"),
-    }
+    body::<Scatter>(&section, 0).clone()
 }
 
 #[test]

@@ -1,62 +1,76 @@
+//! Names of the cells that a figure shows.
+
+use super::kind::{NamedAxis, Reference};
 use super::spec::CellFilter;
 use document::{Fault, Reader};
 use experiment::{Cell, Experiment};
 
-/// By which axes a figure names the cells that it shows.
+/// The axes by which a figure names its cells.
 #[derive(Clone, Debug)]
-pub(super) struct Naming {
-    /// The axis whose values come first; the first one if it is not named.
+pub(super) struct CellNames {
+    /// The axis whose values come first in a name; the first axis if `None`.
     group: Option<String>,
-    /// The axis whose values come second.
+    /// The axis whose values come second in a name.
     series: Option<String>,
-    /// The value of `group` that the others are compared with.
+    /// The key of `reference` in the file.
+    reference_key: &'static str,
+    /// The value of `group` with which the others are compared.
     pub(super) reference: Option<String>,
 }
 
-/// A cell that is shown.
-pub(super) struct Named<'a> {
-    /// Its index in the experiment.
+/// The name of a cell that is shown.
+pub(super) struct NamedCell<'a> {
+    /// Index of the cell in the experiment.
     pub(super) index: usize,
-    /// The value of the group's axis; the experiment's title if it has no axes.
+    /// The value of the group axis; the title of the experiment if it has no axes.
     pub(super) group: &'a str,
-    /// The values of the series' axis and of every other axis that varies among the cells that are
-    /// shown.
+    /// The values of the series axis and of all other axes that vary among the cells shown.
     pub(super) rest: Vec<&'a str>,
 }
 
-impl Named<'_> {
-    /// Whether it is of this group, and all else as with `other`.
+impl NamedCell<'_> {
+    /// Whether the cell is in this group and otherwise has the same values as `other`.
     pub(super) fn is_of(&self, group: &str, other: &Self) -> bool {
         self.group == group && self.rest == other.rest
     }
 }
 
-impl Naming {
-    /// Reads `group` and `series`, and the reference under its own key.
-    pub(super) fn read(table: &mut Reader<'_>, reference: &'static str) -> Result<Self, Fault> {
+impl CellNames {
+    /// Reads `group`, `series` and the reference, which has this key.
+    pub(super) fn read(table: &mut Reader<'_>, reference_key: &'static str) -> Result<Self, Fault> {
         Ok(Self {
             group: table.optional("group")?,
             series: table.optional("series")?,
-            reference: table.optional(reference)?,
+            reference_key,
+            reference: table.optional(reference_key)?,
         })
     }
 
-    /// The axes that are named, each with the key.
-    pub(super) const fn axes_by_key(&self) -> [(&'static str, &Option<String>); 2] {
-        [("group", &self.group), ("series", &self.series)]
+    /// The axes that the figure names, each with its key.
+    pub(super) fn axes(&self) -> Vec<NamedAxis<'_>> {
+        vec![
+            NamedAxis { key: "group", axis: self.group.as_deref() },
+            NamedAxis { key: "series", axis: self.series.as_deref() },
+        ]
     }
 
-    /// The cells that a figure shows, each with a name of its own.
-    pub(super) fn names<'a>(
+    /// The reference with its key.
+    pub(super) fn reference(&self) -> Option<Reference<'_>> {
+        let value = self.reference.as_deref()?;
+        Some(Reference { key: self.reference_key, value, axis_key: "group" })
+    }
+
+    /// The cells that a figure shows, each with a unique name.
+    pub(super) fn cells<'a>(
         &self,
         experiment: &'a Experiment,
         filter: &CellFilter,
-    ) -> Vec<Named<'a>> {
+    ) -> Vec<NamedCell<'a>> {
         let cells: Vec<&Cell> =
-            experiment.cells().iter().filter(|cell| filter.fits(cell)).collect();
+            experiment.cells().iter().filter(|cell| filter.matches(cell)).collect();
         let group = self.group_axis(&cells);
         let rest = self.other_axes(&cells, group);
-        let named = |cell: &&'a Cell| Named {
+        let named = |cell: &&'a Cell| NamedCell {
             index: cell.index,
             group: group.and_then(|axis| value(cell, axis)).unwrap_or(&experiment.title),
             rest: rest.iter().filter_map(|axis| value(cell, axis)).collect(),
@@ -64,10 +78,10 @@ impl Naming {
         cells.iter().map(named).collect()
     }
 
-    /// The axes by which cells are named, for a heading.
-    pub(super) fn axes(&self, experiment: &Experiment, filter: &CellFilter) -> Vec<String> {
+    /// The names of the axes by which cells are named, for a heading.
+    pub(super) fn axis_names(&self, experiment: &Experiment, filter: &CellFilter) -> Vec<String> {
         let cells: Vec<&Cell> =
-            experiment.cells().iter().filter(|cell| filter.fits(cell)).collect();
+            experiment.cells().iter().filter(|cell| filter.matches(cell)).collect();
         let group = self.group_axis(&cells);
         group.into_iter().chain(self.other_axes(&cells, group)).map(str::to_owned).collect()
     }
@@ -77,7 +91,7 @@ impl Naming {
         self.group.as_deref().or_else(first)
     }
 
-    /// The series' axis, and what else varies.
+    /// The series axis and all other axes that vary among the cells.
     fn other_axes<'a>(&'a self, cells: &[&'a Cell], group: Option<&str>) -> Vec<&'a str> {
         let series = self.series.as_deref();
         let varies = |axis: &&str| {

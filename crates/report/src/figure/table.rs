@@ -1,35 +1,43 @@
-use super::Scale;
+//! Tables of values: means over the runs, each compared with the same value of another row.
+
+mod difference;
+mod html;
+
+use super::words::count;
+use super::{Drawable, Drawing, Width};
+use crate::plot::DrawError;
+use crate::scale::Scale;
 use metrics::{Better, Estimate, Unit};
 
-/// A table of values: what each row is, and how it stands against another row.
+/// A table of values, in which rows can be compared with another row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Heading of the rows' names; may be empty.
+    /// Heading of the names of the rows; may be empty.
     pub label: String,
-    /// What stands in a row, from left to right.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
-    /// From top to bottom.
+    /// The rows, from top to bottom.
     pub rows: Vec<Row>,
-    /// What the rows are compared with, as the reader knows it: `droptail`. Empty if no row has a
-    /// [`Row::reference`].
+    /// Name of what the rows are compared with, for the note below the table: `droptail`. Empty if no
+    /// row has a [`Row::reference`].
     pub reference: String,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its heading, without the unit.
+    /// Heading, without the unit.
     pub name: String,
-    /// The unit of its values.
+    /// Unit of the values.
     pub unit: Unit,
-    /// The unit in which they are shown; one that fits them all if `None`.
+    /// Unit in which the values are shown; `None` chooses one that fits them.
     pub scale: Option<Scale>,
-    /// Which way they improve.
+    /// Which direction is better.
     pub better: Better,
 }
 
 impl Column {
-    /// A column of texts: names, ranks.
+    /// A column of texts, such as names or ranks.
     #[must_use]
     pub fn text(name: &str) -> Self {
         Self { name: name.to_owned(), unit: Unit::Count, scale: None, better: Better::Neither }
@@ -39,34 +47,53 @@ impl Column {
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its name.
+    /// Name of the row.
     pub label: String,
-    /// What it says.
+    /// Content of the row.
     pub cells: Cells,
-    /// The index of the row that its values are compared with; itself or `None` for no comparison.
+    /// Index of the row with which the values are compared; `None` or the row's own index for no
+    /// comparison.
     pub reference: Option<usize>,
 }
 
-/// What a row says.
+/// The content of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// A cell a column; those that are missing are empty.
+    /// One cell per column; missing cells are empty.
     Each(Vec<Cell>),
-    /// The row is struck out: why it does not apply.
+    /// The row is struck out; the text says why it does not apply.
     Inapplicable(String),
 }
 
 /// One cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// As it stands; it is not compared.
+    /// A text, which is not compared.
     Text(String),
     /// A mean over runs, in the unit of the column.
     Value(Estimate),
 }
 
+impl Drawable for Table {
+    fn draw(&self) -> Result<Drawing, DrawError> {
+        Ok(Drawing::table(html::table(self)))
+    }
+
+    fn describe(&self) -> String {
+        format!("{} of {}.", count(self.columns.len(), "value"), count(self.rows.len(), "row"))
+    }
+
+    fn width(&self) -> Width {
+        Width::Full
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Drawable> {
+        Box::new(self.clone())
+    }
+}
+
 impl Table {
-    /// The value in a cell, if there is one.
+    /// The value of a cell; `None` if there is none.
     #[must_use]
     pub fn value(&self, row: usize, column: usize) -> Option<&Estimate> {
         match &self.rows.get(row)?.cells {
@@ -79,13 +106,16 @@ impl Table {
     }
 
     /// The unit in which a column is shown.
+    ///
+    /// # Panics
+    /// If there is no such column.
     #[must_use]
     pub fn unit(&self, column: usize) -> Scale {
         self.scale(column, &self.columns[column])
     }
 
-    /// What stands in a cell, in the unit of its column and without an interval: `never in 2 of 5
-    /// runs` as well, if that is so.
+    /// The text of a cell, in the unit of its column and without an interval. Includes `never in 2
+    /// of 5 runs` if the value is incomplete.
     #[must_use]
     pub fn text(&self, row: usize, column: usize) -> String {
         match self.rows.get(row).map(|row| &row.cells) {
@@ -106,12 +136,12 @@ impl Table {
     }
 
     /// The values of a column.
-    pub(crate) fn values(&self, column: usize) -> impl Iterator<Item = &Estimate> {
+    fn values(&self, column: usize) -> impl Iterator<Item = &Estimate> {
         (0..self.rows.len()).filter_map(move |row| self.value(row, column))
     }
 
     /// The unit in which a column is shown.
-    pub(crate) fn scale(&self, index: usize, column: &Column) -> Scale {
+    fn scale(&self, index: usize, column: &Column) -> Scale {
         column.scale.unwrap_or_else(|| {
             Scale::of(column.unit, self.values(index).map(|estimate| estimate.mean))
         })

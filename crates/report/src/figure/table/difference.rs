@@ -1,28 +1,31 @@
-//! How a value stands against that of another row.
+//! How a value compares with that of another row.
 
-use super::model::{Column, Scale, Table, signed};
+use super::{Column, Table};
+use crate::scale::{Scale, signed};
 use metrics::{Better, Estimate, Unit};
 
-/// From so many times on a growth is told in times, not in per cent.
-const TIMES: f64 = 10.0;
+/// From this ratio on, growth is written as a factor (`× 12`) and not in per cent.
+const MIN_FACTOR: f64 = 10.0;
 
-/// A difference in words, none where there is no number, and whether it is for the better; `None`
-/// if that cannot be said.
+/// The difference between two values.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Verdict {
+pub(super) struct Difference {
+    /// The difference with its sign and unit; empty if one of the values is infinite.
     pub(super) text: String,
+    /// Whether the value is better; `None` if the difference may be chance, or if neither direction
+    /// is better.
     pub(super) is_better: Option<bool>,
 }
 
-/// How a cell stands against the row that its row is compared with; `None` if there is nothing to
-/// compare.
+/// The difference between a cell and the same cell of the row with which its row is compared;
+/// `None` if there is nothing to compare.
 pub(super) fn of(
     table: &Table,
     row: usize,
     column: usize,
     of: &Column,
     scale: Scale,
-) -> Option<Verdict> {
+) -> Option<Difference> {
     let reference = table.rows.get(row)?.reference.filter(|reference| *reference != row)?;
     against(table.value(row, column)?, table.value(reference, column)?, of, scale)
 }
@@ -32,7 +35,7 @@ fn against(
     reference: &Estimate,
     column: &Column,
     scale: Scale,
-) -> Option<Verdict> {
+) -> Option<Difference> {
     if value.mean.is_nan() || reference.mean.is_nan() {
         return None;
     }
@@ -45,9 +48,9 @@ fn against(
         (true, true) => return None,
         (false, false) => {}
         (rises, _) => {
-            // From never to a time, or back.
+            // From never to a finite value, or back.
             let is_better = Some(improves(rises)?);
-            return Some(Verdict { text: String::new(), is_better });
+            return Some(Difference { text: String::new(), is_better });
         }
     }
     let difference = value.mean - reference.mean;
@@ -56,10 +59,11 @@ fn against(
         && reference.is_complete()
         && difference.abs() > uncertainty(value, reference);
     let is_better = if is_clear { improves(difference > 0.0) } else { None };
-    Some(Verdict { text: words(value.mean, reference.mean, column.unit, scale), is_better })
+    Some(Difference { text: words(value.mean, reference.mean, column.unit, scale), is_better })
 }
 
-/// Half the width of the difference's interval: the two means err independently.
+/// Half the width of the confidence interval of the difference: the errors of the two means are
+/// independent. Infinite if there is only one run.
 fn uncertainty(value: &Estimate, reference: &Estimate) -> f64 {
     let half = |estimate: &Estimate| {
         if estimate.runs > 1 { estimate.half_width.unwrap_or(0.0) } else { f64::INFINITY }
@@ -67,7 +71,7 @@ fn uncertainty(value: &Estimate, reference: &Estimate) -> f64 {
     libm::hypot(half(value), half(reference))
 }
 
-/// The difference as a share of the reference; of shares in percentage points, of decibels in
+/// The difference as a share of the reference; for shares in percentage points, for decibels in
 /// decibels.
 fn words(value: f64, reference: f64, unit: Unit, scale: Scale) -> String {
     let difference = value - reference;
@@ -75,7 +79,7 @@ fn words(value: f64, reference: f64, unit: Unit, scale: Scale) -> String {
         Unit::Share => format!("{} points", signed(difference * 100.0)),
         Unit::Dbm | Unit::Decibels => format!("{} dB", signed(difference)),
         _ if reference == 0.0 => scale.difference(difference),
-        _ if value / reference >= TIMES => {
+        _ if value / reference >= MIN_FACTOR => {
             format!("× {}", signed(value / reference).trim_start_matches('+'))
         }
         _ => percent(difference / reference.abs() * 100.0),

@@ -1,8 +1,9 @@
-//! Tables of values: means with their intervals, and how each stands against the row that it is
-//! compared with.
+//! The table as HTML: means with their intervals and their differences to the row with which they
+//! are compared.
 
-use super::model::{Cell, Cells, Column, Row, Scale, Table};
-use super::verdict::{self, Verdict};
+use super::difference::{self, Difference};
+use super::{Cell, Cells, Column, Row, Table};
+use crate::scale::Scale;
 use maud::{Markup, html};
 use metrics::Estimate;
 
@@ -55,8 +56,8 @@ fn line(table: &Table, index: usize, row: &Row, columns: &[(&Column, Scale)]) ->
                         Some(Cell::Value(estimate)) => {
                             td.num {
                                 (value(estimate, *scale))
-                                @if let Some(verdict) = verdict::of(table, index, i, column, *scale) {
-                                    (difference(&verdict))
+                                @if let Some(found) = difference::of(table, index, i, column, *scale) {
+                                    (change(&found))
                                 }
                             }
                         }
@@ -81,7 +82,7 @@ fn value(estimate: &Estimate, scale: Scale) -> Markup {
     }
 }
 
-fn difference(Verdict { text, is_better }: &Verdict) -> Markup {
+fn change(Difference { text, is_better }: &Difference) -> Markup {
     let Some(is_better) = *is_better else { return html! { span.change { (text) } } };
     let (class, sign, word) =
         if is_better { ("better", "▲", "better") } else { ("worse", "▼", "worse") };
@@ -93,7 +94,7 @@ fn difference(Verdict { text, is_better }: &Verdict) -> Markup {
     }
 }
 
-/// How to read it.
+/// Notes below the table: how to read its numbers.
 fn notes(table: &Table) -> Vec<String> {
     let columns = 0..table.columns.len();
     let has_intervals = columns
