@@ -113,9 +113,10 @@ impl PanelSpec {
 
 impl LineSpec {
     fn draw(&self, recording: &Recording, unit: Unit, place: usize) -> Result<Line, MetricError> {
-        let stream = recording
-            .stream(&self.stream)
-            .ok_or_else(|| MetricError(format!("there is no stream '{}'", self.stream)))?;
+        let stream = recording.stream(&self.stream).ok_or_else(|| MetricError::UnknownStream {
+            name: self.stream.clone(),
+            known: Vec::new(),
+        })?;
         let mut points = self.points(recording, stream)?;
         // A line begins and ends with its stream.
         points.truncate(
