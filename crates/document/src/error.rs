@@ -1,3 +1,4 @@
+use crate::did_you_mean;
 use std::fmt;
 
 /// An error in a file. Prints as `file:line: key: reason; suggestion`.
@@ -11,7 +12,7 @@ pub struct FileError {
     pub key: String,
     /// What is wrong.
     pub reason: String,
-    /// What to write instead; empty if the reason says so already.
+    /// What to write instead; empty if there is no suggestion.
     pub suggestion: String,
 }
 
@@ -21,6 +22,12 @@ impl FileError {
     pub fn file(path: &str, reason: impl Into<String>, suggestion: impl Into<String>) -> Self {
         let (reason, suggestion) = (reason.into(), suggestion.into());
         Self { path: path.to_owned(), line: None, key: String::new(), reason, suggestion }
+    }
+
+    /// An error about the whole file.
+    #[must_use]
+    pub fn of_file(path: &str, problem: Problem) -> Self {
+        Self::file(path, problem.reason, problem.suggestion)
     }
 }
 
@@ -47,6 +54,43 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
+/// What is wrong with a value, before its place and key are known. Prints as `reason; suggestion`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong.
+    pub reason: String,
+    /// What to write instead; empty if there is no suggestion.
+    pub suggestion: String,
+}
+
+impl Problem {
+    /// A problem with this reason and suggestion.
+    pub fn new(reason: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self { reason: reason.into(), suggestion: suggestion.into() }
+    }
+
+    /// A name that is not among the `known` ones: `there is no host 'bop'; did you mean bob?`. If
+    /// no known name is similar, the suggestion lists all of them after `introduction`.
+    pub fn unknown<'c>(
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'c str> + Clone,
+        introduction: &str,
+    ) -> Self {
+        let suggestion = did_you_mean(name, known, introduction);
+        Self::new(format!("there is no {what} '{name}'"), suggestion)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if self.suggestion.is_empty() { Ok(()) } else { write!(f, "; {}", self.suggestion) }
+    }
+}
+
+impl std::error::Error for Problem {}
+
 /// Where a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
@@ -65,7 +109,7 @@ pub struct Fault {
     pub key: String,
     /// What is wrong.
     pub reason: String,
-    /// What to write instead; may be empty.
+    /// What to write instead; empty if there is no suggestion.
     pub suggestion: String,
 }
 
@@ -78,6 +122,11 @@ impl Fault {
         suggestion: impl Into<String>,
     ) -> Self {
         Self { location, key: key.into(), reason: reason.into(), suggestion: suggestion.into() }
+    }
+
+    /// An error at `location`, about the value under `key`.
+    pub fn of(location: Location, key: impl Into<String>, problem: Problem) -> Self {
+        Self::new(location, key, problem.reason, problem.suggestion)
     }
 
     /// The error with the name of the file, as the user sees it.

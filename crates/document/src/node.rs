@@ -79,7 +79,7 @@ impl Table {
         }
     }
 
-    /// Appends entries. Their keys must not be in the table yet.
+    /// Appends entries, whose keys must not be in the table yet.
     pub fn extend(&mut self, entries: impl Iterator<Item = (String, Node)>) {
         self.entries.extend(entries);
     }
@@ -89,8 +89,8 @@ impl Table {
         self.entries.retain(|(name, _)| keep(name));
     }
 
-    /// Calls `change` for every value that is neither list nor table, with the keys that lead to
-    /// it. List items add no key.
+    /// Calls `change` for every value that is neither a list nor a table, with the keys of its path.
+    /// Items of a list add no key.
     pub fn walk<'t>(
         &'t mut self,
         path: &mut Vec<&'t str>,
@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// Changes the table at `key`, if there is one.
+    /// Changes the table under `key`; does nothing if there is none.
     pub fn edit(&mut self, key: &str, change: impl FnOnce(&mut Self)) {
         let value =
             self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
@@ -112,7 +112,7 @@ impl Table {
         }
     }
 
-    /// Changes every table in this one.
+    /// Changes every table that is a value of this one.
     pub fn edit_all(&mut self, change: impl Fn(&mut Self)) {
         for (_, node) in &mut self.entries {
             if let Value::Table(inner) = &mut node.value {
@@ -121,8 +121,11 @@ impl Table {
         }
     }
 
-    /// Puts `node` at `path` and makes the tables that are missing. A part `*` stands for every
+    /// Puts `node` at `path` and adds the tables that are missing. The part `*` stands for every
     /// existing key.
+    ///
+    /// # Errors
+    /// If a value on the path is not a table.
     pub fn set(&mut self, path: &KeyPath, node: &Node) -> Result<(), Fault> {
         self.set_at(path, 0, node)
     }
@@ -152,7 +155,7 @@ impl Table {
                     node.location,
                     path.to_string(),
                     reason,
-                    "see the keys of the file",
+                    "see the keys in the file",
                 ));
             };
             inner.set_at(path, depth + 1, node)?;
@@ -160,7 +163,7 @@ impl Table {
         Ok(())
     }
 
-    /// Adds the entries of `defaults` that are missing here, in nested tables too.
+    /// Adds the entries of `defaults` that this table does not have, in nested tables too.
     pub fn merge_defaults(&mut self, defaults: &Self) {
         for (key, default) in defaults.iter() {
             match self
@@ -182,14 +185,17 @@ impl Table {
 }
 
 /// Parses a TOML text of at most [`MAX_BYTES`].
+///
+/// # Errors
+/// If the text is longer, is not TOML, or has a date or a number out of range.
 pub fn parse(text: &str) -> Result<Node, Fault> {
     if text.len() > MAX_BYTES {
         let reason = format!("the file is larger than {} kB", MAX_BYTES / 1000);
-        return Err(Fault::new(Location::Line(1), "", reason, "put data into files of their own"));
+        return Err(Fault::new(Location::Line(1), "", reason, "move data into separate files"));
     }
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| lines.at(span.start));
+        let line = error.span().map_or(1, |span| lines.number(span.start));
         Fault::new(Location::Line(line), "", format!("not TOML: {}", error.message()), "")
     })?;
     Ok(Node { value: Value::Table(lines.table(table.get_ref())?), location: Location::Line(1) })
@@ -203,11 +209,12 @@ struct Lines {
 impl Lines {
     fn of(text: &str) -> Self {
         let ends =
-            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(end, _)| end + 1);
         Self { starts: std::iter::once(0).chain(ends).collect() }
     }
 
-    fn at(&self, offset: usize) -> usize {
+    /// The number, from 1, of the line that has the byte at `offset`.
+    fn number(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }
 
@@ -215,7 +222,7 @@ impl Lines {
         let mut entries = Vec::with_capacity(table.len());
         for (key, value) in table {
             // A value gets the line of its key. The span of a table is its header.
-            let location = Location::Line(self.at(key.span().start));
+            let location = Location::Line(self.number(key.span().start));
             entries.push((
                 key.get_ref().to_string(),
                 self.node(value.get_ref(), location, key.get_ref())?,
@@ -241,13 +248,20 @@ impl Lines {
             }
             DeValue::Boolean(value) => Value::Bool(*value),
             DeValue::Datetime(_) => {
-                return Err(fault("a date".into(), "write times as texts such as \"25ms\""));
+                return Err(fault(
+                    "a date is not allowed".into(),
+                    "write a time as a text such as \"25ms\"",
+                ));
             }
             DeValue::Array(items) => Value::List(
                 items
                     .iter()
                     .map(|item: &Spanned<_>| {
-                        self.node(item.get_ref(), Location::Line(self.at(item.span().start)), key)
+                        self.node(
+                            item.get_ref(),
+                            Location::Line(self.number(item.span().start)),
+                            key,
+                        )
                     })
                     .collect::<Result<_, _>>()?,
             ),
@@ -257,24 +271,24 @@ impl Lines {
     }
 }
 
-/// Parses a value from the command line: as TOML, or else as the text itself.
+/// Parses a value of the command line as TOML; a text that is not TOML is taken as it is.
 pub fn parse_value(text: &str) -> Node {
     let location = Location::CommandLine;
     let parsed = DeValue::parse(text).ok().filter(|_| text.len() <= MAX_BYTES);
     let lines = Lines { starts: Vec::new() };
     let node = parsed.and_then(|value| lines.node(value.get_ref(), location, "").ok());
     let mut node = node.unwrap_or(Node { value: Value::Text(text.to_owned()), location });
-    node.locate(location);
+    node.set_location(location);
     node
 }
 
 impl Node {
-    fn locate(&mut self, location: Location) {
+    fn set_location(&mut self, location: Location) {
         self.location = location;
         match &mut self.value {
-            Value::List(items) => items.iter_mut().for_each(|item| item.locate(location)),
+            Value::List(items) => items.iter_mut().for_each(|item| item.set_location(location)),
             Value::Table(table) => {
-                table.entries.iter_mut().for_each(|(_, node)| node.locate(location));
+                table.entries.iter_mut().for_each(|(_, node)| node.set_location(location));
             }
             _ => {}
         }

@@ -1,19 +1,22 @@
+use crate::Problem;
 use std::fmt;
 
-/// A path into a document, such as `host.alice.up.rate`. Parts that contain dots are quoted. A part
-/// `*` stands for every existing key.
+/// The path of a value in a document, such as `host.alice.up.rate`. Parts that contain dots are
+/// quoted. The part `*` stands for every existing key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPath(Vec<String>);
 
 impl KeyPath {
     /// Reads a path in the notation of TOML's dotted keys.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// If a part is empty or a quote is not closed.
+    pub fn parse(text: &str) -> Result<Self, KeyPathError> {
         let mut parts = Vec::new();
         let mut rest = text.trim();
         loop {
-            let (part, after) = split_first(rest).ok_or_else(|| {
-                format!("'{text}' is not a path to a value: write one such as host.alice.up.rate")
-            })?;
+            let (part, after) =
+                split_first(rest).ok_or_else(|| KeyPathError { text: text.to_owned() })?;
             parts.push(part.to_owned());
             match after {
                 None => return Ok(Self(parts)),
@@ -22,13 +25,13 @@ impl KeyPath {
         }
     }
 
-    /// A path of these parts.
+    /// The path with these parts.
     pub fn of(parts: &[String]) -> Self {
         Self(parts.to_vec())
     }
 
-    /// Whether both paths lead to the same value, or one leads into the other.
-    pub fn meets(&self, other: &Self) -> bool {
+    /// Whether both paths name the same value, or one names a value inside the other's.
+    pub fn overlaps(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(one, other)| one == other || one == "*" || other == "*")
     }
 
@@ -38,7 +41,20 @@ impl KeyPath {
     }
 }
 
-/// The first part of a path, and what follows its dot.
+/// Why a text is not a path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not the path of a value")]
+pub struct KeyPathError {
+    text: String,
+}
+
+impl From<KeyPathError> for Problem {
+    fn from(error: KeyPathError) -> Self {
+        Self::new(error.to_string(), "write for example host.alice.up.rate")
+    }
+}
+
+/// The first part of a path, and the text after its dot.
 fn split_first(text: &str) -> Option<(&str, Option<&str>)> {
     let quote = text.chars().next().filter(|c| *c == '\'' || *c == '"');
     let (part, after) = match quote {
@@ -82,7 +98,8 @@ mod tests {
         assert_eq!(path.to_string(), "call.main.settings.'threshold.initial'");
         assert_eq!(KeyPath::parse("a.\"b c\"").unwrap().parts(), ["a", "b c"]);
         for wrong in ["", ".", "a..b", "a.", "'a", "'a'b", "''.b"] {
-            assert!(KeyPath::parse(wrong).unwrap_err().contains("host.alice.up.rate"), "{wrong}");
+            let error = format!("'{wrong}' is not the path of a value");
+            assert_eq!(KeyPath::parse(wrong).unwrap_err().to_string(), error);
         }
     }
 }

@@ -1,26 +1,30 @@
-use super::{Fault, Location, Node, Table, Value};
+use super::{Fault, Location, Node, Problem, Table, Value, ValueError, asked};
 use std::str::FromStr;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Ratio, Speed, Time};
 
-/// Reads the keys of a table, and refuses those that nobody asked for.
+/// Reads the keys of a table and refuses the keys that were not asked for.
 pub struct Reader<'a> {
     table: &'a Table,
-    /// The path from the top of the file, with a dot at its end unless it is the top.
+    /// The table's path with a dot at its end; empty for the whole file.
     prefix: String,
     location: Location,
     known: Vec<&'static str>,
 }
 
-/// What a value can be read as.
+/// A type that a value can be read as.
 pub trait FromNode: Sized {
     /// What is expected, for messages: "a text".
     const WHAT: &'static str;
-    /// The value, or what is wrong with it; `None` when it is of another kind.
-    fn from_node(node: &Node) -> Option<Result<Self, String>>;
+    /// The value, or why it cannot be read; `None` if the node is of another kind, such as a number
+    /// where a text is expected.
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>>;
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `node`, which must be a table; `key` is its path.
+    /// A reader of `node`, whose path is `key`.
+    ///
+    /// # Errors
+    /// If `node` is not a table.
     pub fn new(node: &'a Node, key: &str) -> Result<Self, Fault> {
         let Value::Table(table) = &node.value else {
             let reason = format!("{} where a table belongs", node.value.what());
@@ -35,36 +39,46 @@ impl<'a> Reader<'a> {
         Ok(Self { table, prefix, location: node.location, known: Vec::new() })
     }
 
-    /// The path of one of its keys.
+    /// The path of one of the table's keys.
     pub fn path(&self, key: &str) -> String {
         format!("{}{key}", self.prefix)
     }
 
-    /// Where it was written.
+    /// Where the table was written.
     pub const fn location(&self) -> Location {
         self.location
     }
 
-    /// The raw value of a key, if it is there.
+    /// The unread value of a key; `None` if the key is missing.
     pub fn node(&mut self, key: &'static str) -> Option<&'a Node> {
         if !self.known.contains(&key) {
             self.known.push(key);
+            asked::note(self.prefix.trim_end_matches('.'), key);
         }
         self.table.get(key)
     }
 
-    /// The value of a key, if it is there.
+    /// The value of a key; `None` if the key is missing.
+    ///
+    /// # Errors
+    /// If the value cannot be read as a `T`.
     pub fn optional<T: FromNode>(&mut self, key: &'static str) -> Result<Option<T>, Fault> {
         let path = self.path(key);
         self.node(key).map(|node| read(node, &path)).transpose()
     }
 
-    /// The value of a key, or `default`.
+    /// The value of a key; `default` if the key is missing.
+    ///
+    /// # Errors
+    /// If the value cannot be read as a `T`.
     pub fn or<T: FromNode>(&mut self, key: &'static str, default: T) -> Result<T, Fault> {
         Ok(self.optional(key)?.unwrap_or(default))
     }
 
-    /// The value of a key that must be there.
+    /// The value of a key that must not be missing.
+    ///
+    /// # Errors
+    /// If the key is missing, or its value cannot be read as a `T`.
     pub fn required<T: FromNode>(&mut self, key: &'static str) -> Result<T, Fault> {
         match self.optional(key)? {
             Some(value) => Ok(value),
@@ -72,11 +86,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The error about a key that is missing, or misspelt.
+    /// The error about a key that is missing or misspelt. `what` is the value that it needs.
     pub fn missing(&self, key: &str, what: &str) -> Fault {
-        let strangers = self.table.iter().filter(|(name, _)| !self.known.contains(name));
-        match nearest(key, strangers.map(|(name, _)| name)) {
-            Some(slip) => self.fault(slip, "there is no such key", format!("did you mean {key}?")),
+        let unknown = self.table.iter().filter(|(name, _)| !self.known.contains(name));
+        match nearest(key, unknown.map(|(name, _)| name)) {
+            Some(typo) => self.fault(typo, "there is no such key", format!("did you mean {key}?")),
             None => Fault::new(
                 self.location,
                 self.path(key),
@@ -86,7 +100,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A table's entries by name, in the order of the file; empty if it is missing.
+    /// The entries of the table under `key`, in the order of the file; empty if the key is missing.
+    ///
+    /// # Errors
+    /// If the value is not a table.
     pub fn entries(&mut self, key: &'static str) -> Result<Vec<(&'a str, &'a Node)>, Fault> {
         let path = self.path(key);
         match self.node(key) {
@@ -96,7 +113,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list's items, if it is there.
+    /// The items of the list under `key`; `None` if the key is missing.
+    ///
+    /// # Errors
+    /// If the value is not a list.
     pub fn items(&mut self, key: &'static str) -> Result<Option<&'a [Node]>, Fault> {
         let path = self.path(key);
         match self.node(key) {
@@ -106,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An error about one of its keys, at the key's line.
+    /// An error about one of the table's keys, at the key's line.
     pub fn fault(
         &self,
         key: &str,
@@ -117,20 +137,32 @@ impl<'a> Reader<'a> {
         Fault::new(location, self.path(key), reason, suggestion)
     }
 
+    /// An error about one of the table's keys, at the key's line.
+    pub fn problem(&self, key: &str, problem: impl Into<Problem>) -> Fault {
+        let Problem { reason, suggestion } = problem.into();
+        self.fault(key, reason, suggestion)
+    }
+
     /// Refuses the keys that were not asked for.
+    ///
+    /// # Errors
+    /// If there is such a key.
     pub fn finish(self) -> Result<(), Fault> {
-        let stranger = self.table.iter().find(|(key, _)| !self.known.contains(key));
-        let Some((key, node)) = stranger else { return Ok(()) };
+        let unknown = self.table.iter().find(|(key, _)| !self.known.contains(key));
+        let Some((key, node)) = unknown else { return Ok(()) };
         let suggestion = did_you_mean(key, self.known.iter().copied(), "the keys here are");
         Err(Fault::new(node.location, self.path(key), "there is no such key", suggestion))
     }
 }
 
-/// The value of `node` as a `T`.
+/// Reads `node`, whose path is `path`, as a `T`.
+///
+/// # Errors
+/// If the node is of another kind, or its value is not valid.
 pub fn read<T: FromNode>(node: &Node, path: &str) -> Result<T, Fault> {
     match T::from_node(node) {
         None => Err(mismatch(node, path, T::WHAT)),
-        Some(Err(reason)) => Err(Fault::new(node.location, path, reason, "")),
+        Some(Err(error)) => Err(Fault::new(node.location, path, error.to_string(), "")),
         Some(Ok(value)) => Ok(value),
     }
 }
@@ -139,7 +171,7 @@ fn mismatch(node: &Node, path: &str, what: &str) -> Fault {
     Fault::new(node.location, path, format!("{} where {what} belongs", node.value.what()), "")
 }
 
-/// The candidate that `word` is most likely a slip of, if one is near.
+/// The candidate that is most similar to `word`; `None` if no candidate is similar.
 #[must_use]
 pub fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     candidates
@@ -149,8 +181,8 @@ pub fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// The suggestion for a word that is none of those known: the nearest, or all of them after
-/// `introduction`.
+/// The suggestion for a word that is not among the `known` ones: the most similar one, or else all
+/// of them after `introduction`.
 pub fn did_you_mean<'c>(
     word: &str,
     known: impl Iterator<Item = &'c str> + Clone,
@@ -162,9 +194,9 @@ pub fn did_you_mean<'c>(
     }
 }
 
-fn quantity<T: FromStr<Err: ToString>>(node: &Node) -> Option<Result<T, String>> {
+fn quantity<T: FromStr<Err: Into<ValueError>>>(node: &Node) -> Option<Result<T, ValueError>> {
     match &node.value {
-        Value::Text(text) => Some(text.parse().map_err(|error: T::Err| error.to_string())),
+        Value::Text(text) => Some(text.parse().map_err(T::Err::into)),
         _ => None,
     }
 }
@@ -173,7 +205,7 @@ macro_rules! quantities {
     ($($type:ty: $what:literal,)+) => {
         $(impl FromNode for $type {
             const WHAT: &'static str = $what;
-            fn from_node(node: &Node) -> Option<Result<Self, String>> {
+            fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
                 quantity(node)
             }
         })+
@@ -195,14 +227,10 @@ quantities! {
 
 impl FromNode for Ratio {
     const WHAT: &'static str = "a share such as \"5%\"";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
         match node.value {
-            Value::Real(number) => Some(
-                number.to_string().parse().map_err(|error: units::ParseError| error.to_string()),
-            ),
-            Value::Integer(number) => Some(
-                number.to_string().parse().map_err(|error: units::ParseError| error.to_string()),
-            ),
+            Value::Real(number) => Some(number.to_string().parse().map_err(ValueError::from)),
+            Value::Integer(number) => Some(number.to_string().parse().map_err(ValueError::from)),
             _ => quantity(node),
         }
     }
@@ -210,7 +238,7 @@ impl FromNode for Ratio {
 
 impl FromNode for bool {
     const WHAT: &'static str = "true or false";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
         match node.value {
             Value::Bool(value) => Some(Ok(value)),
             _ => None,
@@ -220,10 +248,10 @@ impl FromNode for bool {
 
 impl FromNode for f64 {
     const WHAT: &'static str = "a number";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
         match node.value {
             Value::Real(value) if value.is_finite() => Some(Ok(value)),
-            Value::Real(value) => Some(Err(format!("{value} is not a finite number"))),
+            Value::Real(value) => Some(Err(ValueError::NotFinite(value))),
             #[expect(clippy::cast_precision_loss, reason = "no setting needs 16 digits")]
             Value::Integer(value) => Some(Ok(value as f64)),
             _ => None,
@@ -233,10 +261,10 @@ impl FromNode for f64 {
 
 impl FromNode for u64 {
     const WHAT: &'static str = "a whole number";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
         match node.value {
             Value::Integer(value) => {
-                Some(Self::try_from(value).map_err(|_| format!("{value} is below zero")))
+                Some(Self::try_from(value).map_err(|_| ValueError::Negative(value)))
             }
             _ => None,
         }
@@ -245,12 +273,11 @@ impl FromNode for u64 {
 
 impl FromNode for u32 {
     const WHAT: &'static str = "a whole number";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
         match node.value {
-            Value::Integer(value) => Some(
-                Self::try_from(value)
-                    .map_err(|_| format!("{value} is not between 0 and {}", Self::MAX)),
-            ),
+            Value::Integer(value) => {
+                Some(Self::try_from(value).map_err(|_| ValueError::OutOfRange(value, Self::MAX)))
+            }
             _ => None,
         }
     }
@@ -258,7 +285,7 @@ impl FromNode for u32 {
 
 impl FromNode for Vec<String> {
     const WHAT: &'static str = "a list of texts";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
         let Value::List(items) = &node.value else { return None };
         let text = |item: &Node| match &item.value {
             Value::Text(text) => Some(text.clone()),

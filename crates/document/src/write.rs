@@ -1,15 +1,15 @@
 use super::{Table, Value};
 use std::fmt::Write;
 
-/// A document as TOML again, for the record of a run whose experiment was changed on the command
-/// line.
+/// The document as TOML. A run whose experiment was changed on the command line is stored with this
+/// text.
 pub fn write(table: &Table) -> String {
     let mut out = String::new();
     section(table, "", &mut out);
     out
 }
 
-/// The values of a table and then its tables, each with a head of its own.
+/// Writes the values of a table and then its tables, each under its own header.
 fn section(table: &Table, path: &str, out: &mut String) {
     let is_table = |value: &Value| matches!(value, Value::Table(_));
     for (name, node) in table.iter().filter(|(_, node)| !is_table(&node.value)) {
@@ -63,7 +63,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // A string takes whatever is written.
+    // Writing to a String cannot fail.
     let _ = out.write_fmt(text);
 }
 
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_reads_back_the_same() {
+    fn a_written_document_reads_back_unchanged() {
         let text = "title = \"a \\\"b\\\" \\\\ \\u0001\\n\"\nx = [1, 2.5, { a = true, 'b.c' = \"d\" }]\n[host.alice]\nup = { rate = \"1Mbit/s\" }\n[call.'a b'.settings]\n'threshold.initial' = 5.0\n";
         let table = |text: &str| match super::super::parse(text).unwrap().value {
             Value::Table(table) => table,

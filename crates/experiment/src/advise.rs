@@ -1,24 +1,23 @@
-//! `[advise]`: what of the experiment is one's own to change, for those who ask for advice.
+//! `[advise]`: the call that `weir advise` judges, and the parts of the network that it may change.
 
 use super::ExperimentError;
 use document::{Fault, Location, Reader};
 
-/// What advice may touch, and whom it is for.
+/// The keys of `[advise]`.
 #[derive(Clone, Debug)]
 pub struct Advise {
-    /// Where it was written.
+    /// Where the section was written.
     location: Location,
-    /// The section of the call that is to live: of `[call]`, `[conference]` or `[users]`; the first
-    /// with video if left out.
+    /// The name of the section of the judged call, in `[call]`, `[conference]` or `[users]`; `None`:
+    /// the first one with video.
     pub call: Option<String>,
-    /// The lines whose queue is one's own; every line with a rate that the call passes if left out,
-    /// none if empty.
+    /// The lines whose queues may be changed; `None`: every line with a rate that the call passes.
     pub lines: Option<Vec<String>>,
-    /// Whether marks stay on the packets as far as these lines.
+    /// Whether DSCP marks reach these lines.
     pub dscp: bool,
-    /// Whether the access point or the base station is one's own.
+    /// Whether the access point or the base station may be changed.
     pub radio: bool,
-    /// Whether the application is one's own, with its controller.
+    /// Whether the application and its controller may be changed.
     pub controller: bool,
 }
 
@@ -36,7 +35,7 @@ impl Default for Advise {
 }
 
 impl Advise {
-    /// What is wrong with a key of it.
+    /// An error about one of the section's keys.
     pub fn fault(
         &self,
         path: &str,

@@ -1,29 +1,31 @@
-//! `audio` of a call: a codec, and whether the voice comes and goes.
+//! `audio` of a call: the codec, and whether it pauses.
 
 use super::calls::{Switch, at_least_a_millisecond, switch};
-use super::ends::positive;
+use super::values::positive;
 use document::{Fault, Node, Reader, Value};
 use sim::codec::{AudioConfig, Spurts};
 use units::{Bitrate, Duration};
 
-/// The voice under `audio`: `true`, `"opus"` or `"amr"`, or a table.
+/// The audio under `audio`: `true`, `"opus"`, `"amr"` or a table.
 pub(super) fn read(table: &mut Reader<'_>) -> Result<Option<AudioConfig>, Fault> {
     if let Some(Node { value: Value::Text(word), .. }) = table.node("audio") {
         return match Codec::named(word) {
-            Some(codec) => Ok(Some(codec.usual())),
-            None => Err(table.fault("audio", format!("no codec '{word}'"), CODECS)),
+            Some(codec) => Ok(Some(codec.default_config())),
+            None => Err(table.fault("audio", format!("there is no codec '{word}'"), CODECS)),
         };
     }
     match switch(table, "audio")? {
         None | Some(Switch::None) => Ok(None),
-        Some(Switch::Default) => Ok(Some(Codec::Opus.usual())),
-        Some(Switch::Table(node)) => voice(Reader::new(node, &table.path("audio"))?).map(Some),
+        Some(Switch::Default) => Ok(Some(Codec::Opus.default_config())),
+        Some(Switch::Table(node)) => {
+            audio_table(Reader::new(node, &table.path("audio"))?).map(Some)
+        }
     }
 }
 
 const CODECS: &str = "write opus or amr";
 
-/// What a file may name.
+/// A codec that a file may name.
 #[derive(Clone, Copy, PartialEq)]
 enum Codec {
     Opus,
@@ -39,14 +41,15 @@ impl Codec {
         }
     }
 
-    /// As it is when nothing else is said: Opus without a break, AMR in spurts.
-    fn usual(self) -> AudioConfig {
+    /// The default of the codec: Opus without pauses, AMR with pauses.
+    fn default_config(self) -> AudioConfig {
         match self {
             Self::Opus => AudioConfig::opus(),
             Self::Amr => AudioConfig::amr(),
         }
     }
 
+    /// The codec with talk spurts and pauses.
     fn in_spurts(self) -> AudioConfig {
         match self {
             Self::Opus => AudioConfig::opus_in_spurts(),
@@ -55,13 +58,13 @@ impl Codec {
     }
 }
 
-fn voice(mut audio: Reader<'_>) -> Result<AudioConfig, Fault> {
+fn audio_table(mut audio: Reader<'_>) -> Result<AudioConfig, Fault> {
     let word = audio.or("codec", "opus".to_owned())?;
     let codec = Codec::named(&word)
-        .ok_or_else(|| audio.fault("codec", format!("no codec '{word}'"), CODECS))?;
+        .ok_or_else(|| audio.fault("codec", format!("there is no codec '{word}'"), CODECS))?;
     let usual = codec.in_spurts().spurts;
     let spurts = match switch(&mut audio, "spurts")? {
-        None => codec.usual().spurts,
+        None => codec.default_config().spurts,
         Some(Switch::None) => None,
         Some(Switch::Default) => usual,
         Some(Switch::Table(node)) => {
@@ -69,7 +72,7 @@ fn voice(mut audio: Reader<'_>) -> Result<AudioConfig, Fault> {
             usual.map(|usual| spurts(Reader::new(node, &path)?, usual)).transpose()?
         }
     };
-    let default = if spurts.is_some() { codec.in_spurts() } else { codec.usual() };
+    let default = if spurts.is_some() { codec.in_spurts() } else { codec.default_config() };
     let mut config = AudioConfig { spurts, ..default };
     if codec == Codec::Opus {
         config.rate = audio.or("rate", config.rate)?;
@@ -81,7 +84,7 @@ fn voice(mut audio: Reader<'_>) -> Result<AudioConfig, Fault> {
     }
     for key in ["rate", "interval", "deviation", "correlation"] {
         if codec == Codec::Amr && audio.node(key).is_some() {
-            let reason = "AMR is modelled at 12.2 kbit/s, in frames of 20 ms that are all as long";
+            let reason = "AMR is modelled at 12.2 kbit/s with frames of 20 ms";
             return Err(audio.fault(key, reason, "leave it out, or write codec = \"opus\""));
         }
     }
@@ -105,22 +108,22 @@ fn spurts(mut table: Reader<'_>, usual: Spurts) -> Result<Spurts, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Experiment;
+    use crate::{Experiment, ExperimentError};
     use sim::codec::AudioCodec;
     use units::{Bytes, Seed};
 
-    fn audio(words: &str) -> Result<AudioConfig, String> {
+    fn audio(words: &str) -> Result<AudioConfig, ExperimentError> {
         let call = format!(
             "[call.main]\nfrom = \"alice\"\nto = \"bob\"\nvideo = false\naudio = {words}\n"
         );
         let text = format!("title = \"t\"\nduration = \"9s\"\n[host.alice]\n[host.bob]\n{call}");
-        let experiment = Experiment::parse(&text, "x.toml").map_err(|error| error.to_string())?;
+        let experiment = Experiment::parse(&text, "x.toml")?;
         let scenario = experiment.cells()[0].scenario(Seed(1));
         Ok(scenario.calls[0].audio.clone().unwrap())
     }
 
     #[test]
-    fn a_codec_is_a_word_and_more_is_a_table() {
+    fn audio_is_a_codec_or_a_table() {
         let opus = AudioConfig::opus();
         for words in ["true", "\"opus\"", "{}", "{ codec = \"opus\", spurts = false }"] {
             assert_eq!(audio(words).unwrap(), opus, "{words}");
@@ -145,10 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_suggestion() {
-        for (words, said) in [
-            ("\"amer\"", "x.toml:9: call.main.audio: no codec 'amer'; write opus or amr"),
-            ("{ codec = \"g711\" }", "call.main.audio.codec: no codec 'g711'; write opus or amr"),
+    fn errors_name_the_key_and_a_suggestion() {
+        for (words, part) in [
+            ("\"amer\"", "x.toml:9: call.main.audio: there is no codec 'amer'; write opus or amr"),
+            (
+                "{ codec = \"g711\" }",
+                "call.main.audio.codec: there is no codec 'g711'; write opus or amr",
+            ),
             (
                 "{ codec = \"amr\", rate = \"5kbit/s\" }",
                 "call.main.audio.rate: AMR is modelled at 12.2 kbit/s",
@@ -157,8 +163,8 @@ mod tests {
             ("{ spurts = { pauses = \"1s\" } }", "there is no such key; did you mean pause?"),
             ("3", "call.main.audio: a whole number where true, false or a table belongs"),
         ] {
-            let error = audio(words).unwrap_err();
-            assert!(error.contains(said), "{error}, not {said}");
+            let error = audio(words).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}, not {part}");
         }
     }
 }

@@ -1,19 +1,21 @@
 use super::TODAY;
 use super::audio;
-use super::conferences::{self, Section};
-use super::ends::{self, positive};
+use super::conferences::{self, CallSection};
 use super::files::Files;
 use super::hosts::check_name;
-use cc::{BuildError, ControllerConfig, SettingError};
-use document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
+use super::traffic;
+use super::values::positive;
+use crate::controllers::ControllerError;
+use cc::ControllerConfig;
+use document::{Fault, Node, Reader, Table, Value, read as read_value};
 use net::{HostId, NetworkConfig};
 use sim::codec::{Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
 use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
-/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`; `claims` of all
-/// papers start there.
+/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`. The experiments of all
+/// papers start at this rate.
 const START_RATE: Bitrate = Bitrate::from_kbps(300);
 /// libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`: `kCongestionControllerMinBitrate`,
 /// `kDefaultMaxBitrate`.
@@ -28,12 +30,13 @@ const BURST_TIME: Duration = Duration::from_millis(5);
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// libwebrtc `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`.
 const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
-/// The largest picture and frame rate that are modelled: 8K at 240 frames a second.
+/// The largest width and height in pixels and the highest frame rate that are modelled: 8K at 240
+/// frames per second.
 const MAX_SIZE: u32 = 8_192;
 const MAX_FPS: u32 = 240;
 
-/// A call's video of which a file says no more than what is encoded.
-pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
+/// The video of a call with this encoder and the default of every other key.
+pub(super) fn default_video(encoder: EncoderConfig) -> VideoConfig {
     let controller = ControllerConfig {
         profile: TODAY.to_owned(),
         settings: Vec::new(),
@@ -55,8 +58,8 @@ pub(super) fn usual(encoder: EncoderConfig) -> VideoConfig {
     }
 }
 
-/// The calls of a document, those of conferences after the others, with what they leave out taken
-/// from `[defaults.call]`; and the path of each one's section.
+/// The calls of a document, those of conferences last, and the path of each call's section. Missing
+/// keys are taken from `[defaults.call]`.
 pub(super) fn read(
     top: &mut Reader<'_>,
     defaults: &Table,
@@ -68,13 +71,13 @@ pub(super) fn read(
     for (name, node) in top.entries("call")? {
         let path = format!("call.{name}");
         check_name(node.location, &path, name)?;
-        sections.push(Section { name: name.to_owned(), path, node: node.clone(), sfu: None });
+        sections.push(CallSection { name: name.to_owned(), path, node: node.clone(), sfu: None });
     }
     sections.extend(conferences::read(top, network)?);
     let paths = sections.iter().map(|section| section.path.clone()).collect();
     let mut calls: Vec<CallConfig> = Vec::new();
     for mut section in sections {
-        let Section { name, path, .. } = &section;
+        let CallSection { name, path, .. } = &section;
         if calls.iter().any(|call| call.name == *name) {
             let reason = format!("there are two calls '{name}'");
             return Err(Fault::new(section.node.location, path, reason, "give one another name"));
@@ -82,25 +85,25 @@ pub(super) fn read(
         if let Value::Table(table) = &mut section.node.value {
             table.merge_defaults(defaults);
         }
-        calls.push(Call { section: &section, network, duration, files }.read()?);
+        calls.push(CallReader { section: &section, network, duration, files }.read()?);
     }
     Ok((calls, paths))
 }
 
-struct Call<'a> {
-    section: &'a Section,
+struct CallReader<'a> {
+    section: &'a CallSection,
     network: &'a NetworkConfig,
     duration: Duration,
     files: &'a Files,
 }
 
-impl Call<'_> {
+impl CallReader<'_> {
     fn read(&self) -> Result<CallConfig, Fault> {
-        let Section { name, path, node, sfu } = self.section;
+        let CallSection { name, path, node, sfu } = self.section;
         let mut table = Reader::new(node, path)?;
-        let (from, to) = ends::hosts(&mut table, self.network, "call")?;
+        let (from, to) = traffic::from_and_to(&mut table, self.network, "call")?;
         let relay = self.relay(&mut table, [from, to])?;
-        let (start, stop) = ends::times(&mut table, self.duration, "call")?;
+        let (start, stop) = traffic::start_and_stop(&mut table, self.duration, "call")?;
         let two_way = table.or("two_way", false)?;
         let dscp = marks(&mut table)?;
         let media_timeout = table.optional::<Duration>("media_timeout")?;
@@ -109,8 +112,8 @@ impl Call<'_> {
         let video = self.video(&mut table)?;
         table.finish()?;
         if audio.is_none() && video.is_none() {
-            let reason = "a call without audio and video";
-            return Err(Fault::new(node.location, path, reason, "give it one of them"));
+            let reason = "the call has neither audio nor video";
+            return Err(Fault::new(node.location, path, reason, "add one of them"));
         }
         Ok(CallConfig {
             name: name.clone(),
@@ -128,13 +131,13 @@ impl Call<'_> {
         })
     }
 
-    /// The host under `relay`, which is none of the ends.
+    /// The host under `relay`, which must not be an end of the call.
     fn relay(&self, table: &mut Reader<'_>, ends: [HostId; 2]) -> Result<Option<HostId>, Fault> {
         let Some(wanted) = table.optional::<String>("relay")? else { return Ok(None) };
-        let relay = ends::find_host(self.network, &wanted)
-            .map_err(|(reason, suggestion)| table.fault("relay", reason, suggestion))?;
+        let relay = traffic::find_host(self.network, &wanted)
+            .map_err(|problem| table.problem("relay", problem))?;
         if ends.contains(&relay) {
-            let reason = format!("'{wanted}' is an end of the call itself");
+            let reason = format!("'{wanted}' is an end of the call");
             return Err(table.fault("relay", reason, "name a host between them, or add one"));
         }
         Ok(Some(relay))
@@ -189,7 +192,8 @@ impl Call<'_> {
         let codec = table.or("codec", default.to_owned())?.parse::<Codec>();
         let codec = codec.map_err(|error| table.fault("codec", error.to_string(), ""))?;
         if (codec == Codec::Csv) != sizes.is_some() {
-            let reason = "codec csv and a file of frame sizes go together";
+            let reason =
+                "codec csv needs a file of frame sizes under frames, and the file needs codec csv";
             return Err(table.fault("codec", reason, "write both, or neither"));
         }
         let mut encoder = EncoderConfig { sizes, ..EncoderConfig::new(codec, source, max_rate) };
@@ -204,7 +208,7 @@ impl Call<'_> {
             other => {
                 return Err(table.fault(
                     "model",
-                    format!("no model '{other}'"),
+                    format!("there is no model '{other}'"),
                     "write fitted or rfc8593",
                 ));
             }
@@ -216,7 +220,11 @@ impl Call<'_> {
             Some("halves") => encoder.ladder.steps = LadderSteps::Halves,
             Some(other) => {
                 let suggestion = "write alternating, halves or none";
-                return Err(table.fault("ladder", format!("no ladder '{other}'"), suggestion));
+                return Err(table.fault(
+                    "ladder",
+                    format!("there is no ladder '{other}'"),
+                    suggestion,
+                ));
             }
         }
         table.finish()?;
@@ -226,7 +234,7 @@ impl Call<'_> {
     fn frame_sizes(&self, table: &mut Reader<'_>) -> Result<Option<Arc<FrameSizes>>, Fault> {
         let Some(name) = table.optional::<String>("frames")? else { return Ok(None) };
         let fault = |reason: String| table.fault("frames", reason, "");
-        let text = self.files.text(&name).map_err(fault)?;
+        let text = self.files.text(&name).map_err(|error| fault(error.to_string()))?;
         FrameSizes::parse(&text)
             .map(Arc::new)
             .map(Some)
@@ -234,24 +242,29 @@ impl Call<'_> {
     }
 }
 
-/// The marks under `dscp`: one for all, or one for each medium.
+/// The marks under `dscp`: one mark for audio and video, or a table with one for each.
 pub(super) fn marks(table: &mut Reader<'_>) -> Result<Marks, Fault> {
     let path = table.path("dscp");
     let Some(node @ Node { value: Value::Table(_), .. }) = table.node("dscp") else {
-        let mark = ends::dscp(table, "dscp")?;
+        let mark = traffic::dscp(table, "dscp")?;
         return Ok(Marks { audio: mark, video: mark });
     };
     let mut inner = Reader::new(node, &path)?;
-    let marks =
-        Marks { audio: ends::dscp(&mut inner, "audio")?, video: ends::dscp(&mut inner, "video")? };
+    let marks = Marks {
+        audio: traffic::dscp(&mut inner, "audio")?,
+        video: traffic::dscp(&mut inner, "video")?,
+    };
     inner.finish()?;
     Ok(marks)
 }
 
-/// A key that is `true`, `false` or a table.
+/// The value of a key that is `true`, `false` or a table.
 pub(super) enum Switch<'a> {
+    /// `false`.
     None,
+    /// `true`.
     Default,
+    /// A table.
     Table(&'a Node),
 }
 
@@ -282,27 +295,10 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
     positive(table, "start_rate", config.start_rate > Bitrate::ZERO)?;
     match cc::build(&config) {
         Ok(_) => Ok(config),
-        Err(BuildError::UnknownProfile(name, known)) => {
-            let (reason, suggestion) = crate::controllers::unknown(&name, &known);
-            Err(table.fault("controller", reason, suggestion))
+        Err(error) => {
+            let error = ControllerError::of(&config.profile, error);
+            Err(table.problem(error.key(), error))
         }
-        Err(BuildError::Improvement(error)) => {
-            let (reason, suggestion) = crate::controllers::refused(&error);
-            Err(table.fault("controller", reason, suggestion))
-        }
-        Err(BuildError::Setting(SettingError::Unknown(name, known))) => {
-            let suggestion = did_you_mean(&name, known.iter().copied(), "there are");
-            Err(table.fault(
-                "settings",
-                format!("{} has no setting '{name}'", config.profile),
-                suggestion,
-            ))
-        }
-        Err(BuildError::Setting(error)) => Err(table.fault("settings", error.to_string(), "")),
-        Err(error @ BuildError::Rates { .. }) => {
-            Err(table.fault("start_rate", error.to_string(), ""))
-        }
-        Err(BuildError::Invalid(reason)) => Err(table.fault("controller", reason, "")),
     }
 }
 
@@ -311,7 +307,8 @@ fn fec(table: &mut Reader<'_>) -> Result<Fec, Fault> {
         "off" => Ok(Fec::Off),
         "hybrid" => Ok(Fec::Hybrid),
         other => {
-            Err(table.fault("fec", format!("no error correction '{other}'"), "write hybrid or off"))
+            let reason = format!("there is no error correction '{other}'");
+            Err(table.fault("fec", reason, "write hybrid or off"))
         }
     }
 }
@@ -322,7 +319,7 @@ fn estimate(table: &mut Reader<'_>) -> Result<Estimate, Fault> {
         "transport" => Ok(Estimate::Transport),
         other => Err(table.fault(
             "estimate",
-            format!("no estimate of '{other}'"),
+            format!("there is no estimate '{other}'"),
             "write video or transport",
         )),
     }
@@ -333,12 +330,13 @@ fn ideal_feedback(table: &mut Reader<'_>) -> Result<bool, Fault> {
         "rtcp" => Ok(false),
         "ideal" => Ok(true),
         other => {
-            Err(table.fault("feedback", format!("no feedback '{other}'"), "write rtcp or ideal"))
+            let reason = format!("there is no feedback '{other}'");
+            Err(table.fault("feedback", reason, "write rtcp or ideal"))
         }
     }
 }
 
-/// The settings of a controller, dots in names or tables within tables alike.
+/// The settings of a controller: names with dots and nested tables mean the same.
 fn settings(table: &mut Reader<'_>) -> Result<Vec<(String, String)>, Fault> {
     let mut settings = Vec::new();
     let path = table.path("settings");
@@ -370,6 +368,7 @@ fn flatten(
     Ok(())
 }
 
+/// The number under `key`, from 1 to `most`.
 fn within(
     table: &mut Reader<'_>,
     key: &'static str,
@@ -384,7 +383,7 @@ fn within(
     }
 }
 
-/// A packet more often than that is a slip of the pen, and would take for ever to simulate.
+/// Refuses an interval below 1 ms, which is probably a typo and would take very long to simulate.
 pub(super) fn at_least_a_millisecond(
     table: &Reader<'_>,
     key: &str,
@@ -393,5 +392,5 @@ pub(super) fn at_least_a_millisecond(
     if interval >= Duration::from_millis(1) {
         return Ok(());
     }
-    Err(table.fault(key, format!("{interval} is below 1 ms"), "write a time from 1ms up"))
+    Err(table.fault(key, format!("{interval} is below 1ms"), "write a time from 1ms up"))
 }

@@ -17,20 +17,20 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     names
 });
 
-/// The names of the experiments that come with the program: `carlucci-2017/fig11`, ….
+/// The names of the built-in experiments: `carlucci-2017/fig11`, ….
 #[must_use]
 pub fn names() -> &'static [String] {
     &NAMES
 }
 
-/// The text of an embedded experiment, and the files beside it.
+/// The text of a built-in experiment and the files beside it.
 pub(crate) fn find(name: &str) -> Option<(&'static str, Files)> {
     let (folder, _) = name.split_once('/')?;
     let text = EXPERIMENTS.get_file(format!("{name}.toml"))?.contents_utf8()?;
     Some((text, Files::embedded(EXPERIMENTS.get_dir(folder)?)))
 }
 
-/// Sorts `fig8-10` after `fig8-4`: digits compare as numbers.
+/// A sort key in which digits compare as numbers: `fig8-10` is after `fig8-4`.
 fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = vec![(String::new(), 0u64)];
     for c in name.chars() {

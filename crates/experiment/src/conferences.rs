@@ -1,34 +1,39 @@
-//! `[conference.NAME]`: a call of several parties, made into calls of two. In a mesh every pair has
-//! a call of both ways, `NAME-alice-bob`; through a Selective Forwarding Unit every party publishes
-//! in `NAME-alice`, and `NAME-alice-bob` is that stream as bob gets it (Jansen 2016, chapter 3).
+//! `[conference.NAME]`: a call of several participants, which becomes several calls. In a mesh every
+//! pair has a two-way call, `NAME-alice-bob`. With a Selective Forwarding Unit (SFU) every
+//! participant publishes in `NAME-alice`, and `NAME-alice-bob` is alice's stream as forwarded to bob
+//! (Jansen 2016, chapter 3).
 
-use super::ends::{find_host, positive};
 use super::hosts::check_name;
+use super::traffic::find_host;
+use super::values::positive;
 use document::{Fault, Location, Node, Reader, Table, Value};
 use net::NetworkConfig;
 use sim::Sfu;
 use units::Bitrate;
 
-/// What a videoroom of Janus asks for where nobody set its bitrate, 256 × 1024 bit/s (July 2016:
+/// The default bitrate of a videoroom of Janus, 256 × 1024 bit/s (July 2016:
 /// `plugins/janus_videoroom.c`).
 const ROOM_BITRATE: Bitrate = Bitrate::from_bps(256 * 1024);
-/// The keys that are the conference's own; the others are its calls'.
+/// The keys of the conference itself; the others are keys of its calls.
 const KEYS: [&str; 4] = ["parties", "topology", "sfu", "bitrate"];
 
-/// A call to be read: of `[call.NAME]`, or one of a conference's.
-pub(super) struct Section {
+/// The section of a call that is to be read: `[call.NAME]`, or a call of a conference.
+pub(super) struct CallSection {
     /// The call's name.
     pub(super) name: String,
-    /// Where its keys stand in the file.
+    /// The path in the file of the section that made the call.
     pub(super) path: String,
-    /// Its keys.
+    /// The keys.
     pub(super) node: Node,
-    /// What a forwarding unit has to do with it.
+    /// The role of a forwarding unit in the call; `None`: no forwarding unit.
     pub(super) sfu: Option<Sfu>,
 }
 
-/// The calls of the conferences of a file, in its order.
-pub(super) fn read(top: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<Section>, Fault> {
+/// The calls of the conferences of a file, in the order of the file.
+pub(super) fn read(
+    top: &mut Reader<'_>,
+    network: &NetworkConfig,
+) -> Result<Vec<CallSection>, Fault> {
     let mut sections = Vec::new();
     for (name, node) in top.entries("conference")? {
         let path = format!("conference.{name}");
@@ -41,12 +46,18 @@ pub(super) fn read(top: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<
 struct Conference<'a> {
     name: &'a str,
     path: String,
-    /// The keys of its calls.
+    /// The keys of the calls.
     keys: Table,
     location: Location,
-    parties: Vec<String>,
-    /// The unit's host and the room's bitrate.
-    unit: Option<(String, Bitrate)>,
+    participants: Vec<String>,
+    /// The forwarding unit; `None` in a mesh.
+    forwarding_unit: Option<ForwardingUnit>,
+}
+
+struct ForwardingUnit {
+    host: String,
+    /// The bitrate that the room asks each participant for.
+    bitrate: Bitrate,
 }
 
 impl<'a> Conference<'a> {
@@ -57,8 +68,8 @@ impl<'a> Conference<'a> {
         network: &NetworkConfig,
     ) -> Result<Self, Fault> {
         let mut table = Reader::new(node, &path)?;
-        let parties = parties(&mut table, network)?;
-        let unit = match table.required::<String>("topology")?.as_str() {
+        let participants = participants(&mut table, network)?;
+        let forwarding_unit = match table.required::<String>("topology")?.as_str() {
             "mesh" => {
                 for key in ["sfu", "bitrate"] {
                     if table.node(key).is_some() {
@@ -68,55 +79,63 @@ impl<'a> Conference<'a> {
                 }
                 None
             }
-            "sfu" => Some(unit(&mut table, network, &parties)?),
+            "sfu" => Some(forwarding_unit(&mut table, network, &participants)?),
             other => {
-                let reason = format!("no topology '{other}'");
+                let reason = format!("there is no topology '{other}'");
                 return Err(table.fault("topology", reason, "write mesh or sfu"));
             }
         };
         for key in ["from", "to", "two_way"] {
             if table.node(key).is_some() {
-                return Err(table.fault(key, "the topology says who calls whom", "leave it out"));
+                return Err(table.fault(
+                    key,
+                    "the topology decides between which hosts calls are",
+                    "leave it out",
+                ));
             }
         }
         let Value::Table(mut keys) = node.value.clone() else {
             unreachable!("the reader is of a table")
         };
         keys.retain(|key| !KEYS.contains(&key));
-        Ok(Self { name, path, keys, location: node.location, parties, unit })
+        Ok(Self { name, path, keys, location: node.location, participants, forwarding_unit })
     }
 
-    fn sections(&self) -> Vec<Section> {
-        let Some((unit, bitrate)) = &self.unit else { return self.mesh() };
-        let published = self.parties.iter().map(|party| {
+    fn sections(&self) -> Vec<CallSection> {
+        let Some(ForwardingUnit { host, bitrate }) = &self.forwarding_unit else {
+            return self.mesh();
+        };
+        let published = self.participants.iter().map(|from| {
             let sfu = Sfu::Publish { bitrate: *bitrate };
-            self.section(self.publication(party), party, unit, false, Some(sfu))
+            self.section(self.publication(from), from, host, false, Some(sfu))
         });
-        let forwarded = self.parties.iter().flat_map(|party| {
-            let others = self.parties.iter().filter(move |other| *other != party);
-            others.map(move |other| {
-                let sfu = Sfu::Forward { call: self.publication(party) };
-                self.section(self.pair(party, other), unit, other, false, Some(sfu))
+        let forwarded = self.participants.iter().flat_map(|from| {
+            let others = self.participants.iter().filter(move |other| *other != from);
+            others.map(move |to| {
+                let sfu = Sfu::Forward { call: self.publication(from) };
+                self.section(self.pair(from, to), host, to, false, Some(sfu))
             })
         });
         published.chain(forwarded).collect()
     }
 
-    fn mesh(&self) -> Vec<Section> {
-        let pairs = self.parties.iter().enumerate().flat_map(|(index, party)| {
-            self.parties[index + 1..]
+    fn mesh(&self) -> Vec<CallSection> {
+        let pairs = self.participants.iter().enumerate().flat_map(|(index, from)| {
+            self.participants[index + 1..]
                 .iter()
-                .map(move |other| self.section(self.pair(party, other), party, other, true, None))
+                .map(move |to| self.section(self.pair(from, to), from, to, true, None))
         });
         pairs.collect()
     }
 
-    fn publication(&self, party: &str) -> String {
-        format!("{}-{party}", self.name)
+    /// The name of the call in which a participant publishes.
+    fn publication(&self, from: &str) -> String {
+        format!("{}-{from}", self.name)
     }
 
-    fn pair(&self, party: &str, other: &str) -> String {
-        format!("{}-{party}-{other}", self.name)
+    /// The name of the call from one participant to another.
+    fn pair(&self, from: &str, to: &str) -> String {
+        format!("{}-{from}-{to}", self.name)
     }
 
     fn section(
@@ -126,7 +145,7 @@ impl<'a> Conference<'a> {
         to: &str,
         two_way: bool,
         sfu: Option<Sfu>,
-    ) -> Section {
+    ) -> CallSection {
         let mut keys = self.keys.clone();
         let values = [
             ("from", Value::Text(from.to_owned())),
@@ -136,7 +155,7 @@ impl<'a> Conference<'a> {
         for (key, value) in values {
             keys.insert(key, Node { value, location: self.location });
         }
-        Section {
+        CallSection {
             name,
             path: self.path.clone(),
             node: Node { value: Value::Table(keys), location: self.location },
@@ -146,55 +165,50 @@ impl<'a> Conference<'a> {
 }
 
 /// The hosts under `parties`.
-fn parties(table: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<String>, Fault> {
-    let parties: Vec<String> = table.required("parties")?;
-    for (index, party) in parties.iter().enumerate() {
-        find_host(network, party)
-            .map_err(|(reason, suggestion)| table.fault("parties", reason, suggestion))?;
-        if parties[..index].contains(party) {
-            return Err(table.fault(
-                "parties",
-                format!("'{party}' is there twice"),
-                "name each host once",
-            ));
+fn participants(table: &mut Reader<'_>, network: &NetworkConfig) -> Result<Vec<String>, Fault> {
+    let participants: Vec<String> = table.required("parties")?;
+    for (index, host) in participants.iter().enumerate() {
+        find_host(network, host).map_err(|problem| table.problem("parties", problem))?;
+        if participants[..index].contains(host) {
+            let reason = format!("'{host}' is named twice");
+            return Err(table.fault("parties", reason, "name each host once"));
         }
     }
-    if parties.len() < 2 {
-        let suggestion = "write two hosts or more, such as [\"alice\", \"bob\", \"carol\"]";
-        return Err(table.fault("parties", "nobody to talk to", suggestion));
+    if participants.len() < 2 {
+        let suggestion = "write for example [\"alice\", \"bob\", \"carol\"]";
+        return Err(table.fault("parties", "a conference needs at least two hosts", suggestion));
     }
-    Ok(parties)
+    Ok(participants)
 }
 
-/// The unit's host under `sfu`, and the room's bitrate.
-fn unit(
+/// The forwarding unit under `sfu` and `bitrate`.
+fn forwarding_unit(
     table: &mut Reader<'_>,
     network: &NetworkConfig,
-    parties: &[String],
-) -> Result<(String, Bitrate), Fault> {
+    participants: &[String],
+) -> Result<ForwardingUnit, Fault> {
     let host: String = table.required("sfu")?;
-    find_host(network, &host)
-        .map_err(|(reason, suggestion)| table.fault("sfu", reason, suggestion))?;
-    if parties.contains(&host) {
-        let suggestion = "give the forwarding unit a host of its own";
+    find_host(network, &host).map_err(|problem| table.problem("sfu", problem))?;
+    if participants.contains(&host) {
+        let suggestion = "name another host for the forwarding unit";
         return Err(table.fault("sfu", format!("'{host}' is one of the parties"), suggestion));
     }
     let bitrate = table.or("bitrate", ROOM_BITRATE)?;
     positive(table, "bitrate", bitrate > Bitrate::ZERO)?;
-    Ok((host, bitrate))
+    Ok(ForwardingUnit { host, bitrate })
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::Experiment;
+    use crate::{Experiment, ExperimentError};
     use sim::{CallConfig, Scenario, Sfu};
     use units::{Bitrate, Duration, Seed};
 
     const HOSTS: &str =
         "title = \"t\"\nduration = \"120s\"\n[host.alice]\n[host.bob]\n[host.carol]\n[host.unit]\n";
 
-    fn parse(lines: &str) -> Result<Experiment, String> {
-        Experiment::parse(&format!("{HOSTS}{lines}"), "x.toml").map_err(|error| error.to_string())
+    fn parse(lines: &str) -> Result<Experiment, ExperimentError> {
+        Experiment::parse(&format!("{HOSTS}{lines}"), "x.toml")
     }
 
     fn scenario(lines: &str) -> Scenario {
@@ -210,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_is_a_call_both_ways_of_every_pair() {
+    fn a_mesh_is_a_two_way_call_for_every_pair() {
         let scenario = scenario(
             "[conference.main]\nparties = [\"alice\", \"bob\", \"carol\"]\ntopology = \"mesh\"\naudio = true\n",
         );
@@ -229,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn through_a_unit_each_publishes_once_and_gets_every_other() {
+    fn with_an_sfu_each_participant_publishes_once_and_receives_every_other() {
         let scenario = scenario(
             "[defaults.call]\ndscp = \"af41\"\n[call.side]\nfrom = \"alice\"\nto = \"bob\"\n\
              [conference.main]\nparties = [\"alice\", \"bob\"]\ntopology = \"sfu\"\nsfu = \"unit\"\n\
@@ -257,7 +271,7 @@ mod tests {
     const THREE: &str = "[conference.main]\nparties = [\"alice\", \"bob\", \"carol\"]\ntopology = \"mesh\"\nstop = \"60s\"\n";
 
     #[test]
-    fn the_number_of_parties_varies_and_the_rest_follows() {
+    fn the_number_of_participants_can_be_varied() {
         let axis = "[[axis]]\nname = \"parties\"\npoints = [{ label = \"3\" }, \
                     { label = \"2\", set = { \"conference.main.parties\" = [\"alice\", \"bob\"] } }]\n";
         let experiment = parse(&format!("{THREE}{axis}")).unwrap();
@@ -283,28 +297,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_suggestion() {
-        let with = |from: &str, to: &str| parse(&THREE.replacen(from, to, 1)).unwrap_err();
+    fn errors_name_the_key_and_a_suggestion() {
+        let with =
+            |from: &str, to: &str| parse(&THREE.replacen(from, to, 1)).unwrap_err().to_string();
         let unit = "topology = \"sfu\"\nsfu = \"unit\"";
-        for (from, to, said) in [
+        for (from, to, part) in [
             (
                 "\"bob\", ",
                 "\"bop\", ",
                 "x.toml:8: conference.main.parties: there is no host 'bop'; did you mean bob?",
             ),
-            ("\"bob\", \"carol\"", "\"alice\"", "'alice' is there twice; name each host once"),
-            (", \"bob\", \"carol\"", "", "nobody to talk to; write two hosts or more"),
+            ("\"bob\", \"carol\"", "\"alice\"", "'alice' is named twice; name each host once"),
+            (
+                ", \"bob\", \"carol\"",
+                "",
+                "a conference needs at least two hosts; write for example",
+            ),
             (
                 "\"mesh\"",
                 "\"ring\"",
-                "conference.main.topology: no topology 'ring'; write mesh or sfu",
+                "conference.main.topology: there is no topology 'ring'; write mesh or sfu",
             ),
             ("topology = \"mesh\"\n", "", "conference.main.topology: it is missing"),
             ("\"mesh\"", "\"sfu\"", "conference.main.sfu: it is missing"),
             (
                 "topology = \"mesh\"",
                 &unit.replace("unit", "bob"),
-                "'bob' is one of the parties; give the forwarding unit",
+                "'bob' is one of the parties; name another host",
             ),
             (
                 "topology = \"mesh\"",
@@ -314,7 +333,7 @@ mod tests {
             (
                 "topology = \"mesh\"",
                 &format!("{unit}\nbitrate = \"0bit/s\""),
-                "conference.main.bitrate: zero",
+                "conference.main.bitrate: zero is not allowed",
             ),
             (
                 "stop = \"60s\"",
@@ -338,7 +357,7 @@ mod tests {
             ),
         ] {
             let error = with(from, to);
-            assert!(error.contains(said), "{error}, not {said}");
+            assert!(error.contains(part), "{error}, not {part}");
         }
     }
 }

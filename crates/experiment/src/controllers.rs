@@ -1,82 +1,158 @@
 //! The controllers that an experiment may name.
 
-use cc::{BuildError, ImprovementError};
-use document::did_you_mean;
+use cc::{BuildError, ImprovementError, SettingError};
+use document::{Problem, did_you_mean};
 
 pub use cc::gcc::Changes;
 pub use cc::{Improvement, Profile, Setting, improvements, profiles};
 
-/// Sees whether there is a controller of this name.
+/// Why a controller cannot be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ControllerError {
+    /// There is no controller of this name.
+    #[error("there is no controller '{name}'")]
+    UnknownController {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// There is no improvement of this name.
+    #[error("there is no improvement '{name}'")]
+    UnknownImprovement {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// The controller has no setting of this name.
+    #[error("{controller} has no setting '{name}'")]
+    UnknownSetting {
+        /// The controller.
+        controller: String,
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// The value of a setting is wrong.
+    #[error(transparent)]
+    Setting(SettingError),
+    /// The controller cannot have an improvement.
+    #[error(transparent)]
+    Improvement(ImprovementError),
+    /// None of several improvements is possible, for these reasons.
+    #[error("{}", .0.iter().map(|error| Problem::from(error).to_string()).collect::<Vec<_>>().join("; "))]
+    NoImprovement(Vec<Self>),
+    /// The experiment has no call with a controller.
+    #[error("no call has a controller")]
+    NoController,
+    /// Its rates are not min ≤ start ≤ max.
+    #[error(transparent)]
+    Rates(BuildError),
+    /// Another part of its configuration is wrong.
+    #[error(transparent)]
+    Invalid(BuildError),
+}
+
+impl ControllerError {
+    /// The error of building the controller `profile`.
+    pub(crate) fn of(profile: &str, error: BuildError) -> Self {
+        match error {
+            BuildError::UnknownProfile(name, known) => Self::UnknownController { name, known },
+            BuildError::Improvement(error) => error.into(),
+            BuildError::Setting(SettingError::Unknown(name, known)) => {
+                Self::UnknownSetting { controller: profile.to_owned(), name, known }
+            }
+            BuildError::Setting(error) => Self::Setting(error),
+            error @ BuildError::Rates { .. } => Self::Rates(error),
+            error @ BuildError::Invalid(_) => Self::Invalid(error),
+        }
+    }
+
+    /// The key of a call that is wrong.
+    pub(crate) const fn key(&self) -> &'static str {
+        match self {
+            Self::UnknownSetting { .. } | Self::Setting(_) => "settings",
+            Self::Rates(_) => "start_rate",
+            _ => "controller",
+        }
+    }
+
+    fn suggestion(&self) -> String {
+        const INTRODUCTION: &str = "there are";
+        match self {
+            Self::UnknownController { name, known } => {
+                did_you_mean(name, known.iter().map(String::as_str), INTRODUCTION)
+            }
+            Self::UnknownImprovement { name, known } | Self::UnknownSetting { name, known, .. } => {
+                did_you_mean(name, known.iter().copied(), INTRODUCTION)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl From<ImprovementError> for ControllerError {
+    fn from(error: ImprovementError) -> Self {
+        match error {
+            ImprovementError::Unknown(name, known) => Self::UnknownImprovement { name, known },
+            error => Self::Improvement(error),
+        }
+    }
+}
+
+impl From<&ControllerError> for Problem {
+    fn from(error: &ControllerError) -> Self {
+        Self::new(error.to_string(), error.suggestion())
+    }
+}
+
+impl From<ControllerError> for Problem {
+    fn from(error: ControllerError) -> Self {
+        Self::from(&error)
+    }
+}
+
+/// Checks that there is a controller of this name.
 ///
 /// # Errors
-/// That there is none, and which there are.
-pub fn check(name: &str) -> Result<(), String> {
+/// If there is none, or its improvements are not possible.
+pub fn check(name: &str) -> Result<(), ControllerError> {
     let rate = units::Bitrate::from_mbps(1);
-    let profile = name.to_owned();
     let config = cc::ControllerConfig {
-        profile,
+        profile: name.to_owned(),
         settings: Vec::new(),
         start_rate: rate,
         min_rate: rate,
         max_rate: rate,
     };
-    match cc::build(&config) {
-        Ok(_) => Ok(()),
-        Err(BuildError::UnknownProfile(name, known)) => {
-            let (reason, suggestion) = unknown(&name, &known);
-            Err(format!("{reason}; {suggestion}"))
-        }
-        Err(BuildError::Improvement(error)) => Err(said(&error)),
-        Err(error) => Err(error.to_string()),
-    }
+    cc::build(&config).map(drop).map_err(|error| ControllerError::of(name, error))
 }
 
-/// What to say of a name that is none, and the suggestion.
-pub fn unknown(name: &str, known: &[String]) -> (String, String) {
-    let suggestion = did_you_mean(name, known.iter().map(String::as_str), "there are");
-    (format!("there is no controller '{name}'"), suggestion)
-}
-
-/// Sees whether there is an improvement of this name.
+/// Checks that there is an improvement of this name.
 ///
 /// # Errors
-/// That there is none, and which there are.
-pub fn check_improvement(name: &str) -> Result<(), String> {
-    // Of what has no improvements, every one that there is is refused for that.
+/// If there is none.
+pub fn check_improvement(name: &str) -> Result<(), ControllerError> {
+    // A fixed rate refuses every improvement, but an unknown one with another error.
     match cc::improve("fixed:1Mbit/s", name) {
-        Err(error @ ImprovementError::Unknown(..)) => Err(said(&error)),
+        Err(error @ ImprovementError::Unknown(..)) => Err(error.into()),
         _ => Ok(()),
     }
 }
 
-/// A profile with these improvements, `short-hold+aqm-loss`, those of them that change something in
-/// it.
+/// The profile with those of the improvements, `short-hold+aqm-loss`, that change it.
 ///
 /// # Errors
-/// Why it cannot have them, or has them already.
-pub fn improved(profile: &str, names: &str) -> Result<String, String> {
-    let (mut improved, mut reasons) = (profile.to_owned(), Vec::new());
+/// If none of them changes it.
+pub fn improved(profile: &str, names: &str) -> Result<String, ControllerError> {
+    let (mut improved, mut errors) = (profile.to_owned(), Vec::new());
     for name in names.split('+') {
         match cc::improve(&improved, name) {
             Ok(better) => improved = better,
-            Err(error) => reasons.push(said(&error)),
+            Err(error) => errors.push(error.into()),
         }
     }
-    if improved == profile { Err(reasons.join("; ")) } else { Ok(improved) }
-}
-
-/// What to say of an improvement that a controller cannot have, and the suggestion.
-pub fn refused(error: &ImprovementError) -> (String, String) {
-    match error {
-        ImprovementError::Unknown(name, known) => {
-            let suggestion = did_you_mean(name, known.iter().copied(), "there are");
-            (format!("there is no improvement '{name}'"), suggestion)
-        }
-        other => (other.to_string(), String::new()),
-    }
-}
-
-fn said(error: &ImprovementError) -> String {
-    let (reason, suggestion) = refused(error);
-    if suggestion.is_empty() { reason } else { format!("{reason}; {suggestion}") }
+    if improved == profile { Err(ControllerError::NoImprovement(errors)) } else { Ok(improved) }
 }

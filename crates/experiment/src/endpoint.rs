@@ -1,5 +1,6 @@
-//! What a host calls with when an experiment is measured.
+//! The endpoints that make the calls of a measured experiment.
 
+use document::{Problem, did_you_mean};
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,7 +15,7 @@ pub enum Browser {
 }
 
 impl Browser {
-    /// Its name, for people.
+    /// The browser's name as it is shown.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -24,21 +25,21 @@ impl Browser {
     }
 }
 
-/// A native peer: a WebRTC stack within this process, with generated video (`docs/peers.md`).
+/// A native peer: a WebRTC stack in this process, with generated video (`docs/peers.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
-    /// The stack `rtc` under the controller that the call has in the simulator.
+    /// The stack `rtc` with the controller that the call has in the simulator.
     Peer,
-    /// The stack `rtc` under its own Google Congestion Control.
+    /// The stack `rtc` with its own Google Congestion Control.
     Rtc,
-    /// The stack `str0m` under its own bandwidth estimator.
+    /// The stack `str0m` with its own bandwidth estimator.
     Str0m,
 }
 
-/// An endpoint (RFC 7656 § 2.2.1) of calls.
+/// An endpoint of a call (RFC 7656 § 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A browser on a page.
+    /// A browser that shows the call page.
     Browser(Browser),
     /// A native peer.
     Native(Native),
@@ -53,7 +54,7 @@ impl Endpoint {
         ("str0m", Self::Native(Native::Str0m)),
     ];
 
-    /// The names of all in files.
+    /// The names of all endpoints, as files write them.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         Self::ALL.into_iter().map(|(name, _)| name)
     }
@@ -75,11 +76,24 @@ impl fmt::Display for Endpoint {
     }
 }
 
+/// There is no endpoint of this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no endpoint '{0}'")]
+pub struct UnknownEndpoint(String);
+
+impl From<UnknownEndpoint> for Problem {
+    fn from(error: UnknownEndpoint) -> Self {
+        let suggestion = did_you_mean(&error.0, Endpoint::names(), "there are");
+        Self::new(error.to_string(), suggestion)
+    }
+}
+
 impl FromStr for Endpoint {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = UnknownEndpoint;
+
+    fn from_str(text: &str) -> Result<Self, UnknownEndpoint> {
         let found = Self::ALL.into_iter().find(|(name, _)| *name == text);
-        found.map(|(_, endpoint)| endpoint).ok_or_else(|| format!("no endpoint '{text}'"))
+        found.map(|(_, endpoint)| endpoint).ok_or_else(|| UnknownEndpoint(text.to_owned()))
     }
 }
 
@@ -88,10 +102,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_the_one_of_its_endpoint() {
+    fn every_name_reads_back_as_its_endpoint() {
         for name in Endpoint::names() {
             assert_eq!(name.parse::<Endpoint>().unwrap().to_string(), name);
         }
-        assert_eq!("lynx".parse::<Endpoint>().unwrap_err(), "no endpoint 'lynx'");
+        let error = "lynx".parse::<Endpoint>().unwrap_err();
+        assert_eq!(error.to_string(), "there is no endpoint 'lynx'");
     }
 }

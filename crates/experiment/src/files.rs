@@ -3,16 +3,34 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The largest trace or list of frame sizes that is read: a day of an LTE trace has about this
-/// size.
+/// The largest trace or list of frame sizes that is read, in bytes. A day of an LTE trace has about
+/// this size.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Where the files that an experiment names are found, and those that were read already: a grid
-/// reads each once.
+/// The files that an experiment names. Each is read once, however many cells name it.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     source: Source,
     read: Arc<Mutex<BTreeMap<String, Arc<str>>>>,
+}
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    #[error("there is no file '{0}'")]
+    Missing(String),
+    #[error("there is no file '{0}' beside the experiment")]
+    MissingBesideExperiment(String),
+    #[error("'{0}' cannot be read: {1}")]
+    Unreadable(String, std::io::Error),
+    #[error("'{0}' is a folder")]
+    Folder(String),
+    #[error("'{0}' is not a regular file")]
+    NotRegular(String),
+    #[error("'{path}' is larger than {} kB", .limit / 1000)]
+    TooLarge { path: String, limit: u64 },
+    #[error("'{0}' is not text (UTF-8)")]
+    NotUtf8(String),
 }
 
 #[derive(Clone, Debug)]
@@ -36,9 +54,9 @@ impl Files {
         Self { source, read: Arc::default() }
     }
 
-    /// The text of the file of this name, or why there is none.
-    pub(crate) fn text(&self, name: &str) -> Result<Arc<str>, String> {
-        if let Some(text) = self.seen().get(name) {
+    /// The text of the file of this name.
+    pub(crate) fn text(&self, name: &str) -> Result<Arc<str>, ReadError> {
+        if let Some(text) = self.cache().get(name) {
             return Ok(Arc::clone(text));
         }
         let text: Arc<str> = match &self.source {
@@ -46,16 +64,15 @@ impl Files {
             Source::Embedded(folder) => {
                 let file =
                     folder.get_file(folder.path().join(name)).and_then(|file| file.contents_utf8());
-                file.ok_or_else(|| format!("there is no file '{name}' beside the experiment"))?
-                    .into()
+                file.ok_or_else(|| ReadError::MissingBesideExperiment(name.to_owned()))?.into()
             }
         };
-        self.seen().insert(name.to_owned(), Arc::clone(&text));
+        self.cache().insert(name.to_owned(), Arc::clone(&text));
         Ok(text)
     }
 
-    /// The path of the file of this name, whether or not it is there: one beside the experiment, or
-    /// below the folder in which the program runs if the experiment is embedded.
+    /// The path of the file of this name, whether or not the file exists: relative to the experiment,
+    /// or to the working directory if the experiment is embedded.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         match &self.source {
             Source::Disk(folder) => folder.join(name),
@@ -63,28 +80,28 @@ impl Files {
         }
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<str>>> {
+    fn cache(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<str>>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The text of a file of at most `most` bytes, or why not.
-pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
-    let shown = path.display();
+/// The text of a file of at most `limit` bytes.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, ReadError> {
+    let shown = || path.display().to_string();
     let unreadable = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => format!("there is no file '{shown}'"),
-        _ => format!("'{shown}' cannot be read: {error}"),
+        std::io::ErrorKind::NotFound => ReadError::Missing(shown()),
+        _ => ReadError::Unreadable(shown(), error),
     };
     let size = std::fs::metadata(path).map_err(unreadable)?;
     if size.is_dir() {
-        return Err(format!("'{shown}' is a folder"));
+        return Err(ReadError::Folder(shown()));
     }
     if !size.is_file() {
-        return Err(format!("'{shown}' is not a regular file"));
+        return Err(ReadError::NotRegular(shown()));
     }
-    if size.len() > most {
-        return Err(format!("'{shown}' is larger than {} kB", most / 1000));
+    if size.len() > limit {
+        return Err(ReadError::TooLarge { path: shown(), limit });
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
-    String::from_utf8(bytes).map_err(|_| format!("'{shown}' is not text (UTF-8)"))
+    String::from_utf8(bytes).map_err(|_| ReadError::NotUtf8(shown()))
 }

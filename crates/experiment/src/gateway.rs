@@ -1,23 +1,23 @@
-//! The queues of an experiment as lines of tc, for a real gateway.
+//! The queues of an experiment as tc commands, for a real gateway.
 
 use super::Cell;
 use net::{Direction, LineConfig, QueueConfig, RateConfig};
 use units::Bitrate;
 
-/// A queue of an experiment for a real gateway.
+/// A queue of an experiment as tc commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayQueue {
-    /// Whose line it is: `alice.up`.
+    /// The line: `alice.up`.
     pub line: String,
-    /// The line's own rate, where the queue does not hold packets back by itself.
+    /// The line's rate; `None` if the line has none or the queue shapes.
     pub rate: Option<Bitrate>,
-    /// Lines of tc, one below the other.
+    /// The tc commands, one per line.
     pub tc: String,
 }
 
 impl Cell {
-    /// The queues of its lines as lines of tc for the device `dev`, without those that have no
-    /// limit.
+    /// The queues of the cell's lines as tc commands for the device `dev`. Lines with an unlimited
+    /// queue are left out.
     #[must_use]
     pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
         let lines = self.scenario.network.hosts.iter().flat_map(|host| {
@@ -37,7 +37,7 @@ fn gateway_queue(name: String, line: &LineConfig, dev: &str) -> Option<GatewayQu
     };
     let queue = match &line.queue {
         QueueConfig::Unlimited => return None,
-        // tc has no limit in time: as many bytes as the line begins with.
+        // tc has no limit in time: as many bytes as the line sends in that time at its first rate.
         QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate?.bytes_in(*time)),
         queue => queue.clone(),
     };
@@ -50,7 +50,7 @@ mod tests {
     use crate::Experiment;
 
     #[test]
-    fn a_limit_in_time_becomes_bytes_and_what_has_no_limit_is_left_out() {
+    fn a_limit_in_time_becomes_bytes_and_unlimited_queues_are_left_out() {
         let text = "title = \"t\"\nduration = \"1s\"\n\
             [host.a]\nup = { rate = \"1Mbit/s\", queue = \"droptail limit 150ms\" }\ndown = { queue = \"tbf rate 1Mbit burst 5kB limit 9kB\" }\n\
             [host.b]\nup = { rate = \"1Mbit/s\" }\n[call.c]\nfrom = \"a\"\nto = \"b\"\n";

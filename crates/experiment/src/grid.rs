@@ -1,28 +1,28 @@
 use super::strategy;
-use document::{Fault, KeyPath, Location, Node, Reader, Table, Value, did_you_mean};
+use document::{Fault, KeyPath, Location, Node, Problem, Reader, Table, Value, did_you_mean};
 
-/// An axis of the grid: a value of the file that varies, or several values that vary together.
+/// An axis of the grid: a key of the file that varies, or several keys that vary together.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// The key that varies, or the name of the `[[axis]]`.
     pub name: String,
-    /// The values, in the order of the file.
+    /// The points, in the order of the file.
     pub points: Vec<Point>,
     location: Location,
 }
 
-/// One value of an axis.
+/// A point of an axis.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The value as it is shown.
+    /// The value, or the point's label.
     pub label: String,
-    /// The keys that it sets.
+    /// The values that it sets.
     pub set: Vec<(KeyPath, Node)>,
-    /// If given, only these calls take part.
+    /// The calls that take part; `None`: all.
     pub calls: Option<Vec<String>>,
-    /// If given, only these TCP flows take part.
+    /// The TCP flows that take part; `None`: all.
     pub tcp: Option<Vec<String>>,
-    /// If given, only these programs take part.
+    /// The programs that take part; `None`: all.
     pub programs: Option<Vec<String>>,
     location: Location,
 }
@@ -31,25 +31,27 @@ pub struct Point {
 pub(crate) fn axes(top: &mut Reader<'_>) -> Result<Vec<Axis>, Fault> {
     let mut axes = Vec::new();
     for (key, node) in top.entries("grid")? {
-        axes.push(of_grid(key, node)?);
+        axes.push(axis_of_key(key, node)?);
     }
     for node in top.items("axis")?.unwrap_or_default() {
-        let axis = of_list(node)?;
+        let axis = axis_of_table(node)?;
         if axes.iter().any(|other: &Axis| other.name == axis.name) {
             let reason = format!("there are two axes called '{}'", axis.name);
-            return Err(Fault::new(axis.location, "axis.name", reason, "give each its own name"));
+            return Err(Fault::new(axis.location, "axis.name", reason, "rename one of them"));
         }
         axes.push(axis);
     }
     Ok(axes)
 }
 
-/// `"host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]`.
-fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
+/// Reads `"host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]`.
+fn axis_of_key(key: &str, node: &Node) -> Result<Axis, Fault> {
+    let grid_key = || format!("grid.'{key}'");
     let fault = |location, reason: String, suggestion: &str| {
-        Fault::new(location, format!("grid.'{key}'"), reason, suggestion)
+        Fault::new(location, grid_key(), reason, suggestion)
     };
-    let path = KeyPath::parse(key).map_err(|reason| fault(node.location, reason, ""))?;
+    let path =
+        KeyPath::parse(key).map_err(|error| Fault::of(node.location, grid_key(), error.into()))?;
     check_path(&path, node.location)?;
     let Value::List(values) = &node.value else {
         return Err(fault(
@@ -59,17 +61,17 @@ fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
         ));
     };
     if values.is_empty() {
-        let suggestion = "list the values that it shall have, or leave the key out";
+        let suggestion = "list the values of the key, or leave the key out";
         return Err(fault(
             node.location,
-            "an empty list: there would be nothing to run".into(),
+            "the list is empty, so nothing would run".into(),
             suggestion,
         ));
     }
     let points = values.iter().map(|value| {
-        let label = plain(value).ok_or_else(|| {
-            let reason = format!("{} has no short name", value.value.what());
-            fault(value.location, reason, "use [[axis]], whose points have labels")
+        let label = label_of(value).ok_or_else(|| {
+            let reason = format!("{} cannot be the label of a cell", value.value.what());
+            fault(value.location, reason, "write an [[axis]], whose points have labels")
         })?;
         let set = vec![(path.clone(), value.clone())];
         Ok(Point { label, set, calls: None, tcp: None, programs: None, location: value.location })
@@ -83,18 +85,14 @@ fn of_grid(key: &str, node: &Node) -> Result<Axis, Fault> {
     Ok(axis)
 }
 
-/// `[[axis]]` with a name and points.
-fn of_list(node: &Node) -> Result<Axis, Fault> {
+/// Reads `[[axis]]` with its name and points.
+fn axis_of_table(node: &Node) -> Result<Axis, Fault> {
     let mut table = Reader::new(node, "axis")?;
     let name: String = table.required("name")?;
     let items = table.items("points")?;
     let Some(items) = items.filter(|items| !items.is_empty()) else {
         let suggestion = "write points = [ { label = \"…\", set = { … } }, … ]";
-        return Err(table.fault(
-            "points",
-            "there are none: there would be nothing to run",
-            suggestion,
-        ));
+        return Err(table.fault("points", "there are no points, so nothing would run", suggestion));
     };
     let points = items.iter().map(point).collect::<Result<_, _>>()?;
     table.finish()?;
@@ -109,7 +107,7 @@ fn point(node: &Node) -> Result<Point, Fault> {
     let mut set = Vec::new();
     for (key, value) in table.entries("set")? {
         let path = KeyPath::parse(key)
-            .map_err(|reason| Fault::new(value.location, "axis.points.set", reason, ""))?;
+            .map_err(|error| Fault::of(value.location, "axis.points.set", error.into()))?;
         check_path(&path, value.location)?;
         set.push((path, value.clone()));
     }
@@ -120,11 +118,12 @@ fn point(node: &Node) -> Result<Point, Fault> {
 }
 
 impl Axis {
+    /// Refuses two points with the same label.
     fn check(&self) -> Result<(), Fault> {
         for (index, point) in self.points.iter().enumerate() {
             if self.points[..index].iter().any(|earlier| earlier.label == point.label) {
-                let reason = format!("'{}' is there twice", point.label);
-                let suggestion = "each point of an axis needs its own value or label";
+                let reason = format!("there are two points '{}'", point.label);
+                let suggestion = "give each point of the axis another value or label";
                 return Err(Fault::new(point.location, self.name.clone(), reason, suggestion));
             }
         }
@@ -132,20 +131,22 @@ impl Axis {
     }
 }
 
-/// Refuses a path that is the same for all cells.
+/// Refuses a path of a key that must be the same in all cells.
 pub(crate) fn check_path(path: &KeyPath, location: Location) -> Result<(), Fault> {
     if path.parts().first().is_some_and(|first| super::scenario::KEYS.contains(&first.as_str())) {
         return Ok(());
     }
     let suggestion = format!("a path begins with one of {}", super::scenario::KEYS.join(", "));
-    Err(Fault::new(location, path.to_string(), "this cannot be varied", suggestion))
+    Err(Fault::new(location, path.to_string(), "this key cannot be varied", suggestion))
 }
 
-/// Makes room for a value from outside: what the grid varies at its path is no longer varied. An
-/// axis with points cannot be taken apart: then why not, and the suggestion.
-pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let meets = |key: &str| KeyPath::parse(key).is_ok_and(|key| key.meets(path));
-    document.edit("grid", |grid| grid.retain(|key| !meets(key)));
+/// Removes from the grid the keys at `path`, so that a value of the command line can be set there.
+///
+/// # Errors
+/// If an `[[axis]]` sets a value at `path`.
+pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), Problem> {
+    let overlaps = |key: &str| KeyPath::parse(key).is_ok_and(|key| key.overlaps(path));
+    document.edit("grid", |grid| grid.retain(|key| !overlaps(key)));
     let Some(Value::List(axes)) = document.get("axis").map(|node| &node.value) else {
         return Ok(());
     };
@@ -156,24 +157,22 @@ pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), 
         };
         let sets = points.iter().any(|point| match &point.value {
             Value::Table(point) => match point.get("set").map(|node| &node.value) {
-                Some(Value::Table(set)) => set.iter().any(|(key, _)| meets(key)),
+                Some(Value::Table(set)) => set.iter().any(|(key, _)| overlaps(key)),
                 _ => false,
             },
             _ => false,
         });
         if sets {
             let reason = format!("{path}: an axis of the experiment sets this in every cell");
-            return Err((
-                reason,
-                "copy the experiment to a file and change its [[axis]]".to_owned(),
-            ));
+            let suggestion = "copy the experiment to a file and change its [[axis]]";
+            return Err(Problem::new(reason, suggestion));
         }
     }
     Ok(())
 }
 
-/// The value in a word, if it has one.
-fn plain(node: &Node) -> Option<String> {
+/// The value as a label; `None` for a list or a table.
+fn label_of(node: &Node) -> Option<String> {
     match &node.value {
         Value::Text(text) => Some(text.clone()),
         Value::Integer(number) => Some(number.to_string()),
@@ -184,10 +183,10 @@ fn plain(node: &Node) -> Option<String> {
 }
 
 /// One point of each axis, in every combination; the last axis varies fastest.
-pub(crate) fn combinations(axes: &[Axis], most: usize) -> Result<Vec<Vec<&Point>>, Fault> {
+pub(crate) fn combinations(axes: &[Axis], limit: usize) -> Result<Vec<Vec<&Point>>, Fault> {
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
-    if let Some(axis) = axes.first().filter(|_| count.is_none_or(|count| count > most)) {
-        let reason = format!("more than {most} combinations");
+    if let Some(axis) = axes.first().filter(|_| count.is_none_or(|count| count > limit)) {
+        let reason = format!("there are more than {limit} combinations");
         return Err(Fault::new(axis.location, "grid", reason, "vary fewer values"));
     }
     let mut all = vec![Vec::new()];
@@ -202,9 +201,9 @@ pub(crate) fn combinations(axes: &[Axis], most: usize) -> Result<Vec<Vec<&Point>
     Ok(all)
 }
 
-/// Takes the sections of a kind, calls, flows or programs, that a point does not name out of the
-/// document.
-pub(crate) fn keep(
+/// Removes from the document the sections of a kind (`call`, `tcp`, `program`) that are not in `only`,
+/// the list of a point.
+pub(crate) fn keep_sections(
     document: &mut Table,
     kind: &str,
     only: &[String],
@@ -225,7 +224,7 @@ pub(crate) fn keep(
     if kind == "call" {
         let left_out: Vec<&str> =
             sections.iter().map(|(name, _)| name).filter(|name| is_left_out(name)).collect();
-        strategy::forget(document, |name| left_out.contains(&name));
+        strategy::remove_calls(document, |name| left_out.contains(&name));
     }
     sections.retain(|name| !is_left_out(name));
     document.insert(kind, Node { value: Value::Table(sections), location });

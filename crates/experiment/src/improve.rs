@@ -1,6 +1,7 @@
-//! An experiment with its controllers improved, each by the same improvements.
+//! An experiment with the same improvements for each of its controllers.
 
 use super::{Cell, Experiment, ExperimentError};
+use crate::controllers::{self, ControllerError};
 use document::{Fault, Location, Node, Value};
 use std::collections::BTreeSet;
 
@@ -8,20 +9,19 @@ use std::collections::BTreeSet;
 pub(super) const KEY: &str = "improvement";
 
 impl Experiment {
-    /// The experiment with these improvements (`short-hold`, `short-hold+aqm-loss`) appended to the
-    /// controller of every call, where they change something in it; its text says `improvement =
-    /// "short-hold"`.
+    /// The experiment with these improvements (`short-hold`, `short-hold+aqm-loss`) appended to every
+    /// controller that they change. The text of the experiment has `improvement = "short-hold"`.
     ///
     /// # Errors
-    /// When there is no such improvement, or no call's controller is any other with them.
+    /// If there is no such improvement, or it changes no controller.
     pub fn with_improvement(&self, names: &str) -> Result<Self, ExperimentError> {
         let names = self.improvement_with(names).unwrap_or_else(|| names.to_owned());
         let node = Node { value: Value::Text(names), location: Location::CommandLine };
         self.edited(|document| document.insert(KEY, node))
     }
 
-    /// What its key `improvement` would be with this one more, if calls have their controllers from
-    /// the top of the file: by that key, or by `today`.
+    /// The value of the key `improvement` with this improvement added; `None` if the file has neither
+    /// that key nor `today = true`, so that the calls name their controllers.
     pub fn improvement_with(&self, name: &str) -> Option<String> {
         match (
             self.document.get(KEY).map(|node| &node.value),
@@ -33,49 +33,49 @@ impl Experiment {
         }
     }
 
-    /// Why none of its controllers can have these improvements, or why none would be any other with
-    /// them; `None`, if one can.
+    /// Why these improvements change none of the controllers; `None` if they change one.
     #[must_use]
-    pub fn no_better_with(&self, names: &str) -> Option<String> {
-        let mut reasons: Vec<String> = Vec::new();
+    pub fn why_not_improved(&self, names: &str) -> Option<ControllerError> {
+        let mut errors: Vec<ControllerError> = Vec::new();
         let controllers: BTreeSet<&str> = self.controllers().collect();
         for controller in controllers {
-            match crate::controllers::improved(controller, names) {
+            match controllers::improved(controller, names) {
                 Ok(_) => return None,
-                Err(reason) => reasons.push(reason),
+                Err(error) => errors.push(error),
             }
         }
-        Some(if reasons.is_empty() {
-            "no call has a controller".to_owned()
+        Some(if errors.is_empty() {
+            ControllerError::NoController
         } else {
-            reasons.join("; ")
+            ControllerError::NoImprovement(errors)
         })
     }
 }
 
-/// Improves the controllers of the cells, those that can be.
+/// Appends the improvements to every controller of the cells that they change.
 pub(super) fn apply(cells: &mut [Cell], names: &str, location: Location) -> Result<(), Fault> {
-    if let Some(unknown) =
-        names.split('+').find_map(|name| crate::controllers::check_improvement(name).err())
-    {
-        return Err(Fault::new(location, KEY, unknown, ""));
-    }
-    let (mut improved, mut reason) = (false, "no call has a controller".to_owned());
+    let fault = |error: ControllerError| Fault::of(location, KEY, error.into());
+    names.split('+').try_for_each(controllers::check_improvement).map_err(fault)?;
+    let (mut improved, mut reason) = (false, ControllerError::NoController);
     let calls = cells.iter_mut().flat_map(|cell| &mut cell.scenario.calls);
     for controller in
         calls.filter_map(|call| call.video.as_mut()).map(|video| &mut video.controller)
     {
-        match crate::controllers::improved(&controller.profile, names) {
+        match controllers::improved(&controller.profile, names) {
             Ok(profile) => {
                 controller.profile = profile;
                 improved = true;
                 cc::build(controller)
-                    .map_err(|error| Fault::new(location, KEY, error.to_string(), ""))?;
+                    .map_err(|error| fault(ControllerError::of(&controller.profile, error)))?;
             }
-            Err(why) => reason = why,
+            Err(error) => reason = error,
         }
     }
-    if improved { Ok(()) } else { Err(Fault::new(location, KEY, reason, "leave it out")) }
+    if improved {
+        Ok(())
+    } else {
+        Err(Fault::new(location, KEY, reason.to_string(), "leave it out"))
+    }
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ video = false
 "#;
 
     #[test]
-    fn those_that_can_be_are_improved_under_every_cell() {
+    fn every_controller_that_changes_is_improved_in_every_cell() {
         let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
         let improved = experiment.with_improvement("aqm-loss").unwrap();
         let controllers: Vec<&str> = improved.controllers().collect();
@@ -120,26 +120,26 @@ video = false
         assert_eq!(
             improved.cells()[0].label(),
             "call.one.controller=gcc:draft-02",
-            "the axis is what it was"
+            "the axis does not change"
         );
         assert!(Experiment::parse(&improved.text, "x.toml").unwrap().simulates(&improved));
         let both = improved.with_improvement("short-hold").unwrap();
         assert_eq!(both.controllers().next(), Some("gcc:draft-02+aqm-loss+short-hold"));
         let plain = both.with_overrides(&[("improvement".into(), "packet-groups".into())]).unwrap();
         let controllers: Vec<&str> = plain.controllers().collect();
-        assert_eq!(controllers[0], "gcc:draft-02", "its groups are of packets");
+        assert_eq!(controllers[0], "gcc:draft-02", "it has packet groups already");
         assert_eq!(controllers[2], "gcc:jansen-2016+packet-groups");
     }
 
     #[test]
-    fn what_improves_nothing_is_refused_with_the_reason() {
+    fn improvements_that_change_nothing_are_refused() {
         let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
         let error = |names| experiment.with_improvement(names).unwrap_err().to_string();
         assert!(error("shorthold").contains("did you mean short-hold?"), "{}", error("shorthold"));
         let fixed = TEXT.split("[grid]").next().unwrap().replace("settings =", "# ");
         let fixed = Experiment::parse(&fixed.replace("gcc:draft-02", "kilinc-andersson"), "x.toml")
             .unwrap();
-        let reason = fixed.no_better_with("short-hold").unwrap();
+        let reason = fixed.why_not_improved("short-hold").unwrap().to_string();
         let both = "improvement 'short-hold' does not apply to fixed:1Mbit/s: only gcc profiles have improvements; \
                     improvement 'short-hold' does not apply to kilinc-andersson: only gcc profiles have improvements";
         assert_eq!(reason, both);
@@ -150,6 +150,6 @@ video = false
                 .to_string()
                 .contains("does not apply")
         );
-        assert_eq!(experiment.no_better_with("packet-groups"), None, "jansen-2016 is in a cell");
+        assert_eq!(experiment.why_not_improved("packet-groups"), None, "jansen-2016 is in a cell");
     }
 }

@@ -1,20 +1,20 @@
-//! Experiment files: TOML in, scenarios out.
+//! Experiment files: from TOML to scenarios.
 //!
 //! `text ─▶ document (lines) ─▶ overrides (--set) ─▶ grid: cells ─▶ hosts, calls ─▶ sim::Scenario,
 //! programs`
 //!
-//! Everything is checked here, once; an error names the file, the line and the key, and how to fix
-//! it. The format is described in `docs/guides/experiments.md`.
+//! Files are checked completely here. An error names the file, line and key, and suggests a fix.
+//! `docs/guides/experiments.md` describes the format.
 
+mod access;
 mod advise;
 mod audio;
-mod buffers;
+mod buffer_hint;
 mod calls;
 mod catalogue;
 mod conferences;
 pub mod controllers;
 mod endpoint;
-mod ends;
 mod files;
 mod gateway;
 mod grid;
@@ -27,33 +27,35 @@ mod programs;
 mod quick;
 mod scenario;
 mod schedule;
+mod schema;
 pub mod strategy;
 mod tcp;
 #[cfg(test)]
 mod tests;
 mod today;
+mod traffic;
 mod users;
+mod values;
 mod wifi;
-mod words;
+mod wired;
 
 pub use advise::Advise;
-pub use buffers::path as path_of;
+pub use buffer_hint::path as path_of;
 pub use catalogue::names;
 pub use document::FileError as ExperimentError;
-pub use endpoint::{Browser, Endpoint, Native};
-pub use ends::find_host;
+pub use endpoint::{Browser, Endpoint, Native, UnknownEndpoint};
 pub use gateway::GatewayQueue;
-pub use measure::Measure;
-pub use measure::{MAX_FRAME_RATE, MAX_SIZE};
+pub use measure::{MAX_FRAME_RATE, MAX_SIZE, Measure};
 pub use origins::Origins;
 pub use programs::{
     Iperf3, Program, ProgramKind, UPLOAD_PORT, UPLOAD_SAMPLE_INTERVAL, Upload, servers, upload_of,
 };
+pub use schema::schema;
 pub use strategy::tree::{Eligible, MARKS, Priority, Tree, best_effort, marked};
-pub use today::TODAY;
-pub use today::is_as_filed;
+pub use today::{TODAY, peers_make_all_calls};
+pub use traffic::find_host;
 
-use document::{self, Fault, KeyPath, Node, Reader, Table, Value};
+use document::{self, Fault, KeyPath, Node, Problem, Reader, Table, Value};
 use files::Files;
 pub use grid::Axis;
 use grid::Point;
@@ -61,31 +63,31 @@ use sim::Scenario;
 use std::path::Path;
 use units::Seed;
 
-/// The most runs of a cell.
+/// The maximum number of runs per cell.
 const MAX_RUNS: u32 = 100_000;
-/// The most cells of a grid; more is a slip of the pen.
+/// The maximum number of cells of a grid; more are probably a typo.
 const MAX_CELLS: usize = 10_000;
 
-/// An experiment, read and checked.
+/// An experiment that has been read and checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// What it is called: `carlucci-2017/fig11`, or the path of its file.
+    /// The name: `carlucci-2017/fig11`, or the path of its file.
     pub name: String,
-    /// The file, for messages.
+    /// The path of the file, for messages.
     pub path: String,
-    /// Its TOML, with what was changed by [`with_overrides`](Self::with_overrides).
+    /// The TOML, with the changes of [`with_overrides`](Self::with_overrides).
     pub text: String,
-    /// One line: what it is.
+    /// The title, one line.
     pub title: String,
-    /// Where it was published; empty if nowhere.
+    /// Where the experiment was published; empty if it was not.
     pub source: String,
     /// Why its parameters are what they are.
     pub about: String,
-    /// How many seeds every cell is run with.
+    /// The number of seeds with which every cell is run.
     pub runs: u32,
     /// The first seed; the others follow it.
     pub seed: Seed,
-    /// By what the times of its schedule were multiplied: 1, or less for a short form.
+    /// The factor by which the times of the schedule were multiplied: 1, or less for a short form.
     pub time_scale: f64,
     /// The keys of `[advise]`.
     pub advise: Advise,
@@ -100,9 +102,9 @@ pub struct Experiment {
 /// One combination of the grid's values.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Its place in the grid.
+    /// The cell's index in the grid.
     pub index: usize,
-    /// What distinguishes it: (axis, value), in the order of the file; empty without a grid.
+    /// The value of each axis as (axis, value), in the order of the file; empty without a grid.
     pub params: Vec<(String, String)>,
     scenario: Scenario,
     origins: Origins,
@@ -111,37 +113,37 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// What to simulate with the given seed.
+    /// The scenario to simulate, with this seed.
     #[must_use]
     pub fn scenario(&self, seed: Seed) -> Scenario {
         Scenario { seed, ..self.scenario.clone() }
     }
 
-    /// The programs that run on its hosts when its network is emulated, in the order of the file,
-    /// each with its port.
+    /// The programs that run on the hosts when the network is emulated, in the order of the file and
+    /// with their ports.
     #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
     }
 
-    /// How it is measured with real browsers.
+    /// How the calls are measured with browsers or native peers.
     #[must_use]
     pub fn measure(&self) -> &Measure {
         &self.measure
     }
 
-    /// Which sections of the file made what it simulates.
+    /// The sections of the file that the hosts, calls and TCP flows come from.
     pub fn origins(&self) -> &Origins {
         &self.origins
     }
 
-    /// Whether it has these values, each of an axis; always if there are none.
+    /// Whether the cell has these values, as (axis, value); true if `wanted` is empty.
     #[must_use]
     pub fn has(&self, wanted: &[(String, String)]) -> bool {
         wanted.iter().all(|pair| self.params.contains(pair))
     }
 
-    /// Its parameters in a line: `host.alice.up.rate=1Mbit/s, flows=2`; empty without a grid.
+    /// The parameters in one line: `host.alice.up.rate=1Mbit/s, flows=2`; empty without a grid.
     #[must_use]
     pub fn label(&self) -> String {
         let params: Vec<String> =
@@ -151,7 +153,7 @@ impl Cell {
 }
 
 impl Experiment {
-    /// The tables `[[figure]]` of the file, as written.
+    /// The tables `[[figure]]` of the file, unread.
     #[must_use]
     pub fn figures(&self) -> &[Node] {
         &self.figures
@@ -170,34 +172,32 @@ impl Experiment {
         params.filter(|(axis, _)| axis == name).map(|(_, value)| value.as_str()).collect()
     }
 
-    /// Reads an experiment from its text. `path` is used in messages and to find the files that it
-    /// names.
+    /// Reads an experiment from its text. `path` is used in messages and to find the files that the
+    /// experiment names.
     ///
     /// # Errors
-    /// When the text is not an experiment, or a file that it names cannot be read.
+    /// If the text is not an experiment, or a file that it names cannot be read.
     pub fn parse(text: &str, path: &str) -> Result<Self, ExperimentError> {
         Self::read(text, path, path, Files::beside(Path::new(path)))
     }
 
-    /// Reads the experiment of this name (`carlucci-2017/fig11`), or else the file at this path.
+    /// Reads the built-in experiment of this name (`carlucci-2017/fig11`), or else the file at this
+    /// path.
     ///
     /// # Errors
-    /// When there is neither, or it is not an experiment.
+    /// If there is neither, or the text is not an experiment.
     pub fn open(name_or_path: &str) -> Result<Self, ExperimentError> {
         if let Some((text, files)) = catalogue::find(name_or_path) {
             return Self::read(text, &format!("{name_or_path}.toml"), name_or_path, files);
         }
         let path = Path::new(name_or_path);
-        let text = files::read_text(path, document::MAX_BYTES as u64).map_err(|reason| {
-            let slip = document::nearest(name_or_path, names().iter().map(String::as_str));
-            let suggestion = slip.map_or("see 'weir list' for names".to_owned(), |near| {
+        let text = files::read_text(path, document::MAX_BYTES as u64).map_err(|error| {
+            let nearest = document::nearest(name_or_path, names().iter().map(String::as_str));
+            let suggestion = nearest.map_or("see 'weir list' for names".to_owned(), |near| {
                 format!("did you mean {near}?")
             });
-            ExperimentError::file(
-                name_or_path,
-                format!("no experiment of this name, and {reason}"),
-                suggestion,
-            )
+            let reason = format!("there is no experiment of this name, and {error}");
+            ExperimentError::file(name_or_path, reason, suggestion)
         })?;
         Self::parse(&text, name_or_path)
     }
@@ -223,11 +223,8 @@ impl Experiment {
         let (source, about) = (top.or("source", String::new())?, top.or("about", String::new())?);
         let runs = top.or("runs", 1)?;
         if runs == 0 || runs > MAX_RUNS {
-            return Err(top.fault(
-                "runs",
-                format!("{runs} runs"),
-                format!("write 1 to {MAX_RUNS}"),
-            ));
+            let reason = format!("{runs} is out of range");
+            return Err(top.fault("runs", reason, format!("write 1 to {MAX_RUNS}")));
         }
         let seed = Seed(top.or("seed", 1)?);
         let time_scale = quick::factor(&mut top, "time_scale")?.unwrap_or(1.0);
@@ -251,12 +248,12 @@ impl Experiment {
             |(index, points): (usize, &Vec<&Point>)| cell(&document, index, &axes, points, &files);
         let mut cells = points.iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>()?;
         if today {
-            cells.iter_mut().for_each(today::make);
+            cells.iter_mut().for_each(today::apply);
         }
         if let Some((names, location)) = improvement {
             improve::apply(&mut cells, &names, location.unwrap_or(document::Location::Line(1)))?;
         }
-        cells.iter_mut().for_each(|cell| buffers::tell(&mut cell.scenario));
+        cells.iter_mut().for_each(|cell| buffer_hint::fill_in(&mut cell.scenario));
         let mut streams: Vec<String> =
             cells.iter().flat_map(|cell| cell.scenario.stream_names()).collect();
         streams.sort_unstable();
@@ -282,20 +279,20 @@ impl Experiment {
         })
     }
 
-    /// The experiment with values changed, as by `--set host.alice.up.rate=1Mbit/s`. The value is
-    /// TOML, or a plain text; a part `*` of the path is every key that is there:
-    /// `call.*.controller`. What the grid varies at the same path is no longer varied.
+    /// The experiment with changed values, as by `--set host.alice.up.rate=1Mbit/s`. The value is TOML
+    /// or plain text. The part `*` of a path stands for every existing key: `call.*.controller`. If
+    /// the grid varies the same path, the value replaces that axis.
     ///
     /// # Errors
-    /// When a path or a value is wrong.
+    /// If a path or a value is wrong.
     pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, ExperimentError> {
         let mut document = self.document.clone();
         for (key, value) in overrides {
-            let path =
-                KeyPath::parse(key).map_err(|reason| ExperimentError::file("--set", reason, ""))?;
+            let error = |problem| ExperimentError::of_file("--set", problem);
+            let path = KeyPath::parse(key).map_err(|wrong| error(wrong.into()))?;
             grid::override_axes(&mut document, &path)
                 .and_then(|()| known_name(&document, &path))
-                .map_err(|(reason, suggestion)| ExperimentError::file("--set", reason, suggestion))?;
+                .map_err(error)?;
             document
                 .set(&path, &document::parse_value(value))
                 .map_err(|fault| fault.in_file(&self.path))?;
@@ -306,12 +303,12 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The experiment with every call under another controller, with the settings that the file
-    /// gives, and not improved.
+    /// The experiment with another controller for every call. The settings of the file remain, its
+    /// improvements do not.
     ///
     /// # Errors
-    /// When there is no such controller, it has not the settings that the file gives, or an axis
-    /// varies the controller itself.
+    /// If there is no such controller, it does not have the settings of the file, or an axis varies
+    /// the controller.
     pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
         let node = document::parse_value(&format!("\"{profile}\""));
         let change = |call: &mut Table| call.insert("controller", node.clone());
@@ -324,20 +321,16 @@ impl Experiment {
             document.edit("users", |groups| groups.edit_all(|group| group.edit("call", change)));
         })?;
         if changed.controllers().any(|controller| controller != profile) {
-            return Err(ExperimentError::file(
-                &self.path,
-                "an axis varies the controller itself",
-                "",
-            ));
+            return Err(ExperimentError::file(&self.path, "an axis varies the controller", ""));
         }
         Ok(changed)
     }
 
-    /// One cell as an experiment of its own, without axes and figures, its strategy written out.
-    /// Its name is that of the whole.
+    /// One cell as an experiment without axes and figures, with its strategy replaced by the sections
+    /// that it stands for. The name does not change.
     ///
     /// # Errors
-    /// None that the experiment itself has not.
+    /// Those of the experiment itself.
     pub fn only(&self, cell: usize) -> Result<Self, ExperimentError> {
         let alone = || {
             let node = Node {
@@ -346,7 +339,7 @@ impl Experiment {
             };
             let axes = grid::axes(&mut Reader::new(&node, "")?)?;
             let points = grid::combinations(&axes, MAX_CELLS)?;
-            let mut document = at(&self.document, &points[cell])?;
+            let mut document = document_at(&self.document, &points[cell])?;
             document.retain(|key| !["grid", "axis", "figure", "quick"].contains(&key));
             let document = strategy::expand(document)?;
             let text = document::write(&document);
@@ -355,10 +348,10 @@ impl Experiment {
         alone().map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The experiment with its document changed.
+    /// The experiment with an edited document.
     ///
     /// # Errors
-    /// When what comes out is no experiment.
+    /// If the edited document is not an experiment.
     pub fn edited(&self, change: impl FnOnce(&mut Table)) -> Result<Self, ExperimentError> {
         let mut document = self.document.clone();
         change(&mut document);
@@ -367,18 +360,18 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// Its text without what changes no run: by it, runs of the same thing are known although their
-    /// files had other words, figures or numbers of runs.
+    /// The text without the keys that change no run. Two experiments with the same identity have the
+    /// same runs, although their titles, figures or numbers of runs may differ.
     #[must_use]
-    pub fn essence(&self) -> String {
-        let words = ["title", "source", "about", "runs", "seed", "figure", "quick", "advise"];
+    pub fn identity(&self) -> String {
+        let ignored = ["title", "source", "about", "runs", "seed", "figure", "quick", "advise"];
         let mut document = self.document.clone();
-        document.retain(|key| !words.contains(&key));
+        document.retain(|key| !ignored.contains(&key));
         document::write(&document)
     }
 
-    /// Whether a simulation of the other is one of this: cell by cell the same network with the
-    /// same calls and flows.
+    /// Whether both experiments have the same simulations: the same cells with the same networks,
+    /// calls and TCP flows.
     #[must_use]
     pub fn simulates(&self, other: &Self) -> bool {
         let same = |(one, other): (&Cell, &Cell)| {
@@ -388,16 +381,16 @@ impl Experiment {
         self.cells.len() == other.cells.len() && self.cells.iter().zip(&other.cells).all(same)
     }
 
-    /// The controllers of its calls, in each cell.
+    /// The controllers of the calls of every cell.
     pub fn controllers(&self) -> impl Iterator<Item = &str> {
         let calls = self.cells.iter().flat_map(|cell| &cell.scenario.calls);
         calls.filter_map(|call| call.video.as_ref()).map(|video| video.controller.profile.as_str())
     }
 
-    /// The experiment itself, if every cell has something that can be simulated.
+    /// The experiment itself if every cell can be simulated.
     ///
     /// # Errors
-    /// When a cell has programs alone, which only an emulation runs.
+    /// If a cell has only programs, which only an emulation runs.
     pub fn simulated(self) -> Result<Self, ExperimentError> {
         let idle = |cell: &&Cell| cell.scenario.calls.is_empty() && cell.scenario.tcp.is_empty();
         let Some(cell) = self.cells.iter().find(idle) else { return Ok(self) };
@@ -406,18 +399,17 @@ impl Experiment {
         } else {
             format!(" in the cell {}", cell.label())
         };
-        let reason =
-            format!("nothing to simulate{of}: no call and no TCP flow, and programs really run");
+        let reason = format!("nothing to simulate{of}: there are only programs");
         Err(ExperimentError::file(&self.path, reason, "run it with 'weir emulate'"))
     }
 
-    /// The names of the calls' and flows' records, of all cells together.
+    /// The names of the streams of all cells.
     #[must_use]
     pub fn streams(&self) -> &[String] {
         &self.streams
     }
 
-    /// Every combination of the grid's values; one without a grid.
+    /// The combinations of the grid's values; one cell without a grid.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {
         &self.cells
@@ -430,17 +422,21 @@ impl Experiment {
     }
 }
 
-/// Refuses a path to a host, a cell, an LTE network, a call, a flow or a program that is not there:
-/// it would be a new one.
-fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> {
-    let [
-        kind @ ("host" | "wifi" | "lte" | "call" | "conference" | "tcp" | "program" | "users"),
-        name,
-        _,
-        ..,
-    ] = path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
+/// Refuses a path into a section that does not exist, such as `host.bop.up`: the value would add a
+/// section.
+fn known_name(document: &Table, path: &KeyPath) -> Result<(), Problem> {
+    let [kind, name, _, ..] = path.parts().iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         return Ok(());
+    };
+    let what = match kind {
+        "host" | "call" | "conference" | "program" => kind,
+        "tcp" => "TCP flow",
+        "users" => "group of users",
+        _ => match access::technology(kind) {
+            Some(technology) => technology.section,
+            None => return Ok(()),
+        },
     };
     let Some(Value::Table(table)) = document.get(kind).map(|node| &node.value) else {
         return Ok(());
@@ -449,18 +445,9 @@ fn known_name(document: &Table, path: &KeyPath) -> Result<(), (String, String)> 
         return Ok(());
     }
     let names: Vec<&str> = table.iter().map(|(name, _)| name).collect();
-    let what = match kind {
-        "tcp" => "TCP flow",
-        "wifi" => "cell",
-        "lte" => "LTE network",
-        "users" => "group of users",
-        kind => kind,
-    };
-    let whats = if kind == "users" { "groups of users".to_owned() } else { format!("{what}s") };
-    Err((
-        format!("{path}: there is no {what} '{name}'"),
-        format!("the {whats} are {}", names.join(", ")),
-    ))
+    let plural = if kind == "users" { "groups of users".to_owned() } else { format!("{what}s") };
+    let reason = format!("{path}: there is no {what} '{name}'");
+    Err(Problem::new(reason, format!("the {plural} are {}", names.join(", "))))
 }
 
 fn cell(
@@ -470,15 +457,16 @@ fn cell(
     points: &[&Point],
     files: &Files,
 ) -> Result<Cell, Fault> {
-    let document = at(document, points)?;
+    let document = document_at(document, points)?;
     let params =
         axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
-    let scenario::Read { scenario, origins, programs, measure } = scenario::read(document, files)?;
+    let scenario::CellContents { scenario, origins, programs, measure } =
+        scenario::read(document, files)?;
     Ok(Cell { index, params: params.collect(), scenario, origins, programs, measure })
 }
 
 /// The document at these points of its axes.
-fn at(document: &Table, points: &[&Point]) -> Result<Table, Fault> {
+fn document_at(document: &Table, points: &[&Point]) -> Result<Table, Fault> {
     let mut document = document.clone();
     for point in points {
         for (path, value) in &point.set {
@@ -490,7 +478,7 @@ fn at(document: &Table, points: &[&Point]) -> Result<Table, Fault> {
             [("call", &point.calls), ("tcp", &point.tcp), ("program", &point.programs)]
         {
             if let Some(only) = only {
-                grid::keep(&mut document, kind, only, point)?;
+                grid::keep_sections(&mut document, kind, only, point)?;
             }
         }
     }

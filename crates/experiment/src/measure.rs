@@ -1,54 +1,55 @@
-//! `[measure]`: what browsers and native peers do when the experiment is measured. A simulation
-//! leaves it out.
+//! `[measure]`: the endpoints and the sources of the calls when the experiment is measured. A
+//! simulation ignores the section.
 
-use super::endpoint::Endpoint;
-use super::ends::find_host;
+use super::endpoint::{Endpoint, UnknownEndpoint};
 use super::files::Files;
-use document::{Fault, Reader, did_you_mean, read as read_value};
+use super::traffic::find_host;
+use document::{Fault, Reader, read as read_value};
 use net::NetworkConfig;
 use sim::codec::SourceSize;
 use std::path::PathBuf;
 use units::Duration;
 
-/// The largest source that a call has by itself: what two cores encode and decode without becoming
-/// the bottleneck.
+/// The largest source that is used unless `[measure]` sets another: two cores encode and decode it
+/// without becoming the bottleneck.
 const MAX_SOURCE: SourceSize = SourceSize { width: 1280, height: 720, fps: 30 };
 /// The largest width and height of a source, in pixels; the page's constraints have the same limit.
 pub const MAX_SIZE: u32 = 4_096;
 /// The highest frame rate of a source, in frames per second.
 pub const MAX_FRAME_RATE: u32 = 120;
-/// Browsers answer `getStats` from a cache that is 50 ms old at most; oftener is of no use.
+/// The shortest interval between two calls of `getStats`: browsers answer from a cache that is up to
+/// 50 ms old.
 const MIN_STATS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The keys for all hosts and for single ones; and what they were called in files of old, which
-/// stores hold.
+/// The keys for all hosts and for single hosts, and their former names, which stored experiments
+/// have.
 const KEYS: [(&str, &str); 2] = [("endpoint", "endpoints"), ("browser", "browsers")];
 
 /// How the calls of a cell are measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// What every host calls with that has nothing of its own.
+    /// The endpoint of every host that is not in `endpoints`.
     pub endpoint: Endpoint,
-    /// Hosts with an endpoint of their own, by name.
+    /// Hosts with another endpoint, by name.
     pub endpoints: Vec<(String, Endpoint)>,
-    /// Pixels across of the source; the call's own if left out.
+    /// The source's width in pixels; `None`: that of the call.
     pub width: Option<u32>,
-    /// Pixels down of the source; the call's own if left out.
+    /// The source's height in pixels; `None`: that of the call.
     pub height: Option<u32>,
-    /// Frames a second of the source; the call's own if left out.
+    /// The source's frames per second; `None`: those of the call.
     pub frame_rate: Option<u32>,
-    /// The film that is sent; one is made if left out.
+    /// The video file that is sent; `None`: generated video.
     pub video: Option<PathBuf>,
-    /// The sound that is sent; one is made if left out.
+    /// The audio file that is sent; `None`: generated audio.
     pub audio: Option<PathBuf>,
     /// The time between two calls of `getStats`.
     pub stats_interval: Duration,
-    /// Whether the pages show the pictures, which costs a third of a core a call.
+    /// Whether the pages show the video, which costs a third of a core per call.
     pub render: bool,
 }
 
 impl Measure {
-    /// What the host of this name calls with.
+    /// The endpoint of the host of this name.
     #[must_use]
     pub fn endpoint_of(&self, host: &str) -> Endpoint {
         self.endpoints
@@ -57,15 +58,15 @@ impl Measure {
             .map_or(self.endpoint, |(_, endpoint)| *endpoint)
     }
 
-    /// The source of a call whose video is modelled with `modelled`: that size, made to fit into
-    /// 1280×720 at 30 frames a second with its shape kept, where `[measure]` does not say
-    /// otherwise.
+    /// The source of a call whose simulated source is `modelled`: `[measure]`'s, or else the
+    /// simulated one, reduced to at most 1280×720 at 30 frames per second with its aspect ratio
+    /// kept.
     #[must_use]
     pub fn source(&self, modelled: SourceSize) -> SourceSize {
         let SourceSize { width, height, fps } = modelled;
         let (most_wide, most_high) = (u64::from(MAX_SOURCE.width), u64::from(MAX_SOURCE.height));
         let (wide, high) = (u64::from(width.max(1)), u64::from(height.max(1)));
-        // The tighter of the two sides decides; even numbers, as 4:2:0 pictures need them.
+        // The side that exceeds its limit more decides. Sides are even, as 4:2:0 sampling needs.
         let fit = |side: u64| {
             let fitted = if wide <= most_wide && high <= most_high {
                 side
@@ -84,7 +85,7 @@ impl Measure {
     }
 }
 
-/// The section `[measure]`; what is left out of it, or all, has defaults.
+/// Reads `[measure]`. Every missing key has a default.
 pub(super) fn read(
     top: &mut Reader<'_>,
     network: &NetworkConfig,
@@ -138,10 +139,10 @@ fn endpoint(table: &mut Reader<'_>) -> Result<Endpoint, Fault> {
         .find(|key| table.node(key).is_some())
         .unwrap_or(KEYS[0].0);
     let Some(word) = table.optional::<String>(key)? else { return Ok(Endpoint::default()) };
-    word.parse().map_err(|reason: String| table.fault(key, reason, suggestion(&word)))
+    word.parse().map_err(|error: UnknownEndpoint| table.problem(key, error))
 }
 
-/// `[measure.endpoints]`: a host a key.
+/// Reads `[measure.endpoints]`, in which each key is a host.
 fn endpoints(
     table: &mut Reader<'_>,
     network: &NetworkConfig,
@@ -155,19 +156,15 @@ fn endpoints(
     let one = |(host, node)| {
         let path = format!("{path}.{host}");
         let word: String = read_value(node, &path)?;
-        let fault = |(reason, suggestion): (String, String)| {
-            Fault::new(node.location, path.clone(), reason, suggestion)
-        };
+        let fault = |problem| Fault::of(node.location, path.clone(), problem);
         find_host(network, host).map_err(fault)?;
-        Ok((host.to_owned(), word.parse().map_err(|reason| fault((reason, suggestion(&word))))?))
+        let endpoint = word.parse().map_err(|error: UnknownEndpoint| fault(error.into()))?;
+        Ok((host.to_owned(), endpoint))
     };
     table.entries(key)?.into_iter().map(one).collect()
 }
 
-fn suggestion(word: &str) -> String {
-    did_you_mean(word, Endpoint::names(), "there are")
-}
-
+/// The number under `key`, from 1 to `most`.
 fn within(table: &mut Reader<'_>, key: &'static str, most: u32) -> Result<Option<u32>, Fault> {
     let value: Option<u32> = table.optional(key)?;
     match value {
@@ -178,7 +175,7 @@ fn within(table: &mut Reader<'_>, key: &'static str, most: u32) -> Result<Option
     }
 }
 
-/// A side of the source. Its colours are sampled at half the size (4:2:0), so it is even.
+/// A side of the source, which must be even: colours are sampled at half the size (4:2:0).
 fn even(table: &mut Reader<'_>, key: &'static str) -> Result<Option<u32>, Fault> {
     match within(table, key, MAX_SIZE)? {
         Some(odd) if odd % 2 == 1 => {
@@ -191,7 +188,7 @@ fn even(table: &mut Reader<'_>, key: &'static str) -> Result<Option<u32>, Fault>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Browser, Experiment, Native};
+    use crate::{Browser, Experiment, ExperimentError, Native};
 
     const CHROMIUM: Endpoint = Endpoint::Browser(Browser::Chromium);
     const TEXT: &str = r#"
@@ -208,22 +205,20 @@ from = "alice"
 to = "bob"
 "#;
 
-    fn parse(more: &str) -> Result<Measure, String> {
+    fn parse(more: &str) -> Result<Measure, ExperimentError> {
         let experiment = Experiment::parse(&format!("{TEXT}{more}"), "some/x.toml");
-        experiment
-            .map(|experiment| experiment.cells()[0].measure().clone())
-            .map_err(|error| error.to_string())
+        experiment.map(|experiment| experiment.cells()[0].measure().clone())
     }
 
     #[test]
-    fn what_is_left_out_has_defaults() {
+    fn missing_keys_have_defaults() {
         let measure = parse("").unwrap();
         assert_eq!((measure.endpoint_of("alice"), measure.render), (CHROMIUM, false));
         assert_eq!((measure.stats_interval, measure.video), (Duration::from_secs(1), None));
     }
 
     #[test]
-    fn a_host_may_have_an_endpoint_of_its_own() {
+    fn a_host_may_have_another_endpoint() {
         let text = "[measure]\nvideo = \"film.y4m\"\naudio = \"/sound.wav\"\nstats_interval = \"500ms\"\n[measure.endpoints]\nbob = \"str0m\"\n";
         let measure = parse(text).unwrap();
         assert_eq!(
@@ -245,7 +240,7 @@ to = "bob"
     }
 
     #[test]
-    fn files_of_old_say_browser() {
+    fn the_former_key_browser_is_read() {
         let measure =
             parse("[measure]\nbrowser = \"firefox\"\nbrowsers = { bob = \"chromium\" }\n").unwrap();
         assert_eq!(measure.endpoint_of("alice"), Endpoint::Browser(Browser::Firefox));
@@ -253,7 +248,7 @@ to = "bob"
     }
 
     #[test]
-    fn a_source_keeps_its_shape_and_fits() {
+    fn a_source_is_reduced_with_its_aspect_ratio() {
         let size = |width, height, fps| SourceSize { width, height, fps };
         let measure = parse("").unwrap();
         for (modelled, source) in [
@@ -269,23 +264,23 @@ to = "bob"
     }
 
     #[test]
-    fn mistakes_are_named_with_their_suggestion() {
+    fn errors_name_the_key_and_a_suggestion() {
         for (line, part) in [
             (
                 "endpoint = \"firefx\"",
-                "measure.endpoint: no endpoint 'firefx'; did you mean firefox?",
+                "measure.endpoint: there is no endpoint 'firefx'; did you mean firefox?",
             ),
             ("endpoints = { bop = \"firefox\" }", "measure.endpoints.bop: there is no host 'bop'"),
             (
                 "endpoints = { bob = \"lynx\" }",
-                "measure.endpoints.bob: no endpoint 'lynx'; there are chromium, firefox, peer, rtc, str0m",
+                "measure.endpoints.bob: there is no endpoint 'lynx'; there are chromium, firefox, peer, rtc, str0m",
             ),
             ("width = 641", "measure.width: 641 is odd; write an even number"),
             ("frame_rate = 0", "measure.frame_rate: 0 is out of range; write 1 to 120"),
             ("stats_interval = \"5ms\"", "measure.stats_interval: 5ms is below 50ms"),
             ("rendr = true", "did you mean render?"),
         ] {
-            let error = parse(&format!("[measure]\n{line}\n")).unwrap_err();
+            let error = parse(&format!("[measure]\n{line}\n")).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
     }

@@ -1,20 +1,20 @@
-//! The short form of an experiment: its schedule in 60 s, as an edit of its document, so that what
-//! is stored is what was run.
+//! The short form of an experiment: its schedule in 60 s. It is made by editing the document, so
+//! that the stored text is that of the run.
 
 use super::{Experiment, ExperimentError, grid, known_name};
 use document::{self, Fault, KeyPath, Location, Node, Reader, Table, Value};
 use metrics::{scaled, scaled_nanos};
 use units::{Bytes, Duration};
 
-/// How long a short form is, unless the file says otherwise.
+/// The duration of a short form unless the file sets another.
 const LENGTH: Duration = Duration::from_secs(60);
 
-/// What `[quick]` says of the short form.
+/// The keys of `[quick]`.
 #[derive(Default)]
 pub(super) struct Quick {
-    /// By how much the schedule is multiplied; as much as makes [`LENGTH`] if left out.
+    /// The factor of the schedule; `None`: the one that makes the run [`LENGTH`] long.
     scale: Option<f64>,
-    /// What is changed besides, afterwards.
+    /// The values that are set afterwards.
     set: Vec<(KeyPath, Node)>,
 }
 
@@ -25,13 +25,10 @@ impl Quick {
         let scale = factor(&mut table, "scale")?;
         let mut set = Vec::new();
         for (key, node) in table.entries("set")? {
-            let fault = |reason, suggestion: &str| {
-                Fault::new(node.location, "quick.set", reason, suggestion)
-            };
-            let path = KeyPath::parse(key).map_err(|reason| fault(reason, ""))?;
+            let fault = |problem| Fault::of(node.location, "quick.set", problem);
+            let path = KeyPath::parse(key).map_err(|error| fault(error.into()))?;
             grid::check_path(&path, node.location)?;
-            known_name(document, &path)
-                .map_err(|(reason, suggestion)| fault(reason, &suggestion))?;
+            known_name(document, &path).map_err(fault)?;
             set.push((path, node.clone()));
         }
         table.finish()?;
@@ -39,28 +36,29 @@ impl Quick {
     }
 }
 
-/// The factor under `key`, if it is there.
+/// The factor of the schedule under `key`; `None` if the key is missing.
 pub(super) fn factor(table: &mut Reader<'_>, key: &'static str) -> Result<Option<f64>, Fault> {
     let factor: Option<f64> = table.optional(key)?;
     match factor {
         Some(wrong) if !(wrong > 0.0 && wrong <= 1.0) => {
             let suggestion = "write a number above 0 and at most 1, such as 0.2";
-            Err(table.fault(key, format!("the schedule times {wrong}"), suggestion))
+            Err(table.fault(key, format!("{wrong} is out of range"), suggestion))
         }
         factor => Ok(factor),
     }
 }
 
 impl Experiment {
-    /// The short form: every time of the schedule multiplied so that the longest cell takes 60 s,
-    /// or as `[quick]` in the file says. The schedule is the run's length, the starts and stops of
-    /// calls, TCP flows and programs, the lifetimes of users, what flows send in all, when rates,
-    /// delays and losses change, and the windows of the figures; delays, intervals, rates and
-    /// queues stay. An experiment of at most 60 s, or one that says `time_scale` itself, is its own
-    /// short form.
+    /// The short form: every time of the schedule is multiplied so that the longest cell takes 60 s,
+    /// or as `[quick]` in the file says. The schedule is the duration of the run, the starts and
+    /// stops of calls, TCP flows and programs, the lifetimes of users, the bytes that flows send, the
+    /// times at which rates, delays and losses change, and the windows of the figures. Delays,
+    /// intervals, rates and queues do not change. An experiment of at most 60 s, or one with
+    /// `time_scale`, is its own short form.
     ///
     /// # Errors
-    /// When what is shortened is not an experiment any more, as when two calls would start at once.
+    /// If the shortened document is not an experiment, for example because two values of a list get
+    /// the same time.
     pub fn quick(&self) -> Result<Self, ExperimentError> {
         let longest =
             self.cells.iter().map(|cell| cell.scenario.duration).max().unwrap_or_default();
@@ -83,9 +81,8 @@ impl Experiment {
                 Node { value: Value::Real(scale), location: Location::CommandLine },
             );
             for (path, node) in &quick.set {
-                grid::override_axes(&mut document, path).map_err(|(reason, suggestion)| {
-                    Fault::new(node.location, "quick.set", reason, suggestion)
-                })?;
+                grid::override_axes(&mut document, path)
+                    .map_err(|problem| Fault::of(node.location, "quick.set", problem))?;
                 document.set(path, node)?;
             }
             let text = document::write(&document);
@@ -95,7 +92,7 @@ impl Experiment {
     }
 }
 
-/// Whether the value at this path, in which lists are passed through, belongs to the schedule.
+/// Whether the value at this path belongs to the schedule. Lists add no part to the path.
 fn is_schedule(path: &[&str]) -> bool {
     let varied = |key: &str, rest: &[&str]| {
         KeyPath::parse(key).is_ok_and(|key| {
@@ -112,27 +109,27 @@ fn is_schedule(path: &[&str]) -> bool {
         ["duration"] => true,
         ["grid", key, rest @ ..] | ["axis", "points", "set", key, rest @ ..] => varied(key, rest),
         ["call" | "conference" | "tcp" | "program", _, key] | ["defaults", "call" | "tcp", key] => {
-            matches!(*key, "start" | "stop") || path.contains(&"tcp") && is_sent(key)
+            matches!(*key, "start" | "stop") || path.contains(&"tcp") && is_traffic(key)
         }
-        ["program", _, "upload" | "iperf3", key] | ["users", _, "web", key] => is_sent(key),
+        ["program", _, "upload" | "iperf3", key] | ["users", _, "web", key] => is_traffic(key),
         ["users", _, "lifetime"] => true,
         ["users", _, "host", "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["host", _, "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["core_delay", "at" | "over"] => true,
         ["figure", "values" | "value" | "x" | "y", "from" | "to"] => true,
-        // Marks in panels over time stand at seconds.
+        // Marks in panels over time are at seconds.
         ["figure", "panels", "marks", "x" | "from" | "to"] => true,
         _ => false,
     }
 }
 
-/// Whether it says how much a flow sends, or for how long.
-fn is_sent(key: &str) -> bool {
+/// Whether the key says how much or how long a flow sends.
+fn is_traffic(key: &str) -> bool {
     matches!(key, "bytes" | "on" | "off" | "reading")
 }
 
-/// Multiplies a time, a size or a number of seconds. What is none of these stays: the file's reader
-/// answers it.
+/// Multiplies a time, a size or a number of seconds. Other values do not change; the reader of the
+/// document reports them.
 fn shorten(value: &mut Value, scale: f64) {
     match value {
         Value::Text(text) => {
@@ -213,12 +210,12 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
     }
 
     #[test]
-    fn the_schedule_is_multiplied_and_nothing_else() {
+    fn only_the_schedule_is_scaled() {
         insta::assert_snapshot!(quick_text(LONG));
     }
 
     #[test]
-    fn a_file_says_how_its_short_form_differs() {
+    fn a_file_can_define_its_short_form() {
         let more =
             "[quick]\nscale = 0.5\nset = { duration = \"60s\", 'call.main.stop' = \"55s\" }\n";
         let quick = Experiment::parse(&format!("{LONG}{more}"), "x.toml").unwrap().quick().unwrap();
@@ -232,7 +229,7 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
     }
 
     #[test]
-    fn what_is_short_is_its_own_short_form() {
+    fn a_short_experiment_is_its_own_short_form() {
         let short = LONG
             .replace("300s", "60s")
             .replace("100s", "10s")
@@ -243,7 +240,7 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
     }
 
     #[test]
-    fn every_experiment_that_comes_along_has_a_short_form() {
+    fn every_built_in_experiment_has_a_short_form() {
         for name in names() {
             let full = Experiment::open(name).unwrap();
             let quick = full.quick().unwrap_or_else(|error| panic!("{error}"));
@@ -265,11 +262,11 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
     }
 
     #[test]
-    fn mistakes_in_quick_are_named_with_their_suggestion() {
+    fn errors_in_quick_name_the_key_and_a_suggestion() {
         for (line, part) in [
             (
                 "[quick]\nscale = 0",
-                "quick.scale: the schedule times 0; write a number above 0 and at most 1",
+                "quick.scale: 0 is out of range; write a number above 0 and at most 1",
             ),
             ("[quick]\nscal = 0.5", "did you mean scale?"),
             ("[quick]\nset = { runs = 1 }", "this cannot be varied"),
@@ -281,6 +278,6 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
         }
         let error =
             Experiment::parse(&LONG.replacen("duration", "time_scale = 2\nduration", 1), "x.toml");
-        assert!(error.unwrap_err().to_string().contains("time_scale: the schedule times 2"));
+        assert!(error.unwrap_err().to_string().contains("time_scale: 2 is out of range"));
     }
 }

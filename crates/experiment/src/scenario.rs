@@ -1,13 +1,13 @@
-use super::ends::Defaults;
 use super::files::Files;
 use super::origins::{Expanded, Origins};
 use super::programs::{self, Program};
+use super::traffic::Defaults;
 use super::{calls, hosts, measure, measure::Measure, strategy, tcp, users};
 use document::{Fault, Location, Node, Reader, Table, Value};
 use sim::Scenario;
 use units::{Duration, Seed};
 
-/// The keys at the top of a file that make a scenario.
+/// The keys at the top of a file that describe a scenario.
 pub(super) const KEYS: [&str; 14] = [
     "duration",
     "sample_interval",
@@ -24,31 +24,35 @@ pub(super) const KEYS: [&str; 14] = [
     "defaults",
     "measure",
 ];
-/// The most samples of a stream: over a day at one in 10 ms.
+/// The maximum number of samples of a stream: over a day at one per 10 ms.
 const MAX_SAMPLES: u64 = 10_000_000;
 
-/// What a document says is to be simulated.
-pub(super) struct Read {
+/// The contents of a cell.
+pub(super) struct CellContents {
     pub(super) scenario: Scenario,
-    /// What made it.
+    /// The sections of the file that its parts come from.
     pub(super) origins: Origins,
-    /// Which programs run besides if the network is emulated.
+    /// The programs that run when the network is emulated.
     pub(super) programs: Vec<Program>,
-    /// How it is measured.
+    /// How its calls are measured.
     pub(super) measure: Measure,
 }
 
-/// Reads a document, with its users and its strategy written out.
-pub(super) fn read(document: Table, files: &Files) -> Result<Read, Fault> {
+/// Reads a document. Its users and its strategy are replaced by the sections that they stand for.
+pub(super) fn read(document: Table, files: &Files) -> Result<CellContents, Fault> {
     let (document, expanded) = users::expand(document)?;
-    read_expanded(document, &expanded, files).map_err(|fault| expanded.told(fault))
+    read_expanded(document, &expanded, files).map_err(|fault| expanded.in_file_keys(fault))
 }
 
-fn read_expanded(document: Table, expanded: &Expanded, files: &Files) -> Result<Read, Fault> {
+fn read_expanded(
+    document: Table,
+    expanded: &Expanded,
+    files: &Files,
+) -> Result<CellContents, Fault> {
     let document = strategy::expand(document)?;
     let node = Node { value: Value::Table(document), location: Location::Line(1) };
     let mut top = Reader::new(&node, "")?;
-    let (duration, sample_interval) = times(&mut top)?;
+    let (duration, sample_interval) = duration_and_interval(&mut top)?;
     let (network, stacks) = hosts::read_hosts(&mut top, files)?;
     let defaults = Defaults::read(&mut top)?;
     let (calls, call_paths) = calls::read(&mut top, &defaults.call, &network, duration, files)?;
@@ -59,7 +63,7 @@ fn read_expanded(document: Table, expanded: &Expanded, files: &Files) -> Result<
         let suggestion = "add [call.main] or [tcp.upload] with from = \"…\" and to = \"…\"";
         return Err(top.fault(
             "call",
-            "there is no call and no TCP flow: nobody would send",
+            "there is no call, TCP flow or program, so nothing would be sent",
             suggestion,
         ));
     }
@@ -68,29 +72,33 @@ fn read_expanded(document: Table, expanded: &Expanded, files: &Files) -> Result<
     let origins = Origins::new(expanded, &call_paths, &tcp_paths, &hosts);
     let scenario =
         Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp };
-    Ok(Read { scenario, origins, programs, measure })
+    Ok(CellContents { scenario, origins, programs, measure })
 }
 
-fn times(top: &mut Reader<'_>) -> Result<(Duration, Duration), Fault> {
+fn duration_and_interval(top: &mut Reader<'_>) -> Result<(Duration, Duration), Fault> {
     let duration: Duration = top.required("duration")?;
     let interval: Duration = top.or("sample_interval", Duration::from_millis(500))?;
     if duration == Duration::ZERO {
-        return Err(top.fault("duration", "a run of no length", "write a time such as \"300s\""));
+        return Err(top.fault(
+            "duration",
+            "it must be greater than 0",
+            "write a time such as \"300s\"",
+        ));
     }
     if interval == Duration::ZERO {
         return Err(top.fault(
             "sample_interval",
-            "samples without end",
+            "it must be greater than 0",
             "write a time such as \"500ms\"",
         ));
     }
     if interval > duration {
         let reason =
-            format!("{interval} is longer than the run of {duration}: there would be no sample");
-        return Err(top.fault("sample_interval", reason, "write a shorter one"));
+            format!("{interval} is longer than the run of {duration}, which would have no sample");
+        return Err(top.fault("sample_interval", reason, "write a shorter time"));
     }
     if duration.as_nanos() / interval.as_nanos() > MAX_SAMPLES {
-        let reason = format!("more than {MAX_SAMPLES} samples");
+        let reason = format!("there would be more than {MAX_SAMPLES} samples");
         return Err(top.fault("duration", reason, "shorten the run or lengthen sample_interval"));
     }
     Ok((duration, interval))

@@ -2,40 +2,40 @@ use document::{Fault, FromNode, Location, Node, Reader, Value, read};
 use net::{Ramped, Schedule, Shape};
 use units::{Duration, Time};
 
-/// The most steps of one ramp: a day at ten a second.
+/// The maximum number of steps of one ramp: a day at ten per second.
 const MAX_STEPS: u64 = 1_000_000;
 const BEGIN: &str = "begin with { at = \"0s\", value = … }";
 
-/// What a value is over time: a constant, or a list of steps and ramps that begins at 0 s.
+/// A value over time: a constant, or a list of steps and ramps that begins at 0 s.
 pub(crate) fn read_schedule<T: FromNode + Ramped>(
     node: &Node,
     key: &str,
 ) -> Result<Schedule<T>, Fault> {
     let Value::List(items) = &node.value else { return Ok(Schedule::constant(read(node, key)?)) };
-    let mut over_time = OverTime { schedule: None, end: Time::ZERO };
+    let mut reader = ScheduleReader { schedule: None, end: Time::ZERO };
     for item in items {
-        over_time.change(item, key)?;
+        reader.read_entry(item, key)?;
     }
-    over_time.schedule.ok_or_else(|| Fault::new(node.location, key, "an empty list", BEGIN))
+    reader.schedule.ok_or_else(|| Fault::new(node.location, key, "the list is empty", BEGIN))
 }
 
-/// The list as far as it is read.
-struct OverTime<T> {
+/// The entries of a list that have been read.
+struct ScheduleReader<T> {
     schedule: Option<Schedule<T>>,
-    /// When the newest entry has come to its value.
+    /// The time at which the newest entry reaches its value.
     end: Time,
 }
 
-impl<T: FromNode + Ramped> OverTime<T> {
-    fn change(&mut self, item: &Node, key: &str) -> Result<(), Fault> {
+impl<T: FromNode + Ramped> ScheduleReader<T> {
+    fn read_entry(&mut self, item: &Node, key: &str) -> Result<(), Fault> {
         let mut table = Reader::new(item, key)?;
         let at: Time = table.required("at")?;
         if self.schedule.is_none() && at > Time::ZERO {
-            return Err(table.fault("at", format!("what is it before {at}?"), BEGIN));
+            return Err(table.fault("at", format!("there is no value before {at}"), BEGIN));
         }
         if at < self.end {
             let suggestion = "put the list in order of time; a ramp ends at 'at' plus 'over'";
-            let reason = format!("{at} is before {}, where the entry above ends", self.end);
+            let reason = format!("{at} is before {}, the end of the entry before", self.end);
             return Err(table.fault("at", reason, suggestion));
         }
         let schedule = match table.optional("value")? {
@@ -63,13 +63,13 @@ impl<T: FromNode + Ramped> OverTime<T> {
             "linear" => Shape::Linear,
             "exponential" => Shape::Exponential,
             other => {
-                let reason = format!("no shape '{other}'");
+                let reason = format!("there is no shape '{other}'");
                 return Err(table.fault("shape", reason, "write linear or exponential"));
             }
         };
         for (key, span) in [("every", every), ("over", over)] {
             if span == Duration::ZERO {
-                return Err(table.fault(key, "zero", "write a time above zero"));
+                return Err(table.fault(key, "zero is not allowed", "write a time above zero"));
             }
         }
         if over.as_nanos() / every.as_nanos() > MAX_STEPS {

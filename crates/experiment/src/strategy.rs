@@ -1,20 +1,21 @@
-//! `[strategy]`: how an operator helps calls on its gateways without being part of them. It becomes
-//! queues, relays and marks, as if somebody had written these, so that they are read and checked as
-//! any other.
+//! `[strategy]`: how an operator helps calls with the queues of its gateways. The section is replaced
+//! by queues, relays and DSCP marks in other sections, which are then read and checked like those of
+//! the file.
 //!
-//! Janczukowicz 2017 § 4.3 and § 4.4 have the three strategies, § 7.6 which queues go with each:
-//! *neutral*, one that keeps delays low for every packet; *ott*, a class for those calls of a
-//! service that are marked and pass an eligible relay; *enterprise*, a class for those that the
-//! policy in an enterprise's browsers marks.
+//! The three strategies are those of Janczukowicz 2017 § 4.3 and § 4.4, with the queues of § 7.6:
+//! *neutral*, a queue that keeps delays low for every packet; *ott*, a class for the marked calls of
+//! a service that pass an eligible relay; *enterprise*, a class for the calls that the policy in an
+//! enterprise's browsers marks.
 
 mod class;
 mod line;
 pub mod tree;
 
 use super::calls;
-use super::words::{choice, parse_queue};
+use super::traffic::unknown_host;
+use super::values::{choice, parse_queue};
 use class::Class;
-use document::{Fault, Location, Node, Reader, Table, Value, did_you_mean, read as read_value};
+use document::{Fault, Location, Node, Problem, Reader, Table, Value, read as read_value};
 use line::GatewayLine;
 use metrics::matches;
 use net::{Direction, HostId, QueueConfig};
@@ -22,10 +23,10 @@ use tree::Eligible;
 
 /// The queue of the neutral strategy (Janczukowicz 2017 § 7.6.1).
 const NEUTRAL: &str = "fq_codel";
-/// What can be eligible.
-const CALLS: [&str; 2] = ["call", "conference"];
+/// The sections whose calls can be eligible.
+const CALL_SECTIONS: [&str; 2] = ["call", "conference"];
 
-/// The document with its strategy written out.
+/// The document with its strategy replaced by queues, relays and marks.
 pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
     let Some(node) = document.get("strategy").cloned() else { return Ok(document) };
     document.retain(|key| key != "strategy");
@@ -36,39 +37,40 @@ pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
     Ok(document)
 }
 
-/// Takes calls that a point of an axis leaves out off the list of those that are eligible: there
-/// they are not unknown, but absent.
-pub(super) fn forget(document: &mut Table, is_left_out: impl Fn(&str) -> bool) {
+/// Removes the calls that a point of an axis leaves out from the list of eligible calls, so that they
+/// are not reported as unknown.
+pub(super) fn remove_calls(document: &mut Table, is_left_out: impl Fn(&str) -> bool) {
     let Some(Node { value: Value::Table(mut strategy), location }) =
         document.get("strategy").cloned()
     else {
         return;
     };
-    let Some(Node { value: Value::List(calls), location: at }) = strategy.get("calls").cloned()
+    let Some(Node { value: Value::List(calls), location: list_location }) =
+        strategy.get("calls").cloned()
     else {
         return;
     };
     let stays = |node: &Node| !matches!(&node.value, Value::Text(name) if is_left_out(name));
     let calls = calls.into_iter().filter(stays).collect();
-    strategy.insert("calls", Node { value: Value::List(calls), location: at });
+    strategy.insert("calls", Node { value: Value::List(calls), location: list_location });
     document.insert("strategy", Node { value: Value::Table(strategy), location });
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum StrategyKind {
     None,
     Neutral,
     Ott,
     Enterprise,
 }
 
-/// What is changed.
+/// The changes of a strategy.
 struct Strategy {
-    kind: Kind,
+    kind: StrategyKind,
     location: Location,
-    /// Lines and their queues.
+    /// The lines with their new queues.
     queues: Vec<(GatewayLine, String)>,
-    /// Kind and name of each eligible section.
+    /// The eligible sections, as (`call` or `conference`, name).
     eligible: Vec<(&'static str, String)>,
     relay: Option<String>,
 }
@@ -76,44 +78,45 @@ struct Strategy {
 impl Strategy {
     fn read(table: &mut Reader<'_>, document: &Table) -> Result<Self, Fault> {
         let kinds = [
-            ("none", Kind::None),
-            ("neutral", Kind::Neutral),
-            ("ott", Kind::Ott),
-            ("enterprise", Kind::Enterprise),
+            ("none", StrategyKind::None),
+            ("neutral", StrategyKind::Neutral),
+            ("ott", StrategyKind::Ott),
+            ("enterprise", StrategyKind::Enterprise),
         ];
         let kind = choice(table, "kind", &kinds)?;
         let lines = line::read(table, document)?;
         let queue = match table.optional::<String>("queue")? {
-            Some(words) => Some(
-                parse_queue(&words)
-                    .map_err(|(reason, suggestion)| table.fault("queue", reason, suggestion))?,
-            ),
+            Some(words) => {
+                Some(parse_queue(&words).map_err(|problem| table.problem("queue", problem))?)
+            }
             None => None,
         };
         let class = Class::read(table)?;
         let eligible = eligible(table, document)?;
         let relay = relay(table, document)?;
-        if kind == Kind::Ott && relay.is_none() {
+        if kind == StrategyKind::Ott && relay.is_none() {
             return Err(table.missing("relay", "\"…\", the host of the eligible media relay"));
         }
-        let classful = matches!(kind, Kind::Ott | Kind::Enterprise);
+        let classful = matches!(kind, StrategyKind::Ott | StrategyKind::Enterprise);
         if classful && eligible.is_none() {
             return Err(table.missing("calls", "[\"…\"], the calls that are eligible, or [\"*\"]"));
         }
-        if kind != Kind::None && lines.is_empty() {
-            let suggestion = "give a host's up or down a rate, and a queue that packets wait in";
+        if kind != StrategyKind::None && lines.is_empty() {
+            let suggestion = "give up or down of a host a rate and a queue";
             return Err(table.fault(
                 "lines",
-                "no wired line has a rate: there is no gateway",
+                "no wired line has a rate, so there is no gateway",
                 suggestion,
             ));
         }
         let queues = lines.into_iter().map(|line| {
             let words = match kind {
-                Kind::None => String::new(),
-                Kind::Neutral => queue.as_ref().map_or(NEUTRAL.to_owned(), QueueConfig::to_string),
-                Kind::Ott | Kind::Enterprise => {
-                    let relay = relay.as_ref().filter(|_| kind == Kind::Ott);
+                StrategyKind::None => String::new(),
+                StrategyKind::Neutral => {
+                    queue.as_ref().map_or(NEUTRAL.to_owned(), QueueConfig::to_string)
+                }
+                StrategyKind::Ott | StrategyKind::Enterprise => {
+                    let relay = relay.as_ref().filter(|_| kind == StrategyKind::Ott);
                     let eligible = relay.map_or(Eligible::Marked, |relay| passing(relay, &line));
                     class.script(table, eligible, queue.as_ref(), &line)?
                 }
@@ -132,28 +135,29 @@ impl Strategy {
     }
 
     fn write(&self, document: &mut Table) -> Result<(), Fault> {
-        if self.kind == Kind::None {
+        if self.kind == StrategyKind::None {
             return Ok(());
         }
         for (line, words) in &self.queues {
             let queue = self.node(Value::Text(words.clone()));
-            let way = line.key();
+            let key = line.key();
             document.edit("host", |hosts| {
-                hosts.edit(&line.host, |host| host.edit(way, |line| line.insert("queue", queue)));
+                hosts.edit(&line.host, |host| host.edit(key, |line| line.insert("queue", queue)));
             });
         }
-        if self.kind == Kind::Neutral {
+        if self.kind == StrategyKind::Neutral {
             return Ok(());
         }
         for (kind, name) in sections(document) {
             let is_eligible = self.eligible.iter().any(|(of, call)| *of == kind && *call == name);
             let marks = match (is_eligible, self.kind) {
                 (true, _) => Some(self.marks(document, kind, &name)?),
-                // The policy is in the browser: what it does not want has no mark.
-                (false, Kind::Enterprise) => Some(self.node(Value::Text("be".to_owned()))),
+                // The policy in the browser removes the marks of other calls.
+                (false, StrategyKind::Enterprise) => Some(self.node(Value::Text("be".to_owned()))),
                 (false, _) => None,
             };
-            let relay = self.relay.as_ref().filter(|_| is_eligible && self.kind == Kind::Ott);
+            let relay =
+                self.relay.as_ref().filter(|_| is_eligible && self.kind == StrategyKind::Ott);
             let relay = relay.map(|relay| self.node(Value::Text(relay.clone())));
             document.edit(kind, |calls| {
                 calls.edit(&name, |call| {
@@ -168,15 +172,16 @@ impl Strategy {
         Ok(())
     }
 
-    /// The marks of an eligible call: its own, and those of the class where it has none.
+    /// The marks of an eligible call: its own, or those of the class for a medium without a mark.
     fn marks(&self, document: &Table, kind: &str, name: &str) -> Result<Node, Fault> {
         let path = format!("{kind}.{name}");
-        let Some(mut node) = inner(document, kind).and_then(|calls| calls.get(name)).cloned()
+        let Some(mut node) = subtable(document, kind).and_then(|calls| calls.get(name)).cloned()
         else {
             return Ok(self.node(Value::Table(Table::default())));
         };
-        if let (Value::Table(call), Some(defaults)) = (&mut node.value, inner(document, "defaults"))
-            && let Some(defaults) = inner(defaults, "call")
+        if let (Value::Table(call), Some(defaults)) =
+            (&mut node.value, subtable(document, "defaults"))
+            && let Some(defaults) = subtable(defaults, "call")
         {
             call.merge_defaults(defaults);
         }
@@ -186,7 +191,7 @@ impl Strategy {
         for (medium, mark) in [("audio", own.audio), ("video", own.video)] {
             if !tree::MARKS.contains(&mark) {
                 let reason = format!(
-                    "{medium} has mark {}, which the strategy's class does not take",
+                    "{medium} has mark {}, which is not a mark of the strategy's class",
                     mark.0
                 );
                 return Err(table.fault("dscp", reason, "write ef or af41, or leave it out"));
@@ -201,7 +206,7 @@ impl Strategy {
     }
 }
 
-/// The sections under `calls`, if it is there.
+/// The sections under `calls`; `None` if the key is missing.
 fn eligible(
     table: &mut Reader<'_>,
     document: &Table,
@@ -211,52 +216,52 @@ fn eligible(
     for pattern in wanted.iter().filter(|pattern| *pattern != "*") {
         if !known.iter().any(|(_, name)| matches(pattern, name)) {
             let names = known.iter().map(|(_, name)| name.as_str());
-            let suggestion = did_you_mean(pattern, names, "the calls are");
-            return Err(table.fault("calls", format!("there is no call '{pattern}'"), suggestion));
+            let problem = Problem::unknown("call", pattern, names, "the calls are");
+            return Err(table.problem("calls", problem));
         }
     }
     let is_wanted = |name: &str| wanted.iter().any(|pattern| matches(pattern, name));
     Ok(Some(known.into_iter().filter(|(_, name)| is_wanted(name)).collect()))
 }
 
-/// The host under `relay`, if it is there.
+/// The host under `relay`; `None` if the key is missing.
 fn relay(table: &mut Reader<'_>, document: &Table) -> Result<Option<(String, HostId)>, Fault> {
     let Some(wanted) = table.optional::<String>("relay")? else { return Ok(None) };
-    let hosts = || inner(document, "host").into_iter().flat_map(Table::iter).map(|(name, _)| name);
-    // Too many hosts are answered where they are read.
+    let hosts =
+        || subtable(document, "host").into_iter().flat_map(Table::iter).map(|(name, _)| name);
+    // The reader of the hosts reports an index above 65535.
     match hosts().position(|name| name == wanted).and_then(|index| u16::try_from(index).ok()) {
         Some(index) => Ok(Some((wanted, HostId(index)))),
         None => {
             let names: Vec<&str> = hosts().collect();
-            let suggestion = did_you_mean(&wanted, names.into_iter(), "the hosts are");
-            Err(table.fault("relay", format!("there is no host '{wanted}'"), suggestion))
+            Err(table.problem("relay", unknown_host(&wanted, names.into_iter())))
         }
     }
 }
 
-/// Which packets of this line pass the relay: on a client's line up they go to it. The relay's own
-/// lines see the other end of the same leg.
+/// The packets of this line that pass the relay. On a client's uplink they go to the relay, and on its
+/// downlink they come from the relay; on the relay's own lines it is the reverse.
 fn passing((name, host): &(String, HostId), line: &GatewayLine) -> Eligible {
     let is_own = line.host == *name;
-    match (line.way, is_own) {
+    match (line.direction, is_own) {
         (Direction::Up, false) | (Direction::Down, true) => Eligible::To(*host),
         (Direction::Down, false) | (Direction::Up, true) => Eligible::From(*host),
     }
 }
 
-/// Kind and name of what can be eligible, in the order of the file.
+/// The sections that can be eligible, as (`call` or `conference`, name), in the order of the file.
 fn sections(document: &Table) -> impl Iterator<Item = (&'static str, String)> + use<> {
     let names = |kind| {
-        let sections = inner(document, kind).into_iter().flat_map(Table::iter);
+        let sections = subtable(document, kind).into_iter().flat_map(Table::iter);
         sections.map(move |(name, _)| (kind, name.to_owned())).collect::<Vec<_>>()
     };
-    CALLS.map(names).into_iter().flatten()
+    CALL_SECTIONS.map(names).into_iter().flatten()
 }
 
-/// The table under a key, if it is one.
-fn inner<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+/// The table under a key; `None` if there is none.
+fn subtable<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
     match table.get(key).map(|node| &node.value) {
-        Some(Value::Table(inner)) => Some(inner),
+        Some(Value::Table(table)) => Some(table),
         _ => None,
     }
 }

@@ -1,22 +1,20 @@
-use super::ends;
 use super::hosts::check_name;
-use document::{Fault, Node, Reader, Table, Value, did_you_mean, read as read_value};
+use super::traffic;
+use super::values::positive;
+use document::{Fault, Node, Problem, Reader, Table, Value, read as read_value};
 use net::NetworkConfig;
-use sim::tcp::{
-    MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
-    UnknownCongestionControl,
-};
+use sim::tcp::{MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
 use std::collections::BTreeSet;
 use units::{Bytes, Duration};
 
-/// Half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB), the rest of which is for
-/// bookkeeping (`tcp_adv_win_scale`): where auto-tuning ends.
+/// The default receive window: half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB), at
+/// which auto-tuning ends. The other half is overhead (`tcp_adv_win_scale`).
 const RECEIVE_WINDOW: Bytes = Bytes::new(3 << 20);
-/// The most flows of a section.
+/// The maximum of `flows` in a section.
 const MAX_FLOWS: u32 = 1_000;
 
-/// The TCP flows of a document, in the order of the file, with what they leave out taken from
-/// `[defaults.tcp]`; and the path of each one's section.
+/// The TCP flows of a document, in the order of the file, and the path of each flow's section.
+/// Missing keys are taken from `[defaults.tcp]`.
 pub(super) fn read(
     top: &mut Reader<'_>,
     defaults: &Table,
@@ -34,7 +32,7 @@ pub(super) fn read(
         for flow in section(name, &node, network, duration)? {
             if !names.insert(flow.name.clone()) {
                 let reason = format!("there are two flows called '{}'", flow.name);
-                return Err(Fault::new(node.location, path, reason, "give one another name"));
+                return Err(Fault::new(node.location, path, reason, "rename one of them"));
             }
             flows.push(flow);
             paths.push(path.clone());
@@ -51,28 +49,28 @@ fn section(
     duration: Duration,
 ) -> Result<Vec<TcpConfig>, Fault> {
     let mut table = Reader::new(node, &format!("tcp.{name}"))?;
-    let (from, to) = ends::hosts(&mut table, network, "flow")?;
-    let (start, stop) = ends::times(&mut table, duration, "flow")?;
+    let (from, to) = traffic::from_and_to(&mut table, network, "flow")?;
+    let (start, stop) = traffic::start_and_stop(&mut table, duration, "flow")?;
     let application = application(&mut table)?;
     let congestion_control = congestion_control(&mut table)?;
     let receive_window = table.or("receive_window", RECEIVE_WINDOW)?;
     if receive_window < MAX_SEGMENT {
-        let reason = format!("{receive_window} is less than a segment: nothing would ever be sent");
+        let reason = format!("{receive_window} is less than one segment, so nothing could be sent");
         return Err(table.fault("receive_window", reason, format!("write {MAX_SEGMENT} or more")));
     }
-    let (ecn, dscp) = (table.or("ecn", false)?, ends::dscp(&mut table, "dscp")?);
+    let (ecn, dscp) = (table.or("ecn", false)?, traffic::dscp(&mut table, "dscp")?);
     let count = table.or("flows", 1)?;
     if !(1..=MAX_FLOWS).contains(&count) {
         return Err(table.fault(
             "flows",
-            format!("{count} flows"),
+            format!("{count} is out of range"),
             format!("write 1 to {MAX_FLOWS}"),
         ));
     }
     table.finish()?;
-    let called = |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
+    let name_of = |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
     let flow = |number| TcpConfig {
-        name: called(number),
+        name: name_of(number),
         from,
         to,
         start,
@@ -86,7 +84,7 @@ fn section(
     Ok((1..=count).map(flow).collect())
 }
 
-/// Pages that are read, or what [`source`] says.
+/// The web pages under `pages`, or the stream that [`source`] reads.
 fn application(table: &mut Reader<'_>) -> Result<TcpApplication, Fault> {
     let count: Option<u32> = table.optional("pages")?;
     let size: Option<Bytes> = table.optional("page_size")?;
@@ -96,29 +94,25 @@ fn application(table: &mut Reader<'_>) -> Result<TcpApplication, Fault> {
         if let Some(key) =
             [("page_size", size.is_some()), ("reading", reading.is_some())].iter().find(|key| key.1)
         {
-            return Err(table.fault(key.0, "there are no pages", "say how many: pages = 20"));
+            return Err(table.fault(key.0, "it needs pages", "add for example pages = 20"));
         }
         return Ok(source.into());
     };
-    ends::positive(table, "pages", count > 0)?;
+    positive(table, "pages", count > 0)?;
     if source != TcpSource::Endless {
         let suggestion = "write pages, or bytes, or on and off";
-        return Err(table.fault(
-            "pages",
-            "pages are neither of a size in all nor on and off",
-            suggestion,
-        ));
+        return Err(table.fault("pages", "pages excludes bytes, on and off", suggestion));
     }
     let size = match size {
         Some(size) => size,
         None => table.required("page_size")?,
     };
-    ends::positive(table, "page_size", size > Bytes::ZERO)?;
+    positive(table, "page_size", size > Bytes::ZERO)?;
     let reading = reading.unwrap_or((Duration::ZERO, Duration::ZERO));
     Ok(TcpApplication::Pages(TcpPages { count, size, reading }))
 }
 
-/// The two times under `reading`.
+/// The minimum and the maximum under `reading`.
 fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault> {
     let path = table.path("reading");
     let Some(items) = table.items("reading")? else { return Ok(None) };
@@ -127,7 +121,7 @@ fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault
         return Err(table.fault(
             "reading",
             reason,
-            "write the least and the most, [\"2s\", \"20s\"]",
+            "write the minimum and the maximum, [\"2s\", \"20s\"]",
         ));
     };
     let (least, most): (Duration, Duration) = (read_value(least, &path)?, read_value(most, &path)?);
@@ -138,7 +132,7 @@ fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault
     Ok(Some((least, most)))
 }
 
-/// What is sent: `bytes`, `on` with `off`, or neither.
+/// The data that is sent: `bytes`, `on` with `off`, or unlimited.
 pub(super) fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
     let bytes: Option<Bytes> = table.optional("bytes")?;
     let (on, off): (Option<Duration>, Option<Duration>) =
@@ -148,22 +142,20 @@ pub(super) fn source(table: &mut Reader<'_>) -> Result<TcpSource, Fault> {
         ("on", on == Some(Duration::ZERO)),
         ("off", off == Some(Duration::ZERO)),
     ] {
-        ends::positive(table, key, !zero)?;
+        positive(table, key, !zero)?;
     }
     match (bytes, on, off) {
         (None, None, None) => Ok(TcpSource::Endless),
         (Some(bytes), None, None) => Ok(TcpSource::Finite(bytes)),
         (None, Some(on), Some(off)) => Ok(TcpSource::OnOff { on, off }),
-        (Some(_), ..) => Err(table.fault(
-            "bytes",
-            "an upload of a size does not go on and off",
-            "write bytes, or on and off",
-        )),
+        (Some(_), ..) => {
+            Err(table.fault("bytes", "bytes excludes on and off", "write bytes, or on and off"))
+        }
         (None, Some(_), None) => {
-            Err(table.fault("on", "on without off", "say how long it rests: off = \"5s\""))
+            Err(table.fault("on", "on needs off", "add the pause, for example off = \"5s\""))
         }
         (None, None, Some(_)) => {
-            Err(table.fault("off", "off without on", "say how long it sends: on = \"5s\""))
+            Err(table.fault("off", "off needs on", "add the sending time, for example on = \"5s\""))
         }
     }
 }
@@ -172,12 +164,9 @@ fn congestion_control(table: &mut Reader<'_>) -> Result<TcpCongestionControl, Fa
     let Some(word) = table.optional::<String>("congestion_control")? else {
         return Ok(Default::default());
     };
-    word.parse().map_err(|error: UnknownCongestionControl| {
+    word.parse().map_err(|_| {
         let names = TcpCongestionControl::ALL.into_iter().map(|(name, _)| name);
-        table.fault(
-            "congestion_control",
-            error.to_string(),
-            did_you_mean(&word, names, "there are"),
-        )
+        let problem = Problem::unknown("congestion control", &word, names, "there are");
+        table.problem("congestion_control", problem)
     })
 }

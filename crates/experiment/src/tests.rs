@@ -20,25 +20,26 @@ fn parse(text: &str) -> Result<Experiment, ExperimentError> {
     Experiment::parse(text, "x.toml")
 }
 
-/// The message for `GOOD` with a line replaced, or with lines added.
+/// The error of `GOOD` with a text replaced.
 fn message(old: &str, new: &str) -> String {
     assert!(GOOD.contains(old), "{old}");
     parse(&GOOD.replacen(old, new, 1)).unwrap_err().to_string()
 }
 
+/// The error of `GOOD` with lines added.
 fn message_with(more: &str) -> String {
     parse(&format!("{GOOD}{more}")).unwrap_err().to_string()
 }
 
 #[test]
-fn every_experiment_that_comes_along_is_good() {
+fn every_built_in_experiment_is_valid() {
     assert!(names().len() >= 18, "{:?}", names());
     for name in names() {
         let experiment = Experiment::open(name).unwrap_or_else(|error| panic!("{error}"));
         assert!(!experiment.cells().is_empty() && experiment.runs > 0, "{name}");
     }
-    let at = |name: &str| names().iter().position(|other| other == name);
-    assert!(at("jansen-2016/fig8-7") < at("jansen-2016/fig8-10"), "numbers sort as numbers");
+    let index = |name: &str| names().iter().position(|other| other == name);
+    assert!(index("jansen-2016/fig8-7") < index("jansen-2016/fig8-10"), "7 is before 10");
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn a_grid_is_every_combination_and_the_last_axis_varies_fastest() {
 }
 
 #[test]
-fn a_point_of_an_axis_may_say_which_calls_take_place() {
+fn a_point_of_an_axis_can_select_calls() {
     let experiment = Experiment::open("carlucci-2017/fig14").unwrap();
     let calls: Vec<usize> =
         experiment.cells().iter().map(|cell| cell.scenario(Seed(1)).calls.len()).collect();
@@ -104,12 +105,12 @@ fn overrides_reach_every_cell_and_every_call() {
     assert_eq!(
         format!("{:?}", again.cells()),
         format!("{:?}", changed.cells()),
-        "the text is that of what is run"
+        "the text describes what is run"
     );
     let refused = |key: &str, value: &str| set(&[(key, value)]).unwrap_err().to_string();
     assert_eq!(
         refused("host.alice.up.rate", "0bit/s"),
-        "--set: host.alice.up.rate: a rate of 0 means never: nothing would ever arrive; \
+        "--set: host.alice.up.rate: the rate is always 0, so no packet would ever arrive; \
          write a rate above 0, or leave it out for unlimited"
     );
     assert_eq!(
@@ -118,11 +119,11 @@ fn overrides_reach_every_cell_and_every_call() {
     );
     assert_eq!(
         refused("a..b", "1"),
-        "--set: 'a..b' is not a path to a value: write one such as host.alice.up.rate"
+        "--set: 'a..b' is not the path of a value; write for example host.alice.up.rate"
     );
     assert_eq!(
         refused("title.a", "1"),
-        "--set: title.a: title is not a table; see the keys of the file"
+        "--set: title.a: title is not a table; see the keys in the file"
     );
     assert_eq!(
         refused("host.alcie.up.rate", "1Mbit/s"),
@@ -131,12 +132,12 @@ fn overrides_reach_every_cell_and_every_call() {
 }
 
 #[test]
-fn an_override_ends_what_the_grid_varies_at_its_place() {
+fn an_override_replaces_the_axis_of_its_path() {
     let set = |name: &str, key: &str, value: &str| {
         Experiment::open(name).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())])
     };
     let changed = set("carlucci-2017/fig11", "host.*.up.rate", "3Mbit/s").unwrap();
-    assert_eq!(changed.cells().len(), 3, "the queue is still varied");
+    assert_eq!(changed.cells().len(), 3, "the queue still varies");
     assert!(changed.cells().iter().all(|cell| !cell.label().contains("rate")));
     let changed = set("carlucci-2017/fig11", "call.main.video.fps", "25").unwrap();
     assert_eq!(changed.cells().len(), 12);
@@ -149,7 +150,7 @@ fn an_override_ends_what_the_grid_varies_at_its_place() {
 }
 
 #[test]
-fn what_a_call_leaves_out_is_taken_from_the_defaults() {
+fn missing_keys_of_a_call_are_taken_from_the_defaults() {
     let text = format!(
         "{GOOD}\n[call.main.video]\nfps = 50\n[defaults.call]\nstart = \"5s\"\nvideo = {{ fps = 10, width = 640 }}\n"
     );
@@ -162,7 +163,7 @@ fn what_a_call_leaves_out_is_taken_from_the_defaults() {
 }
 
 #[test]
-fn ramps_end_where_they_say() {
+fn ramps_end_at_their_value() {
     let ramp = |shape: &str, from: &str, to: &str| {
         let list = format!(
             "delay = [{{ at = \"0s\", value = \"{from}\" }}, \
@@ -187,13 +188,13 @@ fn ramps_end_where_they_say() {
 }
 
 #[test]
-fn a_rate_may_pass_through_zero() {
+fn a_rate_may_be_zero_for_a_time() {
     let steps = "rate = [{ at = \"0s\", value = \"1Mbit/s\" }, { at = \"5s\", value = \"0bit/s\" }, { at = \"9s\", value = \"1Mbit/s\" }]";
     assert!(parse(&GOOD.replace("rate = \"1Mbit/s\"", steps)).is_ok());
 }
 
 #[test]
-fn error_correction_is_off_unless_asked_for() {
+fn error_correction_is_off_by_default() {
     let fec = |line: &str| {
         let experiment =
             parse(&GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"))).unwrap();
@@ -206,7 +207,7 @@ fn error_correction_is_off_unless_asked_for() {
 }
 
 #[test]
-fn feedback_crosses_the_network_unless_it_is_ideal() {
+fn feedback_is_rtcp_by_default() {
     let call = |line: &str| GOOD.replace("to = \"bob\"", &format!("to = \"bob\"{line}"));
     let is_ideal = |line: &str| {
         let scenario = parse(&call(line)).unwrap().cells()[0].scenario(units::Seed(1));
@@ -216,7 +217,7 @@ fn feedback_crosses_the_network_unless_it_is_ideal() {
         !is_ideal("") && !is_ideal("\nfeedback = \"rtcp\"") && is_ideal("\nfeedback = \"ideal\"")
     );
     let error = parse(&call("\nfeedback = \"none\"")).unwrap_err().to_string();
-    assert!(error.contains("no feedback 'none'; write rtcp or ideal"), "{error}");
+    assert!(error.contains("there is no feedback 'none'; write rtcp or ideal"), "{error}");
 }
 
 #[test]
@@ -273,7 +274,7 @@ fn errors_name_the_line_the_key_and_the_suggestion() {
 }
 
 #[test]
-fn a_broken_trace_is_refused_by_its_line() {
+fn an_error_in_a_trace_names_its_line() {
     let folder = std::env::temp_dir().join(format!("weir-trace-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("path.mahimahi"), "0\n5\nsoon\n").unwrap();
@@ -286,10 +287,10 @@ fn a_broken_trace_is_refused_by_its_line() {
 }
 
 #[test]
-fn a_name_that_is_none_is_answered_with_the_nearest() {
+fn an_unknown_name_gets_the_most_similar_one_as_suggestion() {
     let error = Experiment::open("carlucci-2017/fig12x").unwrap_err().to_string();
     assert!(
-        error.contains("no experiment of this name")
+        error.contains("there is no experiment of this name")
             && error.contains("did you mean carlucci-2017/fig1"),
         "{error}"
     );
@@ -321,15 +322,15 @@ fn tcp_flows_take_defaults_and_may_be_several() {
 }
 
 #[test]
-fn a_run_may_have_tcp_alone_but_not_nothing() {
-    let nobody = GOOD.split("[call.main]").next().unwrap();
-    assert!(parse(&format!("{nobody}{UPLOAD}")).is_ok());
-    let error = parse(nobody).unwrap_err().to_string();
-    assert!(error.contains("nobody would send") && error.contains("[tcp.upload]"), "{error}");
+fn a_run_needs_a_call_or_a_tcp_flow() {
+    let without_call = GOOD.split("[call.main]").next().unwrap();
+    assert!(parse(&format!("{without_call}{UPLOAD}")).is_ok());
+    let error = parse(without_call).unwrap_err().to_string();
+    assert!(error.contains("nothing would be sent") && error.contains("[tcp.upload]"), "{error}");
 }
 
 #[test]
-fn mistakes_in_tcp_sections_are_named_with_their_suggestion() {
+fn errors_in_tcp_sections_name_the_key_and_a_suggestion() {
     let with = |old: &str, new: &str| {
         assert!(UPLOAD.contains(old), "{old}");
         message_with(&UPLOAD.replacen(old, new, 1))
@@ -339,7 +340,7 @@ fn mistakes_in_tcp_sections_are_named_with_their_suggestion() {
         ("\"bbr\"", "\"vegas\"", "there are reno, cubic, bbr"),
         ("\"5MB\"", "\"0B\"", "zero"),
         ("flows = 3", "flows = 0", "1 to 1000"),
-        ("flows = 3", "on = \"5s\"\noff = \"5s\"", "bytes, or on and off"),
+        ("flows = 3", "on = \"5s\"\noff = \"5s\"", "bytes excludes on and off"),
         ("bytes = \"5MB\"", "on = \"5s\"", "off ="),
         ("bytes = \"5MB\"", "off = \"5s\"", "on ="),
         ("flows = 3", "receive_window = \"1kB\"", "1.448kB or more"),
@@ -360,14 +361,14 @@ fn mistakes_in_tcp_sections_are_named_with_their_suggestion() {
 }
 
 #[test]
-fn a_call_may_pass_a_relay_that_is_none_of_its_ends() {
+fn a_call_may_pass_a_relay_that_is_another_host() {
     let with = |relay: &str| format!("to = \"bob\"\nrelay = \"{relay}\"");
     let text = GOOD.replacen("to = \"bob\"", &with("turn"), 1) + "[host.turn]\n";
     let calls = parse(&text).unwrap().cells()[0].scenario(Seed(1)).calls;
     assert_eq!(calls[0].relay, Some(net::HostId(2)));
     for (relay, part) in [
         ("bop", "call.main.relay: there is no host 'bop'; did you mean bob?"),
-        ("bob", "call.main.relay: 'bob' is an end of the call itself; name a host between them"),
+        ("bob", "call.main.relay: 'bob' is an end of the call; name a host between them"),
     ] {
         let error = message("to = \"bob\"", &with(relay));
         assert!(error.contains(part) && error.starts_with("x.toml:13"), "{error}");

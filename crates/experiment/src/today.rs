@@ -1,5 +1,4 @@
-//! An experiment with its calls as today's Chromium makes them: what a measured run is held
-//! against.
+//! An experiment with its calls as today's Chromium makes them, for comparison with a measured run.
 
 use super::{Cell, Endpoint, Experiment, ExperimentError, Measure, Native, calls};
 use document::{Location, Node, Value};
@@ -9,24 +8,23 @@ use units::{Bitrate, Duration};
 
 /// The controller of today's Chromium.
 pub const TODAY: &str = "gcc:libwebrtc";
-/// Its audio: Opus of one channel in packets of 20 ms (libwebrtc
+/// The audio rate of today's Chromium: Opus with one channel in packets of 20 ms (libwebrtc
 /// `modules/audio_coding/codecs/opus/audio_encoder_opus.cc`, `kOpusBitrateFbBps`).
 const AUDIO_RATE: Bitrate = Bitrate::from_kbps(32);
-/// Between two transport-wide feedback packets of Janus 1.1 (`janus --help`, `--twcc-period`).
+/// The interval of transport-wide feedback packets of Janus 1.1 (`janus --help`, `--twcc-period`).
 const JANUS_FEEDBACK_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Experiment {
-    /// The experiment with every call of every cell as today's Chromium makes it, whatever the file
-    /// and its axes say of it: its controller with its own rates and intervals, its audio, one
-    /// estimate for all that it sends, the source that a measurement sends
-    /// ([`Measure::source`](super::Measure::source)), parity packets when many are lost (it
-    /// negotiates ULPFEC), the picture in the steps of today's libwebrtc, and its bitrate adjuster,
-    /// and no improvement. Whether there is audio and video, the codec, the most that the video
-    /// takes and whether its size adapts are as in the file. A call that a native peer makes under
-    /// the file's controller stays what it is. Its text says `today = true`.
+    /// The experiment with every call of every cell as today's Chromium makes it. Chromium's are: the
+    /// controller with its rates and intervals, the audio, one estimate for audio and video, the
+    /// source of a measurement ([`Measure::source`](super::Measure::source)), parity packets under
+    /// loss (Chromium negotiates ULPFEC), the resolution steps and the bitrate adjuster of today's
+    /// libwebrtc. The file's are: whether there is audio and video, the codec, the maximum rate of
+    /// the video, and whether its resolution adapts. A call that a native peer makes with the file's
+    /// controller does not change. The text of the experiment has `today = true`.
     ///
     /// # Errors
-    /// None that the experiment itself has not.
+    /// Those of the experiment itself.
     pub fn as_today(&self) -> Result<Self, ExperimentError> {
         self.edited(|document| {
             document.insert(
@@ -37,18 +35,18 @@ impl Experiment {
     }
 }
 
-/// Whether native peers make all of its calls as the file says.
-pub fn is_as_filed(experiment: &Experiment) -> bool {
+/// Whether native peers make all calls of the experiment with the controllers of the file.
+pub fn peers_make_all_calls(experiment: &Experiment) -> bool {
     experiment.cells().iter().all(|Cell { scenario, measure, .. }| {
-        scenario.calls.iter().all(|call| is_filed(call, scenario, measure))
+        scenario.calls.iter().all(|call| is_made_by_peer(call, scenario, measure))
     })
 }
 
-/// Makes the calls of a cell those of today's Chromium.
-pub(super) fn make(cell: &mut Cell) {
+/// Changes the calls of a cell to those of today's Chromium.
+pub(super) fn apply(cell: &mut Cell) {
     let Cell { scenario, measure, .. } = cell;
     let kept: Vec<bool> =
-        scenario.calls.iter().map(|call| is_filed(call, scenario, measure)).collect();
+        scenario.calls.iter().map(|call| is_made_by_peer(call, scenario, measure)).collect();
     for (call, _) in scenario.calls.iter_mut().zip(kept).filter(|(_, kept)| !kept) {
         call.media_timeout = None;
         call.audio =
@@ -58,7 +56,7 @@ pub(super) fn make(cell: &mut Cell) {
             let mut video = VideoConfig {
                 fec: Fec::Hybrid,
                 estimate: Estimate::Transport,
-                ..calls::usual(encoder)
+                ..calls::default_video(encoder)
             };
             if let Some(Sfu::Publish { .. }) = call.sfu {
                 video.feedback_interval = JANUS_FEEDBACK_INTERVAL;
@@ -68,20 +66,21 @@ pub(super) fn make(cell: &mut Cell) {
     }
 }
 
-/// Whether a native peer makes the call as the file says: one that sends, or one whose REMB governs
-/// what a browser sends.
-fn is_filed(call: &CallConfig, scenario: &Scenario, measure: &Measure) -> bool {
+/// Whether a native peer makes the call with the controller of the file: the peer sends, or its REMB
+/// limits the rate that a browser sends.
+fn is_made_by_peer(call: &CallConfig, scenario: &Scenario, measure: &Measure) -> bool {
     let is_peer = |host| measure.endpoint_of(scenario.name(host)) == Endpoint::Native(Native::Peer);
-    let answers = || {
+    let sends_remb = || {
         let built = call.video.as_ref().and_then(|video| cc::build(&video.controller).ok());
         built
             .and_then(|controllers| controllers.receiver)
             .is_some_and(|receiver| receiver.speaks_remb())
     };
-    let all_sent = is_peer(call.from) && (!call.two_way || is_peer(call.to));
-    all_sent || (is_peer(call.to) && !call.two_way && answers())
+    let peers_send = is_peer(call.from) && (!call.two_way || is_peer(call.to));
+    peers_send || (is_peer(call.to) && !call.two_way && sends_remb())
 }
 
+/// The encoder of today's Chromium for a call whose encoder in the file is `file`.
 fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
     let EncoderConfig { codec, source, max_rate, model, ladder, sizes, .. } = file;
     let ladder = LadderConfig { enabled: ladder.enabled, ..LadderConfig::fitted(codec) };
@@ -118,24 +117,24 @@ mod tests {
             assert_eq!(
                 video.encoder.max_rate,
                 Bitrate::from_kbps(2_500),
-                "the file's cap is the page's too"
+                "the file's maximum applies to the page too"
             );
         }
     }
 
-    /// As today's Chromium makes it, of a call with these lines.
+    /// An experiment with a call that has these lines, as today's Chromium makes it.
     fn today(lines: &str) -> Experiment {
         let text = format!(
             "title = \"t\"\nduration = \"9s\"\n[host.a]\n[host.b]\n[call.main]\nfrom = \"a\"\nto = \"b\"\n{lines}\n"
         );
         let today = Experiment::parse(&text, "x.toml").unwrap().as_today().unwrap();
         let again = Experiment::parse(&today.text, "x.toml").unwrap();
-        assert!(again.simulates(&today), "its text says all of it");
+        assert!(again.simulates(&today), "its text describes it completely");
         today
     }
 
     #[test]
-    fn what_is_the_browsers_own_is_not_the_files() {
+    fn keys_that_the_browser_decides_have_no_effect() {
         let plain = today("video = true");
         for own in [
             "media_timeout = \"5s\"\nnack = false\nburst_time = \"9ms\"\ncircuit_breaker = true",
@@ -153,24 +152,24 @@ mod tests {
     }
 
     #[test]
-    fn what_a_native_peer_makes_stays_as_filed() {
-        let filed = |profile: &str, endpoints: &str| {
+    fn a_call_of_a_native_peer_does_not_change() {
+        let unchanged = |profile: &str, endpoints: &str| {
             let lines =
                 format!("controller = \"{profile}\"\n[measure]\nendpoints = {{ {endpoints} }}");
             today(&lines).controllers().all(|controller| controller == profile)
         };
-        assert!(filed("gcc:draft-02", "a = \"peer\""));
-        assert!(filed("gcc:carlucci-2017", "b = \"peer\""), "its REMB governs the browser");
+        assert!(unchanged("gcc:draft-02", "a = \"peer\""));
+        assert!(unchanged("gcc:carlucci-2017", "b = \"peer\""), "its REMB limits the browser");
         assert!(
-            !filed("fixed:1Mbit/s", "b = \"peer\""),
-            "and one without a receiving half does not"
+            !unchanged("fixed:1Mbit/s", "b = \"peer\""),
+            "a controller without a receiver sends no REMB"
         );
-        assert!(!filed("gcc:carlucci-2017", "a = \"str0m\""), "its own estimator");
-        assert!(filed("kilinc-andersson", "a = \"peer\", b = \"peer\""));
+        assert!(!unchanged("gcc:carlucci-2017", "a = \"str0m\""), "its own estimator");
+        assert!(unchanged("kilinc-andersson", "a = \"peer\", b = \"peer\""));
     }
 
     #[test]
-    fn a_unit_of_today_answers_at_its_own_interval() {
+    fn an_sfu_of_today_sends_feedback_at_its_own_interval() {
         let today = Experiment::open("jansen-2016/fig8-9").unwrap().as_today().unwrap();
         let calls = today.cells()[0].scenario(Seed(1)).calls;
         let intervals =
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_has_its_own_source_and_none_its_own_controller() {
+    fn cells_differ_in_source_and_not_in_controller() {
         let axes = "[grid]\n\"measure.width\" = [320, 640]\n\"call.main.start_rate\" = [\"1Mbit/s\", \"2Mbit/s\"]\n\
                     \"call.main.settings.'pacing.factor'\" = [1, 2]";
         let today = today(axes);
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_experiment_has_a_form_of_today() {
+    fn every_built_in_experiment_can_be_run_as_today() {
         for name in names() {
             let experiment = Experiment::open(name).unwrap();
             let today = experiment.as_today().unwrap();

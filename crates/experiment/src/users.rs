@@ -1,26 +1,30 @@
-//! `[users.NAME]`: many users who come one after the other, made out of one description. They
-//! become sections of their own, as if somebody had written `[host.NAME001]`, `[call.NAME001]` and
-//! `[tcp.NAME001-web]`, and so on, so that these are read and checked as any other.
+//! `[users.NAME]`: many users who arrive one after the other, from one description. The section is
+//! replaced by `[host.NAME001]`, `[call.NAME001]`, `[tcp.NAME001-web]` and so on, which are then read
+//! and checked like those of the file.
 //!
-//! Kilinc and Andersson 2014 § 4.1 load a cell so: a number of users a second, who stay a minute
-//! each, starting from none.
+//! Kilinc and Andersson 2014 § 4.1 load a cell in this way: users arrive at a constant rate and stay
+//! for a minute each; there are none at the start.
 
 use super::hosts::{MAX_HOSTS, check_name};
 use super::origins::Expanded;
-use document::{Fault, Location, Node, Reader, Table, Value, did_you_mean, read as read_value};
+use super::traffic::unknown_host;
+use super::values::positive;
+use document::{Fault, Location, Node, Reader, Table, Value, read as read_value};
 use std::collections::BTreeSet;
 use units::{Duration, Time};
 
-/// What a call or a flow of theirs must not say, as the section does.
-const OWN: [&str; 4] = ["from", "to", "start", "stop"];
-/// The least digits of a user's number, so that names are the same for ten and for a hundred.
-const DIGITS: usize = 3;
+/// The keys that a call or a flow of a user must not have, because the group decides them.
+const RESERVED_KEYS: [&str; 4] = ["from", "to", "start", "stop"];
+/// The minimum number of digits in a user's number, so that ten and a hundred users have the same
+/// names.
+const MIN_DIGITS: usize = 3;
 
-/// The document with its users written out, and which sections are theirs.
+/// The document with its groups of users replaced by sections for each user, and the origins of these
+/// sections.
 pub(super) fn expand(mut document: Table) -> Result<(Table, Expanded), Fault> {
     let mut expanded = Expanded::default();
     let Some(node) = document.get("users").cloned() else { return Ok((document, expanded)) };
-    // What is wrong with it is said where it is read.
+    // The reader of the duration reports an error in it.
     let Some(Ok(duration)) =
         document.get("duration").map(|node| read_value::<Duration>(node, "duration"))
     else {
@@ -40,9 +44,9 @@ pub(super) fn expand(mut document: Table) -> Result<(Table, Expanded), Fault> {
     Ok((document, expanded))
 }
 
-/// Which way their calls and flows go.
+/// The direction of the users' calls.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum TrafficDirection {
     Up,
     Down,
     Both,
@@ -56,7 +60,7 @@ struct Group<'a> {
     lifetime: Duration,
     duration: Duration,
     peer: String,
-    way: Way,
+    direction: TrafficDirection,
     host: &'a Table,
     call: Option<&'a Table>,
     web: Option<&'a Table>,
@@ -71,30 +75,28 @@ impl<'a> Group<'a> {
     ) -> Result<Self, Fault> {
         let (present, lifetime): (u32, Duration) =
             (table.required("present")?, table.required("lifetime")?);
-        for (key, is) in [("present", present > 0), ("lifetime", lifetime > Duration::ZERO)] {
-            super::ends::positive(&table, key, is)?;
-        }
+        positive(&table, "present", present > 0)?;
+        positive(&table, "lifetime", lifetime > Duration::ZERO)?;
         let count = arrivals(duration, lifetime, present);
         let hosts = entries(document, "host").count() as u64;
         if hosts.saturating_add(count) > MAX_HOSTS as u64 {
-            let reason = format!("{count} users in the run, and {hosts} other hosts");
+            let reason = format!("there are {count} users in the run and {hosts} other hosts");
             let suggestion = format!(
-                "write fewer, or a longer lifetime or a shorter run: the most hosts are {MAX_HOSTS}"
+                "write a smaller number, a longer lifetime or a shorter run; there can be {MAX_HOSTS} hosts"
             );
             return Err(table.fault("present", reason, suggestion));
         }
         let peer: String = table.required("peer")?;
         let names = entries(document, "host").map(|(name, _)| name);
         if !names.clone().any(|name| name == peer) {
-            let suggestion = did_you_mean(&peer, names, "the hosts are");
-            return Err(table.fault("peer", format!("there is no host '{peer}'"), suggestion));
+            return Err(table.problem("peer", unknown_host(&peer, names)));
         }
-        let way = match table.or("direction", "down".to_owned())?.as_str() {
-            "down" => Way::Down,
-            "up" => Way::Up,
-            "both" => Way::Both,
+        let direction = match table.or("direction", "down".to_owned())?.as_str() {
+            "down" => TrafficDirection::Down,
+            "up" => TrafficDirection::Up,
+            "both" => TrafficDirection::Both,
             other => {
-                let reason = format!("no direction '{other}'");
+                let reason = format!("there is no direction '{other}'");
                 return Err(table.fault("direction", reason, "write down, up or both"));
             }
         };
@@ -105,16 +107,32 @@ impl<'a> Group<'a> {
         let web = section(&mut table, "web", &[])?;
         if call.is_none() && web.is_none() {
             let suggestion = "write call = { … } or web = { … }";
-            return Err(table.fault("call", "users who do nothing", suggestion));
+            return Err(table.fault(
+                "call",
+                "the users have neither a call nor web pages",
+                suggestion,
+            ));
         }
         let location = table.location();
         table.finish()?;
-        Ok(Self { name, location, count, present, lifetime, duration, peer, way, host, call, web })
+        Ok(Self {
+            name,
+            location,
+            count,
+            present,
+            lifetime,
+            duration,
+            peer,
+            direction,
+            host,
+            call,
+            web,
+        })
     }
 
-    /// Adds their sections.
+    /// Adds the users' sections to the document.
     fn write(&self, document: &mut Table, expanded: &mut Expanded) -> Result<(), Fault> {
-        let digits = self.count.to_string().len().max(DIGITS);
+        let digits = self.count.to_string().len().max(MIN_DIGITS);
         let all =
             (1..=self.count).map(|number| (number, format!("{}{number:0digits$}", self.name)));
         let users: Vec<_> = all.collect();
@@ -123,22 +141,29 @@ impl<'a> Group<'a> {
         add("host", "host", hosts.collect())?;
         if let Some(call) = self.call {
             let calls = users.iter().map(|(number, user)| {
-                let mut keys = self.session(call, *number, user, self.way != Way::Down);
-                keys.insert("two_way", self.node(Value::Bool(self.way == Way::Both)));
+                let mut keys =
+                    self.session(call, *number, user, self.direction != TrafficDirection::Down);
+                keys.insert(
+                    "two_way",
+                    self.node(Value::Bool(self.direction == TrafficDirection::Both)),
+                );
                 (user.clone(), keys)
             });
             add("call", "call", calls.collect())?;
         }
         if let Some(web) = self.web {
             let flows = users.iter().map(|(number, user)| {
-                (format!("{user}-web"), self.session(web, *number, user, self.way == Way::Up))
+                (
+                    format!("{user}-web"),
+                    self.session(web, *number, user, self.direction == TrafficDirection::Up),
+                )
             });
             add("tcp", "web", flows.collect())?;
         }
         Ok(())
     }
 
-    /// The keys of a call or flow of a user, from or to whom it goes.
+    /// The keys of a call or flow of a user, who sends it if `from_user` is true.
     fn session(&self, keys: &Table, number: u64, user: &str, from_user: bool) -> Table {
         let ends = if from_user { [user, &self.peer] } else { [&self.peer, user] };
         let start = Time::ZERO + arrival(number - 1, self.lifetime, self.present);
@@ -158,7 +183,8 @@ impl<'a> Group<'a> {
         Node { value, location: self.location }
     }
 
-    /// Adds sections of a kind, none of which may be there already, made of what is under this key.
+    /// Adds sections of this kind, which must not exist yet. They come from the keys under `key` of the
+    /// group.
     fn add(
         &self,
         document: &mut Table,
@@ -168,12 +194,12 @@ impl<'a> Group<'a> {
     ) -> Result<(), Fault> {
         let known: BTreeSet<&str> = entries(document, kind).map(|(name, _)| name).collect();
         if let Some((twice, _)) = sections.iter().find(|(name, _)| known.contains(name.as_str())) {
-            let reason = format!("there is a [{kind}.{twice}] already");
+            let reason = format!("the file has a section [{kind}.{twice}] too");
             return Err(Fault::new(
                 self.location,
                 format!("users.{}", self.name),
                 reason,
-                "give one another name",
+                "rename one of them",
             ));
         }
         for (name, _) in &sections {
@@ -191,7 +217,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The tables of a kind, if there are any.
+/// The sections of a kind; none if the document has none.
 fn entries<'a>(
     document: &'a Table,
     kind: &str,
@@ -203,7 +229,7 @@ fn entries<'a>(
     table.into_iter().flat_map(Table::iter)
 }
 
-/// The table under a key, which has none of the keys that the section itself says.
+/// The table under a key, which must not have a reserved key or one of `more`.
 fn section<'a>(
     table: &mut Reader<'a>,
     key: &'static str,
@@ -220,24 +246,24 @@ fn section<'a>(
             "write { … }, or a section of its own",
         ));
     };
-    let own = OWN.iter().chain(more).find_map(|own| Some((own, keys.get(own)?)));
-    match own {
+    let reserved = RESERVED_KEYS.iter().chain(more).find_map(|key| Some((key, keys.get(key)?)));
+    match reserved {
         None => Ok(Some(keys)),
-        Some((own, node)) => {
-            let reason = "peer, direction, present and lifetime say who, whom and when";
-            Err(Fault::new(node.location, format!("{path}.{own}"), reason, "leave it out"))
+        Some((key, node)) => {
+            let reason = "peer, direction, present and lifetime of the users decide this";
+            Err(Fault::new(node.location, format!("{path}.{key}"), reason, "leave it out"))
         }
     }
 }
 
-/// When the user with this number, from 0, comes: one each lifetime/present, which keeps that many
-/// there once the first leave.
+/// The arrival of the user with this number, counted from 0. A user arrives every `lifetime/present`,
+/// so that `present` users are there once the first leave.
 fn arrival(number: u64, lifetime: Duration, present: u32) -> Duration {
     let nanos = u128::from(lifetime.as_nanos()) * u128::from(number) / u128::from(present);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-/// How many come before the run ends.
+/// The number of users that arrive before the run ends.
 fn arrivals(duration: Duration, lifetime: Duration, present: u32) -> u64 {
     let all = u128::from(duration.as_nanos()) * u128::from(present);
     u64::try_from(all.div_ceil(u128::from(lifetime.as_nanos()))).unwrap_or(u64::MAX)

@@ -5,7 +5,7 @@ pub(super) fn rtt(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
     input.points("roundTripTime")
 }
 
-/// The least is that of the whole run, not of the window.
+/// RTT minus the minimum RTT of the whole run, not of the window.
 pub(super) fn queuing(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
     let mut all = Vec::new();
     for stream in &input.streams {
@@ -28,7 +28,7 @@ pub(super) fn true_queue(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
         .collect())
 }
 
-/// Of audio a packet is a frame.
+/// For audio, each packet counts as a frame.
 pub(super) fn frames(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
     input.points("frameDelay")
 }

@@ -1,18 +1,20 @@
-//! What a disturbance does to a call: whether it ends it, and how long the call takes to recover.
+//! Effects of a disturbance on a call: whether the call ends, and how long it takes to recover.
 
 use super::input::Input;
 use super::{MetricError, mean, rates};
 use sim::recording::{StreamKind, StreamRecord};
 use units::Time;
 
-/// The share of the level before that counts as recovered, and for how many seconds it must hold.
+/// A call has recovered when its rate is above this share of its rate before the disturbance,
 const RECOVERED: f64 = 0.8;
+/// for this many seconds.
 const HELD_FOR: f64 = 5.0;
-/// Rates are means over so many seconds, as the paper read getStats (Janczukowicz 2017 § 6.2.2).
+/// Rates are means over this many seconds, the interval at which the paper read `getStats`
+/// (Janczukowicz 2017 § 6.2.2).
 const READ_EVERY: f64 = 2.0;
 
 pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
-    // A call ends as a whole, whichever of its streams is asked for.
+    // A call ends with all of its streams, so the events of any of them count.
     let call = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let of_stream =
         |name: &str| input.streams.iter().any(|stream| call(&stream.name) == call(name));
@@ -25,14 +27,14 @@ pub(super) fn disconnections(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(ends.count() as f64)
 }
 
-/// Not-a-number while the transfer is not complete in the window, or without a level before it;
-/// infinite if the rate does not come back in the window.
+/// Not-a-number if the transfer is not complete in the window or there is no rate before it;
+/// infinite if the rate does not recover in the window.
 pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
     let (call, flow) = match input.streams[..] {
         [call, flow] if flow.kind == StreamKind::Tcp && call.kind != StreamKind::Tcp => {
             (call, flow)
         }
-        _ => return Err(MetricError("it needs streams = [\"CALL.video\", \"FLOW.tcp\"]".into())),
+        _ => return Err(MetricError::CallAndFlowMissing),
     };
     let Some(end) = end_of(input, flow) else { return Ok(f64::NAN) };
     let before = Input { streams: vec![call], to: flow.active.0, ..*input };
@@ -49,7 +51,7 @@ pub(super) fn recovery_time(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(held.map_or(f64::INFINITY, |index| index as f64 * step))
 }
 
-/// When a flow was done, or was stopped.
+/// The time at which a flow completed or was stopped; `None` if it did neither.
 fn end_of(input: &Input<'_>, flow: &StreamRecord) -> Option<Time> {
     let mut events = input.recording.events.iter().filter(|event| event.stream == flow.name);
     let done = events.find(|event| event.what == "completed").map(|event| event.at);
@@ -58,14 +60,14 @@ fn end_of(input: &Input<'_>, flow: &StreamRecord) -> Option<Time> {
     })
 }
 
-/// How many samples cover so many seconds.
+/// The number of samples that cover this many seconds.
 fn samples(seconds: f64, step: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few samples")]
     let count = (seconds / step).ceil().max(1.0) as usize;
     count
 }
 
-/// The mean of each sample and those after it.
+/// The mean of each sample and the `count - 1` after it.
 fn smooth(rates: &[f64], count: usize) -> Vec<f64> {
     rates.windows(count).map(mean).collect()
 }

@@ -2,27 +2,29 @@ use super::{deviation, mean};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How sure an interval is to hold the mean, as a share.
+/// The confidence of an interval, as a share.
 const CONFIDENCE: f64 = 0.95;
 
-/// The mean of a metric over runs, with how sure it is.
+/// The mean of a metric over runs with its confidence interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The mean of the runs that have a finite value. Without any it is infinite if some run never
-    /// got there, else not-a-number.
+    /// The mean of the finite values. If there are none, infinite if a value is infinite, else
+    /// not-a-number.
     pub mean: f64,
-    /// Half the width of the mean's 95 % confidence interval, of two finite values or more.
+    /// Half the width of the mean's 95 % confidence interval; `None` if fewer than two values are
+    /// finite.
     pub half_width: Option<f64>,
-    /// How many runs there are.
+    /// The number of runs.
     pub runs: usize,
-    /// Those whose value is infinite: what is measured never came.
+    /// The number of runs whose value is infinite: the measured event never happened.
     pub never: usize,
-    /// Those without a value: not-a-number.
+    /// The number of runs without a value: not-a-number.
     pub missing: usize,
 }
 
 impl Estimate {
-    /// The mean of these runs. The interval is that of Student's t with n − 1 degrees of freedom.
+    /// The estimate from these runs, with the interval of Student's t with n − 1 degrees of
+    /// freedom.
     #[must_use]
     pub fn of(runs: &[f64]) -> Self {
         let finite: Vec<f64> = runs.iter().copied().filter(|value| value.is_finite()).collect();
@@ -38,7 +40,8 @@ impl Estimate {
         self.never == 0 && self.missing == 0
     }
 
-    /// What is to be said of runs without a number, if others have one: `never in 2 of 5 runs`.
+    /// A note about the runs without a finite value, `never in 2 of 5 runs`; `None` if all runs have
+    /// one or none has.
     #[must_use]
     pub fn incomplete(&self) -> Option<String> {
         let Self { mean, runs, never, missing, .. } = *self;
@@ -50,7 +53,7 @@ impl Estimate {
         }
     }
 
-    /// The same in units of `whole`, which is taken as exact.
+    /// The estimate divided by `whole`, which is taken as exact.
     #[must_use]
     pub fn relative_to(self, whole: f64) -> Self {
         let half_width = self.half_width.map(|half| (half / whole).abs());
@@ -58,9 +61,9 @@ impl Estimate {
     }
 }
 
-/// Half the width of the interval in which the mean of the population lies with this confidence, a
-/// share: t · s / √n, where t is the quantile of Student's distribution with n − 1 degrees of
-/// freedom that leaves half of the rest above it. `None` of fewer than two values.
+/// Half the width of the confidence interval of the mean, t · s / √n, where t is the quantile
+/// (1 + `confidence`) / 2 of Student's distribution with n − 1 degrees of freedom. `confidence` is a
+/// share. `None` for fewer than two values.
 pub fn half_width(values: &[f64], confidence: f64) -> Option<f64> {
     let degrees = values.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
     let student = StudentsT::new(0.0, 1.0, degrees as f64).ok()?;
@@ -73,7 +76,7 @@ mod tests {
     use super::Estimate;
 
     #[test]
-    fn the_interval_is_students() {
+    fn the_interval_is_that_of_students_t() {
         // t at 97.5 %: 12.706 with one degree of freedom, 2.262 with nine (NIST/SEMATECH e-Handbook
         // 1.3.6.7.2).
         let two = Estimate::of(&[1.0, 3.0]);
@@ -85,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_without_a_number_are_counted_and_not_averaged() {
+    fn runs_without_a_finite_value_are_counted_and_not_averaged() {
         let mixed = Estimate::of(&[1.0, f64::INFINITY, 3.0, f64::NAN]);
         assert_eq!((mixed.mean, mixed.runs, mixed.never, mixed.missing), (2.0, 4, 1, 1));
         assert!(!mixed.is_complete());

@@ -1,7 +1,7 @@
 use super::input::Input;
 use super::{MetricError, jain_index, mean, rates};
 
-/// Of the streams that are active at a sample, at each sample.
+/// The mean over the samples of the index of the streams that are active at each.
 pub(super) fn instantaneous(input: &Input<'_>) -> Result<f64, MetricError> {
     let each: Vec<Vec<f64>> = input
         .streams
@@ -26,12 +26,13 @@ pub(super) fn of_means(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(jain_index(&each))
 }
 
-/// Of the first stream, over the whole window: where a stream is not active it gets nothing.
+/// The share of the first stream over the whole window. A stream that is not active receives
+/// nothing.
 pub(super) fn share(input: &Input<'_>) -> Result<f64, MetricError> {
     let received = |stream| rates::received(&Input { streams: vec![stream], ..*input });
     let each: Vec<f64> =
         input.streams.iter().map(|stream| received(*stream)).collect::<Result<_, MetricError>>()?;
-    let first = each.first().ok_or_else(|| MetricError("it needs streams".into()))?;
+    let first = each.first().ok_or(MetricError::StreamsMissing)?;
     Ok(first / each.iter().sum::<f64>())
 }
 

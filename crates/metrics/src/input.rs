@@ -3,16 +3,16 @@ use sim::Recording;
 use sim::recording::StreamRecord;
 use units::Time;
 
-/// What a metric looks at.
+/// The part of a recording that a metric is computed from.
 pub(super) struct Input<'a> {
     pub(super) recording: &'a Recording,
     pub(super) streams: Vec<&'a StreamRecord>,
     pub(super) line: Option<&'a StreamRecord>,
-    /// After this time,
+    /// The start of the window; a sample at this time is outside.
     pub(super) from: Time,
-    /// and up to this one.
+    /// The end of the window; a sample at this time is inside.
     pub(super) to: Time,
-    /// The share of a reference that a ramp must reach.
+    /// The share of its reference rate that a ramp must reach.
     pub(super) level: f64,
 }
 
@@ -22,9 +22,12 @@ impl<'a> Input<'a> {
         self.to.saturating_since(self.from).as_secs_f64()
     }
 
-    /// The line that the metric needs.
+    /// The line.
+    ///
+    /// # Errors
+    /// If none is named.
     pub(super) fn line(&self) -> Result<&'a StreamRecord, MetricError> {
-        self.line.ok_or_else(|| MetricError("it needs line = \"HOST.up\" or \"HOST.down\"".into()))
+        self.line.ok_or(MetricError::LineMissing)
     }
 
     /// The indices of the samples in the window.
@@ -38,38 +41,38 @@ impl<'a> Input<'a> {
         usize::try_from(time.as_nanos() / interval).unwrap_or(usize::MAX)
     }
 
-    /// A stream over the whole run.
+    /// One stream over the whole run.
     pub(super) fn whole(recording: &'a Recording, stream: &'a StreamRecord) -> Self {
         let to = Time::ZERO + recording.duration;
         Self { recording, streams: vec![stream], line: None, from: Time::ZERO, to, level: 1.0 }
     }
 
-    /// How much a counter of `stream` grew in the window. Before its first sample a counter is
-    /// zero.
+    /// The growth of a counter of `stream` in the window. A counter is zero before its first
+    /// sample.
     pub(super) fn growth(&self, stream: &StreamRecord, name: &str) -> Result<f64, MetricError> {
         let values = column(stream, name)?;
-        Ok(newest(values, self.index(self.to)) - newest(values, self.index(self.from)))
+        Ok(last_value(values, self.index(self.to)) - last_value(values, self.index(self.from)))
     }
 
-    /// As [`growth`](Self::growth), of a counter that not every kind of stream has: then zero.
+    /// As [`growth`](Self::growth); zero if the stream does not have the counter.
     pub(super) fn growth_or_zero(&self, stream: &StreamRecord, name: &str) -> f64 {
         self.growth(stream, name).unwrap_or(0.0)
     }
 
-    /// The part of the window after the last sample in which a counter of `stream` grew; all of it
-    /// if it never did, none if there is no such counter.
+    /// The part of the window after the last sample in which a counter of `stream` grew; the whole
+    /// window if it never grew, an empty window if the stream does not have the counter.
     pub(super) fn since_last_step(&self, stream: &'a StreamRecord, name: &str) -> Self {
         let values = stream.column(name).unwrap_or_default();
         let range = self.samples();
-        let grew = |&index: &usize| newest(values, index + 1) > newest(values, index);
+        let grew = |&index: &usize| last_value(values, index + 1) > last_value(values, index);
         let last = range.clone().rev().find(grew).map(|index| self.recording.sample_time(index));
         let from = if values.is_empty() { self.to } else { last.unwrap_or(self.from) };
         Self { streams: vec![stream], line: self.line, from, ..*self }
     }
 
-    /// How much a counter grew in each sampling interval of the window; not-a-number where the
-    /// stream was not active. Between two samples that lie further apart, as where a browser did
-    /// not answer in time, it is taken to have grown steadily.
+    /// The growth of the sum of counters in each sampling interval of the window; not-a-number
+    /// where the stream was not active. If samples are missing between two others, for example
+    /// because a browser did not answer in time, the growth between the two is spread evenly.
     pub(super) fn steps(
         &self,
         stream: &StreamRecord,
@@ -88,7 +91,7 @@ impl<'a> Input<'a> {
         Ok(self.samples().map(|index| grown.get(index).copied().unwrap_or(f64::NAN)).collect())
     }
 
-    /// The samples of a column in the window, of all streams, without those that are not there.
+    /// The samples of a column of all streams in the window, without missing ones.
     pub(super) fn values(&self, name: &str) -> Result<Vec<f64>, MetricError> {
         let mut all = Vec::new();
         for stream in &self.streams {
@@ -118,8 +121,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// How much a counter, which is zero before its first sample, grew until each sample: across a gap
-/// in equal steps.
+/// The growth of a counter in each interval. The counter is zero before its first sample; the growth
+/// across missing samples is spread evenly.
 fn steps_of(totals: &[f64]) -> Vec<f64> {
     let mut steps = vec![f64::NAN; totals.len()];
     let mut last: Option<(usize, f64)> = None;
@@ -132,8 +135,8 @@ fn steps_of(totals: &[f64]) -> Vec<f64> {
     steps
 }
 
-/// The newest value among the first `count` samples; zero if there is none.
-fn newest(values: &[f64], count: usize) -> f64 {
+/// The last value among the first `count` samples; zero if there is none.
+fn last_value(values: &[f64], count: usize) -> f64 {
     values[..count.min(values.len())]
         .iter()
         .rev()
@@ -142,15 +145,15 @@ fn newest(values: &[f64], count: usize) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// A column of a stream.
+/// The column of a stream with this name, or with this name without `controller.`.
 ///
 /// # Errors
-/// When it was not recorded.
+/// If it was not recorded.
 pub fn column<'a>(stream: &'a StreamRecord, name: &str) -> Result<&'a [f64], MetricError> {
     let plain = || name.strip_prefix("controller.").and_then(|name| stream.column(name));
     stream.column(name).or_else(plain).ok_or_else(|| missing(stream, name))
 }
 
 fn missing(stream: &StreamRecord, name: &str) -> MetricError {
-    MetricError(format!("{} has no {name}", stream.name))
+    MetricError::NotRecorded { stream: stream.name.clone(), column: name.to_owned() }
 }

@@ -1,11 +1,13 @@
-//! Metrics, as the papers computed them: pure functions over a [`Recording`], found by name.
+//! Metrics, as the papers computed them: pure functions of a [`Recording`](sim::Recording), found by
+//! name.
 //!
-//! A metric is either a number of its own (`utilization`, `jain`), or a statistic of a quantity's
-//! samples (`rtt_p95` is the statistic `p95` of the quantity `rtt`). To add one: a function, and a
-//! line in `SCALARS` or `QUANTITIES`.
+//! A metric is either a single number (`utilization`, `jain`) or a statistic of a quantity's samples
+//! (`rtt_p95` is the statistic `p95` of the quantity `rtt`). To add a metric, write a function and
+//! add an entry to `SCALARS` or `QUANTITIES`.
 
 mod delays;
 mod disturbance;
+mod error;
 mod estimate;
 mod fairness;
 mod input;
@@ -20,11 +22,11 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 
-pub use estimate::Estimate;
-pub use estimate::half_width;
+pub use error::MetricError;
+pub use estimate::{Estimate, half_width};
 pub use quality::SILENCE;
-pub use request::matches;
-pub use request::{MetricError, Reduce, Request};
+pub use radio::Radio;
+pub use request::{Reduce, Request, matches};
 pub use rescale::{rescaled, scaled, scaled_nanos};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
 pub use summary::{StreamSummary, condensed, lines, summary, usual};
@@ -44,10 +46,10 @@ pub enum Unit {
     /// Seconds.
     #[serde(rename = "s")]
     Seconds,
-    /// A share of one.
+    /// A share, 1 for all.
     #[serde(rename = "1")]
     Share,
-    /// How many.
+    /// A count.
     #[serde(rename = "count")]
     Count,
     /// Bytes.
@@ -56,10 +58,10 @@ pub enum Unit {
     /// Pixels.
     #[serde(rename = "px")]
     Pixels,
-    /// Frames a second.
+    /// Frames per second.
     #[serde(rename = "1/s")]
     FramesPerSecond,
-    /// Decibels above a milliwatt.
+    /// Decibels relative to a milliwatt.
     #[serde(rename = "dBm")]
     Dbm,
     /// Decibels.
@@ -67,32 +69,32 @@ pub enum Unit {
     Decibels,
 }
 
-/// Which way a metric improves.
+/// The direction in which a metric improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// More is better.
+    /// A higher value is better.
     Higher,
-    /// Less is better.
+    /// A lower value is better.
     Lower,
-    /// It says how things are, not how good.
+    /// The metric describes and does not judge.
     Neither,
 }
 
-/// A metric of the registry, for listings.
+/// A metric of the registry, as `weir list --metrics` shows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Metric {
-    /// Its name, as in a claim: `rtt_p95`.
+    /// The name, as a claim uses it: `rtt_p95`.
     pub name: String,
-    /// Its unit.
+    /// The unit.
     pub unit: Unit,
-    /// Which way it improves.
+    /// The direction in which it improves.
     pub better: Better,
-    /// What it is and who computes it so.
+    /// The definition and its source.
     pub doc: &'static str,
 }
 
-/// A number of its own.
+/// A metric that is a single number.
 struct Scalar {
     name: &'static str,
     unit: Unit,
@@ -101,7 +103,7 @@ struct Scalar {
     compute: fn(&Input<'_>) -> Result<f64, MetricError>,
 }
 
-/// Samples that statistics are made of.
+/// A quantity with samples, each statistic of which is a metric.
 struct Quantity {
     name: &'static str,
     unit: Unit,
@@ -115,101 +117,202 @@ use Unit::{BitsPerSecond, Bytes, Count, Dbm, Decibels, FramesPerSecond, Pixels, 
 
 #[rustfmt::skip]
 const SCALARS: &[Scalar] = &[
-    Scalar { name: "utilization", unit: Share, better: Higher, compute: rates::utilization,
-        doc: "received rate (RTP header and payload) of the streams over the mean capacity of `line` (Carlucci 2017 § V); of a wired line, as \
-              a channel that is shared has none" },
-    Scalar { name: "received_rate", unit: BitsPerSecond, better: Higher, compute: rates::received,
-        doc: "RTP header and payload received in the window over its length, summed over the streams; of TCP the payload that \
-              is new, as iperf3 counts it" },
-    Scalar { name: "sent_rate", unit: BitsPerSecond, better: Higher, compute: rates::sent,
-        doc: "RTP header and payload sent in the window over its length, summed over the streams; of TCP the payload, with \
-              retransmissions" },
-    Scalar { name: "media_rate", unit: BitsPerSecond, better: Higher, compute: rates::payload_received,
-        doc: "payload received, without headers, as webrtc-stats' bytesReceived counts it" },
-    Scalar { name: "goodput", unit: BitsPerSecond, better: Higher, compute: rates::goodput,
-        doc: "payload received without parity: what a decoder can use, and what came by retransmission" },
-    Scalar { name: "share", unit: Share, better: Neither, compute: fairness::share,
-        doc: "received rate of the first stream over that of all the streams: `streams = [\"main.video\", \"rival.tcp\"]`" },
-    Scalar { name: "loss", unit: Share, better: Lower, compute: quality::loss,
-        doc: "packets lost over packets sent in the window (Carlucci 2017 § V), without retransmissions" },
-    Scalar { name: "loss_peak", unit: Share, better: Lower, compute: quality::loss_peak,
-        doc: "the largest fraction lost of a receiver report (RFC 3550 § 6.4.1)" },
-    Scalar { name: "jain", unit: Share, better: Higher, compute: fairness::instantaneous,
-        doc: "Jain's index of the received rates at each sample, averaged over the window (Carlucci 2017 § V)" },
-    Scalar { name: "jain_of_means", unit: Share, better: Higher, compute: fairness::of_means,
-        doc: "Jain's index of the streams' mean received rates over the window" },
-    Scalar { name: "convergence_time", unit: Seconds, better: Lower, compute: rates::convergence_time,
-        doc: "from the window's start until the sent rate is within 10 % of its mean over the window's second half, \
-              and the mean of the next 5 s too (Guerrero Viveros 2019 § 5: time to reach a stable sending rate)" },
-    Scalar { name: "ramp_time", unit: Seconds, better: Lower, compute: rates::ramp_time,
-        doc: "from the window's start until the received rate first reaches `level` of its mean over the window's last quarter" },
-    Scalar { name: "tau", unit: Seconds, better: Neither, compute: rates::tau,
-        doc: "the time constant of the exponential rise of the controller's rate: pooled least squares of its logarithm over every \
-              rise of at least 3 s (Carlucci 2017 eqs. 18, 19)" },
-    Scalar { name: "overuse_count", unit: Count, better: Neither, compute: quality::overuse_count,
-        doc: "over-use signals of the controller in the window" },
-    Scalar { name: "freeze_count", unit: Count, better: Lower, compute: quality::freeze_count,
-        doc: "freezes of the video in the window (webrtc-stats freezeCount)" },
-    Scalar { name: "freeze_time", unit: Seconds, better: Lower, compute: quality::freeze_time,
-        doc: "time frozen in the window (webrtc-stats totalFreezesDuration)" },
-    Scalar { name: "freeze_share", unit: Share, better: Lower, compute: quality::freeze_share,
-        doc: "the share of the window in which the picture stood: webrtc-stats totalFreezesDuration, and the time since the last frame \
-              where that is longer than 2 s, as of a call that was given up" },
-    Scalar { name: "disconnections", unit: Count, better: Lower, compute: disturbance::disconnections,
-        doc: "times that an end gave the call up in the window: media time-outs and circuit breakers (RFC 8083)" },
-    Scalar { name: "recovery_time", unit: Seconds, better: Lower, compute: disturbance::recovery_time,
-        doc: "from the end of a TCP flow until the received rate of the call, over 2 s, is above 80 % of its mean before the flow, and \
-              stays there for 5 s: `streams = [\"main.video\", \"upload.tcp\"]`" },
-    Scalar { name: "retransmissions", unit: Share, better: Lower, compute: tcp::retransmissions,
-        doc: "segments that TCP sent again over all that it sent in the window" },
-    Scalar { name: "timeouts", unit: Count, better: Lower, compute: tcp::timeouts,
-        doc: "expiries of TCP's retransmission timer in the window (RFC 6298)" },
-    Scalar { name: "completion_time", unit: Seconds, better: Lower, compute: tcp::completion_time,
-        doc: "from the opening of a TCP flow of so many bytes until all are acknowledged; the longest of several" },
-    Scalar { name: "airtime", unit: Share, better: Lower, compute: radio::airtime,
-        doc: "the share of the window in which `line`, one way of a Wi-Fi station, held the channel" },
-    Scalar { name: "resource_blocks", unit: Count, better: Lower, compute: radio::resource_blocks,
-        doc: "resource blocks that `line`, one way of an LTE terminal, used in a subframe of 1 ms, as a mean over the window: of 6, 15, 25, \
-              50, 75 or 100 by the bandwidth (36.101 table 5.6-1)" },
-    Scalar { name: "handovers", unit: Count, better: Neither, compute: radio::handovers,
-        doc: "how often the LTE terminal changed its cell in the window; `line` is its way down" },
+    Scalar {
+        name: "utilization", unit: Share, better: Higher, compute: rates::utilization,
+        doc: "received rate (RTP header and payload) of the streams divided by the mean capacity \
+              of `line`, which must be wired: a shared channel has no capacity per line (Carlucci \
+              2017 § V)",
+    },
+    Scalar {
+        name: "received_rate", unit: BitsPerSecond, better: Higher, compute: rates::received,
+        doc: "RTP header and payload received in the window, divided by its length, summed over \
+              the streams; for TCP the new payload, as iperf3 counts it",
+    },
+    Scalar {
+        name: "sent_rate", unit: BitsPerSecond, better: Higher, compute: rates::sent,
+        doc: "RTP header and payload sent in the window, divided by its length, summed over the \
+              streams; for TCP the payload with retransmissions",
+    },
+    Scalar {
+        name: "media_rate", unit: BitsPerSecond, better: Higher, compute: rates::payload_received,
+        doc: "payload received without headers (webrtc-stats bytesReceived), divided by the \
+              window's length",
+    },
+    Scalar {
+        name: "goodput", unit: BitsPerSecond, better: Higher, compute: rates::goodput,
+        doc: "payload received without parity packets and with retransmitted packets, divided by \
+              the window's length: what a decoder can use",
+    },
+    Scalar {
+        name: "share", unit: Share, better: Neither, compute: fairness::share,
+        doc: "received rate of the first stream divided by the sum of all streams: `streams = \
+              [\"main.video\", \"rival.tcp\"]`",
+    },
+    Scalar {
+        name: "loss", unit: Share, better: Lower, compute: quality::loss,
+        doc: "packets lost divided by packets sent in the window, without retransmissions \
+              (Carlucci 2017 § V)",
+    },
+    Scalar {
+        name: "loss_peak", unit: Share, better: Lower, compute: quality::loss_peak,
+        doc: "the largest fraction lost of a receiver report (RFC 3550 § 6.4.1)",
+    },
+    Scalar {
+        name: "jain", unit: Share, better: Higher, compute: fairness::instantaneous,
+        doc: "Jain's fairness index of the received rates at each sample, averaged over the window \
+              (Carlucci 2017 § V)",
+    },
+    Scalar {
+        name: "jain_of_means", unit: Share, better: Higher, compute: fairness::of_means,
+        doc: "Jain's fairness index of the streams' mean received rates over the window",
+    },
+    Scalar {
+        name: "convergence_time", unit: Seconds, better: Lower, compute: rates::convergence_time,
+        doc: "time from the window's start until the sent rate is within 10 % of its mean over the \
+              window's second half, and the mean of the next 5 s is too (Guerrero Viveros 2019 § \
+              5: time to reach a stable sending rate)",
+    },
+    Scalar {
+        name: "ramp_time", unit: Seconds, better: Lower, compute: rates::ramp_time,
+        doc: "time from the window's start until the received rate first reaches `level` of its \
+              mean over the window's last quarter",
+    },
+    Scalar {
+        name: "tau", unit: Seconds, better: Neither, compute: rates::tau,
+        doc: "time constant of the exponential rise of the controller's rate: least squares of the \
+              rate's logarithm, pooled over every rise of at least 3 s (Carlucci 2017 eqs. 18, 19)",
+    },
+    Scalar {
+        name: "overuse_count", unit: Count, better: Neither, compute: quality::overuse_count,
+        doc: "over-use signals of the controller in the window",
+    },
+    Scalar {
+        name: "freeze_count", unit: Count, better: Lower, compute: quality::freeze_count,
+        doc: "freezes of the video in the window (webrtc-stats freezeCount)",
+    },
+    Scalar {
+        name: "freeze_time", unit: Seconds, better: Lower, compute: quality::freeze_time,
+        doc: "time in which the video was frozen in the window (webrtc-stats totalFreezesDuration)",
+    },
+    Scalar {
+        name: "freeze_share", unit: Share, better: Lower, compute: quality::freeze_share,
+        doc: "share of the window in which the video was frozen: webrtc-stats \
+              totalFreezesDuration, and the time since the last frame if it is 2 s or more, for \
+              example after the call was abandoned",
+    },
+    Scalar {
+        name: "disconnections", unit: Count, better: Lower, compute: disturbance::disconnections,
+        doc: "times that an endpoint ended the call in the window: media time-outs, circuit \
+              breakers (RFC 8083), failed connections",
+    },
+    Scalar {
+        name: "recovery_time", unit: Seconds, better: Lower, compute: disturbance::recovery_time,
+        doc: "time from the end of a TCP flow until the call's received rate, averaged over 2 s, \
+              is above 80 % of its mean before the flow and stays there for 5 s: `streams = \
+              [\"main.video\", \"upload.tcp\"]`",
+    },
+    Scalar {
+        name: "retransmissions", unit: Share, better: Lower, compute: tcp::retransmissions,
+        doc: "TCP segments retransmitted divided by all TCP segments sent in the window",
+    },
+    Scalar {
+        name: "timeouts", unit: Count, better: Lower, compute: tcp::timeouts,
+        doc: "expiries of TCP's retransmission timer in the window (RFC 6298)",
+    },
+    Scalar {
+        name: "completion_time", unit: Seconds, better: Lower, compute: tcp::completion_time,
+        doc: "time from the opening of a TCP flow of a fixed size until all of its bytes are \
+              acknowledged; the longest of several flows",
+    },
+    Scalar {
+        name: "airtime", unit: Share, better: Lower, compute: radio::airtime,
+        doc: "share of the window in which `line`, one direction of a Wi-Fi station, held the \
+              channel",
+    },
+    Scalar {
+        name: "resource_blocks", unit: Count, better: Lower, compute: radio::resource_blocks,
+        doc: "resource blocks that `line`, one direction of an LTE terminal, used per subframe of \
+              1 ms, averaged over the window; the bandwidth gives 6, 15, 25, 50, 75 or 100 (36.101 \
+              table 5.6-1)",
+    },
+    Scalar {
+        name: "handovers", unit: Count, better: Neither, compute: radio::handovers,
+        doc: "handovers of an LTE terminal in the window; `line` is its downlink",
+    },
 ];
 
 #[rustfmt::skip]
 const QUANTITIES: &[Quantity] = &[
-    Quantity { name: "rtt", unit: Seconds, better: Lower, samples: delays::rtt,
-        doc: "round-trip times that RTCP measured; of TCP one a round" },
-    Quantity { name: "queuing_delay", unit: Seconds, better: Lower, samples: delays::queuing,
-        doc: "RTT less the least RTT of the stream in the run, over RTCP's samples (Carlucci 2017 § V; Guerrero Viveros 2019 § 5)" },
-    Quantity { name: "true_queue_delay", unit: Seconds, better: Lower, samples: delays::true_queue,
-        doc: "the queuing delay that `line` itself knows, at each sample: not what an end could measure" },
-    Quantity { name: "frame_delay", unit: Seconds, better: Lower, samples: delays::frames,
-        doc: "capture to decodable, each frame; of audio capture to arrival, each packet that came, silence descriptors too" },
-    Quantity { name: "fps", unit: FramesPerSecond, better: Higher, samples: quality::fps,
-        doc: "frames decoded a second, at each sample" },
-    Quantity { name: "width", unit: Pixels, better: Higher, samples: quality::width,
-        doc: "width of the picture received, at each sample" },
-    Quantity { name: "height", unit: Pixels, better: Higher, samples: quality::height,
-        doc: "height of the picture received, at each sample" },
-    Quantity { name: "congestion_window", unit: Bytes, better: Neither, samples: tcp::congestion_window,
-        doc: "TCP's congestion window, at each sample" },
-    Quantity { name: "page_load_time", unit: Seconds, better: Lower, samples: tcp::page_load_time,
-        doc: "of a TCP flow of pages, from when a page is asked for, its first byte given to TCP, until all of it is acknowledged \
-              (Kilinc and Andersson 2014 § 4.1); of the first the opening of the connection too" },
-    Quantity { name: "signal_strength", unit: Dbm, better: Higher, samples: radio::signal_strength,
-        doc: "the power that the receiver of `line` gets, one way of a Wi-Fi station, at each sample (Guerrero Viveros 2019 § 6.3); of an \
-              LTE terminal its RSRP, of one resource element (36.214 § 5.1.1)" },
-    Quantity { name: "sinr", unit: Decibels, better: Higher, samples: radio::sinr,
-        doc: "signal over interference and noise of the transport block that `line`, one way of an LTE terminal, carried last, at each sample" },
-    Quantity { name: "cqi", unit: Count, better: Higher, samples: radio::cqi,
-        doc: "the channel quality indicator, 0 to 15 (36.213 table 7.2.3-1), of `line`, one way of an LTE terminal, at each sample" },
-    Quantity { name: "phy_rate", unit: BitsPerSecond, better: Higher, samples: radio::phy_rate,
-        doc: "the rate of the modulation and coding scheme that `line`, one way of a Wi-Fi station or an LTE terminal, used last, at each sample (Guerrero \
-              Viveros 2019 § 6.3: MCS bitrate); not what gets through" },
-    Quantity { name: "sent_rate", unit: BitsPerSecond, better: Higher, samples: rates::sent_samples,
-        doc: "RTP header and payload sent, by sampling interval, summed over the streams" },
-    Quantity { name: "received_rate", unit: BitsPerSecond, better: Higher, samples: rates::received_samples,
-        doc: "RTP header and payload received, by sampling interval, summed over the streams" },
+    Quantity {
+        name: "rtt", unit: Seconds, better: Lower, samples: delays::rtt,
+        doc: "round-trip times that RTCP measured; for TCP one per round trip",
+    },
+    Quantity {
+        name: "queuing_delay", unit: Seconds, better: Lower, samples: delays::queuing,
+        doc: "RTT minus the stream's minimum RTT of the run, from RTCP's samples (Carlucci 2017 § \
+              V; Guerrero Viveros 2019 § 5)",
+    },
+    Quantity {
+        name: "true_queue_delay", unit: Seconds, better: Lower, samples: delays::true_queue,
+        doc: "queuing delay inside `line` at each sample, which no endpoint can measure",
+    },
+    Quantity {
+        name: "frame_delay", unit: Seconds, better: Lower, samples: delays::frames,
+        doc: "delay from capture until a frame can be decoded, per frame; for audio from capture \
+              to arrival, per packet that arrived, silence descriptors included",
+    },
+    Quantity {
+        name: "fps", unit: FramesPerSecond, better: Higher, samples: quality::fps,
+        doc: "frames decoded per second, at each sample",
+    },
+    Quantity {
+        name: "width", unit: Pixels, better: Higher, samples: quality::width,
+        doc: "width of the received video, at each sample",
+    },
+    Quantity {
+        name: "height", unit: Pixels, better: Higher, samples: quality::height,
+        doc: "height of the received video, at each sample",
+    },
+    Quantity {
+        name: "congestion_window", unit: Bytes, better: Neither, samples: tcp::congestion_window,
+        doc: "TCP's congestion window (cwnd), at each sample",
+    },
+    Quantity {
+        name: "page_load_time", unit: Seconds, better: Lower, samples: tcp::page_load_time,
+        doc: "for a TCP flow of web pages: time from the request of a page until all of it is \
+              acknowledged (Kilinc and Andersson 2014 § 4.1); the first page includes the opening \
+              of the connection",
+    },
+    Quantity {
+        name: "signal_strength", unit: Dbm, better: Higher, samples: radio::signal_strength,
+        doc: "power at the receiver of `line`, one direction of a Wi-Fi station, at each sample \
+              (Guerrero Viveros 2019 § 6.3); for an LTE terminal the RSRP, the power of one \
+              resource element (36.214 § 5.1.1)",
+    },
+    Quantity {
+        name: "sinr", unit: Decibels, better: Higher, samples: radio::sinr,
+        doc: "signal to interference and noise ratio of the last transport block that `line`, one \
+              direction of an LTE terminal, carried, at each sample",
+    },
+    Quantity {
+        name: "cqi", unit: Count, better: Higher, samples: radio::cqi,
+        doc: "channel quality indicator, 0 to 15 (36.213 table 7.2.3-1), of `line`, one direction \
+              of an LTE terminal, at each sample",
+    },
+    Quantity {
+        name: "phy_rate", unit: BitsPerSecond, better: Higher, samples: radio::phy_rate,
+        doc: "rate of the modulation and coding scheme that `line`, one direction of a Wi-Fi \
+              station or an LTE terminal, used last, at each sample (Guerrero Viveros 2019 § 6.3: \
+              MCS bitrate); higher than the throughput",
+    },
+    Quantity {
+        name: "sent_rate", unit: BitsPerSecond, better: Higher, samples: rates::sent_samples,
+        doc: "RTP header and payload sent per sampling interval, summed over the streams",
+    },
+    Quantity {
+        name: "received_rate", unit: BitsPerSecond, better: Higher, samples: rates::received_samples,
+        doc: "RTP header and payload received per sampling interval, summed over the streams",
+    },
 ];
 
 /// How a metric of the registry is computed.
@@ -239,7 +342,7 @@ impl Rule {
 
     fn samples(self, input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
         match self {
-            Self::Scalar(_) => Err(MetricError("it is a number, without samples".to_owned())),
+            Self::Scalar(_) => Err(MetricError::NoSamples),
             Self::Statistic(quantity, _) => (quantity.samples)(input),
         }
     }
@@ -254,7 +357,7 @@ impl Rule {
     fn better(self) -> Better {
         match self {
             Self::Scalar(scalar) => scalar.better,
-            // A smaller spread is neither better nor worse by itself.
+            // A smaller deviation alone is neither better nor worse.
             Self::Statistic(_, Statistic::Deviation) => Neither,
             Self::Statistic(quantity, _) => quantity.better,
         }
@@ -272,7 +375,7 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// Every metric, numbers first and then each statistic of each quantity.
+/// Every metric: the single numbers, then each statistic of each quantity.
 #[must_use]
 pub fn all() -> Vec<Metric> {
     let scalars = SCALARS.iter().map(Rule::Scalar);
@@ -300,7 +403,7 @@ impl Rule {
 }
 
 impl Unit {
-    /// A value of this unit for people: `1.25 Mbit/s`, `33 ms`, `86.4 %`.
+    /// A value with its unit: `1.25 Mbit/s`, `33.0 ms`, `86.40 %`; `never` if it is not finite.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         if !value.is_finite() {

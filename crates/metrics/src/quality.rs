@@ -2,12 +2,13 @@ use super::MetricError;
 use super::input::Input;
 use units::Duration;
 
-/// How long a receiver is silent before what it was sent is taken for lost: well above any round
-/// trip and queue here. Ours.
+/// When nothing has arrived for this long, the packets sent since then count as lost. Our choice:
+/// well above any round-trip time and queuing delay of an experiment.
 pub const SILENCE: Duration = Duration::from_secs(2);
 
-/// A retransmission that is lost is not counted, nor one that is sent. A receiver sees a loss by
-/// the packet after it; what was sent since nothing came any more counts as lost too.
+/// Retransmissions and parity packets are not counted, neither as sent nor as lost. A receiver
+/// detects a loss by the packet after it; packets sent after the last arrival count as lost if
+/// nothing arrived for [`SILENCE`].
 pub(super) fn loss(input: &Input<'_>) -> Result<f64, MetricError> {
     let (mut lost, mut sent) = (0.0, 0.0);
     for stream in &input.streams {
@@ -31,30 +32,30 @@ pub(super) fn loss_peak(input: &Input<'_>) -> Result<f64, MetricError> {
 }
 
 pub(super) fn overuse_count(input: &Input<'_>) -> Result<f64, MetricError> {
-    grown(input, "controller.overuse_count")
+    growth(input, "controller.overuse_count")
 }
 
 pub(super) fn freeze_count(input: &Input<'_>) -> Result<f64, MetricError> {
-    grown(input, "freezeCount")
+    growth(input, "freezeCount")
 }
 
 pub(super) fn freeze_time(input: &Input<'_>) -> Result<f64, MetricError> {
-    grown(input, "totalFreezesDuration")
+    growth(input, "totalFreezesDuration")
 }
 
-/// The mean over the streams.
+/// The mean of the streams' shares.
 pub(super) fn freeze_share(input: &Input<'_>) -> Result<f64, MetricError> {
     let mut shares = Vec::with_capacity(input.streams.len());
     for stream in &input.streams {
         let silent = input.since_last_step(stream, "framesDecoded").seconds();
-        let stands = if silent >= SILENCE.as_secs_f64() { silent } else { 0.0 };
-        let frozen = input.growth(stream, "totalFreezesDuration")? + stands;
+        let stalled = if silent >= SILENCE.as_secs_f64() { silent } else { 0.0 };
+        let frozen = input.growth(stream, "totalFreezesDuration")? + stalled;
         shares.push((frozen / input.seconds()).min(1.0));
     }
     Ok(super::mean(&shares))
 }
 
-fn grown(input: &Input<'_>, counter: &str) -> Result<f64, MetricError> {
+fn growth(input: &Input<'_>, counter: &str) -> Result<f64, MetricError> {
     input.streams.iter().map(|stream| input.growth(stream, counter)).sum()
 }
 

@@ -1,26 +1,28 @@
-//! What one way of a Wi-Fi station or of an LTE terminal shows.
+//! Metrics of one direction of a Wi-Fi station or of an LTE terminal.
 
 use super::MetricError;
 use super::input::{Input, column};
 use sim::recording::StreamRecord;
 
-/// Seconds on the air, which nothing shows but a Wi-Fi station.
+/// The time that the station held the channel, in seconds. Only Wi-Fi stations have this counter.
 const AIRTIME: &str = "airtime";
-/// How many were used, which nothing shows but an LTE terminal.
+/// The resource blocks that the terminal used. Only LTE terminals have this counter.
 const RESOURCE_BLOCKS: &str = "resourceBlocks";
-/// Subframes of LTE last a millisecond (36.211 § 4.1).
-const SUBFRAMES_A_SECOND: f64 = 1_000.0;
+/// A subframe of LTE lasts a millisecond (36.211 § 4.1).
+const SUBFRAMES_PER_SECOND: f64 = 1_000.0;
 
-/// What a line is one way of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Radio {
+/// The technology of a radio access. The `rate` of one direction of it is the rate of the newest
+/// transmission, not a capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Radio {
+    /// Wi-Fi.
     Wifi,
+    /// LTE.
     Lte,
 }
 
 impl Radio {
-    /// Of what the line is one way; `None`: it is wired. With either its `rate` is that of the
-    /// newest transmission, no capacity.
+    /// The technology of a line; `None` if it is wired.
     pub(super) fn of(line: &StreamRecord) -> Option<Self> {
         match (line.column(AIRTIME), line.column(RESOURCE_BLOCKS)) {
             (Some(_), _) => Some(Self::Wifi),
@@ -29,14 +31,14 @@ impl Radio {
         }
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(super) const fn direction_of(self) -> &'static str {
         match self {
-            Self::Wifi => "a Wi-Fi station",
-            Self::Lte => "an LTE terminal",
+            Self::Wifi => "one direction of a Wi-Fi station",
+            Self::Lte => "one direction of an LTE terminal",
         }
     }
 
-    /// The metric that says how much of the channel such a line takes.
+    /// The metric of how much of the channel such a line uses.
     pub(super) const fn usage(self) -> &'static str {
         match self {
             Self::Wifi => "airtime",
@@ -50,7 +52,7 @@ pub(super) fn airtime(input: &Input<'_>) -> Result<f64, MetricError> {
 }
 
 pub(super) fn resource_blocks(input: &Input<'_>) -> Result<f64, MetricError> {
-    let subframes = input.seconds() * SUBFRAMES_A_SECOND;
+    let subframes = input.seconds() * SUBFRAMES_PER_SECOND;
     Ok(input.growth(of(input, Radio::Lte)?, RESOURCE_BLOCKS)? / subframes)
 }
 
@@ -71,34 +73,36 @@ pub(super) fn cqi(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
 }
 
 pub(super) fn phy_rate(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
-    // It is zero before the first transmission.
+    // The rate is zero before the first transmission.
     Ok(samples(input, of_either(input)?, "rate")?.into_iter().filter(|rate| *rate > 0.0).collect())
 }
 
-/// The line that the metric needs, which must be one way of that.
+/// The line, which must be of this technology.
 fn of<'a>(input: &Input<'a>, wanted: Radio) -> Result<&'a StreamRecord, MetricError> {
     let line = input.line()?;
     match Radio::of(line) {
         Some(radio) if radio == wanted => Ok(line),
-        other => Err(wrong(line, other, wanted.name())),
+        radio => {
+            let (line, wanted) = (line.name.clone(), wanted.direction_of());
+            Err(MetricError::WrongLine { line, radio, wanted })
+        }
     }
 }
 
-/// The line that the metric needs, of a station or a terminal.
+/// The line, which must be of a Wi-Fi station or an LTE terminal.
 fn of_either<'a>(input: &Input<'a>) -> Result<&'a StreamRecord, MetricError> {
     let line = input.line()?;
     match Radio::of(line) {
         Some(_) => Ok(line),
-        None => Err(wrong(line, None, "a Wi-Fi station or an LTE terminal")),
+        None => Err(MetricError::WrongLine {
+            line: line.name.clone(),
+            radio: None,
+            wanted: "one direction of a Wi-Fi station or an LTE terminal",
+        }),
     }
 }
 
-fn wrong(line: &StreamRecord, radio: Option<Radio>, wanted: &str) -> MetricError {
-    let is = radio.map_or("wired".to_owned(), |radio| format!("one way of {}", radio.name()));
-    MetricError(format!("{} is {is}; name one way of {wanted}", line.name))
-}
-
-/// The samples of a column in the window.
+/// The finite samples of a column in the window.
 fn samples(input: &Input<'_>, line: &StreamRecord, name: &str) -> Result<Vec<f64>, MetricError> {
     let values = column(line, name)?;
     let within = input.samples().filter_map(|index| values.get(index).copied());

@@ -6,10 +6,11 @@ use sim::recording::StreamRecord;
 
 const SENT: [&str; 2] = ["bytesSent", "headerBytesSent"];
 const RECEIVED: [&str; 2] = ["bytesReceived", "headerBytesReceived"];
-/// How near a rate must come to be called settled, and for how many seconds.
+/// A rate has settled when it is within this share of its final mean,
 const SETTLED_WITHIN: f64 = 0.1;
+/// and its mean over this many seconds is too.
 const SETTLED_FOR: f64 = 5.0;
-/// A rise must last this many seconds to tell its time constant.
+/// A rise counts for the time constant if it lasts at least this many seconds.
 const MIN_RISE: f64 = 3.0;
 
 pub(super) fn sent(input: &Input<'_>) -> Result<f64, MetricError> {
@@ -38,7 +39,7 @@ pub(super) fn received_samples(input: &Input<'_>) -> Result<Vec<f64>, MetricErro
     total(input, &RECEIVED)
 }
 
-/// What the counters grew by in the window, in bit/s, summed over the streams.
+/// The growth of the counters in the window in bit/s, summed over the streams.
 fn rate(input: &Input<'_>, names: &[&str]) -> Result<f64, MetricError> {
     let mut bytes = 0.0;
     for stream in &input.streams {
@@ -48,7 +49,7 @@ fn rate(input: &Input<'_>, names: &[&str]) -> Result<f64, MetricError> {
     Ok(bytes * 8.0 / input.seconds())
 }
 
-/// The rate of a stream by sampling interval; not-a-number while it is not active.
+/// The rate of a stream in each sampling interval, in bit/s; not-a-number while it is not active.
 pub(super) fn series(
     input: &Input<'_>,
     stream: &StreamRecord,
@@ -59,10 +60,10 @@ pub(super) fn series(
     Ok(steps.into_iter().map(|bytes| bytes * 8.0 / seconds).collect())
 }
 
-/// The rate of a stream by sampling interval over the whole run.
+/// The rate of a stream in each sampling interval of the whole run, in bit/s.
 ///
 /// # Errors
-/// When the stream has no counter of bytes.
+/// If the stream has no counter of bytes.
 pub fn whole(
     recording: &Recording,
     stream: &StreamRecord,
@@ -71,7 +72,7 @@ pub fn whole(
     series(&Input::whole(recording, stream), stream, sent)
 }
 
-/// The streams' rates by sampling interval, summed; without the intervals in which none is active.
+/// The sum of the streams' rates in each sampling interval in which a stream is active.
 fn total(input: &Input<'_>, names: &[&str; 2]) -> Result<Vec<f64>, MetricError> {
     let each: Vec<Vec<f64>> = input
         .streams
@@ -89,23 +90,17 @@ fn total(input: &Input<'_>, names: &[&str; 2]) -> Result<Vec<f64>, MetricError> 
 pub(super) fn utilization(input: &Input<'_>) -> Result<f64, MetricError> {
     let capacity = capacity(input)?;
     if capacity.is_infinite() {
-        return Err(MetricError(
-            "the line has no rate of its own to compare with; give it one".into(),
-        ));
+        return Err(MetricError::Unlimited(input.line()?.name.clone()));
     }
     Ok(received(input)? / capacity)
 }
 
-/// The mean capacity of the line in the window. A sample tells the capacity from then on, so each
-/// interval has the value of the sample at its beginning.
+/// The mean capacity of the line in the window, in bit/s. A sample is the capacity from its time on,
+/// so each interval has the value of the sample at its beginning.
 fn capacity(input: &Input<'_>) -> Result<f64, MetricError> {
     let line = input.line()?;
     if let Some(radio) = Radio::of(line) {
-        let reason = format!(
-            "is one way of {}: its rate is that of a transmission, not its capacity",
-            radio.name()
-        );
-        return Err(MetricError(format!("{} {reason}; ask for {}", line.name, radio.usage())));
+        return Err(MetricError::SharedChannel { line: line.name.clone(), radio });
     }
     let rates = column(line, "rate")?;
     let at = |index: usize| rates.get(index.saturating_sub(1)).copied();
@@ -153,19 +148,19 @@ pub(super) fn tau(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(variance / covariance)
 }
 
-/// The spans over which the values do not fall, each up to its last rise.
+/// The stretches in which the values do not fall, each up to its last rise.
 fn rises(values: &[f64]) -> Vec<&[f64]> {
     let falls =
         |pair: &[f64]| pair[1] < pair[0] || pair[0].is_nan() || pair[1].is_nan() || pair[0] <= 0.0;
-    let mut spans = Vec::new();
+    let mut stretches = Vec::new();
     let mut start = 0;
     for index in 1..=values.len() {
         if index == values.len() || falls(&values[index - 1..=index]) {
-            let span = &values[start..index];
-            let risen = span.windows(2).rposition(|pair| pair[1] > pair[0]);
-            spans.extend(risen.map(|last| &span[..last + 2]));
+            let stretch = &values[start..index];
+            let risen = stretch.windows(2).rposition(|pair| pair[1] > pair[0]);
+            stretches.extend(risen.map(|last| &stretch[..last + 2]));
             start = index;
         }
     }
-    spans
+    stretches
 }

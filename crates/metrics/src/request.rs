@@ -1,44 +1,43 @@
 use super::input::Input;
-use super::{Better, Rule, Unit, find, mean, percentile};
+use super::{Better, MetricError, Rule, Unit, find, mean, percentile};
 use document::{Fault, Node, Reader, nearest};
 use sim::Recording;
 use sim::recording::{StreamKind, StreamRecord};
-use std::fmt;
 use units::{Ratio, Time};
 
-/// A metric asked for: which, of what, over which time.
+/// A request for a metric: which metric, of which streams, over which window.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The metric's name.
     pub metric: String,
     rule: Rule,
-    /// The streams by name; `*` stands for any characters.
+    /// The names of the streams; `*` stands for any characters.
     streams: Vec<String>,
     line: Option<String>,
     from: Option<Time>,
     to: Option<Time>,
     level: Ratio,
     reduce: Option<Reduce>,
-    /// Only streams that ended before the run did.
+    /// Whether only streams count that ended before the run did.
     whole: bool,
 }
 
-/// What to make of one value a stream.
+/// How the values of several streams become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduce {
     /// Their mean.
     Mean,
-    /// The least.
+    /// The minimum.
     Min,
-    /// The greatest.
+    /// The maximum.
     Max,
     /// Their sum.
     Sum,
-    /// A percentile of those that have a value.
+    /// A percentile.
     Percentile(u8),
 }
 
-/// The percentiles that streams are reduced to.
+/// The percentiles that can be asked for.
 const PERCENTILES: [u8; 8] = [5, 10, 25, 50, 75, 90, 95, 99];
 
 impl Reduce {
@@ -57,15 +56,19 @@ impl Reduce {
                             PERCENTILES.map(|percent| format!("p{percent}")).join(", ");
                         let suggestion =
                             format!("write mean, min, max, sum, or one of {percentiles}");
-                        Err(table.fault("reduce", format!("no '{other}'"), suggestion))
+                        Err(table.fault(
+                            "reduce",
+                            format!("there is no reduction '{other}'"),
+                            suggestion,
+                        ))
                     }
                 }
             }
         }
     }
 
-    /// Of no values it is not-a-number, as is a mean or a sum of which one is; the others pass over
-    /// such.
+    /// The reduced value; not-a-number if there are no values. A mean or a sum is not-a-number if one
+    /// value is; the others ignore such values.
     fn of(self, mut values: Vec<f64>) -> f64 {
         if !matches!(self, Self::Mean | Self::Sum) {
             values.retain(|value| !value.is_nan());
@@ -86,25 +89,13 @@ impl Reduce {
     }
 }
 
-/// Why a metric cannot be computed of a recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MetricError(pub String);
-
-impl fmt::Display for MetricError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for MetricError {}
-
 impl Request {
-    /// A metric of the given streams over the whole run.
+    /// The metric of these streams over the whole run.
     ///
     /// # Errors
-    /// When there is no such metric.
+    /// If there is no such metric.
     pub fn new(metric: &str, streams: &[&str], line: Option<&str>) -> Result<Self, MetricError> {
-        let rule = find(metric).ok_or_else(|| MetricError(unknown(metric)))?;
+        let rule = find(metric).ok_or_else(|| unknown(metric))?;
         Ok(Self {
             metric: metric.to_owned(),
             rule,
@@ -118,21 +109,24 @@ impl Request {
         })
     }
 
-    /// The same over a part of the run.
+    /// The request over this window.
     #[must_use]
     pub fn between(self, from: Time, to: Time) -> Self {
         Self { from: Some(from), to: Some(to), ..self }
     }
 
-    /// The same in a run whose schedule is that of the experiment times `scale`: its window is
-    /// multiplied likewise.
+    /// The request for a run whose schedule is the experiment's times `scale`: the window is scaled
+    /// too.
     #[must_use]
     pub fn rescaled(&self, scale: f64) -> Self {
-        let at = |at: Option<Time>| at.map(|at| crate::rescaled(at, scale));
-        Self { from: at(self.from), to: at(self.to), ..self.clone() }
+        let scaled = |time: Option<Time>| time.map(|time| crate::rescaled(time, scale));
+        Self { from: scaled(self.from), to: scaled(self.to), ..self.clone() }
     }
 
     /// Reads `{ metric = "loss", stream = "main.video", from = "0s", … }`.
+    ///
+    /// # Errors
+    /// If a key is unknown, or there is no such metric.
     pub fn read(node: &Node, key: &str) -> Result<Self, Fault> {
         let mut table = Reader::new(node, key)?;
         let request = Self::read_table(&mut table, "")?;
@@ -140,13 +134,17 @@ impl Request {
         Ok(request)
     }
 
-    /// Reads the keys of a table that may have others. With a statistic, `metric` names a quantity:
-    /// `rtt`.
+    /// Reads the keys of a request from a table that may have other keys. If `statistic` is not
+    /// empty, `metric` names a quantity, such as `rtt`.
+    ///
+    /// # Errors
+    /// If there is no such metric, or a value is wrong.
     pub fn read_table(table: &mut Reader<'_>, statistic: &str) -> Result<Self, Fault> {
         let written: String = table.required("metric")?;
         let metric = if statistic.is_empty() { written } else { format!("{written}_{statistic}") };
-        let rule = find(&metric)
-            .ok_or_else(|| table.fault("metric", unknown(&metric), "see 'weir list --metrics'"))?;
+        let rule = find(&metric).ok_or_else(|| {
+            table.fault("metric", unknown(&metric).to_string(), "see 'weir list --metrics'")
+        })?;
         let stream: Option<String> = table.optional("stream")?;
         let streams: Option<Vec<String>> = table.optional("streams")?;
         if stream.is_some() && streams.is_some() {
@@ -179,23 +177,23 @@ impl Request {
         self.rule.unit()
     }
 
-    /// Which way the result improves.
+    /// The direction in which the result improves.
     #[must_use]
     pub fn better(&self) -> Better {
         self.rule.better()
     }
 
-    /// The metric of one run; not-a-number where there is nothing to compute it of, as when a rate
-    /// is never reached.
+    /// The metric of one run; not-a-number if it has no value, for example because a rate is never
+    /// reached.
     ///
     /// # Errors
-    /// When the run has no such stream, or the stream no such record.
+    /// If the run has no such stream, or the metric's counters were not recorded.
     pub fn compute(&self, recording: &Recording) -> Result<f64, MetricError> {
-        self.compute_inner(recording).map_err(|error| self.in_context(&error))
+        self.compute_inner(recording).map_err(|error| self.in_context(error))
     }
 
-    /// As [`compute`](Self::compute), but not-a-number where the run lacks a stream that others of
-    /// its experiment have: `known`.
+    /// As [`compute`](Self::compute), but not-a-number if the run does not have a stream that other
+    /// runs of its experiment have. `known` are the names of all streams of the experiment.
     ///
     /// # Errors
     /// As for [`compute`](Self::compute).
@@ -207,7 +205,8 @@ impl Request {
         if self.is_absent(recording, known) { Ok(f64::NAN) } else { self.compute(recording) }
     }
 
-    /// Whether the run lacks a stream that others of its experiment have: `known`.
+    /// Whether the run does not have a stream that other runs of its experiment have. `known` are the
+    /// names of all streams of the experiment.
     pub fn is_absent(&self, recording: &Recording, known: &[String]) -> bool {
         let absent = |pattern: &String| {
             !recording.streams.iter().any(|stream| matches(pattern, &stream.name))
@@ -229,12 +228,12 @@ impl Request {
         }
     }
 
-    /// The metric of each stream alone, without those of which there is nothing to compute it.
+    /// The metric of each stream alone, without streams for which it has no value.
     ///
     /// # Errors
     /// As for [`compute`](Self::compute).
     pub fn of_streams(&self, recording: &Recording) -> Result<Vec<f64>, MetricError> {
-        let mut values = self.each_inner(recording).map_err(|error| self.in_context(&error))?;
+        let mut values = self.each_inner(recording).map_err(|error| self.in_context(error))?;
         values.retain(|value| !value.is_nan());
         Ok(values)
     }
@@ -245,20 +244,20 @@ impl Request {
         each.map(|stream| self.rule.compute(&self.input(recording, vec![stream], line))).collect()
     }
 
-    /// The samples that the metric is a statistic of.
+    /// The samples of which the metric is a statistic.
     ///
     /// # Errors
-    /// As for [`compute`](Self::compute), and when it is a number of its own.
+    /// As for [`compute`](Self::compute), and if the metric is a single number.
     pub fn samples(&self, recording: &Recording) -> Result<Vec<f64>, MetricError> {
         let samples = || {
             let input = self.input(recording, self.streams(recording)?, self.line(recording)?);
             self.rule.samples(&input)
         };
-        samples().map_err(|error| self.in_context(&error))
+        samples().map_err(|error| self.in_context(error))
     }
 
-    fn in_context(&self, error: &MetricError) -> MetricError {
-        MetricError(format!("{}: {error}", self.metric))
+    fn in_context(&self, error: MetricError) -> MetricError {
+        MetricError::Metric { metric: self.metric.clone(), error: Box::new(error) }
     }
 
     fn line<'a>(&self, recording: &'a Recording) -> Result<Option<&'a StreamRecord>, MetricError> {
@@ -282,25 +281,23 @@ impl Request {
     fn streams<'a>(&self, recording: &'a Recording) -> Result<Vec<&'a StreamRecord>, MetricError> {
         let mut found: Vec<&StreamRecord> = Vec::new();
         for pattern in &self.streams {
-            let fits =
+            let is_named =
                 |stream: &&StreamRecord| stream.kind.is_flow() && matches(pattern, &stream.name);
-            let fitting: Vec<_> = recording.streams.iter().filter(fits).collect();
-            if fitting.is_empty() {
+            let named: Vec<_> = recording.streams.iter().filter(is_named).collect();
+            if named.is_empty() {
                 find_stream(recording, pattern, StreamKind::Video)?;
             }
             let end = Time::ZERO + recording.duration;
-            found.extend(fitting.into_iter().filter(|stream| !self.whole || stream.active.1 < end));
+            found.extend(named.into_iter().filter(|stream| !self.whole || stream.active.1 < end));
         }
         Ok(found)
     }
 }
 
-fn unknown(metric: &str) -> String {
+fn unknown(metric: &str) -> MetricError {
     let all = super::all();
-    match nearest(metric, all.iter().map(|metric| metric.name.as_str())) {
-        Some(near) => format!("there is no metric '{metric}': did you mean {near}?"),
-        None => format!("there is no metric '{metric}'"),
-    }
+    let nearest = nearest(metric, all.iter().map(|metric| metric.name.as_str())).map(str::to_owned);
+    MetricError::UnknownMetric { name: metric.to_owned(), nearest }
 }
 
 fn find_stream<'a>(
@@ -308,25 +305,25 @@ fn find_stream<'a>(
     name: &str,
     kind: StreamKind,
 ) -> Result<&'a StreamRecord, MetricError> {
-    let fits = |stream: &&StreamRecord| match kind {
+    let is_candidate = |stream: &&StreamRecord| match kind {
         StreamKind::Line => stream.kind == StreamKind::Line,
         _ => stream.kind.is_flow(),
     };
-    let mut fitting = recording.streams.iter().filter(fits);
-    fitting.clone().find(|stream| stream.name == name).ok_or_else(|| {
-        let names: Vec<_> = fitting.by_ref().map(|stream| stream.name.as_str()).collect();
-        MetricError(format!("there is no '{name}'; there are {}", names.join(", ")))
+    let mut candidates = recording.streams.iter().filter(is_candidate);
+    candidates.clone().find(|stream| stream.name == name).ok_or_else(|| {
+        let known = candidates.by_ref().map(|stream| stream.name.clone()).collect();
+        MetricError::UnknownStream { name: name.to_owned(), known }
     })
 }
 
-/// Whether `name` is `pattern`, in which `*` stands for any characters.
+/// Whether `name` matches `pattern`, in which `*` stands for any characters.
 pub fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
             (0..=rest.len())
-                .filter(|at| rest.is_char_boundary(*at))
-                .any(|at| matches(tail, &rest[at..]))
+                .filter(|index| rest.is_char_boundary(*index))
+                .any(|index| matches(tail, &rest[index..]))
         }),
     }
 }

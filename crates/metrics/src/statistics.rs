@@ -1,4 +1,4 @@
-/// A number made of samples.
+/// A statistic of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
     /// The arithmetic mean.
@@ -7,16 +7,16 @@ pub enum Statistic {
     Median,
     /// A percentile.
     Percentile(u8),
-    /// The least.
+    /// The minimum.
     Min,
-    /// The greatest.
+    /// The maximum.
     Max,
-    /// The standard deviation of the sample, with n − 1.
+    /// The standard deviation of a sample (n − 1).
     Deviation,
 }
 
 impl Statistic {
-    /// Those that metrics are made of.
+    /// The statistics that each quantity has as metrics.
     pub const ALL: [Self; 9] = [
         Self::Mean,
         Self::Median,
@@ -29,7 +29,7 @@ impl Statistic {
         Self::Deviation,
     ];
 
-    /// Its name at the end of a metric's.
+    /// Its suffix in the name of a metric: the `p95` of `rtt_p95`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Statistic {
         Self::ALL.into_iter().find(|statistic| statistic.name() == name)
     }
 
-    /// The number for these samples; not-a-number if there are none.
+    /// The statistic of these samples; not-a-number if there are none.
     #[must_use]
     pub fn of(self, mut samples: Vec<f64>) -> f64 {
         samples.sort_by(f64::total_cmp);
@@ -64,13 +64,13 @@ impl Statistic {
     }
 }
 
-/// The arithmetic mean; not-a-number of nothing.
+/// The arithmetic mean; not-a-number if there are no samples.
 #[must_use]
 pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
-/// The standard deviation of a sample (n − 1); zero of one value, not-a-number of none.
+/// The standard deviation of a sample (n − 1); zero for one value, not-a-number for none.
 #[must_use]
 pub fn deviation(samples: &[f64]) -> f64 {
     let centre = mean(samples);
@@ -78,23 +78,23 @@ pub fn deviation(samples: &[f64]) -> f64 {
     if samples.len() == 1 { 0.0 } else { (squares / (samples.len() as f64 - 1.0)).sqrt() }
 }
 
-/// The percentile of ascending samples by linear interpolation between the two nearest (type 7 of
-/// Hyndman and Fan 1996, the default of R and NumPy); not-a-number of nothing.
+/// The percentile of ascending samples, interpolated linearly between the two nearest (type 7 of
+/// Hyndman and Fan 1996, the default of R and NumPy); not-a-number if there are no samples.
 #[must_use]
 pub fn percentile(ascending: &[f64], percent: f64) -> f64 {
     let Some(last) = ascending.len().checked_sub(1) else { return f64::NAN };
-    let place = percent.clamp(0.0, 100.0) / 100.0 * last as f64;
+    let position = percent.clamp(0.0, 100.0) / 100.0 * last as f64;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "within the list's length"
     )]
-    let below = place as usize;
+    let below = position as usize;
     let above = (below + 1).min(last);
-    ascending[below] + (ascending[above] - ascending[below]) * (place - below as f64)
+    ascending[below] + (ascending[above] - ascending[below]) * (position - below as f64)
 }
 
-/// Jain's fairness index, (Σx)²/(n Σx²), between 1/n and 1; not-a-number if nobody has anything.
+/// Jain's fairness index, (Σx)²/(n Σx²), between 1/n and 1; not-a-number if all shares are zero.
 #[must_use]
 pub fn jain_index(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();

@@ -3,7 +3,7 @@ use sim::Recording;
 use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 
-/// What is said of every stream of a run that nobody asked anything else of.
+/// The metrics that a summary shows for a video stream.
 const VIDEO: [&str; 9] = [
     "sent_rate",
     "received_rate",
@@ -15,7 +15,9 @@ const VIDEO: [&str; 9] = [
     "fps_mean",
     "freeze_count",
 ];
+/// The metrics that a summary shows for an audio stream.
 const AUDIO: [&str; 4] = ["sent_rate", "received_rate", "loss", "frame_delay_p95"];
+/// The metrics that a summary shows for a TCP flow.
 const TCP: [&str; 6] =
     ["sent_rate", "received_rate", "rtt_median", "rtt_p95", "retransmissions", "completion_time"];
 
@@ -24,7 +26,7 @@ const TCP: [&str; 6] =
 pub struct StreamSummary {
     /// The stream's name.
     pub stream: String,
-    /// (metric, unit, value); not-a-number where there is nothing to compute it of.
+    /// (metric, unit, value); not-a-number if the metric cannot be computed.
     pub values: Vec<(&'static str, Unit, f64)>,
 }
 
@@ -50,13 +52,13 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
         .collect()
 }
 
-/// From so many streams on that differ in a number alone, as those of `[users]` do, they are shown
-/// as one.
+/// This many streams whose names differ only in a number, such as those of `[users]`, are shown as
+/// one.
 const MANY: usize = 10;
 
-/// The same for a person to read: of many streams that differ in a number alone, `user001.video`
-/// and so on, one whose values are their means, over those that have one: `user*.video × 42`. It
-/// stands in the place of the first.
+/// A summary that is short enough to read: 10 or more streams whose names differ only in a number,
+/// such as `user001.video`, become one, `user*.video × 42`, at the position of the first. Its values
+/// are the means of the finite values.
 #[must_use]
 pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
     let mut groups: BTreeMap<String, Vec<StreamSummary>> = BTreeMap::new();
@@ -69,7 +71,7 @@ pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
         let name = without_number(&stream.stream);
         match groups.get_mut(&name) {
             None => shown.push(stream),
-            // Those after the first are in it.
+            // The first of the group stands for this stream too.
             Some(group) if group.is_empty() => {}
             Some(group) => shown.push(one_of(&name, &std::mem::take(group))),
         }
@@ -77,10 +79,10 @@ pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
     shown
 }
 
-/// Streams as one: the means of what they have.
+/// One summary for several streams: the means of their finite values.
 fn one_of(name: &str, streams: &[StreamSummary]) -> StreamSummary {
-    let of = |(place, &(metric, unit, _)): (usize, &(&'static str, Unit, f64))| {
-        let values = streams.iter().filter_map(|stream| stream.values.get(place));
+    let of = |(index, &(metric, unit, _)): (usize, &(&'static str, Unit, f64))| {
+        let values = streams.iter().filter_map(|stream| stream.values.get(index));
         let values: Vec<f64> =
             values.map(|(.., value)| *value).filter(|value| value.is_finite()).collect();
         (metric, unit, mean(&values))
@@ -90,7 +92,7 @@ fn one_of(name: &str, streams: &[StreamSummary]) -> StreamSummary {
     StreamSummary { values: values.collect(), stream: format!("{name} × {}", streams.len()) }
 }
 
-/// The name with a star for its first number.
+/// The name with `*` instead of its first number.
 fn without_number(name: &str) -> String {
     let digit = |c: char| c.is_ascii_digit();
     let Some(start) = name.find(digit) else { return name.to_owned() };
@@ -98,8 +100,8 @@ fn without_number(name: &str) -> String {
     format!("{}*{rest}", &name[..start])
 }
 
-/// What is said of every line that carried something and has a limit or dropped something: the rate
-/// that came out, how long packets waited at the samples, and the share of packets dropped.
+/// The summary of every line that carried packets and in which packets could wait or were dropped:
+/// the rate that it delivered, the queuing delay at the samples, and the share of packets dropped.
 #[must_use]
 pub fn lines(recording: &Recording) -> Vec<StreamSummary> {
     let lines = recording.streams.iter().filter(|stream| stream.kind == StreamKind::Line);
@@ -125,8 +127,7 @@ fn of_line(line: &StreamRecord, recording: &Recording) -> Option<StreamSummary> 
     is_used.then(|| StreamSummary { stream: line.name.clone(), values })
 }
 
-/// The metrics that a store keeps beside each run: (stream, metric, value) of every stream's
-/// summary.
+/// The metrics that a store keeps with each run: (stream, metric, value) of every stream's summary.
 #[must_use]
 pub fn usual(recording: &Recording) -> Vec<(String, String, f64)> {
     let mut metrics = Vec::new();

@@ -2,10 +2,10 @@ use super::MetricError;
 use super::input::Input;
 use sim::recording::StreamKind;
 
-/// Refuses streams that are not TCP.
+/// Refuses streams that are not TCP flows.
 fn only_tcp(input: &Input<'_>) -> Result<(), MetricError> {
     match input.streams.iter().find(|stream| stream.kind != StreamKind::Tcp) {
-        Some(other) => Err(MetricError(format!("{} is not a TCP flow", other.name))),
+        Some(other) => Err(MetricError::NotTcp(other.name.clone())),
         None => Ok(()),
     }
 }
@@ -23,7 +23,7 @@ pub(super) fn timeouts(input: &Input<'_>) -> Result<f64, MetricError> {
     input.streams.iter().map(|stream| input.growth(stream, "timeouts")).sum()
 }
 
-/// Not-a-number as long as one of the flows is not complete.
+/// The longest of the flows' times; not-a-number if a flow is not complete.
 pub(super) fn completion_time(input: &Input<'_>) -> Result<f64, MetricError> {
     only_tcp(input)?;
     let events = &input.recording.events;

@@ -1,4 +1,4 @@
-//! Metrics against recordings computed by hand.
+//! Metrics against values computed by hand.
 
 use super::*;
 use sim::Recording;
@@ -33,7 +33,7 @@ fn video(
     }
 }
 
-/// One sample a second.
+/// One sample per second.
 fn recording(streams: Vec<StreamRecord>) -> Recording {
     let length = streams.iter().map(|stream| stream.active.1).max().unwrap();
     let duration = Duration::from_nanos(length.as_nanos());
@@ -69,15 +69,15 @@ fn percentiles_are_those_of_type_7() {
 }
 
 #[test]
-fn jain_is_one_for_equals_and_a_share_for_one_alone() {
+fn jain_is_one_for_equal_shares_and_one_nth_for_one_stream_alone() {
     assert_eq!(jain_index(&[3.0, 3.0, 3.0]), 1.0);
     assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), 0.25);
     assert!(jain_index(&[0.0, 0.0]).is_nan());
 }
 
 #[test]
-fn utilization_weighs_each_interval_with_the_capacity_at_its_beginning() {
-    // 100, 100, 300, 300 bytes a second; the capacity goes from 1000 to 4000 bit/s at 2 s.
+fn utilization_uses_the_capacity_at_the_beginning_of_each_interval() {
+    // 100, 100, 300, 300 bytes per second; the capacity goes from 1000 to 4000 bit/s at 2 s.
     let media = video(
         "m.video",
         &[
@@ -97,7 +97,7 @@ fn utilization_weighs_each_interval_with_the_capacity_at_its_beginning() {
 }
 
 #[test]
-fn loss_leaves_retransmissions_and_parity_out() {
+fn loss_does_not_count_retransmissions_and_parity() {
     let counters: [(&str, &[f64]); 4] = [
         ("packetsSent", &[10.0, 25.0, 35.0, 47.0]),
         ("fecPacketsSent", &[0.0, 0.0, 0.0, 2.0]),
@@ -120,7 +120,7 @@ fn loss_leaves_retransmissions_and_parity_out() {
     assert_eq!(
         request(0, 4).compute(&dead),
         Ok(31.0 / 40.0),
-        "what was sent after the last arrival is lost"
+        "packets sent after the last arrival are lost"
     );
     assert_eq!(request(1, 4).compute(&dead), Ok(1.0));
     let peak = Request::new("loss_peak", &["m.video"], None).unwrap();
@@ -129,7 +129,7 @@ fn loss_leaves_retransmissions_and_parity_out() {
 }
 
 #[test]
-fn queuing_delay_is_above_the_least_round_trip_of_the_whole_run() {
+fn queuing_delay_is_relative_to_the_minimum_rtt_of_the_whole_run() {
     let rtt: &[f64] = &[0.050, 0.060, 0.080, 0.070];
     let run = recording(vec![
         video("m.video", &[], &[("roundTripTime", rtt)]),
@@ -147,13 +147,13 @@ fn queuing_delay_is_above_the_least_round_trip_of_the_whole_run() {
 }
 
 #[test]
-fn a_voice_has_delays_as_a_video_has() {
+fn audio_has_frame_delays_as_video_has() {
     let audio =
         |name: &str, points| StreamRecord { kind: StreamKind::Audio, ..video(name, &[], points) };
     let run = recording(vec![
         video("m.video", &[], &[("frameDelay", &[0.1, 0.2, 0.3, 0.4])]),
         audio("m.audio", &[("frameDelay", &[0.01, 0.02, 0.06, 0.03])]),
-        audio("told.audio", &[]),
+        audio("browser.audio", &[]),
     ]);
     let of = |metric: &str, stream: &str| Request::new(metric, &[stream], None).unwrap();
     let value = |metric, stream| of(metric, stream).compute(&run).unwrap();
@@ -163,27 +163,27 @@ fn a_voice_has_delays_as_a_video_has() {
         of("frame_delay_median", "m.audio").between(secs(1), secs(4)).compute(&run),
         Ok(0.03)
     );
-    assert_eq!(value("frame_delay_max", "m.*"), 0.4, "of both, if both are named");
+    assert_eq!(value("frame_delay_max", "m.*"), 0.4, "of both streams if both are named");
     assert_eq!(value("frame_delay_max", "*.video"), 0.4);
-    // A browser tells of none.
-    let error = of("frame_delay_mean", "told.audio").compute(&run).unwrap_err().0;
-    assert_eq!(error, "frame_delay_mean: told.audio has no frameDelay");
-    let said = |stream: usize| {
+    // A browser does not report frame delays.
+    let error = of("frame_delay_mean", "browser.audio").compute(&run).unwrap_err().to_string();
+    assert_eq!(error, "frame_delay_mean: browser.audio has no frameDelay");
+    let p95 = |stream: usize| {
         let summary = summary(&run);
         summary[stream].values.iter().find(|(name, ..)| *name == "frame_delay_p95").unwrap().2
     };
-    assert!((said(1) - 0.0555).abs() < 1e-12 && said(2).is_nan(), "{} and {}", said(1), said(2));
+    assert!((p95(1) - 0.0555).abs() < 1e-12 && p95(2).is_nan(), "{} and {}", p95(1), p95(2));
 }
 
 #[test]
-fn fairness_is_that_of_the_streams_that_are_active() {
+fn fairness_counts_the_active_streams() {
     let nan = f64::NAN;
     let run = recording(vec![
         video("x.video", &[("bytesReceived", &[10.0, 20.0, 50.0, 60.0])], &[]),
         video("y.video", &[("bytesReceived", &[nan, nan, 10.0, 20.0])], &[]),
         line("a.up", &[("rate", &[1.0; 4])]),
     ]);
-    // Alone, alone, 30 to 10, 10 to 10.
+    // x alone, x alone, 30 to 10, 10 to 10.
     let third = 1600.0 / (2.0 * 1000.0);
     assert_eq!(compute("jain", &run, None), (1.0 + 1.0 + third + 1.0) / 4.0);
     assert_eq!(compute("jain", &run, Some((2, 4))), (third + 1.0) / 2.0);
@@ -191,7 +191,7 @@ fn fairness_is_that_of_the_streams_that_are_active() {
 }
 
 #[test]
-fn a_rate_converges_when_it_comes_near_its_later_mean_and_stays() {
+fn a_rate_converges_when_it_reaches_its_final_mean_and_stays() {
     let rates =
         [1.0, 2.0, 4.0, 8.0, 9.5, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0];
     let total: Vec<f64> = rates
@@ -208,14 +208,14 @@ fn a_rate_converges_when_it_comes_near_its_later_mean_and_stays() {
     assert_eq!(
         compute("convergence_time", &run, None),
         4.0,
-        "the fifth second is the first near 10"
+        "the fifth second is the first within 10 % of 10"
     );
-    assert_eq!(compute("ramp_time", &run, None), 5.0, "90 % of 10 within the fifth second");
+    assert_eq!(compute("ramp_time", &run, None), 5.0, "90 % of 10 is reached in the fifth second");
     assert_eq!(compute("ramp_time", &run, Some((3, 15))), 2.0);
 }
 
 #[test]
-fn the_time_constant_of_a_rise_is_found_again() {
+fn the_time_constant_of_a_known_rise_is_measured() {
     let rise =
         |from: f64, count: usize| (0..count).map(move |step| from * libm::exp(step as f64 / 20.0));
     let rates: Vec<f64> = rise(100.0, 30).chain(rise(50.0, 25)).chain(rise(80.0, 2)).collect();
@@ -232,7 +232,7 @@ fn the_time_constant_of_a_rise_is_found_again() {
 }
 
 #[test]
-fn counters_are_taken_over_the_window_and_the_streams() {
+fn counters_are_summed_over_the_window_and_the_streams() {
     let counts: &[f64] = &[0.0, 1.0, 3.0, 3.0];
     let columns: [(&str, &[f64]); 3] = [
         ("controller.overuse_count", counts),
@@ -250,30 +250,30 @@ fn counters_are_taken_over_the_window_and_the_streams() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn errors_name_what_is_missing() {
     let run = recording(vec![video("main.video", &[], &[]), line("a.up", &[])]);
     let error = |metric, stream, line| {
-        Request::new(metric, &[stream], line).unwrap().compute(&run).unwrap_err().0
+        Request::new(metric, &[stream], line).unwrap().compute(&run).unwrap_err().to_string()
     };
     assert_eq!(
         error("loss", "mian.video", None),
-        "loss: there is no 'mian.video'; there are main.video"
+        "loss: there is no stream 'mian.video'; there are main.video"
     );
     assert_eq!(error("loss", "main.video", None), "loss: main.video has no packetsLost");
     assert_eq!(
         error("utilization", "main.video", Some("b.up")),
-        "utilization: there is no 'b.up'; there are a.up"
+        "utilization: there is no stream 'b.up'; there are a.up"
     );
     assert_eq!(
         error("true_queue_delay_p95", "main.video", None),
         "true_queue_delay_p95: it needs line = \"HOST.up\" or \"HOST.down\""
     );
-    let unknown = Request::new("rtt_p59", &[], None).unwrap_err().0;
+    let unknown = Request::new("rtt_p59", &[], None).unwrap_err().to_string();
     assert!(unknown.starts_with("there is no metric 'rtt_p59': did you mean rtt_p"), "{unknown}");
 }
 
 #[test]
-fn one_way_of_a_wifi_station_by_hand() {
+fn metrics_of_a_wifi_station() {
     let columns: [(&'static str, &[f64]); 4] = [
         ("rate", &[0.0, 65e6, 130e6, 130e6]),
         ("signalStrength", &[-40.0, -42.0, -44.0, -43.0]),
@@ -286,23 +286,26 @@ fn one_way_of_a_wifi_station_by_hand() {
     assert_eq!(of("signal_strength_mean", "a.up").unwrap(), -42.25);
     assert_eq!(of("phy_rate_mean", "a.up").unwrap(), 325e6 / 3.0);
     assert_eq!(of("airtime", "a.up").unwrap(), 0.75 / 4.0);
-    let error = |metric: &str, line: &str| of(metric, line).unwrap_err().0;
+    let error = |metric: &str, line: &str| of(metric, line).unwrap_err().to_string();
     for metric in ["signal_strength_mean", "phy_rate_mean"] {
-        let suggestion = "name one way of a Wi-Fi station or an LTE terminal";
+        let suggestion = "name one direction of a Wi-Fi station or an LTE terminal";
         assert_eq!(error(metric, "b.up"), format!("{metric}: b.up is wired; {suggestion}"));
     }
-    assert_eq!(error("airtime", "b.up"), "airtime: b.up is wired; name one way of a Wi-Fi station");
+    assert_eq!(
+        error("airtime", "b.up"),
+        "airtime: b.up is wired; name one direction of a Wi-Fi station"
+    );
     assert_eq!(
         error("cqi_mean", "a.up"),
-        "cqi_mean: a.up is one way of a Wi-Fi station; name one way of an LTE terminal"
+        "cqi_mean: a.up is one direction of a Wi-Fi station; name one direction of an LTE terminal"
     );
-    let error = of("utilization", "a.up").unwrap_err().0;
+    let error = of("utilization", "a.up").unwrap_err().to_string();
     assert!(error.contains("not its capacity") && error.contains("airtime"), "{error}");
     assert_eq!(Unit::Dbm.show(-42.25), "-42.2 dBm");
 }
 
 #[test]
-fn one_way_of_an_lte_terminal_by_hand() {
+fn metrics_of_an_lte_terminal() {
     let columns: [(&'static str, &[f64]); 7] = [
         ("rate", &[0.0, 4e6, 6e6, 8e6]),
         ("signalStrength", &[-90.0, -92.0, -91.0, -91.0]),
@@ -320,17 +323,20 @@ fn one_way_of_an_lte_terminal_by_hand() {
     assert_eq!(
         of("sinr_mean", "a.down").unwrap(),
         12.5,
-        "there is none before the first transport block"
+        "there is no value before the first transport block"
     );
     assert_eq!(of("cqi_max", "a.down").unwrap(), 12.0);
-    // Four seconds of a thousand subframes.
+    // 4 s of 1000 subframes each.
     assert_eq!(of("resource_blocks", "a.down").unwrap(), 10.0);
     assert_eq!(of("handovers", "a.down").unwrap(), 3.0);
     for metric in ["sinr_mean", "cqi_mean", "resource_blocks", "handovers"] {
-        let error = of(metric, "b.up").unwrap_err().0;
-        assert_eq!(error, format!("{metric}: b.up is wired; name one way of an LTE terminal"));
+        let error = of(metric, "b.up").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("{metric}: b.up is wired; name one direction of an LTE terminal")
+        );
     }
-    let error = of("utilization", "a.down").unwrap_err().0;
+    let error = of("utilization", "a.down").unwrap_err().to_string();
     assert!(error.contains("not its capacity") && error.contains("resource_blocks"), "{error}");
     assert_eq!(Unit::Decibels.show(12.5), "12.5 dB");
 }
@@ -350,7 +356,7 @@ fn names_are_unique_and_found() {
 }
 
 #[test]
-fn a_summary_has_every_stream_and_is_not_a_number_where_nothing_was_recorded() {
+fn a_summary_has_every_stream_and_not_a_number_for_unrecorded_metrics() {
     let run = recording(vec![
         video("m.video", &[("bytesSent", &[100.0, 200.0])], &[]),
         line("a.up", &[]),
@@ -365,7 +371,7 @@ fn a_summary_has_every_stream_and_is_not_a_number_where_nothing_was_recorded() {
 }
 
 #[test]
-fn many_streams_that_differ_in_a_number_are_shown_as_one() {
+fn many_streams_whose_names_differ_in_a_number_are_shown_as_one() {
     let of = |name: String, sent: f64| video(&name, &[("bytesSent", &[0.0, sent])], &[]);
     let mut streams = vec![of("one.video".into(), 100.0), of("flow1.video".into(), 100.0)];
     streams.extend((1..=12).map(|user| of(format!("user{user:03}.video"), f64::from(user))));
@@ -377,11 +383,11 @@ fn many_streams_that_differ_in_a_number_are_shown_as_one() {
     assert_eq!(shown[3].values[0], all[14].values[0]);
     let rates = all[2..14].iter().map(|stream| stream.values[0].2);
     assert_eq!(shown[2].values[0], ("sent_rate", Unit::BitsPerSecond, rates.sum::<f64>() / 12.0));
-    assert!(shown[2].values[1].2.is_nan(), "what none has");
+    assert!(shown[2].values[1].2.is_nan(), "a metric that no stream has");
 }
 
 #[test]
-fn tcp_flows_by_hand() {
+fn metrics_of_tcp_flows() {
     let flow = |name: &str, sent: &[f64], again: &[f64], received: &[f64]| StreamRecord {
         kind: StreamKind::Tcp,
         ..video(
@@ -418,7 +424,7 @@ fn tcp_flows_by_hand() {
     assert_eq!(of("retransmissions", &["*.tcp"], &run).unwrap(), 0.25);
     assert_eq!(of("timeouts", &["*.tcp"], &run).unwrap(), 2.0);
     assert_eq!(of("congestion_window_mean", &["a.tcp"], &run).unwrap(), 50.0 / 3.0);
-    // 300 bytes of the call, 200 and none of the flows.
+    // The call received 300 bytes, the flows 200 and 0.
     assert_eq!(of("share", &["m.video", "a.tcp", "b.tcp"], &run).unwrap(), 0.6);
     let event = |stream: &str, value| sim::recording::Event {
         at: secs(3),
@@ -431,14 +437,14 @@ fn tcp_flows_by_hand() {
     assert!(of("completion_time", &["*.tcp"], &run).unwrap().is_nan(), "b is not complete");
     run.events.push(event("b.tcp", 1.5));
     assert_eq!(of("completion_time", &["*.tcp"], &run).unwrap(), 2.5);
-    let error = of("retransmissions", &["m.video"], &run).unwrap_err().0;
+    let error = of("retransmissions", &["m.video"], &run).unwrap_err().to_string();
     assert_eq!(error, "retransmissions: m.video is not a TCP flow");
 }
 
-/// A call of 40 s at 100 B/s, which falls to 20 B/s while a flow from 10 to 20 s is open, and is
-/// back at `back`.
-fn disturbed(back: usize) -> Recording {
-    let rate = |second: usize| if (10..back).contains(&second) { 20.0 } else { 100.0 };
+/// A call of 40 s at 100 B/s and a flow from 10 to 20 s. The call's rate is 20 B/s from 10 s until
+/// `recovered`, in seconds.
+fn disturbed(recovered: usize) -> Recording {
+    let rate = |second: usize| if (10..recovered).contains(&second) { 20.0 } else { 100.0 };
     let mut bytes = 0.0;
     let received: Vec<f64> = (0..40)
         .map(|second| {
@@ -464,22 +470,22 @@ fn disturbed(back: usize) -> Recording {
 }
 
 #[test]
-fn a_call_recovers_when_its_rate_is_back_and_stays() {
+fn a_call_has_recovered_when_its_rate_is_back_and_stays() {
     let of = |run: &Recording, from: u64, to: u64| {
         let request = Request::new("recovery_time", &["m.video", "up.tcp"], None).unwrap();
         request.between(secs(from), secs(to)).compute(run).unwrap()
     };
     assert_eq!(of(&disturbed(20), 0, 40), 0.0);
     assert_eq!(of(&disturbed(27), 0, 40), 7.0);
-    assert_eq!(of(&disturbed(36), 0, 40), f64::INFINITY, "five seconds do not follow");
+    assert_eq!(of(&disturbed(36), 0, 40), f64::INFINITY, "the rate does not stay for 5 s");
     assert!(of(&disturbed(27), 0, 15).is_nan(), "the flow has not ended in the window");
-    assert!(of(&disturbed(27), 10, 40).is_nan(), "there is no level before");
+    assert!(of(&disturbed(27), 10, 40).is_nan(), "there is no rate before the flow");
     let request = Request::new("recovery_time", &["m.video"], None).unwrap();
     assert!(request.compute(&disturbed(27)).is_err());
 }
 
 #[test]
-fn a_call_that_is_given_up_counts_for_each_of_its_streams() {
+fn an_abandoned_call_counts_for_each_of_its_streams() {
     let run = disturbed(20);
     let of = |stream: &str, to: u64| {
         let request = Request::new("disconnections", &[stream], None).unwrap();
@@ -489,16 +495,16 @@ fn a_call_that_is_given_up_counts_for_each_of_its_streams() {
 }
 
 #[test]
-fn a_stream_that_only_other_cells_have_is_not_a_number() {
+fn a_stream_that_only_other_runs_have_is_not_a_number() {
     let run = recording(vec![video("m.video", &[("bytesReceived", &[1.0, 2.0])], &[])]);
     let request = Request::new("received_rate", &["up.tcp"], None).unwrap();
     let known = ["m.video".to_owned(), "up.tcp".to_owned()];
     assert!(request.compute_among(&run, &known).unwrap().is_nan());
-    assert!(request.compute_among(&run, &known[..1]).is_err(), "nobody has it");
+    assert!(request.compute_among(&run, &known[..1]).is_err(), "no run has it");
 }
 
 #[test]
-fn across_a_sample_that_is_missing_a_counter_grows_steadily() {
+fn growth_across_missing_samples_is_spread_evenly() {
     let nan = f64::NAN;
     let counter = [nan, 100.0, 200.0, nan, nan, 500.0, nan];
     let run = recording(vec![video("x.video", &[("bytesReceived", &counter)], &[])]);
@@ -513,7 +519,7 @@ fn compute_of(metric: &str, run: &Recording) -> f64 {
 }
 
 #[test]
-fn statistics_objects_are_no_streams_of_metrics() {
+fn statistics_objects_are_not_streams() {
     let object = StreamRecord {
         kind: StreamKind::Stats,
         ..video("x.video", &[("bytesReceived", &[1.0, 2.0])], &[])
@@ -521,13 +527,13 @@ fn statistics_objects_are_no_streams_of_metrics() {
     let run = recording(vec![object, video("y.video", &[], &[])]);
     let error =
         Request::new("received_rate", &["x.video"], None).unwrap().compute(&run).unwrap_err();
-    assert_eq!(error.to_string(), "received_rate: there is no 'x.video'; there are y.video");
+    assert_eq!(error.to_string(), "received_rate: there is no stream 'x.video'; there are y.video");
     let run = recording(vec![run.streams[0].clone()]);
     assert!(summary(&run).is_empty() && lines(&run).is_empty());
 }
 
 #[test]
-fn streams_are_reduced_to_a_percentile_of_those_that_have_a_value() {
+fn streams_without_a_value_do_not_count_in_a_percentile() {
     let delays: [&[f64]; 6] = [&[0.1], &[0.2], &[0.3], &[0.4], &[], &[0.9]];
     let streams = delays.iter().enumerate().map(|(number, delays)| {
         video(
@@ -537,7 +543,7 @@ fn streams_are_reduced_to_a_percentile_of_those_that_have_a_value() {
         )
     });
     let mut recording = recording(streams.collect());
-    // All but the last have gone before the end.
+    // All streams but the last end before the run.
     recording.duration = Duration::from_secs(5);
     recording.streams[5].active.1 = secs(5);
     let of = |more: &str| {
@@ -550,8 +556,11 @@ fn streams_are_reduced_to_a_percentile_of_those_that_have_a_value() {
     assert_eq!([value("reduce = \"p50\""), value("reduce = \"p99\"")], [0.3, 0.4 + 0.5 * 0.96]);
     assert!((value("reduce = \"p25\", whole = true") - 0.175).abs() < 1e-12);
     assert_eq!(value("reduce = \"max\", whole = true"), 0.4);
-    assert!(value("reduce = \"mean\"").is_nan(), "one has no value");
-    assert!(value("reduce = \"p5\", whole = true, from = \"4s\"").is_nan(), "nobody has one");
+    assert!(value("reduce = \"mean\"").is_nan(), "one stream has no value");
+    assert!(
+        value("reduce = \"p5\", whole = true, from = \"4s\"").is_nan(),
+        "no stream has a value"
+    );
     assert_eq!(of("whole = true").of_streams(&recording).unwrap(), [0.1, 0.2, 0.3, 0.4]);
     assert_eq!(value("whole = true"), 0.25);
 }

@@ -238,7 +238,7 @@ fn chromium() -> Option<u32> {
 fn bad_input_is_answered_with_the_suggestion() {
     let Some(bench) = bench() else { return };
     for (args, suggestion) in [
-        (&["measure", "e.toml", "--endpoint", "netscape"][..], "no endpoint 'netscape'"),
+        (&["measure", "e.toml", "--endpoint", "netscape"][..], "there is no endpoint 'netscape'"),
         (&["measure", "e.toml", "--endpoint", "carol=firefox"], "there is no host 'carol'"),
         (&["measure", "e.toml", "--set", "measure.video=none.y4m"], "none.y4m"),
     ] {

@@ -1,23 +1,23 @@
-//! `[lte.NAME.bearer.NAME]`: what is kept apart within a terminal.
+//! `[lte.NAME.bearer.NAME]`: the bearers of every terminal of a network.
 
 use super::filter;
 use crate::hosts::check_name;
-use crate::words::{choice, in_range, queue, within};
+use crate::values::{choice, in_range, queue, within};
 use document::{Fault, Node, Reader, Value};
 use net::{BearerConfig, QueueConfig, RlcMode};
 use std::ops::RangeInclusive;
 use units::{Bitrate, Bytes, Duration};
 
-/// The bearer that every terminal has.
+/// The name of the bearer that every terminal has.
 const DEFAULT: &str = "default";
-/// maxDRB, the most data bearers of a terminal (36.331 § 6.4).
+/// The maximum number of data bearers of a terminal, maxDRB (36.331 § 6.4).
 const MAX_BEARERS: usize = 11;
 /// The standardised classes (23.203 table 6.1.7).
 const QCIS: RangeInclusive<u8> = 1..=9;
 /// discardTimer is 50 to 1500 ms or infinity (36.331 § 6.3.2, PDCP-Config).
 const DISCARD_TIMERS: RangeInclusive<Duration> =
     Duration::from_millis(50)..=Duration::from_millis(1_500);
-/// A packet of Ethernet's size: what every buffer must take in.
+/// The smallest limit of a buffer: a full Ethernet packet.
 const MIN_BUFFER: Bytes = Bytes::new(1_500);
 
 /// The bearers under `bearer`, the default bearer first and the others in the order of the file.
@@ -31,7 +31,7 @@ pub(super) fn read(table: &mut Reader<'_>, hosts: &[&str]) -> Result<Vec<BearerC
         if name == DEFAULT {
             bearers[0] = default(node, &path)?;
         } else if bearers.len() == MAX_BEARERS {
-            let reason = format!("more than {MAX_BEARERS} bearers, with the default bearer");
+            let reason = format!("more than {MAX_BEARERS} bearers, the default bearer included");
             return Err(Fault::new(node.location, path, reason, "leave some out"));
         } else {
             bearers.push(dedicated(node, &path, bearers.len(), hosts)?);
@@ -40,24 +40,26 @@ pub(super) fn read(table: &mut Reader<'_>, hosts: &[&str]) -> Result<Vec<BearerC
     Ok(bearers)
 }
 
-/// The one that takes what no other wants.
+/// The default bearer, which takes the packets that no filter matches.
 fn default(node: &Node, path: &str) -> Result<BearerConfig, Fault> {
     let mut table = Reader::new(node, path)?;
     let bearer = common(&mut table)?;
     if bearer.is_gbr() {
-        let reason =
-            format!("QCI {} guarantees a bit rate, which the default bearer never has", bearer.qci);
+        let reason = format!(
+            "QCI {} has a guaranteed bit rate, which the default bearer cannot have",
+            bearer.qci
+        );
         return Err(table.fault("qci", reason, "write 5 to 9"));
     }
     if table.node("filter").is_some() {
-        let reason = "the default bearer takes what no other wants";
+        let reason = "the default bearer takes the packets that no filter matches";
         return Err(table.fault("filter", reason, "leave it out, or give the bearer another name"));
     }
     table.finish()?;
     Ok(bearer)
 }
 
-/// One whose packets are found by filters; `place` is its own in the list of bearers.
+/// A dedicated bearer, whose packets filters select; `index` is its index in the list of bearers.
 fn dedicated(node: &Node, path: &str, index: usize, hosts: &[&str]) -> Result<BearerConfig, Fault> {
     let mut table = Reader::new(node, path)?;
     let bearer = common(&mut table)?;
@@ -70,7 +72,11 @@ fn dedicated(node: &Node, path: &str, index: usize, hosts: &[&str]) -> Result<Be
     if nodes.is_empty() {
         let suggestion =
             format!("write filter = {{ dscp = \"af41\" }}, or call the bearer {DEFAULT}");
-        return Err(table.fault("filter", "a bearer that no packet fits", suggestion));
+        return Err(table.fault(
+            "filter",
+            "no packet matches a bearer without a filter",
+            suggestion,
+        ));
     }
     let filters = nodes.iter().map(|node| filter::read(node, &path, index, hosts));
     let filters = filters.collect::<Result<_, _>>()?;
@@ -78,7 +84,7 @@ fn dedicated(node: &Node, path: &str, index: usize, hosts: &[&str]) -> Result<Be
     Ok(BearerConfig { filters, ..bearer })
 }
 
-/// What every bearer can say.
+/// The keys that every bearer has.
 fn common(table: &mut Reader<'_>) -> Result<BearerConfig, Fault> {
     let usual = BearerConfig::default();
     let qci = within(table, "qci", usual.qci, QCIS)?;
@@ -104,25 +110,26 @@ fn common(table: &mut Reader<'_>) -> Result<BearerConfig, Fault> {
             Err(table.fault("gbr", reason, "leave it out, or write a QCI of 1 to 4"))
         }
         Some(Bitrate::ZERO) => {
-            Err(table.fault("gbr", "a guarantee of nothing", "write a rate such as \"500kbit/s\""))
+            Err(table.fault("gbr", "zero is not allowed", "write a rate such as \"500kbit/s\""))
         }
         _ => Ok(bearer),
     }
 }
 
-/// A queue that takes in a packet.
+/// A queue that can hold at least one packet.
 fn buffer(table: &mut Reader<'_>, key: &'static str) -> Result<Option<QueueConfig>, Fault> {
     let queue = queue(table, key)?;
     if let Some(QueueConfig::Bfifo(limit)) = queue
         && limit < MIN_BUFFER
     {
-        let reason = format!("a limit of {limit} takes in no packet of {} bytes", MIN_BUFFER.get());
+        let reason =
+            format!("a limit of {limit} is too small for a packet of {} bytes", MIN_BUFFER.get());
         return Err(table.fault(key, reason, "write a larger limit"));
     }
     Ok(queue)
 }
 
-/// A time, or the standard's word for none.
+/// The discard timer: a time, or the standard's word `infinity` for none.
 fn discard_timer(table: &mut Reader<'_>) -> Result<Option<Duration>, Fault> {
     if let Some(Node { value: Value::Text(word), .. }) = table.node("discard_timer")
         && word == "infinity"

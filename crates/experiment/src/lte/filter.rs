@@ -1,16 +1,17 @@
 //! A packet filter of a bearer's traffic flow template (24.008 § 10.5.6.12).
 
-use crate::ends;
-use document::{Fault, Node, Reader, Value, did_you_mean};
+use crate::traffic;
+use document::{Fault, Node, Reader, Value};
 use net::{Field, Filter, HostId, Match};
 
 /// The bits of the TOS byte that are the DSCP (RFC 2474 § 3).
 const DSCP_MASK: u32 = 0xfc;
-/// IANA's numbers.
+/// The names of protocols and IANA's numbers.
 const PROTOCOLS: [(&str, u8); 3] = [("icmp", 1), ("tcp", 6), ("udp", 17)];
 
-/// `{ dscp = "af41", protocol = "udp", from = "HOST", to = "HOST", src_port = 5000, dst_port = 5000
-/// }`: all of it must fit. `bearer` is the place of its bearer, by which filters are asked.
+/// Reads `{ dscp = "af41", protocol = "udp", from = "HOST", to = "HOST", src_port = 5000, dst_port =
+/// 5000 }`; a packet must match every key. `bearer` is the index of the filter's bearer and its
+/// precedence.
 pub(super) fn read(
     node: &Node,
     path: &str,
@@ -20,7 +21,7 @@ pub(super) fn read(
     let mut table = Reader::new(node, path)?;
     let mut matches = Vec::new();
     if table.node("dscp").is_some() {
-        let value = u32::from(ends::dscp(&mut table, "dscp")?.0) << DSCP_MASK.trailing_zeros();
+        let value = u32::from(traffic::dscp(&mut table, "dscp")?.0) << DSCP_MASK.trailing_zeros();
         matches.push(Match { field: Field::Tos, value, mask: DSCP_MASK });
     }
     if let Some(number) = protocol(&mut table)? {
@@ -39,11 +40,11 @@ pub(super) fn read(
     let location = table.location();
     table.finish()?;
     if matches.is_empty() {
-        let suggestion = "write what must fit, such as { dscp = \"af41\" }";
+        let suggestion = "write for example { dscp = \"af41\" }";
         return Err(Fault::new(
             location,
             path,
-            "every packet fits, and the default bearer is idle",
+            "every packet matches, so the default bearer gets none",
             suggestion,
         ));
     }
@@ -51,7 +52,7 @@ pub(super) fn read(
     Ok(Filter { prio: index, ipv6: None, matches, class: index })
 }
 
-/// A name or IANA's number.
+/// The protocol's name or IANA's number.
 fn protocol(table: &mut Reader<'_>) -> Result<Option<u8>, Fault> {
     let number = match table.node("protocol").map(|node| &node.value) {
         None => return Ok(None),
@@ -62,7 +63,7 @@ fn protocol(table: &mut Reader<'_>) -> Result<Option<u8>, Fault> {
         Some(_) => None,
     };
     let suggestion = "write udp, tcp, icmp, or a number from 0 to 255";
-    number.map(Some).ok_or_else(|| table.fault("protocol", "not a protocol", suggestion))
+    number.map(Some).ok_or_else(|| table.fault("protocol", "this is not a protocol", suggestion))
 }
 
 fn host(
@@ -72,10 +73,9 @@ fn host(
 ) -> Result<Option<HostId>, Fault> {
     let Some(wanted) = table.optional::<String>(key)? else { return Ok(None) };
     let found = (0..).zip(hosts).find(|(_, name)| **name == wanted).map(|(index, _)| HostId(index));
-    found.map(Some).ok_or_else(|| {
-        let suggestion = did_you_mean(&wanted, hosts.iter().copied(), "the hosts are");
-        table.fault(key, format!("there is no host '{wanted}'"), suggestion)
-    })
+    found
+        .map(Some)
+        .ok_or_else(|| table.problem(key, traffic::unknown_host(&wanted, hosts.iter().copied())))
 }
 
 fn port(table: &mut Reader<'_>, key: &'static str) -> Result<Option<u16>, Fault> {

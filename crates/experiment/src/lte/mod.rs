@@ -1,4 +1,4 @@
-//! `[lte.NAME]` and the `lte` of a host: networks of LTE and who is in them.
+//! `[lte.NAME]` and the key `lte` of a host: LTE networks and their terminals.
 
 mod bearer;
 mod filter;
@@ -9,36 +9,42 @@ mod tests;
 
 pub(super) use terminal::read as read_terminal;
 
+use super::access::Technology;
 use super::files::Files;
 use super::hosts::check_name;
-use super::words::{between, choice, within};
-use document::{Fault, Location, Node, Reader, did_you_mean};
+use super::values::{between, choice, within};
+use document::{Fault, Location, Node, Problem, Reader};
 use net::{ChannelBandwidth, Handover, HostConfig, Layout, LteConfig, Scheduler};
 use std::ops::RangeInclusive;
 use units::{Dbm, Decibels, Duration, Frequency, Metres};
 
+/// LTE as experiment files and errors name it.
+pub(super) const TECHNOLOGY: Technology =
+    Technology { key: "lte", name: "LTE", section: "LTE network", member_of: "an LTE network" };
+
 /// From the lowest band below 1 GHz to the highest below 6 GHz (36.101 table 5.5-1).
 const CARRIERS: RangeInclusive<Frequency> = Frequency::from_mhz(450)..=Frequency::from_mhz(6_000);
-/// 43 and 46 dBm are assumed (25.814 table A.2.1.1-3); home base stations have 20 dBm (36.104 table
+/// Usual are 43 and 46 dBm (25.814 table A.2.1.1-3); home base stations have 20 dBm (36.104 table
 /// 6.2-1) and less.
 const TX_POWERS: RangeInclusive<Dbm> = Dbm::new(0)..=Dbm::new(60);
-/// An antenna behind long cables, to a narrow beam.
+/// From an antenna with long cables to a narrow beam.
 const GAINS: RangeInclusive<Decibels> = Decibels::new(-10)..=Decibels::new(30);
-/// What receivers add; 5 and 9 dB are assumed (25.814 § A.2.1.1).
+/// Usual are 5 and 9 dB (25.814 § A.2.1.1).
 const NOISE_FIGURES: RangeInclusive<Decibels> = Decibels::ZERO..=Decibels::new(30);
-/// One codeword a layer, two at most.
+/// One codeword per layer, at most two.
 const LAYERS: RangeInclusive<u8> = 1..=2;
 /// 36.331 § 6.3.2: maxHARQ-Tx is one more.
 const HARQ: RangeInclusive<u8> = 0..=7;
 /// The periods of scheduling requests (36.213 table 10.1.5-1), in milliseconds.
 const PERIODS: [u64; 7] = [1, 2, 5, 10, 20, 40, 80];
-/// A subframe, and as long as runs are.
+/// From a subframe to the duration of a long run.
 const WINDOWS: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(1_000);
-/// Sites nearer than 100 m are a slip of the pen.
-const SITES_APART: RangeInclusive<Metres> = Metres::new(100)..=Metres::new(50_000);
-/// The case in which 25.814 table A.2.1.1-1 has sites 500 m apart, of three sectors each.
+/// Sites closer than 100 m are probably a typo.
+const SITE_DISTANCES: RangeInclusive<Metres> = Metres::new(100)..=Metres::new(50_000);
+/// The defaults: 500 m between sites of three sectors each (25.814 table A.2.1.1-1).
 const SECTORS: u8 = 3;
-const APART: Metres = Metres::new(500);
+/// The distance of that case.
+const INTER_SITE_DISTANCE: Metres = Metres::new(500);
 /// Hysteresis is up to 30 half decibels (36.331 § 6.3.5).
 const HYSTERESES: RangeInclusive<Decibels> = Decibels::ZERO..=Decibels::new(15);
 /// `TimeToTrigger` is up to 5120 ms (36.331 § 6.3.5).
@@ -56,12 +62,12 @@ pub(super) fn read_networks(
     entries.map(|(name, node)| Ok((network(name, node, hosts, files)?, node.location))).collect()
 }
 
-/// Refuses a network that no host is in: it would say something of nobody.
+/// Refuses a network without a host.
 pub(super) fn check_used(
     networks: &[(LteConfig, Location)],
     hosts: &[HostConfig],
 ) -> Result<(), Fault> {
-    let used = |index: usize| hosts.iter().any(|host| host.access.lte_network() == Some(index));
+    let used = |index| hosts.iter().any(|host| host.access.lte_network() == Some(index));
     let Some((_, (network, location))) =
         networks.iter().enumerate().find(|(index, _)| !used(*index))
     else {
@@ -75,7 +81,7 @@ pub(super) fn check_used(
     Err(Fault::new(
         *location,
         format!("lte.{}", network.name),
-        "an LTE network without terminals",
+        "no host is in this LTE network",
         suggestion,
     ))
 }
@@ -130,17 +136,17 @@ fn bandwidth(table: &mut Reader<'_>) -> Result<ChannelBandwidth, Fault> {
         let known: Vec<_> =
             ChannelBandwidth::ALL.iter().map(|one| one.frequency().to_string()).collect();
         let suggestion = format!("write one of {}", known.join(", "));
-        table.fault("bandwidth", format!("no carrier of LTE is {wanted} wide"), suggestion)
+        table.fault("bandwidth", format!("there is no LTE bandwidth of {wanted}"), suggestion)
     })
 }
 
-/// One cell, or seven sites.
+/// A single site, or a hexagonal grid of seven.
 fn layout(table: &mut Reader<'_>) -> Result<Layout, Fault> {
     match table.or("sites", 1_u64)? {
         1 => {
             for key in ["sectors", "inter_site_distance"] {
                 if table.node(key).is_some() {
-                    let reason = "a single site is one cell, which hears no other";
+                    let reason = "a single site has one cell and no neighbour";
                     return Err(table.fault(key, reason, "leave it out, or write sites = 7"));
                 }
             }
@@ -154,12 +160,13 @@ fn layout(table: &mut Reader<'_>) -> Result<Layout, Fault> {
                 other => {
                     return Err(table.fault(
                         "sectors",
-                        format!("{other} sectors a site"),
+                        format!("{other} sectors per site are not modelled"),
                         "write 1 or 3",
                     ));
                 }
             };
-            let inter_site_distance = between(table, "inter_site_distance", APART, &SITES_APART)?;
+            let inter_site_distance =
+                between(table, "inter_site_distance", INTER_SITE_DISTANCE, &SITE_DISTANCES)?;
             Ok(Layout::Hexagonal { inter_site_distance, sectors })
         }
         other => {
@@ -169,13 +176,13 @@ fn layout(table: &mut Reader<'_>) -> Result<Layout, Fault> {
     }
 }
 
-/// Who is next; the window is the proportional fair one's.
+/// The scheduler and, for proportional fair, its window.
 fn scheduler(table: &mut Reader<'_>) -> Result<Scheduler, Fault> {
     let fair = [("pf", true), ("proportional-fair", true), ("rr", false), ("round-robin", false)];
     let fair = choice(table, "scheduler", &fair)?;
     if !fair {
         if table.node("scheduler_window").is_some() {
-            let reason = "one after the other: nothing is averaged";
+            let reason = "round-robin has no window";
             return Err(table.fault(
                 "scheduler_window",
                 reason,
@@ -190,6 +197,7 @@ fn scheduler(table: &mut Reader<'_>) -> Result<Scheduler, Fault> {
     Ok(Scheduler::ProportionalFair { window: between(table, "scheduler_window", usual, &WINDOWS)? })
 }
 
+/// The period of scheduling requests.
 fn period(table: &mut Reader<'_>, usual: Duration) -> Result<Duration, Fault> {
     let period = table.or("scheduling_request_period", usual)?;
     let known = PERIODS.map(Duration::from_millis);
@@ -206,7 +214,7 @@ fn handover(table: &mut Reader<'_>, layout: Layout) -> Result<Handover, Fault> {
     let usual = Handover::default();
     let Some(node) = table.node("handover") else { return Ok(usual) };
     if layout.cells() == 1 {
-        let reason = "there is one cell, and no other to change to";
+        let reason = "a single site has one cell, so there are no handovers";
         return Err(table.fault("handover", reason, "leave it out, or write sites = 7"));
     }
     let mut table = Reader::new(node, &path)?;
@@ -217,7 +225,7 @@ fn handover(table: &mut Reader<'_>, layout: Layout) -> Result<Handover, Fault> {
     Ok(Handover { hysteresis, time_to_trigger, interruption })
 }
 
-/// The network of this name, or the only one.
+/// The network under `network`; the only one if the key is missing.
 fn find<'a>(
     table: &mut Reader<'_>,
     networks: &'a [(LteConfig, Location)],
@@ -243,10 +251,10 @@ fn find<'a>(
     let found = networks.iter().enumerate().find(|(_, (network, _))| network.name == wanted);
     found.map(|(index, (network, _))| (index, network)).ok_or_else(|| {
         let names = networks.iter().map(|(network, _)| network.name.as_str());
-        let suggestion = match networks {
-            [] => format!("add [lte.{wanted}]"),
-            _ => did_you_mean(&wanted, names, "the networks are"),
-        };
-        table.fault("network", format!("there is no LTE network '{wanted}'"), suggestion)
+        let mut problem = Problem::unknown("LTE network", &wanted, names, "the networks are");
+        if networks.is_empty() {
+            problem.suggestion = format!("add [lte.{wanted}]");
+        }
+        table.problem("network", problem)
     })
 }

@@ -1,26 +1,26 @@
-//! What a signal loses on its way, and how it changes.
+//! Path loss, shadowing and fading.
 
 use crate::files::Files;
-use crate::words::{between, in_range};
+use crate::values::{between, in_range};
 use document::{Fault, Node, Reader, Value};
 use net::{FadingTrace, FastFading, Shadowing, UrbanLoss};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use units::{Decibels, Metres};
 
-/// Free space at 450 MHz is 85 dB at a kilometre, dense cities at 6 GHz some 150 dB; somewhat more
-/// to either side.
+/// The loss at 1 km is 85 dB in free space at 450 MHz and about 150 dB in dense cities at 6 GHz; the
+/// range is somewhat wider.
 const LOSSES: RangeInclusive<Decibels> = Decibels::new(60)..=Decibels::new(200);
-/// 2 to 6 are published (Rappaport 2002 table 4.2); somewhat more to either side.
+/// Published are 2 to 6 (Rappaport 2002 table 4.2); the range is somewhat wider.
 const EXPONENTS: RangeInclusive<f64> = 1.0..=8.0;
-/// 10 and 20 dB are assumed (25.814 table A.2.1.1-1); thick walls have more.
+/// Usual are 10 and 20 dB (25.814 table A.2.1.1-1); thick walls have more.
 const PENETRATIONS: RangeInclusive<Decibels> = Decibels::ZERO..=Decibels::new(100);
-/// 8 and 10 dB are assumed (25.814 table A.2.1.1-3, 36.942 § 4.5.2); twice that.
+/// Usual are 8 and 10 dB (25.814 table A.2.1.1-3, 36.942 § 4.5.2); the range goes to twice that.
 const DEVIATIONS: RangeInclusive<Decibels> = Decibels::ZERO..=Decibels::new(20);
-/// Obstacles are not smaller than a metre, and landscapes not larger than tens of kilometres.
+/// From the size of small obstacles to that of landscapes.
 const DISTANCES: RangeInclusive<Metres> = Metres::new(1)..=Metres::new(50_000);
 
-/// `path_loss = { at_a_kilometre = "128.1dB", exponent = 3.76, penetration = "10dB" }`.
+/// Reads `path_loss = { at_a_kilometre = "128.1dB", exponent = 3.76, penetration = "10dB" }`.
 pub(super) fn path_loss(table: &mut Reader<'_>) -> Result<UrbanLoss, Fault> {
     let path = table.path("path_loss");
     let usual = UrbanLoss::default();
@@ -33,7 +33,7 @@ pub(super) fn path_loss(table: &mut Reader<'_>) -> Result<UrbanLoss, Fault> {
     Ok(UrbanLoss { at_a_kilometre, exponent, penetration })
 }
 
-/// `shadowing = { deviation = "8dB", distance = "50m" }`; none if it is left out.
+/// Reads `shadowing = { deviation = "8dB", distance = "50m" }`; none if the key is missing.
 pub(super) fn shadowing(table: &mut Reader<'_>) -> Result<Shadowing, Fault> {
     let path = table.path("shadowing");
     let usual = Shadowing::NONE;
@@ -46,7 +46,7 @@ pub(super) fn shadowing(table: &mut Reader<'_>) -> Result<Shadowing, Fault> {
     Ok(Shadowing { deviation, distance })
 }
 
-/// A word for a model, or `{ trace = "FILE" }`.
+/// The fast fading: the name of a model or `{ trace = "FILE" }`.
 pub(super) fn fast_fading(table: &mut Reader<'_>, files: &Files) -> Result<FastFading, Fault> {
     let path = table.path("fast_fading");
     match table.node("fast_fading") {
@@ -58,7 +58,7 @@ pub(super) fn fast_fading(table: &mut Reader<'_>, files: &Files) -> Result<FastF
         Some(Node { value: Value::Text(word), .. }) if word == "none" => Ok(FastFading::None),
         Some(node) => {
             let reason = match &node.value {
-                Value::Text(word) => format!("no fast_fading '{word}'"),
+                Value::Text(word) => format!("there is no fast_fading '{word}'"),
                 other => format!("{} where a word or a table belongs", other.what()),
             };
             Err(table.fault("fast_fading", reason, "write rayleigh, none or { trace = \"FILE\" }"))
@@ -71,7 +71,7 @@ fn trace(node: &Node, path: &str, files: &Files) -> Result<FastFading, Fault> {
     let name: String = table.required("trace")?;
     table.finish()?;
     let fault = |reason: String| Fault::new(node.location, path, reason, "");
-    let text = files.text(&name).map_err(fault)?;
+    let text = files.text(&name).map_err(|error| fault(error.to_string()))?;
     let trace = FadingTrace::parse(&text).map_err(|error| fault(format!("{name}: {error}")))?;
     Ok(FastFading::Trace(Arc::new(trace)))
 }

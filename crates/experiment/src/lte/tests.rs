@@ -44,14 +44,14 @@ fn with(old: &str, new: &str) -> Result<Experiment, ExperimentError> {
     parse(&CITY.replacen(old, new, 1))
 }
 
-/// With seven sites, and the terminal anywhere.
+/// A network with seven sites and a terminal at a random position.
 fn with_sites(network: &str, terminal: &str) -> Result<Experiment, ExperimentError> {
     let text = CITY.replace("bandwidth = \"10MHz\"\n", &format!("sites = 7\n{network}\n"));
     parse(&text.replace("distance = \"300m\"\n", &format!("{terminal}\n")))
 }
 
 #[test]
-fn what_is_left_out_is_usual() {
+fn missing_keys_have_defaults() {
     let (network, terminal) = read(&parse(CITY).unwrap().cells()[0]);
     assert_eq!((network.name.as_str(), network.bandwidth), ("city", ChannelBandwidth::Mhz10));
     let mut usual = LteConfig {
@@ -69,7 +69,7 @@ fn what_is_left_out_is_usual() {
 }
 
 #[test]
-fn everything_can_be_said() {
+fn every_key_is_read() {
     let network = "carrier = \"900MHz\"\npath_loss = { at_a_kilometre = \"120.9dB\", exponent = 3.5, penetration = \"10dB\" }\n\
                    shadowing = { deviation = \"8dB\", distance = \"25m\" }\nfast_fading = \"none\"\ntx_power = \"46dBm\"\n\
                    antenna_gain = \"15dB\"\nnoise_figure = \"4dB\"\nlayers = 1\nscheduler = \"proportional-fair\"\n\
@@ -151,7 +151,7 @@ fn the_default_bearer_comes_first_and_the_others_have_filters() {
 }
 
 #[test]
-fn fading_can_be_a_recording() {
+fn fading_can_be_a_trace() {
     let folder = std::env::temp_dir().join(format!("weir-fading-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("good.csv"), "interval_ms,2\n1,-2,3\n").unwrap();
@@ -174,7 +174,7 @@ fn fading_can_be_a_recording() {
 }
 
 #[test]
-fn a_network_and_a_terminal_can_be_set_and_varied() {
+fn networks_and_terminals_can_be_set_and_varied() {
     let set = |key: &str, value: &str| {
         parse(CITY).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())])
     };
@@ -295,17 +295,17 @@ fn errors_name_the_line_the_key_and_the_suggestion() {
 }
 
 #[test]
-fn a_terminal_has_so_many_bearers() {
+fn a_terminal_has_at_most_11_bearers() {
     let bearers: String = (0..11)
         .map(|name| format!("[lte.city.bearer.b{name}]\n{}\n", "filter = { dscp = 8 }"))
         .collect();
     let error = with("[host.server]\n", &format!("{bearers}[host.server]\n")).unwrap_err();
     assert_eq!(error.key, "lte.city.bearer.b9");
-    assert_eq!(error.reason, "more than 11 bearers, with the default bearer");
+    assert_eq!(error.reason, "more than 11 bearers, the default bearer included");
 }
 
 #[test]
-fn the_guide_shows_what_is_usual() {
+fn the_guide_shows_the_defaults() {
     let guide = include_str!("../../../../docs/guides/experiments.md");
     let section = guide.split("\n## LTE\n").nth(1).unwrap();
     let shown = section.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();

@@ -1,4 +1,4 @@
-//! Programs as what is to be executed.
+//! The command lines of programs.
 
 use super::UPLOAD_SAMPLE_INTERVAL;
 use super::{Iperf3, Program, ProgramKind, Upload};
@@ -9,45 +9,45 @@ use std::path::Path;
 use units::Duration;
 
 impl Program {
-    /// The program and its arguments, to be executed in the namespace of its host, where hosts have
-    /// the addresses of [`HostId::address`](net::HostId::address). `weir`: this program's own file.
+    /// The program and its arguments, for the namespace of its host, in which hosts have the addresses
+    /// of [`HostId::address`](net::HostId::address). `weir` is the path of the `weir` program.
     #[must_use]
     pub fn command(&self, weir: &Path) -> Vec<OsString> {
         let length = self.stop.saturating_since(self.start);
         match &self.kind {
-            ProgramKind::Ping { to, interval, size } => Words::of("ping")
+            ProgramKind::Ping { to, interval, size } => CommandLine::of("ping")
                 .flag("-D")
                 .flag("-n")
                 .value("-i", &interval.as_secs_f64())
                 .value("-s", &size.get())
-                .value("-w", &seconds_up(length))
+                .value("-w", &whole_seconds(length))
                 .and(&to.address()),
             ProgramKind::Iperf3(client) => iperf3(client, length),
             ProgramKind::Iperf3Server { port } => {
-                Words::of("iperf3").flag("--server").value("--port", port)
+                CommandLine::of("iperf3").flag("--server").value("--port", port)
             }
             ProgramKind::Upload(client) => upload(client, weir, length),
-            ProgramKind::UploadServer { port } => Words::of(weir)
+            ProgramKind::UploadServer { port } => CommandLine::of(weir)
                 .and("upload")
                 .and("server")
                 .value("--listen", &format!("[::]:{port}"))
                 .value("--interval", &UPLOAD_SAMPLE_INTERVAL)
                 .flag("--json"),
-            ProgramKind::Command(line) => Words::of("sh").value("-c", line),
+            ProgramKind::Command(line) => CommandLine::of("sh").value("-c", line),
         }
         .0
     }
 }
 
-fn iperf3(client: &Iperf3, length: Duration) -> Words {
-    let mut words = Words::of("iperf3")
+fn iperf3(client: &Iperf3, length: Duration) -> CommandLine {
+    let mut words = CommandLine::of("iperf3")
         .value("--client", &client.to.address())
         .value("--port", &client.port)
         .flag("--json")
         .value("--connect-timeout", &CONNECT_TIMEOUT.as_millis());
     words = match client.bytes {
         Some(bytes) => words.value("--bytes", &bytes.get()),
-        // Whole seconds are all that it takes; what is left is for its last report.
+        // iperf3 takes whole seconds. The rest of the time is for its last report.
         None => {
             words.value("--time", &(length.as_nanos() / Duration::from_secs(1).as_nanos()).max(1))
         }
@@ -67,11 +67,11 @@ fn iperf3(client: &Iperf3, length: Duration) -> Words {
     words.mark(client.dscp)
 }
 
-/// How long a client of iperf3 tries to connect.
+/// The time after which a client of iperf3 stops trying to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-fn upload(client: &Upload, weir: &Path, length: Duration) -> Words {
-    let mut words = Words::of(weir)
+fn upload(client: &Upload, weir: &Path, length: Duration) -> CommandLine {
+    let mut words = CommandLine::of(weir)
         .and("upload")
         .and("client")
         .and(&client.to.address())
@@ -90,14 +90,15 @@ fn upload(client: &Upload, weir: &Path, length: Duration) -> Words {
     words.mark(client.dscp)
 }
 
-fn seconds_up(length: Duration) -> u64 {
+/// Seconds, rounded up.
+fn whole_seconds(length: Duration) -> u64 {
     length.as_nanos().div_ceil(Duration::from_secs(1).as_nanos())
 }
 
-/// A command as it grows.
-struct Words(Vec<OsString>);
+/// A builder of a program with its arguments.
+struct CommandLine(Vec<OsString>);
 
-impl Words {
+impl CommandLine {
     fn of(program: impl Into<OsString>) -> Self {
         Self(vec![program.into()])
     }

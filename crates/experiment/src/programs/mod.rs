@@ -1,7 +1,7 @@
-//! Programs: what really runs on a host when the network of an experiment is emulated.
+//! Programs that run on a host when the network of an experiment is emulated.
 //!
 //! `[program.NAME]` sections ─▶ [`Program`]s with ports ─▶ [`Program::command`], for the host's
-//! namespace. A simulation leaves them out.
+//! namespace. A simulation ignores them.
 
 mod command;
 mod ports;
@@ -15,97 +15,97 @@ use net::{Dscp, HostId, NetworkConfig};
 use sim::tcp::{TcpApplication, TcpConfig, TcpSource};
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// The port of an upload server if none is given.
+/// The default port of an upload server.
 pub const UPLOAD_PORT: u16 = 5601;
-/// The interval at which the upload clients and servers of an emulation report; the values of a
+/// The interval at which the upload clients and servers of an emulation report. The values of a
 /// sample are at most this old.
 pub const UPLOAD_SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A program on a host: which, where and when.
+/// A program on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Its name, unique among the programs of the file; of a server that is started by itself
-    /// `HOST.iperf3-5201`.
+    /// The name, unique among the programs of the file. A server that is started automatically is
+    /// called `HOST.iperf3-5201`.
     pub name: String,
-    /// The host that it runs on.
+    /// The host on which it runs.
     pub host: HostId,
-    /// When it is started.
+    /// The time at which it is started.
     pub start: Time,
-    /// When it is stopped if it is still there.
+    /// The time at which it is stopped if it still runs.
     pub stop: Time,
-    /// What it is.
+    /// The program and its arguments.
     pub kind: ProgramKind,
 }
 
-/// What a program is.
+/// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramKind {
-    /// Echo requests, by `ping` of iputils.
+    /// Echo requests with `ping` of iputils.
     Ping {
-        /// Who answers.
+        /// The host that answers.
         to: HostId,
-        /// Between two requests, from 2 ms up.
+        /// The time between two requests, at least 2 ms.
         interval: Duration,
-        /// The data in each, without the 28 bytes of IPv4 and ICMP; up to 65,507 B.
+        /// The data in each request, without the 28 bytes of IPv4 and ICMP; at most 65,507 B.
         size: Bytes,
     },
     /// A client of `iperf3`.
     Iperf3(Iperf3),
     /// A server of `iperf3`, for one client at a time.
     Iperf3Server {
-        /// Where it listens.
+        /// The port on which it listens.
         port: u16,
     },
-    /// Weir's own upload (`weir upload client`).
+    /// A client of Weir's upload (`weir upload client`).
     Upload(Upload),
-    /// The server of uploads (`weir upload server`), for many clients.
+    /// A server of Weir's upload (`weir upload server`), for many clients.
     UploadServer {
-        /// Where it listens.
+        /// The port on which it listens.
         port: u16,
     },
-    /// A line for `sh -c`.
+    /// A command line, which `sh -c` runs.
     Command(String),
 }
 
-/// What a client of `iperf3` is told.
+/// The arguments of an `iperf3` client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iperf3 {
     /// The host of the server.
     pub to: HostId,
     /// The server's port.
     pub port: u16,
-    /// The sender's congestion control, by Linux's name; `None`: the host's own.
+    /// Linux's name of the sender's congestion control; `None`: the host's default.
     pub congestion_control: Option<String>,
     /// Parallel connections, 1 to 128.
     pub flows: u32,
-    /// How much is sent in all; `None`: from start to stop.
+    /// The bytes that are sent; `None`: it sends from start to stop.
     pub bytes: Option<Bytes>,
-    /// Whether the server sends.
+    /// Whether the server sends instead of the client.
     pub reverse: bool,
-    /// UDP at this rate a flow instead of TCP.
+    /// The rate per flow of UDP; `None`: TCP.
     pub udp_rate: Option<Bitrate>,
-    /// The mark on its packets.
+    /// The DSCP mark of its packets.
     pub dscp: Dscp,
 }
 
-/// What a client of `weir upload` is told.
+/// The arguments of a `weir upload` client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upload {
     /// The host of the server.
     pub to: HostId,
     /// The server's port.
     pub port: u16,
-    /// What is sent.
+    /// The data that is sent.
     pub source: TcpSource,
-    /// The sender's congestion control, by Linux's name; `None`: the host's own.
+    /// Linux's name of the sender's congestion control; `None`: the host's default.
     pub congestion_control: Option<String>,
-    /// The mark on its packets.
+    /// The DSCP mark of its packets.
     pub dscp: Dscp,
 }
 
-/// A TCP flow of an experiment as a real upload, of the same name: bytes, on and off, congestion
-/// control, mark and times are kept. `ecn` and `receive_window` belong to the hosts:
-/// net.ipv4.tcp_ecn, net.ipv4.tcp_rmem. None of a flow of pages that are read.
+/// A TCP flow of an experiment as an upload program of the same name, with its bytes, on and off,
+/// congestion control, mark and times. `ecn` and `receive_window` are settings of the hosts
+/// (net.ipv4.tcp_ecn, net.ipv4.tcp_rmem) and are ignored. `None` for a flow of web pages.
 #[must_use]
 pub fn upload_of(flow: &TcpConfig) -> Option<Program> {
     let TcpApplication::Stream(source) = flow.application else { return None };
@@ -125,9 +125,8 @@ pub fn upload_of(flow: &TcpConfig) -> Option<Program> {
     })
 }
 
-/// The servers that these programs need and do not start themselves, each once: to be started
-/// before them, from the start of the run until the last of their clients stops. A server that is a
-/// program of its own is not among them.
+/// The servers that the clients among these programs need, each once, except those that are programs
+/// themselves. They are to run from the start of the run until the last of their clients stops.
 #[must_use]
 pub fn servers(programs: &[Program], network: &NetworkConfig) -> Vec<Program> {
     let mut servers: Vec<Program> = Vec::new();
@@ -137,10 +136,11 @@ pub fn servers(programs: &[Program], network: &NetworkConfig) -> Vec<Program> {
         if let Some(known) = servers.iter_mut().find(same) {
             known.stop = known.stop.max(client.stop);
         } else if !programs.iter().any(|other| other.host == host && other.kind == kind) {
-            let at = network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
+            let host_name =
+                network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
             let name = match kind {
-                ProgramKind::Iperf3Server { port } => format!("{at}.iperf3-{port}"),
-                ProgramKind::UploadServer { port } => format!("{at}.upload-{port}"),
+                ProgramKind::Iperf3Server { port } => format!("{host_name}.iperf3-{port}"),
+                ProgramKind::UploadServer { port } => format!("{host_name}.upload-{port}"),
                 _ => continue,
             };
             servers.push(Program { name, host, start: Time::ZERO, stop: client.stop, kind });
@@ -150,7 +150,7 @@ pub fn servers(programs: &[Program], network: &NetworkConfig) -> Vec<Program> {
 }
 
 impl ProgramKind {
-    /// The server that it talks to, and the server's host; `None` if it needs none.
+    /// The server that the program needs, and the server's host; `None` if it needs none.
     #[must_use]
     pub const fn server(&self) -> Option<(HostId, Self)> {
         match self {

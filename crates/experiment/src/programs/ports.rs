@@ -1,27 +1,30 @@
-//! The ports of servers, and which programs would be in each other's way.
+//! The ports of servers, and programs that need the same port.
 
 use super::{Program, ProgramKind};
 use document::{Fault, Location};
 use net::HostId;
 use std::collections::BTreeSet;
 
-/// Where iperf3 listens if it is told nothing, and the first of the ports that are given out.
+/// The default port of iperf3, and the first port that is assigned.
 pub(super) const IPERF3_PORT: u16 = 5201;
 
-/// Gives the clients of iperf3 that name no port (those in `open`) one of their own, and sees that
-/// no two programs are in each other's way. `places`: where each program stands in the file.
+/// Assigns a port to each iperf3 client without one; `without_port` are their indices. `locations` are
+/// the places of the programs in the file.
+///
+/// # Errors
+/// If two programs need the same port at the same time.
 pub(super) fn assign(
     programs: &mut [Program],
-    open: &[usize],
-    places: &[Location],
+    without_port: &[usize],
+    locations: &[Location],
 ) -> Result<(), Fault> {
-    let is_open: BTreeSet<usize> = open.iter().copied().collect();
-    let settled: Vec<usize> =
-        (0..programs.len()).filter(|index| !is_open.contains(index)).collect();
-    check(programs, &settled, places)?;
-    let seats = settled.iter().filter_map(|index| seat(&programs[*index]));
-    let mut taken: BTreeSet<(HostId, u16)> = seats.map(|(host, port, _)| (host, port)).collect();
-    for index in open {
+    let unassigned: BTreeSet<usize> = without_port.iter().copied().collect();
+    let assigned: Vec<usize> =
+        (0..programs.len()).filter(|index| !unassigned.contains(index)).collect();
+    check(programs, &assigned, locations)?;
+    let uses = assigned.iter().filter_map(|index| port_use(&programs[*index]));
+    let mut taken: BTreeSet<(HostId, u16)> = uses.map(|(host, port, _)| (host, port)).collect();
+    for index in without_port {
         if let ProgramKind::Iperf3(client) = &mut programs[*index].kind
             && let Some(free) = (IPERF3_PORT..).find(|port| !taken.contains(&(client.to, *port)))
         {
@@ -32,17 +35,17 @@ pub(super) fn assign(
     Ok(())
 }
 
-fn check(programs: &[Program], settled: &[usize], places: &[Location]) -> Result<(), Fault> {
-    for (count, index) in settled.iter().enumerate() {
+fn check(programs: &[Program], assigned: &[usize], locations: &[Location]) -> Result<(), Fault> {
+    for (count, index) in assigned.iter().enumerate() {
         let program = &programs[*index];
-        let Some((_, port, _)) = seat(program) else { continue };
-        let mut earlier = settled[..count].iter().map(|other| &programs[*other]);
-        if let Some(rival) = earlier.find(|rival| in_the_way(rival, program)) {
+        let Some((_, port, _)) = port_use(program) else { continue };
+        let mut earlier = assigned[..count].iter().map(|other| &programs[*other]);
+        if let Some(other) = earlier.find(|other| conflict(other, program)) {
             let reason =
-                format!("port {port} is taken at the same time by program '{}'", rival.name);
+                format!("port {port} is used at the same time by program '{}'", other.name);
             let suggestion = "give one of them another port or another time";
             return Err(Fault::new(
-                places[*index],
+                locations[*index],
                 format!("program.{}", program.name),
                 reason,
                 suggestion,
@@ -52,39 +55,41 @@ fn check(programs: &[Program], settled: &[usize], places: &[Location]) -> Result
     Ok(())
 }
 
-/// How a program takes a port.
+/// How a program uses a port.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// By a client of iperf3, whose server has no time for another one.
+enum PortUse {
+    /// By a client of iperf3, whose server serves one client at a time.
     Iperf3Client,
     Iperf3Server,
     Upload,
 }
 
-/// The port that a program takes, at which host and how.
-fn seat(program: &Program) -> Option<(HostId, u16, Use)> {
+/// The host and port that a program uses, and how.
+fn port_use(program: &Program) -> Option<(HostId, u16, PortUse)> {
     let host = program.host;
     match &program.kind {
-        ProgramKind::Iperf3(client) => Some((client.to, client.port, Use::Iperf3Client)),
-        ProgramKind::Iperf3Server { port } => Some((host, *port, Use::Iperf3Server)),
-        ProgramKind::Upload(client) => Some((client.to, client.port, Use::Upload)),
-        ProgramKind::UploadServer { port } => Some((host, *port, Use::Upload)),
+        ProgramKind::Iperf3(client) => Some((client.to, client.port, PortUse::Iperf3Client)),
+        ProgramKind::Iperf3Server { port } => Some((host, *port, PortUse::Iperf3Server)),
+        ProgramKind::Upload(client) => Some((client.to, client.port, PortUse::Upload)),
+        ProgramKind::UploadServer { port } => Some((host, *port, PortUse::Upload)),
         ProgramKind::Ping { .. } | ProgramKind::Command(_) => None,
     }
 }
 
-fn in_the_way(one: &Program, other: &Program) -> bool {
-    let (Some(a), Some(b)) = (seat(one), seat(other)) else { return false };
+/// Whether two programs need the same port at the same time.
+fn conflict(one: &Program, other: &Program) -> bool {
+    let (Some(a), Some(b)) = (port_use(one), port_use(other)) else { return false };
     if (a.0, a.1) != (b.0, b.1) {
         return false;
     }
-    let at_once = one.start < other.stop && other.start < one.stop;
+    let overlap = one.start < other.stop && other.start < one.stop;
     match (a.2, b.2) {
-        (Use::Upload, Use::Upload)
-        | (Use::Iperf3Client, Use::Iperf3Server)
-        | (Use::Iperf3Server, Use::Iperf3Client) => false,
-        (Use::Iperf3Client, Use::Iperf3Client) | (Use::Iperf3Server, Use::Iperf3Server) => at_once,
-        // Their servers are there for the whole run.
+        (PortUse::Upload, PortUse::Upload)
+        | (PortUse::Iperf3Client, PortUse::Iperf3Server)
+        | (PortUse::Iperf3Server, PortUse::Iperf3Client) => false,
+        (PortUse::Iperf3Client, PortUse::Iperf3Client)
+        | (PortUse::Iperf3Server, PortUse::Iperf3Server) => overlap,
+        // The servers of clients run for the whole run.
         _ => true,
     }
 }

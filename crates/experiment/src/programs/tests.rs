@@ -1,12 +1,12 @@
 use super::*;
-use crate::Experiment;
+use crate::{Experiment, ExperimentError};
 use std::path::Path;
 use units::Seed;
 
 const BASE: &str = "title = \"t\"\nduration = \"60s\"\n[host.alice]\n[host.bob]\n[host.carol]\n";
 
-fn parse(sections: &str) -> Result<Experiment, String> {
-    Experiment::parse(&format!("{BASE}{sections}"), "x.toml").map_err(|error| error.to_string())
+fn parse(sections: &str) -> Result<Experiment, ExperimentError> {
+    Experiment::parse(&format!("{BASE}{sections}"), "x.toml")
 }
 
 fn programs(sections: &str) -> Vec<Program> {
@@ -18,7 +18,7 @@ fn command(program: &Program) -> String {
     words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
 }
 
-/// The command of one program on alice with this line.
+/// The command of a program on alice with this line.
 fn line(line: &str) -> String {
     command(&programs(&format!("[program.p]\nhost = \"alice\"\n{line}\n"))[0])
 }
@@ -65,7 +65,7 @@ fn every_kind_becomes_a_command() {
 }
 
 #[test]
-fn clients_of_one_host_get_ports_of_their_own() {
+fn clients_of_one_host_get_different_ports() {
     let sections = "[program.a]\nhost = \"alice\"\niperf3 = \"bob\"\n[program.b]\nhost = \"carol\"\niperf3 = \"bob\"\n\
         [program.c]\nhost = \"bob\"\niperf3 = { to = \"carol\" }\n[program.d]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 5202 }\n\
         [program.u]\nhost = \"alice\"\nupload = \"bob\"\n[program.v]\nhost = \"carol\"\nupload = \"bob\"\nstop = \"30s\"\n";
@@ -103,7 +103,7 @@ fn clients_of_one_host_get_ports_of_their_own() {
 }
 
 #[test]
-fn a_server_of_its_own_is_not_started_twice() {
+fn a_server_that_is_a_program_is_not_started_twice() {
     let own = "[program.s]\nhost = \"bob\"\niperf3 = \"server\"\n[program.c]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 5201 }\n";
     let network = parse(own).unwrap().cells()[0].scenario(Seed(1)).network;
     assert_eq!(servers(&programs(own), &network), []);
@@ -129,7 +129,7 @@ fn programs_alone_are_valid_and_cannot_be_simulated() {
     let error = parse(alone).unwrap().simulated().unwrap_err().to_string();
     assert_eq!(
         error,
-        "x.toml: nothing to simulate: no call and no TCP flow, and programs really run; run it with 'weir emulate'"
+        "x.toml: nothing to simulate: there are only programs; run it with 'weir emulate'"
     );
     let flow = "[tcp.f]\nfrom = \"alice\"\nto = \"bob\"\n";
     assert!(parse(&format!("{alone}{flow}")).unwrap().simulated().is_ok());
@@ -137,11 +137,14 @@ fn programs_alone_are_valid_and_cannot_be_simulated() {
         "[[axis]]\nname = \"a\"\npoints = [{ label = \"x\" }, { label = \"y\", tcp = [] }]\n";
     let error =
         parse(&format!("{alone}{flow}{axis}")).unwrap().simulated().unwrap_err().to_string();
-    assert!(error.contains("nothing to simulate in the cell a=y"), "{error}");
+    assert!(
+        error.contains("nothing to simulate in the cell a=y: there are only programs"),
+        "{error}"
+    );
 }
 
 #[test]
-fn programs_vary_as_everything_else() {
+fn programs_can_be_set_and_varied() {
     let sections = "[program.p]\nhost = \"alice\"\nping = { to = \"bob\" }\n[program.q]\nhost = \"alice\"\niperf3 = \"bob\"\n\
         [grid]\n\"program.p.ping.size\" = [\"10B\", \"20B\"]\n\
         [[axis]]\nname = \"a\"\npoints = [{ label = \"x\" }, { label = \"y\", programs = [\"p\"] }]\n";
@@ -156,7 +159,8 @@ fn programs_vary_as_everything_else() {
     );
     let error = set("program.pp.start", "5s").unwrap_err().to_string();
     assert_eq!(error, "--set: program.pp.start: there is no program 'pp'; the programs are p, q");
-    let error = parse(&sections.replace("programs = [\"p\"]", "programs = [\"r\"]")).unwrap_err();
+    let error = parse(&sections.replace("programs = [\"p\"]", "programs = [\"r\"]"));
+    let error = error.unwrap_err().to_string();
     assert!(error.contains("axis.points.programs: there is no [program.r]"), "{error}");
 }
 
@@ -164,7 +168,7 @@ fn programs_vary_as_everything_else() {
 fn errors_name_the_line_the_key_and_the_suggestion() {
     let with = |line: &str| {
         let error = parse(&format!("[program.p]\nhost = \"alice\"\n{line}\n"));
-        error.err().unwrap_or_else(|| panic!("'{line}' is accepted"))
+        error.err().unwrap_or_else(|| panic!("'{line}' is accepted")).to_string()
     };
     let many: String =
         (0..1_001).map(|n| format!("[program.p{n}]\nhost = \"alice\"\nping = \"bob\"\n")).collect();
@@ -173,6 +177,7 @@ fn errors_name_the_line_the_key_and_the_suggestion() {
             "[program.p]\nhost = \"alice\"\n{one}\n[program.q]\nhost = \"alice\"\n{other}\n"
         ))
         .unwrap_err()
+        .to_string()
     };
     let messages = [
         with(""),
@@ -202,16 +207,16 @@ fn errors_name_the_line_the_key_and_the_suggestion() {
         two("iperf3 = { to = \"bob\", port = 9 }", "iperf3 = { to = \"bob\", port = 9 }"),
         two("upload = { to = \"bob\", port = 9 }", "iperf3 = { to = \"bob\", port = 9 }"),
         two("iperf3 = \"server\"", "iperf3 = \"server\""),
-        parse("[program.p]\ncommand = \"true\"\n").unwrap_err(),
-        parse("[program.'a b']\nhost = \"alice\"\ncommand = \"true\"\n").unwrap_err(),
-        parse(&many).unwrap_err(),
+        parse("[program.p]\ncommand = \"true\"\n").unwrap_err().to_string(),
+        parse("[program.'a b']\nhost = \"alice\"\ncommand = \"true\"\n").unwrap_err().to_string(),
+        parse(&many).unwrap_err().to_string(),
         with("ping = \"bob\"\n[tcp.p]\nfrom = \"alice\"\nto = \"bob\""),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
-fn a_program_takes_the_place_of_the_flow_of_its_name_and_ends() {
+fn a_program_replaces_the_flow_of_its_name_between_the_same_hosts() {
     let flow = "[tcp.p]\nfrom = \"alice\"\nto = \"bob\"\n";
     let with =
         |host: &str, kind: &str| parse(&format!("{flow}[program.p]\nhost = \"{host}\"\n{kind}\n"));
@@ -233,7 +238,7 @@ fn a_program_takes_the_place_of_the_flow_of_its_name_and_ends() {
 }
 
 #[test]
-fn one_port_serves_one_client_after_the_other() {
+fn one_port_can_serve_clients_one_after_the_other() {
     let one =
         "[program.p]\nhost = \"alice\"\niperf3 = { to = \"bob\", port = 9 }\nstop = \"10s\"\n";
     let other =

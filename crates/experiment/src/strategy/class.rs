@@ -1,52 +1,51 @@
-//! The class of eligible flows: what it is assured of, and its tree on a line.
+//! The class of eligible packets: its assured rate and its HTB tree on a line.
 
-use super::super::words::choice;
+use super::super::values::choice;
 use super::line::GatewayLine;
 use super::tree::{Eligible, Priority, Tree, best_effort, is_leaf};
-use document::{Fault, FromNode, Node, Reader};
+use document::{Fault, FromNode, Node, Reader, ValueError};
 use net::QueueConfig;
 use units::{Bitrate, Ratio};
 
-/// What the class is assured of (§ 7.6.2: a low rate and the higher priority do best; HTB204 has a
-/// fifth of its line, § 6.3.6).
+/// The default rate of the class. § 7.6.2 recommends a low rate and the higher priority; HTB204 has a
+/// fifth of its line (§ 6.3.6).
 const SHARE: Ratio = Ratio::from_percent(20);
 
-/// What is said of the class.
+/// The keys of `class`.
 pub(super) struct Class {
-    rate: Assured,
+    rate: AssuredRate,
     priority: Priority,
 }
 
-/// A rate, or a share of the line's.
-enum Assured {
+/// A rate, or a share of the line's rate.
+enum AssuredRate {
     Rate(Bitrate),
     Share(Ratio),
 }
 
-impl FromNode for Assured {
+impl FromNode for AssuredRate {
     const WHAT: &'static str = "a share such as \"20%\" or a rate such as \"204kbit/s\"";
-    fn from_node(node: &Node) -> Option<Result<Self, String>> {
+    fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
         if let Some(Ok(rate)) = Bitrate::from_node(node) {
             return Some(Ok(Self::Rate(rate)));
         }
         let share = Ratio::from_node(node)?;
-        Some(
-            share.map(Self::Share).map_err(|error| format!("{error}, or a rate such as 204kbit/s")),
-        )
+        let neither = |error| ValueError::Neither(Box::new(error), "a rate such as 204kbit/s");
+        Some(share.map(Self::Share).map_err(neither))
     }
 }
 
 impl Class {
-    /// The class under `class`; as § 7.6.2 recommends if it is left out.
+    /// The class under `class`; that of § 7.6.2 if the key is missing.
     pub(super) fn read(table: &mut Reader<'_>) -> Result<Self, Fault> {
-        let usual = Self { rate: Assured::Share(SHARE), priority: Priority::High };
+        let usual = Self { rate: AssuredRate::Share(SHARE), priority: Priority::High };
         let path = table.path("class");
         let Some(node) = table.node("class") else { return Ok(usual) };
         let mut class = Reader::new(node, &path)?;
         let rate = class.or("rate", usual.rate)?;
-        if matches!(rate, Assured::Rate(Bitrate::ZERO) | Assured::Share(Ratio::ZERO)) {
+        if matches!(rate, AssuredRate::Rate(Bitrate::ZERO) | AssuredRate::Share(Ratio::ZERO)) {
             let suggestion = "write a share above 0% or a rate above zero";
-            return Err(class.fault("rate", "a class of no rate", suggestion));
+            return Err(class.fault("rate", "zero is not allowed", suggestion));
         }
         let words = [("high", Priority::High), ("same", Priority::Same), ("low", Priority::Low)];
         let priority = choice(&mut class, "prio", &words)?;
@@ -54,8 +53,8 @@ impl Class {
         Ok(Self { rate, priority })
     }
 
-    /// The lines of tc of the tree on a line. Best effort waits in `queue`, or else in the line's
-    /// own if that can be a class's.
+    /// The tc commands of the tree on a line. Best effort waits in `queue`, or else in the line's own
+    /// queue if a class can have that queue.
     pub(super) fn script(
         &self,
         table: &Reader<'_>,
@@ -65,21 +64,22 @@ impl Class {
     ) -> Result<String, Fault> {
         let rate = line.constant_rate(table)?;
         let assured = match self.rate {
-            Assured::Rate(rate) => rate,
-            Assured::Share(share) => rate.scale(share.as_f64()),
+            AssuredRate::Rate(rate) => rate,
+            AssuredRate::Share(share) => rate.scale(share.as_f64()),
         };
         if assured == Bitrate::ZERO || assured > rate {
-            let reason = format!("{assured} for the class of {line}, which carries {rate}");
+            let reason = format!("the class of {line} has {assured}, and the line {rate}");
             let suggestion = "write a share, such as rate = \"20%\", or a lower rate";
             return Err(table.fault("class", reason, suggestion));
         }
         let rest = match queue {
             Some(queue) if !is_leaf(queue) => {
-                let reason = "best effort within a class waits in a queue with a limit, and without a rate of its own";
+                let reason =
+                    "best effort needs a queue that has a limit and does not limit the rate";
                 return Err(table.fault(
                     "queue",
                     reason,
-                    "write one such as fq_codel or bfifo limit 125kB",
+                    "write for example fq_codel or bfifo limit 125kB",
                 ));
             }
             Some(queue) => best_effort(queue, rate),

@@ -128,7 +128,7 @@ fn conferences_and_groups_of_calls_can_be_eligible() {
 }
 
 #[test]
-fn it_is_varied_and_set_as_anything_else() {
+fn a_strategy_can_be_varied_and_set() {
     let axis = "[[axis]]\nname = \"who\"\npoints = [\n\
         { label = \"both\", set = { \"strategy.calls\" = [\"*\"] } },\n\
         { label = \"not main\", set = { \"strategy.kind\" = \"enterprise\" }, calls = [\"other\"] } ]";
@@ -140,7 +140,7 @@ fn it_is_varied_and_set_as_anything_else() {
     assert_eq!(relays(0), [true, true]);
     assert_eq!(relays(1), [false]);
     let other = &experiment.cells()[1].scenario(Seed(1)).calls[0];
-    assert_eq!(other.dscp.video, Dscp::DEFAULT, "main is eligible, and left out");
+    assert_eq!(other.dscp.video, Dscp::DEFAULT, "main is eligible, but left out");
 
     let without = HOME.split("[strategy]").next().unwrap();
     let set = |pairs: &[(&str, &str)]| {
@@ -160,7 +160,7 @@ fn it_is_varied_and_set_as_anything_else() {
 }
 
 #[test]
-fn mistakes_are_named_with_their_suggestion() {
+fn errors_name_the_key_and_a_suggestion() {
     let wrong = |text: String| parse(&text).unwrap_err();
     let ott = HOME.replacen("[strategy]", "[strategy]\nkind = \"ott\"", 1);
     let with = |old: &str, new: &str| {
@@ -206,7 +206,7 @@ fn mistakes_are_named_with_their_suggestion() {
     let nowhere = HOME.replace("rate = \"1Mbit/s\", ", "").replace("rate = \"8Mbit/s\", ", "");
     let error = wrong(format!("{nowhere}kind = \"neutral\"\n"));
     assert!(
-        error.contains("strategy.lines: no wired line has a rate: there is no gateway"),
+        error.contains("strategy.lines: no wired line has a rate, so there is no gateway"),
         "{error}"
     );
 }

@@ -1,33 +1,33 @@
-//! The queue of a gateway's line with a class of its own for eligible flows: HTB with two leaves.
+//! The queue of a gateway's line with a class for eligible packets: HTB with two leaves.
 
 use net::{Dscp, HostId, QueueConfig};
 use sim::Marks;
 use std::fmt::Write;
 use units::{Bitrate, Bytes};
 
-/// The marks of the class: audio's and video's (RFC 8837 § 5 has them for interactive media;
-/// Janczukowicz 2017 § 4.4.2 has applications set them).
+/// The marks of the class, for audio and video (RFC 8837 § 5 for interactive media; in Janczukowicz
+/// 2017 § 4.4.2 applications set them).
 pub const MARKS: [Dscp; 2] = [Dscp::EF, Dscp::AF41];
 
-/// Marks of one's own, and those of the class where there are none.
+/// The marks of a call, with the class's marks for a medium without a mark.
 pub fn marked(own: Marks) -> Marks {
     let or = |own: Dscp, usual: Dscp| if own == Dscp::DEFAULT { usual } else { own };
     Marks { audio: or(own.audio, MARKS[0]), video: or(own.video, MARKS[1]) }
 }
 
-/// What best effort is assured of, which is next to nothing (Janczukowicz 2017 § 6.3.6).
+/// The assured rate of best effort, almost zero (Janczukowicz 2017 § 6.3.6).
 const BEST_EFFORT: Bitrate = Bitrate::from_bps(8);
-/// What eligible packets wait in (Janczukowicz 2017 Table 6.4): 25 kB of packets of 610 bytes.
+/// The queue of eligible packets (Janczukowicz 2017 Table 6.4): 25 kB of packets of 610 bytes.
 const LEAF: &str = "sfq limit 40 perturb 10";
 
-/// Who gets what neither class is assured of.
+/// Which class gets the capacity beyond the assured rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// The class before best effort, as HTB204 (Janczukowicz 2017 § 6.3.6).
+    /// The class first, as HTB204 (Janczukowicz 2017 § 6.3.6).
     High,
     /// Both in turn.
     Same,
-    /// Best effort before the class, as HTB654.
+    /// Best effort first, as HTB654.
     Low,
 }
 
@@ -42,21 +42,21 @@ impl Priority {
     }
 }
 
-/// Which packets the class takes.
+/// The packets of the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eligible {
-    /// All that carry one of its marks.
+    /// All packets with one of the class's marks.
     Marked,
-    /// Those of them that go to this host.
+    /// Marked packets to this host.
     To(HostId),
-    /// Those of them that come from this host.
+    /// Marked packets from this host.
     From(HostId),
 }
 
 impl Eligible {
-    /// What a filter of tc-u32 asks besides the mark.
+    /// The match of an address in a tc-u32 filter; empty if every address matches.
     fn address(self) -> String {
-        let matching = |way, host: HostId| format!("match ip {way} {}/32 ", host.address());
+        let matching = |field, host: HostId| format!("match ip {field} {}/32 ", host.address());
         match self {
             Self::Marked => String::new(),
             Self::To(host) => matching("dst", host),
@@ -65,31 +65,31 @@ impl Eligible {
     }
 }
 
-/// HTB on a line: a class of eligible packets with SFQ within (Janczukowicz 2017 § 5.5.2), and best
-/// effort. Each may take all of the line if the other leaves it.
+/// HTB on a line: a class for eligible packets with SFQ (Janczukowicz 2017 § 5.5.2), and a class for
+/// best effort. Each class may use capacity that the other leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a> {
-    /// What the line carries; above the class's rate.
+    /// The rate of the line, above the class's.
     pub line: Bitrate,
-    /// What the class is assured of; above zero.
+    /// The assured rate of the class, above zero.
     pub class: Bitrate,
-    /// Which of both is first with the rest.
+    /// Which class gets the remaining capacity first.
     pub priority: Priority,
-    /// What belongs to the class.
+    /// The packets of the class.
     pub eligible: Eligible,
-    /// What all else waits in: a discipline that tc has and that sends at no rate of its own.
+    /// The queue of all other packets. It must exist in tc and must not shape.
     pub best_effort: &'a QueueConfig,
 }
 
 impl Tree<'_> {
-    /// The lines of tc that make it of a device.
+    /// The tc commands that set up the tree on a device.
     pub fn script(&self, dev: &str) -> String {
         let (line, class, least) = (rate(self.line), rate(self.class), rate(BEST_EFFORT));
         let (prio, other_prio) = self.priority.numbers();
         let address = self.eligible.address();
         let mut text = String::new();
         let mut add = |object: &str, rest: std::fmt::Arguments<'_>| {
-            // A String takes everything.
+            // Writing to a String cannot fail.
             let _ = writeln!(text, "tc {object} add dev {dev} {rest}");
         };
         add("qdisc", format_args!("root handle 1: htb default 20"));
@@ -115,17 +115,17 @@ impl Tree<'_> {
     }
 }
 
-/// A rate in tc's words.
+/// A rate as tc writes it.
 fn rate(rate: Bitrate) -> String {
     rate.to_string().trim_end_matches("/s").to_owned()
 }
 
-/// What best effort waits in where the line has no queue that could be a class's: the large buffer
-/// of Janczukowicz 2017 § 6.3.6.
+/// The queue of best effort if a class cannot have the line's queue: the large buffer of Janczukowicz
+/// 2017 § 6.3.6.
 const LARGE_BUFFER: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
 
-/// Where best effort waits on a line of this rate: in the line's own queue, if packets of a class
-/// can wait there.
+/// The queue of best effort on a line of this rate: the line's own queue if a class can have it, else
+/// a large buffer.
 pub fn best_effort(own: &QueueConfig, rate: Bitrate) -> QueueConfig {
     match own {
         own if !is_leaf(own) => LARGE_BUFFER,
@@ -135,7 +135,7 @@ pub fn best_effort(own: &QueueConfig, rate: Bitrate) -> QueueConfig {
     }
 }
 
-/// Whether packets of a class can wait in it.
+/// Whether a class can have this queue.
 pub(super) fn is_leaf(queue: &QueueConfig) -> bool {
     !queue.shapes() && *queue != QueueConfig::Unlimited
 }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trees_of_the_thesis_are_among_them() {
+    fn the_trees_of_the_thesis_can_be_made() {
         let droptail = "bfifo limit 125000".parse().unwrap();
         let tree = |kbps, priority, eligible| Tree {
             line: Bitrate::from_mbps(1),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_for_a_device_reads_back_whatever_it_is() {
+    fn every_printed_tree_reads_back() {
         for words in
             ["fq_codel", "pie bytemode", "bfifo limit 16kB", "sfq", "codel ecn", "cake unlimited"]
         {

@@ -1,4 +1,4 @@
-use crate::Experiment;
+use crate::{Experiment, ExperimentError};
 use sim::Scenario;
 use units::{Bitrate, Duration, Seed, Time};
 
@@ -16,8 +16,8 @@ call = { controller = "gcc:draft-02", audio = "amr" }
 web = { pages = 20, page_size = "100kB", reading = ["2s", "20s"] }
 "#;
 
-fn parse(text: &str) -> Result<Experiment, String> {
-    Experiment::parse(text, "x.toml").map_err(|error| error.to_string())
+fn parse(text: &str) -> Result<Experiment, ExperimentError> {
+    Experiment::parse(text, "x.toml")
 }
 
 fn scenario(text: &str) -> Scenario {
@@ -25,7 +25,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 #[test]
-fn users_come_one_after_the_other_and_each_has_all() {
+fn users_arrive_one_after_the_other_with_all_of_their_traffic() {
     let scenario = scenario(CITY);
     // 181 s × 7 / 60 s = 21.1.
     assert_eq!(
@@ -45,7 +45,7 @@ fn users_come_one_after_the_other_and_each_has_all() {
     assert_eq!(
         scenario.calls[21].stop,
         Time::from_secs(181),
-        "who would stay longer leaves at the end"
+        "a user leaves at the end of the run at the latest"
     );
     let names = scenario.stream_names();
     for name in ["city001.video", "city022.audio", "city022-web.tcp"] {
@@ -54,7 +54,7 @@ fn users_come_one_after_the_other_and_each_has_all() {
 }
 
 #[test]
-fn the_direction_says_who_sends() {
+fn the_direction_decides_who_sends() {
     let ends = |direction: &str| {
         let scenario = scenario(&format!("{CITY}direction = \"{direction}\"\n"));
         let (call, web) = (&scenario.calls[0], &scenario.tcp[0]);
@@ -65,7 +65,7 @@ fn the_direction_says_who_sends() {
 }
 
 #[test]
-fn users_can_be_set_and_varied_as_anything_else() {
+fn users_can_be_set_and_varied() {
     let grid = "[grid]\n\"users.city.present\" = [1, 63]\n";
     let experiment = parse(&format!("{CITY}{grid}")).unwrap();
     let calls: Vec<usize> =
@@ -86,19 +86,19 @@ fn users_can_be_set_and_varied_as_anything_else() {
     assert_eq!(
         (quick.duration, quick.calls.len()),
         (Duration::from_secs(60), 4),
-        "as many, in a shorter time"
+        "the same number of users in a shorter time"
     );
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_suggestion() {
-    for (from, to, said) in [
+fn errors_name_the_key_and_a_suggestion() {
+    for (from, to, part) in [
         (
             "present = 7",
             "present = 700",
-            "x.toml:7: users.city.present: 2112 users in the run, and 1 other hosts; write fewer",
+            "x.toml:7: users.city.present: there are 2112 users in the run and 1 other hosts; write a smaller",
         ),
-        ("present = 7", "present = 0", "x.toml:7: users.city.present: zero"),
+        ("present = 7", "present = 0", "x.toml:7: users.city.present: zero is not allowed"),
         ("lifetime = \"60s\"", "", "users.city.lifetime: it is missing"),
         (
             "\"server\"",
@@ -108,30 +108,30 @@ fn what_is_wrong_is_named_with_its_suggestion() {
         (
             "controller = ",
             "start = \"3s\", controller = ",
-            "users.city.call.start: peer, direction, present and lifetime say",
+            "users.city.call.start: peer, direction, present and lifetime of the users decide",
         ),
         ("peer =", "pear =", "did you mean peer?"),
         ("host = ", "hosts = ", "did you mean host?"),
         (
             "[host.server]",
             "[host.server]\n[host.city003]",
-            "users.city: there is a [host.city003] already",
+            "users.city: the file has a section [host.city003] too",
         ),
         ("gcc:draft-02", "gcc:draft-2", "x.toml:11: users.city.call.controller: "),
         ("\"5Mbit/s\"", "\"5Mbits\"", "x.toml:10: users.city.host.down.rate: "),
         ("pages = 20", "page = 20", "x.toml:12: users.city.web.page"),
         ("page_size = \"100kB\", ", "", "users.city.web.page_size: it is missing"),
         ("[\"2s\", \"20s\"]", "[\"20s\", \"2s\"]", "users.city.web.reading: 20s is more than 2s"),
-        ("pages = 20, ", "", "users.city.web.page_size: there are no pages"),
+        ("pages = 20, ", "", "users.city.web.page_size: it needs pages"),
     ] {
         assert!(CITY.contains(from), "{from}");
-        let error = parse(&CITY.replacen(from, to, 1)).unwrap_err();
-        assert!(error.contains(said), "{error}, not {said}");
+        let error = parse(&CITY.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}, not {part}");
     }
 }
 
 #[test]
-fn what_was_made_knows_its_section() {
+fn generated_sections_know_their_origin() {
     let more = "[call.alone]\nfrom = \"server\"\nto = \"city001\"\n[tcp.upload]\nfrom = \"city001\"\nto = \"server\"\nflows = 2\n\
         [conference.town]\nparties = [\"server\", \"city001\", \"city002\"]\ntopology = \"mesh\"\n";
     let experiment = parse(&CITY.replacen("present = 7", "present = 1", 1).replacen(
@@ -142,7 +142,7 @@ fn what_was_made_knows_its_section() {
     .unwrap();
     let cell = &experiment.cells()[0];
     let (origins, scenario) = (cell.origins(), cell.scenario(Seed(1)));
-    let of = |names: Vec<&str>, origins: &[String]| {
+    let listed = |names: Vec<&str>, origins: &[String]| {
         let pairs =
             names.into_iter().zip(origins).map(|(name, origin)| format!("{name} of {origin}"));
         pairs.collect::<Vec<_>>().join(", ")
@@ -151,18 +151,18 @@ fn what_was_made_knows_its_section() {
     let flows = scenario.tcp.iter().map(|flow| flow.name.as_str()).collect();
     let hosts = scenario.network.hosts.iter().map(|host| host.name.as_str()).collect();
     assert_eq!(
-        of(calls, &origins.calls),
+        listed(calls, &origins.calls),
         "alone of call.alone, city001 of users.city.call, city002 of users.city.call, city003 of users.city.call, \
          city004 of users.city.call, town-server-city001 of conference.town, town-server-city002 of conference.town, \
          town-city001-city002 of conference.town"
     );
     assert_eq!(
-        of(flows, &origins.tcp),
+        listed(flows, &origins.tcp),
         "upload-1 of tcp.upload, upload-2 of tcp.upload, city001-web of users.city.web, city002-web of users.city.web, \
          city003-web of users.city.web, city004-web of users.city.web"
     );
     assert_eq!(
-        of(hosts, &origins.hosts),
+        listed(hosts, &origins.hosts),
         "server of host.server, city001 of users.city.host, city002 of users.city.host, city003 of users.city.host, \
          city004 of users.city.host"
     );

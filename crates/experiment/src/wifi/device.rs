@@ -1,6 +1,6 @@
-//! What an access point and a station have alike.
+//! The keys of a device, which access points and stations share.
 
-use crate::words::{choice, queue, within};
+use crate::values::{choice, queue, within};
 use document::{Fault, Reader};
 use net::{
     Buffer, CodelParameters, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice,
@@ -8,13 +8,13 @@ use net::{
 use std::ops::RangeInclusive;
 use units::{Dbm, Duration};
 
-/// As many streams as the model has schemes for.
+/// The numbers of spatial streams that are modelled.
 const STREAMS: RangeInclusive<u8> = 1..=2;
-/// Schemes of one or two equal streams (IEEE 802.11-2016 § 19.5).
+/// The MCS of one or two spatial streams with equal modulation (IEEE 802.11-2016 § 19.5).
 const SCHEMES: RangeInclusive<u8> = 0..=15;
-/// How many schemes each number of streams has.
-const SCHEMES_A_STREAM: u8 = 8;
-/// The most packets in a driver: far more than any ring.
+/// The number of MCS per number of spatial streams.
+const SCHEMES_PER_STREAM: u8 = 8;
+/// The maximum number of packets in a driver, far more than any ring has.
 const MAX_DRIVER: u32 = 100_000;
 
 /// Reads the keys of a device from a table that may have others.
@@ -23,7 +23,7 @@ pub(super) fn read(table: &mut Reader<'_>) -> Result<WifiDevice, Fault> {
     let (tx_power, noise): (Dbm, Dbm) =
         (table.or("tx_power", usual.tx_power)?, table.or("noise", usual.noise)?);
     if noise >= tx_power {
-        let reason = format!("noise of {noise} drowns what is sent with {tx_power}");
+        let reason = format!("{noise} is not below tx_power, {tx_power}");
         return Err(table.fault("noise", reason, "write a lower noise, or a higher tx_power"));
     }
     let spatial_streams = within(table, "spatial_streams", usual.spatial_streams, STREAMS)?;
@@ -34,7 +34,7 @@ pub(super) fn read(table: &mut Reader<'_>) -> Result<WifiDevice, Fault> {
     Ok(WifiDevice { tx_power, noise, spatial_streams, guard_interval, rate, buffer })
 }
 
-/// `minstrel`, or `mcs 7` for always that scheme.
+/// The rate control: `minstrel`, or for example `mcs 7` for a fixed MCS.
 fn rate(table: &mut Reader<'_>, streams: u8) -> Result<RateControl, Fault> {
     let Some(word) = table.optional::<String>("rate")? else { return Ok(RateControl::Minstrel) };
     if word == "minstrel" {
@@ -44,25 +44,21 @@ fn rate(table: &mut Reader<'_>, streams: u8) -> Result<RateControl, Fault> {
     let Some(scheme) = scheme.filter(|scheme| SCHEMES.contains(scheme)) else {
         let suggestion =
             format!("write minstrel, or \"mcs {}\" to \"mcs {}\"", SCHEMES.start(), SCHEMES.end());
-        return Err(table.fault(
-            "rate",
-            format!("no way to choose a rate is called '{word}'"),
-            suggestion,
-        ));
+        return Err(table.fault("rate", format!("there is no rate '{word}'"), suggestion));
     };
-    let needed = scheme / SCHEMES_A_STREAM + 1;
+    let needed = scheme / SCHEMES_PER_STREAM + 1;
     if needed > streams {
-        let reason = format!("mcs {scheme} is of {needed} spatial streams, and there is {streams}");
+        let reason = format!("mcs {scheme} needs spatial_streams = {needed}, which is {streams}");
         let suggestion = format!(
             "write \"mcs {}\" or below, or spatial_streams = {needed}",
-            SCHEMES_A_STREAM - 1
+            SCHEMES_PER_STREAM - 1
         );
         return Err(table.fault("rate", reason, suggestion));
     }
     Ok(RateControl::Fixed(scheme))
 }
 
-/// Where packets wait: one queue and the driver behind it, or a queue for each receiver.
+/// The buffer: one queue followed by the driver's buffer, or one queue per receiver.
 fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
     let shared = choice(table, "buffer", &[("shared", true), ("per station", false)])?;
     let queue = queue(table, "queue")?;
@@ -72,7 +68,7 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
     };
     if !shared {
         if packets.is_some() {
-            let reason = "with a queue for each station the driver holds nothing back";
+            let reason = "with buffer = \"per station\" no packets wait in the driver";
             return Err(table.fault(
                 "driver",
                 reason,
@@ -86,15 +82,15 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
     if !(1..=MAX_DRIVER).contains(&driver) {
         return Err(table.fault(
             "driver",
-            format!("{driver} packets"),
+            format!("{driver} is out of range"),
             format!("write 1 to {MAX_DRIVER}"),
         ));
     }
     Ok(Buffer::Shared { queue: queue.unwrap_or(usual), driver })
 }
 
-/// What Linux has for each station (Høiland-Jørgensen et al. 2017, § 3.1; net/mac80211/tx.c,
-/// ieee80211_txq_setup_flows).
+/// Linux's queue per station (Høiland-Jørgensen et al. 2017, § 3.1; `net/mac80211/tx.c`,
+/// `ieee80211_txq_setup_flows`).
 fn mac80211() -> FqCodelConfig {
     let usual = FqCodelConfig::default();
     let times = CodelParameters {

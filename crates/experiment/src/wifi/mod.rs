@@ -1,4 +1,4 @@
-//! `[wifi.NAME]` and the `wifi` of a host: cells of 802.11n and who is in them.
+//! `[wifi.NAME]` and the key `wifi` of a host: 802.11n cells and their stations.
 
 mod device;
 mod station;
@@ -7,24 +7,29 @@ mod tests;
 
 pub(super) use station::read as read_station;
 
+use super::access::Technology;
 use super::hosts::check_name;
-use super::words::{choice, within};
+use super::values::{choice, within};
 use document::{Fault, Location, Node, Reader, Value};
 use net::{Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig, WifiDevice};
 use std::ops::RangeInclusive;
 use units::{Bytes, Decibels, Duration};
 
-/// The channels of the 2.4 GHz band in steps of 5 MHz (IEEE 802.11-2016 § 19.3.15); the fourteenth
-/// is Japan's, without OFDM.
+/// Wi-Fi as experiment files and errors name it.
+pub(super) const TECHNOLOGY: Technology =
+    Technology { key: "wifi", name: "Wi-Fi", section: "cell", member_of: "a Wi-Fi cell" };
+
+/// The channels of the 2.4 GHz band in steps of 5 MHz (IEEE 802.11-2016 § 19.3.15); channel 14
+/// is used in Japan only and without OFDM.
 const CHANNELS: RangeInclusive<u8> = 1..=13;
-/// Frames that a compressed block ACK tells of (IEEE 802.11-2016 § 9.3.1.9.3).
+/// The frames that a compressed block ACK can acknowledge (IEEE 802.11-2016 § 9.3.1.9.3).
 const AMPDU_FRAMES: RangeInclusive<u8> = 1..=64;
 /// The longest A-MPDU and A-MSDU of HT (IEEE 802.11-2016 § 9.4.2.56.2, § 9.4.2.56.3).
 const AMPDU_BYTES: Bytes = Bytes::new(65_535);
 const AMSDU_BYTES: Bytes = Bytes::new(7_935);
 /// dot11ShortRetryLimit (IEEE 802.11-2016 annex C).
 const RETRY_LIMIT: RangeInclusive<u8> = 1..=255;
-/// 1.6 to 6 are published for buildings (Rappaport 2002 table 4.2); somewhat more to either side.
+/// Published for buildings are 1.6 to 6 (Rappaport 2002 table 4.2); the range is somewhat wider.
 const EXPONENTS: RangeInclusive<f64> = 1.0..=8.0;
 
 /// The cells of a document, in the order of the file.
@@ -33,12 +38,12 @@ pub(super) fn read_cells(top: &mut Reader<'_>) -> Result<Vec<(WifiConfig, Locati
     entries.map(|(name, node)| Ok((cell(name, node)?, node.location))).collect()
 }
 
-/// Refuses a cell that no host is in: it would say something of nobody.
+/// Refuses a cell without a host.
 pub(super) fn check_used(
     cells: &[(WifiConfig, Location)],
     hosts: &[HostConfig],
 ) -> Result<(), Fault> {
-    let used = |index: usize| hosts.iter().any(|host| host.access.wifi_cell() == Some(index));
+    let used = |index| hosts.iter().any(|host| host.access.wifi_cell() == Some(index));
     let Some((_, (cell, location))) = cells.iter().enumerate().find(|(index, _)| !used(*index))
     else {
         return Ok(());
@@ -47,7 +52,7 @@ pub(super) fn check_used(
         "write wifi = {{ cell = \"{}\", distance = \"5m\" }} in a host, or leave the cell out",
         cell.name
     );
-    Err(Fault::new(*location, format!("wifi.{}", cell.name), "a cell without stations", suggestion))
+    Err(Fault::new(*location, format!("wifi.{}", cell.name), "no host is in this cell", suggestion))
 }
 
 fn cell(name: &str, node: &Node) -> Result<WifiConfig, Fault> {
@@ -86,7 +91,7 @@ fn access_point(node: &Node, path: &str) -> Result<WifiDevice, Fault> {
     Ok(device)
 }
 
-/// Limits, or the word for one frame at a time.
+/// The limits under `aggregation`, or the word `none`.
 fn aggregation(table: &mut Reader<'_>) -> Result<Aggregation, Fault> {
     let path = table.path("aggregation");
     let usual = Aggregation::default();
@@ -97,7 +102,7 @@ fn aggregation(table: &mut Reader<'_>) -> Result<Aggregation, Fault> {
         }
         Some(node @ Node { value: Value::Table(_), .. }) => node,
         Some(node) => {
-            let reason = format!("{} where limits belong", node.value.what());
+            let reason = format!("{} where a table of limits belongs", node.value.what());
             let suggestion = "write { ampdu_frames = 64, ampdu_duration = \"4ms\" }, or \"none\"";
             return Err(table.fault("aggregation", reason, suggestion));
         }
@@ -128,11 +133,11 @@ fn aggregation(table: &mut Reader<'_>) -> Result<Aggregation, Fault> {
         return Err(table.fault(
             "amsdu_bytes",
             reason,
-            format!("write 0B, for none, to {}B", AMSDU_BYTES.get()),
+            format!("write 0B (none) to {}B", AMSDU_BYTES.get()),
         ));
     }
     if ampdu_frames > 1 && amsdu_bytes > Aggregation::AMSDU_IN_AMPDU {
-        let reason = format!("{amsdu_bytes} is longer than a frame of an A-MPDU");
+        let reason = format!("{amsdu_bytes} does not fit into a frame of an A-MPDU");
         let suggestion =
             format!("write up to {}B, or ampdu_frames = 1", Aggregation::AMSDU_IN_AMPDU.get());
         return Err(table.fault("amsdu_bytes", reason, suggestion));
@@ -152,7 +157,11 @@ fn path_loss(node: &Node, path: &str) -> Result<PathLoss, Fault> {
     }
     let wall = table.or("wall", usual.wall)?;
     if wall < Decibels::ZERO {
-        return Err(table.fault("wall", "a wall that amplifies", "write a loss such as \"5dB\""));
+        return Err(table.fault(
+            "wall",
+            "the loss of a wall must not be negative",
+            "write for example \"5dB\"",
+        ));
     }
     table.finish()?;
     Ok(PathLoss { exponent, wall })

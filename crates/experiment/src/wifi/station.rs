@@ -1,19 +1,18 @@
-//! A host as a station: which cell it is in, and where.
+//! The key `wifi` of a host: its cell, position and device.
 
 use super::device;
-use crate::words::within;
-use document::{Fault, Location, Node, Reader, did_you_mean};
+use crate::values::within;
+use document::{Fault, Location, Node, Problem, Reader};
 use net::{Fading, RateControl, WifiConfig, WifiDevice, WifiStation};
 use std::ops::RangeInclusive;
 use units::{Decibels, Duration};
 
-/// As many walls as no signal passes.
+/// More walls than any signal passes.
 const WALLS: RangeInclusive<u8> = 0..=50;
-/// The greatest spread that is modelled; shadowing is published with 3 to 14 dB within buildings
-/// (Rappaport 2002 § 4.11.3).
+/// The largest standard deviation that is modelled. Published for shadowing in buildings are 3 to
+/// 14 dB (Rappaport 2002 § 4.11.3).
 const MAX_DEVIATION: Decibels = Decibels::new(20);
-/// A signal that changes faster than that changes within a transmission, of which the model knows
-/// nothing.
+/// The model has one signal strength per transmission, so faster changes are not modelled.
 const MIN_COHERENCE: Duration = Duration::from_millis(1);
 
 /// The `wifi` of a host, in one of these cells.
@@ -26,11 +25,11 @@ pub(crate) fn read(
     let wanted: String = table.required("cell")?;
     let Some(cell) = cells.iter().position(|(cell, _)| cell.name == wanted) else {
         let names = cells.iter().map(|(cell, _)| cell.name.as_str());
-        let suggestion = match cells {
-            [] => format!("add [wifi.{wanted}]"),
-            _ => did_you_mean(&wanted, names, "the cells are"),
-        };
-        return Err(table.fault("cell", format!("there is no cell '{wanted}'"), suggestion));
+        let mut problem = Problem::unknown("cell", &wanted, names, "the cells are");
+        if cells.is_empty() {
+            problem.suggestion = format!("add [wifi.{wanted}]");
+        }
+        return Err(table.problem("cell", problem));
     };
     let distance = table.required("distance")?;
     let walls = within(&mut table, "walls", 0, WALLS)?;
@@ -42,27 +41,28 @@ pub(crate) fn read(
     Ok(WifiStation { cell, distance, walls, shadowing, fading, device })
 }
 
-/// Refuses a fixed rate of more streams than the other end has.
+/// Refuses a fixed rate with more spatial streams than the receiver has.
 fn check_streams(table: &Reader<'_>, device: &WifiDevice, cell: &WifiConfig) -> Result<(), Fault> {
-    let ends = [("it", device, &cell.ap), ("the access point", &cell.ap, device)];
-    for (who, sender, receiver) in ends {
-        let most = 8 * receiver.spatial_streams - 1;
+    let links = [("the station", device, &cell.ap), ("the access point", &cell.ap, device)];
+    for (name, sender, receiver) in links {
+        let highest = 8 * receiver.spatial_streams - 1;
         if let RateControl::Fixed(mcs) = sender.rate
-            && mcs > most
+            && mcs > highest
         {
-            let reason =
-                format!("{who} sends mcs {mcs}, of more spatial streams than the other end has");
+            let reason = format!(
+                "{name} sends mcs {mcs}, which needs more spatial streams than the receiver has"
+            );
             return Err(table.fault(
                 "spatial_streams",
                 reason,
-                format!("let it send \"mcs {most}\" or below, or give both two"),
+                format!("use \"mcs {highest}\" or below, or spatial_streams = 2 for both"),
             ));
         }
     }
     Ok(())
 }
 
-/// Changes of the signal; none if they are left out.
+/// The random changes of the signal under `key`; none if the key is missing.
 fn fading(table: &mut Reader<'_>, key: &'static str) -> Result<Fading, Fault> {
     let path = table.path(key);
     let Some(node) = table.node(key) else { return Ok(Fading::NONE) };

@@ -46,7 +46,7 @@ fn with(old: &str, new: &str) -> Result<Experiment, ExperimentError> {
 }
 
 #[test]
-fn what_is_left_out_is_usual() {
+fn missing_keys_have_defaults() {
     let (cell, station) = read(&parse(HOME).unwrap().cells()[0]);
     assert_eq!(
         (cell.name.as_str(), cell.channel, cell.retry_limit, cell.ccmp),
@@ -61,7 +61,7 @@ fn what_is_left_out_is_usual() {
 }
 
 #[test]
-fn everything_can_be_said() {
+fn every_key_is_read() {
     let cell = "channel = 11\nchannel_width = \"40MHz\"\nchannel_access = \"edca\"\nretry_limit = 4\nencryption = \"none\"\n\
                 aggregation = { ampdu_frames = 8, ampdu_bytes = \"8191B\", ampdu_duration = \"1ms\", amsdu_bytes = \"3839B\" }\n\
                 path_loss = { exponent = 3.5, wall = \"7.5dB\" }\n";
@@ -91,12 +91,12 @@ fn everything_can_be_said() {
     assert_eq!((device.tx_power, device.noise), (Dbm::new(15), Dbm::from_f64(-80.5)));
     assert_eq!((device.spatial_streams, device.guard_interval), (1, GuardInterval::Short));
     assert_eq!(device.rate, RateControl::Fixed(7));
-    let Buffer::PerStation { queue } = device.buffer else { panic!("a queue for each") };
+    let Buffer::PerStation { queue } = device.buffer else { panic!("a queue per station") };
     assert!(queue.to_string().contains("20ms"), "{queue}");
 }
 
 #[test]
-fn words_stand_for_the_rest() {
+fn words_replace_tables() {
     let (cell, _) = read(&with("channel = 11", "aggregation = \"none\"").unwrap().cells()[0]);
     assert_eq!(
         (cell.channel, cell.aggregation.ampdu_frames, cell.aggregation.amsdu_bytes),
@@ -104,12 +104,12 @@ fn words_stand_for_the_rest() {
     );
     let (cell, _) =
         read(&with("tx_power = \"20dBm\"", "buffer = \"per station\"").unwrap().cells()[0]);
-    let Buffer::PerStation { queue } = cell.ap.buffer else { panic!("a queue for each") };
+    let Buffer::PerStation { queue } = cell.ap.buffer else { panic!("a queue per station") };
     assert!(queue.to_string().starts_with("fq_codel"), "{queue}");
 }
 
 #[test]
-fn a_cell_and_a_station_can_be_set_and_varied() {
+fn cells_and_stations_can_be_set_and_varied() {
     let set = |key: &str, value: &str| {
         parse(HOME).unwrap().with_overrides(&[(key.to_owned(), value.to_owned())])
     };
@@ -134,7 +134,7 @@ fn a_cell_and_a_station_can_be_set_and_varied() {
 }
 
 #[test]
-fn a_gateway_has_the_lines_queues_alone() {
+fn a_gateway_has_only_the_queues_of_lines() {
     let experiment =
         with("[host.pc1]", "[host.pc1]\nup = { rate = \"1Mbit/s\", queue = \"pfifo limit 9\" }");
     let queues = experiment.unwrap().cells()[0].gateway_queues("eth0");

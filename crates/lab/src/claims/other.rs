@@ -1,6 +1,7 @@
 //! Claims put to the test under other controllers than their experiments'.
 
 use super::{Claim, Plan};
+use document::Problem;
 use experiment::Experiment;
 use experiment::controllers;
 use std::fmt;
@@ -17,10 +18,10 @@ pub enum Other {
 }
 
 impl FromStr for Other {
-    type Err = String;
+    type Err = Problem;
 
-    /// Fails where there is no such controller or improvement.
-    fn from_str(text: &str) -> Result<Self, String> {
+    /// Fails if there is no such controller or improvement.
+    fn from_str(text: &str) -> Result<Self, Problem> {
         if let Some(names) = text.strip_prefix('+') {
             names.split('+').try_for_each(controllers::check_improvement)?;
             return Ok(Self::Improvement(names.to_owned()));
@@ -46,7 +47,7 @@ impl<'c> Plan<'c> {
         let differs = |claim: &&Claim| {
             self.own(claim).is_some_and(|own| match other {
                 Other::Controller(profile) => own.controllers().any(|own| own != profile),
-                Other::Improvement(names) => own.no_better_with(names).is_none(),
+                Other::Improvement(names) => own.why_not_improved(names).is_none(),
             })
         };
         let claims = self.claims.iter().copied().filter(differs).collect();
@@ -66,9 +67,10 @@ impl<'c> Plan<'c> {
         let Other::Improvement(names) = other else { return Vec::new() };
         let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
         for claim in &self.claims {
-            let Some(reason) = self.own(claim).and_then(|own| own.no_better_with(names)) else {
+            let Some(reason) = self.own(claim).and_then(|own| own.why_not_improved(names)) else {
                 continue;
             };
+            let reason = reason.to_string();
             match by_reason.iter_mut().find(|(other, _)| *other == reason) {
                 Some((_, ids)) => ids.push(&claim.id),
                 None => by_reason.push((reason, vec![&claim.id])),

@@ -224,5 +224,5 @@ fn claims_under_an_improvement_are_those_that_it_changes() {
     let (controllers, _) = under("gcc:draft-02", "+packet-groups+aqm-loss");
     assert!(controllers.iter().all(|own| own == "gcc:draft-02+aqm-loss"), "one of two");
     let unknown = "+short".parse::<Other>().unwrap_err();
-    assert!(unknown.starts_with("there is no improvement 'short'; "), "{unknown}");
+    assert!(unknown.to_string().starts_with("there is no improvement 'short'; "), "{unknown}");
 }

@@ -4,7 +4,7 @@ use super::compares;
 use crate::claims::{Claim, Computed, Verdict};
 use crate::figures::{Figures, RunExtracts, SectionBuilder};
 use crate::runner::{Job, stored};
-use experiment::{Experiment, ExperimentError, is_as_filed};
+use experiment::{Experiment, ExperimentError, peers_make_all_calls};
 use metrics::{StreamSummary, summary};
 use report::Section;
 use sim::Recording;
@@ -54,13 +54,13 @@ pub(super) fn parties<'c>(
     let mut all: Vec<(String, String, Party<'c>)> = Vec::new();
     for run in runs {
         let (experiment, job) = stored(run)?;
-        let (name, essence) = (name(&run.meta, &experiment), experiment.essence());
+        let (name, identity) = (name(&run.meta, &experiment), experiment.identity());
         let entry = (run.id, job, run.meta.cpu_limited().is_some());
         let alike = |other: &str, party: &Party<'_>| {
             other == name && compares(&party.experiment, &experiment)
         };
         let same =
-            all.iter_mut().find(|(other, text, party)| *text == essence && alike(other, party));
+            all.iter_mut().find(|(other, text, party)| *text == identity && alike(other, party));
         if let Some((_, _, party)) = same {
             party.store(entry);
             continue;
@@ -70,7 +70,7 @@ pub(super) fn parties<'c>(
         let who = if is_taken { format!("{name}, from run {}", run.id) } else { name.clone() };
         let mut party = Party::new(experiment, who, &run.meta, claims)?;
         party.store(entry);
-        all.push((name, essence, party));
+        all.push((name, identity, party));
     }
     Ok(all.into_iter().map(|(_, _, party)| party).collect())
 }
@@ -157,7 +157,7 @@ impl<'c> Party<'c> {
     pub(super) fn simulations(&self) -> Result<[Self; 2], ExperimentError> {
         let own = self.experiment.clone().simulated()?;
         let (today, name) = (own.as_today()?, simulator(&own));
-        let who = if is_as_filed(&own) { name.clone() } else { AS_TODAY.to_owned() };
+        let who = if peers_make_all_calls(&own) { name.clone() } else { AS_TODAY.to_owned() };
         Ok([self.simulation(today, who), self.simulation(own, name)])
     }
 

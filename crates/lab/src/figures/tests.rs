@@ -245,9 +245,9 @@ fn a_figure_of_what_is_not_there_is_said_to_be_missing() {
     );
     assert!(section.figures.is_empty());
     assert!(
-        section
-            .text
-            .contains("The figure 'None' cannot be drawn: rtt_mean: there is no 'mian.video'"),
+        section.text.contains(
+            "The figure 'None' cannot be drawn: rtt_mean: there is no stream 'mian.video'"
+        ),
         "{}",
         section.text
     );

@@ -200,9 +200,10 @@ impl SeriesSpec {
         unit: Scale,
         colour: usize,
     ) -> Result<Series, MetricError> {
-        let stream = recording
-            .stream(&self.stream)
-            .ok_or_else(|| MetricError(format!("there is no stream '{}'", self.stream)))?;
+        let stream = recording.stream(&self.stream).ok_or_else(|| MetricError::UnknownStream {
+            name: self.stream.clone(),
+            known: Vec::new(),
+        })?;
         let mut points = self.points(recording, stream)?;
         // The line ends with the stream.
         points.truncate(

@@ -235,7 +235,9 @@ fn page_wait(
         let TcpApplication::Pages(pages) = flow.application else { continue };
         let name = format!("{}.tcp", flow.name);
         let stream = recording.streams.iter().find(|stream| stream.name == name);
-        let Some(stream) = stream else { return Err(MetricError(format!("there is no '{name}'"))) };
+        let Some(stream) = stream else {
+            return Err(MetricError::UnknownStream { name, known: Vec::new() });
+        };
         let came = stream.points("pageLoadTime").map_or(0, <[_]>::len) as f64;
         let there = stream.active.1.saturating_since(stream.active.0).as_secs_f64();
         let reading = (pages.reading.0 + pages.reading.1).as_secs_f64() / 2.0;

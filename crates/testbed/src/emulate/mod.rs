@@ -191,6 +191,5 @@ pub fn simulate(scenario: &Scenario, cancel: &AtomicBool) -> Result<Recording, S
 
 /// The host of this name.
 fn host(network: &NetworkConfig, wanted: &str) -> Result<HostId, EmulationError> {
-    find_host(network, wanted)
-        .map_err(|(reason, suggestion)| EmulationError(format!("{reason}; {suggestion}")))
+    find_host(network, wanted).map_err(|problem| EmulationError(problem.to_string()))
 }

@@ -1,12 +1,19 @@
-//! Values of what is on the air: one of a few words, a small whole number, a quantity in a range, a
-//! queue that only orders and drops.
+//! Checks of values that several sections need: one of a few words, a number or a quantity in a
+//! range, a queue that only orders and drops.
 
-use document::{Fault, FromNode, Reader, nearest};
+use document::{Fault, FromNode, Problem, Reader, nearest};
 use net::{QueueConfig, QueueConfigError};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// What the word under `key` stands for; the first of them if it is left out.
+/// Refuses a value of zero.
+pub(super) fn positive(table: &Reader<'_>, key: &str, is_positive: bool) -> Result<(), Fault> {
+    if is_positive { Ok(()) } else { Err(table.fault(key, "zero is not allowed", ABOVE_ZERO)) }
+}
+
+const ABOVE_ZERO: &str = "write a value above zero";
+
+/// The meaning of the word under `key`; that of the first word if the key is missing.
 pub(super) fn choice<T: Copy>(
     table: &mut Reader<'_>,
     key: &'static str,
@@ -16,11 +23,15 @@ pub(super) fn choice<T: Copy>(
     let found = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
     found.ok_or_else(|| {
         let known: Vec<_> = words.iter().map(|(known, _)| *known).collect();
-        table.fault(key, format!("no {key} '{word}'"), format!("write {}", known.join(" or ")))
+        table.fault(
+            key,
+            format!("there is no {key} '{word}'"),
+            format!("write {}", known.join(" or ")),
+        )
     })
 }
 
-/// A whole number in a range.
+/// The whole number under `key`, which must be in the range.
 pub(super) fn within(
     table: &mut Reader<'_>,
     key: &'static str,
@@ -35,7 +46,7 @@ pub(super) fn within(
     })
 }
 
-/// A quantity in a range.
+/// The quantity under `key`, which must be in the range.
 pub(super) fn between<T: FromNode + PartialOrd + Display>(
     table: &mut Reader<'_>,
     key: &'static str,
@@ -46,7 +57,7 @@ pub(super) fn between<T: FromNode + PartialOrd + Display>(
     in_range(table, key, value, range)
 }
 
-/// The value of a key, if it is in a range.
+/// Refuses a value of `key` that is not in the range.
 pub(super) fn in_range<T: PartialOrd + Display>(
     table: &Reader<'_>,
     key: &'static str,
@@ -60,42 +71,34 @@ pub(super) fn in_range<T: PartialOrd + Display>(
     Err(table.fault(key, format!("{value} is out of range"), suggestion))
 }
 
-/// Parses a queue configuration.
-///
-/// # Errors
-/// What is wrong, and the fix if it does not say so itself. For a misspelt discipline, the nearest
-/// known one is suggested.
-pub(super) fn parse_queue(words: &str) -> Result<QueueConfig, (String, String)> {
+/// Parses a queue. A discipline that is probably misspelt gets the most similar one as suggestion.
+pub(super) fn parse_queue(words: &str) -> Result<QueueConfig, Problem> {
     words.parse().map_err(|error: QueueConfigError| {
         if let QueueConfigError::UnknownDiscipline { word } = &error
             && let Some(near) = nearest(word, QueueConfig::DISCIPLINES.into_iter())
         {
-            let reason = format!("\"{word}\" is no queue discipline");
-            return (reason, format!("did you mean \"{near}\"?"));
+            let reason = format!("there is no queue discipline '{word}'");
+            return Problem::new(reason, format!("did you mean {near}?"));
         }
-        (error.to_string(), String::new())
+        Problem::new(error.to_string(), "")
     })
 }
 
-/// A discipline that makes do without a rate of its own: on the air there is none that holds.
+/// The queue under `key`, which must not shape and must not have a limit in time: the rate of a
+/// radio channel varies.
 pub(super) fn queue(
     table: &mut Reader<'_>,
     key: &'static str,
 ) -> Result<Option<QueueConfig>, Fault> {
     let Some(words) = table.optional::<String>(key)? else { return Ok(None) };
-    let queue =
-        parse_queue(&words).map_err(|(reason, suggestion)| table.fault(key, reason, suggestion))?;
+    let queue = parse_queue(&words).map_err(|problem| table.problem(key, problem))?;
     if queue.shapes() {
-        let reason =
-            "a queue that sends at a rate of its own: the channel says when a packet can go";
-        return Err(table.fault(
-            key,
-            reason,
-            "write one that only orders and drops, such as fq_codel",
-        ));
+        let reason = "the queue limits the rate, but the channel decides when a packet is sent";
+        let suggestion = "write a queue that only orders and drops, such as fq_codel";
+        return Err(table.fault(key, reason, suggestion));
     }
     if let QueueConfig::DropTail(_) = queue {
-        let reason = "a limit in time needs a line with a rate";
+        let reason = "a limit in time needs a rate, and a channel has none";
         return Err(table.fault(key, reason, "write packets or bytes: \"pfifo limit 1000\""));
     }
     Ok(Some(queue))
@@ -107,9 +110,8 @@ mod tests {
 
     /// The error for a host whose line has this queue.
     fn error(queue: &str) -> String {
-        let text = format!(
-            "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {{ rate = \"1Mbit/s\", queue = \"{queue}\" }}\n"
-        );
+        let up = format!("{{ rate = \"1Mbit/s\", queue = \"{queue}\" }}");
+        let text = format!("title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {up}\n[host.b]\n");
         Experiment::parse(&text, "x.toml").unwrap_err().to_string()
     }
 
@@ -117,7 +119,7 @@ mod tests {
     fn a_misspelt_queue_discipline_gets_a_suggestion() {
         assert_eq!(
             error("fq_codl"),
-            "x.toml:4: host.a.up.queue: \"fq_codl\" is no queue discipline; did you mean \"fq_codel\"?"
+            "x.toml:4: host.a.up.queue: there is no queue discipline 'fq_codl'; did you mean fq_codel?"
         );
         let all = "x.toml:4: host.a.up.queue: no queue 'xyz': there are 'pfifo limit PACKETS', ";
         assert!(error("xyz").starts_with(all));

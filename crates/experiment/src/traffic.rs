@@ -1,10 +1,10 @@
-//! What calls, TCP flows and programs have in common: between whom, when, and with which mark.
+//! The keys that calls, TCP flows and programs share: hosts, times and DSCP mark.
 
-use document::{Fault, Node, Reader, Table, Value, did_you_mean};
+use document::{Fault, Node, Problem, Reader, Table, Value};
 use net::{Dscp, HostId, NetworkConfig};
 use units::{Duration, Time};
 
-/// What `[defaults.call]` and `[defaults.tcp]` say for every section of that kind.
+/// The keys of `[defaults.call]` and `[defaults.tcp]`.
 #[derive(Default)]
 pub(super) struct Defaults {
     pub(super) call: Table,
@@ -15,7 +15,7 @@ impl Defaults {
     pub(super) fn read(top: &mut Reader<'_>) -> Result<Self, Fault> {
         let Some(node) = top.node("defaults") else { return Ok(Self::default()) };
         let mut table = Reader::new(node, "defaults")?;
-        let mut of = |key: &'static str| match table.node(key) {
+        let mut read = |key: &'static str| match table.node(key) {
             None => Ok(Table::default()),
             Some(Node { value: Value::Table(table), .. }) => Ok(table.clone()),
             Some(node) => {
@@ -23,25 +23,22 @@ impl Defaults {
                 Err(Fault::new(node.location, format!("defaults.{key}"), reason, ""))
             }
         };
-        let defaults = Self { call: of("call")?, tcp: of("tcp")? };
+        let defaults = Self { call: read("call")?, tcp: read("tcp")? };
         table.finish()?;
         Ok(defaults)
     }
 }
 
-/// The hosts under `from` and `to`; `what`: a call, a flow.
-pub(super) fn hosts(
+/// The hosts under `from` and `to` of a call or a flow; `what` says which.
+pub(super) fn from_and_to(
     table: &mut Reader<'_>,
     network: &NetworkConfig,
     what: &str,
 ) -> Result<(HostId, HostId), Fault> {
     let (from, to) = (host(table, network, "from")?, host(table, network, "to")?);
     if from == to {
-        return Err(table.fault(
-            "to",
-            format!("a {what} from a host to itself"),
-            "name another host",
-        ));
+        let reason = format!("the {what} is from a host to itself");
+        return Err(table.fault("to", reason, "name another host"));
     }
     Ok((from, to))
 }
@@ -53,19 +50,31 @@ pub(super) fn host(
     key: &'static str,
 ) -> Result<HostId, Fault> {
     let wanted: String = table.required(key)?;
-    find_host(network, &wanted).map_err(|(reason, suggestion)| table.fault(key, reason, suggestion))
+    find_host(network, &wanted).map_err(|problem| table.problem(key, problem))
 }
 
-/// The host of this name, or what is wrong and the suggestion.
-pub fn find_host(network: &NetworkConfig, wanted: &str) -> Result<HostId, (String, String)> {
-    network.host_named(wanted).ok_or_else(|| {
+/// The host of this name.
+///
+/// # Errors
+/// If there is none.
+pub fn find_host(network: &NetworkConfig, name: &str) -> Result<HostId, Problem> {
+    network.host_named(name).ok_or_else(|| {
         let names = network.hosts.iter().map(|host| host.name.as_str());
-        (format!("there is no host '{wanted}'"), did_you_mean(wanted, names, "the hosts are"))
+        unknown_host(name, names)
     })
 }
 
-/// The times under `start` and `stop`; the whole run if they are left out.
-pub(super) fn times(
+/// The problem of a host's name that is not among `names`.
+pub(super) fn unknown_host<'n>(
+    name: &str,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Problem {
+    Problem::unknown("host", name, names, "the hosts are")
+}
+
+/// The times under `start` and `stop`; the whole run if the keys are missing. `what` has them: a
+/// call, a flow, a program.
+pub(super) fn start_and_stop(
     table: &mut Reader<'_>,
     duration: Duration,
     what: &str,
@@ -74,7 +83,7 @@ pub(super) fn times(
     let start = table.or("start", Time::ZERO)?;
     let stop = table.or("stop", end)?;
     if start >= end {
-        let reason = format!("the {what} would start at {start}, but the run ends at {end}");
+        let reason = format!("the {what} starts at {start}, but the run ends at {end}");
         return Err(table.fault("start", reason, "start it earlier or lengthen the run"));
     }
     if stop <= start {
@@ -88,7 +97,7 @@ pub(super) fn times(
     Ok((start, stop.min(end)))
 }
 
-/// The mark under a key; none is best effort.
+/// The DSCP mark under `key`; best effort if the key is missing.
 pub(super) fn dscp(table: &mut Reader<'_>, key: &'static str) -> Result<Dscp, Fault> {
     let dscp = match table.node(key).map(|node| &node.value) {
         None => Some(Dscp::DEFAULT),
@@ -99,10 +108,5 @@ pub(super) fn dscp(table: &mut Reader<'_>, key: &'static str) -> Result<Dscp, Fa
         Some(_) => None,
     };
     let suggestion = "write 0 to 63, or a name such as \"ef\", \"af41\", \"cs1\" or \"be\"";
-    dscp.ok_or_else(|| table.fault(key, "not a DSCP", suggestion))
-}
-
-/// Refuses a zero.
-pub(super) fn positive(table: &Reader<'_>, key: &str, is: bool) -> Result<(), Fault> {
-    if is { Ok(()) } else { Err(table.fault(key, "zero", "write a value above zero")) }
+    dscp.ok_or_else(|| table.fault(key, "this is not a DSCP", suggestion))
 }

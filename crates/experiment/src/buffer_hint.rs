@@ -1,27 +1,29 @@
-//! What a controller with `hint.buffer = path` is told: the smallest buffer on its call's path.
+//! The setting `hint.buffer = path` of a controller: the smallest buffer on the path of its call.
 
 use cc::ControllerConfig;
-use net::{Direction, HostId, NetworkConfig};
+use net::{Direction, HostId};
 use sim::{CallConfig, Scenario};
-use units::Bytes;
 
-/// The setting of a controller.
+/// The name of the setting.
 const HINT: &str = "hint.buffer";
 
-/// Tells the controllers that want to know.
-pub(super) fn tell(scenario: &mut Scenario) {
+/// Replaces `hint.buffer = path` by the size of the smallest buffer in every controller that has the
+/// setting. In a two-way call the buffers of both
+/// directions count.
+pub(super) fn fill_in(scenario: &mut Scenario) {
     let Scenario { network, calls, .. } = scenario;
-    // Most calls have the controller of the one before.
-    let mut before: Option<(ControllerConfig, bool)> = None;
+    // Most calls have the same controller as the call before.
+    let mut previous: Option<(ControllerConfig, bool)> = None;
     for call in calls {
         let Some(video) = &call.video else { continue };
-        let wants = match &before {
-            Some((controller, wants)) if *controller == video.controller => *wants,
-            _ => wants_to_know(&video.controller),
+        let needed = match &previous {
+            Some((controller, needed)) if *controller == video.controller => *needed,
+            _ => needs_hint(&video.controller),
         };
-        before = Some((video.controller.clone(), wants));
-        if wants {
-            let size = smallest(network, call).map_or("none".to_owned(), |size| size.to_string());
+        previous = Some((video.controller.clone(), needed));
+        if needed {
+            let sizes = path(call).filter_map(|(host, direction)| network.buffer(host, direction));
+            let size = sizes.min().map_or("none".to_owned(), |size| size.to_string());
             let settings = call.video.iter_mut().map(|video| &mut video.controller.settings);
             settings.for_each(|settings| {
                 settings.retain(|(name, _)| name != HINT);
@@ -31,13 +33,13 @@ pub(super) fn tell(scenario: &mut Scenario) {
     }
 }
 
-fn wants_to_know(controller: &ControllerConfig) -> bool {
+fn needs_hint(controller: &ControllerConfig) -> bool {
     let settings = cc::settings_of(controller).unwrap_or_default();
     settings.iter().any(|setting| setting.name == HINT && setting.value == "path")
 }
 
-/// The ways of hosts that a call passes, those of a relay among them; of both directions, if it has
-/// two.
+/// The directions of hosts' accesses that the packets of a call pass, those of its relay included;
+/// for a two-way call in both directions.
 pub fn path(call: &CallConfig) -> impl Iterator<Item = (HostId, Direction)> + use<> {
     let ends = [(call.from, call.to), (call.to, call.from)];
     let relay = call.relay;
@@ -49,18 +51,13 @@ pub fn path(call: &CallConfig) -> impl Iterator<Item = (HostId, Direction)> + us
     })
 }
 
-/// The least limit on the call's path; of both directions, for both ends have the same controller.
-fn smallest(network: &NetworkConfig, call: &CallConfig) -> Option<Bytes> {
-    path(call).filter_map(|(host, direction)| network.buffer(host, direction)).min()
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Experiment;
     use units::Seed;
 
-    /// What the call's controller is told, with these lines of the file.
-    fn told(hosts: &str, call: &str) -> String {
+    /// The hint of the call's controller in an experiment with these lines; empty without a hint.
+    fn hint(hosts: &str, call: &str) -> String {
         let text = format!(
             "title = \"t\"\nduration = \"9s\"\n{hosts}\n[call.main]\nfrom = \"a\"\nto = \"b\"\n{call}\n"
         );
@@ -73,12 +70,13 @@ mod tests {
             .map_or(String::new(), |(_, value)| value.clone())
     }
 
+    /// The hint of a controller that takes it from the path.
     fn improved(hosts: &str) -> String {
-        told(hosts, "controller = \"gcc:draft-02+buffer-hint\"")
+        hint(hosts, "controller = \"gcc:draft-02+buffer-hint\"")
     }
 
     #[test]
-    fn it_is_the_least_limit_of_what_the_call_passes() {
+    fn the_hint_is_the_smallest_buffer_on_the_path() {
         let up = |queue| {
             format!("[host.a]\nup = {{ rate = \"1Mbit/s\", queue = \"{queue}\" }}\n[host.b]")
         };
@@ -94,31 +92,31 @@ mod tests {
         }
         let both = "[host.a]\nup = { rate = \"1Mbit/s\", queue = \"pfifo limit 100\" }\ndown = { rate = \"1Mbit/s\", queue = \
                     \"pfifo limit 1\" }\n[host.b]\ndown = { rate = \"1Mbit/s\", queue = \"pfifo limit 50\" }";
-        assert_eq!(improved(both), "75kB", "not what the call does not pass");
+        assert_eq!(improved(both), "75kB", "a queue that the call does not pass does not count");
         assert_eq!(
-            told(both, "two_way = true\ncontroller = \"gcc:draft-02+buffer-hint\""),
+            hint(both, "two_way = true\ncontroller = \"gcc:draft-02+buffer-hint\""),
             "1.5kB"
         );
         assert_eq!(
             improved("[host.a]\nup = { queue = \"pfifo limit 9\" }\n[host.b]"),
             "none",
-            "it never waits"
+            "nothing waits for an unlimited line"
         );
         let wifi = "[wifi.home]\n[host.a]\nwifi = { cell = \"home\", distance = \"5m\" }\n[host.b]";
-        assert_eq!(improved(wifi), "1.692MB", "1000 packets and 128 of the driver");
+        assert_eq!(improved(wifi), "1.692MB", "1000 packets and 128 in the driver");
         let lte =
             "[lte.city]\n[host.a]\nlte = { network = \"city\", distance = \"100m\" }\n[host.b]";
         assert_eq!(improved(lte), "1.5MB");
     }
 
     #[test]
-    fn only_who_wants_to_know_is_told() {
+    fn only_a_controller_with_the_setting_gets_the_hint() {
         let hosts = "[host.a]\nup = { rate = \"1Mbit/s\", queue = \"bfifo limit 16kB\" }\n[host.b]";
-        assert_eq!(told(hosts, "controller = \"gcc:draft-02\""), "");
+        assert_eq!(hint(hosts, "controller = \"gcc:draft-02\""), "");
         let given =
             "controller = \"gcc:libwebrtc+buffer-hint\"\nsettings = { \"hint.buffer\" = \"9kB\" }";
-        assert_eq!(told(hosts, given), "9kB");
+        assert_eq!(hint(hosts, given), "9kB");
         let set = "controller = \"gcc:libwebrtc\"\nsettings = { \"hint.buffer\" = \"path\" }";
-        assert_eq!(told(hosts, set), "16kB");
+        assert_eq!(hint(hosts, set), "16kB");
     }
 }
