@@ -108,7 +108,7 @@ mod tests {
     /// The error for a host whose line has this queue.
     fn error(queue: &str) -> String {
         let text = format!(
-            "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {{ rate = \"1Mbit/s\", queue = \"{queue}\" }}\n"
+            "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {{ rate = \"1Mbit/s\", queue = \"{queue}\" }}\n[host.b]\n[call.c]\nfrom = \"a\"\nto = \"b\"\n"
         );
         Experiment::parse(&text, "x.toml").unwrap_err().to_string()
     }
