@@ -111,7 +111,9 @@ mod tests {
     /// The error for a host whose line has this queue.
     fn error(queue: &str) -> String {
         let up = format!("{{ rate = \"1Mbit/s\", queue = \"{queue}\" }}");
-        let text = format!("title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {up}\n[host.b]\n");
+        let text = format!(
+            "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {up}\n[host.b]\n[call.c]\nfrom = \"a\"\nto = \"b\"\n"
+        );
         Experiment::parse(&text, "x.toml").unwrap_err().to_string()
     }
 
