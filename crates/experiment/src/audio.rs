@@ -159,7 +159,7 @@ mod tests {
                 "{ codec = \"amr\", rate = \"5kbit/s\" }",
                 "call.main.audio.rate: AMR is modelled at 12.2 kbit/s",
             ),
-            ("{ spurts = { spurt = \"0s\" } }", "call.main.audio.spurts.spurt: 0s is below 1 ms"),
+            ("{ spurts = { spurt = \"0s\" } }", "call.main.audio.spurts.spurt: 0s is below 1ms"),
             ("{ spurts = { pauses = \"1s\" } }", "there is no such key; did you mean pause?"),
             ("3", "call.main.audio: a whole number where true, false or a table belongs"),
         ] {

@@ -343,7 +343,7 @@ mod tests {
             (
                 "stop = \"60s\"",
                 "from = \"alice\"",
-                "conference.main.from: the topology says who calls whom; leave it out",
+                "conference.main.from: the topology decides between which hosts calls are; leave it out",
             ),
             (
                 "stop = \"60s\"",

@@ -375,8 +375,7 @@ impl Experiment {
     #[must_use]
     pub fn simulates(&self, other: &Self) -> bool {
         let same = |(one, other): (&Cell, &Cell)| {
-            one.params == other.params
-                && format!("{:?}", one.scenario) == format!("{:?}", other.scenario)
+            one.params == other.params && one.scenario == other.scenario
         };
         self.cells.len() == other.cells.len() && self.cells.iter().zip(&other.cells).all(same)
     }

@@ -269,7 +269,7 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
                 "quick.scale: 0 is out of range; write a number above 0 and at most 1",
             ),
             ("[quick]\nscal = 0.5", "did you mean scale?"),
-            ("[quick]\nset = { runs = 1 }", "this cannot be varied"),
+            ("[quick]\nset = { runs = 1 }", "this key cannot be varied"),
             ("[quick]\nset = { 'call.mane.stop' = \"9s\" }", "there is no call 'mane'"),
         ] {
             let error =

@@ -23,11 +23,9 @@ pub(super) fn choice<T: Copy>(
     let found = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
     found.ok_or_else(|| {
         let known: Vec<_> = words.iter().map(|(known, _)| *known).collect();
-        table.fault(
-            key,
-            format!("there is no {key} '{word}'"),
-            format!("write {}", known.join(" or ")),
-        )
+        let (last, others) = known.split_last().unwrap_or((&"", &[]));
+        let suggestion = format!("write {} or {last}", others.join(", "));
+        table.fault(key, format!("there is no {key} '{word}'"), suggestion)
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// One direction of a wired access.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LineConfig {
     /// The limit of the rate.
     pub rate: RateConfig,
@@ -55,7 +55,7 @@ impl LineConfig {
 }
 
 /// The limit of a line's rate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RateConfig {
     /// No limit: packets pass at once.
     Unlimited,

@@ -9,7 +9,7 @@ use net::{Dscp, HostId, NetworkConfig};
 use units::{Bitrate, Duration, Seed, Time};
 
 /// The configuration of one run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// The length of the run.
     pub duration: Duration,
@@ -60,7 +60,7 @@ impl Scenario {
 }
 
 /// A call between two hosts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CallConfig {
     /// The call's name, unique in the run. Its records are called `NAME.video`, `NAME.audio`, ….
     pub name: String,
@@ -128,7 +128,7 @@ pub struct Marks {
 }
 
 /// The video of a call: source, controller and feedback.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct VideoConfig {
     /// The source and encoder.
     pub encoder: EncoderConfig,

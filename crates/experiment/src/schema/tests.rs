@@ -124,7 +124,10 @@ fn the_schema_has_the_keys_that_the_readers_ask_for() {
         let tables = tables(Shape::Table(&keys::FILE), &parts);
         let known = tables.iter().copied().flatten().copied();
         let known: Vec<&Key> = known.flatten().filter(|key| key.name == *name).collect();
-        if known.is_empty() {
+        // A conference gives its calls these keys, and refuses them in the file.
+        let is_given =
+            parts.first() == Some(&"conference") && ["from", "to", "two_way"].contains(name);
+        if known.is_empty() && !is_given {
             missing.push(format!("{path}: {name}"));
         }
         found.extend(known.into_iter().map(std::ptr::from_ref));

@@ -48,7 +48,7 @@ fn rate(table: &mut Reader<'_>, streams: u8) -> Result<RateControl, Fault> {
     };
     let needed = scheme / SCHEMES_PER_STREAM + 1;
     if needed > streams {
-        let reason = format!("mcs {scheme} needs spatial_streams = {needed}, which is {streams}");
+        let reason = format!("mcs {scheme} needs {needed} spatial streams, but there is {streams}");
         let suggestion = format!(
             "write \"mcs {}\" or below, or spatial_streams = {needed}",
             SCHEMES_PER_STREAM - 1

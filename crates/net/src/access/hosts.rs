@@ -6,7 +6,7 @@ use crate::schedule::Schedule;
 use units::{Bytes, Duration};
 
 /// Hosts, the accesses that they share, and the core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NetworkConfig {
     /// The hosts; [`HostId`] is the index in this list.
     pub hosts: Vec<HostConfig>,
@@ -45,7 +45,7 @@ impl Default for NetworkConfig {
 }
 
 /// A host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HostConfig {
     /// Its unique name.
     pub name: String,

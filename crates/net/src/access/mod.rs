@@ -27,7 +27,7 @@ use std::fmt;
 use units::{Bytes, Duration, Seed, Time};
 
 /// A host's access network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum AccessConfig {
     /// Two wired lines, one per direction.
     Wired {

@@ -154,7 +154,7 @@ pub(super) struct Fit {
 }
 
 /// A video source and its encoder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EncoderConfig {
     /// The encoder.
     pub codec: Codec,

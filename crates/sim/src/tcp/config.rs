@@ -6,7 +6,7 @@ use std::str::FromStr;
 use units::{Bytes, Duration, Time};
 
 /// One direction of a TCP connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TcpConfig {
     /// The flow's name, unique in the run. Its records are called `NAME.tcp`.
     pub name: String,

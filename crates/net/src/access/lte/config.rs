@@ -5,7 +5,7 @@ use crate::queue::{FULL_PACKET, Filter, QueueConfig};
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Speed};
 
 /// A network: base stations whose cells share a carrier (FDD).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LteConfig {
     /// Its name, for messages. (Random streams are named after the hosts.)
     pub name: String,
@@ -194,7 +194,7 @@ impl Default for Scheduler {
 }
 
 /// A bearer that every terminal has, with both directions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BearerConfig {
     /// The QoS class identifier, 1…9, which determines the priority (23.203 table 6.1.7).
     pub qci: u8,
@@ -410,7 +410,7 @@ impl BearerConfig {
 }
 
 /// A terminal of a network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LteTerminal {
     /// Its network, as an index into the list of networks.
     pub network: usize,

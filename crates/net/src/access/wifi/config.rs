@@ -5,7 +5,7 @@ use units::{Bytes, Dbm, Decibels, Duration, Metres};
 
 /// A cell of 802.11n at 2.4 GHz: an access point and its stations share one channel, on which each
 /// receives every other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WifiConfig {
     /// Its unique name; random streams are named after it.
     pub name: String,
@@ -226,7 +226,7 @@ impl Default for PathLoss {
 }
 
 /// The properties that access points and stations share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WifiDevice {
     /// The transmit power.
     pub tx_power: Dbm,
@@ -267,7 +267,7 @@ pub enum RateControl {
 }
 
 /// The buffer of a device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Buffer {
     /// One queue for all receivers (with EDCA one per category), followed by the driver's buffer,
     /// which serves the receivers round-robin.
@@ -318,7 +318,7 @@ impl Default for Buffer {
 }
 
 /// A station of a cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WifiStation {
     /// Its cell, as an index into the list of cells.
     pub cell: usize,
