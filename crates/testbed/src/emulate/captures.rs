@@ -59,7 +59,11 @@ impl Captures {
     pub(super) fn finish(self) -> Result<u64, ExportError> {
         drop(self.seen);
         let written = self.writer.join();
-        written.unwrap_or_else(|_| Err("the capture's writer broke off".to_owned().into()))?;
+        written.unwrap_or_else(|_| {
+            Err("internal error (the capture's writer panicked); please report it"
+                .to_owned()
+                .into())
+        })?;
         Ok(self.lost)
     }
 }

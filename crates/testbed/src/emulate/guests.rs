@@ -9,18 +9,21 @@ use units::{Duration, Time};
 
 /// Those who make the calls of a run, in the order of what happens to them.
 pub trait Guests {
+    /// Why the calls fail, and with them the run.
+    type Error: From<EmulationError>;
+
     /// They take their places, before the run's time begins, and give up soon when cancelled.
-    fn arrive(&mut self, testbed: &Testbed, cancel: &AtomicBool) -> Result<(), EmulationError>;
+    fn arrive(&mut self, testbed: &Testbed, cancel: &AtomicBool) -> Result<(), Self::Error>;
 
     /// The run's time begins, at this time since 1970.
     fn begin(&mut self, since_1970: Duration);
 
     /// Does what is due; called every few milliseconds. An error ends the run.
-    fn turn(&mut self, now: Time) -> Result<(), EmulationError>;
+    fn turn(&mut self, now: Time) -> Result<(), Self::Error>;
 
     /// They go, also when the run has broken off or they have not all arrived. The hosts are there
     /// until then. An error is one that shows only now.
-    fn leave(&mut self) -> Result<(), EmulationError>;
+    fn leave(&mut self) -> Result<(), Self::Error>;
 
     /// What was recorded of the calls of a run of this length; `None` if nobody makes them.
     fn records(&mut self, duration: Duration) -> Option<Records>;
@@ -45,6 +48,8 @@ pub struct Records {
 pub(super) struct Nobody;
 
 impl Guests for Nobody {
+    type Error = EmulationError;
+
     fn arrive(&mut self, _: &Testbed, _: &AtomicBool) -> Result<(), EmulationError> {
         Ok(())
     }

@@ -7,12 +7,14 @@
 //! ```
 
 mod captures;
+mod error;
 mod guests;
 mod outcome;
 mod process;
 mod recorder;
 mod stage;
 
+pub use error::EmulationError;
 pub use outcome::Emulated;
 pub use process::{Ended, HowEnded, Said};
 
@@ -25,11 +27,11 @@ pub use guests::{Guests, Records};
 use net::{HostId, Network, NetworkConfig};
 use recorder::Recorder;
 use server::since_1970;
-use sim::{Recording, Scenario};
+use sim::{Recording, RunError, Scenario};
 use stage::Stage;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Seed, Time};
 
@@ -63,24 +65,6 @@ pub struct OnHost {
     pub command: Vec<OsString>,
 }
 
-/// Why there was no run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EmulationError(pub String);
-
-impl fmt::Display for EmulationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for EmulationError {}
-
-impl From<EmulatorError> for EmulationError {
-    fn from(error: EmulatorError) -> Self {
-        Self(error.to_string())
-    }
-}
-
 /// A run whose end only its command knows lasts at most a day.
 const A_DAY: Duration = Duration::from_secs(86_400);
 
@@ -96,12 +80,15 @@ impl Emulation<'_> {
     }
 
     /// Emulates a cell with those who make its calls.
-    pub fn run_with(
+    ///
+    /// # Errors
+    /// As [`Emulation::run`], and those of `guests`.
+    pub fn run_with<G: Guests>(
         &self,
         cell: &Cell,
         seed: Seed,
-        guests: &mut impl Guests,
-    ) -> Result<Emulated, EmulationError> {
+        guests: &mut G,
+    ) -> Result<Emulated, G::Error> {
         let scenario = cell.scenario(seed);
         let names: Vec<String> =
             scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
@@ -111,15 +98,14 @@ impl Emulation<'_> {
             .transpose()?;
         let stage = Stage::new(cell, &scenario, self.weir)?
             .and_background(&scenario.network, self.background)?;
-        let network = Network::new(&scenario.network, seed)
-            .map_err(|error| EmulationError(error.to_string()))?;
-        let controls =
-            self.control.map(|path| Controls::listen(path, names.clone())).transpose()?;
-        let mut testbed = Testbed::new(&names)?;
+        let network = Network::new(&scenario.network, seed).map_err(EmulationError::Network)?;
+        let controls = self.control.map(|path| Controls::listen(path, names.clone())).transpose();
+        let controls = controls.map_err(EmulationError::Emulator)?;
+        let mut testbed = Testbed::new(&names).map_err(EmulationError::Emulator)?;
         let length = if foreground.is_some() { A_DAY } else { scenario.duration };
         let end = Time::ZERO + length;
         let captures = self.captures.map(|folder| Captures::open(folder, &names));
-        let captures = captures.transpose().map_err(|error| EmulationError(error.to_string()))?;
+        let captures = captures.transpose().map_err(EmulationError::Capture)?;
         let mut recorder = Recorder::new(&names, end, captures);
         prepare(&testbed, &scenario)?;
         let mut cast = stage.servers(&testbed, self)?;
@@ -129,7 +115,8 @@ impl Emulation<'_> {
             return Err(error);
         }
         let clock = Clock::start();
-        let mut emulator = Emulator::new(network, &mut testbed, controls, clock)?;
+        let mut emulator = Emulator::new(network, &mut testbed, controls, clock)
+            .map_err(EmulationError::Emulator)?;
         let began = since_1970();
         if let Some(captures) = &mut recorder.captures {
             captures.begin(began);
@@ -153,7 +140,7 @@ impl Emulation<'_> {
         // The interfaces have been there until now, so that what ended could say so.
         drop(emulator);
         drop(testbed);
-        let (report, exit) = (report?, ended?);
+        let (report, exit) = (report.map_err(EmulationError::Emulator)?, ended?);
         let uploads = outcome::records(&scenario, clock, &programs, report.duration)?;
         let calls = guests.records(report.duration);
         Ok(outcome::gather(&scenario, calls, uploads, recorder, report, (programs, left), exit))
@@ -175,7 +162,7 @@ fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError>
     for host in scenario.tcp.iter().filter(|flow| flow.ecn).flat_map(|flow| [flow.from, flow.to]) {
         let set = || std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1");
         let set = testbed.host(host).within(set)?;
-        set.map_err(|error| EmulationError(format!("cannot set net.ipv4.tcp_ecn: {error}")))?;
+        set.map_err(|error| EmulationError::Ecn(Arc::new(error)))?;
     }
     Ok(())
 }
@@ -184,12 +171,15 @@ fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError>
 ///
 /// # Errors
 /// When it is refused, or was cancelled.
-pub fn simulate(scenario: &Scenario, cancel: &AtomicBool) -> Result<Recording, String> {
+pub fn simulate(scenario: &Scenario, cancel: &AtomicBool) -> Result<Recording, RunError> {
     let options = sim::Options { cancel: Some(cancel), ..sim::Options::default() };
-    sim::run(scenario, options).map_err(|error| error.to_string())
+    sim::run(scenario, options)
 }
 
 /// The host of this name.
 fn host(network: &NetworkConfig, wanted: &str) -> Result<HostId, EmulationError> {
-    find_host(network, wanted).map_err(|problem| EmulationError(problem.to_string()))
+    find_host(network, wanted).map_err(|problem| EmulationError::UnknownHost {
+        reason: problem.reason,
+        suggestion: problem.suggestion,
+    })
 }

@@ -12,6 +12,7 @@ use experiment::ProgramKind;
 use sim::recording::{Event, StreamKind, StreamRecord};
 use sim::{Recording, Scenario};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use units::{Duration, Time};
 
 /// How late one packet in a hundred may be.
@@ -88,7 +89,10 @@ pub(super) fn records(
             text(server).as_bytes(),
             &grid,
         )
-        .map_err(|error| EmulationError(format!("{}: {error}", client.program.name)))
+        .map_err(|error| EmulationError::Transcript {
+            program: client.program.name.clone(),
+            source: Arc::new(error),
+        })
     };
     uploads.map(read).collect()
 }

@@ -30,10 +30,10 @@ impl Said<'_> {
 }
 
 /// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum HowEnded {
     /// It could not be started: why.
-    NotStarted(String),
+    NotStarted(EmulationError),
     /// By itself.
     Itself(ExitStatus),
     /// It was told to, at its time or at the end of the run.
@@ -80,7 +80,7 @@ impl Process {
             EmulatorError::Spawn { program, source, .. }
                 if source.kind() == std::io::ErrorKind::NotFound =>
             {
-                EmulationError(format!("{error}; is {program} installed? (see 'weir doctor')"))
+                EmulationError::NotInstalled { program: program.clone(), error }
             }
             _ => error.into(),
         })?;
@@ -107,8 +107,11 @@ impl Process {
     /// Why a server that should listen does not.
     pub(super) fn does_not_listen(&mut self) -> EmulationError {
         self.lines.extend(self.output.try_iter());
-        let last = self.lines.last().map_or("it says nothing", String::as_str);
-        EmulationError(format!("the server {} does not come up: {last}", self.program.name))
+        let last = self.lines.last().map_or("it wrote no output", String::as_str);
+        EmulationError::ServerNotListening {
+            server: self.program.name.clone(),
+            last_line: last.to_owned(),
+        }
     }
 
     /// Whether it has ended.
@@ -153,8 +156,7 @@ impl Process {
 
 /// A command of these words.
 pub(super) fn command(argv: &[OsString]) -> Result<Command, EmulationError> {
-    let (program, arguments) =
-        argv.split_first().ok_or_else(|| EmulationError("an empty command".to_owned()))?;
+    let (program, arguments) = argv.split_first().ok_or(EmulationError::EmptyCommand)?;
     let mut command = Command::new(program);
     command.args(arguments);
     Ok(command)

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::Duration;
@@ -44,8 +45,7 @@ impl Stage {
         let replaced = |name: &str| cell.programs().iter().any(|program| program.name == name);
         let flows = scenario.tcp.iter().filter(|flow| !replaced(&flow.name)).map(|flow| {
             let name = &flow.name;
-            let refused = || format!("the flow '{name}' is of pages that are read, which no upload is: give a program of that name");
-            upload_of(flow).ok_or_else(|| EmulationError(refused()))
+            upload_of(flow).ok_or_else(|| EmulationError::WebFlow(name.clone()))
         });
         let flows = flows.collect::<Result<Vec<_>, _>>()?;
         let programs: Vec<Program> =
@@ -134,7 +134,7 @@ impl Cast {
         match Process::start(host, program.clone(), argv) {
             Ok(process) => self.running.push(process),
             Err(error) => {
-                let how = HowEnded::NotStarted(error.to_string());
+                let how = HowEnded::NotStarted(error);
                 self.missing.push(Ended { program, how, lines: Vec::new() });
             }
         }
@@ -142,19 +142,20 @@ impl Cast {
 
     /// Starts and ends programs at their times, until the run is over or the command in the
     /// foreground has ended. Gives how that ended.
-    pub(super) fn play(
+    pub(super) fn play<G: Guests>(
         &mut self,
         testbed: &Testbed,
         (clock, end): (Clock, Time),
         foreground: Option<(HostId, &OnHost)>,
         over: impl Fn() -> bool,
-        guests: &mut impl Guests,
+        guests: &mut G,
         how: &Emulation<'_>,
-    ) -> Result<Option<ExitStatus>, EmulationError> {
+    ) -> Result<Option<ExitStatus>, G::Error> {
         let mut foreground = foreground
             .filter(|_| !over())
             .map(|(host, on)| {
-                Ok::<_, EmulationError>(testbed.host(host).spawn(command(&on.command)?)?)
+                let command = command(&on.command)?;
+                testbed.host(host).spawn(command).map_err(EmulationError::Emulator)
             })
             .transpose()?;
         let mut tick = 0;
@@ -162,7 +163,9 @@ impl Cast {
             self.turn(testbed, clock.now(), how.said);
             guests.turn(clock.now())?;
             let status = foreground.as_mut().map(std::process::Child::try_wait).transpose();
-            if let Some(Some(status)) = status.map_err(|error| EmulationError(error.to_string()))? {
+            let status =
+                status.map_err(|error| EmulationError::Foreground(Arc::new(error)))?.flatten();
+            if let Some(status) = status {
                 return Ok(Some(status));
             }
             tick += 1;

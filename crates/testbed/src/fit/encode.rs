@@ -122,7 +122,7 @@ impl Workshop {
     /// It can't be made.
     pub(super) fn open() -> Result<Self, FitError> {
         let folder = std::env::temp_dir().join(format!("weir-fit-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| FitError::file(&folder, &error))?;
+        std::fs::create_dir_all(&folder).map_err(|error| FitError::file(&folder, error))?;
         Ok(Self { folder })
     }
 
@@ -149,7 +149,7 @@ impl Workshop {
         let inputs: Vec<(&str, [String; 2])> = match source {
             Some(path) => {
                 let path =
-                    std::path::absolute(path).map_err(|error| FitError::file(path, &error))?;
+                    std::path::absolute(path).map_err(|error| FitError::file(path, error))?;
                 vec![("source", ["-i".to_owned(), path.display().to_string()])]
             }
             None => SCENES
@@ -176,7 +176,7 @@ impl Workshop {
         let mut header = String::new();
         let read = std::fs::File::open(&path)
             .and_then(|file| BufReader::new(file.take(1024)).read_line(&mut header));
-        read.map_err(|error| FitError::file(&path, &error))?;
+        read.map_err(|error| FitError::file(&path, error))?;
         probe::y4m_frame_rate(&header).ok_or_else(|| FitError::output("ffmpeg", &header))
     }
 
@@ -201,7 +201,7 @@ impl Workshop {
         let entries: Vec<&str> = ENTRIES.split_whitespace().collect();
         let output = self.run("ffprobe", &entries)?;
         probe::packets(&String::from_utf8_lossy(&output.stdout))
-            .map_err(|row| FitError::output("ffprobe", &row))
+            .map_err(|row| FitError::output("ffprobe", &row.to_string()))
     }
 
     /// ffmpeg on one thread, behind everything else that runs.
@@ -218,7 +218,7 @@ impl Workshop {
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .output();
-        let output = output.map_err(|error| FitError::start(program, &error))?;
+        let output = output.map_err(|error| FitError::start(program, error))?;
         if output.status.success() {
             Ok(output)
         } else {

@@ -2,15 +2,24 @@
 
 use super::estimate::EncodedFrame;
 
+/// A row that `ffprobe` should not have printed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {number}: {row:?}")]
+pub(super) struct RowError {
+    /// Its number, from 1.
+    number: usize,
+    row: String,
+}
+
 /// The rows of `ffprobe -show_entries packet=size,flags -of csv=p=0`: a size and flags, `K` first
 /// for a key frame.
 ///
 /// # Errors
 /// The row that is not of this form.
-pub(super) fn packets(text: &str) -> Result<Vec<EncodedFrame>, String> {
+pub(super) fn packets(text: &str) -> Result<Vec<EncodedFrame>, RowError> {
     let rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
-    rows.map(|(index, row)| packet(row).ok_or_else(|| format!("line {}: {row:?}", index + 1)))
-        .collect()
+    let broken = |index: usize, row: &str| RowError { number: index + 1, row: row.to_owned() };
+    rows.map(|(index, row)| packet(row).ok_or_else(|| broken(index, row))).collect()
 }
 
 fn packet(row: &str) -> Option<EncodedFrame> {
@@ -51,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_broken_row_is_named() {
-        assert_eq!(packets("27031,K_\nN/A,__\n").unwrap_err(), "line 2: \"N/A,__\"");
-        assert_eq!(packets("27031\n").unwrap_err(), "line 1: \"27031\"");
+        assert_eq!(packets("27031,K_\nN/A,__\n").unwrap_err().to_string(), "line 2: \"N/A,__\"");
+        assert_eq!(packets("27031\n").unwrap_err().to_string(), "line 1: \"27031\"");
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl FitReport {
             [("data/codecs.toml", self.toml()), ("src/codec/fitted.rs", self.rust())]
         {
             let path = sim.join(name);
-            std::fs::write(&path, text).map_err(|error| FitError::file(&path, &error))?;
+            std::fs::write(&path, text).map_err(|error| FitError::file(&path, error))?;
         }
         Ok(())
     }

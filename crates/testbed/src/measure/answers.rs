@@ -1,5 +1,6 @@
 //! Whether the ends of a measured call understand each other.
 
+use super::plan::PlanError;
 use experiment::{Endpoint, Native};
 use sim::CallConfig;
 
@@ -8,22 +9,21 @@ use sim::CallConfig;
 pub(super) fn understood(
     call: &CallConfig,
     endpoints: [Option<Endpoint>; 2],
-) -> Result<(), String> {
+) -> Result<(), PlanError> {
     const PEER: Option<Endpoint> = Some(Endpoint::Native(Native::Peer));
     let Some(video) =
         call.video.as_ref().filter(|_| endpoints.contains(&PEER) && endpoints != [PEER; 2])
     else {
         return Ok(());
     };
-    let built = cc::build(&video.controller).map_err(|error| error.to_string())?;
+    let built = cc::build(&video.controller)?;
     if built.receiver.is_none_or(|receiver| receiver.speaks_remb()) {
         return Ok(());
     }
-    let (name, profile) = (&call.name, &video.controller.profile);
-    Err(format!(
-        "call.{name}: what the receiver's half of {profile} says, nobody but a native peer with the same controller \
-         understands; let both ends be \"peer\", or write another controller"
-    ))
+    Err(PlanError::ReceiverHalf {
+        call: call.name.clone(),
+        profile: video.controller.profile.clone(),
+    })
 }
 
 #[cfg(test)]
@@ -56,9 +56,9 @@ controller = "CONTROLLER"
             let cell = &experiment.cells()[0];
             Plan::new(cell, &cell.scenario(Seed(1))).map(drop)
         };
-        let error = plan("kilinc-andersson", "bob = \"peer\"").unwrap_err();
+        let error = plan("kilinc-andersson", "bob = \"peer\"").unwrap_err().to_string();
         assert!(
-            error.starts_with("call.main: what the receiver's half of kilinc-andersson says"),
+            error.starts_with("call.main.controller: only a native peer understands the feedback"),
             "{error}"
         );
         assert!(plan("kilinc-andersson", "alice = \"peer\"\nbob = \"str0m\"").is_err());

@@ -8,6 +8,7 @@
 
 mod answers;
 pub mod browser;
+mod error;
 pub mod internals;
 mod leftovers;
 pub mod machine;
@@ -22,9 +23,13 @@ mod server;
 pub mod sfu;
 pub mod stats;
 
-pub use server::ServerProgram;
+pub use error::{BrowserLog, MeasureError};
+pub use native::NativePeerError;
+pub use ongoing::{CallError, Deadline, LastMessage};
+pub use plan::PlanError;
+pub use server::{ConfigurationError, ServerError, ServerFailure, ServerProgram};
 
-use crate::emulate::{Emulated, Emulation, EmulationError};
+use crate::emulate::{Emulated, Emulation};
 use experiment::{Browser, Cell};
 use media::Cache;
 use party::Party;
@@ -52,16 +57,16 @@ impl Measurement<'_> {
         emulation: &Emulation<'_>,
         cell: &Cell,
         seed: Seed,
-    ) -> Result<Emulated, EmulationError> {
+    ) -> Result<Emulated, MeasureError> {
         let scenario = cell.scenario(seed);
-        let plan = Plan::new(cell, &scenario).map_err(EmulationError)?;
+        let plan = Plan::new(cell, &scenario)?;
         let make = |station: &plan::Station| {
             let Some(spec) = &station.media else { return Ok(None) };
             let film = station.browser == Browser::Firefox;
             spec.prepare(self.cache, film, emulation.cancel, self.making).map(Some)
         };
-        let media = plan.stations.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>();
-        let media = media.map_err(|error| EmulationError(error.to_string()))?;
+        let media =
+            plan.stations.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>()?;
         let mut party = Party::new(plan, &scenario, media);
         emulation.run_with(cell, seed, &mut party)
     }

@@ -4,6 +4,7 @@ use super::plan::Call;
 use super::stats::{self, Collected, Collector};
 use server::signalling::{Measured, PageEvent, Seat};
 use sim::recording::Event;
+use std::fmt;
 use units::{Duration, Time};
 
 /// How long browsers may take until they are connected: on an idle machine it is under a second on
@@ -12,6 +13,91 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A page that says nothing for so long hangs: it reports every sampling interval, and a starved
 /// one is a second late.
 const SILENCE: Duration = Duration::from_secs(10);
+
+/// Why a call fails, and with it the run.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The page of an endpoint does not become ready within 20 s.
+    #[error("the endpoint {host} of '{call}' is not ready within 20 s{log}")]
+    NotReady {
+        /// The host of the endpoint.
+        host: String,
+        /// The call.
+        call: String,
+        /// The last message of the pages.
+        log: LastMessage,
+    },
+    /// No page becomes ready.
+    #[error("the pages are not ready within 20 s")]
+    PagesNotReady,
+    /// The endpoints do not connect in time.
+    #[error("the endpoints of '{call}' are not connected {deadline}: {states}{log}")]
+    NotConnected {
+        /// The call.
+        call: String,
+        /// The time at which they should be connected.
+        deadline: Deadline,
+        /// The state of each endpoint.
+        states: String,
+        /// The last message of the pages.
+        log: LastMessage,
+    },
+    /// An endpoint reports an error.
+    #[error("the endpoint {host} of '{call}' failed: {message}")]
+    Failed {
+        /// The host of the endpoint.
+        host: String,
+        /// The call.
+        call: String,
+        /// What it reports.
+        message: String,
+    },
+    /// An endpoint closes its connection to the signalling server.
+    #[error("the endpoint {host} of '{call}' has left the call")]
+    Left {
+        /// The host of the endpoint.
+        host: String,
+        /// The call.
+        call: String,
+    },
+    /// An endpoint sends no statistics.
+    #[error("the endpoint {host} of '{call}' has sent no statistics for {SILENCE}")]
+    Silent {
+        /// The host of the endpoint.
+        host: String,
+        /// The call.
+        call: String,
+    },
+}
+
+/// The time at which the endpoints of a call should be connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadline {
+    /// This long after the start of the call.
+    After(Duration),
+    /// The end of the call.
+    End,
+}
+
+impl fmt::Display for Deadline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::After(time) => write!(f, "after {time}"),
+            Self::End => f.write_str("when the call ends"),
+        }
+    }
+}
+
+/// The last message that the pages of a call wrote, if there is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastMessage(pub Option<String>);
+
+impl fmt::Display for LastMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |message| write!(f, "; last message: {message}"))
+    }
+}
 
 /// A call under way.
 pub(super) struct Ongoing {
@@ -79,14 +165,10 @@ impl Ongoing {
     }
 
     /// Whose page is not ready, for people.
-    pub(super) fn unready(&self) -> Option<String> {
+    pub(super) fn unready(&self) -> Option<CallError> {
         let late = self.ends.iter().position(|end| !end.ready)?;
-        Some(format!(
-            "the end of {} in '{}' does not get ready{}",
-            self.hosts[late],
-            self.name(),
-            self.last_words()
-        ))
+        let (host, call) = (self.hosts[late].clone(), self.name().to_owned());
+        Some(CallError::NotReady { host, call, log: self.last_words() })
     }
 
     /// The run begins, at `start` (milliseconds since 1970).
@@ -96,7 +178,7 @@ impl Ongoing {
     }
 
     /// Does what is due at this time of a run that began at `start`.
-    pub(super) fn turn(&mut self, now: Time, start: f64) -> Result<(), String> {
+    pub(super) fn turn(&mut self, now: Time, start: f64) -> Result<(), CallError> {
         if self.state == State::Waiting && now >= self.call.config.start {
             self.room.start(start);
             self.state = State::Calling { since: now };
@@ -107,7 +189,7 @@ impl Ongoing {
         }
         match self.state {
             State::Calling { since } if now.saturating_since(since) > PATIENCE => {
-                Err(self.unconnected(&format!("after {PATIENCE}")))
+                Err(self.unconnected(Deadline::After(PATIENCE)))
             }
             State::Connected => self.silent(now).map_or(Ok(()), Err),
             _ => Ok(()),
@@ -115,10 +197,10 @@ impl Ongoing {
     }
 
     /// Asks both pages to hang up. A call that was never connected has failed.
-    pub(super) fn hang_up(&mut self) -> Result<(), String> {
+    pub(super) fn hang_up(&mut self) -> Result<(), CallError> {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Over => return Ok(()),
-            State::Calling { .. } => return Err(self.unconnected("when the call ends")),
+            State::Calling { .. } => return Err(self.unconnected(Deadline::End)),
             State::Waiting | State::Connected | State::Broken => {}
         }
         self.room.stop();
@@ -126,7 +208,7 @@ impl Ongoing {
     }
 
     /// Takes what the pages have told; at `now`, if the run has begun.
-    pub(super) fn listen(&mut self, now: Time) -> Result<(), String> {
+    pub(super) fn listen(&mut self, now: Time) -> Result<(), CallError> {
         while let Some((seat, event)) = self.room.next(std::time::Duration::ZERO) {
             self.told(seat, event, now)?;
         }
@@ -138,7 +220,7 @@ impl Ongoing {
         self.ends.iter().all(|end| end.gone)
     }
 
-    fn told(&mut self, seat: Seat, event: PageEvent, now: Time) -> Result<(), String> {
+    fn told(&mut self, seat: Seat, event: PageEvent, now: Time) -> Result<(), CallError> {
         let place = usize::from(seat == Seat::Callee);
         let (over, host) = (self.state == State::Over, &self.hosts[place]);
         let end = &mut self.ends[place];
@@ -159,13 +241,12 @@ impl Ongoing {
             PageEvent::Failed(_) | PageEvent::Left if over => end.gone = true,
             PageEvent::Bye => end.gone = true,
             PageEvent::Failed(text) => {
-                return Err(format!(
-                    "the end of {host} in '{}' failed: {text}",
-                    self.call.config.name
-                ));
+                let (host, call) = (host.clone(), self.call.config.name.clone());
+                return Err(CallError::Failed { host, call, message: text });
             }
             PageEvent::Left => {
-                return Err(format!("the end of {host} in '{}' is gone", self.call.config.name));
+                let (host, call) = (host.clone(), self.call.config.name.clone());
+                return Err(CallError::Left { host, call });
             }
         }
         Ok(())
@@ -188,30 +269,27 @@ impl Ongoing {
     }
 
     /// Whose page hangs, for people.
-    fn silent(&self, now: Time) -> Option<String> {
+    fn silent(&self, now: Time) -> Option<CallError> {
         let hangs = |place: &usize| {
             self.tells_statistics(*place) && now.saturating_since(self.ends[*place].heard) > SILENCE
         };
         let place = (0..self.ends.len()).find(hangs)?;
-        Some(format!(
-            "the end of {} in '{}' has told nothing for {SILENCE}",
-            self.hosts[place],
-            self.name()
-        ))
+        let (host, call) = (self.hosts[place].clone(), self.name().to_owned());
+        Some(CallError::Silent { host, call })
     }
 
-    fn unconnected(&self, when: &str) -> String {
+    fn unconnected(&self, deadline: Deadline) -> CallError {
         let ends = self.hosts.iter().zip(&self.ends).map(|(host, end)| {
             let state = if end.connection.is_empty() { "new" } else { &end.connection };
             format!("{host} is '{state}'")
         });
-        let ends: Vec<String> = ends.collect();
-        let (name, ends, said) = (self.name(), ends.join(", "), self.last_words());
-        format!("the ends of '{name}' are not connected {when}: {ends}{said}")
+        let states = ends.collect::<Vec<String>>().join(", ");
+        let (call, log) = (self.name().to_owned(), self.last_words());
+        CallError::NotConnected { call, deadline, states, log }
     }
 
-    fn last_words(&self) -> String {
-        self.said.last().map_or(String::new(), |said| format!("; said last: {said}"))
+    fn last_words(&self) -> LastMessage {
+        LastMessage(self.said.last().cloned())
     }
 
     /// What was recorded of it.

@@ -1,16 +1,17 @@
 //! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up,
 //! watched.
 
-use super::browser::{Browser, Launch};
+use super::browser::{Browser, BrowserError, Launch};
+use super::error::{BrowserLog, MeasureError};
 use super::machine::{self, MachineSampler};
 use super::media::Media;
 use super::native::{Natives, Spec};
 use super::notes::Notes;
-use super::ongoing::Ongoing;
+use super::ongoing::{CallError, Ongoing};
 use super::plan::{Plan, Station};
 use super::relay::{self, Relays};
 use super::sfu::Units;
-use crate::emulate::{EmulationError, Guests, Records};
+use crate::emulate::{Guests, Records};
 use emulator::Testbed;
 use experiment::Endpoint;
 use net::HostId;
@@ -79,13 +80,13 @@ impl<'a> Party<'a> {
         &mut self,
         server: &Server,
         testbed: &Testbed,
-    ) -> Result<Vec<(HostId, String)>, EmulationError> {
+    ) -> Result<Vec<(HostId, String)>, MeasureError> {
         let mut pages = Vec::new();
         for (index, call) in self.plan.calls.clone().into_iter().enumerate() {
-            let named = |error: String| EmulationError(format!("{}: {error}", call.config.name));
+            let name = || call.config.name.clone();
             let room = server
                 .measured(&format!("call-{index}"), call.settings.clone())
-                .map_err(|error| named(error.to_string()))?;
+                .map_err(|error| MeasureError::Room { call: name(), error })?;
             self.units.enter(testbed, &call.config, &room)?;
             let hosts = [call.config.from, call.config.to];
             for ((seat, host), endpoint) in Seat::ALL.into_iter().zip(hosts).zip(call.endpoints) {
@@ -93,9 +94,13 @@ impl<'a> Party<'a> {
                     None => {}
                     Some(Endpoint::Browser(_)) => pages.push((host, room.path(seat))),
                     Some(Endpoint::Native(native)) => {
-                        let place = room.enter(seat).map_err(|refusal| named(refusal.1))?;
+                        let place = room.enter(seat).map_err(|refusal| {
+                            MeasureError::Participant { call: name(), reason: refusal.1 }
+                        })?;
                         let spec = Spec::new(native, &call.config, seat, self.scenario.seed);
-                        self.natives.seat(testbed.host(host), place, spec).map_err(named)?;
+                        self.natives
+                            .seat(testbed.host(host), place, spec)
+                            .map_err(|error| MeasureError::NativePeer { call: name(), error })?;
                         self.notes.native(self.scenario.name(host), native, &call.config);
                     }
                 }
@@ -112,12 +117,11 @@ impl<'a> Party<'a> {
         testbed: &Testbed,
         pages: &[(HostId, u16, String)],
         cancel: &AtomicBool,
-    ) -> Result<(), EmulationError> {
+    ) -> Result<(), MeasureError> {
         let launch = |station: &Station, media: Option<&Media>| {
             let host = testbed.host(station.host);
-            let named = |error: super::browser::BrowserError| {
-                EmulationError(format!("{}: {error}", station.name))
-            };
+            let named =
+                |error: BrowserError| MeasureError::Browser { host: station.name.clone(), error };
             let mut browser =
                 Browser::launch(Launch { kind: station.browser, host, media, ipv6: false, cancel })
                     .map_err(named)?;
@@ -127,11 +131,11 @@ impl<'a> Party<'a> {
             Ok((station.name.clone(), browser))
         };
         let stations = self.plan.stations.iter().zip(&self.media);
-        let launched: Vec<Result<_, EmulationError>> = scope(|scope| {
+        let launched: Vec<Result<_, MeasureError>> = scope(|scope| {
             let threads: Vec<_> = stations
                 .map(|(station, media)| scope.spawn(move || launch(station, media.as_ref())))
                 .collect();
-            let broke = || EmulationError("a browser's thread broke off".to_owned());
+            let broke = || MeasureError::LaunchPanicked;
             threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|_| Err(broke())))
@@ -149,7 +153,7 @@ impl<'a> Party<'a> {
     }
 
     /// Waits until every page has its picture and sound.
-    fn wait(&mut self, cancel: &AtomicBool) -> Result<(), EmulationError> {
+    fn wait(&mut self, cancel: &AtomicBool) -> Result<(), MeasureError> {
         for tick in 1..=PATIENCE {
             self.each_call(|call| call.listen(Time::ZERO))?;
             if cancel.load(Ordering::Relaxed) || self.calls.iter().all(Ongoing::is_ready) {
@@ -161,57 +165,53 @@ impl<'a> Party<'a> {
             sleep(TICK);
         }
         let late = self.calls.iter().find_map(Ongoing::unready);
-        Err(self.with_logs(late.unwrap_or_else(|| "the pages do not get ready".to_owned())))
+        Err(self.with_logs(late.unwrap_or(CallError::PagesNotReady)))
     }
 
     /// Does something with each call. When one fails, that is told with what the browsers wrote.
     fn each_call(
         &mut self,
-        act: impl FnMut(&mut Ongoing) -> Result<(), String>,
-    ) -> Result<(), EmulationError> {
+        act: impl FnMut(&mut Ongoing) -> Result<(), CallError>,
+    ) -> Result<(), MeasureError> {
         let failed = self.calls.iter_mut().try_for_each(act).err();
-        failed.map_or(Ok(()), |reason| {
+        failed.map_or(Ok(()), |error| {
             // A browser that has died closes its page first.
             self.look()?;
-            Err(self.with_logs(reason))
+            Err(self.with_logs(error))
         })
     }
 
     /// An error with the last lines of the browsers' logs.
-    fn with_logs(&self, mut text: String) -> EmulationError {
-        for (host, browser) in &self.browsers {
-            let log = browser.log();
-            let last = &log[log.len().saturating_sub(LINES)..];
-            if !last.is_empty() {
-                text.push_str(&format!(
-                    "\n{host}'s {} wrote last:\n  {}",
-                    browser.version(),
-                    last.join("\n  ")
-                ));
-            }
-        }
-        EmulationError(text)
+    fn with_logs(&self, error: CallError) -> MeasureError {
+        let logs = self.browsers.iter().filter_map(|(host, browser)| {
+            let mut log = browser.log();
+            let lines = log.split_off(log.len().saturating_sub(LINES));
+            let (host, browser) = (host.clone(), browser.version().to_owned());
+            (!lines.is_empty()).then_some(BrowserLog { host, browser, lines })
+        });
+        MeasureError::Call { error, logs: logs.collect() }
     }
 
     /// Sees whether the browsers are alive.
-    fn look(&mut self) -> Result<(), EmulationError> {
+    fn look(&mut self) -> Result<(), MeasureError> {
         for (host, browser) in &mut self.browsers {
-            browser.is_alive().map_err(|error| EmulationError(format!("{host}: {error}")))?;
+            let named = |error| MeasureError::Browser { host: host.clone(), error };
+            browser.is_alive().map_err(named)?;
         }
         self.relays.look()?;
-        self.units.look()
+        Ok(self.units.look()?)
     }
 }
 
 impl Guests for Party<'_> {
-    fn arrive(&mut self, testbed: &Testbed, cancel: &AtomicBool) -> Result<(), EmulationError> {
+    type Error = MeasureError;
+
+    fn arrive(&mut self, testbed: &Testbed, cancel: &AtomicBool) -> Result<(), MeasureError> {
         let mut ports = Vec::new();
         let mut listeners = Vec::new();
         for station in &self.plan.stations {
             let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-            let failed = |error| {
-                EmulationError(format!("{}: cannot serve the call page: {error}", station.name))
-            };
+            let failed = |error| MeasureError::PageSocket { host: station.name.clone(), error };
             let listener = testbed.host(station.host).within(listen)?.map_err(failed)?;
             ports.push((station.host, listener.local_addr().map_err(failed)?.port()));
             listeners.push(listener);
@@ -219,7 +219,7 @@ impl Guests for Party<'_> {
         let film =
             self.media.iter().flatten().find_map(|media| media.webm.as_deref()).map(Path::to_owned);
         let server = Server::start(listeners, Options { film, ..Options::default() })
-            .map_err(|error| EmulationError(format!("cannot serve the call page: {error}")))?;
+            .map_err(MeasureError::PageServer)?;
         self.relays = Relays::start(testbed, &mut self.plan.calls, self.scenario.duration, cancel)?;
         self.units = Units::start(testbed, self.scenario.calls.iter(), cancel)?;
         let pages = self.rooms(&server, testbed)?;
@@ -241,7 +241,7 @@ impl Guests for Party<'_> {
         }
     }
 
-    fn turn(&mut self, now: Time) -> Result<(), EmulationError> {
+    fn turn(&mut self, now: Time) -> Result<(), MeasureError> {
         if let Some(machine) = &mut self.machine {
             machine.turn(now);
         }
@@ -254,8 +254,8 @@ impl Guests for Party<'_> {
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<(), EmulationError> {
-        let unconnected: Vec<String> =
+    fn leave(&mut self) -> Result<(), MeasureError> {
+        let unconnected: Vec<CallError> =
             self.calls.iter_mut().filter_map(|call| call.hang_up().err()).collect();
         for _ in 0..GOODBYE {
             // What is told now is the last, and a page may fail in leaving.
@@ -268,7 +268,7 @@ impl Guests for Party<'_> {
             }
             sleep(TICK);
         }
-        let failed = unconnected.into_iter().next().map(|reason| self.with_logs(reason));
+        let failed = unconnected.into_iter().next().map(|error| self.with_logs(error));
         scope(|scope| {
             for (host, browser) in self.browsers.drain(..) {
                 self.notes.browser(&host, &browser);

@@ -8,6 +8,7 @@ use net::{Dscp, HostId};
 use server::signalling::{CallSettings, Priority, Source, VideoSettings};
 use sim::codec::{Codec, SourceSize};
 use sim::{CallConfig, Scenario};
+use std::fmt;
 
 /// A host with a browser.
 #[derive(Clone, Debug)]
@@ -28,6 +29,37 @@ pub(super) struct Call {
     pub(super) endpoints: [Option<Endpoint>; 2],
 }
 
+/// Why the calls of an experiment cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The controller of a call cannot be built.
+    #[error(transparent)]
+    Controller(#[from] cc::BuildError),
+    /// The receiver half of a controller sends feedback that the sender does not understand.
+    #[error(
+        "call.{call}.controller: only a native peer understands the feedback of the receiver half \
+         of {profile}; use the endpoint \"peer\" at both ends, or another controller"
+    )]
+    ReceiverHalf {
+        /// The call.
+        call: String,
+        /// The controller's profile.
+        profile: String,
+    },
+}
+
+/// A DSCP that browsers do not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{medium} is not marked: browsers do not use DSCP {}; they use {}",
+    .mark.0, .medium.code_points()
+)]
+struct UnsupportedMark {
+    medium: Medium,
+    mark: Dscp,
+}
+
 /// The plan of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -42,7 +74,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the ends of a call would not understand each other.
-    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Result<Self, String> {
+    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Result<Self, PlanError> {
         let measure = cell.measure();
         let mut plan = Self { stations: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
         for config in &scenario.calls {
@@ -130,8 +162,8 @@ impl Plan {
             return;
         }
         for (medium, mark) in [(Medium::Audio, call.dscp.audio), (Medium::Video, call.dscp.video)] {
-            if let Err(reason) = priority(medium, mark) {
-                self.warnings.push(format!("{}: {reason}", call.name));
+            if let Err(error) = priority(medium, mark) {
+                self.warnings.push(format!("{}: {error}", call.name));
             }
         }
     }
@@ -201,9 +233,28 @@ enum Medium {
     Video,
 }
 
+impl Medium {
+    /// The code points that browsers use for it, besides 0.
+    fn code_points(self) -> &'static str {
+        match self {
+            Self::Audio => "ef and cs1",
+            Self::Video => "af41, af42 and cs1",
+        }
+    }
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Audio => "audio",
+            Self::Video => "video",
+        })
+    }
+}
+
 /// The priority that makes a browser mark packets so (RFC 8837 § 5, as Chromium 156 does it); why
 /// not, if none does.
-fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
+fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, UnsupportedMark> {
     const AF42: Dscp = Dscp(36);
     const CS1: Dscp = Dscp(8);
     match (medium, mark) {
@@ -211,14 +262,7 @@ fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
         (_, CS1) => Ok(Some(Priority::VeryLow)),
         (Medium::Audio, Dscp::EF) | (Medium::Video, Dscp::AF41) => Ok(Some(Priority::High)),
         (Medium::Video, AF42) => Ok(Some(Priority::Medium)),
-        (Medium::Audio, other) => Err(format!(
-            "audio is not marked: browsers do not use code point {}; they have ef and cs1",
-            other.0
-        )),
-        (Medium::Video, other) => Err(format!(
-            "video is not marked: browsers do not use code point {}; they have af41, af42 and cs1",
-            other.0
-        )),
+        (medium, mark) => Err(UnsupportedMark { medium, mark }),
     }
 }
 

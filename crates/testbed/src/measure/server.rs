@@ -2,14 +2,14 @@
 
 use super::browser::Tail;
 use super::leftovers;
-use crate::emulate::EmulationError;
-use emulator::Host;
+use emulator::{EmulatorError, Host};
 use server::Secret;
+use std::error::Error;
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -43,6 +43,123 @@ impl ServerProgram {
     }
 }
 
+/// Why a server program of a run cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The program is not installed.
+    #[error("{host}: {program} is not installed; {suggestion}")]
+    NotInstalled {
+        /// The host that needs it.
+        host: String,
+        /// The program.
+        program: &'static str,
+        /// How to get it.
+        suggestion: &'static str,
+    },
+    /// Its host failed.
+    #[error(transparent)]
+    Host(#[from] EmulatorError),
+    /// Its folder cannot be made.
+    #[error("{host}: cannot make a folder for {program}: {error}")]
+    Folder {
+        /// The host.
+        host: String,
+        /// The program.
+        program: &'static str,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// Its configuration cannot be written.
+    #[error("{host}: {error}")]
+    Configuration {
+        /// The host.
+        host: String,
+        /// Why.
+        error: ConfigurationError,
+    },
+    /// The program failed after its start.
+    #[error("{host}: {role}, {program}: {failure}{}", last_output(.log))]
+    Failed {
+        /// The host.
+        host: String,
+        /// What it is in the run: `the relay`.
+        role: &'static str,
+        /// The program.
+        program: &'static str,
+        /// What failed.
+        failure: ServerFailure,
+        /// The last lines that it wrote.
+        log: Vec<String>,
+    },
+}
+
+fn last_output(log: &[String]) -> String {
+    if log.is_empty() {
+        String::new()
+    } else {
+        format!("; its last output:\n  {}", log.join("\n  "))
+    }
+}
+
+/// What failed in a server program.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerFailure {
+    /// It does not answer within 20 s.
+    #[error("it does not answer")]
+    Timeout,
+    /// It has ended.
+    #[error("it has ended ({0})")]
+    Ended(ExitStatus),
+    /// Whether it runs is not known.
+    #[error("it cannot be watched: {0}")]
+    Wait(io::Error),
+    /// It cannot be asked, or its answer is an error.
+    #[error(transparent)]
+    Request(Box<dyn Error + Send + Sync>),
+}
+
+/// Why the configuration of a server program cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigurationError {
+    /// A file cannot be written.
+    #[error("cannot write {}: {error}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// A folder cannot be made.
+    #[error("cannot make the folder {}: {error}", .path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// A module of the program cannot be linked.
+    #[error("cannot link {}: {error}", .path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// A module of the program is not installed.
+    #[error("cannot find the module {module} in {folders}; {suggestion}")]
+    MissingModule {
+        /// The file of the module.
+        module: &'static str,
+        /// Where modules are looked for.
+        folders: String,
+        /// How to get it.
+        suggestion: &'static str,
+    },
+}
+
 /// A server under way. Dropping it ends it.
 pub(super) struct Server {
     program: ServerProgram,
@@ -60,19 +177,25 @@ impl Server {
         program: ServerProgram,
         host: &Host,
         secret: &Secret,
-        configure: impl FnOnce(&Path) -> Result<Vec<OsString>, String>,
-    ) -> Result<Self, EmulationError> {
-        let name = host.name().to_owned();
-        let failed = |what: String| EmulationError(format!("{name}: {what}"));
-        let file = program.find().ok_or_else(|| {
-            failed(format!("there is no {}; {}", program.name, program.suggestion))
+        configure: impl FnOnce(&Path) -> Result<Vec<OsString>, ConfigurationError>,
+    ) -> Result<Self, ServerError> {
+        let name = || host.name().to_owned();
+        let file = program.find().ok_or_else(|| ServerError::NotInstalled {
+            host: name(),
+            program: program.name,
+            suggestion: program.suggestion,
         })?;
         let prefix = leftovers::replaced(&std::env::temp_dir(), program.folder)?;
         let folder = tempfile::Builder::new().prefix(&prefix).tempdir();
-        let folder =
-            folder.map_err(|error| failed(format!("no folder for {}: {error}", program.name)))?;
+        let folder = folder.map_err(|error| ServerError::Folder {
+            host: name(),
+            program: program.name,
+            error,
+        })?;
         let mut command = Command::new(file);
-        command.args(configure(folder.path()).map_err(failed)?).current_dir(folder.path());
+        let arguments = configure(folder.path())
+            .map_err(|error| ServerError::Configuration { host: name(), error })?;
+        command.args(arguments).current_dir(folder.path());
         // A group of its own: Ctrl-C is ours.
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = host.spawn(command)?;
@@ -83,45 +206,45 @@ impl Server {
             child.stderr.take().map(|pipe| Box::new(pipe) as _),
         ];
         pipes.into_iter().flatten().for_each(|pipe| tail.follow(pipe));
-        Ok(Self { program, host: name, child, tail, _folder: folder })
+        Ok(Self { program, host: name(), child, tail, _folder: folder })
     }
 
     /// Waits until it answers, or the run is cancelled.
     pub(super) fn wait(
         &mut self,
         cancel: &AtomicBool,
-        mut answers: impl FnMut() -> Result<bool, String>,
-    ) -> Result<(), EmulationError> {
+        mut answers: impl FnMut() -> Result<bool, Box<dyn Error + Send + Sync>>,
+    ) -> Result<(), ServerError> {
         for _ in 0..PATIENCE {
-            if cancel.load(Ordering::Relaxed) || answers().map_err(|what| self.error(&what))? {
+            if cancel.load(Ordering::Relaxed)
+                || answers().map_err(|error| self.error(ServerFailure::Request(error)))?
+            {
                 return Ok(());
             }
             self.is_alive()?;
             sleep(PAUSE);
         }
-        Err(self.error("it does not answer"))
+        Err(self.error(ServerFailure::Timeout))
     }
 
     /// Sees whether it runs.
-    pub(super) fn is_alive(&mut self) -> Result<(), EmulationError> {
+    pub(super) fn is_alive(&mut self) -> Result<(), ServerError> {
         match self.child.try_wait() {
             Ok(None) => Ok(()),
-            Ok(Some(status)) => Err(self.error(&format!("it has ended ({status})"))),
-            Err(error) => Err(self.error(&format!("it cannot be watched: {error}"))),
+            Ok(Some(status)) => Err(self.error(ServerFailure::Ended(status))),
+            Err(error) => Err(self.error(ServerFailure::Wait(error))),
         }
     }
 
     /// An error of it, with what it wrote last.
-    pub(super) fn error(&self, what: &str) -> EmulationError {
-        let last = self.tail.last();
-        let said = match last.as_slice() {
-            [] => String::new(),
-            lines => format!("; it wrote last:\n  {}", lines.join("\n  ")),
-        };
-        EmulationError(format!(
-            "{}: {}, {}: {what}{said}",
-            self.host, self.program.role, self.program.name
-        ))
+    pub(super) fn error(&self, failure: ServerFailure) -> ServerError {
+        ServerError::Failed {
+            host: self.host.clone(),
+            role: self.program.role,
+            program: self.program.name,
+            failure,
+            log: self.tail.last(),
+        }
     }
 
     /// What it has written.

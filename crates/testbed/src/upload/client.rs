@@ -1,7 +1,7 @@
 use super::connect::{Connection, connect};
 use super::line::{EventLine, Line, SenderSample, Value};
 use super::socket::{now, plain, wait};
-use super::{CHUNK, Dscp, PATIENCE, TcpSource, UploadError};
+use super::{BrokenUpload, CHUNK, Dscp, PATIENCE, TcpSource, TransferError, UploadError};
 use rustix::event::PollFlags;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -114,7 +114,7 @@ impl UnderWay<'_> {
                 let seconds = Some(Value::Seconds(time.as_secs_f64()));
                 *line = Line::Event(EventLine::new(at, "completed", seconds));
             }
-            (Err(Stop::Broken(_, io::ErrorKind::TimedOut)), Line::Event(event)) => {
+            (Err(Stop::Broken(reason)), Line::Event(event)) if reason.is_timeout() => {
                 event.event = "timedOut";
             }
             _ => {}
@@ -131,7 +131,7 @@ impl UnderWay<'_> {
                 Ok(Outcome { ending, time, newest })
             }
             Err(Stop::Output(error)) => Err(UploadError::Output(error)),
-            Err(Stop::Broken(reason, _)) => Err(UploadError::Broken(self.broken(&reason))),
+            Err(Stop::Broken(reason)) => Err(self.broken(reason).into()),
         }
     }
 
@@ -141,9 +141,14 @@ impl UnderWay<'_> {
         Line::Event(EventLine { address, peer, ..EventLine::new(now(), "connected", None) })
     }
 
-    fn broken(&self, reason: &str) -> String {
+    fn broken(&self, reason: TransferError) -> BrokenUpload {
         let Client { server, port, .. } = self.client;
-        format!("the upload to {server} port {port} broke after {} bytes: {reason}", self.written)
+        BrokenUpload::Transfer {
+            server: server.clone(),
+            port: *port,
+            written: self.written,
+            reason,
+        }
     }
 
     fn sample(&self, at: u64) -> Option<SenderSample> {
@@ -225,16 +230,16 @@ impl UnderWay<'_> {
     /// Takes up what the server says: the confirmation, or why there will be none.
     fn listen(&mut self) -> Result<Option<Ending>, Stop> {
         let mut buffer = [0; MAX_ANSWER];
-        let broken = |reason: String| Err(Stop::Broken(reason, io::ErrorKind::Other));
+        let broken = |reason| Err(Stop::Broken(reason));
         match self.stream.read(&mut buffer) {
-            Ok(0) => return broken("the server ended the connection".to_owned()),
+            Ok(0) => return broken(TransferError::Closed),
             Ok(count) => self.answer.extend_from_slice(&buffer[..count]),
             Err(error) if again(&error) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
         let Some(end) = self.answer.iter().position(|byte| *byte == b'\n') else {
             if self.answer.len() > MAX_ANSWER {
-                return broken("what answers is not 'weir upload server'".to_owned());
+                return broken(TransferError::NotAServer);
             }
             return Ok(None);
         };
@@ -243,9 +248,9 @@ impl UnderWay<'_> {
             answer.strip_prefix("received ").and_then(|count| count.parse::<u64>().ok());
         match confirmed {
             Some(count) if self.closed && count == self.written => Ok(Some(Ending::Completed)),
-            Some(count) => broken(format!("the server received {count} of {} bytes", self.written)),
-            None if answer.starts_with("refused") => broken(format!("the server {answer}")),
-            None => broken("what answers is not 'weir upload server'".to_owned()),
+            Some(received) => broken(TransferError::Count { received, written: self.written }),
+            None if answer.starts_with("refused") => broken(TransferError::Refused(answer)),
+            None => broken(TransferError::NotAServer),
         }
     }
 }
@@ -257,12 +262,12 @@ pub(super) fn again(error: &io::Error) -> bool {
 
 /// Why an upload does not go on.
 enum Stop {
-    Broken(String, io::ErrorKind),
+    Broken(TransferError),
     Output(io::Error),
 }
 
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
-        Self::Broken(error.to_string(), error.kind())
+        Self::Broken(error.into())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::socket::{now, set_congestion_control, set_mark, wait};
-use super::{Dscp, PATIENCE, UploadError};
+use super::{BrokenUpload, Dscp, InputError, PATIENCE, UploadError};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -43,14 +43,12 @@ pub(super) fn connect(
             match attempt(&socket, *address, &ended) {
                 Ok(true) => return Ok(Some(Connection { stream: socket.into(), begun })),
                 Ok(false) => return Ok(None),
-                Err(error) => newest = Some((address, error)),
+                Err(error) => newest = Some((*address, error)),
             }
         }
         let Some((address, error)) = newest else { return Ok(None) };
         if now() >= give_up {
-            return Err(UploadError::Broken(format!(
-                "cannot connect to {address}: {error}; is 'weir upload server' running there?"
-            )));
+            return Err(BrokenUpload::Connect { address, error }.into());
         }
         if ended() {
             return Ok(None);
@@ -59,20 +57,17 @@ pub(super) fn connect(
     }
 }
 
-fn addresses(server: &str, port: u16) -> Result<Vec<SocketAddr>, UploadError> {
-    let found = (server, port).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
-    let reason = match found {
-        Ok(addresses) if !addresses.is_empty() => return Ok(addresses),
-        Ok(_) => "it has no address".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(UploadError::Input(format!(
-        "'{server}' is not a host: {reason}; write an address or a name"
-    )))
+fn addresses(server: &str, port: u16) -> Result<Vec<SocketAddr>, InputError> {
+    let name = || server.to_owned();
+    let found = (server, port)
+        .to_socket_addrs()
+        .map_err(|error| InputError::UnknownHost { server: name(), error })?;
+    let addresses: Vec<_> = found.collect();
+    if addresses.is_empty() { Err(InputError::NoAddress(name())) } else { Ok(addresses) }
 }
 
 fn prepare(client: &Client, address: SocketAddr) -> Result<Socket, UploadError> {
-    let broken = |error: io::Error| UploadError::Broken(format!("no socket to {address}: {error}"));
+    let broken = |error: io::Error| BrokenUpload::Socket { address, error };
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))
         .map_err(broken)?;
     if let Some(name) = &client.congestion_control {

@@ -1,7 +1,7 @@
 use super::client::again;
 use super::line::{EventLine, Line, ReceiverSample, Value};
 use super::socket::{now, plain, wait};
-use super::{CHUNK, MAX_CLIENTS, PATIENCE, UploadError};
+use super::{BrokenUpload, CHUNK, InputError, MAX_CLIENTS, PATIENCE, UploadError};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
@@ -37,12 +37,8 @@ pub fn serve(
     stop: &AtomicBool,
     tell: &(dyn Fn(&Line) -> io::Result<()> + Sync),
 ) -> Result<u64, UploadError> {
-    let listener = listen(server.listen).map_err(|error| {
-        UploadError::Input(format!(
-            "cannot listen on {}: {error}; name another address with --listen",
-            server.listen
-        ))
-    })?;
+    let listener = listen(server.listen)
+        .map_err(|error| InputError::Listen { address: server.listen, error })?;
     let hall = Hall {
         interval: server.interval.as_nanos().max(1),
         stop,
@@ -60,9 +56,7 @@ pub fn serve(
     if let Some(error) = hall.fault.into_inner().unwrap_or(None) {
         return Err(UploadError::Output(error));
     }
-    accepted.map_err(|error| {
-        UploadError::Broken(format!("no more clients can be accepted: {error}"))
-    })?;
+    accepted.map_err(BrokenUpload::Accept)?;
     Ok(served)
 }
 

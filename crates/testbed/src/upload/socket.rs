@@ -1,6 +1,6 @@
 //! Clock, waiting and options of sockets.
 
-use super::{Dscp, UploadError};
+use super::{Dscp, InputError};
 pub(super) use emulator::monotonic as now;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::Socket;
@@ -31,22 +31,18 @@ pub(super) fn plain(address: SocketAddr) -> SocketAddr {
 }
 
 /// The kernel's congestion controls: what they are called, in a line.
-const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+pub(super) const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Chooses the congestion control.
-pub(super) fn set_congestion_control(socket: &Socket, name: &str) -> Result<(), UploadError> {
+pub(super) fn set_congestion_control(socket: &Socket, name: &str) -> Result<(), InputError> {
     let Err(error) = socket.set_tcp_congestion(name.as_bytes()) else { return Ok(()) };
     let known = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
-    let has = known.split_whitespace().any(|other| other == name);
-    let reason = if has {
-        format!("it may not be used here ({error}); see net.ipv4.tcp_allowed_congestion_control")
+    let name = name.to_owned();
+    Err(if known.split_whitespace().any(|other| other == name) {
+        InputError::CongestionControlForbidden { name, error }
     } else {
-        format!(
-            "this kernel does not have it; {AVAILABLE} says: {} ('modprobe tcp_{name}' may add it)",
-            known.trim()
-        )
-    };
-    Err(UploadError::Input(format!("congestion control '{name}': {reason}")))
+        InputError::CongestionControlMissing { name, available: known.trim().to_owned() }
+    })
 }
 
 /// Marks what the socket sends; IPv4 within an IPv6 socket is marked too.

@@ -11,15 +11,14 @@ use experiment::{Cell, Experiment, ProgramKind};
 use lab::runner::{Job, Keeper};
 use metrics::{StreamSummary, Unit, lines, summary};
 use serde_json::{Map, Value, json};
-use sim::Recording;
+use sim::{Recording, RunError};
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Mode;
-use testbed::emulate::{
-    Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said,
-};
+use testbed::emulate::{Emulated, Emulation, Ended, HowEnded, OnHost, RealTime, Report, Said};
 use units::Seed;
 
 /// What differs between the commands that run in real time.
@@ -33,9 +32,9 @@ pub(crate) struct Kind<'a> {
     /// Lines for `sh -c` on hosts.
     pub(crate) background: &'a [(String, String)],
     /// Makes a run.
-    pub(crate) make: &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, EmulationError>,
+    pub(crate) make: &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, Box<dyn Error>>,
     /// Makes the same in virtual time.
-    pub(crate) simulate: &'a dyn Fn(&Cell, Seed, &AtomicBool) -> Result<Recording, String>,
+    pub(crate) simulate: &'a dyn Fn(&Cell, Seed, &AtomicBool) -> Result<Recording, RunError>,
     /// Whether the next run is made when one could not be.
     pub(crate) goes_on: bool,
 }
@@ -213,7 +212,7 @@ impl Session<'_> {
         let made = (self.kind.make)(&emulation, cell, job.seed);
         progress.finish();
         made.map_err(|error| {
-            if self.kind.goes_on { Failure::Broken(error.to_string()) } else { error.into() }
+            if self.kind.goes_on { Failure::Broken(error.to_string()) } else { Failure::new(error) }
         })
     }
 }

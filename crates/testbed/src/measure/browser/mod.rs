@@ -15,7 +15,8 @@ mod programs;
 mod session;
 mod tail;
 
-pub use error::BrowserError;
+pub use error::{Action, BrowserError, BrowserFailure};
+pub use network::NetworkError;
 pub use programs::Program;
 pub(super) use tail::Tail;
 
@@ -27,6 +28,7 @@ use programs::Programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use session::Session;
+pub use session::SessionError;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,14 +104,15 @@ impl Browser {
     pub fn launch(launch: Launch<'_>) -> Result<Self, BrowserError> {
         let programs = Programs::find(launch.kind)?;
         let name = format!("{} on {}", launch.kind.name(), launch.host.name());
-        let plain = |what: String| BrowserError::Failed {
-            what: format!("{name}: {what}"),
-            log: Vec::new(),
+        let failed = |failure: BrowserFailure, log| BrowserError::Failed {
+            browser: name.clone(),
+            failure,
+            log,
         };
-        network::prepare(launch).map_err(plain)?;
+        network::prepare(launch).map_err(|error| failed(error.into(), Vec::new()))?;
         let start = || {
             Driver::start(launch.kind, launch.host, &programs)
-                .map_err(|error| plain(error.to_string()))
+                .map_err(|error| failed(error.into(), Vec::new()))
         };
         let mut driver = start()?;
         if let Err(error) = until_it_listens(&mut driver, launch, &name) {
@@ -120,18 +123,16 @@ impl Browser {
             driver = start()?;
             until_it_listens(&mut driver, launch, &name)?;
         }
-        let wanted =
-            capabilities(launch, &programs, &driver).map_err(|error| plain(error.to_string()))?;
+        let wanted = capabilities(launch, &programs, &driver)
+            .map_err(|error| failed(BrowserFailure::Capabilities(Box::new(error)), Vec::new()))?;
         let opened = Session::open(launch.host, driver.port, wanted, START, launch.cancel);
-        let session = opened.map_err(|what| what.error(&name, &driver.tail))?;
-        let failed = |what: &str| BrowserError::Failed {
-            what: format!("{name} {what}"),
-            log: driver.tail.last(),
-        };
-        let pid = session.process().ok_or_else(|| failed("does not tell its process"))?;
+        let session =
+            opened.map_err(|error| error.of_browser(&name, Action::Start, &driver.tail))?;
+        let ended = |failure| failed(failure, driver.tail.last());
+        let pid = session.process().ok_or_else(|| ended(BrowserFailure::NoProcess))?;
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let process = number.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        let process = process.ok_or_else(|| failed("has ended at its start"))?;
+        let process = process.ok_or_else(|| ended(BrowserFailure::EndedAtStart))?;
         let version = format!("{} {}", launch.kind.name(), session.version());
         Ok(Self { name, version, session, process, pid, driver, is_open: false })
     }
@@ -157,9 +158,9 @@ impl Browser {
     pub fn open(&mut self, url: &str, cancel: &AtomicBool) -> Result<(), BrowserError> {
         let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
         self.driver.tail.hide(fragment);
-        let what = format!("does not open {}", page.split('?').next().unwrap_or(page));
+        let action = Action::Open(page.split('?').next().unwrap_or(page).to_owned());
         let (url, is_open) = (url.to_owned(), std::mem::replace(&mut self.is_open, true));
-        self.ask(&what, LOAD, cancel, |driver| async move {
+        self.ask(action.clone(), LOAD, cancel, |driver| async move {
             if is_open {
                 let tab = driver.new_tab().await?;
                 driver.switch_to_window(tab).await?;
@@ -168,9 +169,7 @@ impl Browser {
         })?;
         // Chromium's driver does not always say so.
         if self.run("return location.protocol")? == "chrome-error:" {
-            let what =
-                format!("{} {what}: it shows a page of its own that says why not", self.name);
-            return Err(BrowserError::Failed { what, log: self.driver.tail.last() });
+            return Err(self.failed(BrowserFailure::ErrorPage(action)));
         }
         Ok(())
     }
@@ -180,9 +179,7 @@ impl Browser {
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn title(&mut self) -> Result<String, BrowserError> {
-        self.ask("does not tell its title", PICTURE, &NEVER, |driver| async move {
-            driver.title().await
-        })
+        self.ask(Action::Title, PICTURE, &NEVER, |driver| async move { driver.title().await })
     }
 
     /// A picture of the page opened last, PNG.
@@ -190,7 +187,7 @@ impl Browser {
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
-        self.ask("gives no picture", PICTURE, &NEVER, |driver| async move {
+        self.ask(Action::Screenshot, PICTURE, &NEVER, |driver| async move {
             driver.screenshot_as_png().await
         })
     }
@@ -201,7 +198,7 @@ impl Browser {
     /// When the script throws, the browser does not answer, or has ended.
     pub fn run(&mut self, script: &str) -> Result<serde_json::Value, BrowserError> {
         let script = script.to_owned();
-        self.ask("does not run a script", PICTURE, &NEVER, |driver| async move {
+        self.ask(Action::Script, PICTURE, &NEVER, |driver| async move {
             Ok(driver.execute(script, Vec::new()).await?.json().clone())
         })
     }
@@ -211,17 +208,17 @@ impl Browser {
     /// # Errors
     /// Which of them has ended, with the last lines that they wrote.
     pub fn is_alive(&mut self) -> Result<(), BrowserError> {
-        let what = if has_ended(&self.process) {
-            "the browser has ended".to_owned()
+        if has_ended(&self.process) {
+            Err(self.failed(BrowserFailure::Ended))
         } else if let Some(status) = self.driver.ended() {
-            format!("its driver has ended: {status}")
+            Err(self.failed(BrowserFailure::DriverEnded(status)))
         } else {
-            return Ok(());
-        };
-        Err(BrowserError::Failed {
-            what: format!("{}: {what}", self.name),
-            log: self.driver.tail.last(),
-        })
+            Ok(())
+        }
+    }
+
+    fn failed(&self, failure: BrowserFailure) -> BrowserError {
+        BrowserError::Failed { browser: self.name.clone(), failure, log: self.driver.tail.last() }
     }
 
     /// The last lines, 200 at most, that the browser, its pages' consoles and its driver wrote.
@@ -238,7 +235,7 @@ impl Browser {
     /// Asks the browser for something, and says it more clearly if it has ended.
     fn ask<T: Send + 'static, F: Future<Output = WebDriverResult<T>> + Send + 'static>(
         &mut self,
-        what: &str,
+        action: Action,
         limit: Duration,
         cancel: &AtomicBool,
         job: impl FnOnce(WebDriver) -> F,
@@ -246,9 +243,9 @@ impl Browser {
         self.is_alive()?;
         match self.session.ask(limit, cancel, job) {
             Ok(answer) => Ok(answer),
-            Err(failure) => {
+            Err(error) => {
                 self.is_alive()?;
-                Err(failure.error(&format!("{} {what}", self.name), &self.driver.tail))
+                Err(error.of_browser(&self.name, action, &self.driver.tail))
             }
         }
     }
@@ -275,11 +272,9 @@ fn until_it_listens(
 ) -> Result<(), BrowserError> {
     let mut waited = Duration::ZERO;
     while !launch.host.listens(driver.port) {
-        let what = match driver.ended() {
-            Some(status) => format!("{name}: its driver has ended at its start: {status}"),
-            None if waited > START => {
-                format!("{name}: its driver does not listen after {} s", START.as_secs())
-            }
+        let failure = match driver.ended() {
+            Some(status) => BrowserFailure::DriverEndedAtStart(status),
+            None if waited > START => BrowserFailure::DriverNotListening(START),
             None if launch.cancel.load(Ordering::Relaxed) => return Err(BrowserError::Cancelled),
             None => {
                 sleep(TICK);
@@ -287,7 +282,8 @@ fn until_it_listens(
                 continue;
             }
         };
-        return Err(BrowserError::Failed { what, log: driver.tail.last() });
+        let (browser, log) = (name.to_owned(), driver.tail.last());
+        return Err(BrowserError::Failed { browser, failure, log });
     }
     Ok(())
 }

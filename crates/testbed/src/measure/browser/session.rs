@@ -1,6 +1,6 @@
 //! A WebDriver session, spoken from within the host's namespace.
 
-use super::error::BrowserError;
+use super::error::{Action, BrowserError, BrowserFailure};
 use super::tail::Tail;
 use emulator::Host;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,24 +13,34 @@ use tokio::task::JoinHandle;
 /// Between looks at whether to give up.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Why a request came to nothing.
-pub(super) enum Failure {
+/// Why a request to the driver failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The run was cancelled.
+    #[error("cancelled")]
     Cancelled,
-    /// It took longer than this.
-    Late(Duration),
-    /// What the driver, or the way to it, said.
-    Said(String),
+    /// The answer took longer than this.
+    #[error("no answer within {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// The driver, or the connection to it, reported this.
+    #[error("{0}")]
+    Driver(String),
 }
 
-impl Failure {
-    /// In a sentence that begins with this.
-    pub(super) fn error(self, what: &str, tail: &Tail) -> BrowserError {
-        let what = match self {
+impl SessionError {
+    /// The error of a browser that was asked for `action`. Secrets are removed.
+    pub(super) fn of_browser(self, browser: &str, action: Action, tail: &Tail) -> BrowserError {
+        let error = match self {
             Self::Cancelled => return BrowserError::Cancelled,
-            Self::Late(limit) => format!("{what}: no answer within {} s", limit.as_secs()),
-            Self::Said(said) => format!("{what}: {}", tail.without_secrets(&said)),
+            Self::Driver(message) => Self::Driver(tail.without_secrets(&message)),
+            timeout @ Self::Timeout(_) => timeout,
         };
-        BrowserError::Failed { what, log: tail.last() }
+        BrowserError::Failed {
+            browser: browser.to_owned(),
+            failure: BrowserFailure::Request { action, error },
+            log: tail.last(),
+        }
     }
 }
 
@@ -48,8 +58,8 @@ impl Session {
         wanted: Capabilities,
         limit: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Self, Failure> {
-        let said = |error: &dyn std::fmt::Display| Failure::Said(error.to_string());
+    ) -> Result<Self, SessionError> {
+        let said = |error: &dyn std::fmt::Display| SessionError::Driver(error.to_string());
         // Its thread is started from the host's, so that its sockets are the host's too.
         let runtime =
             host.within(|| Builder::new_multi_thread().worker_threads(1).enable_all().build());
@@ -72,7 +82,7 @@ impl Session {
         limit: Duration,
         cancel: &AtomicBool,
         job: impl FnOnce(WebDriver) -> F,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, SessionError> {
         let task = spawn(&self.runtime, limit, job(self.driver.clone()));
         answer(&self.runtime, task, limit, cancel)
     }
@@ -120,18 +130,18 @@ fn answer<T: Send + 'static>(
     task: JoinHandle<Answer<T>>,
     limit: Duration,
     cancel: &AtomicBool,
-) -> Result<T, Failure> {
+) -> Result<T, SessionError> {
     while !task.is_finished() {
         if cancel.load(Ordering::Relaxed) {
             task.abort();
-            return Err(Failure::Cancelled);
+            return Err(SessionError::Cancelled);
         }
         std::thread::sleep(TICK);
     }
     match runtime.block_on(task) {
-        Ok(Ok(answer)) => answer.map_err(|error| Failure::Said(first_line(&error))),
-        Ok(Err(_)) => Err(Failure::Late(limit)),
-        Err(error) => Err(Failure::Said(error.to_string())),
+        Ok(Ok(answer)) => answer.map_err(|error| SessionError::Driver(first_line(&error))),
+        Ok(Err(_)) => Err(SessionError::Timeout(limit)),
+        Err(error) => Err(SessionError::Driver(error.to_string())),
     }
 }
 
@@ -155,8 +165,8 @@ mod tests {
         let tail = Tail::default();
         tail.hide("5ec4e7");
         let said = "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
-        let error = Failure::Said(said.to_owned())
-            .error("Firefox on bob does not open a page", &tail)
+        let error = SessionError::Driver(said.to_owned())
+            .of_browser("Firefox on bob", Action::Open("a page".to_owned()), &tail)
             .to_string();
         assert!(error.contains("%3Froom%3Da%23…&c") && !error.contains("5ec4e7"), "{error}");
     }

@@ -108,7 +108,6 @@ fn collect(
 /// The start in milliseconds since 1970, the sampling interval and the length: the first poll is
 /// the first sample.
 fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpError> {
-    let wrong = || DumpError::new("its times make no run", "make another dump");
     let mut gaps: Vec<f64> = connections
         .iter()
         .flat_map(|connection| connection.polls.windows(2).map(|pair| pair[1] - pair[0]))
@@ -123,17 +122,16 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     let is_sane =
         interval <= LONGEST_INTERVAL * 1e3 && (interval..=LONGEST_RUN * 1e3).contains(&length);
     if !is_sane || !(0.0..=1e13).contains(&start) {
-        return Err(wrong());
+        return Err(DumpError::Times);
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above")]
     let millis = |value: f64| Duration::from_millis(value as u64);
     let (interval, duration) = (millis(interval), millis(length));
     let series: usize = connections.iter().map(Connection::series).sum();
     match sample_count(interval, duration) {
-        0 => Err(wrong()),
+        0 => Err(DumpError::Times),
         samples if samples.saturating_mul(series) > MAX_VALUES => {
-            let reason = format!("its {series} series over {samples} samples are too many");
-            Err(DumpError::new(reason, "make a dump of a shorter call"))
+            Err(DumpError::TooManyValues { series, samples })
         }
         _ => Ok((start, interval, duration)),
     }

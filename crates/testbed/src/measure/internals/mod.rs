@@ -7,32 +7,14 @@
 //! <https://github.com/fippo/webrtc-dump-importer> is the viewer that others are measured by. A dump is a stranger's file: its size is
 //! bounded, and of its texts only those that hold no address and no secret are kept.
 
+mod error;
 mod import;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use error::DumpError;
 pub use import::{Imported, import};
 pub use read::{Connection, Dump, read};
 pub use write::write;
-
-use std::fmt;
-
-/// What is wrong with a dump, and the suggestion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DumpError(String);
-
-impl DumpError {
-    fn new(reason: impl fmt::Display, suggestion: &str) -> Self {
-        Self(format!("{reason}; {suggestion}").replace(['\n', '\r'], " "))
-    }
-}
-
-impl fmt::Display for DumpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DumpError {}

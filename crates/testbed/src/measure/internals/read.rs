@@ -7,15 +7,13 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 /// The largest dump, unpacked; an hour of two connections is about 30 MB.
-const LARGEST: u64 = 256 << 20;
+pub(super) const MAX_BYTES: u64 = 256 << 20;
 /// The most times that the page asked in a dump that is read: over a day, once a second.
-const MAX_POLLS: usize = 100_000;
+pub(super) const MAX_POLLS: usize = 100_000;
 /// What the page asked at one time lies closer together than this, ms.
 const SAME_POLL: f64 = 100.0;
 /// A gzip file begins so (RFC 1952 § 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-const HOW_TO: &str = "make one at chrome://webrtc-internals with 'Create a WebRTC-Internals dump' while the call is on";
 
 /// A dump.
 #[derive(Clone, Debug, Default)]
@@ -76,43 +74,34 @@ impl Connection {
 /// When it is too large, no JSON, no dump, or without statistics of RTP.
 pub fn read(bytes: impl Read) -> Result<Dump, DumpError> {
     let text = unpacked(bytes)?;
-    let dump: Value = serde_json::from_slice(&text).map_err(|error| {
-        DumpError::new(format!("it is no dump, for it is no JSON: {error}"), HOW_TO)
-    })?;
+    let dump: Value = serde_json::from_slice(&text).map_err(DumpError::NotJson)?;
     let connections = dump.get("PeerConnections").and_then(Value::as_object);
-    let connections = connections
-        .ok_or_else(|| DumpError::new("it is no dump, for it has no 'PeerConnections'", HOW_TO))?;
+    let connections = connections.ok_or(DumpError::NoConnections)?;
     let connections: Vec<Connection> =
         connections.values().filter_map(connection).collect::<Result<_, _>>()?;
     let objects = || connections.iter().flat_map(|connection| connection.objects.values());
     if !objects().any(|object| is_of(object, &["outbound-rtp", "inbound-rtp"])) {
         return Err(if objects().any(|object| is_of(object, &["ssrc"])) {
-            DumpError::new(
-                "it holds only the old statistics of Chrome, of type 'ssrc'",
-                "make one with a newer version, or with 'Standardized (promise-based) getStats()' chosen before the call",
-            )
+            DumpError::LegacyStatistics
         } else {
-            DumpError::new("it holds no statistics of RTP streams", HOW_TO)
+            DumpError::NoRtp
         });
     }
     Ok(Dump { browser: browser(&dump), connections })
 }
 
 fn unpacked(mut bytes: impl Read) -> Result<Vec<u8>, DumpError> {
-    let cannot = |error: std::io::Error| {
-        DumpError::new(format!("it cannot be read: {error}"), "name another file")
-    };
     let (mut head, mut text) = (Vec::new(), Vec::new());
-    bytes.by_ref().take(2).read_to_end(&mut head).map_err(cannot)?;
+    bytes.by_ref().take(2).read_to_end(&mut head).map_err(DumpError::Read)?;
     let whole = head.chain(bytes);
     if head == GZIP {
-        GzDecoder::new(whole).take(LARGEST + 1).read_to_end(&mut text).map_err(cannot)?;
+        let mut unpacked = GzDecoder::new(whole).take(MAX_BYTES + 1);
+        unpacked.read_to_end(&mut text).map_err(DumpError::Read)?;
     } else {
-        whole.take(LARGEST + 1).read_to_end(&mut text).map_err(cannot)?;
+        whole.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(DumpError::Read)?;
     }
-    if text.len() as u64 > LARGEST {
-        let reason = format!("it is larger than {} MB", LARGEST >> 20);
-        return Err(DumpError::new(reason, "make a dump of a shorter call"));
+    if text.len() as u64 > MAX_BYTES {
+        return Err(DumpError::TooLarge);
     }
     Ok(text)
 }
@@ -175,8 +164,7 @@ fn polls(objects: &BTreeMap<String, Vec<Series>>) -> Result<Vec<f64>, DumpError>
     times.sort_by(f64::total_cmp);
     times.dedup_by(|next, kept| *next - *kept < SAME_POLL);
     if times.len() > MAX_POLLS {
-        let reason = format!("it has {} times, more than {MAX_POLLS}", times.len());
-        return Err(DumpError::new(reason, "make a dump of a shorter call"));
+        return Err(DumpError::TooManyPolls(times.len()));
     }
     Ok(times)
 }

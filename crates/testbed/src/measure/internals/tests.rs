@@ -138,12 +138,12 @@ fn what_is_no_dump_is_refused_with_a_suggestion() {
         packer.finish().unwrap()
     };
     for (bytes, why) in [
-        (b"".to_vec(), "no JSON"),
-        (b"<html>".to_vec(), "no JSON"),
+        (b"".to_vec(), "not JSON"),
+        (b"<html>".to_vec(), "not JSON"),
         (b"[1]".to_vec(), "no 'PeerConnections'"),
         (b"{\"PeerConnections\":{}}".to_vec(), "no statistics of RTP"),
-        (b"\x1f\x8bnonsense".to_vec(), "cannot be read"),
-        (CHROMIUM[..5000].to_vec(), "cannot be read"),
+        (b"\x1f\x8bnonsense".to_vec(), "cannot read"),
+        (CHROMIUM[..5000].to_vec(), "cannot read"),
         (old.to_string().into_bytes(), "'ssrc'"),
         (bomb, "larger than 256 MB"),
     ] {
@@ -209,7 +209,10 @@ fn odd_times_and_values_make_a_run_or_an_error() {
     assert_eq!(bytes, [0.0, 10.0]);
     for times in [json!([-1e300, 1e300]), json!([0, 1e15]), json!([1e12, 1e12 + 7e6])] {
         assert!(
-            odd(&times, start, "[1,2]").unwrap_err().to_string().contains("its times make no run")
+            odd(&times, start, "[1,2]")
+                .unwrap_err()
+                .to_string()
+                .contains("the times of its statistics are not usable")
         );
     }
     assert!(odd(&json!([]), start, "[1,2]").is_err());

@@ -93,8 +93,7 @@ impl Cache {
             return Ok(Self::at(PathBuf::from(folder)));
         }
         let base = etcetera::choose_base_strategy();
-        let base =
-            base.map_err(|error| MediaError(format!("{error}: name a folder in {VARIABLE}")))?;
+        let base = base.map_err(|error| MediaError::NoHome(error.to_string()))?;
         Ok(Self::at(base.cache_dir().join("weir")))
     }
 
@@ -122,15 +121,9 @@ impl Cache {
             kept.touch();
             return Ok(kept);
         }
-        let failed = |error: io::Error| {
-            MediaError(format!(
-                "{}: {error}; {VARIABLE} may name another folder",
-                self.folder.display()
-            ))
-        };
+        let failed = |error| MediaError::Cache { folder: self.folder.clone(), error };
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        let prefix = leftovers::replaced(&self.folder, MAKING)
-            .map_err(|error| MediaError(error.to_string()))?;
+        let prefix = leftovers::replaced(&self.folder, MAKING)?;
         progress(&format!("making {}", path.display()));
         let extension =
             Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned();
@@ -142,10 +135,7 @@ impl Cache {
         let making = making.map_err(failed)?.into_temp_path();
         make(&making)?;
         if !is_whole(&making) {
-            return Err(MediaError(format!(
-                "{}: it was not written whole; is the disk full?",
-                path.display()
-            )));
+            return Err(MediaError::Incomplete(path));
         }
         let kept = Kept::at(&making).map_err(failed)?;
         making.persist(&path).map_err(|error| failed(error.error))?;
@@ -206,7 +196,7 @@ pub(super) fn fingerprint(parts: impl IntoIterator<Item = impl AsRef<str>>) -> S
 pub(super) fn identity(path: &Path) -> Result<String, MediaError> {
     let found = fs::metadata(path).map_err(|error| MediaError::file(path, error))?;
     if !found.is_file() {
-        return Err(MediaError::file(path, "is not a file"));
+        return Err(MediaError::NotAFile(path.to_owned()));
     }
     let full = path.canonicalize().map_err(|error| MediaError::file(path, error))?;
     let changed = found.modified().map_err(|error| MediaError::file(path, error))?;

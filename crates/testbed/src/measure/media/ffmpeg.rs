@@ -87,8 +87,7 @@ fn arguments(input: &[&str], output: &[&str]) -> Vec<String> {
 /// A file's name as ffmpeg takes it for a file and nothing else: 'https:…' would be an address.
 fn readable(path: &Path) -> Result<String, MediaError> {
     let path = std::path::absolute(path).map_err(|error| MediaError::file(path, error))?;
-    let text =
-        path.to_str().ok_or_else(|| MediaError::file(&path, "the name is not UTF-8; rename it"))?;
+    let text = path.to_str().ok_or_else(|| MediaError::NotUtf8(path.clone()))?;
     Ok(format!("file:{text}"))
 }
 
@@ -101,11 +100,7 @@ pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Resul
         .args(arguments)
         .arg(readable(to)?);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| {
-        MediaError(format!(
-            "ffmpeg can't be started ({error}): install it, on Debian with 'apt-get install ffmpeg'"
-        ))
-    })?;
+    let mut child = child.map_err(MediaError::StartFfmpeg)?;
     let pipe = child.stderr.take();
     // Read meanwhile, or it would wait once the pipe is full.
     let said = spawn(move || {
@@ -114,17 +109,16 @@ pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Resul
         let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut said));
         String::from_utf8_lossy(&said).into_owned()
     });
-    let status = until_it_ends(&mut child, cancel)
-        .map_err(|error| MediaError(format!("ffmpeg: {error}")))?;
+    let status = until_it_ends(&mut child, cancel).map_err(MediaError::WaitFfmpeg)?;
     if cancel.load(Ordering::Relaxed) {
-        return Err(MediaError("cancelled".to_owned()));
+        return Err(MediaError::Cancelled);
     }
     if status.success() {
         return Ok(());
     }
     let said = said.join().unwrap_or_default();
-    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-    Err(MediaError(format!("ffmpeg failed: {}", last.trim())))
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed no error");
+    Err(MediaError::Ffmpeg(last.trim().to_owned()))
 }
 
 /// Waits for a program's end, and brings it about when cancelled.

@@ -5,17 +5,18 @@
 //! real encoders get the same kind of picture.
 
 mod cache;
+mod error;
 mod ffmpeg;
 mod y4m;
 
 pub use cache::{Cache, Kept};
+pub use error::MediaError;
 
 use crate::fit::SCENES;
 use cache::fingerprint;
 use experiment::{MAX_FRAME_RATE, MAX_SIZE};
 use ffmpeg::{Picture, Sound};
 use std::borrow::Cow;
-use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -58,24 +59,6 @@ pub struct Media {
     pub webm: Option<Kept>,
     /// What they show, for the record.
     pub description: String,
-}
-
-/// Why there is no sound or picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MediaError(pub String);
-
-impl fmt::Display for MediaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for MediaError {}
-
-impl MediaError {
-    fn file(path: &Path, error: impl fmt::Display) -> Self {
-        Self(format!("{}: {error}", path.display()))
-    }
 }
 
 /// How files come to be.
@@ -137,16 +120,10 @@ impl MediaSpec {
     fn check(&self) -> Result<(), MediaError> {
         let even = |pixels: u32| (2..=MAX_SIZE).contains(&pixels) && pixels.is_multiple_of(2);
         if !even(self.width) || !even(self.height) {
-            let (width, height) = (self.width, self.height);
-            return Err(MediaError(format!(
-                "a picture of {width}×{height}: give even numbers between 2 and {MAX_SIZE}"
-            )));
+            return Err(MediaError::Size { width: self.width, height: self.height });
         }
         if !(1..=MAX_FRAME_RATE).contains(&self.frame_rate) {
-            return Err(MediaError(format!(
-                "{} frames/s: give a number between 1 and {MAX_FRAME_RATE}",
-                self.frame_rate
-            )));
+            return Err(MediaError::FrameRate(self.frame_rate));
         }
         Ok(())
     }
@@ -210,7 +187,7 @@ fn check_wave(path: &Path) -> Result<(), MediaError> {
     let read = File::open(path).and_then(|file| file.take(12).read_to_end(&mut head));
     match read {
         Ok(12) if head.starts_with(b"RIFF") && head.ends_with(b"WAVE") => Ok(()),
-        Ok(_) => Err(MediaError::file(path, "is not a WAVE file")),
+        Ok(_) => Err(MediaError::NotWave(path.to_owned())),
         Err(error) => Err(MediaError::file(path, error)),
     }
 }

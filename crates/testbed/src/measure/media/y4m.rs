@@ -33,7 +33,7 @@ impl Parameters {
     pub(super) fn of(path: &Path) -> Result<Self, MediaError> {
         let header = File::open(path).and_then(|file| header(&file));
         let header = header.map_err(|error| MediaError::file(path, error))?;
-        Self::parse(&header).ok_or_else(|| MediaError::file(path, "is not a YUV4MPEG2 file"))
+        Self::parse(&header).ok_or_else(|| MediaError::NotY4m(path.to_owned()))
     }
 
     fn parse(header: &str) -> Option<Self> {

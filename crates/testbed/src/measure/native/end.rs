@@ -1,6 +1,7 @@
 //! A native peer in its seat, from the page's welcome to its goodbye.
 
 use super::Spec;
+use super::error::CallError;
 use experiment::Native;
 use peer::{Peer, PeerConfig, Rates, Signal, Stack};
 use server::signalling::{CallSettings, FromPage, IceCandidate, Place, Seat, StatsReport, ToPage};
@@ -16,14 +17,18 @@ const LARGEST: usize = 1_500;
 ///
 /// # Errors
 /// Why it cannot go on, for people.
-pub(super) async fn attend(place: &mut Place, socket: UdpSocket, spec: Spec) -> Result<(), String> {
-    let socket = tokio::net::UdpSocket::from_std(socket).map_err(|error| error.to_string())?;
+pub(super) async fn attend(
+    place: &mut Place,
+    socket: UdpSocket,
+    spec: Spec,
+) -> Result<(), CallError> {
+    let socket = tokio::net::UdpSocket::from_std(socket)?;
     let Some(settings) = welcome(place).await else { return Ok(()) };
     say(place, FromPage::Ready)?;
     let Some(epoch) = start(place).await else { return Ok(()) };
     let mut end = End::new(place, socket, &spec, &settings, epoch)?;
     if spec.seat == Seat::Caller {
-        let offer = end.peer.offer(now().0).map_err(|error| error.to_string())?;
+        let offer = end.peer.offer(now().0)?;
         end.reply(offer)?;
     }
     end.run().await
@@ -59,8 +64,8 @@ fn now() -> (Instant, f64) {
     (Instant::now(), since_1970().as_millis_f64())
 }
 
-fn say(place: &mut Place, message: FromPage) -> Result<(), String> {
-    place.take(message).map_err(|refusal| refusal.1)
+fn say(place: &mut Place, message: FromPage) -> Result<(), CallError> {
+    place.take(message).map_err(|refusal| CallError::Refused(refusal.1))
 }
 
 /// A peer and what it speaks through.
@@ -81,11 +86,11 @@ impl<'a> End<'a> {
         spec: &Spec,
         settings: &CallSettings,
         epoch: f64,
-    ) -> Result<Self, String> {
-        let address = socket.local_addr().map_err(|error| error.to_string())?;
+    ) -> Result<Self, CallError> {
+        let address = socket.local_addr()?;
         let (instant, ms) = now();
         let config = config(spec, settings, address)?;
-        let peer = Peer::new(config, instant).map_err(|error| error.to_string())?;
+        let peer = Peer::new(config, instant)?;
         let interval = Some(Duration::from_millis(settings.stats_interval.into()))
             .filter(|span| !span.is_zero());
         // The first sample after now, of those that are an interval apart from the epoch on.
@@ -98,7 +103,7 @@ impl<'a> End<'a> {
     }
 
     /// Until the call is over.
-    async fn run(mut self) -> Result<(), String> {
+    async fn run(mut self) -> Result<(), CallError> {
         let mut datagram = [0; LARGEST];
         loop {
             self.transmit().await?;
@@ -123,7 +128,7 @@ impl<'a> End<'a> {
                     // A refusal by the other end's host (ICMP) is told here: it may not be there
                     // yet, or no more.
                     let Ok((size, from)) = received else { continue };
-                    self.peer.receive(now().0, from, &datagram[..size]).map_err(|error| error.to_string())?;
+                    self.peer.receive(now().0, from, &datagram[..size])?;
                 }
                 message = self.place.next() => match message {
                     Some(message) => if self.take(message).await? { return Ok(()) },
@@ -134,9 +139,9 @@ impl<'a> End<'a> {
     }
 
     /// Does what is due.
-    fn advance(&mut self) -> Result<(), String> {
+    fn advance(&mut self) -> Result<(), CallError> {
         let (instant, _) = now();
-        self.peer.handle_timeout(instant).map_err(|error| error.to_string())?;
+        self.peer.handle_timeout(instant)?;
         if let Some(interval) = self.interval
             && self.stats_due <= instant
         {
@@ -149,7 +154,7 @@ impl<'a> End<'a> {
     }
 
     /// Takes a message of the server; true if the call is over.
-    async fn take(&mut self, message: ToPage) -> Result<bool, String> {
+    async fn take(&mut self, message: ToPage) -> Result<bool, CallError> {
         let signal = match message {
             ToPage::Offer { sdp } => Signal::Offer(sdp),
             ToPage::Answer { sdp } => Signal::Answer(sdp),
@@ -158,7 +163,7 @@ impl<'a> End<'a> {
             }
             ToPage::Stop => {
                 self.tell_stats()?;
-                self.peer.close(now().0).map_err(|error| error.to_string())?;
+                self.peer.close(now().0)?;
                 self.transmit().await?;
                 say(self.place, FromPage::Bye)?;
                 return Ok(true);
@@ -166,13 +171,13 @@ impl<'a> End<'a> {
             ToPage::Error { .. } => return Ok(true),
             _ => return Ok(false),
         };
-        if let Some(reply) = self.peer.signal(now().0, signal).map_err(|error| error.to_string())? {
+        if let Some(reply) = self.peer.signal(now().0, signal)? {
             self.reply(reply)?;
         }
         Ok(false)
     }
 
-    fn reply(&mut self, signal: Signal) -> Result<(), String> {
+    fn reply(&mut self, signal: Signal) -> Result<(), CallError> {
         let message = match signal {
             Signal::Offer(sdp) => FromPage::Offer { sdp },
             Signal::Answer(sdp) => FromPage::Answer { sdp },
@@ -186,12 +191,12 @@ impl<'a> End<'a> {
         say(self.place, message)
     }
 
-    async fn transmit(&mut self) -> Result<(), String> {
+    async fn transmit(&mut self) -> Result<(), CallError> {
         while let Some((to, bytes)) = self.peer.poll_transmit() {
             match self.socket.send_to(&bytes, to).await {
                 // As above.
                 Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
-                    return Err(format!("the peer's socket: {error}"));
+                    return Err(CallError::Socket(error));
                 }
                 _ => {}
             }
@@ -199,7 +204,7 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    fn report_state(&mut self) -> Result<(), String> {
+    fn report_state(&mut self) -> Result<(), CallError> {
         let state = self.peer.state().to_string();
         if state == self.state {
             return Ok(());
@@ -208,28 +213,27 @@ impl<'a> End<'a> {
         say(self.place, FromPage::ConnectionState { state })
     }
 
-    fn tell_stats(&mut self) -> Result<(), String> {
+    fn tell_stats(&mut self) -> Result<(), CallError> {
         let (instant, at) = now();
-        let stats = self.peer.stats(instant, at).map_err(|error| error.to_string())?;
+        let stats = self.peer.stats(instant, at)?;
         say(self.place, FromPage::Stats { report: StatsReport { at, stats } })
     }
 }
 
 /// What the peer is made of.
-fn config(spec: &Spec, settings: &CallSettings, address: SocketAddr) -> Result<PeerConfig, String> {
-    let video = spec
-        .video
-        .as_ref()
-        .ok_or("a native peer does not call without video, and the call has none")?;
+fn config(
+    spec: &Spec,
+    settings: &CallSettings,
+    address: SocketAddr,
+) -> Result<PeerConfig, CallError> {
+    let video = spec.video.as_ref().ok_or(CallError::NoVideo)?;
     let rates = Rates {
         start: video.controller.start_rate,
         min: video.controller.min_rate.min(video.encoder.max_rate),
         max: video.controller.max_rate.min(video.encoder.max_rate),
     };
     let stack = match spec.native {
-        Native::Peer => {
-            Stack::Rtc(cc::build(&video.controller).map_err(|error| error.to_string())?)
-        }
+        Native::Peer => Stack::Rtc(cc::build(&video.controller)?),
         Native::Rtc => Stack::RtcGcc(rates),
         Native::Str0m => Stack::Str0m(rates),
     };

@@ -2,8 +2,10 @@
 //! server they are pages.
 
 mod end;
+mod error;
 mod spec;
 
+pub use error::NativePeerError;
 pub(super) use spec::Spec;
 
 use emulator::Host;
@@ -25,8 +27,14 @@ impl Natives {
     ///
     /// # Errors
     /// When the host has no socket for it, or the system no thread.
-    pub(super) fn seat(&mut self, host: &Host, mut place: Place, spec: Spec) -> Result<(), String> {
-        let failed = |error: io::Error| format!("a native peer on {}: {error}", host.name());
+    pub(super) fn seat(
+        &mut self,
+        host: &Host,
+        mut place: Place,
+        spec: Spec,
+    ) -> Result<(), NativePeerError> {
+        let failed =
+            |error: io::Error| NativePeerError::Socket { host: host.name().to_owned(), error };
         let (host_id, dscp) = (spec.host, spec.dscp);
         let bind = move || {
             let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
@@ -36,7 +44,7 @@ impl Natives {
             socket.bind(&SocketAddr::from((host_id.address(), 0)).into())?;
             Ok::<_, io::Error>(UdpSocket::from(socket))
         };
-        let socket = host.within(bind).map_err(|error| error.to_string())?.map_err(failed)?;
+        let socket = host.within(bind)?.map_err(failed)?;
         let runtime = match &mut self.0 {
             Some(runtime) => runtime,
             none => none.insert(
@@ -49,9 +57,9 @@ impl Natives {
             ),
         };
         runtime.spawn(async move {
-            if let Err(reason) = end::attend(&mut place, socket, spec).await {
+            if let Err(error) = end::attend(&mut place, socket, spec).await {
                 // Nobody is told when the call is over.
-                let _ = place.take(FromPage::Failed { message: reason });
+                let _ = place.take(FromPage::Failed { message: error.to_string() });
             }
         });
         Ok(())

@@ -1,8 +1,7 @@
 //! A coturn on a relay's host.
 
 use super::{config, probe};
-use crate::emulate::EmulationError;
-use crate::measure::server::{Server, ServerProgram};
+use crate::measure::server::{ConfigurationError, Server, ServerError, ServerProgram};
 use emulator::Host;
 use server::Secret;
 use sim::relay::TURN_PORT;
@@ -34,16 +33,15 @@ impl Coturn {
         address: Ipv4Addr,
         secret: &Secret,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
+    ) -> Result<Self, ServerError> {
         let mut server = Server::start(PROGRAM, host, secret, |folder| {
             let path = folder.join("turnserver.conf");
             config::write(&path, address, secret)
-                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+                .map_err(|error| ConfigurationError::File { path: path.clone(), error })?;
             Ok(vec!["-c".into(), path.into()])
         })?;
         server.wait(cancel, || {
-            let asked = host.within(move || probe::answers((address, TURN_PORT).into()));
-            asked.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+            Ok(host.within(move || probe::answers((address, TURN_PORT).into()))??)
         })?;
         let version = said_version(&server.lines()).unwrap_or_else(|| PROGRAM.name.to_owned());
         Ok(Self { server, version })
@@ -53,7 +51,7 @@ impl Coturn {
     ///
     /// # Errors
     /// When it has ended: how, and what it wrote last.
-    pub fn is_alive(&mut self) -> Result<(), EmulationError> {
+    pub fn is_alive(&mut self) -> Result<(), ServerError> {
         self.server.is_alive()
     }
 

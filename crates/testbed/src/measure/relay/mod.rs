@@ -3,12 +3,13 @@
 
 mod config;
 mod coturn;
+mod error;
 mod probe;
 
 pub use coturn::{Coturn, PROGRAM};
+pub use error::RelayError;
 
 use super::plan::Call;
-use crate::emulate::EmulationError;
 use emulator::Testbed;
 use net::{HostId, NetworkConfig};
 use server::broker::{Broker, Class, Config, Relay, Request, Service};
@@ -39,16 +40,14 @@ impl Relays {
         calls: &mut [Call],
         lasts: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
+    ) -> Result<Self, RelayError> {
         let mut relays = Self::default();
         let mut config = config(lasts);
         for host in calls.iter().filter_map(|call| call.config.relay) {
             if relays.servers.contains_key(&host) {
                 continue;
             }
-            let secret = Secret::random().map_err(|error| {
-                EmulationError(format!("no random numbers for a relay's secret: {error}"))
-            })?;
+            let secret = Secret::random().map_err(|error| RelayError::Secret(error.to_string()))?;
             let server = Coturn::start(testbed.host(host), host.address(), &secret, cancel)?;
             config.relays.extend(
                 [Class::Basic, Class::Specialised]
@@ -62,8 +61,8 @@ impl Relays {
     }
 
     /// Sees whether they all run.
-    pub(super) fn look(&mut self) -> Result<(), EmulationError> {
-        self.servers.values_mut().try_for_each(Coturn::is_alive)
+    pub(super) fn look(&mut self) -> Result<(), RelayError> {
+        Ok(self.servers.values_mut().try_for_each(Coturn::is_alive)?)
     }
 
     /// What serves on each host: its name and the server's.
@@ -98,13 +97,12 @@ fn region(index: usize) -> String {
 }
 
 /// Gives the caller of a relayed call its relay.
-fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), EmulationError> {
+fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), RelayError> {
     if call.config.relay.is_none() {
         return Ok(());
     }
     let class =
         if call.config.dscp == sim::Marks::default() { Class::Basic } else { Class::Specialised };
-    let name = &call.config.name;
     let request = Request {
         service: SERVICE.to_owned(),
         user: region(index),
@@ -112,8 +110,8 @@ fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), EmulationE
         class,
     };
     let session = broker.open(&request, since_1970());
-    let session =
-        session.map_err(|refusal| EmulationError(format!("'{name}' gets no relay: {refusal}")))?;
+    let session = session
+        .map_err(|refusal| RelayError::Refused { call: call.config.name.clone(), refusal })?;
     let [caller, _] = &mut call.settings;
     caller.ice_servers = session.ice_servers;
     caller.relay = true;

@@ -1,6 +1,7 @@
 //! A WebSocket to Janus with a session and a handle of its videoroom (Janus' documentation,
 //! "WebSockets interface" and "VideoRoom plugin").
 
+use super::error::JanusError;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection without a session.
-    async fn connect(socket: std::net::TcpStream, secret: &str) -> Result<Self, String> {
+    async fn connect(socket: std::net::TcpStream, secret: &str) -> Result<Self, JanusError> {
         let opened = async {
             let socket = TcpStream::from_std(socket).map_err(Error::Io)?;
             let mut request = "ws://127.0.0.1/".into_client_request()?;
@@ -38,12 +39,15 @@ impl Connection {
             client_async(request, socket).await.map(|(socket, _)| socket)
         };
         let socket = timeout(PATIENCE, opened).await.map_err(|_| silent())?;
-        let socket = socket.map_err(|error| format!("Janus takes no connection: {error}"))?;
+        let socket = socket.map_err(|error| JanusError::Handshake(Box::new(error)))?;
         Ok(Self { socket, secret: secret.to_owned(), session: None, handle: None, transactions: 0 })
     }
 
     /// Opens one over a TCP connection.
-    pub(super) async fn open(socket: std::net::TcpStream, secret: &str) -> Result<Self, String> {
+    pub(super) async fn open(
+        socket: std::net::TcpStream,
+        secret: &str,
+    ) -> Result<Self, JanusError> {
         let mut connection = Self::connect(socket, secret).await?;
         connection.session = Some(connection.make(json!({ "janus": "create" })).await?);
         connection.handle =
@@ -55,24 +59,24 @@ impl Connection {
     pub(super) async fn version(
         socket: std::net::TcpStream,
         secret: &str,
-    ) -> Result<String, String> {
+    ) -> Result<String, JanusError> {
         let info = Self::connect(socket, secret).await?.ask(json!({ "janus": "info" })).await?;
         Ok(format!("Janus {}", info["version_string"].as_str().unwrap_or("of no version")))
     }
 
-    async fn make(&mut self, wanted: Value) -> Result<u64, String> {
+    async fn make(&mut self, wanted: Value) -> Result<u64, JanusError> {
         let answer = self.ask(wanted).await?;
-        answer["data"]["id"].as_u64().ok_or_else(|| "Janus gives no number".to_owned())
+        answer["data"]["id"].as_u64().ok_or(JanusError::NoId)
     }
 
     /// Asks the plugin for something that it does at once.
-    pub(super) async fn request(&mut self, body: &Value) -> Result<(), String> {
+    pub(super) async fn request(&mut self, body: &Value) -> Result<(), JanusError> {
         let answer = self.ask(json!({ "janus": "message", "body": body })).await?;
         refused(&answer["plugindata"]["data"]).map_or(Ok(()), Err)
     }
 
     /// Asks and waits for the answer.
-    async fn ask(&mut self, wanted: Value) -> Result<Value, String> {
+    async fn ask(&mut self, wanted: Value) -> Result<Value, JanusError> {
         let transaction = self.tell(wanted).await?;
         let answered = async {
             loop {
@@ -89,7 +93,7 @@ impl Connection {
 
     /// Sends a message to the session, and to the handle once there is one; returns its
     /// transaction.
-    pub(super) async fn tell(&mut self, mut message: Value) -> Result<String, String> {
+    pub(super) async fn tell(&mut self, mut message: Value) -> Result<String, JanusError> {
         self.transactions += 1;
         let transaction = self.transactions.to_string();
         message["transaction"] = json!(transaction);
@@ -104,22 +108,21 @@ impl Connection {
         let sent = timeout(PATIENCE, self.socket.send(Message::text(message.to_string()))).await;
         sent.map_err(|_| silent())?
             .map(|()| transaction)
-            .map_err(|error| format!("Janus is gone: {error}"))
+            .map_err(|error| JanusError::Lost(Box::new(error)))
     }
 
     /// The next message.
-    pub(super) async fn next(&mut self) -> Result<Value, String> {
+    pub(super) async fn next(&mut self) -> Result<Value, JanusError> {
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => {
-                    return serde_json::from_str(&text)
-                        .map_err(|error| format!("Janus says no JSON: {error}"));
+                    return serde_json::from_str(&text).map_err(JanusError::NotJson);
                 }
                 Some(Ok(Message::Close(_))) | None => {
-                    return Err("Janus has closed the connection".to_owned());
+                    return Err(JanusError::Closed);
                 }
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(format!("Janus is gone: {error}")),
+                Some(Err(error)) => return Err(JanusError::Lost(Box::new(error))),
             }
         }
     }
@@ -133,14 +136,14 @@ impl Connection {
     }
 }
 
-fn silent() -> String {
-    format!("Janus does not answer within {} s", PATIENCE.as_secs())
+fn silent() -> JanusError {
+    JanusError::Timeout(PATIENCE)
 }
 
 /// Why Janus, or its plugin, refuses; `None` where it does not.
-pub(super) fn refused(answer: &Value) -> Option<String> {
+pub(super) fn refused(answer: &Value) -> Option<JanusError> {
     let reason = answer["reason"].as_str().or(answer["error"].as_str())?;
-    Some(format!("Janus refuses: {reason}"))
+    Some(JanusError::Refused(reason.to_owned()))
 }
 
 #[cfg(test)]
@@ -150,11 +153,11 @@ mod tests {
     #[test]
     fn a_refusal_of_janus_and_one_of_its_plugin_are_told() {
         let core = json!({ "code": 403, "reason": "Unauthorized request" });
-        assert_eq!(refused(&core).as_deref(), Some("Janus refuses: Unauthorized request"));
+        assert_eq!(refused(&core).unwrap().to_string(), "Janus refuses: Unauthorized request");
         let plugin =
             json!({ "videoroom": "event", "error_code": 426, "error": "No such room (7)" });
-        assert_eq!(refused(&plugin).as_deref(), Some("Janus refuses: No such room (7)"));
-        assert_eq!(refused(&json!({ "videoroom": "created", "room": 7 })), None);
-        assert_eq!(refused(&Value::Null), None);
+        assert_eq!(refused(&plugin).unwrap().to_string(), "Janus refuses: No such room (7)");
+        assert!(refused(&json!({ "videoroom": "created", "room": 7 })).is_none());
+        assert!(refused(&Value::Null).is_none());
     }
 }

@@ -1,8 +1,10 @@
 //! Janus on a host, and its configuration.
 
 use super::connection::Connection;
-use crate::emulate::EmulationError;
-use crate::measure::server::{Server, ServerProgram};
+use super::error::{JanusError, SfuError};
+use crate::measure::server::{
+    ConfigurationError, Server, ServerError, ServerFailure, ServerProgram,
+};
 use emulator::Host;
 use server::Secret;
 use std::fmt::Write as _;
@@ -50,10 +52,8 @@ impl Janus {
         host: &Host,
         address: Ipv4Addr,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
-        let secret = Secret::random().map_err(|error| {
-            EmulationError(format!("no random numbers for Janus' secret: {error}"))
-        })?;
+    ) -> Result<Self, SfuError> {
+        let secret = Secret::random().map_err(|error| SfuError::Secret(error.to_string()))?;
         let server = Server::start(PROGRAM, host, &secret, |folder| {
             configure(folder, address, secret.expose())?;
             let file = folder.join("janus.jcfg");
@@ -68,34 +68,33 @@ impl Janus {
         let mut janus = Self { server, version: String::new(), secret };
         janus.server.wait(cancel, || Ok(host.listens(PORT)))?;
         if !cancel.load(Ordering::Relaxed) {
-            janus.version = janus.ask_version(host).map_err(|what| janus.server.error(&what))?;
+            janus.version = janus
+                .ask_version(host)
+                .map_err(|error| janus.server.error(ServerFailure::Request(Box::new(error))))?;
         }
         Ok(janus)
     }
 
-    fn ask_version(&self, host: &Host) -> Result<String, String> {
+    fn ask_version(&self, host: &Host) -> Result<String, JanusError> {
         let socket = self.connect(host)?;
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| error.to_string())?;
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(JanusError::Runtime)?;
         runtime.block_on(Connection::version(socket, self.secret.expose()))
     }
 
     /// A connection to its API, from within its host.
-    pub(super) fn connect(&self, host: &Host) -> Result<TcpStream, String> {
+    pub(super) fn connect(&self, host: &Host) -> Result<TcpStream, JanusError> {
         let connect = || {
             let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, PORT))?;
             socket.set_nonblocking(true)?;
             socket.set_nodelay(true)?;
             Ok::<_, io::Error>(socket)
         };
-        let connected = host.within(connect).map_err(|error| error.to_string())?;
-        connected.map_err(|error| format!("Janus takes no connection: {error}"))
+        host.within(connect)?.map_err(JanusError::Connect)
     }
 
     /// Sees whether it runs.
-    pub(super) fn is_alive(&mut self) -> Result<(), EmulationError> {
+    pub(super) fn is_alive(&mut self) -> Result<(), ServerError> {
         self.server.is_alive()
     }
 
@@ -117,16 +116,16 @@ impl Janus {
 
 /// Writes its configuration into its folder, which nobody else can read, and links the parts that
 /// it is to load.
-fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), String> {
+fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), ConfigurationError> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+        fs::write(&path, text).map_err(|error| ConfigurationError::File { path, error })
     };
     let shown = folder.display();
     let mut text = format!("general: {{\n  configs_folder = \"{shown}\"\n");
     for part in ["plugins", "transports", "events", "loggers"] {
-        let made = fs::create_dir(folder.join(part));
-        made.map_err(|error| format!("cannot make a folder in {shown}: {error}"))?;
+        let path = folder.join(part);
+        fs::create_dir(&path).map_err(|error| ConfigurationError::Folder { path, error })?;
         // Writing to a String does not fail.
         let _ = writeln!(text, "  {part}_folder = \"{shown}/{part}\"");
     }
@@ -144,12 +143,14 @@ fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), Strin
     write("janus.transport.websockets.jcfg", &sockets)?;
     write("janus.plugin.videoroom.jcfg", "general: {\n}\n")?;
     for (part, file) in NEEDED {
-        let found = part_file(part, file).ok_or_else(|| {
-            format!("there is no {file} of Janus in {}; {}", PARTS.join(", "), PROGRAM.suggestion)
+        let found = part_file(part, file).ok_or_else(|| ConfigurationError::MissingModule {
+            module: file,
+            folders: PARTS.join(", "),
+            suggestion: PROGRAM.suggestion,
         })?;
         let link = folder.join(part).join(file);
         symlink(found, &link)
-            .map_err(|error| format!("cannot link {}: {error}", link.display()))?;
+            .map_err(|error| ConfigurationError::Link { path: link.clone(), error })?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! round.
 
 use super::connection::{Connection, refused};
+use super::error::JanusError;
 use serde_json::{Value, json};
 use server::signalling::{FromPage, IceCandidate, Place, ToPage};
 use std::time::Duration;
@@ -48,13 +49,7 @@ enum End {
     /// The call is over.
     Over,
     /// Something failed.
-    Failed(String),
-}
-
-impl From<String> for End {
-    fn from(reason: String) -> Self {
-        Self::Failed(reason)
-    }
+    Failed(JanusError),
 }
 
 impl Leg {
@@ -74,7 +69,7 @@ impl Leg {
         // The room may be closed, and nobody there to be told.
         let _ = match end {
             End::Over => self.place.take(FromPage::Bye),
-            End::Failed(message) => self.place.take(FromPage::Failed { message }),
+            End::Failed(error) => self.place.take(FromPage::Failed { message: error.to_string() }),
         };
         self.connection.close().await;
     }
@@ -88,7 +83,7 @@ impl Leg {
                 },
                 message = self.connection.next() => match message {
                     Ok(message) => self.take_from_janus(&message),
-                    Err(reason) => Err(reason.into()),
+                    Err(error) => Err(End::Failed(error)),
                 },
                 _ = self.keep_alive.tick() => self.tell(json!({ "janus": "keepalive" })).await,
                 () = published(&mut self.role), if self.begun && !self.asked => self.subscribe().await,
@@ -167,14 +162,10 @@ impl Leg {
             Some("trickle") => candidate(&message["candidate"])
                 .map_or(Ok(()), |candidate| self.say(FromPage::Candidate { candidate })),
             Some("error") => {
-                let reason = refused(&message["error"]);
-                Err(End::Failed(
-                    reason.unwrap_or_else(|| "Janus refuses, and does not say why".to_owned()),
-                ))
+                let unknown = || JanusError::Refused("it gives no reason".to_owned());
+                Err(End::Failed(refused(&message["error"]).unwrap_or_else(unknown)))
             }
-            Some("timeout" | "detached") => {
-                Err(End::Failed("Janus has ended the session".to_owned()))
-            }
+            Some("timeout" | "detached") => Err(End::Failed(JanusError::SessionEnded)),
             _ => Ok(()),
         }
     }

@@ -9,12 +9,13 @@
 //! ```
 
 mod connection;
+mod error;
 mod janus;
 mod leg;
 
+pub use error::{JanusError, SfuError};
 pub use janus::PROGRAM;
 
-use crate::emulate::EmulationError;
 use connection::Connection;
 use emulator::Testbed;
 use janus::Janus;
@@ -51,7 +52,7 @@ impl Units {
         testbed: &Testbed,
         calls: impl Iterator<Item = &'c CallConfig>,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
+    ) -> Result<Self, SfuError> {
         let mut units = Self::default();
         for host in calls.filter_map(CallConfig::unit) {
             if !units.units.iter().any(|(known, _)| *known == host) {
@@ -64,10 +65,7 @@ impl Units {
                 .thread_name("sfu")
                 .enable_all()
                 .build();
-            let runtime = runtime.map_err(|error| {
-                EmulationError(format!("no thread for the calls' units: {error}"))
-            })?;
-            units.runtime = Some(runtime);
+            units.runtime = Some(runtime.map_err(SfuError::Thread)?);
         }
         Ok(units)
     }
@@ -79,11 +77,11 @@ impl Units {
         testbed: &Testbed,
         call: &CallConfig,
         room: &Measured,
-    ) -> Result<(), EmulationError> {
+    ) -> Result<(), SfuError> {
         let (Some(host), Some(sfu), Some(runtime)) = (call.unit(), &call.sfu, &self.runtime) else {
             return Ok(());
         };
-        let failed = |what: String| EmulationError(format!("'{}': {what}", call.name));
+        let failed = |error| SfuError::Janus { call: call.name.clone(), error };
         let Some((_, janus)) = self.units.iter().find(|(at, _)| *at == host) else { return Ok(()) };
         let socket = janus.connect(testbed.host(host)).map_err(failed)?;
         let connection = runtime.block_on(Connection::open(socket, janus.secret().expose()));
@@ -99,23 +97,28 @@ impl Units {
             }
             Sfu::Forward { call: published } => {
                 let stream = self.streams.get(published);
-                let stream =
-                    stream.ok_or_else(|| failed(format!("'{published}' is not published")))?;
+                let stream = stream.ok_or_else(|| SfuError::NotPublished {
+                    call: call.name.clone(),
+                    published: published.clone(),
+                })?;
                 (
                     Seat::Caller,
                     Role::Subscribe { room: stream.room, is_up: stream.is_up.subscribe() },
                 )
             }
         };
-        let place = room.enter(seat).map_err(|refusal| failed(refusal.1))?;
+        let place = room.enter(seat).map_err(|refusal| SfuError::Participant {
+            call: call.name.clone(),
+            reason: refusal.1,
+        })?;
         // Its timer is made where there is a clock.
         runtime.spawn(async move { Leg::new(place, connection, role).run().await });
         Ok(())
     }
 
     /// Sees whether they run.
-    pub(super) fn look(&mut self) -> Result<(), EmulationError> {
-        self.units.iter_mut().try_for_each(|(_, janus)| janus.is_alive())
+    pub(super) fn look(&mut self) -> Result<(), SfuError> {
+        Ok(self.units.iter_mut().try_for_each(|(_, janus)| janus.is_alive())?)
     }
 
     /// What runs where.
