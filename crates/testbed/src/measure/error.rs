@@ -1,7 +1,7 @@
+use super::active_call::CallError;
 use super::browser::BrowserError;
 use super::media::MediaError;
 use super::native::NativePeerError;
-use super::ongoing::CallError;
 use super::plan::PlanError;
 use super::relay::RelayError;
 use super::sfu::SfuError;

@@ -1,4 +1,4 @@
-//! How a client comes to its connection.
+//! Opens the connection of a client.
 
 use super::client::Client;
 use super::socket::{now, set_congestion_control, set_mark, wait};
@@ -11,22 +11,22 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Duration;
 
-/// How long a server is given to start.
+/// How long a server may take to start.
 const START_TIME: Duration = Duration::from_secs(2);
-/// Between two attempts.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How much may be written and not yet sent, so that what is counted and what stops is what is on
-/// the way, not what waits in the socket (`TCP_NOTSENT_LOWAT`).
+/// Bytes that may be written and not yet sent, so that counters and cut-offs refer to data on the
+/// network, not in the socket (`TCP_NOTSENT_LOWAT`).
 const MAX_UNSENT: u32 = 128 << 10;
 
-/// A connection, and when it was begun.
+/// A connection, and the time at which it was begun.
 pub(super) struct Connection {
     pub(super) stream: TcpStream,
     pub(super) begun: u64,
 }
 
-/// Connects; tries again for two seconds if nobody listens yet. `None` when told to stop, or past
-/// `deadline`, before that.
+/// Connects, with repeated attempts for two seconds if nothing listens. `None` if `stop` is set, or
+/// `deadline` passes, before the connection.
 pub(super) fn connect(
     client: &Client,
     deadline: u64,
@@ -81,7 +81,7 @@ fn prepare(client: &Client, address: SocketAddr) -> Result<Socket, UploadError> 
     Ok(socket)
 }
 
-/// Whether it is connected, and not told to end before that.
+/// Whether the socket is connected; false if `ended` was true first.
 fn attempt(socket: &Socket, address: SocketAddr, ended: &impl Fn() -> bool) -> io::Result<bool> {
     match socket.connect(&SockAddr::from(address)) {
         Ok(()) => return Ok(true),

@@ -1,9 +1,9 @@
 //! A WebDriver server on a host: the process, its log, and its end with all that it has started.
 
-use super::Kind;
+use super::BrowserKind;
 use super::programs::Programs;
-use super::tail::Tail;
 use crate::measure::leftovers;
+use crate::measure::output_tail::OutputTail;
 use emulator::{EmulatorError, Host};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -31,13 +31,13 @@ pub(super) struct Driver {
     child: Child,
     home: TempDir,
     pub(super) port: u16,
-    pub(super) tail: Tail,
+    pub(super) tail: OutputTail,
 }
 
 impl Driver {
     /// Starts it on the host.
     pub(super) fn start(
-        kind: Kind,
+        kind: BrowserKind,
         host: &Host,
         programs: &Programs,
     ) -> Result<Self, EmulatorError> {
@@ -46,11 +46,11 @@ impl Driver {
         let mut command = Command::new(&programs.driver);
         match kind {
             // The browser's own log among the driver's, and of the driver's what went wrong.
-            Kind::Chromium => command
+            BrowserKind::Chromium => command
                 .arg(format!("--port={port}"))
                 .args(["--enable-chrome-logs", "--log-level=WARNING"]),
             // The second port, which is not used, is 9222 on every host unless told otherwise.
-            Kind::Firefox => command.args([
+            BrowserKind::Firefox => command.args([
                 "--port",
                 &port.to_string(),
                 "--websocket-port",
@@ -63,7 +63,7 @@ impl Driver {
         // A group of its own: Ctrl-C is ours, and the browser's processes are known by it.
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = host.spawn(command)?;
-        let tail = Tail::default();
+        let tail = OutputTail::default();
         let pipes: [Option<Box<dyn Read + Send>>; 2] = [
             child.stdout.take().map(|pipe| Box::new(pipe) as _),
             child.stderr.take().map(|pipe| Box::new(pipe) as _),
@@ -85,7 +85,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Nobody needs what the browser would save, so it is not asked first. Only what is left of
+        // NoCalls needs what the browser would save, so it is not asked first. Only what is left of
         // the group is reached, as the server's number stays its own until it is waited for.
         emulator::kill_group(&self.child);
         // It has been told so; what the kernel cannot end is left to the testbed.
@@ -107,7 +107,7 @@ impl Drop for Driver {
 
 /// A folder for everything that a browser writes, removed when dropped.
 fn home() -> Result<TempDir, EmulatorError> {
-    let prefix = leftovers::replaced(&std::env::temp_dir(), FOLDER)?;
+    let prefix = leftovers::clean_up(&std::env::temp_dir(), FOLDER)?;
     let make = || {
         let home = tempfile::Builder::new().prefix(&prefix).tempdir()?;
         for folder in ["tmp", "run"] {

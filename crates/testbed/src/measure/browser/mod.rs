@@ -13,17 +13,15 @@ mod firefox;
 mod network;
 mod programs;
 mod session;
-mod tail;
 
 pub use error::{Action, BrowserError, BrowserFailure};
 pub use network::NetworkError;
 pub use programs::Program;
-pub(super) use tail::Tail;
 
 use super::media::Media;
 use driver::Driver;
 use emulator::Host;
-use experiment::Browser as Kind;
+use experiment::Browser as BrowserKind;
 use programs::Programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -53,7 +51,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 ///
 /// # Errors
 /// Which program is missing, and how to get it.
-pub fn check(kind: Kind) -> Result<(), BrowserError> {
+pub fn check(kind: BrowserKind) -> Result<(), BrowserError> {
     Programs::find(kind).map(drop)
 }
 
@@ -70,7 +68,7 @@ struct Camera<'a> {
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
     /// Which.
-    pub kind: Kind,
+    pub kind: BrowserKind,
     /// Where.
     pub host: &'a Host,
     /// Sound and picture: Chromium's camera and microphone. `None`: the browser's own fake ones.
@@ -257,11 +255,11 @@ fn capabilities(
     driver: &Driver,
 ) -> WebDriverResult<Capabilities> {
     match launch.kind {
-        Kind::Chromium => {
+        BrowserKind::Chromium => {
             let camera = launch.media.map(|media| Camera { video: &media.y4m, audio: &media.wav });
             chromium::capabilities(&programs.browser, driver.home(), camera)
         }
-        Kind::Firefox => firefox::capabilities(&programs.browser),
+        BrowserKind::Firefox => firefox::capabilities(&programs.browser),
     }
 }
 

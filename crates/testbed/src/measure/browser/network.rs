@@ -1,6 +1,6 @@
 //! What a browser needs of its host's network.
 
-use super::{Kind, Launch};
+use super::{BrowserKind, Launch};
 use emulator::EmulatorError;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -40,7 +40,7 @@ pub(super) fn prepare(launch: Launch<'_>) -> Result<(), NetworkError> {
             _ => Err(NetworkError::Ipv6(error)),
         })?;
     }
-    if launch.kind == Kind::Firefox { route(launch) } else { Ok(()) }
+    if launch.kind == BrowserKind::Firefox { route(launch) } else { Ok(()) }
 }
 
 fn route(launch: Launch<'_>) -> Result<(), NetworkError> {

@@ -1,6 +1,6 @@
 //! Where the browsers and their drivers are.
 
-use super::{BrowserError, Kind};
+use super::{BrowserError, BrowserKind};
 use std::path::{Path, PathBuf};
 
 /// A program that a measurement calls.
@@ -84,10 +84,10 @@ pub(super) struct Programs {
 
 impl Programs {
     /// Finds both.
-    pub(super) fn find(kind: Kind) -> Result<Self, BrowserError> {
+    pub(super) fn find(kind: BrowserKind) -> Result<Self, BrowserError> {
         let (browser, driver) = match kind {
-            Kind::Chromium => (Program::Chromium, Program::Chromedriver),
-            Kind::Firefox => (Program::Firefox, Program::Geckodriver),
+            BrowserKind::Chromium => (Program::Chromium, Program::Chromedriver),
+            BrowserKind::Firefox => (Program::Firefox, Program::Geckodriver),
         };
         Ok(Self { browser: unwrapped(browser.need()?), driver: driver.need()? })
     }

@@ -1,7 +1,7 @@
 //! A WebDriver session, spoken from within the host's namespace.
 
 use super::error::{Action, BrowserError, BrowserFailure};
-use super::tail::Tail;
+use crate::measure::output_tail::OutputTail;
 use emulator::Host;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -30,7 +30,12 @@ pub enum SessionError {
 
 impl SessionError {
     /// The error of a browser that was asked for `action`. Secrets are removed.
-    pub(super) fn of_browser(self, browser: &str, action: Action, tail: &Tail) -> BrowserError {
+    pub(super) fn of_browser(
+        self,
+        browser: &str,
+        action: Action,
+        tail: &OutputTail,
+    ) -> BrowserError {
         let error = match self {
             Self::Cancelled => return BrowserError::Cancelled,
             Self::Driver(message) => Self::Driver(tail.without_secrets(&message)),
@@ -162,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_a_driver_says_is_told_without_secrets() {
-        let tail = Tail::default();
+        let tail = OutputTail::default();
         tail.hide("5ec4e7");
         let said = "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
         let error = SessionError::Driver(said.to_owned())

@@ -1,5 +1,5 @@
 use super::{Connection, Dump, DumpError};
-use crate::measure::stats::{Call, Collected, Collector, sample_count};
+use crate::measure::stats::{CallInfo, Collected, Collector, sample_count};
 use chrono::{DateTime, SecondsFormat};
 use server::signalling::Seat;
 use sim::Recording;
@@ -10,8 +10,8 @@ use units::{Duration, Seed, Time};
 /// Sampling intervals are whole multiples of this many milliseconds.
 const STEP: f64 = 100.0;
 /// The longest sampling interval and run that are made of a dump, s.
-const LONGEST_INTERVAL: f64 = 60.0;
-const LONGEST_RUN: f64 = 7.0 * 86_400.0;
+const MAX_INTERVAL: f64 = 60.0;
+const MAX_RUN: f64 = 7.0 * 86_400.0;
 /// The most values that a run is made of, a half gigabyte; two connections over five hours have a
 /// sixth of it. Two lone times far apart, or many short series, would make a small file a large
 /// run.
@@ -89,7 +89,7 @@ fn collect(
     interval: Duration,
     duration: Duration,
 ) -> Collected {
-    let call = Call {
+    let call = CallInfo {
         name: name.to_owned(),
         hosts: ["local".to_owned(), "remote".to_owned()],
         active: (Time::ZERO, Time::ZERO + duration),
@@ -119,8 +119,7 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     let polls = || connections.iter().flat_map(|connection| &connection.polls).copied();
     let start = polls().fold(f64::INFINITY, f64::min) - interval;
     let length = ((polls().fold(0.0, f64::max) - start) / interval).round() * interval;
-    let is_sane =
-        interval <= LONGEST_INTERVAL * 1e3 && (interval..=LONGEST_RUN * 1e3).contains(&length);
+    let is_sane = interval <= MAX_INTERVAL * 1e3 && (interval..=MAX_RUN * 1e3).contains(&length);
     if !is_sane || !(0.0..=1e13).contains(&start) {
         return Err(DumpError::Times);
     }

@@ -1,12 +1,12 @@
 use super::{MachineSampler, STREAM, verdict};
-use crate::emulate::Records;
+use crate::emulate::CallRecords;
 use sim::recording::Event;
 use units::Time;
 
 /// Adds to a run's records, which end at `end`, what was seen of the machine, and marks them where
 /// it did not keep up with the `frame_rate`, frames a second, that senders were asked for.
 pub(in crate::measure) fn mark(
-    records: &mut Records,
+    records: &mut CallRecords,
     machine: MachineSampler,
     frame_rate: f64,
     end: Time,
@@ -38,7 +38,7 @@ mod tests {
     const END: Time = Time::from_secs(20);
 
     /// What becomes of a run in which a frame takes so long to decode, seconds.
-    fn marked(cost: f64, sampler: MachineSampler) -> Records {
+    fn marked(cost: f64, sampler: MachineSampler) -> CallRecords {
         let counter = |name, step: f64| Column {
             name,
             values: (0..20).map(|n| step * f64::from(n)).collect(),
@@ -50,7 +50,7 @@ mod tests {
             columns: vec![counter("framesDecoded", 10.0), counter("totalDecodeTime", 10.0 * cost)],
             points: Vec::new(),
         };
-        let mut records = Records { streams: vec![decoder], ..Records::default() };
+        let mut records = CallRecords { streams: vec![decoder], ..CallRecords::default() };
         mark(&mut records, sampler, 30.0, END);
         records
     }
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn that_the_machine_was_not_seen_is_a_warning_of_the_run() {
         let mut sampler = MachineSampler::reading("/nonexistent".into(), SECOND, SECOND * 20);
-        sampler.turn(Time::from_secs(1));
+        sampler.poll(Time::from_secs(1));
         let records = marked(0.01, sampler);
         assert!(!records.limited);
         assert!(

@@ -1,5 +1,5 @@
 //! Whether the machine had enough processor for what it was to do. Browsers that starve do not say
-//! so (`qualityLimitationReason` stays `none` or `bandwidth`), and what they then send looks as if
+//! so (`qualityLimitationReason` stays `none` or `bandwidth`), and what they then send due_count as if
 //! the network were bad.
 
 mod mark;

@@ -29,7 +29,7 @@ impl Ticks {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<u64> =
             line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
-        let of = |place: usize| ticks.get(place).copied();
+        let of = |index: usize| ticks.get(index).copied();
         let all = ticks.iter().try_fold(0u64, |sum, ticks| sum.checked_add(*ticks))?;
         Some(Self { all, idle: of(3)?.checked_add(of(4)?)?, steal: of(7).unwrap_or(0) })
     }
@@ -57,7 +57,7 @@ pub struct MachineSampler {
     cpu: Vec<f64>,
     steal: Vec<f64>,
     /// How many have been due, and of those how many are not there, as the kernel did not tell.
-    looks: usize,
+    due_count: usize,
     missing: usize,
     /// Why, of the last.
     reason: String,
@@ -73,28 +73,28 @@ impl MachineSampler {
     pub(super) fn reading(stat: PathBuf, interval: Duration, duration: Duration) -> Self {
         let none = vec![f64::NAN; sample_count(interval, duration)];
         let (cpu, steal, due) = (none.clone(), none, Time::ZERO + interval);
-        let (before, looks, missing, reason) = (None, 0, 0, String::new());
+        let (before, due_count, missing, reason) = (None, 0, 0, String::new());
         let mut sampler =
-            Self { stat, interval, duration, due, before, cpu, steal, looks, missing, reason };
-        sampler.before = sampler.look();
+            Self { stat, interval, duration, due, before, cpu, steal, due_count, missing, reason };
+        sampler.before = sampler.read();
         sampler
     }
 
     /// Takes a sample if one is due at this time of the run.
-    pub fn turn(&mut self, now: Time) {
+    pub fn poll(&mut self, now: Time) {
         if now < self.due {
             return;
         }
         let at = self.due;
         self.due += self.interval;
-        self.looks += 1;
-        match self.look() {
+        self.due_count += 1;
+        match self.read() {
             Some(ticks) => self.take(at, ticks),
             None => self.missing += 1,
         }
     }
 
-    fn look(&mut self) -> Option<Ticks> {
+    fn read(&mut self) -> Option<Ticks> {
         let ticks = Ticks::read(&self.stat);
         ticks.map_err(|error| self.reason = format!("{}: {error}", self.stat.display())).ok()
     }
@@ -115,7 +115,7 @@ impl MachineSampler {
     /// How much of it could not be watched and why, for people; `None` if all was.
     #[must_use]
     pub fn missing(&self) -> Option<String> {
-        let (missing, all, reason) = (self.missing, self.looks, &self.reason);
+        let (missing, all, reason) = (self.missing, self.due_count, &self.reason);
         (missing > 0).then(|| {
             format!(
                 "whether the machine kept up is not known in {missing} of {all} samples: {reason}"
@@ -185,7 +185,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             // What is not due yet, or has been, is not taken again.
             for ms in [999, 1000, 1001] {
-                sampler.turn(Time::from_millis((seconds - 1) * 1000 + ms));
+                sampler.poll(Time::from_millis((seconds - 1) * 1000 + ms));
             }
         };
         at(1, "cpu  0 0 0 0 0 0 0 0");
@@ -193,7 +193,7 @@ mod tests {
         at(3, "intr 5");
         at(4, "cpu  50 0 0 250 0 0 0 0");
         drop(stat);
-        sampler.turn(Time::from_secs(5));
+        sampler.poll(Time::from_secs(5));
         let said = sampler.missing().unwrap();
         assert!(said.contains("is not known in 3 of 5 samples: "), "{said}");
         assert!(said.contains("No such file"), "{said}");
@@ -208,7 +208,7 @@ mod tests {
     fn this_machine_can_be_watched() {
         let mut sampler = MachineSampler::start(Duration::from_millis(50), Duration::from_secs(1));
         std::thread::sleep(std::time::Duration::from_millis(100));
-        sampler.turn(Time::from_millis(50));
+        sampler.poll(Time::from_millis(50));
         let cpu = sampler.finish().columns[0].values[0];
         assert!((0.0..=1.0).contains(&cpu), "{cpu}");
     }

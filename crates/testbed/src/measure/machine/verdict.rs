@@ -7,15 +7,15 @@ use sim::recording::{StreamKind, StreamRecord};
 const BUSY: f64 = 0.9;
 /// The share of a run's intervals that must be bad before it is called limited: a browser that
 /// starts, or one key frame, is none; a tenth of a 95th percentile's samples would be. Ours.
-const OFTEN: f64 = 0.1;
+const MIN_BAD_SHARE: f64 = 0.1;
 /// The share of intervals from which a busy machine is enough, though all frames were sent: the
 /// delay estimate and RTCP suffer from late threads first. Ours.
-const MOSTLY: f64 = 0.5;
+const MIN_BUSY_SHARE: f64 = 0.5;
 /// A machine that sends less than this share of the frames it was to does not keep up. An encoder
 /// at its bandwidth's limit drops frames too, so it counts only where the machine is busy. Ours.
 const KEEPS_UP: f64 = 0.8;
 /// Samples below which nothing is judged.
-const FEWEST: usize = 5;
+const MIN_SAMPLES: usize = 5;
 
 /// Why a run was limited by the processor, for people; `None` if it was not, or if there is nothing
 /// to judge it by.
@@ -72,7 +72,7 @@ fn slow_coder<'a>(
             .filter(|cost| cost.is_finite())
             .collect();
         let slow = costs.iter().filter(|cost| **cost > 1.0 / frame_rate).count();
-        if often(slow, costs.len(), OFTEN) {
+        if often(slow, costs.len(), MIN_BAD_SHARE) {
             let (share, name) = (percent(slow, costs.len()), &stream.name);
             return Some(format!(
                 "{doing} a frame took longer than frames are apart in {share} % of the samples of {name}"
@@ -102,7 +102,7 @@ fn frames_lost<'a>(
             .iter()
             .filter(|(rate, load)| *load >= BUSY && *rate < KEEPS_UP * frame_rate)
             .count();
-        if often(lost, judged.len(), OFTEN) {
+        if often(lost, judged.len(), MIN_BAD_SHARE) {
             let (share, name) = (percent(lost, judged.len()), &stream.name);
             return Some(format!(
                 "the machine was busy and fewer frames than {:.0} % of {frame_rate} a second were sent in {share} % of the samples of {name}",
@@ -116,7 +116,7 @@ fn frames_lost<'a>(
 fn mostly_busy(load: &[f64]) -> Option<String> {
     let known = load.iter().filter(|load| !load.is_nan()).count();
     let busy = load.iter().filter(|load| **load >= BUSY).count();
-    often(busy, known, MOSTLY).then(|| {
+    often(busy, known, MIN_BUSY_SHARE).then(|| {
         format!(
             "the machine was more than {:.0} % busy in {} % of the samples",
             BUSY * 100.0,
@@ -126,7 +126,7 @@ fn mostly_busy(load: &[f64]) -> Option<String> {
 }
 
 fn often(count: usize, of: usize, share: f64) -> bool {
-    of >= FEWEST && count as f64 >= share * of as f64
+    of >= MIN_SAMPLES && count as f64 >= share * of as f64
 }
 
 fn percent(count: usize, of: usize) -> usize {

@@ -19,8 +19,8 @@ const VARIABLE: &str = "WEIR_CACHE";
 const MAKING: &str = ".making-";
 /// Everyone may read them, as other files: the browser of a user without rights does.
 const READABLE: u32 = 0o644;
-/// The most that kept files take together, bytes: nine of the largest pictures.
-const MOST: u64 = 9 * super::MOST;
+/// The max_bytes that kept files take together, bytes: nine of the largest pictures.
+const MAX_CACHE_BYTES: u64 = 9 * super::MAX_PICTURE_BYTES;
 /// What the names of kept files end with, after their [`fingerprint`].
 const EXTENSIONS: [&str; 3] = ["y4m", "wav", "webm"];
 
@@ -29,18 +29,18 @@ const EXTENSIONS: [&str; 3] = ["y4m", "wav", "webm"];
 pub struct Cache {
     folder: PathBuf,
     /// Bytes.
-    most: u64,
+    max_bytes: u64,
 }
 
 /// A file in use, which no run removes from its cache.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct CachedFile {
     path: PathBuf,
     /// With a shared lock (flock(2)), which ends with the last copy of this or with the process.
     file: Arc<File>,
 }
 
-impl Deref for Kept {
+impl Deref for CachedFile {
     type Target = Path;
 
     fn deref(&self) -> &Path {
@@ -48,15 +48,15 @@ impl Deref for Kept {
     }
 }
 
-impl PartialEq for Kept {
+impl PartialEq for CachedFile {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path
     }
 }
 
-impl Eq for Kept {}
+impl Eq for CachedFile {}
 
-impl Kept {
+impl CachedFile {
     /// The file of this name.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
@@ -100,7 +100,7 @@ impl Cache {
     /// This folder.
     #[must_use]
     pub fn at(folder: PathBuf) -> Self {
-        Self { folder, most: MOST }
+        Self { folder, max_bytes: MAX_CACHE_BYTES }
     }
 
     /// The file of this name, made unless a whole one is there. It appears under its name when it
@@ -111,10 +111,10 @@ impl Cache {
         is_whole: impl Fn(&Path) -> bool,
         progress: &dyn Fn(&str),
         make: impl FnOnce(&Path) -> Result<(), MediaError>,
-    ) -> Result<Kept, MediaError> {
+    ) -> Result<CachedFile, MediaError> {
         let path =
             std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone()).join(name);
-        if let Ok(kept) = Kept::at(&path)
+        if let Ok(kept) = CachedFile::at(&path)
             && kept.is_there()
             && is_whole(&path)
         {
@@ -123,7 +123,7 @@ impl Cache {
         }
         let failed = |error| MediaError::Cache { folder: self.folder.clone(), error };
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        let prefix = leftovers::replaced(&self.folder, MAKING)?;
+        let prefix = leftovers::clean_up(&self.folder, MAKING)?;
         progress(&format!("making {}", path.display()));
         let extension =
             Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned();
@@ -137,10 +137,10 @@ impl Cache {
         if !is_whole(&making) {
             return Err(MediaError::Incomplete(path));
         }
-        let kept = Kept::at(&making).map_err(failed)?;
+        let kept = CachedFile::at(&making).map_err(failed)?;
         making.persist(&path).map_err(|error| failed(error.error))?;
         self.shrink();
-        Ok(Kept { path, ..kept })
+        Ok(CachedFile { path, ..kept })
     }
 
     /// Removes the files used longest ago until the others are not too much; none that is in use.
@@ -156,7 +156,7 @@ impl Cache {
         files.sort();
         let mut all: u64 = files.iter().map(|(_, size, _)| size).sum();
         for (_, size, path) in files {
-            if all <= self.most {
+            if all <= self.max_bytes {
                 return;
             }
             if remove_unused(&path) {
@@ -210,20 +210,20 @@ mod tests {
 
     /// A cache for two files of a hundred bytes.
     fn cache(folder: &Path) -> Cache {
-        Cache { most: 250, ..Cache::at(folder.to_owned()) }
+        Cache { max_bytes: 250, ..Cache::at(folder.to_owned()) }
     }
 
     fn name(number: u64) -> String {
         format!("speech-{}.wav", fingerprint([number.to_string()]))
     }
 
-    fn get(cache: &Cache, number: u64) -> Kept {
+    fn get(cache: &Cache, number: u64) -> CachedFile {
         let make = |to: &Path| fs::write(to, [1; 100]).map_err(|error| MediaError::file(to, error));
         cache.get(&name(number), |_| true, &|_| (), make).unwrap()
     }
 
     /// Makes a file's last use one so long after 1970.
-    fn age(kept: &Kept, seconds: u64) {
+    fn age(kept: &CachedFile, seconds: u64) {
         let then = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         kept.file.set_times(FileTimes::new().set_accessed(then)).unwrap();
     }

@@ -26,7 +26,7 @@ const Y4M: [&str; 4] = ["-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe"];
 
 impl Picture {
     /// A scene in this size and frame rate: half of the frames and one, after which it goes back
-    /// ([`super::y4m::and_back`]).
+    /// ([`super::y4m::append_reversed`]).
     pub(super) fn generated(&self, scene: &str) -> Vec<String> {
         let Self { width, height, frame_rate, frames } = self;
         let scene: String = scene.split_whitespace().collect();

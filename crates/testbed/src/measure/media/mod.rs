@@ -9,7 +9,7 @@ mod error;
 mod ffmpeg;
 mod y4m;
 
-pub use cache::{Cache, Kept};
+pub use cache::{Cache, CachedFile};
 pub use error::MediaError;
 
 use crate::fit::SCENES;
@@ -24,12 +24,12 @@ use std::sync::atomic::AtomicBool;
 
 /// The most that a generated picture may take, bytes: a file that the machine's memory holds beside
 /// the browsers.
-const MOST: u64 = 450_000_000;
+const MAX_PICTURE_BYTES: u64 = 450_000_000;
 /// The longest loop, seconds.
-const LONGEST: u64 = 20;
+const MAX_LOOP: u64 = 20;
 /// Loops are a multiple of this, seconds, where the file may be as long: the generated speech
 /// repeats by then.
-const STEP: u64 = 2;
+const LOOP_STEP: u64 = 2;
 
 /// What sound and picture should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,23 +52,23 @@ pub struct MediaSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     /// Chromium's camera.
-    pub y4m: Kept,
+    pub y4m: CachedFile,
     /// Chromium's microphone.
-    pub wav: Kept,
+    pub wav: CachedFile,
     /// The film that Firefox plays; `None` unless it was wanted.
-    pub webm: Option<Kept>,
+    pub webm: Option<CachedFile>,
     /// What they show, for the record.
     pub description: String,
 }
 
 /// How files come to be.
-struct Workshop<'a> {
+struct MediaMaker<'a> {
     cache: &'a Cache,
     progress: &'a dyn Fn(&str),
     cancel: &'a AtomicBool,
 }
 
-impl Workshop<'_> {
+impl MediaMaker<'_> {
     /// What ffmpeg makes of these arguments, and `finish` of that.
     fn make(
         &self,
@@ -76,7 +76,7 @@ impl Workshop<'_> {
         is_whole: fn(&Path) -> bool,
         arguments: &[String],
         finish: fn(&Path) -> Result<(), MediaError>,
-    ) -> Result<Kept, MediaError> {
+    ) -> Result<CachedFile, MediaError> {
         self.cache.get(name, is_whole, self.progress, |to| {
             ffmpeg::run(arguments, to, self.cancel)?;
             finish(to)
@@ -99,21 +99,22 @@ impl MediaSpec {
         progress: &dyn Fn(&str),
     ) -> Result<Media, MediaError> {
         self.check()?;
-        let workshop = Workshop { cache, progress, cancel };
-        let (y4m, shown) = self.picture(&workshop)?;
-        let wav = self.sound(&workshop)?;
-        let webm = want_film.then(|| self.film(&workshop, &y4m, &wav)).transpose()?;
+        let maker = MediaMaker { cache, progress, cancel };
+        let (y4m, shown) = self.picture(&maker)?;
+        let wav = self.sound(&maker)?;
+        let webm = want_film.then(|| self.film(&maker, &y4m, &wav)).transpose()?;
         let heard = self.audio.as_deref().map_or("noise as loud as speech".into(), file_name);
         Ok(Media { y4m, wav, webm, description: format!("{shown}; {heard}") })
     }
 
     /// Frames after which the picture repeats: whole steps if the file can hold one.
     fn frames(&self) -> u64 {
-        let most = MOST / (u64::from(self.width) * u64::from(self.height) * 3 / 2).max(1);
-        let step = STEP * u64::from(self.frame_rate);
+        let most =
+            MAX_PICTURE_BYTES / (u64::from(self.width) * u64::from(self.height) * 3 / 2).max(1);
+        let step = LOOP_STEP * u64::from(self.frame_rate);
         match most / step {
             0 => most,
-            steps => steps.min(LONGEST / STEP) * step,
+            steps => steps.min(MAX_LOOP / LOOP_STEP) * step,
         }
     }
 
@@ -129,7 +130,7 @@ impl MediaSpec {
     }
 
     /// The file, and what it shows.
-    fn picture(&self, workshop: &Workshop<'_>) -> Result<(Kept, String), MediaError> {
+    fn picture(&self, maker: &MediaMaker<'_>) -> Result<(CachedFile, String), MediaError> {
         let (width, height, frame_rate) = (self.width, self.height, self.frame_rate);
         let picture = Picture { width, height, frame_rate, frames: self.frames() };
         let size = format!("{width}×{height} at {frame_rate} frames/s");
@@ -137,7 +138,7 @@ impl MediaSpec {
             let arguments = picture.generated(SCENES[0].1);
             let name =
                 format!("head-{width}x{height}-{frame_rate}-{}.y4m", fingerprint(&arguments));
-            let made = workshop.make(&name, y4m::is_whole, &arguments, y4m::and_back)?;
+            let made = maker.make(&name, y4m::is_whole, &arguments, y4m::append_reversed)?;
             return Ok((made, format!("scene 'head' {size}")));
         };
         let name = file_name(source);
@@ -148,12 +149,13 @@ impl MediaSpec {
         let (from, arguments) = (cache::identity(source)?, picture.converted(source)?);
         let key = fingerprint(arguments.iter().chain([&from]));
         let file = format!("video-{width}x{height}-{frame_rate}-{key}.y4m");
-        let made = workshop.make(&file, y4m::is_whole, &arguments, |_| Ok(()))?;
+        let made = maker.make(&file, y4m::is_whole, &arguments, |_| Ok(()))?;
         Ok((made, format!("{name} {size}")))
     }
 
-    fn sound(&self, workshop: &Workshop<'_>) -> Result<Kept, MediaError> {
-        let seconds = self.frames().div_ceil(u64::from(self.frame_rate)).next_multiple_of(STEP);
+    fn sound(&self, maker: &MediaMaker<'_>) -> Result<CachedFile, MediaError> {
+        let seconds =
+            self.frames().div_ceil(u64::from(self.frame_rate)).next_multiple_of(LOOP_STEP);
         let sound = Sound { seconds };
         let (name, arguments) = match &self.audio {
             None => {
@@ -168,15 +170,20 @@ impl MediaSpec {
                 (format!("audio-{}.wav", fingerprint(arguments.iter().chain([&from]))), arguments)
             }
         };
-        workshop.make(&name, |_| true, &arguments, |_| Ok(()))
+        maker.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 
-    fn film(&self, workshop: &Workshop<'_>, y4m: &Path, wav: &Path) -> Result<Kept, MediaError> {
+    fn film(
+        &self,
+        maker: &MediaMaker<'_>,
+        y4m: &Path,
+        wav: &Path,
+    ) -> Result<CachedFile, MediaError> {
         let arguments = ffmpeg::film(y4m, wav)?;
         let key =
             fingerprint(arguments.iter().chain([&cache::identity(y4m)?, &cache::identity(wav)?]));
         let name = format!("film-{}x{}-{}-{key}.webm", self.width, self.height, self.frame_rate);
-        workshop.make(&name, |_| true, &arguments, |_| Ok(()))
+        maker.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 }
 
@@ -193,8 +200,8 @@ fn check_wave(path: &Path) -> Result<(), MediaError> {
 }
 
 /// A user's file as it is; he may have named one of the cache.
-fn users(path: &Path) -> Result<Kept, MediaError> {
-    Kept::at(path).map_err(|error| MediaError::file(path, error))
+fn users(path: &Path) -> Result<CachedFile, MediaError> {
+    CachedFile::at(path).map_err(|error| MediaError::file(path, error))
 }
 
 fn file_name(path: &Path) -> Cow<'_, str> {

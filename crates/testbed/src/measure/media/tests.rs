@@ -87,9 +87,9 @@ fn sounds_of_other_lengths_are_other_files() {
     let riff = folder.path().join("sound.riff");
     let own = SMALL.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     fs::copy(&*own.wav, &riff).unwrap();
-    let workshop = Workshop { cache: &cache, progress: &|_| (), cancel: &GO_ON };
+    let maker = MediaMaker { cache: &cache, progress: &|_| (), cancel: &GO_ON };
     let length =
-        |spec: MediaSpec| fs::metadata(&*spec.sound(&workshop).unwrap()).unwrap().len() / 96_000;
+        |spec: MediaSpec| fs::metadata(&*spec.sound(&maker).unwrap()).unwrap().len() / 96_000;
     let [short, long] = [1080, 360].map(|height| MediaSpec {
         width: height * 16 / 9,
         height,

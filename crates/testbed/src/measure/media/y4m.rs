@@ -9,7 +9,7 @@ use std::path::Path;
 /// Before each frame; parameters of its own ffmpeg does not write.
 const FRAME: &str = "FRAME\n";
 /// Longer lines of parameters are none, bytes.
-const LONGEST_HEADER: u64 = 1024;
+const MAX_HEADER: u64 = 1024;
 
 /// Where the frames of a file are.
 struct Layout {
@@ -67,7 +67,7 @@ pub(super) fn is_whole(path: &Path) -> bool {
 }
 
 /// Appends the frames between the last and the first, backwards.
-pub(super) fn and_back(path: &Path) -> Result<(), MediaError> {
+pub(super) fn append_reversed(path: &Path) -> Result<(), MediaError> {
     let append = || -> io::Result<()> {
         let mut from = File::open(path)?;
         let layout = layout(&from)?;
@@ -85,7 +85,7 @@ pub(super) fn and_back(path: &Path) -> Result<(), MediaError> {
 
 fn header(file: &File) -> io::Result<String> {
     let mut header = String::new();
-    BufReader::new(file.take(LONGEST_HEADER)).read_line(&mut header)?;
+    BufReader::new(file.take(MAX_HEADER)).read_line(&mut header)?;
     Ok(header)
 }
 

@@ -1,12 +1,12 @@
 //! Native peers: ends of calls that are no browser, all of a run on one thread. To the signalling
 //! server they are pages.
 
-mod end;
+mod endpoint;
 mod error;
 mod spec;
 
 pub use error::NativePeerError;
-pub(super) use spec::Spec;
+pub(super) use spec::NativePeerSpec;
 
 use emulator::Host;
 use server::signalling::{FromPage, Place};
@@ -16,22 +16,22 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// How long peers have for their end.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The native peers of a run. They end when this is dropped.
 #[derive(Default)]
-pub(super) struct Natives(Option<Runtime>);
+pub(super) struct NativePeers(Option<Runtime>);
 
-impl Natives {
+impl NativePeers {
     /// Lets a peer take part in a call from a host.
     ///
     /// # Errors
     /// When the host has no socket for it, or the system no thread.
-    pub(super) fn seat(
+    pub(super) fn start(
         &mut self,
         host: &Host,
-        mut place: Place,
-        spec: Spec,
+        mut participant: Place,
+        spec: NativePeerSpec,
     ) -> Result<(), NativePeerError> {
         let failed =
             |error: io::Error| NativePeerError::Socket { host: host.name().to_owned(), error };
@@ -57,19 +57,19 @@ impl Natives {
             ),
         };
         runtime.spawn(async move {
-            if let Err(error) = end::attend(&mut place, socket, spec).await {
-                // Nobody is told when the call is over.
-                let _ = place.take(FromPage::Failed { message: error.to_string() });
+            if let Err(error) = endpoint::run_peer(&mut participant, socket, spec).await {
+                // NoCalls is told when the call is over.
+                let _ = participant.take(FromPage::Failed { message: error.to_string() });
             }
         });
         Ok(())
     }
 }
 
-impl Drop for Natives {
+impl Drop for NativePeers {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
-            runtime.shutdown_timeout(PATIENCE);
+            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
         }
     }
 }

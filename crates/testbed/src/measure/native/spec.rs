@@ -6,7 +6,7 @@ use sim::{CallConfig, VideoConfig};
 use units::Seed;
 
 /// What a native peer is to do.
-pub(in crate::measure) struct Spec {
+pub(in crate::measure) struct NativePeerSpec {
     pub(super) native: Native,
     pub(super) seat: Seat,
     pub(super) host: HostId,
@@ -17,7 +17,7 @@ pub(in crate::measure) struct Spec {
     pub(super) seed: Seed,
 }
 
-impl Spec {
+impl NativePeerSpec {
     /// The end of a call in this seat.
     pub(in crate::measure) fn new(
         native: Native,

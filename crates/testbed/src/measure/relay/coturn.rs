@@ -1,7 +1,9 @@
 //! A coturn on a relay's host.
 
 use super::{config, probe};
-use crate::measure::server::{ConfigurationError, Server, ServerError, ServerProgram};
+use crate::measure::server_process::{
+    ConfigurationError, ServerError, ServerProcess, ServerProgram,
+};
 use emulator::Host;
 use server::Secret;
 use sim::relay::TURN_PORT;
@@ -19,7 +21,7 @@ pub const PROGRAM: ServerProgram = ServerProgram {
 
 /// A coturn under way. Dropping it ends it.
 pub struct Coturn {
-    server: Server,
+    server: ServerProcess,
     version: String,
 }
 
@@ -34,7 +36,7 @@ impl Coturn {
         secret: &Secret,
         cancel: &AtomicBool,
     ) -> Result<Self, ServerError> {
-        let mut server = Server::start(PROGRAM, host, secret, |folder| {
+        let mut server = ServerProcess::start(PROGRAM, host, secret, |folder| {
             let path = folder.join("turnserver.conf");
             config::write(&path, address, secret)
                 .map_err(|error| ConfigurationError::File { path: path.clone(), error })?;

@@ -1,4 +1,4 @@
-use crate::measure::server::ServerError;
+use crate::measure::server_process::ServerError;
 use server::broker::Refusal;
 
 /// Why a media relay cannot be used.

@@ -9,7 +9,7 @@ mod probe;
 pub use coturn::{Coturn, PROGRAM};
 pub use error::RelayError;
 
-use super::plan::Call;
+use super::plan::PlannedCall;
 use emulator::Testbed;
 use net::{HostId, NetworkConfig};
 use server::broker::{Broker, Class, Config, Relay, Request, Service};
@@ -34,15 +34,15 @@ pub(super) struct Relays {
 
 impl Relays {
     /// Starts a relay on every host that is one, and tells the callers of the calls that pass it;
-    /// the run lasts so long.
+    /// the run run_length so long.
     pub(super) fn start(
         testbed: &Testbed,
-        calls: &mut [Call],
-        lasts: Duration,
+        calls: &mut [PlannedCall],
+        run_length: Duration,
         cancel: &AtomicBool,
     ) -> Result<Self, RelayError> {
         let mut relays = Self::default();
-        let mut config = config(lasts);
+        let mut config = config(run_length);
         for host in calls.iter().filter_map(|call| call.config.relay) {
             if relays.servers.contains_key(&host) {
                 continue;
@@ -56,12 +56,15 @@ impl Relays {
             relays.servers.insert(host, server);
         }
         let broker = Broker::new(config);
-        calls.iter_mut().enumerate().try_for_each(|(index, call)| tell(index, call, &broker))?;
+        calls
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(index, call)| assign_relay(index, call, &broker))?;
         Ok(relays)
     }
 
     /// Sees whether they all run.
-    pub(super) fn look(&mut self) -> Result<(), RelayError> {
+    pub(super) fn check_alive(&mut self) -> Result<(), RelayError> {
         Ok(self.servers.values_mut().try_for_each(Coturn::is_alive)?)
     }
 
@@ -73,13 +76,13 @@ impl Relays {
     }
 }
 
-fn config(lasts: Duration) -> Config {
+fn config(run_length: Duration) -> Config {
     let services = vec![Service { name: SERVICE.to_owned(), specialised: true }];
-    Config { lifetime: lasts + LAUNCH, relays: Vec::new(), services }
+    Config { lifetime: run_length + LAUNCH, relays: Vec::new(), services }
 }
 
 /// A relay as the broker knows it: near for the callers whose calls are to pass it.
-fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[Call]) -> Relay {
+fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[PlannedCall]) -> Relay {
     let near = calls.iter().enumerate().filter(|(_, call)| call.config.relay == Some(host));
     Relay {
         name: name.to_owned(),
@@ -97,7 +100,7 @@ fn region(index: usize) -> String {
 }
 
 /// Gives the caller of a relayed call its relay.
-fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), RelayError> {
+fn assign_relay(index: usize, call: &mut PlannedCall, broker: &Broker) -> Result<(), RelayError> {
     if call.config.relay.is_none() {
         return Ok(());
     }
@@ -187,7 +190,7 @@ to = "bob"
         plan.calls
             .iter_mut()
             .enumerate()
-            .for_each(|(index, call)| tell(index, call, &broker).unwrap());
+            .for_each(|(index, call)| assign_relay(index, call, &broker).unwrap());
         let [caller, callee] = &plan.calls[0].settings;
         assert!(caller.relay && !callee.relay && callee.ice_servers.is_empty());
         assert_eq!(caller.ice_servers[0].urls, ["turn:10.0.0.3:3478?transport=udp"]);

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How long an answer from the same host may take.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Longer than any answer to it.
-const LONGEST: usize = 1_500;
+const MAX_MESSAGE: usize = 1_500;
 
 /// Asks once, from the calling thread's network; whether there was an answer to this request.
 pub(super) fn answers(server: SocketAddr) -> io::Result<bool> {
@@ -25,7 +25,7 @@ fn answers_within(server: SocketAddr, patience: Duration) -> io::Result<bool> {
     if socket.connect(server).and_then(|()| socket.send(&request.raw)).is_err() {
         return Ok(false);
     }
-    let mut bytes = [0; LONGEST];
+    let mut bytes = [0; MAX_MESSAGE];
     let Ok(length) = socket.recv(&mut bytes) else { return Ok(false) };
     let mut answer = Message::new();
     let is_stun = answer.unmarshal_binary(&bytes[..length]).is_ok();
@@ -41,7 +41,7 @@ mod tests {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         std::thread::spawn(move || {
-            let mut bytes = [0; LONGEST];
+            let mut bytes = [0; MAX_MESSAGE];
             let (length, client) = socket.recv_from(&mut bytes).unwrap();
             let mut answer = Message::new();
             answer.unmarshal_binary(&bytes[..length]).unwrap();

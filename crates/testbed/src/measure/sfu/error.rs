@@ -1,4 +1,4 @@
-use crate::measure::server::ServerError;
+use crate::measure::server_process::ServerError;
 use emulator::EmulatorError;
 use std::io;
 use std::time::Duration;

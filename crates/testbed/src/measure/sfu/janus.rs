@@ -2,8 +2,8 @@
 
 use super::connection::Connection;
 use super::error::{JanusError, SfuError};
-use crate::measure::server::{
-    ConfigurationError, Server, ServerError, ServerFailure, ServerProgram,
+use crate::measure::server_process::{
+    ConfigurationError, ServerError, ServerFailure, ServerProcess, ServerProgram,
 };
 use emulator::Host;
 use server::Secret;
@@ -41,7 +41,7 @@ const NEEDED: [(&str, &str); 2] =
 
 /// A Janus under way. Dropping it ends it.
 pub(super) struct Janus {
-    server: Server,
+    server: ServerProcess,
     version: String,
     secret: Secret,
 }
@@ -54,7 +54,7 @@ impl Janus {
         cancel: &AtomicBool,
     ) -> Result<Self, SfuError> {
         let secret = Secret::random().map_err(|error| SfuError::Secret(error.to_string()))?;
-        let server = Server::start(PROGRAM, host, &secret, |folder| {
+        let server = ServerProcess::start(PROGRAM, host, &secret, |folder| {
             configure(folder, address, secret.expose())?;
             let file = folder.join("janus.jcfg");
             Ok(vec![

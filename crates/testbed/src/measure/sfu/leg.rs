@@ -34,18 +34,18 @@ pub(super) enum Role {
 
 /// A seat.
 pub(super) struct Leg {
-    place: Place,
+    participant: Place,
     connection: Connection,
     role: Role,
     keep_alive: Interval,
-    /// Whether the call has begun.
-    begun: bool,
-    /// Whether Janus has been asked for its offer.
-    asked: bool,
+    /// Whether the call has has_started.
+    has_started: bool,
+    /// Whether Janus has been has_subscribed for its offer.
+    has_subscribed: bool,
 }
 
 /// Why a leg ends.
-enum End {
+enum LegEnd {
     /// The call is over.
     Over,
     /// Something failed.
@@ -54,10 +54,17 @@ enum End {
 
 impl Leg {
     /// Must be called within a runtime.
-    pub(super) fn new(place: Place, connection: Connection, role: Role) -> Self {
+    pub(super) fn new(participant: Place, connection: Connection, role: Role) -> Self {
         let mut keep_alive = interval(KEEP_ALIVE);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { place, connection, role, keep_alive, begun: false, asked: false }
+        Self {
+            participant,
+            connection,
+            role,
+            keep_alive,
+            has_started: false,
+            has_subscribed: false,
+        }
     }
 
     /// Until the call is over.
@@ -68,25 +75,27 @@ impl Leg {
         };
         // The room may be closed, and nobody there to be told.
         let _ = match end {
-            End::Over => self.place.take(FromPage::Bye),
-            End::Failed(error) => self.place.take(FromPage::Failed { message: error.to_string() }),
+            LegEnd::Over => self.participant.take(FromPage::Bye),
+            LegEnd::Failed(error) => {
+                self.participant.take(FromPage::Failed { message: error.to_string() })
+            }
         };
         self.connection.close().await;
     }
 
-    async fn converse(&mut self) -> End {
+    async fn converse(&mut self) -> LegEnd {
         loop {
             let done = tokio::select! {
-                message = self.place.next() => match message {
+                message = self.participant.next() => match message {
                     Some(message) => self.take_from_page(message).await,
-                    None => Err(End::Over),
+                    None => Err(LegEnd::Over),
                 },
                 message = self.connection.next() => match message {
                     Ok(message) => self.take_from_janus(&message),
-                    Err(error) => Err(End::Failed(error)),
+                    Err(error) => Err(LegEnd::Failed(error)),
                 },
                 _ = self.keep_alive.tick() => self.tell(json!({ "janus": "keepalive" })).await,
-                () = published(&mut self.role), if self.begun && !self.asked => self.subscribe().await,
+                () = published(&mut self.role), if self.has_started && !self.has_subscribed => self.subscribe().await,
             };
             if let Err(end) = done {
                 return end;
@@ -94,17 +103,17 @@ impl Leg {
         }
     }
 
-    fn say(&mut self, message: FromPage) -> Result<(), End> {
-        self.place.take(message).map_err(|_| End::Over)
+    fn say(&mut self, message: FromPage) -> Result<(), LegEnd> {
+        self.participant.take(message).map_err(|_| LegEnd::Over)
     }
 
-    async fn tell(&mut self, message: Value) -> Result<(), End> {
-        self.connection.tell(message).await.map(drop).map_err(End::Failed)
+    async fn tell(&mut self, message: Value) -> Result<(), LegEnd> {
+        self.connection.tell(message).await.map(drop).map_err(LegEnd::Failed)
     }
 
-    async fn take_from_page(&mut self, message: ToPage) -> Result<(), End> {
+    async fn take_from_page(&mut self, message: ToPage) -> Result<(), LegEnd> {
         match message {
-            ToPage::Start { .. } => self.begun = true,
+            ToPage::Start { .. } => self.has_started = true,
             ToPage::Offer { sdp } => {
                 let Role::Publish { room, .. } = &self.role else { return Ok(()) };
                 let body = json!({ "request": "joinandconfigure", "ptype": "publisher", "room": room, "id": FEED });
@@ -119,15 +128,15 @@ impl Leg {
             ToPage::Candidate { candidate } => {
                 self.tell(json!({ "janus": "trickle", "candidate": trickled(&candidate) })).await?;
             }
-            ToPage::Stop | ToPage::Error { .. } => return Err(End::Over),
+            ToPage::Stop | ToPage::Error { .. } => return Err(LegEnd::Over),
             ToPage::Welcome { .. } | ToPage::PeerJoined | ToPage::PeerLeft | ToPage::Bye => {}
         }
         Ok(())
     }
 
     /// Asks for the stream.
-    async fn subscribe(&mut self) -> Result<(), End> {
-        self.asked = true;
+    async fn subscribe(&mut self) -> Result<(), LegEnd> {
+        self.has_subscribed = true;
         let Role::Subscribe { room, .. } = &self.role else { return Ok(()) };
         let streams = json!([{ "feed": FEED }]);
         let body =
@@ -135,11 +144,11 @@ impl Leg {
         self.tell(json!({ "janus": "message", "body": body })).await
     }
 
-    fn take_from_janus(&mut self, message: &Value) -> Result<(), End> {
+    fn take_from_janus(&mut self, message: &Value) -> Result<(), LegEnd> {
         match message["janus"].as_str() {
             Some("event") => {
                 if let Some(reason) = refused(&message["plugindata"]["data"]) {
-                    return Err(End::Failed(reason));
+                    return Err(LegEnd::Failed(reason));
                 }
                 let sdp = message["jsep"]["sdp"].as_str().map(str::to_owned);
                 match (message["jsep"]["type"].as_str(), sdp) {
@@ -163,14 +172,14 @@ impl Leg {
                 .map_or(Ok(()), |candidate| self.say(FromPage::Candidate { candidate })),
             Some("error") => {
                 let unknown = || JanusError::Refused("it gives no reason".to_owned());
-                Err(End::Failed(refused(&message["error"]).unwrap_or_else(unknown)))
+                Err(LegEnd::Failed(refused(&message["error"]).unwrap_or_else(unknown)))
             }
-            Some("timeout" | "detached") => Err(End::Failed(JanusError::SessionEnded)),
+            Some("timeout" | "detached") => Err(LegEnd::Failed(JanusError::SessionEnded)),
             _ => Ok(()),
         }
     }
 
-    fn state(&mut self, state: &str) -> Result<(), End> {
+    fn state(&mut self, state: &str) -> Result<(), LegEnd> {
         self.say(FromPage::ConnectionState { state: state.to_owned() })
     }
 }

@@ -1,4 +1,4 @@
-//! Selective Forwarding Units on the hosts of a measurement: Janus with its videoroom, driven by
+//! Selective Forwarding ForwardingUnits on the hosts of a measurement: Janus with its videoroom, driven by
 //! this process over its WebSocket API. A page's partner in the room of its call is then a seat
 //! within this process, which says what Janus says; no page can tell the difference.
 //!
@@ -32,10 +32,10 @@ use tokio::sync::watch;
 
 /// The units of a run. Dropping them ends them.
 #[derive(Default)]
-pub(super) struct Units {
+pub(super) struct ForwardingUnits {
     /// Before the units: what its tasks ask for must not be asked of one that has ended.
     runtime: Option<Runtime>,
-    units: Vec<(HostId, Janus)>,
+    servers: Vec<(HostId, Janus)>,
     /// By the name of the call in which it is published.
     streams: HashMap<String, Stream>,
 }
@@ -46,7 +46,7 @@ struct Stream {
     is_up: watch::Sender<bool>,
 }
 
-impl Units {
+impl ForwardingUnits {
     /// Starts the units that these calls need, each on its host, and waits until they answer.
     pub(super) fn start<'c>(
         testbed: &Testbed,
@@ -55,11 +55,13 @@ impl Units {
     ) -> Result<Self, SfuError> {
         let mut units = Self::default();
         for host in calls.filter_map(CallConfig::unit) {
-            if !units.units.iter().any(|(known, _)| *known == host) {
-                units.units.push((host, Janus::start(testbed.host(host), host.address(), cancel)?));
+            if !units.servers.iter().any(|(known, _)| *known == host) {
+                units
+                    .servers
+                    .push((host, Janus::start(testbed.host(host), host.address(), cancel)?));
             }
         }
-        if !units.units.is_empty() {
+        if !units.servers.is_empty() {
             let runtime = Builder::new_multi_thread()
                 .worker_threads(1)
                 .thread_name("sfu")
@@ -72,7 +74,7 @@ impl Units {
 
     /// Takes the unit's seat in a call through one, if it is that; the call in which a stream is
     /// published comes before those that pass it on.
-    pub(super) fn enter(
+    pub(super) fn join(
         &mut self,
         testbed: &Testbed,
         call: &CallConfig,
@@ -82,7 +84,9 @@ impl Units {
             return Ok(());
         };
         let failed = |error| SfuError::Janus { call: call.name.clone(), error };
-        let Some((_, janus)) = self.units.iter().find(|(at, _)| *at == host) else { return Ok(()) };
+        let Some((_, janus)) = self.servers.iter().find(|(at, _)| *at == host) else {
+            return Ok(());
+        };
         let socket = janus.connect(testbed.host(host)).map_err(failed)?;
         let connection = runtime.block_on(Connection::open(socket, janus.secret().expose()));
         let mut connection = connection.map_err(failed)?;
@@ -107,18 +111,18 @@ impl Units {
                 )
             }
         };
-        let place = room.enter(seat).map_err(|refusal| SfuError::Participant {
+        let participant = room.enter(seat).map_err(|refusal| SfuError::Participant {
             call: call.name.clone(),
             reason: refusal.1,
         })?;
         // Its timer is made where there is a clock.
-        runtime.spawn(async move { Leg::new(place, connection, role).run().await });
+        runtime.spawn(async move { Leg::new(participant, connection, role).run().await });
         Ok(())
     }
 
     /// Sees whether they run.
-    pub(super) fn look(&mut self) -> Result<(), SfuError> {
-        Ok(self.units.iter_mut().try_for_each(|(_, janus)| janus.is_alive())?)
+    pub(super) fn check_alive(&mut self) -> Result<(), SfuError> {
+        Ok(self.servers.iter_mut().try_for_each(|(_, janus)| janus.is_alive())?)
     }
 
     /// What runs where.
@@ -126,11 +130,11 @@ impl Units {
         let note = |(_, janus): &(HostId, Janus)| {
             (format!("sfu.{}", janus.host()), janus.version().to_owned())
         };
-        self.units.iter().map(note).collect()
+        self.servers.iter().map(note).collect()
     }
 }
 
-impl Drop for Units {
+impl Drop for ForwardingUnits {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -9,7 +9,7 @@ use units::Time;
 
 /// How values of several objects of one kind, as the layers of simulcast, become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+enum Aggregation {
     /// A counter that only grows: summed; what an object that is gone, or begins anew, had counted
     /// stays.
     Counter,
@@ -21,15 +21,15 @@ enum Rule {
     Greatest,
     /// Of now: the greatest; 0 when it is told no more (libwebrtc `pc/rtc_stats_collector.cc` tells
     /// framesPerSecond only above 0).
-    Pace,
+    GreatestOrZero,
 }
-use Rule::{Balance, Counter, Greatest, Pace, Sum};
+use Aggregation::{Balance, Counter, Greatest, GreatestOrZero, Sum};
 
 /// The member, the column, the rule.
-type Line = (&'static str, &'static str, Rule);
+type ColumnRule = (&'static str, &'static str, Aggregation);
 
 #[rustfmt::skip]
-const OUTBOUND: &[Line] = &[
+const OUTBOUND: &[ColumnRule] = &[
     ("bytesSent", "bytesSent", Counter),
     ("headerBytesSent", "headerBytesSent", Counter),
     ("packetsSent", "packetsSent", Counter),
@@ -37,19 +37,19 @@ const OUTBOUND: &[Line] = &[
     ("retransmittedBytesSent", "retransmittedBytesSent", Counter),
     ("framesEncoded", "framesEncoded", Counter),
     ("keyFramesEncoded", "keyFramesEncoded", Counter),
-    ("framesPerSecond", "framesPerSecondSent", Pace),
+    ("framesPerSecond", "framesPerSecondSent", GreatestOrZero),
     ("frameWidth", "frameWidthSent", Greatest),
     ("frameHeight", "frameHeightSent", Greatest),
     ("targetBitrate", "targetBitrate", Sum),
 ];
-const PAIR: &[Line] = &[("availableOutgoingBitrate", "availableOutgoingBitrate", Sum)];
-const REMOTE: &[Line] = &[
+const PAIR: &[ColumnRule] = &[("availableOutgoingBitrate", "availableOutgoingBitrate", Sum)];
+const REMOTE: &[ColumnRule] = &[
     ("roundTripTime", "roundTripTime", Greatest),
     ("fractionLost", "fractionLost", Greatest),
     ("packetsLost", "packetsLostReported", Balance),
 ];
 #[rustfmt::skip]
-const INBOUND: &[Line] = &[
+const INBOUND: &[ColumnRule] = &[
     ("bytesReceived", "bytesReceived", Counter),
     ("headerBytesReceived", "headerBytesReceived", Counter),
     ("packetsReceived", "packetsReceived", Counter),
@@ -59,7 +59,7 @@ const INBOUND: &[Line] = &[
     ("framesReceived", "framesReceived", Counter),
     ("framesDecoded", "framesDecoded", Counter),
     ("keyFramesDecoded", "keyFramesDecoded", Counter),
-    ("framesPerSecond", "framesPerSecond", Pace),
+    ("framesPerSecond", "framesPerSecond", GreatestOrZero),
     ("frameWidth", "frameWidth", Greatest),
     ("frameHeight", "frameHeight", Greatest),
     ("freezeCount", "freezeCount", Counter),
@@ -81,7 +81,7 @@ const MAX_POINTS: usize = 1_000_000;
 const MAX_REQUESTS: f64 = 100.0;
 /// How far an object's own time may lie before that of its report and be believed, s; RTCP comes
 /// every second or so (RFC 3550 § 6.2).
-const OLDEST: f64 = 60.0;
+const MAX_AGE: f64 = 60.0;
 
 /// What was told of one direction.
 #[derive(Debug)]
@@ -91,24 +91,24 @@ pub(super) struct Direction {
     grid: Grid,
     columns: Vec<Column>,
     /// The newest value of each object's counters: by column and id.
-    counters: BTreeMap<(&'static str, String), Counted>,
-    reports: BTreeMap<String, Reported>,
+    counters: BTreeMap<(&'static str, String), ObjectCounter>,
+    reports: BTreeMap<String, ReportKey>,
     round_trips: Vec<(Time, f64)>,
     fractions: Vec<(Time, f64)>,
     events: Vec<Event>,
-    heard: [bool; 2],
+    has_reports: [bool; 2],
 }
 
 /// What an object had counted before it began anew, less what it had before the run, and since.
 #[derive(Clone, Copy, Debug)]
-struct Counted {
+struct ObjectCounter {
     before: f64,
     newest: f64,
 }
 
 /// What distinguishes a new receiver report from one that was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Reported {
+struct ReportKey {
     timestamp: f64,
     measurements: f64,
 }
@@ -125,7 +125,7 @@ impl Direction {
             round_trips: Vec::new(),
             fractions: Vec::new(),
             events: Vec::new(),
-            heard: [false; 2],
+            has_reports: [false; 2],
         }
     }
 
@@ -135,7 +135,7 @@ impl Direction {
         if outbound.is_empty() {
             return;
         }
-        self.heard[0] = true;
+        self.has_reports[0] = true;
         self.columns(report, &outbound, OUTBOUND);
         if self.kind == StreamKind::Video {
             let pair: Vec<_> = report.selected_pair().into_iter().collect();
@@ -144,7 +144,7 @@ impl Direction {
         }
         let remote = self.of(report, "remote-inbound-rtp");
         self.columns(report, &remote, REMOTE);
-        remote.iter().for_each(|object| self.reported(report, object));
+        remote.iter().for_each(|object| self.receiver_report(report, object));
     }
 
     /// Takes a report of the receiver.
@@ -153,7 +153,7 @@ impl Direction {
         if inbound.is_empty() {
             return;
         }
-        self.heard[1] = true;
+        self.has_reports[1] = true;
         let before =
             ["freezeCount", "totalFreezesDuration", "pliCount"].map(|column| self.total(column));
         self.columns(report, &inbound, INBOUND);
@@ -176,14 +176,14 @@ impl Direction {
         report.objects().filter(fits).take(MAX_OBJECTS).collect()
     }
 
-    fn columns(&mut self, report: &Report<'_>, objects: &[Object<'_>], lines: &[Line]) {
-        for &(member, column, rule) in lines {
+    fn columns(&mut self, report: &Report<'_>, objects: &[Object<'_>], rules: &[ColumnRule]) {
+        for &(member, column, rule) in rules {
             let told: Vec<(&str, f64)> = objects
                 .iter()
                 .filter_map(|object| Some((object.id, object.number(member)?)))
                 .collect();
             let begun = || self.columns.iter().any(|known| known.name == column);
-            let stopped = rule == Pace && !objects.is_empty() && begun();
+            let stopped = rule == GreatestOrZero && !objects.is_empty() && begun();
             if told.is_empty() && !stopped {
                 continue;
             }
@@ -191,7 +191,7 @@ impl Direction {
             let value = match rule {
                 Sum => values.sum(),
                 Greatest => values.fold(f64::NEG_INFINITY, f64::max),
-                Pace => values.fold(0.0, f64::max),
+                GreatestOrZero => values.fold(0.0, f64::max),
                 Counter | Balance => {
                     let before = |value: f64| if report.is_before { -value } else { 0.0 };
                     told.iter().for_each(|(id, value)| {
@@ -200,24 +200,31 @@ impl Direction {
                     self.total(column)
                 }
             };
-            self.place(report, column, value);
+            self.set(report, column, value);
         }
     }
 
-    fn count(&mut self, column: &'static str, id: &str, value: f64, rule: Rule, before: f64) {
+    fn count(
+        &mut self,
+        column: &'static str,
+        id: &str,
+        value: f64,
+        rule: Aggregation,
+        before: f64,
+    ) {
         let key = (column, id.to_owned());
         let full = self.objects(column).count() >= MAX_OBJECTS;
         if full && !self.counters.contains_key(&key) {
             return;
         }
-        let counted = self.counters.entry(key).or_insert(Counted { before, newest: 0.0 });
+        let counted = self.counters.entry(key).or_insert(ObjectCounter { before, newest: 0.0 });
         if rule == Counter && value < counted.newest {
             counted.before += counted.newest;
         }
         counted.newest = value;
     }
 
-    fn objects(&self, column: &'static str) -> impl Iterator<Item = &Counted> {
+    fn objects(&self, column: &'static str) -> impl Iterator<Item = &ObjectCounter> {
         let from = (column, String::new());
         self.counters
             .range(from..)
@@ -234,24 +241,24 @@ impl Direction {
         let is_told = |name| self.counters.keys().any(|(column, _)| *column == name);
         if is_told("packetsSent") && is_told("retransmittedPacketsSent") {
             let media = self.total("packetsSent") - self.total("retransmittedPacketsSent");
-            self.place(report, "mediaPacketsSent", media);
+            self.set(report, "mediaPacketsSent", media);
         }
     }
 
-    fn place(&mut self, report: &Report<'_>, name: &'static str, value: f64) {
+    fn set(&mut self, report: &Report<'_>, name: &'static str, value: f64) {
         let Some(index) = report.index else { return };
         let samples = self.grid.samples();
-        let place =
-            self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
-                self.columns.push(Column { name, values: vec![f64::NAN; samples] });
-                self.columns.len() - 1
-            });
-        self.columns[place].values[index] = value;
+        let found = self.columns.iter().position(|column| column.name == name);
+        let column = found.unwrap_or_else(|| {
+            self.columns.push(Column { name, values: vec![f64::NAN; samples] });
+            self.columns.len() - 1
+        });
+        self.columns[column].values[index] = value;
     }
 
     /// Points of a receiver report that was not seen before.
-    fn reported(&mut self, report: &Report<'_>, object: &Object<'_>) {
-        let now = Reported {
+    fn receiver_report(&mut self, report: &Report<'_>, object: &Object<'_>) {
+        let now = ReportKey {
             timestamp: object.number("timestamp").unwrap_or(0.0),
             measurements: object.number("roundTripTimeMeasurements").unwrap_or(-1.0),
         };
@@ -279,7 +286,7 @@ impl Direction {
     /// When a report of the other end came in, if its time can be believed.
     fn time_of(&self, report: &Report<'_>, timestamp: f64) -> Time {
         let at = self.grid.time(timestamp).filter(|at| *at <= report.at);
-        let is_near = |at: &Time| report.at.saturating_since(*at).as_secs_f64() <= OLDEST;
+        let is_near = |at: &Time| report.at.saturating_since(*at).as_secs_f64() <= MAX_AGE;
         at.filter(is_near).unwrap_or(report.at)
     }
 
@@ -300,9 +307,9 @@ impl Direction {
         if !wanted && !self.carried() {
             return;
         }
-        let ends = [(self.heard[0], "sender"), (self.heard[1], "receiver")];
+        let ends = [(self.has_reports[0], "sender"), (self.has_reports[1], "receiver")];
         for ((_, end), _) in
-            ends.iter().zip(silent).filter(|((heard, _), silent)| !heard && !silent)
+            ends.iter().zip(silent).filter(|((has_reports, _), silent)| !has_reports && !silent)
         {
             collected.warnings.push(format!("{} has no statistics of its {end}", self.name));
         }

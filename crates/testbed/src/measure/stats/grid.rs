@@ -3,27 +3,27 @@
 use units::{Duration, Time};
 
 /// No run has more samples than this: a week at two a second.
-const MOST: u64 = 1_209_600;
+const MAX_SAMPLES: u64 = 1_209_600;
 
 /// How many samples a run of this length has.
 #[must_use]
 pub fn sample_count(interval: Duration, duration: Duration) -> usize {
     let count = duration.as_nanos() / interval.as_nanos().max(1);
-    usize::try_from(count.min(MOST)).unwrap_or(0)
+    usize::try_from(count.min(MAX_SAMPLES)).unwrap_or(0)
 }
 
 /// The sample nearest to a time in seconds since the start of the run; sample n is at (n + 1)
 /// intervals.
 #[must_use]
 pub fn sample_index(seconds: f64, interval: Duration, count: usize) -> Option<usize> {
-    let place = (seconds / interval.as_secs_f64()).round() - 1.0;
-    if place >= 0.0 && place < count as f64 {
+    let index = (seconds / interval.as_secs_f64()).round() - 1.0;
+    if index >= 0.0 && index < count as f64 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "within 0…count"
         )]
-        return Some(place as usize);
+        return Some(index as usize);
     }
     None
 }

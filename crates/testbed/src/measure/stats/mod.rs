@@ -15,7 +15,7 @@ mod tests;
 use direction::Direction;
 use grid::Grid;
 use object::Report;
-use raw::Raw;
+use raw::RawObjects;
 use server::signalling::{Seat, StatsReport};
 use sim::CallConfig;
 use sim::recording::{Event, StreamKind, StreamRecord};
@@ -25,11 +25,11 @@ pub use grid::{sample_count, sample_index};
 
 /// Reports that were missed before it is worth a warning, a share of all: now and then a busy page
 /// answers late.
-const MISSED: f64 = 0.02;
+const MAX_MISSED_SHARE: f64 = 0.02;
 
 /// What is to be known of a call whose statistics are collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CallInfo {
     /// Its name: the streams are called `NAME.video`, `NAME.audio`, ….
     pub name: String,
     /// The host of the caller and that of the callee.
@@ -46,7 +46,7 @@ pub struct Call {
     pub silent: [bool; 2],
 }
 
-impl Call {
+impl CallInfo {
     /// A call of a scenario, between a caller and a callee of these names.
     #[must_use]
     pub fn new(config: &CallConfig, hosts: [String; 2]) -> Self {
@@ -79,11 +79,11 @@ pub struct Collected {
 /// Collects the reports of both ends of a call. Its memory is bounded, whatever is reported.
 #[derive(Debug)]
 pub struct Collector {
-    call: Call,
+    call: CallInfo,
     grid: Grid,
     /// Forth and back, each video and audio.
     directions: [[Direction; 2]; 2],
-    raw: [Raw; 2],
+    raw: [RawObjects; 2],
     newest: [f64; 2],
     /// Whether the call was on before the first report of an end.
     is_joined: bool,
@@ -96,7 +96,7 @@ impl Collector {
     /// Of a run that began at `start` (milliseconds since 1970), has a sample every `interval` and
     /// lasts `duration`.
     #[must_use]
-    pub fn new(call: Call, start: f64, interval: Duration, duration: Duration) -> Self {
+    pub fn new(call: CallInfo, start: f64, interval: Duration, duration: Duration) -> Self {
         let grid = Grid { start, interval, duration };
         let directions = ["", ".back"].map(|back| {
             [StreamKind::Video, StreamKind::Audio].map(|kind| {
@@ -104,7 +104,8 @@ impl Collector {
                 Direction::new(name, kind, grid)
             })
         });
-        let raw = [0, 1].map(|end| Raw::new(format!("{}.{}", call.name, call.hosts[end]), grid));
+        let raw =
+            [0, 1].map(|end| RawObjects::new(format!("{}.{}", call.name, call.hosts[end]), grid));
         let distances = [(); 2].map(|()| vec![f64::INFINITY; grid.samples()]);
         Self {
             call,
@@ -189,7 +190,7 @@ impl Collector {
             let (all, there) = within
                 .fold((0, 0), |(all, there), (_, taken)| (all + 1, there + usize::from(*taken)));
             let missed = all - there;
-            if there > 0 && missed as f64 > MISSED * all as f64 {
+            if there > 0 && missed as f64 > MAX_MISSED_SHARE * all as f64 {
                 let name = &self.call.name;
                 warnings.push(format!(
                     "{missed} of {all} statistics reports of {host} in '{name}' are missing"

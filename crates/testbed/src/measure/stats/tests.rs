@@ -10,8 +10,8 @@ const FIREFOX: &str = include_str!("fixtures/firefox-153.json");
 /// Milliseconds since 1970.
 const START: f64 = 1.7e12;
 
-fn call(two_way: bool) -> Call {
-    Call {
+fn call(two_way: bool) -> CallInfo {
+    CallInfo {
         name: "main".into(),
         hosts: ["alice".into(), "bob".into()],
         active: (Time::ZERO, Time::from_secs(60)),

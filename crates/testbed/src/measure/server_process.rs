@@ -1,7 +1,7 @@
-//! A server program on a host of a run: its process, its folder, and its end.
+//! A server program on a host of a run: its process, its folder and its end.
 
-use super::browser::Tail;
 use super::leftovers;
+use super::output_tail::OutputTail;
 use emulator::{EmulatorError, Host};
 use server::Secret;
 use std::error::Error;
@@ -15,28 +15,28 @@ use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a server may take until it answers, in looks of [`PAUSE`]; on an idle machine it is a
-/// tenth of a second.
+/// The number of attempts, at intervals of [`PAUSE`], until a server must answer: 20 s. On an idle
+/// machine it takes a tenth of a second.
 const PATIENCE: u32 = 1_000;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A server program, as it is looked for and spoken of.
+/// A server program: where it is found, and its name in messages.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerProgram {
     /// Its name in `PATH`.
     pub name: &'static str,
-    /// The environment variable that names another file.
+    /// The environment variable that overrides its path.
     pub variable: &'static str,
     /// How to get it.
     pub suggestion: &'static str,
-    /// What it is in a run, for messages.
+    /// Its role in a run, for messages.
     pub(super) role: &'static str,
-    /// What the names of its folders begin with.
+    /// The start of the names of its folders.
     pub(super) folder: &'static str,
 }
 
 impl ServerProgram {
-    /// Its file.
+    /// The path of the program, if it is installed.
     #[must_use]
     pub fn find(&self) -> Option<PathBuf> {
         which::which(std::env::var_os(self.variable).unwrap_or(self.name.into())).ok()
@@ -160,19 +160,20 @@ pub enum ConfigurationError {
     },
 }
 
-/// A server under way. Dropping it ends it.
-pub(super) struct Server {
+/// A running server. Dropping it ends it.
+pub(super) struct ServerProcess {
     program: ServerProgram,
     host: String,
     child: Child,
-    tail: Tail,
-    /// Removed after it has ended.
+    tail: OutputTail,
+    /// Removed after the server has ended.
     _folder: TempDir,
 }
 
-impl Server {
-    /// Starts the program on the host, with a folder of its own that nobody else can read;
-    /// `configure` fills that and gives the arguments. The secret is left out of what it writes.
+impl ServerProcess {
+    /// Starts the program on the host, with its own folder that no other user can read. `configure`
+    /// writes the configuration there and returns the arguments. The secret is removed from the
+    /// program's output.
     pub(super) fn start(
         program: ServerProgram,
         host: &Host,
@@ -185,7 +186,7 @@ impl Server {
             program: program.name,
             suggestion: program.suggestion,
         })?;
-        let prefix = leftovers::replaced(&std::env::temp_dir(), program.folder)?;
+        let prefix = leftovers::clean_up(&std::env::temp_dir(), program.folder)?;
         let folder = tempfile::Builder::new().prefix(&prefix).tempdir();
         let folder = folder.map_err(|error| ServerError::Folder {
             host: name(),
@@ -196,10 +197,10 @@ impl Server {
         let arguments = configure(folder.path())
             .map_err(|error| ServerError::Configuration { host: name(), error })?;
         command.args(arguments).current_dir(folder.path());
-        // A group of its own: Ctrl-C is ours.
+        // Its own process group: Ctrl-C goes to Weir only.
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = host.spawn(command)?;
-        let tail = Tail::default();
+        let tail = OutputTail::default();
         tail.hide(secret.expose());
         let pipes: [Option<Box<dyn Read + Send>>; 2] = [
             child.stdout.take().map(|pipe| Box::new(pipe) as _),
@@ -209,7 +210,7 @@ impl Server {
         Ok(Self { program, host: name(), child, tail, _folder: folder })
     }
 
-    /// Waits until it answers, or the run is cancelled.
+    /// Waits until the server answers, or the run is cancelled.
     pub(super) fn wait(
         &mut self,
         cancel: &AtomicBool,
@@ -227,7 +228,7 @@ impl Server {
         Err(self.error(ServerFailure::Timeout))
     }
 
-    /// Sees whether it runs.
+    /// Checks that the server runs.
     pub(super) fn is_alive(&mut self) -> Result<(), ServerError> {
         match self.child.try_wait() {
             Ok(None) => Ok(()),
@@ -236,7 +237,7 @@ impl Server {
         }
     }
 
-    /// An error of it, with what it wrote last.
+    /// An error of the server, with its last output.
     pub(super) fn error(&self, failure: ServerFailure) -> ServerError {
         ServerError::Failed {
             host: self.host.clone(),
@@ -247,7 +248,7 @@ impl Server {
         }
     }
 
-    /// What it has written.
+    /// The output of the server so far.
     pub(super) fn lines(&self) -> Vec<String> {
         self.tail.lines()
     }
@@ -258,11 +259,11 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It has nothing to save, so it is not asked first.
+        // The server has no state to save, so it is killed at once.
         emulator::kill_group(&self.child);
-        // It has been told so; what the kernel cannot end is left to the testbed.
+        // A process that the kernel cannot end is left to the testbed.
         let _ = self.child.wait();
     }
 }

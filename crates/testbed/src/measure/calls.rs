@@ -1,17 +1,16 @@
-//! The browsers of a run, as guests of its emulation: launched, told when to call and to hang up,
-//! watched.
+//! The calls of a measured run: launches the browsers, starts and ends the calls, and watches both.
 
+use super::active_call::{ActiveCall, CallError};
 use super::browser::{Browser, BrowserError, Launch};
 use super::error::{BrowserLog, MeasureError};
 use super::machine::{self, MachineSampler};
 use super::media::Media;
-use super::native::{Natives, Spec};
+use super::native::{NativePeerSpec, NativePeers};
 use super::notes::Notes;
-use super::ongoing::{CallError, Ongoing};
-use super::plan::{Plan, Station};
+use super::plan::{BrowserHost, Plan};
 use super::relay::{self, Relays};
-use super::sfu::Units;
-use crate::emulate::{Guests, Records};
+use super::sfu::ForwardingUnits;
+use crate::emulate::{CallEndpoints, CallRecords};
 use emulator::Testbed;
 use experiment::Endpoint;
 use net::HostId;
@@ -24,38 +23,37 @@ use std::thread::{scope, sleep};
 use std::time::Duration as Span;
 use units::{Duration, Time};
 
-/// How long pages may take until they have picture and sound, in ticks; on an idle machine it is a
-/// second.
-const PATIENCE: u32 = 2_000;
-/// How long they may take for their last statistics, in ticks.
-const GOODBYE: u32 = 150;
+/// Ticks until the pages must have picture and sound: 20 s; on an idle machine they take 1 s.
+const READY_TICKS: u32 = 2_000;
+/// Ticks that the pages get for their last statistics: 1.5 s.
+const HANGUP_TICKS: u32 = 150;
 const TICK: Span = Span::from_millis(10);
-/// Ticks between two looks whether the browsers are alive, while pages are waited for.
-const LOOK_TICKS: u32 = 50;
+/// Ticks between two checks of the browsers, while the pages are awaited.
+const CHECK_TICKS: u32 = 50;
 /// Lines of a browser's log that an error shows.
-const LINES: usize = 8;
-/// Between two looks whether the browsers are alive.
-const LOOK: Duration = Duration::from_secs(1);
+const LOG_LINES: usize = 8;
+/// The time between two checks of the browsers during the run.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The browsers of a run and their calls.
-pub(super) struct Party<'a> {
+pub(super) struct MeasuredCalls<'a> {
     plan: Plan,
     scenario: &'a Scenario,
-    /// Of each station.
+    /// The picture and sound of each browser host.
     media: Vec<Option<Media>>,
     server: Option<Server>,
     browsers: Vec<(String, Browser)>,
-    natives: Natives,
+    native_peers: NativePeers,
     relays: Relays,
-    units: Units,
-    calls: Vec<Ongoing>,
+    forwarding_units: ForwardingUnits,
+    calls: Vec<ActiveCall>,
     machine: Option<MachineSampler>,
     start: f64,
-    looked: Time,
+    last_check: Time,
     notes: Notes,
 }
 
-impl<'a> Party<'a> {
+impl<'a> MeasuredCalls<'a> {
     pub(super) fn new(plan: Plan, scenario: &'a Scenario, media: Vec<Option<Media>>) -> Self {
         Self {
             plan,
@@ -63,19 +61,19 @@ impl<'a> Party<'a> {
             media,
             server: None,
             browsers: Vec::new(),
-            natives: Natives::default(),
+            native_peers: NativePeers::default(),
             relays: Relays::default(),
-            units: Units::default(),
+            forwarding_units: ForwardingUnits::default(),
             calls: Vec::new(),
             machine: None,
             start: 0.0,
-            looked: Time::ZERO,
+            last_check: Time::ZERO,
             notes: Notes::default(),
         }
     }
 
-    /// Opens the calls' rooms and seats the native peers; gives the page of every other seat, with
-    /// its host.
+    /// Opens the signalling rooms of the calls and starts the native peers; returns the page
+    /// address of every other endpoint, with its host.
     fn rooms(
         &mut self,
         server: &Server,
@@ -87,53 +85,63 @@ impl<'a> Party<'a> {
             let room = server
                 .measured(&format!("call-{index}"), call.settings.clone())
                 .map_err(|error| MeasureError::Room { call: name(), error })?;
-            self.units.enter(testbed, &call.config, &room)?;
+            self.forwarding_units.join(testbed, &call.config, &room)?;
             let hosts = [call.config.from, call.config.to];
             for ((seat, host), endpoint) in Seat::ALL.into_iter().zip(hosts).zip(call.endpoints) {
                 match endpoint {
                     None => {}
                     Some(Endpoint::Browser(_)) => pages.push((host, room.path(seat))),
                     Some(Endpoint::Native(native)) => {
-                        let place = room.enter(seat).map_err(|refusal| {
+                        let participant = room.enter(seat).map_err(|refusal| {
                             MeasureError::Participant { call: name(), reason: refusal.1 }
                         })?;
-                        let spec = Spec::new(native, &call.config, seat, self.scenario.seed);
-                        self.natives
-                            .seat(testbed.host(host), place, spec)
+                        let spec =
+                            NativePeerSpec::new(native, &call.config, seat, self.scenario.seed);
+                        self.native_peers
+                            .start(testbed.host(host), participant, spec)
                             .map_err(|error| MeasureError::NativePeer { call: name(), error })?;
                         self.notes.native(self.scenario.name(host), native, &call.config);
                     }
                 }
             }
             let hosts = hosts.map(|host| self.scenario.name(host).to_owned());
-            self.calls.push(Ongoing::new(call, hosts, room));
+            self.calls.push(ActiveCall::new(call, hosts, room));
         }
         Ok(pages)
     }
 
-    /// Launches the browsers, all at once, and opens their pages.
+    /// Launches the browsers in parallel, and opens their pages.
     fn launch(
         &mut self,
         testbed: &Testbed,
         pages: &[(HostId, u16, String)],
         cancel: &AtomicBool,
     ) -> Result<(), MeasureError> {
-        let launch = |station: &Station, media: Option<&Media>| {
-            let host = testbed.host(station.host);
-            let named =
-                |error: BrowserError| MeasureError::Browser { host: station.name.clone(), error };
-            let mut browser =
-                Browser::launch(Launch { kind: station.browser, host, media, ipv6: false, cancel })
-                    .map_err(named)?;
-            for (_, port, path) in pages.iter().filter(|(host, ..)| *host == station.host) {
+        let launch = |browser_host: &BrowserHost, media: Option<&Media>| {
+            let host = testbed.host(browser_host.host);
+            let named = |error: BrowserError| MeasureError::Browser {
+                host: browser_host.name.clone(),
+                error,
+            };
+            let mut browser = Browser::launch(Launch {
+                kind: browser_host.browser,
+                host,
+                media,
+                ipv6: false,
+                cancel,
+            })
+            .map_err(named)?;
+            for (_, port, path) in pages.iter().filter(|(host, ..)| *host == browser_host.host) {
                 browser.open(&format!("http://127.0.0.1:{port}{path}"), cancel).map_err(named)?;
             }
-            Ok((station.name.clone(), browser))
+            Ok((browser_host.name.clone(), browser))
         };
-        let stations = self.plan.stations.iter().zip(&self.media);
+        let browser_hosts = self.plan.browser_hosts.iter().zip(&self.media);
         let launched: Vec<Result<_, MeasureError>> = scope(|scope| {
-            let threads: Vec<_> = stations
-                .map(|(station, media)| scope.spawn(move || launch(station, media.as_ref())))
+            let threads: Vec<_> = browser_hosts
+                .map(|(browser_host, media)| {
+                    scope.spawn(move || launch(browser_host, media.as_ref()))
+                })
                 .collect();
             let broke = || MeasureError::LaunchPanicked;
             threads
@@ -141,7 +149,7 @@ impl<'a> Party<'a> {
                 .map(|thread| thread.join().unwrap_or_else(|_| Err(broke())))
                 .collect()
         });
-        // Those that came are kept before an error is told, so that they are sent home.
+        // Browsers that did start are kept, so that they are ended after an error.
         let mut failed = None;
         for one in launched {
             match one {
@@ -154,66 +162,67 @@ impl<'a> Party<'a> {
 
     /// Waits until every page has its picture and sound.
     fn wait(&mut self, cancel: &AtomicBool) -> Result<(), MeasureError> {
-        for tick in 1..=PATIENCE {
-            self.each_call(|call| call.listen(Time::ZERO))?;
-            if cancel.load(Ordering::Relaxed) || self.calls.iter().all(Ongoing::is_ready) {
+        for tick in 1..=READY_TICKS {
+            self.each_call(|call| call.receive(Time::ZERO))?;
+            if cancel.load(Ordering::Relaxed) || self.calls.iter().all(ActiveCall::is_ready) {
                 return Ok(());
             }
-            if tick % LOOK_TICKS == 0 {
-                self.look()?;
+            if tick % CHECK_TICKS == 0 {
+                self.check_alive()?;
             }
             sleep(TICK);
         }
-        let late = self.calls.iter().find_map(Ongoing::unready);
+        let late = self.calls.iter().find_map(ActiveCall::find_unready);
         Err(self.with_logs(late.unwrap_or(CallError::PagesNotReady)))
     }
 
-    /// Does something with each call. When one fails, that is told with what the browsers wrote.
+    /// Calls `act` with each call. An error is returned with the last output of the browsers.
     fn each_call(
         &mut self,
-        act: impl FnMut(&mut Ongoing) -> Result<(), CallError>,
+        act: impl FnMut(&mut ActiveCall) -> Result<(), CallError>,
     ) -> Result<(), MeasureError> {
         let failed = self.calls.iter_mut().try_for_each(act).err();
         failed.map_or(Ok(()), |error| {
-            // A browser that has died closes its page first.
-            self.look()?;
+            // A browser that has ended also closes its page; report the browser.
+            self.check_alive()?;
             Err(self.with_logs(error))
         })
     }
 
-    /// An error with the last lines of the browsers' logs.
+    /// Adds the last lines of the browsers' logs to an error.
     fn with_logs(&self, error: CallError) -> MeasureError {
         let logs = self.browsers.iter().filter_map(|(host, browser)| {
             let mut log = browser.log();
-            let lines = log.split_off(log.len().saturating_sub(LINES));
+            let lines = log.split_off(log.len().saturating_sub(LOG_LINES));
             let (host, browser) = (host.clone(), browser.version().to_owned());
             (!lines.is_empty()).then_some(BrowserLog { host, browser, lines })
         });
         MeasureError::Call { error, logs: logs.collect() }
     }
 
-    /// Sees whether the browsers are alive.
-    fn look(&mut self) -> Result<(), MeasureError> {
+    /// Checks that the browsers, relays and forwarding units run.
+    fn check_alive(&mut self) -> Result<(), MeasureError> {
         for (host, browser) in &mut self.browsers {
             let named = |error| MeasureError::Browser { host: host.clone(), error };
             browser.is_alive().map_err(named)?;
         }
-        self.relays.look()?;
-        Ok(self.units.look()?)
+        self.relays.check_alive()?;
+        Ok(self.forwarding_units.check_alive()?)
     }
 }
 
-impl Guests for Party<'_> {
+impl CallEndpoints for MeasuredCalls<'_> {
     type Error = MeasureError;
 
-    fn arrive(&mut self, testbed: &Testbed, cancel: &AtomicBool) -> Result<(), MeasureError> {
+    fn start(&mut self, testbed: &Testbed, cancel: &AtomicBool) -> Result<(), MeasureError> {
         let mut ports = Vec::new();
         let mut listeners = Vec::new();
-        for station in &self.plan.stations {
+        for browser_host in &self.plan.browser_hosts {
             let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-            let failed = |error| MeasureError::PageSocket { host: station.name.clone(), error };
-            let listener = testbed.host(station.host).within(listen)?.map_err(failed)?;
-            ports.push((station.host, listener.local_addr().map_err(failed)?.port()));
+            let failed =
+                |error| MeasureError::PageSocket { host: browser_host.name.clone(), error };
+            let listener = testbed.host(browser_host.host).within(listen)?.map_err(failed)?;
+            ports.push((browser_host.host, listener.local_addr().map_err(failed)?.port()));
             listeners.push(listener);
         }
         let film =
@@ -221,7 +230,8 @@ impl Guests for Party<'_> {
         let server = Server::start(listeners, Options { film, ..Options::default() })
             .map_err(MeasureError::PageServer)?;
         self.relays = Relays::start(testbed, &mut self.plan.calls, self.scenario.duration, cancel)?;
-        self.units = Units::start(testbed, self.scenario.calls.iter(), cancel)?;
+        self.forwarding_units =
+            ForwardingUnits::start(testbed, self.scenario.calls.iter(), cancel)?;
         let pages = self.rooms(&server, testbed)?;
         self.server = Some(server);
         let port = |host| ports.iter().find(|(at, _)| *at == host).map_or(0, |(_, port)| *port);
@@ -241,27 +251,27 @@ impl Guests for Party<'_> {
         }
     }
 
-    fn turn(&mut self, now: Time) -> Result<(), MeasureError> {
+    fn poll(&mut self, now: Time) -> Result<(), MeasureError> {
         if let Some(machine) = &mut self.machine {
-            machine.turn(now);
+            machine.poll(now);
         }
         let start = self.start;
-        self.each_call(|call| call.turn(now, start))?;
-        if now.saturating_since(self.looked) >= LOOK {
-            self.looked = now;
-            self.look()?;
+        self.each_call(|call| call.poll(now, start))?;
+        if now.saturating_since(self.last_check) >= CHECK_INTERVAL {
+            self.last_check = now;
+            self.check_alive()?;
         }
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<(), MeasureError> {
+    fn stop(&mut self) -> Result<(), MeasureError> {
         let unconnected: Vec<CallError> =
             self.calls.iter_mut().filter_map(|call| call.hang_up().err()).collect();
-        for _ in 0..GOODBYE {
-            // What is told now is the last, and a page may fail in leaving.
+        for _ in 0..HANGUP_TICKS {
+            // The messages that arrive now are the last; a page may fail while it closes.
             let mut over = true;
             for call in &mut self.calls {
-                over &= call.listen(Time::MAX).is_err() || call.is_over();
+                over &= call.receive(Time::MAX).is_err() || call.is_over();
             }
             if over {
                 break;
@@ -275,18 +285,20 @@ impl Guests for Party<'_> {
                 scope.spawn(move || browser.quit());
             }
         });
-        self.natives = Natives::default();
+        self.native_peers = NativePeers::default();
         self.server = None;
         self.notes.call(self.relays.notes());
         self.relays = Relays::default();
-        self.notes.call(self.units.notes());
-        self.units = Units::default();
+        self.notes.call(self.forwarding_units.notes());
+        self.forwarding_units = ForwardingUnits::default();
         failed.map_or(Ok(()), Err)
     }
 
-    fn records(&mut self, duration: Duration) -> Option<Records> {
-        let mut records =
-            Records { warnings: std::mem::take(&mut self.plan.warnings), ..Records::default() };
+    fn records(&mut self, duration: Duration) -> Option<CallRecords> {
+        let mut records = CallRecords {
+            warnings: std::mem::take(&mut self.plan.warnings),
+            ..CallRecords::default()
+        };
         for (call, planned) in self.calls.iter_mut().zip(&self.plan.calls) {
             let collected = call.finish();
             records.streams.extend(collected.streams);
@@ -299,9 +311,9 @@ impl Guests for Party<'_> {
             ));
             self.notes.call(collected.notes);
         }
-        for (station, media) in self.plan.stations.iter().zip(&self.media) {
+        for (browser_host, media) in self.plan.browser_hosts.iter().zip(&self.media) {
             if let Some(media) = media {
-                self.notes.media(&station.name, media);
+                self.notes.media(&browser_host.name, media);
             }
         }
         records.notes = self.notes.take();

@@ -1,12 +1,13 @@
-//! Whether the ends of a measured call understand each other.
+//! Whether the endpoints of a measured call understand each other's feedback.
 
 use super::plan::PlanError;
 use experiment::{Endpoint, Native};
 use sim::CallConfig;
 
-/// Whether who sends knows what the receiver's half of the call's controller says, if an end has
-/// that controller: all senders obey REMB, what else there is only the other half of the same.
-pub(super) fn understood(
+/// Checks that the sender understands the feedback of the receiver half of the controller, if one
+/// endpoint is a native peer with that controller. All senders understand REMB; other messages are
+/// only understood by the sender half of the same controller.
+pub(super) fn check_feedback(
     call: &CallConfig,
     endpoints: [Option<Endpoint>; 2],
 ) -> Result<(), PlanError> {
@@ -48,7 +49,7 @@ controller = "CONTROLLER"
 "#;
 
     #[test]
-    fn a_controller_that_browsers_do_not_understand_needs_two_peers() {
+    fn a_controller_with_its_own_feedback_needs_two_native_peers() {
         let plan = |controller: &str, endpoints: &str| {
             let text = TEXT.replace("CONTROLLER", controller);
             let text = format!("{text}[measure.endpoints]\n{endpoints}\n");
@@ -62,8 +63,8 @@ controller = "CONTROLLER"
             "{error}"
         );
         assert!(plan("kilinc-andersson", "alice = \"peer\"\nbob = \"str0m\"").is_err());
-        for understood in ["alice = \"peer\"\nbob = \"peer\"", "bob = \"chromium\""] {
-            assert_eq!(plan("kilinc-andersson", understood), Ok(()));
+        for check_feedback in ["alice = \"peer\"\nbob = \"peer\"", "bob = \"chromium\""] {
+            assert_eq!(plan("kilinc-andersson", check_feedback), Ok(()));
         }
         assert_eq!(plan("gcc:carlucci-2017", "bob = \"peer\""), Ok(()));
     }

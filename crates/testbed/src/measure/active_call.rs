@@ -1,17 +1,17 @@
-//! A call under way: from two pages that are ready to the records.
+//! A running call: from two pages that are ready to its records.
 
-use super::plan::Call;
+use super::plan::PlannedCall;
 use super::stats::{self, Collected, Collector};
 use server::signalling::{Measured, PageEvent, Seat};
 use sim::recording::Event;
 use std::fmt;
 use units::{Duration, Time};
 
-/// How long browsers may take until they are connected: on an idle machine it is under a second on
-/// a short path, and each round trip counts about six times (ICE, DTLS).
+/// The time until browsers must be connected. On an idle machine with a short path they take less
+/// than a second; each round trip counts about six times (ICE, DTLS).
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A page that says nothing for so long hangs: it reports every sampling interval, and a starved
-/// one is a second late.
+/// A page without statistics for so long has failed: it reports every sampling interval, and a page
+/// without processor time is late by a second.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// Why a call fails, and with it the run.
@@ -76,15 +76,15 @@ pub enum CallError {
 pub enum Deadline {
     /// This long after the start of the call.
     After(Duration),
-    /// The end of the call.
-    End,
+    /// The endpoint of the call.
+    CallEnd,
 }
 
 impl fmt::Display for Deadline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::After(time) => write!(f, "after {time}"),
-            Self::End => f.write_str("when the call ends"),
+            Self::CallEnd => f.write_str("when the call endpoints"),
         }
     }
 }
@@ -99,59 +99,60 @@ impl fmt::Display for LastMessage {
     }
 }
 
-/// A call under way.
-pub(super) struct Ongoing {
-    call: Call,
+/// A running call.
+pub(super) struct ActiveCall {
+    call: PlannedCall,
     hosts: [String; 2],
     room: Measured,
-    state: State,
+    state: CallState,
     collector: Option<Collector>,
-    ends: [End; 2],
+    endpoints: [EndpointState; 2],
     events: Vec<Event>,
-    /// What the pages had to say.
-    said: Vec<String>,
+    /// The log messages of the pages.
+    messages: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct End {
+struct EndpointState {
     ready: bool,
     connection: String,
     gone: bool,
-    /// When its newest statistics came.
-    heard: Time,
+    /// The time of its newest statistics.
+    last_statistics: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum CallState {
     Waiting,
     Calling {
         since: Time,
     },
     Connected,
-    /// It stood and broke, which is a result: the network may have been too bad for it.
+    /// It was connected and broke. This is a result: the network may have been too bad for the
+    /// call.
     Broken,
     Over,
 }
 
-impl Ongoing {
-    /// A call whose room has been made, between hosts of these names.
-    pub(super) fn new(call: Call, hosts: [String; 2], room: Measured) -> Self {
+impl ActiveCall {
+    /// A call whose signalling room exists, between hosts of these names.
+    pub(super) fn new(call: PlannedCall, hosts: [String; 2], room: Measured) -> Self {
         Self {
             call,
             hosts,
             room,
-            state: State::Waiting,
+            state: CallState::Waiting,
             collector: None,
-            ends: [End::default(), End::default()],
+            endpoints: [EndpointState::default(), EndpointState::default()],
             events: Vec::new(),
-            said: Vec::new(),
+            messages: Vec::new(),
         }
     }
 
-    /// Whether an end tells statistics: all do but a forwarding unit.
-    fn tells_statistics(&self, place: usize) -> bool {
+    /// Whether an endpoint sends statistics: all but forwarding units do.
+    fn sends_statistics(&self, index: usize) -> bool {
         let config = &self.call.config;
-        config.unit() != Some([config.from, config.to][place])
+        config.unit() != Some([config.from, config.to][index])
     }
 
     /// The call's name.
@@ -161,85 +162,85 @@ impl Ongoing {
 
     /// Whether both pages wait for the start.
     pub(super) fn is_ready(&self) -> bool {
-        self.ends.iter().all(|end| end.ready)
+        self.endpoints.iter().all(|endpoint| endpoint.ready)
     }
 
-    /// Whose page is not ready, for people.
-    pub(super) fn unready(&self) -> Option<CallError> {
-        let late = self.ends.iter().position(|end| !end.ready)?;
+    /// The error that names an endpoint whose page is not ready.
+    pub(super) fn find_unready(&self) -> Option<CallError> {
+        let late = self.endpoints.iter().position(|endpoint| !endpoint.ready)?;
         let (host, call) = (self.hosts[late].clone(), self.name().to_owned());
-        Some(CallError::NotReady { host, call, log: self.last_words() })
+        Some(CallError::NotReady { host, call, log: self.last_message() })
     }
 
     /// The run begins, at `start` (milliseconds since 1970).
     pub(super) fn begin(&mut self, start: f64, interval: Duration, duration: Duration) {
-        let call = stats::Call::new(&self.call.config, self.hosts.clone());
+        let call = stats::CallInfo::new(&self.call.config, self.hosts.clone());
         self.collector = Some(Collector::new(call, start, interval, duration));
     }
 
-    /// Does what is due at this time of a run that began at `start`.
-    pub(super) fn turn(&mut self, now: Time, start: f64) -> Result<(), CallError> {
-        if self.state == State::Waiting && now >= self.call.config.start {
+    /// Does what is due at this time of a run that began at `start` (milliseconds since 1970).
+    pub(super) fn poll(&mut self, now: Time, start: f64) -> Result<(), CallError> {
+        if self.state == CallState::Waiting && now >= self.call.config.start {
             self.room.start(start);
-            self.state = State::Calling { since: now };
+            self.state = CallState::Calling { since: now };
         }
-        self.listen(now)?;
+        self.receive(now)?;
         if now >= self.call.config.stop {
             self.hang_up()?;
         }
         match self.state {
-            State::Calling { since } if now.saturating_since(since) > PATIENCE => {
+            CallState::Calling { since } if now.saturating_since(since) > PATIENCE => {
                 Err(self.unconnected(Deadline::After(PATIENCE)))
             }
-            State::Connected => self.silent(now).map_or(Ok(()), Err),
+            CallState::Connected => self.silent(now).map_or(Ok(()), Err),
             _ => Ok(()),
         }
     }
 
-    /// Asks both pages to hang up. A call that was never connected has failed.
+    /// Asks both pages to hang up. A call that never connected is an error.
     pub(super) fn hang_up(&mut self) -> Result<(), CallError> {
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Over => return Ok(()),
-            State::Calling { .. } => return Err(self.unconnected(Deadline::End)),
-            State::Waiting | State::Connected | State::Broken => {}
+        match std::mem::replace(&mut self.state, CallState::Over) {
+            CallState::Over => return Ok(()),
+            CallState::Calling { .. } => return Err(self.unconnected(Deadline::CallEnd)),
+            CallState::Waiting | CallState::Connected | CallState::Broken => {}
         }
         self.room.stop();
         Ok(())
     }
 
-    /// Takes what the pages have told; at `now`, if the run has begun.
-    pub(super) fn listen(&mut self, now: Time) -> Result<(), CallError> {
+    /// Handles the messages of the pages; `now` is the time of the run.
+    pub(super) fn receive(&mut self, now: Time) -> Result<(), CallError> {
         while let Some((seat, event)) = self.room.next(std::time::Duration::ZERO) {
-            self.told(seat, event, now)?;
+            self.handle(seat, event, now)?;
         }
         Ok(())
     }
 
-    /// Whether both pages have said goodbye, or are gone.
+    /// Whether both pages have left the call.
     pub(super) fn is_over(&self) -> bool {
-        self.ends.iter().all(|end| end.gone)
+        self.endpoints.iter().all(|endpoint| endpoint.gone)
     }
 
-    fn told(&mut self, seat: Seat, event: PageEvent, now: Time) -> Result<(), CallError> {
-        let place = usize::from(seat == Seat::Callee);
-        let (over, host) = (self.state == State::Over, &self.hosts[place]);
-        let end = &mut self.ends[place];
+    fn handle(&mut self, seat: Seat, event: PageEvent, now: Time) -> Result<(), CallError> {
+        let index = usize::from(seat == Seat::Callee);
+        let (over, host) = (self.state == CallState::Over, &self.hosts[index]);
+        let endpoint = &mut self.endpoints[index];
         match event {
-            PageEvent::Ready => end.ready = true,
+            PageEvent::Ready => endpoint.ready = true,
             PageEvent::ConnectionState(state) => {
-                end.connection = state;
-                self.connection(place, now);
+                endpoint.connection = state;
+                self.connection(index, now);
             }
             PageEvent::Stats(report) => {
-                end.heard = now;
+                endpoint.last_statistics = now;
                 if let Some(collector) = &mut self.collector {
                     collector.take(seat, &report);
                 }
             }
-            PageEvent::Log(text) => self.said.push(format!("{host}: {text}")),
-            // In leaving, a page may fail as it likes.
-            PageEvent::Failed(_) | PageEvent::Left if over => end.gone = true,
-            PageEvent::Bye => end.gone = true,
+            PageEvent::Log(text) => self.messages.push(format!("{host}: {text}")),
+            // A page may fail while it leaves.
+            PageEvent::Failed(_) | PageEvent::Left if over => endpoint.gone = true,
+            PageEvent::Bye => endpoint.gone = true,
             PageEvent::Failed(text) => {
                 let (host, call) = (host.clone(), self.call.config.name.clone());
                 return Err(CallError::Failed { host, call, message: text });
@@ -252,15 +253,15 @@ impl Ongoing {
         Ok(())
     }
 
-    /// An end's connection has changed.
-    fn connection(&mut self, place: usize, now: Time) {
-        let connected = self.ends.iter().all(|end| end.connection == "connected");
-        if connected && matches!(self.state, State::Calling { .. }) {
-            self.state = State::Connected;
-            self.ends.iter_mut().for_each(|end| end.heard = now);
+    /// The connection state of an endpoint has changed.
+    fn connection(&mut self, index: usize, now: Time) {
+        let connected = self.endpoints.iter().all(|endpoint| endpoint.connection == "connected");
+        if connected && matches!(self.state, CallState::Calling { .. }) {
+            self.state = CallState::Connected;
+            self.endpoints.iter_mut().for_each(|endpoint| endpoint.last_statistics = now);
         }
-        if self.ends[place].connection == "failed" && self.state == State::Connected {
-            self.state = State::Broken;
+        if self.endpoints[index].connection == "failed" && self.state == CallState::Connected {
+            self.state = CallState::Broken;
             let medium = if self.call.config.video.is_some() { "video" } else { "audio" };
             let stream = format!("{}.{medium}", self.name());
             let value = now.saturating_since(self.call.config.start).as_secs_f64();
@@ -268,37 +269,38 @@ impl Ongoing {
         }
     }
 
-    /// Whose page hangs, for people.
+    /// The error that names an endpoint without recent statistics.
     fn silent(&self, now: Time) -> Option<CallError> {
-        let hangs = |place: &usize| {
-            self.tells_statistics(*place) && now.saturating_since(self.ends[*place].heard) > SILENCE
+        let hangs = |index: &usize| {
+            self.sends_statistics(*index)
+                && now.saturating_since(self.endpoints[*index].last_statistics) > SILENCE
         };
-        let place = (0..self.ends.len()).find(hangs)?;
-        let (host, call) = (self.hosts[place].clone(), self.name().to_owned());
+        let index = (0..self.endpoints.len()).find(hangs)?;
+        let (host, call) = (self.hosts[index].clone(), self.name().to_owned());
         Some(CallError::Silent { host, call })
     }
 
     fn unconnected(&self, deadline: Deadline) -> CallError {
-        let ends = self.hosts.iter().zip(&self.ends).map(|(host, end)| {
-            let state = if end.connection.is_empty() { "new" } else { &end.connection };
+        let endpoints = self.hosts.iter().zip(&self.endpoints).map(|(host, endpoint)| {
+            let state = if endpoint.connection.is_empty() { "new" } else { &endpoint.connection };
             format!("{host} is '{state}'")
         });
-        let states = ends.collect::<Vec<String>>().join(", ");
-        let (call, log) = (self.name().to_owned(), self.last_words());
+        let states = endpoints.collect::<Vec<String>>().join(", ");
+        let (call, log) = (self.name().to_owned(), self.last_message());
         CallError::NotConnected { call, deadline, states, log }
     }
 
-    fn last_words(&self) -> LastMessage {
-        LastMessage(self.said.last().cloned())
+    fn last_message(&self) -> LastMessage {
+        LastMessage(self.messages.last().cloned())
     }
 
-    /// What was recorded of it.
+    /// The records of the call.
     pub(super) fn finish(&mut self) -> Collected {
         let mut collected = self.collector.take().map(Collector::finish).unwrap_or_default();
         collected.events.append(&mut self.events);
-        collected
-            .warnings
-            .extend(self.said.drain(..).map(|said| format!("'{}', {said}", self.call.config.name)));
+        collected.warnings.extend(
+            self.messages.drain(..).map(|said| format!("'{}', {said}", self.call.config.name)),
+        );
         collected
     }
 }

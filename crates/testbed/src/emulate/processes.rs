@@ -1,7 +1,7 @@
-//! Who appears when: the programs of a run, started and ended at their times.
+//! The programs of a run: each is started and stopped at its time.
 
-use super::process::{Ended, HowEnded, Process, Said, command};
-use super::{Emulation, EmulationError, Guests, OnHost, host};
+use super::process::{ExitReason, OutputLine, Process, ProgramExit, command};
+use super::{CallEndpoints, Emulation, EmulationError, HostCommand, host};
 use emulator::{Clock, Testbed};
 use experiment::{Cell, Program, ProgramKind, servers, upload_of};
 use net::{HostId, NetworkConfig};
@@ -16,27 +16,26 @@ use std::thread::sleep;
 use std::time::Duration;
 use units::Time;
 
-/// Between looks at what is due and who has ended.
+/// The time between two checks for what is due and which programs have ended.
 const TICK: Duration = Duration::from_millis(5);
 /// How long a server may take until it listens.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long those that know their end have for their last report, for which the network is still
-/// there.
-const LAST_WORDS: units::Duration = units::Duration::from_secs(2);
-/// Ticks between two tellings of how far the run is.
-const TELL: u32 = 200;
+const START_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time that a program with its own end has for its last output; the network still exists.
+const FINAL_OUTPUT_TIME: units::Duration = units::Duration::from_secs(2);
+/// Ticks between two reports of the progress.
+const PROGRESS_TICKS: u32 = 200;
 
-/// What is to be run on the hosts.
-pub(super) struct Stage {
+/// The programs that a run starts on its hosts.
+pub(super) struct ProcessPlan {
     weir: PathBuf,
     servers: Vec<Program>,
     /// In the order of their start.
     programs: Vec<(Program, Vec<OsString>)>,
 }
 
-impl Stage {
-    /// The programs of a cell, its flows as uploads where no program takes their place, and the
-    /// servers that they need.
+impl ProcessPlan {
+    /// The programs of a cell, uploads for its TCP flows unless a program has the same name, and
+    /// the servers that they need.
     pub(super) fn new(
         cell: &Cell,
         scenario: &Scenario,
@@ -58,17 +57,17 @@ impl Stage {
         Ok(Self { weir: weir.to_owned(), servers, programs: programs.collect() })
     }
 
-    /// And these, for as long as the run lasts.
-    pub(super) fn and_background(
+    /// Adds commands that run during the whole run.
+    pub(super) fn with_background(
         mut self,
         network: &NetworkConfig,
-        more: &[OnHost],
+        more: &[HostCommand],
     ) -> Result<Self, EmulationError> {
         for (number, on) in (1..).zip(more) {
             let words =
                 on.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
             let program = Program {
-                // A name that no program of a file can have.
+                // An experiment file cannot contain this name.
                 name: format!("{}.run-{number}", on.host),
                 host: host(network, &on.host)?,
                 start: Time::ZERO,
@@ -82,32 +81,36 @@ impl Stage {
     }
 
     /// Starts the servers and waits until they listen.
-    pub(super) fn servers(
+    pub(super) fn start_servers(
         self,
         testbed: &Testbed,
-        how: &Emulation<'_>,
-    ) -> Result<Cast, EmulationError> {
-        let mut cast =
-            Cast { running: Vec::new(), coming: self.programs.into(), missing: Vec::new() };
+        emulation: &Emulation<'_>,
+    ) -> Result<RunningProcesses, EmulationError> {
+        let mut running = RunningProcesses {
+            processes: Vec::new(),
+            scheduled: self.programs.into(),
+            not_started: Vec::new(),
+        };
         for server in self.servers {
             let argv = server.command(&self.weir);
-            cast.running.push(Process::start(testbed.host(server.host), server, &argv)?);
+            running.processes.push(Process::start(testbed.host(server.host), server, &argv)?);
         }
         let mut waited = Duration::ZERO;
-        while !how.cancel.load(Ordering::Relaxed) {
-            let late = cast.running.iter_mut().find(|server| !listens(testbed, &server.program));
+        while !emulation.cancel.load(Ordering::Relaxed) {
+            let late =
+                running.processes.iter_mut().find(|server| !listens(testbed, &server.program));
             let Some(late) = late else { break };
-            if waited > PATIENCE || late.has_ended() {
-                return Err(late.does_not_listen());
+            if waited > START_TIMEOUT || late.has_ended() {
+                return Err(late.not_listening_error());
             }
             sleep(TICK);
             waited += TICK;
         }
-        Ok(cast)
+        Ok(running)
     }
 }
 
-/// Where a server listens.
+/// The port on which a server listens.
 fn port(program: &Program) -> Option<u16> {
     match program.kind {
         ProgramKind::Iperf3Server { port } | ProgramKind::UploadServer { port } => Some(port),
@@ -119,38 +122,38 @@ fn listens(testbed: &Testbed, server: &Program) -> bool {
     port(server).is_none_or(|port| testbed.host(server.host).listens(port))
 }
 
-/// The programs of a run under way.
-pub(super) struct Cast {
-    running: Vec<Process>,
-    coming: VecDeque<(Program, Vec<OsString>)>,
-    /// Those that could not be started.
-    missing: Vec<Ended>,
+/// The running programs of a run.
+pub(super) struct RunningProcesses {
+    processes: Vec<Process>,
+    scheduled: VecDeque<(Program, Vec<OsString>)>,
+    /// Programs that could not be started.
+    not_started: Vec<ProgramExit>,
 }
 
-impl Cast {
-    /// Starts one. What was recorded so far is not lost when it cannot be.
+impl RunningProcesses {
+    /// Starts a program. A program that cannot be started does not end the run.
     fn start(&mut self, testbed: &Testbed, program: Program, argv: &[OsString]) {
         let host = testbed.host(program.host);
         match Process::start(host, program.clone(), argv) {
-            Ok(process) => self.running.push(process),
+            Ok(process) => self.processes.push(process),
             Err(error) => {
-                let how = HowEnded::NotStarted(error);
-                self.missing.push(Ended { program, how, lines: Vec::new() });
+                let reason = ExitReason::NotStarted(error);
+                self.not_started.push(ProgramExit { program, reason, lines: Vec::new() });
             }
         }
     }
 
-    /// Starts and ends programs at their times, until the run is over or the command in the
-    /// foreground has ended. Gives how that ended.
-    pub(super) fn play<G: Guests>(
+    /// Starts and stops programs at their times, until the run is over or the command in the
+    /// foreground has ended. Returns the exit status of that command.
+    pub(super) fn run<E: CallEndpoints>(
         &mut self,
         testbed: &Testbed,
         (clock, end): (Clock, Time),
-        foreground: Option<(HostId, &OnHost)>,
+        foreground: Option<(HostId, &HostCommand)>,
         over: impl Fn() -> bool,
-        guests: &mut G,
-        how: &Emulation<'_>,
-    ) -> Result<Option<ExitStatus>, G::Error> {
+        endpoints: &mut E,
+        emulation: &Emulation<'_>,
+    ) -> Result<Option<ExitStatus>, E::Error> {
         let mut foreground = foreground
             .filter(|_| !over())
             .map(|(host, on)| {
@@ -160,8 +163,8 @@ impl Cast {
             .transpose()?;
         let mut tick = 0;
         while !over() && !self.is_done(clock.now(), end) {
-            self.turn(testbed, clock.now(), how.said);
-            guests.turn(clock.now())?;
+            self.poll(testbed, clock.now(), emulation.output);
+            endpoints.poll(clock.now())?;
             let status = foreground.as_mut().map(std::process::Child::try_wait).transpose();
             let status =
                 status.map_err(|error| EmulationError::Foreground(Arc::new(error)))?.flatten();
@@ -169,74 +172,75 @@ impl Cast {
                 return Ok(Some(status));
             }
             tick += 1;
-            if tick % TELL == 0 {
-                (how.progress)(clock.now().saturating_since(Time::ZERO));
+            if tick % PROGRESS_TICKS == 0 {
+                (emulation.progress)(clock.now().saturating_since(Time::ZERO));
             }
             sleep(TICK);
         }
         Ok(None)
     }
 
-    /// Whether the run's time is over, also that for last words.
+    /// Whether the time of the run is over, with the time for the last output.
     fn is_done(&mut self, now: Time, end: Time) -> bool {
         now >= end
-            && (now >= end + LAST_WORDS
+            && (now >= end + FINAL_OUTPUT_TIME
                 || self
-                    .running
+                    .processes
                     .iter_mut()
                     .all(|process| process.has_ended() || !knows_its_end(&process.program)))
     }
 
-    /// Does what is due.
-    fn turn(&mut self, testbed: &Testbed, now: Time, said: &dyn Fn(&Said<'_>)) {
-        while self.coming.front().is_some_and(|(program, _)| program.start <= now) {
-            let Some((program, argv)) = self.coming.pop_front() else { break };
+    /// Starts and stops the programs whose time has come.
+    fn poll(&mut self, testbed: &Testbed, now: Time, output: &dyn Fn(&OutputLine<'_>)) {
+        while self.scheduled.front().is_some_and(|(program, _)| program.start <= now) {
+            let Some((program, argv)) = self.scheduled.pop_front() else { break };
             self.start(testbed, program, &argv);
         }
-        for process in &mut self.running {
+        for process in &mut self.processes {
             let stop = stops(&process.program);
-            if stop <= now && (!process.is_told() || stop + LAST_WORDS <= now) {
-                process.tell_to_end();
+            if stop <= now && (!process.is_stopping() || stop + FINAL_OUTPUT_TIME <= now) {
+                process.stop();
             }
         }
-        self.listen(testbed, said);
+        self.forward_output(testbed, output);
     }
 
-    /// Passes on what was written.
-    fn listen(&mut self, testbed: &Testbed, said: &dyn Fn(&Said<'_>)) {
-        for process in &mut self.running {
+    /// Passes on the output of the programs.
+    fn forward_output(&mut self, testbed: &Testbed, output: &dyn Fn(&OutputLine<'_>)) {
+        for process in &mut self.processes {
             let host = testbed.host(process.program.host).name();
-            process.listen(|program, line| said(&Said { host, program, line }));
+            process.forward_output(|program, line| output(&OutputLine { host, program, line }));
         }
     }
 
-    /// Ends what still runs. Gives how each ended and what it wrote, and how many processes could
+    /// Ends all programs. Returns their exits and output, and the number of processes that could
     /// not be ended.
     pub(super) fn finish(
         mut self,
         testbed: &Testbed,
-        said: &dyn Fn(&Said<'_>),
-    ) -> (Vec<Ended>, usize) {
-        for process in self.running.iter_mut().filter(|process| !process.is_told()) {
-            process.tell_to_end();
+        output: &dyn Fn(&OutputLine<'_>),
+    ) -> (Vec<ProgramExit>, usize) {
+        for process in self.processes.iter_mut().filter(|process| !process.is_stopping()) {
+            process.stop();
         }
         let left = testbed.end_programs();
-        self.listen(testbed, said);
-        let ended = self.running.into_iter().map(Process::finish);
-        (ended.chain(self.missing).collect(), left)
+        self.forward_output(testbed, output);
+        let ended = self.processes.into_iter().map(Process::finish);
+        (ended.chain(self.not_started).collect(), left)
     }
 }
 
-/// When a program is told to end. Clients and their servers have time for their last words.
+/// The time at which a program is stopped. Clients and their servers get time for their last
+/// output.
 fn stops(program: &Program) -> Time {
     if matches!(program.kind, ProgramKind::Command(_)) {
         program.stop
     } else {
-        program.stop + LAST_WORDS
+        program.stop + FINAL_OUTPUT_TIME
     }
 }
 
-/// Whether a program ends at its time by itself.
+/// Whether a program ends by itself at its stop time.
 fn knows_its_end(program: &Program) -> bool {
     matches!(
         program.kind,

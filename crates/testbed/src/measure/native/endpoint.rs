@@ -1,6 +1,6 @@
 //! A native peer in its seat, from the page's welcome to its goodbye.
 
-use super::Spec;
+use super::NativePeerSpec;
 use super::error::CallError;
 use experiment::Native;
 use peer::{Peer, PeerConfig, Rates, Signal, Stack};
@@ -11,22 +11,22 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
 /// The largest datagram that is read: an Ethernet frame's.
-const LARGEST: usize = 1_500;
+const MAX_DATAGRAM: usize = 1_500;
 
 /// Takes part in a call until it is over.
 ///
 /// # Errors
 /// Why it cannot go on, for people.
-pub(super) async fn attend(
-    place: &mut Place,
+pub(super) async fn run_peer(
+    participant: &mut Place,
     socket: UdpSocket,
-    spec: Spec,
+    spec: NativePeerSpec,
 ) -> Result<(), CallError> {
     let socket = tokio::net::UdpSocket::from_std(socket)?;
-    let Some(settings) = welcome(place).await else { return Ok(()) };
-    say(place, FromPage::Ready)?;
-    let Some(epoch) = start(place).await else { return Ok(()) };
-    let mut end = End::new(place, socket, &spec, &settings, epoch)?;
+    let Some(settings) = receive_settings(participant).await else { return Ok(()) };
+    send(participant, FromPage::Ready)?;
+    let Some(epoch) = receive_start(participant).await else { return Ok(()) };
+    let mut end = PeerEndpoint::new(participant, socket, &spec, &settings, epoch)?;
     if spec.seat == Seat::Caller {
         let offer = end.peer.offer(now().0)?;
         end.reply(offer)?;
@@ -35,22 +35,22 @@ pub(super) async fn attend(
 }
 
 /// What the end is to do; none if the call is over before.
-async fn welcome(place: &mut Place) -> Option<CallSettings> {
+async fn receive_settings(participant: &mut Place) -> Option<CallSettings> {
     loop {
-        if let ToPage::Welcome { settings, .. } = place.next().await? {
+        if let ToPage::Welcome { settings, .. } = participant.next().await? {
             return settings;
         }
     }
 }
 
 /// When statistics begin, ms since 1970; none if the call is over before.
-async fn start(place: &mut Place) -> Option<f64> {
+async fn receive_start(participant: &mut Place) -> Option<f64> {
     loop {
-        match place.next().await? {
+        match participant.next().await? {
             ToPage::Start { epoch } => return Some(epoch),
             ToPage::Stop => {
                 // The run asks nothing more of this seat.
-                let _ = place.take(FromPage::Bye);
+                let _ = participant.take(FromPage::Bye);
                 return None;
             }
             _ => {}
@@ -64,13 +64,13 @@ fn now() -> (Instant, f64) {
     (Instant::now(), since_1970().as_millis_f64())
 }
 
-fn say(place: &mut Place, message: FromPage) -> Result<(), CallError> {
-    place.take(message).map_err(|refusal| CallError::Refused(refusal.1))
+fn send(participant: &mut Place, message: FromPage) -> Result<(), CallError> {
+    participant.take(message).map_err(|refusal| CallError::Refused(refusal.1))
 }
 
 /// A peer and what it speaks through.
-struct End<'a> {
-    place: &'a mut Place,
+struct PeerEndpoint<'a> {
+    participant: &'a mut Place,
     socket: tokio::net::UdpSocket,
     peer: Peer,
     state: String,
@@ -79,11 +79,11 @@ struct End<'a> {
     stats_due: Instant,
 }
 
-impl<'a> End<'a> {
+impl<'a> PeerEndpoint<'a> {
     fn new(
-        place: &'a mut Place,
+        participant: &'a mut Place,
         socket: tokio::net::UdpSocket,
-        spec: &Spec,
+        spec: &NativePeerSpec,
         settings: &CallSettings,
         epoch: f64,
     ) -> Result<Self, CallError> {
@@ -99,12 +99,12 @@ impl<'a> End<'a> {
             ((ms - epoch) / span).floor().mul_add(span, epoch) + span - ms
         });
         let stats_due = instant + Duration::from_secs_f64((passed / 1e3).max(0.0));
-        Ok(Self { place, socket, peer, state: String::new(), interval, stats_due })
+        Ok(Self { participant, socket, peer, state: String::new(), interval, stats_due })
     }
 
     /// Until the call is over.
     async fn run(mut self) -> Result<(), CallError> {
-        let mut datagram = [0; LARGEST];
+        let mut datagram = [0; MAX_DATAGRAM];
         loop {
             self.transmit().await?;
             self.report_state()?;
@@ -130,7 +130,7 @@ impl<'a> End<'a> {
                     let Ok((size, from)) = received else { continue };
                     self.peer.receive(now().0, from, &datagram[..size])?;
                 }
-                message = self.place.next() => match message {
+                message = self.participant.next() => match message {
                     Some(message) => if self.take(message).await? { return Ok(()) },
                     None => return Ok(()),
                 },
@@ -148,7 +148,7 @@ impl<'a> End<'a> {
             while self.stats_due <= instant {
                 self.stats_due += interval;
             }
-            self.tell_stats()?;
+            self.send_stats()?;
         }
         Ok(())
     }
@@ -162,10 +162,10 @@ impl<'a> End<'a> {
                 Signal::Candidate(candidate)
             }
             ToPage::Stop => {
-                self.tell_stats()?;
+                self.send_stats()?;
                 self.peer.close(now().0)?;
                 self.transmit().await?;
-                say(self.place, FromPage::Bye)?;
+                send(self.participant, FromPage::Bye)?;
                 return Ok(true);
             }
             ToPage::Error { .. } => return Ok(true),
@@ -188,7 +188,7 @@ impl<'a> End<'a> {
                 FromPage::Candidate { candidate }
             }
         };
-        say(self.place, message)
+        send(self.participant, message)
     }
 
     async fn transmit(&mut self) -> Result<(), CallError> {
@@ -210,19 +210,19 @@ impl<'a> End<'a> {
             return Ok(());
         }
         self.state.clone_from(&state);
-        say(self.place, FromPage::ConnectionState { state })
+        send(self.participant, FromPage::ConnectionState { state })
     }
 
-    fn tell_stats(&mut self) -> Result<(), CallError> {
+    fn send_stats(&mut self) -> Result<(), CallError> {
         let (instant, at) = now();
         let stats = self.peer.stats(instant, at)?;
-        say(self.place, FromPage::Stats { report: StatsReport { at, stats } })
+        send(self.participant, FromPage::Stats { report: StatsReport { at, stats } })
     }
 }
 
 /// What the peer is made of.
 fn config(
-    spec: &Spec,
+    spec: &NativePeerSpec,
     settings: &CallSettings,
     address: SocketAddr,
 ) -> Result<PeerConfig, CallError> {
