@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cell ─▶ Plan ─▶ media (ffmpeg, cached) ─▶ MeasuredCalls: signalling server, and browsers in the namespaces of the hosts
-//!      └▶ Emulation, with the calls as its guests ─▶ getStats reports ─▶ stats ─▶ Recording, notes
+//!      └▶ Emulation, with the measured calls ─▶ getStats reports ─▶ stats ─▶ Recording, notes
 //! ```
 
 mod active_call;

@@ -1,4 +1,4 @@
-//! Browsers on the hosts, driven by WebDriver.
+//! Browsers on the hosts, controlled through WebDriver.
 //!
 //! ```text
 //! this process                       the host's namespace
@@ -35,27 +35,27 @@ use std::time::Duration;
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Capabilities, WebDriver};
 
-/// How long a driver may take until it listens, and then a browser until its session is there,
-/// each.
+/// The time in which a driver must listen, and then the time in which a browser must open its
+/// session.
 const START: Duration = Duration::from_secs(20);
-/// How long a page may take to load.
+/// The time in which a page must load.
 const LOAD: Duration = Duration::from_secs(20);
-/// How long a picture of the page may take.
+/// The time in which a picture of the page must be taken.
 const PICTURE: Duration = Duration::from_secs(10);
-/// Between looks at whether it listens.
+/// The time between two checks of whether the driver listens.
 const TICK: Duration = Duration::from_millis(5);
-/// Of what is over so soon that nobody would cancel it.
+/// For short requests, which are not cancelled.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Sees whether a browser and its driver are installed.
+/// Checks that a browser and its driver are installed.
 ///
 /// # Errors
-/// Which program is missing, and how to get it.
+/// Names the missing program and how to get it.
 pub fn check(kind: BrowserKind) -> Result<(), BrowserError> {
     Programs::find(kind).map(drop)
 }
 
-/// What Chromium takes for camera and microphone.
+/// The files that Chromium plays as camera and microphone.
 #[derive(Clone, Copy, Debug)]
 struct Camera<'a> {
     /// YUV4MPEG2, played in a loop.
@@ -64,29 +64,29 @@ struct Camera<'a> {
     audio: &'a Path,
 }
 
-/// What a browser is started with.
+/// The options of a browser.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
-    /// Which.
+    /// The browser.
     pub kind: BrowserKind,
-    /// Where.
+    /// Its host.
     pub host: &'a Host,
-    /// Sound and picture: Chromium's camera and microphone. `None`: the browser's own fake ones.
+    /// The files for Chromium's camera and microphone. `None`: the browser's own fake devices.
     pub media: Option<&'a Media>,
-    /// Whether the host keeps its IPv6 address. Where there are both, browsers call over IPv6 (RFC
-    /// 8421, section 4), whose headers are 20 bytes longer than those that the simulator counts.
+    /// Whether the host keeps its IPv6 address. With both, browsers call over IPv6 (RFC 8421,
+    /// section 4), whose headers are 20 bytes longer than those that the simulator counts.
     pub ipv6: bool,
-    /// Set from outside to give up.
+    /// Set from outside to cancel.
     pub cancel: &'a AtomicBool,
 }
 
-/// A browser under way. Dropping it ends it, its driver, and all that these have started.
+/// A running browser. Dropping it ends it, its driver, and all processes that these have started.
 pub struct Browser {
     name: String,
     version: String,
-    /// Before the driver: what it asks for must not be asked of a driver that has ended.
+    /// Dropped before the driver, so that no request goes to a driver that has ended.
     session: Session,
-    /// The browser's first process, readable when it has ended (pidfd_open(2)).
+    /// The browser's first process; readable when it has ended (pidfd_open(2)).
     process: OwnedFd,
     pid: u32,
     driver: Driver,
@@ -97,8 +97,8 @@ impl Browser {
     /// Starts a browser with an empty profile.
     ///
     /// # Errors
-    /// When a program is missing, does not start within 20 s, or refuses the session; then nothing
-    /// is left of it.
+    /// When a program is missing, does not start within 20 s, or refuses the session. All its
+    /// processes are then ended.
     pub fn launch(launch: Launch<'_>) -> Result<Self, BrowserError> {
         let programs = Programs::find(launch.kind)?;
         let name = format!("{} on {}", launch.kind.name(), launch.host.name());
@@ -114,7 +114,7 @@ impl Browser {
         };
         let mut driver = start()?;
         if let Err(error) = until_it_listens(&mut driver, launch, &name) {
-            // Another may have taken its port; not twice.
+            // Another program may have taken the port; try once more.
             if driver.ended().is_none() {
                 return Err(error);
             }
@@ -135,7 +135,7 @@ impl Browser {
         Ok(Self { name, version, session, process, pid, driver, is_open: false })
     }
 
-    /// Name and version, as the browser tells it: `Chromium 156.0.8078.79`.
+    /// Name and version, as the browser reports them: `Chromium 156.0.8078.79`.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
@@ -147,12 +147,12 @@ impl Browser {
         self.pid
     }
 
-    /// Opens a page and waits until it is loaded: in the first tab, then each in a tab of its own.
-    /// The address's fragment is kept secret: no error and no line of the log shows it.
+    /// Opens a page and waits until it is loaded: in the first tab, then each in a new tab. The
+    /// fragment of the address is kept secret: it is removed from errors and from the log.
     ///
     /// # Errors
     /// When the page cannot be reached or loaded within 20 s, the browser has ended, or `cancel` is
-    /// set from outside.
+    /// set.
     pub fn open(&mut self, url: &str, cancel: &AtomicBool) -> Result<(), BrowserError> {
         let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
         self.driver.tail.hide(fragment);
@@ -165,14 +165,14 @@ impl Browser {
             }
             driver.goto(&url).await
         })?;
-        // Chromium's driver does not always say so.
+        // Chromium's driver does not always report an error page.
         if self.run("return location.protocol")? == "chrome-error:" {
             return Err(self.failed(BrowserFailure::ErrorPage(action)));
         }
         Ok(())
     }
 
-    /// The title of the page opened last.
+    /// The title of the page that was opened last.
     ///
     /// # Errors
     /// When the browser does not answer, or has ended.
@@ -180,7 +180,7 @@ impl Browser {
         self.ask(Action::Title, PICTURE, &NEVER, |driver| async move { driver.title().await })
     }
 
-    /// A picture of the page opened last, PNG.
+    /// A PNG picture of the page that was opened last.
     ///
     /// # Errors
     /// When the browser does not answer, or has ended.
@@ -190,7 +190,8 @@ impl Browser {
         })
     }
 
-    /// Runs a script in the page opened last, as the body of a function, and gives what it returns.
+    /// Runs a script, as the body of a function, in the page that was opened last, and returns its
+    /// result.
     ///
     /// # Errors
     /// When the script throws, the browser does not answer, or has ended.
@@ -201,10 +202,10 @@ impl Browser {
         })
     }
 
-    /// Sees whether browser and driver are still there: two system calls.
+    /// Checks that browser and driver run: two system calls.
     ///
     /// # Errors
-    /// Which of them has ended, with the last lines that they wrote.
+    /// Names the one that has ended, with the last lines of output.
     pub fn is_alive(&mut self) -> Result<(), BrowserError> {
         if has_ended(&self.process) {
             Err(self.failed(BrowserFailure::Ended))
@@ -219,18 +220,19 @@ impl Browser {
         BrowserError::Failed { browser: self.name.clone(), failure, log: self.driver.tail.last() }
     }
 
-    /// The last lines, 200 at most, that the browser, its pages' consoles and its driver wrote.
+    /// The last lines, at most 200, that the browser, the consoles of its pages and its driver
+    /// wrote.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         self.driver.tail.lines()
     }
 
-    /// Ends it. Nothing of it is left, neither process nor file.
+    /// Ends the browser and removes its files.
     pub fn quit(self) {
         drop(self);
     }
 
-    /// Asks the browser for something, and says it more clearly if it has ended.
+    /// Sends a request to the browser. If the browser has ended, the error says so.
     fn ask<T: Send + 'static, F: Future<Output = WebDriverResult<T>> + Send + 'static>(
         &mut self,
         action: Action,
@@ -298,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_process_is_seen() {
+    fn an_ended_process_is_detected() {
         let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
         let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         let process = pidfd_open(pid, PidfdFlags::empty()).unwrap();

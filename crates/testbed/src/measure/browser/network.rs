@@ -1,4 +1,4 @@
-//! What a browser needs of its host's network.
+//! The network settings that a browser needs on its host.
 
 use super::{BrowserKind, Launch};
 use emulator::EmulatorError;
@@ -6,11 +6,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::process::{Command, Stdio};
 
-/// Firefox gathers no candidates where this address has no route: it takes the source address of
-/// that route for its own (nICEr, `nr_ice_get_default_address`). The route ends on the host, so
-/// that nothing meant for it meets the call.
+/// Firefox gathers no candidates without a route to this address: it takes the source address of
+/// that route as its own (nICEr, `nr_ice_get_default_address`). The route leads to the loopback, so
+/// that no packet to the address crosses the network.
 const LOOKED_UP: &str = "8.8.8.8/32";
-/// Linux Documentation/networking/ip-sysctl.rst.
+/// See Linux Documentation/networking/ip-sysctl.rst.
 const DISABLE_IPV6: &str = "/proc/sys/net/ipv6/conf/eth0/disable_ipv6";
 
 /// Why the network of a browser's host cannot be prepared.
@@ -35,7 +35,7 @@ pub(super) fn prepare(launch: Launch<'_>) -> Result<(), NetworkError> {
     if !launch.ipv6 {
         let disabled = launch.host.within(|| fs::write(DISABLE_IPV6, "1"))?;
         disabled.or_else(|error| match error.kind() {
-            // A kernel without IPv6.
+            // The kernel has no IPv6.
             ErrorKind::NotFound => Ok(()),
             _ => Err(NetworkError::Ipv6(error)),
         })?;

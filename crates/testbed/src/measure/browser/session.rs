@@ -1,4 +1,4 @@
-//! A WebDriver session, spoken from within the host's namespace.
+//! A WebDriver session. Its connections start in the host's namespace.
 
 use super::error::{Action, BrowserError, BrowserFailure};
 use crate::measure::output_tail::OutputTail;
@@ -10,7 +10,7 @@ use thirtyfour::{Capabilities, WebDriver};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// Between looks at whether to give up.
+/// The time between two checks for cancellation.
 const TICK: Duration = Duration::from_millis(5);
 
 /// Why a request to the driver failed.
@@ -49,14 +49,14 @@ impl SessionError {
     }
 }
 
-/// A session. It does not end the browser: the process is ended.
+/// A session. Dropping it does not end the browser, whose process is ended instead.
 pub(super) struct Session {
     driver: WebDriver,
     runtime: Runtime,
 }
 
 impl Session {
-    /// Opens one with the driver that listens at this port of the host's loopback.
+    /// Opens a session with the driver that listens on this port of the host's loopback.
     pub(super) fn open(
         host: &Host,
         port: u16,
@@ -65,11 +65,12 @@ impl Session {
         cancel: &AtomicBool,
     ) -> Result<Self, SessionError> {
         let said = |error: &dyn std::fmt::Display| SessionError::Driver(error.to_string());
-        // Its thread is started from the host's, so that its sockets are the host's too.
+        // The runtime's thread is started from the host's thread, so that its sockets are in the
+        // host's namespace.
         let runtime =
             host.within(|| Builder::new_multi_thread().worker_threads(1).enable_all().build());
         let runtime = runtime.map_err(|error| said(&error))?.map_err(|error| said(&error))?;
-        // A proxy of this machine's is not on the way to the host's loopback.
+        // A proxy of this machine does not lead to the host's loopback.
         let client = reqwest::Client::builder().no_proxy().timeout(limit).build();
         let client = client.map_err(|error| said(&error))?;
         let opening = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted).client(client);
@@ -78,7 +79,7 @@ impl Session {
         Ok(Self { driver, runtime })
     }
 
-    /// Asks the driver for something, unless the answer is cancelled from outside.
+    /// Sends a request to the driver and waits for the answer, unless `cancel` is set.
     pub(super) fn ask<
         T: Send + 'static,
         F: Future<Output = WebDriverResult<T>> + Send + 'static,
@@ -99,11 +100,11 @@ impl Session {
             .unwrap_or("of unknown version")
     }
 
-    /// The browser's first process: chromedriver's and geckodriver's own capabilities.
+    /// The browser's first process, from the capabilities of chromedriver and geckodriver.
     pub(super) fn process(&self) -> Option<u32> {
-        let told =
+        let id =
             ["goog:processID", "moz:processID"].into_iter().find_map(|name| self.capability(name));
-        told.and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok())
+        id.and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok())
     }
 
     fn capability(&self, name: &str) -> Option<&serde_json::Value> {
@@ -113,14 +114,14 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Or it would ask the browser to end, and wait for the answer.
+        // Otherwise the drop would ask the browser to end, and wait for the answer.
         let _ = self.driver.clone().leak();
     }
 }
 
 type Answer<T> = Result<WebDriverResult<T>, tokio::time::error::Elapsed>;
 
-/// Does it on the runtime's thread, where both its sockets and its clock are.
+/// Runs a future on the runtime's thread, which has its sockets and clock.
 fn spawn<T: Send + 'static>(
     runtime: &Runtime,
     limit: Duration,
@@ -129,7 +130,7 @@ fn spawn<T: Send + 'static>(
     runtime.spawn(async move { tokio::time::timeout(limit, job).await })
 }
 
-/// What a task has come to.
+/// Waits for the result of a task.
 fn answer<T: Send + 'static>(
     runtime: &Runtime,
     task: JoinHandle<Answer<T>>,
@@ -150,14 +151,14 @@ fn answer<T: Send + 'static>(
     }
 }
 
-/// What the driver said, without its state and its stack.
+/// The message of the driver, without its state and stack trace.
 fn first_line(error: &WebDriverError) -> String {
     let text = error.to_string();
     let said = text.split_once("Additional info:").map_or(text.as_str(), |(_, said)| said);
     said.lines()
         .map(str::trim)
         .find(|line| !line.is_empty())
-        .unwrap_or("it does not say why")
+        .unwrap_or("no reason is given")
         .to_owned()
 }
 
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_driver_says_is_told_without_secrets() {
+    fn errors_of_a_driver_are_shown_without_secrets() {
         let tail = OutputTail::default();
         tail.hide("5ec4e7");
         let said = "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";

@@ -7,30 +7,30 @@ use sim::recording::StreamKind;
 use store::{Mode, RunMeta};
 use units::{Duration, Seed, Time};
 
-/// Sampling intervals are whole multiples of this many milliseconds.
+/// Sampling intervals are whole multiples of this, milliseconds.
 const STEP: f64 = 100.0;
-/// The longest sampling interval and run that are made of a dump, s.
+/// The longest sampling interval and run of a dump, s.
 const MAX_INTERVAL: f64 = 60.0;
 const MAX_RUN: f64 = 7.0 * 86_400.0;
-/// The most values that a run is made of, a half gigabyte; two connections over five hours have a
-/// sixth of it. Two lone times far apart, or many short series, would make a small file a large
+/// The most values of a run: half a gigabyte. Two connections over five hours have a sixth of it.
+/// Without the limit, two distant times or many short series would turn a small file into a large
 /// run.
 const MAX_VALUES: usize = 1 << 26;
 
-/// A run made of a dump.
+/// A run that was imported from a dump.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// Its records: of each connection what this end sent (`NAME.video`, `NAME.audio`) and received
-    /// (`….back`) since the first poll, and the statistics objects.
+    /// The records: for each connection, what this endpoint sent (`NAME.video`, `NAME.audio`) and
+    /// received (`….back`) since the first poll, and the statistics objects.
     pub recording: Recording,
-    /// An experiment of the same hosts and calls, so that the run can be shown as others are.
+    /// An experiment file with the same hosts and calls, so that the run can be shown like others.
     pub experiment: String,
-    /// The browser, the date and what was said in words.
+    /// The browser, the date and the texts of the statistics.
     pub notes: Vec<(String, String)>,
 }
 
 impl Imported {
-    /// What the store keeps of it, as a run of the experiment `name`.
+    /// The metadata of the run for the store, under the name of this experiment.
     #[must_use]
     pub fn meta(&self, name: &str) -> RunMeta {
         RunMeta {
@@ -46,11 +46,11 @@ impl Imported {
     }
 }
 
-/// Makes a run of a dump. One connection is called `main`, several `call1`, `call2`, …; this end is
-/// the host `local`.
+/// Imports a dump as a run. A single connection is called `main`, several `call1`, `call2`, …; the
+/// endpoint of the dump is the host `local`.
 ///
 /// # Errors
-/// When its times make no run.
+/// When the times or the size of the dump are not usable.
 pub fn import(dump: &Dump, title: &str) -> Result<Imported, DumpError> {
     let (start, interval, duration) = grid(&dump.connections)?;
     let names = match dump.connections.len() {
@@ -113,7 +113,7 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
         .flat_map(|connection| connection.polls.windows(2).map(|pair| pair[1] - pair[0]))
         .collect();
     gaps.sort_by(f64::total_cmp);
-    // Of one poll alone: the page asks once a second.
+    // With a single poll: the page polls once per second.
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(1e3);
     let interval = (usual / STEP).round().max(1.0) * STEP;
     let polls = || connections.iter().flat_map(|connection| &connection.polls).copied();
@@ -136,7 +136,7 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     }
 }
 
-/// An experiment file of the same calls between two hosts of which nothing is known.
+/// An experiment file with the same calls between two hosts on an unknown network.
 fn experiment(title: &str, names: &[String], interval: Duration, duration: Duration) -> String {
     let title: String = title.chars().filter(|letter| !letter.is_control()).collect();
     // A JSON string without control characters is a TOML string too.

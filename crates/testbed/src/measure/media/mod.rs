@@ -1,8 +1,8 @@
-//! Sound and picture for the browsers, made by ffmpeg on first use and kept.
+//! Sound and picture for the browsers, made by ffmpeg on first use and cached.
 //!
-//! Chromium takes a YUV4MPEG2 and a WAVE file for camera and microphone; Firefox plays a film. All
-//! three show and say the same. The scene is that of the codec model's fit, so that simulated and
-//! real encoders get the same kind of picture.
+//! Chromium reads a YUV4MPEG2 and a WAVE file as camera and microphone; Firefox plays a film with
+//! the same content. The scene is that of the fit of the codec model, so that simulated and real
+//! encoders get the same kind of picture.
 
 mod cache;
 mod error;
@@ -22,16 +22,16 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// The most that a generated picture may take, bytes: a file that the machine's memory holds beside
-/// the browsers.
+/// The largest generated picture file, bytes: the machine's memory must hold it beside the
+/// browsers.
 const MAX_PICTURE_BYTES: u64 = 450_000_000;
 /// The longest loop, seconds.
 const MAX_LOOP: u64 = 20;
-/// Loops are a multiple of this, seconds, where the file may be as long: the generated speech
-/// repeats by then.
+/// Loops are a multiple of this, seconds, if the file may be that long: the generated speech
+/// repeats after it.
 const LOOP_STEP: u64 = 2;
 
-/// What sound and picture should be.
+/// The wanted sound and picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaSpec {
     /// Pixels, even.
@@ -40,28 +40,28 @@ pub struct MediaSpec {
     pub height: u32,
     /// Frames a second.
     pub frame_rate: u32,
-    /// The user's own picture, in any form that ffmpeg reads; a YUV4MPEG2 file is used as it is.
+    /// The user's picture, in any format that ffmpeg reads; a YUV4MPEG2 file is used unchanged.
     /// `None`: the scene 'head' of `weir fit`.
     pub video: Option<PathBuf>,
-    /// The user's own sound, in any form that ffmpeg reads; a WAVE file is used as it is. `None`:
+    /// The user's sound, in any format that ffmpeg reads; a WAVE file is used unchanged. `None`:
     /// noise with the loudness of speech.
     pub audio: Option<PathBuf>,
 }
 
-/// Files for the browsers.
+/// The media files for the browsers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
-    /// Chromium's camera.
+    /// The picture for Chromium's camera.
     pub y4m: CachedFile,
-    /// Chromium's microphone.
+    /// The sound for Chromium's microphone.
     pub wav: CachedFile,
-    /// The film that Firefox plays; `None` unless it was wanted.
+    /// The film that Firefox plays; `None` unless requested.
     pub webm: Option<CachedFile>,
-    /// What they show, for the record.
+    /// A description of the content, for the notes of a run.
     pub description: String,
 }
 
-/// How files come to be.
+/// Makes media files and keeps them in the cache.
 struct MediaMaker<'a> {
     cache: &'a Cache,
     progress: &'a dyn Fn(&str),
@@ -69,7 +69,7 @@ struct MediaMaker<'a> {
 }
 
 impl MediaMaker<'_> {
-    /// What ffmpeg makes of these arguments, and `finish` of that.
+    /// Runs ffmpeg with these arguments, then `finish` on its output.
     fn make(
         &self,
         name: &str,
@@ -85,8 +85,8 @@ impl MediaMaker<'_> {
 }
 
 impl MediaSpec {
-    /// Gives the files, and makes those that the cache lacks, unless `cancel` is set from outside;
-    /// `progress` is told what is being made.
+    /// Returns the files, and makes those that the cache lacks, unless `cancel` is set. `progress`
+    /// is called with each file that is made.
     ///
     /// # Errors
     /// When sizes are out of range, a user's file cannot be read, ffmpeg is missing, fails or is
@@ -103,11 +103,13 @@ impl MediaSpec {
         let (y4m, shown) = self.picture(&maker)?;
         let wav = self.sound(&maker)?;
         let webm = want_film.then(|| self.film(&maker, &y4m, &wav)).transpose()?;
-        let heard = self.audio.as_deref().map_or("noise as loud as speech".into(), file_name);
+        let heard =
+            self.audio.as_deref().map_or("noise with the loudness of speech".into(), file_name);
         Ok(Media { y4m, wav, webm, description: format!("{shown}; {heard}") })
     }
 
-    /// Frames after which the picture repeats: whole steps if the file can hold one.
+    /// The number of frames after which the picture repeats: whole multiples of [`LOOP_STEP`] if
+    /// the file can hold one.
     fn frames(&self) -> u64 {
         let most =
             MAX_PICTURE_BYTES / (u64::from(self.width) * u64::from(self.height) * 3 / 2).max(1);
@@ -129,7 +131,7 @@ impl MediaSpec {
         Ok(())
     }
 
-    /// The file, and what it shows.
+    /// The picture file, and its description.
     fn picture(&self, maker: &MediaMaker<'_>) -> Result<(CachedFile, String), MediaError> {
         let (width, height, frame_rate) = (self.width, self.height, self.frame_rate);
         let picture = Picture { width, height, frame_rate, frames: self.frames() };
@@ -187,7 +189,7 @@ impl MediaSpec {
     }
 }
 
-/// Sees whether a user's file is a WAVE file (RIFF, Multimedia Programming Interface and Data
+/// Checks that a user's file is a WAVE file (RIFF, Multimedia Programming Interface and Data
 /// Specifications 1.0).
 fn check_wave(path: &Path) -> Result<(), MediaError> {
     let mut head = Vec::new();
@@ -199,7 +201,7 @@ fn check_wave(path: &Path) -> Result<(), MediaError> {
     }
 }
 
-/// A user's file as it is; he may have named one of the cache.
+/// A user's file, unchanged; it may be one of the cache.
 fn users(path: &Path) -> Result<CachedFile, MediaError> {
     CachedFile::at(path).map_err(|error| MediaError::file(path, error))
 }

@@ -1,4 +1,4 @@
-//! A native peer in its seat, from the page's welcome to its goodbye.
+//! A native peer as a participant of a call, from its settings to its last message.
 
 use super::NativePeerSpec;
 use super::error::CallError;
@@ -10,13 +10,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
-/// The largest datagram that is read: an Ethernet frame's.
+/// The largest datagram that is read, bytes: an Ethernet frame's payload.
 const MAX_DATAGRAM: usize = 1_500;
 
 /// Takes part in a call until it is over.
 ///
 /// # Errors
-/// Why it cannot go on, for people.
+/// When the peer cannot go on with the call.
 pub(super) async fn run_peer(
     participant: &mut Place,
     socket: UdpSocket,
@@ -34,7 +34,7 @@ pub(super) async fn run_peer(
     end.run().await
 }
 
-/// What the end is to do; none if the call is over before.
+/// The settings of the endpoint; `None` if the call is over first.
 async fn receive_settings(participant: &mut Place) -> Option<CallSettings> {
     loop {
         if let ToPage::Welcome { settings, .. } = participant.next().await? {
@@ -43,13 +43,13 @@ async fn receive_settings(participant: &mut Place) -> Option<CallSettings> {
     }
 }
 
-/// When statistics begin, ms since 1970; none if the call is over before.
+/// The time at which statistics begin, ms since 1970; `None` if the call is over first.
 async fn receive_start(participant: &mut Place) -> Option<f64> {
     loop {
         match participant.next().await? {
             ToPage::Start { epoch } => return Some(epoch),
             ToPage::Stop => {
-                // The run asks nothing more of this seat.
+                // The call is over; an error has no receiver.
                 let _ = participant.take(FromPage::Bye);
                 return None;
             }
@@ -58,7 +58,7 @@ async fn receive_start(participant: &mut Place) -> Option<f64> {
     }
 }
 
-/// Now, and the same in ms since 1970.
+/// The current time, also in ms since 1970.
 #[expect(clippy::disallowed_methods, reason = "a real call has real time")]
 fn now() -> (Instant, f64) {
     (Instant::now(), since_1970().as_millis_f64())
@@ -68,13 +68,13 @@ fn send(participant: &mut Place, message: FromPage) -> Result<(), CallError> {
     participant.take(message).map_err(|refusal| CallError::Refused(refusal.1))
 }
 
-/// A peer and what it speaks through.
+/// A native peer, its socket and its signalling.
 struct PeerEndpoint<'a> {
     participant: &'a mut Place,
     socket: tokio::net::UdpSocket,
     peer: Peer,
     state: String,
-    /// Between two statistics; none if they are not wanted.
+    /// The interval of statistics; `None` if they are not wanted.
     interval: Option<Duration>,
     stats_due: Instant,
 }
@@ -93,7 +93,8 @@ impl<'a> PeerEndpoint<'a> {
         let peer = Peer::new(config, instant)?;
         let interval = Some(Duration::from_millis(settings.stats_interval.into()))
             .filter(|span| !span.is_zero());
-        // The first sample after now, of those that are an interval apart from the epoch on.
+        // The first sample time after now; sample times are multiples of the interval after the
+        // epoch.
         let passed = interval.map_or(0.0, |span| {
             let span = span.as_secs_f64() * 1e3;
             ((ms - epoch) / span).floor().mul_add(span, epoch) + span - ms
@@ -102,7 +103,7 @@ impl<'a> PeerEndpoint<'a> {
         Ok(Self { participant, socket, peer, state: String::new(), interval, stats_due })
     }
 
-    /// Until the call is over.
+    /// Runs the peer until the call is over.
     async fn run(mut self) -> Result<(), CallError> {
         let mut datagram = [0; MAX_DATAGRAM];
         loop {
@@ -121,12 +122,12 @@ impl<'a> PeerEndpoint<'a> {
                 }
             };
             tokio::select! {
-                // What is due comes first: no flow of datagrams may hold it up.
+                // Timers come first: a flow of datagrams must not delay them.
                 biased;
                 () = sleep => self.advance()?,
                 received = self.socket.recv_from(&mut datagram) => {
-                    // A refusal by the other end's host (ICMP) is told here: it may not be there
-                    // yet, or no more.
+                    // An ICMP error from the other host arrives here: its peer may not have
+                    // started, or may have ended.
                     let Ok((size, from)) = received else { continue };
                     self.peer.receive(now().0, from, &datagram[..size])?;
                 }
@@ -138,7 +139,7 @@ impl<'a> PeerEndpoint<'a> {
         }
     }
 
-    /// Does what is due.
+    /// Handles expired timers.
     fn advance(&mut self) -> Result<(), CallError> {
         let (instant, _) = now();
         self.peer.handle_timeout(instant)?;
@@ -153,7 +154,7 @@ impl<'a> PeerEndpoint<'a> {
         Ok(())
     }
 
-    /// Takes a message of the server; true if the call is over.
+    /// Handles a message of the server; returns true if the call is over.
     async fn take(&mut self, message: ToPage) -> Result<bool, CallError> {
         let signal = match message {
             ToPage::Offer { sdp } => Signal::Offer(sdp),
@@ -194,7 +195,7 @@ impl<'a> PeerEndpoint<'a> {
     async fn transmit(&mut self) -> Result<(), CallError> {
         while let Some((to, bytes)) = self.peer.poll_transmit() {
             match self.socket.send_to(&bytes, to).await {
-                // As above.
+                // An ICMP error, as in `run`.
                 Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
                     return Err(CallError::Socket(error));
                 }
@@ -220,7 +221,7 @@ impl<'a> PeerEndpoint<'a> {
     }
 }
 
-/// What the peer is made of.
+/// The configuration of the peer.
 fn config(
     spec: &NativePeerSpec,
     settings: &CallSettings,

@@ -1,5 +1,5 @@
-//! Native peers: ends of calls that are no browser, all of a run on one thread. To the signalling
-//! server they are pages.
+//! Native peers: endpoints of calls that are not browsers. All peers of a run share one thread. The
+//! signalling server treats them like pages.
 
 mod endpoint;
 mod error;
@@ -15,18 +15,18 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// How long peers have for their end.
+/// The time that peers get for their end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The native peers of a run. They end when this is dropped.
+/// The native peers of a run. Dropping this value ends them.
 #[derive(Default)]
 pub(super) struct NativePeers(Option<Runtime>);
 
 impl NativePeers {
-    /// Lets a peer take part in a call from a host.
+    /// Starts a peer on a host, as a participant of a call.
     ///
     /// # Errors
-    /// When the host has no socket for it, or the system no thread.
+    /// When the host has no socket for it, or the system has no thread.
     pub(super) fn start(
         &mut self,
         host: &Host,
@@ -38,7 +38,7 @@ impl NativePeers {
         let (host_id, dscp) = (spec.host, spec.dscp);
         let bind = move || {
             let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
-            // The code point is the upper six bits of the octet (RFC 2474 § 3).
+            // The DSCP is the upper six bits of the octet (RFC 2474, section 3).
             socket.set_tos_v4(u32::from(dscp.0) << 2)?;
             socket.set_nonblocking(true)?;
             socket.bind(&SocketAddr::from((host_id.address(), 0)).into())?;
@@ -58,7 +58,7 @@ impl NativePeers {
         };
         runtime.spawn(async move {
             if let Err(error) = endpoint::run_peer(&mut participant, socket, spec).await {
-                // NoCalls is told when the call is over.
+                // After the end of the call, the error has no receiver.
                 let _ = participant.take(FromPage::Failed { message: error.to_string() });
             }
         });

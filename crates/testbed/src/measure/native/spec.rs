@@ -5,12 +5,12 @@ use sim::codec::AudioConfig;
 use sim::{CallConfig, VideoConfig};
 use units::Seed;
 
-/// What a native peer is to do.
+/// The configuration of a native peer.
 pub(in crate::measure) struct NativePeerSpec {
     pub(super) native: Native,
     pub(super) seat: Seat,
     pub(super) host: HostId,
-    /// On all of its packets.
+    /// The DSCP of all its packets.
     pub(super) dscp: Dscp,
     pub(super) video: Option<VideoConfig>,
     pub(super) audio: Option<AudioConfig>,
@@ -18,7 +18,7 @@ pub(in crate::measure) struct NativePeerSpec {
 }
 
 impl NativePeerSpec {
-    /// The end of a call in this seat.
+    /// The configuration of the caller or callee of a call.
     pub(in crate::measure) fn new(
         native: Native,
         call: &CallConfig,

@@ -1,4 +1,4 @@
-//! A coturn on a relay's host.
+//! coturn on the host of a relay.
 
 use super::{config, probe};
 use crate::measure::server_process::{
@@ -19,17 +19,17 @@ pub const PROGRAM: ServerProgram = ServerProgram {
     folder: "weir-turn-",
 };
 
-/// A coturn under way. Dropping it ends it.
+/// A running coturn. Dropping it ends it.
 pub struct Coturn {
     server: ServerProcess,
     version: String,
 }
 
 impl Coturn {
-    /// Starts one on the host, which has this address, and waits until it answers there.
+    /// Starts coturn on the host, which has this address, and waits until it answers there.
     ///
     /// # Errors
-    /// When it is not installed, cannot be started, ends, or does not answer.
+    /// When coturn is not installed, cannot be started, ends, or does not answer.
     pub fn start(
         host: &Host,
         address: Ipv4Addr,
@@ -45,14 +45,14 @@ impl Coturn {
         server.wait(cancel, || {
             Ok(host.within(move || probe::answers((address, TURN_PORT).into()))??)
         })?;
-        let version = said_version(&server.lines()).unwrap_or_else(|| PROGRAM.name.to_owned());
+        let version = version_in(&server.lines()).unwrap_or_else(|| PROGRAM.name.to_owned());
         Ok(Self { server, version })
     }
 
-    /// Sees whether it runs.
+    /// Checks that coturn runs.
     ///
     /// # Errors
-    /// When it has ended: how, and what it wrote last.
+    /// When it has ended, with its exit status and last output.
     pub fn is_alive(&mut self) -> Result<(), ServerError> {
         self.server.is_alive()
     }
@@ -62,14 +62,14 @@ impl Coturn {
         self.server.host()
     }
 
-    /// Its name and version.
+    /// Name and version of coturn.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 }
 
-/// What it says of itself when it starts: `Coturn Version Coturn-4.6.1 'Gorst'`.
-fn said_version(lines: &[String]) -> Option<String> {
-    let said = lines.iter().find_map(|line| line.split_once("Version Coturn-"))?.1;
-    Some(format!("coturn {}", said.split_whitespace().next()?))
+/// The version in its first output: `Coturn Version Coturn-4.6.1 'Gorst'`.
+fn version_in(lines: &[String]) -> Option<String> {
+    let version = lines.iter().find_map(|line| line.split_once("Version Coturn-"))?.1;
+    Some(format!("coturn {}", version.split_whitespace().next()?))
 }

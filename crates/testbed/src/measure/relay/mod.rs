@@ -1,5 +1,5 @@
-//! The media relays of a measured run: a coturn on each relay's host, and the broker that gives the
-//! callers their credentials.
+//! The media relays of a measured run: one coturn on each relay's host, and the broker that gives
+//! the callers their credentials.
 
 mod config;
 mod coturn;
@@ -19,22 +19,22 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use units::Duration;
 
-/// The service as which measured calls ask for a relay.
+/// The service name with which measured calls ask the broker for a relay.
 const SERVICE: &str = "weir-measure";
-/// How much longer than the run the credentials last: browsers are launched before it begins.
+/// The time that credentials last beyond the run: browsers are launched before it begins.
 const LAUNCH: Duration = Duration::from_secs(120);
-/// More than the calls of a run.
+/// The capacity of a relay: more than the calls of a run.
 const CAPACITY: u32 = 1_000;
 
-/// The relays of a run, while they serve.
+/// The running relays of a run.
 #[derive(Default)]
 pub(super) struct Relays {
     servers: BTreeMap<HostId, Coturn>,
 }
 
 impl Relays {
-    /// Starts a relay on every host that is one, and tells the callers of the calls that pass it;
-    /// the run run_length so long.
+    /// Starts a relay on every host that is one, and gives the callers of relayed calls their
+    /// credentials, which are valid for the length of the run.
     pub(super) fn start(
         testbed: &Testbed,
         calls: &mut [PlannedCall],
@@ -63,12 +63,12 @@ impl Relays {
         Ok(relays)
     }
 
-    /// Sees whether they all run.
+    /// Checks that all relays run.
     pub(super) fn check_alive(&mut self) -> Result<(), RelayError> {
         Ok(self.servers.values_mut().try_for_each(Coturn::is_alive)?)
     }
 
-    /// What serves on each host: its name and the server's.
+    /// Notes with the version of each relay.
     pub(super) fn notes(&self) -> Vec<(String, String)> {
         let note =
             |server: &Coturn| (format!("relay.{}", server.host()), server.version().to_owned());
@@ -81,7 +81,7 @@ fn config(run_length: Duration) -> Config {
     Config { lifetime: run_length + LAUNCH, relays: Vec::new(), services }
 }
 
-/// A relay as the broker knows it: near for the callers whose calls are to pass it.
+/// The broker's description of a relay: near for the callers whose calls use it.
 fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[PlannedCall]) -> Relay {
     let near = calls.iter().enumerate().filter(|(_, call)| call.config.relay == Some(host));
     Relay {
@@ -94,12 +94,12 @@ fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[Plann
     }
 }
 
-/// Each call is a region and a user of its own, as the experiment says which relay is its.
+/// Each call is its own region and user, because the experiment chooses the relay of each call.
 fn region(index: usize) -> String {
     format!("call-{index}")
 }
 
-/// Gives the caller of a relayed call its relay.
+/// Gives the caller of a relayed call the credentials of its relay.
 fn assign_relay(index: usize, call: &mut PlannedCall, broker: &Broker) -> Result<(), RelayError> {
     if call.config.relay.is_none() {
         return Ok(());
@@ -121,7 +121,7 @@ fn assign_relay(index: usize, call: &mut PlannedCall, broker: &Broker) -> Result
     Ok(())
 }
 
-/// What to warn of, given what is known of a call: that its media did not pass its relay.
+/// A warning if the notes of a call do not show that its media passed its relay.
 pub(super) fn warning(
     call: &CallConfig,
     network: &NetworkConfig,
@@ -133,12 +133,13 @@ pub(super) fn warning(
     match notes.iter().find(|(name, _)| *name == wanted).map(|(_, kind)| kind.as_str()) {
         Some("relay") => None,
         Some(kind) => Some(format!(
-            "'{}' did not pass {relay}: {caller}'s end of its path is a candidate '{kind}'",
+            "'{}' did not pass {relay}: the local candidate of {caller} is of type '{kind}'",
             call.name
         )),
-        None => {
-            Some(format!("'{}': {caller} did not say whether its media passed {relay}", call.name))
-        }
+        None => Some(format!(
+            "'{}': {caller} did not report whether its media passed {relay}",
+            call.name
+        )),
     }
 }
 
@@ -178,7 +179,7 @@ to = "bob"
     }
 
     #[test]
-    fn the_caller_of_a_relayed_call_is_given_its_relay_by_the_broker() {
+    fn the_caller_of_a_relayed_call_gets_credentials_from_the_broker() {
         let (mut plan, _) = plan();
         let secret = Secret::new("0123456789abcdef");
         let mut config = config(Duration::from_secs(60));
@@ -201,7 +202,7 @@ to = "bob"
     }
 
     #[test]
-    fn media_that_did_not_pass_the_relay_is_told() {
+    fn media_that_did_not_pass_the_relay_is_a_warning() {
         let (plan, network) = plan();
         let [call, direct] = [&plan.calls[0].config, &plan.calls[1].config];
         let note = |kind: &str| {
@@ -211,6 +212,6 @@ to = "bob"
         assert_eq!(warning(direct, &network, &[]), None);
         let said = warning(call, &network, &note("host")).unwrap();
         assert!(said.contains("'éligible' did not pass turn") && said.contains("'host'"), "{said}");
-        assert!(warning(call, &network, &[]).unwrap().contains("alice did not say"));
+        assert!(warning(call, &network, &[]).unwrap().contains("alice did not report"));
     }
 }

@@ -1,5 +1,5 @@
-//! A WebSocket to Janus with a session and a handle of its videoroom (Janus' documentation,
-//! "WebSockets interface" and "VideoRoom plugin").
+//! A WebSocket to Janus with one session and one handle of its videoroom plugin (Janus
+//! documentation, "WebSockets interface" and "VideoRoom plugin").
 
 use super::error::JanusError;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -13,13 +13,13 @@ use tokio_tungstenite::tungstenite::http::header::SEC_WEBSOCKET_PROTOCOL;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// How long an answer may take; on an idle machine it is a millisecond.
+/// The time for an answer; on an idle machine it takes a millisecond.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The plugin.
 const PLUGIN: &str = "janus.plugin.videoroom";
 
-/// A handle of the plugin, with a session and a connection of its own. There is no `Debug`: it
-/// holds the secret.
+/// A handle of the plugin, with its own session and connection. `Debug` is not implemented, because
+/// the value holds the secret.
 pub(super) struct Connection {
     socket: WebSocketStream<TcpStream>,
     secret: String,
@@ -29,7 +29,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection without a session.
+    /// Opens a connection without a session.
     async fn connect(socket: std::net::TcpStream, secret: &str) -> Result<Self, JanusError> {
         let opened = async {
             let socket = TcpStream::from_std(socket).map_err(Error::Io)?;
@@ -38,12 +38,12 @@ impl Connection {
             request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, protocol);
             client_async(request, socket).await.map(|(socket, _)| socket)
         };
-        let socket = timeout(PATIENCE, opened).await.map_err(|_| silent())?;
+        let socket = timeout(PATIENCE, opened).await.map_err(|_| timed_out())?;
         let socket = socket.map_err(|error| JanusError::Handshake(Box::new(error)))?;
         Ok(Self { socket, secret: secret.to_owned(), session: None, handle: None, transactions: 0 })
     }
 
-    /// Opens one over a TCP connection.
+    /// Opens a connection with a session and a handle over a TCP connection.
     pub(super) async fn open(
         socket: std::net::TcpStream,
         secret: &str,
@@ -55,7 +55,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Asks the Janus at the other end of a TCP connection which version it is.
+    /// Asks Janus for its version, over a TCP connection.
     pub(super) async fn version(
         socket: std::net::TcpStream,
         secret: &str,
@@ -69,15 +69,15 @@ impl Connection {
         answer["data"]["id"].as_u64().ok_or(JanusError::NoId)
     }
 
-    /// Asks the plugin for something that it does at once.
+    /// Sends a synchronous request to the plugin.
     pub(super) async fn request(&mut self, body: &Value) -> Result<(), JanusError> {
         let answer = self.ask(json!({ "janus": "message", "body": body })).await?;
         refused(&answer["plugindata"]["data"]).map_or(Ok(()), Err)
     }
 
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the answer.
     async fn ask(&mut self, wanted: Value) -> Result<Value, JanusError> {
-        let transaction = self.tell(wanted).await?;
+        let transaction = self.send(wanted).await?;
         let answered = async {
             loop {
                 let message = self.next().await?;
@@ -88,12 +88,11 @@ impl Connection {
                 }
             }
         };
-        timeout(PATIENCE, answered).await.map_err(|_| silent())?
+        timeout(PATIENCE, answered).await.map_err(|_| timed_out())?
     }
 
-    /// Sends a message to the session, and to the handle once there is one; returns its
-    /// transaction.
-    pub(super) async fn tell(&mut self, mut message: Value) -> Result<String, JanusError> {
+    /// Sends a message to the session, and to the handle once it exists; returns the transaction.
+    pub(super) async fn send(&mut self, mut message: Value) -> Result<String, JanusError> {
         self.transactions += 1;
         let transaction = self.transactions.to_string();
         message["transaction"] = json!(transaction);
@@ -101,17 +100,17 @@ impl Connection {
         if let Some(session) = self.session {
             message["session_id"] = json!(session);
         }
-        // A keep-alive is the session's (RFC 6455 pings are not enough for it).
+        // A keep-alive belongs to the session; WebSocket pings (RFC 6455) do not replace it.
         if let Some(handle) = self.handle.filter(|_| message["janus"] != "keepalive") {
             message["handle_id"] = json!(handle);
         }
         let sent = timeout(PATIENCE, self.socket.send(Message::text(message.to_string()))).await;
-        sent.map_err(|_| silent())?
+        sent.map_err(|_| timed_out())?
             .map(|()| transaction)
             .map_err(|error| JanusError::Lost(Box::new(error)))
     }
 
-    /// The next message.
+    /// Waits for the next message.
     pub(super) async fn next(&mut self) -> Result<Value, JanusError> {
         loop {
             match self.socket.next().await {
@@ -127,20 +126,20 @@ impl Connection {
         }
     }
 
-    /// Ends the session. Janus ends it anyway when nobody keeps it alive.
+    /// Ends the session. Without it, Janus would end the session after its timeout.
     pub(super) async fn close(mut self) {
-        if self.tell(json!({ "janus": "destroy" })).await.is_ok() {
-            // It may have gone already.
+        if self.send(json!({ "janus": "destroy" })).await.is_ok() {
+            // The connection may be closed already.
             let _ = timeout(PATIENCE, self.socket.close(None)).await;
         }
     }
 }
 
-fn silent() -> JanusError {
+fn timed_out() -> JanusError {
     JanusError::Timeout(PATIENCE)
 }
 
-/// Why Janus, or its plugin, refuses; `None` where it does not.
+/// The error in an answer of Janus or its plugin; `None` if there is none.
 pub(super) fn refused(answer: &Value) -> Option<JanusError> {
     let reason = answer["reason"].as_str().or(answer["error"].as_str())?;
     Some(JanusError::Refused(reason.to_owned()))
@@ -151,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_of_janus_and_one_of_its_plugin_are_told() {
+    fn errors_of_janus_and_of_its_plugin_are_recognised() {
         let core = json!({ "code": 403, "reason": "Unauthorized request" });
         assert_eq!(refused(&core).unwrap().to_string(), "Janus refuses: Unauthorized request");
         let plugin =

@@ -24,10 +24,10 @@ pub const PROGRAM: ServerProgram = ServerProgram {
     role: "the forwarding unit",
     folder: "weir-janus-",
 };
-/// The port of its WebSockets, on its host's loopback alone.
+/// The port of its WebSocket API, only on the loopback of its host.
 const PORT: u16 = 8188;
-/// Where distributions and Janus' own installation put its parts; Debian's has the machine's name
-/// before.
+/// The folders in which distributions and Janus' own installation put its modules; Debian has the
+/// machine's name in the path.
 const PARTS: [&str; 5] = [
     "/usr/lib/janus",
     "/usr/lib64/janus",
@@ -35,11 +35,11 @@ const PARTS: [&str; 5] = [
     "/opt/janus/lib/janus",
     "/usr/lib/*/janus",
 ];
-/// The parts that are needed; no others are loaded.
+/// The modules that are loaded; no others are.
 const NEEDED: [(&str, &str); 2] =
     [("plugins", "libjanus_videoroom.so"), ("transports", "libjanus_websockets.so")];
 
-/// A Janus under way. Dropping it ends it.
+/// A running Janus. Dropping it ends it.
 pub(super) struct Janus {
     server: ServerProcess,
     version: String,
@@ -47,7 +47,7 @@ pub(super) struct Janus {
 }
 
 impl Janus {
-    /// Starts one on the host, which has this address, and waits until it answers.
+    /// Starts Janus on the host, which has this address, and waits until it answers.
     pub(super) fn start(
         host: &Host,
         address: Ipv4Addr,
@@ -82,7 +82,7 @@ impl Janus {
         runtime.block_on(Connection::version(socket, self.secret.expose()))
     }
 
-    /// A connection to its API, from within its host.
+    /// Opens a connection to its API, from within its host.
     pub(super) fn connect(&self, host: &Host) -> Result<TcpStream, JanusError> {
         let connect = || {
             let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, PORT))?;
@@ -93,7 +93,7 @@ impl Janus {
         host.within(connect)?.map_err(JanusError::Connect)
     }
 
-    /// Sees whether it runs.
+    /// Checks that Janus runs.
     pub(super) fn is_alive(&mut self) -> Result<(), ServerError> {
         self.server.is_alive()
     }
@@ -103,19 +103,18 @@ impl Janus {
         self.server.host()
     }
 
-    /// Its name and version.
+    /// Name and version of Janus.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 
-    /// What every request must show.
+    /// The secret that every request must contain.
     pub(super) fn secret(&self) -> &Secret {
         &self.secret
     }
 }
 
-/// Writes its configuration into its folder, which nobody else can read, and links the parts that
-/// it is to load.
+/// Writes the configuration into its folder, which no other user can read, and links the modules.
 fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), ConfigurationError> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -129,7 +128,8 @@ fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), Confi
         // Writing to a String does not fail.
         let _ = writeln!(text, "  {part}_folder = \"{shown}/{part}\"");
     }
-    // A unit has a public address, which ICE lite is for (RFC 8445 § 2.5).
+    // A forwarding unit has a public address, for which ICE lite is intended (RFC 8445, section
+    // 2.5).
     let _ = write!(
         text,
         "  api_secret = \"{secret}\"\n  debug_level = 3\n  interface = \"{address}\"\n}}\n\
@@ -155,7 +155,7 @@ fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), Confi
     Ok(())
 }
 
-/// Where a part of Janus is.
+/// The path of a module of Janus.
 fn part_file(part: &str, file: &str) -> Option<PathBuf> {
     let folders = PARTS.iter().flat_map(|pattern| match pattern.split_once("*/") {
         None => vec![PathBuf::from(pattern)],
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_api_listens_on_loopback_alone_and_wants_the_secret() {
+    fn the_api_listens_only_on_loopback_and_requires_the_secret() {
         let Some(_) = part_file(NEEDED[0].0, NEEDED[0].1) else {
             eprintln!("skipped: Janus is not installed");
             return;

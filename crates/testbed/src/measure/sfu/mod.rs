@@ -1,6 +1,6 @@
-//! Selective Forwarding ForwardingUnits on the hosts of a measurement: Janus with its videoroom, driven by
-//! this process over its WebSocket API. A page's partner in the room of its call is then a seat
-//! within this process, which says what Janus says; no page can tell the difference.
+//! Selective Forwarding Units on the hosts of a measurement: Janus with its videoroom plugin,
+//! controlled through its WebSocket API. In the signalling room of a call, this process takes part
+//! for Janus and translates its messages; a page cannot tell the difference.
 //!
 //! ```text
 //! page of alice ─▶ room of 'main-alice' ◀─ Leg (callee) ─▶ Janus: publisher
@@ -30,17 +30,18 @@ use std::sync::atomic::AtomicBool;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-/// The units of a run. Dropping them ends them.
+/// The forwarding units of a run. Dropping them ends them.
 #[derive(Default)]
 pub(super) struct ForwardingUnits {
-    /// Before the units: what its tasks ask for must not be asked of one that has ended.
+    /// Dropped before the servers, so that no task sends requests to a server that has ended.
     runtime: Option<Runtime>,
     servers: Vec<(HostId, Janus)>,
-    /// By the name of the call in which it is published.
+    /// The published streams, by the name of the call that publishes them.
     streams: HashMap<String, Stream>,
 }
 
-/// A stream that is published to a unit: a room of its own, as bitrate and codec are a room's.
+/// A stream that is published to a unit. Each stream has its own room, because bitrate and codec
+/// are settings of a room.
 struct Stream {
     room: u64,
     is_up: watch::Sender<bool>,
@@ -72,8 +73,8 @@ impl ForwardingUnits {
         Ok(units)
     }
 
-    /// Takes the unit's seat in a call through one, if it is that; the call in which a stream is
-    /// published comes before those that pass it on.
+    /// Joins a call in place of its unit, if the call has one. The call that publishes a stream
+    /// must come before those that forward it.
     pub(super) fn join(
         &mut self,
         testbed: &Testbed,
@@ -115,17 +116,17 @@ impl ForwardingUnits {
             call: call.name.clone(),
             reason: refusal.1,
         })?;
-        // Its timer is made where there is a clock.
+        // The timer of a leg must be made within the runtime.
         runtime.spawn(async move { Leg::new(participant, connection, role).run().await });
         Ok(())
     }
 
-    /// Sees whether they run.
+    /// Checks that the units run.
     pub(super) fn check_alive(&mut self) -> Result<(), SfuError> {
         Ok(self.servers.iter_mut().try_for_each(|(_, janus)| janus.is_alive())?)
     }
 
-    /// What runs where.
+    /// Notes with the version of each unit.
     pub(super) fn notes(&self) -> Vec<(String, String)> {
         let note = |(_, janus): &(HostId, Janus)| {
             (format!("sfu.{}", janus.host()), janus.version().to_owned())
@@ -142,7 +143,7 @@ impl Drop for ForwardingUnits {
     }
 }
 
-/// The request for a room for one stream.
+/// The request for a room with one stream.
 fn wanted(call: &CallConfig, room: u64, bitrate: u64) -> Value {
     let codec =
         call.video.as_ref().map(|video| video.encoder.codec).filter(|codec| *codec != Codec::Csv);

@@ -1,4 +1,4 @@
-//! One direction of a call's video or audio, as a simulated call has it.
+//! One direction of a call's video or audio, with the columns of a simulated call.
 
 use super::Collected;
 use super::grid::Grid;
@@ -7,25 +7,25 @@ use sim::recording::{Column, Event, Points, StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How values of several objects of one kind, as the layers of simulcast, become one.
+/// How the values of several objects of one type, such as the layers of simulcast, are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Aggregation {
-    /// A counter that only grows: summed; what an object that is gone, or begins anew, had counted
-    /// stays.
+    /// A counter that only grows: summed. The count of an object that disappears or starts again is
+    /// kept.
     Counter,
-    /// A counter that may shrink, as `packetsLost` does when packets come late.
+    /// A counter that may shrink, as `packetsLost` does when late packets arrive.
     Balance,
-    /// Of now: summed.
+    /// A current value: summed.
     Sum,
-    /// Of now: the greatest.
+    /// A current value: the greatest.
     Greatest,
-    /// Of now: the greatest; 0 when it is told no more (libwebrtc `pc/rtc_stats_collector.cc` tells
-    /// framesPerSecond only above 0).
+    /// A current value: the greatest; 0 when it is no longer reported (libwebrtc
+    /// `pc/rtc_stats_collector.cc` reports framesPerSecond only above 0).
     GreatestOrZero,
 }
 use Aggregation::{Balance, Counter, Greatest, GreatestOrZero, Sum};
 
-/// The member, the column, the rule.
+/// The member, the column, and how values are combined.
 type ColumnRule = (&'static str, &'static str, Aggregation);
 
 #[rustfmt::skip]
@@ -72,25 +72,25 @@ const INBOUND: &[ColumnRule] = &[
     ("fecPacketsDiscarded", "fecPacketsDiscarded", Counter),
 ];
 
-/// Objects of one kind that are told apart, in a direction: simulcast has three, a renegotiation
-/// makes new ones. More are not counted.
+/// The most objects of one type in a direction: simulcast has three, and a renegotiation adds new
+/// ones. Further objects are not counted.
 const MAX_OBJECTS: usize = 64;
-/// Points and events that are kept of a direction: a report every 50 ms for over half a day.
+/// The most points and events of a direction: one report every 50 ms for over half a day.
 const MAX_POINTS: usize = 1_000_000;
-/// Requests for key frames between two reports that become events each.
+/// The most key frame requests between two reports that become events.
 const MAX_REQUESTS: f64 = 100.0;
-/// How far an object's own time may lie before that of its report and be believed, s; RTCP comes
-/// every second or so (RFC 3550 § 6.2).
+/// The greatest age of an object in its report, s. RTCP arrives about every second (RFC 3550,
+/// section 6.2).
 const MAX_AGE: f64 = 60.0;
 
-/// What was told of one direction.
+/// The collected statistics of one direction.
 #[derive(Debug)]
 pub(super) struct Direction {
     name: String,
     pub(super) kind: StreamKind,
     grid: Grid,
     columns: Vec<Column>,
-    /// The newest value of each object's counters: by column and id.
+    /// The newest value of each counter: by column and object id.
     counters: BTreeMap<(&'static str, String), ObjectCounter>,
     reports: BTreeMap<String, ReportKey>,
     round_trips: Vec<(Time, f64)>,
@@ -99,14 +99,15 @@ pub(super) struct Direction {
     has_reports: [bool; 2],
 }
 
-/// What an object had counted before it began anew, less what it had before the run, and since.
+/// `before`: what the object had counted before it started again, minus what it had counted before
+/// the run; `newest`: its count since.
 #[derive(Clone, Copy, Debug)]
 struct ObjectCounter {
     before: f64,
     newest: f64,
 }
 
-/// What distinguishes a new receiver report from one that was seen.
+/// The values that distinguish a new receiver report from one that was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct ReportKey {
     timestamp: f64,
@@ -158,7 +159,8 @@ impl Direction {
             ["freezeCount", "totalFreezesDuration", "pliCount"].map(|column| self.total(column));
         self.columns(report, &inbound, INBOUND);
         let [freezes, frozen, requests] = before;
-        // A freeze is told at its end; two between two reports are told as one, as long as both.
+        // A freeze is reported at its end; two freezes between two reports become one event with
+        // their total duration.
         if self.total("freezeCount") > freezes {
             self.event(report.at, "freeze", self.total("totalFreezesDuration") - frozen);
         }
@@ -236,7 +238,7 @@ impl Direction {
         self.objects(column).map(|counted| counted.before + counted.newest).sum()
     }
 
-    /// Packets of media the first time they are sent (own).
+    /// Media packets without retransmissions (a column of Weir).
     fn media_packets(&mut self, report: &Report<'_>) {
         let is_told = |name| self.counters.keys().any(|(column, _)| *column == name);
         if is_told("packetsSent") && is_told("retransmittedPacketsSent") {
@@ -256,7 +258,7 @@ impl Direction {
         self.columns[column].values[index] = value;
     }
 
-    /// Points of a receiver report that was not seen before.
+    /// Adds the points of a receiver report that was not seen before.
     fn receiver_report(&mut self, report: &Report<'_>, object: &Object<'_>) {
         let now = ReportKey {
             timestamp: object.number("timestamp").unwrap_or(0.0),
@@ -273,8 +275,8 @@ impl Direction {
         if let Some(fraction) = object.number("fractionLost") {
             self.fractions.push((at, fraction));
         }
-        // A report without a new measurement repeats the last one; a browser that does not count
-        // them is believed.
+        // A report without a new measurement repeats the last one. If the browser does not count
+        // measurements, every report is used.
         let is_measured = now.measurements < 0.0 || now.measurements > before.measurements;
         if let Some(value) =
             object.number("roundTripTime").filter(|value| *value >= 0.0 && is_measured)
@@ -283,7 +285,8 @@ impl Direction {
         }
     }
 
-    /// When a report of the other end came in, if its time can be believed.
+    /// The arrival time of a receiver report, if its timestamp is plausible; else the time of the
+    /// report.
     fn time_of(&self, report: &Report<'_>, timestamp: f64) -> Time {
         let at = self.grid.time(timestamp).filter(|at| *at <= report.at);
         let is_near = |at: &Time| report.at.saturating_since(*at).as_secs_f64() <= MAX_AGE;
@@ -296,7 +299,7 @@ impl Direction {
         }
     }
 
-    /// Adds the record, which is there if it was to be or if anything was told.
+    /// Adds the record, if the direction was planned or anything was reported.
     pub(super) fn finish(
         mut self,
         active: (Time, Time),
@@ -311,7 +314,7 @@ impl Direction {
         for ((_, end), _) in
             ends.iter().zip(silent).filter(|((has_reports, _), silent)| !has_reports && !silent)
         {
-            collected.warnings.push(format!("{} has no statistics of its {end}", self.name));
+            collected.warnings.push(format!("{} has no statistics from its {end}", self.name));
         }
         for column in &mut self.columns {
             for (index, value) in column.values.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Every statistics object that matters with all its members, under their W3C names.
+//! Every statistics object with all its members, under their W3C names.
 
 use super::Collected;
 use super::grid::Grid;
@@ -9,22 +9,22 @@ use std::collections::BTreeMap;
 use store::names;
 use units::Time;
 
-/// Objects of one end that are kept; a call has a dozen.
+/// The most objects of one endpoint; a call has a dozen.
 const MAX_STREAMS: usize = 128;
-/// Members of one end that are kept, over all objects; a call has about 250.
+/// The most members of one endpoint, over all objects; a call has about 250.
 const MAX_COLUMNS: usize = 1024;
-/// The longest type or name of a member that is kept.
+/// The longest type or member name that is kept, bytes.
 const MAX_NAME: usize = 96;
-/// How deep records within objects are followed; `qualityLimitationDurations` is one.
+/// The depth to which nested records are read; `qualityLimitationDurations` is one.
 const MAX_DEPTH: usize = 3;
-/// The longest text that is kept.
+/// The longest text that is kept, characters.
 const MAX_TEXT: usize = 200;
 
-/// Types that are left out: what identifies a machine or a key, and what is told with the object
-/// that names it.
+/// Types that are left out: those that identify a machine or a key, and those that are stored with
+/// the object that refers to them.
 const LEFT_OUT: [&str; 5] =
     ["certificate", "local-candidate", "remote-candidate", "codec", "candidate-pair"];
-/// Members in words that become notes. All others are left out: addresses, ICE credentials,
+/// Text members that become notes. All others are left out: addresses, ICE credentials,
 /// fingerprints, labels.
 const WORDS: [&str; 15] = [
     "codec",
@@ -43,16 +43,16 @@ const WORDS: [&str; 15] = [
     "state",
     "tlsVersion",
 ];
-/// Members in words of the candidates of the selected pair that become notes.
+/// Text members of the candidates of the selected pair that become notes.
 const CANDIDATE: [&str; 4] = ["candidateType", "networkType", "protocol", "relayProtocol"];
 
-/// The objects of one end.
+/// The statistics objects of one endpoint.
 #[derive(Debug)]
 pub(super) struct RawObjects {
     /// `CALL.HOST`.
     prefix: String,
     grid: Grid,
-    /// By id; the selected pair, which may change, by its type.
+    /// By object id; the selected pair, which may change, by its type.
     stream_indices: BTreeMap<String, usize>,
     streams: Vec<ObjectStream>,
     columns: usize,
@@ -71,7 +71,7 @@ impl RawObjects {
         Self { prefix, grid, stream_indices, streams: Vec::new(), columns: 0, notes }
     }
 
-    /// Takes the objects of a report, which is the sample `index`.
+    /// Takes the objects of a report for the sample `index`.
     pub(super) fn take(&mut self, report: &Report<'_>, index: usize) {
         for object in report.objects().filter(|object| !LEFT_OUT.contains(&object.kind)) {
             if let Some(stream) = self.stream_of(object.id, &object) {
@@ -87,7 +87,7 @@ impl RawObjects {
         }
     }
 
-    /// The stream of an object: the one that it had, or a new one.
+    /// The index of an object's stream, which is added if the object is new.
     fn stream_of(&mut self, key: &str, object: &Object<'_>) -> Option<usize> {
         if let Some(stream) = self.stream_indices.get(key) {
             return Some(*stream);
@@ -102,7 +102,7 @@ impl RawObjects {
         Some(stream)
     }
 
-    /// `CALL.HOST.TYPE[.KIND][.RID]`, and a number where there are several.
+    /// `CALL.HOST.TYPE[.KIND][.RID]`, and a number if the name is in use.
     fn name(&self, object: &Object<'_>) -> Option<String> {
         let mut name = format!("{}.{}", self.prefix, plain(object.kind)?);
         for more in [object.media(), object.text("rid")].into_iter().flatten().filter_map(plain) {
@@ -122,7 +122,7 @@ impl RawObjects {
         }
     }
 
-    /// Numbers, and truth as 0 and 1; records with a dot.
+    /// Stores numbers, booleans as 0 and 1, and nested records with a dot.
     fn members(
         &mut self,
         stream: usize,
@@ -182,7 +182,7 @@ impl RawObjects {
         }
     }
 
-    /// Notes what was said last.
+    /// Stores a text as a note; the last text is kept.
     fn note(&mut self, stream: usize, word: &str, text: Option<&str>) {
         if let Some(text) = text {
             let text = text.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect();
@@ -209,7 +209,7 @@ impl RawObjects {
     }
 }
 
-/// A name that is one: of letters, digits and the marks that webrtc-stats uses.
+/// The name, if it has only letters, digits and the marks that webrtc-stats uses.
 fn plain(name: &str) -> Option<&str> {
     let fits = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'_' | b'.');
     let is_plain = !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(fits);
