@@ -39,9 +39,9 @@ pub(super) struct Leg {
     connection: Connection,
     role: Role,
     keep_alive: Interval,
-    /// Whether the call has has_started.
+    /// Whether the call has started.
     has_started: bool,
-    /// Whether Janus has been has_subscribed for its offer.
+    /// Whether Janus has been asked for its offer.
     has_subscribed: bool,
 }
 
