@@ -1,5 +1,5 @@
-//! Real programs on the emulated network: browsers, native peers, media relays, forwarding units,
-//! uploads; and the fit of the codec model to real encoders.
+//! Real programs on the emulated network: browsers, native peers, media relays, forwarding units
+//! and uploads; and the fit of the codec model to real encoders.
 
 pub mod emulate;
 pub mod fit;

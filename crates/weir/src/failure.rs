@@ -61,8 +61,8 @@ impl From<io::Error> for Failure {
 impl From<testbed::upload::UploadError> for Failure {
     fn from(error: testbed::upload::UploadError) -> Self {
         match error {
-            testbed::upload::UploadError::Input(message) => Self::Message(message),
-            testbed::upload::UploadError::Broken(message) => Self::Broken(message),
+            testbed::upload::UploadError::Input(error) => Self::new(error),
+            testbed::upload::UploadError::Broken(error) => Self::Broken(error.to_string()),
             testbed::upload::UploadError::Output(error) => error.into(),
         }
     }

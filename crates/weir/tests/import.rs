@@ -45,9 +45,10 @@ fn what_is_no_dump_is_refused_in_a_line_and_leaves_no_store() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("x.json"), "{}").unwrap();
-    for (file, why) in
-        [("x.json", "x.json: it is no dump"), ("none.json", "none.json: it cannot be read")]
-    {
+    for (file, why) in [
+        ("x.json", "x.json: not a dump of webrtc-internals"),
+        ("none.json", "none.json: it cannot be read"),
+    ] {
         weir(folder, &["import", file, "--store", "s.sqlite"]).code(2).stderr(contains(why));
     }
     assert!(!folder.join("s.sqlite").exists());

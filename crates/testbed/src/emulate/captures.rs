@@ -1,4 +1,5 @@
-//! A pcapng file per interface, written by a thread of its own: the loop only hands packets over.
+//! One pcapng file per host interface. A separate thread writes the files, so that the real-time
+//! loop does not wait for the disk.
 
 use net::HostId;
 use std::fs::File;
@@ -9,20 +10,20 @@ use std::thread::JoinHandle;
 use store::export::{ExportError, pcapng::Capture};
 use units::{Duration, Time};
 
-/// Packets that may wait for the disk, at most 100 MB of them.
-const WAITING: usize = 65_536;
+/// Packets that may wait for the disk: at most 100 MB.
+const MAX_QUEUED: usize = 65_536;
 
-struct Seen {
+struct CapturedPacket {
     at: Time,
     host: HostId,
     bytes: Vec<u8>,
 }
 
-/// The files of a run under way.
+/// The open capture files of a run.
 pub(super) struct Captures {
-    seen: SyncSender<Seen>,
+    queue: SyncSender<CapturedPacket>,
     writer: JoinHandle<Result<(), ExportError>>,
-    /// Since 1970, when the run began.
+    /// The time since 1970 at which the run began.
     began: Duration,
     lost: u64,
 }
@@ -37,29 +38,35 @@ impl Captures {
             Capture::new(BufWriter::new(file), std::slice::from_ref(host))
         });
         let files = files.collect::<Result<Vec<_>, _>>()?;
-        let (seen, packets) = sync_channel(WAITING);
+        let (queue, packets) = sync_channel(MAX_QUEUED);
         let writer = std::thread::spawn(move || write(&packets, files));
-        Ok(Self { seen, writer, began: Duration::ZERO, lost: 0 })
+        Ok(Self { queue, writer, began: Duration::ZERO, lost: 0 })
     }
 
-    /// The run begins, at this time since 1970.
+    /// Sets the time since 1970 at which the run begins.
     pub(super) fn begin(&mut self, began: Duration) {
         self.began = began;
     }
 
-    /// A packet passed a host's interface.
+    /// Records a packet that passed the interface of a host. A packet that does not fit in the
+    /// queue is counted as lost.
     pub(super) fn packet(&mut self, at: Time, host: HostId, bytes: &[u8]) {
-        let seen = Seen { at: at + self.began, host, bytes: bytes.to_vec() };
-        if self.seen.try_send(seen).is_err() {
+        let packet = CapturedPacket { at: at + self.began, host, bytes: bytes.to_vec() };
+        if self.queue.try_send(packet).is_err() {
             self.lost += 1;
         }
     }
 
-    /// Waits for the disk. Gives how many packets are not in the files because it was too slow.
+    /// Waits until all packets are written. Returns the number of packets that are missing because
+    /// the disk was too slow.
     pub(super) fn finish(self) -> Result<u64, ExportError> {
-        drop(self.seen);
+        drop(self.queue);
         let written = self.writer.join();
-        written.unwrap_or_else(|_| Err("the capture's writer broke off".to_owned().into()))?;
+        written.unwrap_or_else(|_| {
+            Err("internal error (the capture's writer panicked); please report it"
+                .to_owned()
+                .into())
+        })?;
         Ok(self.lost)
     }
 }
@@ -69,11 +76,11 @@ fn at(path: &Path, error: ExportError) -> ExportError {
 }
 
 fn write<W: Write>(
-    packets: &Receiver<Seen>,
+    packets: &Receiver<CapturedPacket>,
     mut files: Vec<Capture<W>>,
 ) -> Result<(), ExportError> {
-    for seen in packets {
-        files[usize::from(seen.host.0)].ip(seen.at, 0, seen.bytes)?;
+    for packet in packets {
+        files[usize::from(packet.host.0)].ip(packet.at, 0, packet.bytes)?;
     }
     for file in files {
         file.finish()?.flush()?;

@@ -2,86 +2,70 @@
 //! them.
 //!
 //! ```text
-//! cell ─▶ net::Network ───────────▶ emulator (a thread with real-time scheduling) ─▶ samples of the lines ─┐
+//! cell ─▶ net::Network ───────────▶ emulator (a thread with real-time scheduling) ─▶ samples of the links ─┐
 //!      └▶ programs, flows as uploads ─▶ processes in the hosts' namespaces ─▶ their output ───────────────┴▶ Recording
 //! ```
 
 mod captures;
-mod guests;
+mod endpoints;
+mod error;
 mod outcome;
 mod process;
+mod processes;
 mod recorder;
-mod stage;
 
+pub use error::EmulationError;
 pub use outcome::Emulated;
-pub use process::{Ended, HowEnded, Said};
+pub use process::{ExitReason, OutputLine, ProgramExit};
 
 use captures::Captures;
 pub use emulator::{Ability, RealTime, Report, abilities, become_root};
 use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
+use endpoints::NoCalls;
+pub use endpoints::{CallEndpoints, CallRecords};
 use experiment::{Cell, find_host};
-use guests::Nobody;
-pub use guests::{Guests, Records};
 use net::{HostId, Network, NetworkConfig};
+use processes::ProcessPlan;
 use recorder::Recorder;
 use server::since_1970;
-use sim::{Recording, Scenario};
-use stage::Stage;
+use sim::{Recording, RunError, Scenario};
 use std::ffi::OsString;
-use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Seed, Time};
 
-/// How to emulate.
+/// The options of an emulation.
 #[derive(Clone, Copy)]
 pub struct Emulation<'a> {
-    /// Where to put a capture of each host's interface.
+    /// The folder for a packet capture of each host's interface.
     pub captures: Option<&'a Path>,
-    /// Where to listen for changes to the lines.
+    /// The path of a control socket that accepts changes to the links.
     pub control: Option<&'a Path>,
-    /// A command with this terminal; the run lasts as long as it does.
-    pub foreground: Option<&'a OnHost>,
-    /// Further commands, from the start to the end.
-    pub background: &'a [OnHost],
-    /// This program's own file, which the uploads are.
+    /// A command that uses this terminal; the run lasts until it ends.
+    pub foreground: Option<&'a HostCommand>,
+    /// Further commands, which run from the start to the end.
+    pub background: &'a [HostCommand],
+    /// The file of the program `weir`, which also is the upload client and server.
     pub weir: &'a Path,
-    /// Set from outside to end the run; what was recorded until then is kept.
+    /// Set from outside to end the run early; what was recorded until then is kept.
     pub cancel: &'a AtomicBool,
-    /// Told each line that a program writes.
-    pub said: &'a (dyn Fn(&Said<'_>) + Sync),
-    /// Told about once a second how far the run is.
+    /// Called with each line that a program writes.
+    pub output: &'a (dyn Fn(&OutputLine<'_>) + Sync),
+    /// Called about once a second with the elapsed time of the run.
     pub progress: &'a dyn Fn(Duration),
 }
 
 /// A command and its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OnHost {
+pub struct HostCommand {
     /// The host's name.
     pub host: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
 }
 
-/// Why there was no run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EmulationError(pub String);
-
-impl fmt::Display for EmulationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for EmulationError {}
-
-impl From<EmulatorError> for EmulationError {
-    fn from(error: EmulatorError) -> Self {
-        Self(error.to_string())
-    }
-}
-
-/// A run whose end only its command knows lasts at most a day.
+/// The longest run with a command in the foreground: one day.
 const A_DAY: Duration = Duration::from_secs(86_400);
 
 impl Emulation<'_> {
@@ -89,19 +73,22 @@ impl Emulation<'_> {
     /// out.
     ///
     /// # Errors
-    /// When the hosts cannot be made, a file cannot be written, or a program cannot be started;
-    /// then nothing is left.
+    /// When the hosts cannot be created, a file cannot be written, or a program cannot be started.
+    /// The hosts are then removed again.
     pub fn run(&self, cell: &Cell, seed: Seed) -> Result<Emulated, EmulationError> {
-        self.run_with(cell, seed, &mut Nobody)
+        self.run_with(cell, seed, &mut NoCalls)
     }
 
-    /// Emulates a cell with those who make its calls.
-    pub fn run_with(
+    /// Emulates a cell, with these endpoints for its calls.
+    ///
+    /// # Errors
+    /// Those of [`Emulation::run`] and of `endpoints`.
+    pub fn run_with<E: CallEndpoints>(
         &self,
         cell: &Cell,
         seed: Seed,
-        guests: &mut impl Guests,
-    ) -> Result<Emulated, EmulationError> {
+        endpoints: &mut E,
+    ) -> Result<Emulated, E::Error> {
         let scenario = cell.scenario(seed);
         let names: Vec<String> =
             scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
@@ -109,58 +96,58 @@ impl Emulation<'_> {
             .foreground
             .map(|on| host(&scenario.network, &on.host).map(|host| (host, on)))
             .transpose()?;
-        let stage = Stage::new(cell, &scenario, self.weir)?
-            .and_background(&scenario.network, self.background)?;
-        let network = Network::new(&scenario.network, seed)
-            .map_err(|error| EmulationError(error.to_string()))?;
-        let controls =
-            self.control.map(|path| Controls::listen(path, names.clone())).transpose()?;
-        let mut testbed = Testbed::new(&names)?;
+        let plan = ProcessPlan::new(cell, &scenario, self.weir)?
+            .with_background(&scenario.network, self.background)?;
+        let network = Network::new(&scenario.network, seed).map_err(EmulationError::Network)?;
+        let controls = self.control.map(|path| Controls::listen(path, names.clone())).transpose();
+        let controls = controls.map_err(EmulationError::Emulator)?;
+        let mut testbed = Testbed::new(&names).map_err(EmulationError::Emulator)?;
         let length = if foreground.is_some() { A_DAY } else { scenario.duration };
         let end = Time::ZERO + length;
         let captures = self.captures.map(|folder| Captures::open(folder, &names));
-        let captures = captures.transpose().map_err(|error| EmulationError(error.to_string()))?;
+        let captures = captures.transpose().map_err(EmulationError::Capture)?;
         let mut recorder = Recorder::new(&names, end, captures);
         prepare(&testbed, &scenario)?;
-        let mut cast = stage.servers(&testbed, self)?;
-        if let Err(error) = guests.arrive(&testbed, self.cancel) {
-            // Those who did arrive; what failed first is what matters.
-            let _ = guests.leave();
+        let mut running = plan.start_servers(&testbed, self)?;
+        if let Err(error) = endpoints.start(&testbed, self.cancel) {
+            // The first error is reported; a second one, of the endpoints that did start, is not.
+            let _ = endpoints.stop();
             return Err(error);
         }
         let clock = Clock::start();
-        let mut emulator = Emulator::new(network, &mut testbed, controls, clock)?;
+        let mut emulator = Emulator::new(network, &mut testbed, controls, clock)
+            .map_err(EmulationError::Emulator)?;
         let began = since_1970();
         if let Some(captures) = &mut recorder.captures {
             captures.begin(began);
         }
-        guests.begin(began);
+        endpoints.begin(began);
         let stop = AtomicBool::new(false);
         let (report, ended) = std::thread::scope(|scope| {
             let loop_ =
                 scope.spawn(|| emulator.run(end, scenario.sample_interval, &stop, &mut recorder));
-            // Also when what follows breaks off: the loop must not go on for ever.
+            // Stops the loop also if the code below panics.
             let stops = Stops(&stop);
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
-            let ended = cast.play(&testbed, (clock, end), foreground, over, guests, self);
-            let gone = guests.leave();
+            let ended = running.run(&testbed, (clock, end), foreground, over, endpoints, self);
+            let gone = endpoints.stop();
             let ended = ended.and_then(|exit| gone.map(|()| exit));
             drop(stops);
             let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError::LoopPanicked));
             (report, ended)
         });
-        let (programs, left) = cast.finish(&testbed, self.said);
-        // The interfaces have been there until now, so that what ended could say so.
+        let (programs, left) = running.finish(&testbed, self.output);
+        // The programs have ended; the interfaces may now be removed.
         drop(emulator);
         drop(testbed);
-        let (report, exit) = (report?, ended?);
+        let (report, exit) = (report.map_err(EmulationError::Emulator)?, ended?);
         let uploads = outcome::records(&scenario, clock, &programs, report.duration)?;
-        let calls = guests.records(report.duration);
+        let calls = endpoints.records(report.duration);
         Ok(outcome::gather(&scenario, calls, uploads, recorder, report, (programs, left), exit))
     }
 }
 
-/// Ends the loop when it goes.
+/// Stops the loop when dropped.
 struct Stops<'a>(&'a AtomicBool);
 
 impl Drop for Stops<'_> {
@@ -169,27 +156,30 @@ impl Drop for Stops<'_> {
     }
 }
 
-/// Gives hosts what their TCP flows negotiate (Linux Documentation/networking/ip-sysctl.rst,
+/// Enables ECN on the hosts whose TCP flows use it (Linux Documentation/networking/ip-sysctl.rst,
 /// tcp_ecn).
 fn prepare(testbed: &Testbed, scenario: &Scenario) -> Result<(), EmulationError> {
     for host in scenario.tcp.iter().filter(|flow| flow.ecn).flat_map(|flow| [flow.from, flow.to]) {
         let set = || std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1");
         let set = testbed.host(host).within(set)?;
-        set.map_err(|error| EmulationError(format!("cannot set net.ipv4.tcp_ecn: {error}")))?;
+        set.map_err(|error| EmulationError::Ecn(Arc::new(error)))?;
     }
     Ok(())
 }
 
-/// A scenario in virtual time, to compare with.
+/// Simulates a scenario in virtual time, for a comparison.
 ///
 /// # Errors
-/// When it is refused, or was cancelled.
-pub fn simulate(scenario: &Scenario, cancel: &AtomicBool) -> Result<Recording, String> {
+/// When the scenario cannot be run, or `cancel` is set.
+pub fn simulate(scenario: &Scenario, cancel: &AtomicBool) -> Result<Recording, RunError> {
     let options = sim::Options { cancel: Some(cancel), ..sim::Options::default() };
-    sim::run(scenario, options).map_err(|error| error.to_string())
+    sim::run(scenario, options)
 }
 
-/// The host of this name.
+/// The host with this name.
 fn host(network: &NetworkConfig, wanted: &str) -> Result<HostId, EmulationError> {
-    find_host(network, wanted).map_err(|problem| EmulationError(problem.to_string()))
+    find_host(network, wanted).map_err(|problem| EmulationError::UnknownHost {
+        reason: problem.reason,
+        suggestion: problem.suggestion,
+    })
 }

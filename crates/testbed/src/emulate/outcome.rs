@@ -1,61 +1,62 @@
-//! What a run leaves: the same records as a simulated one, how the loop did, and how the programs
-//! ended.
+//! The result of a run in real time: the same records as of a simulated run, the timing of the
+//! loop, and the exit of each program.
 
 use super::EmulationError;
 use super::captures::Captures;
-use super::guests::Records;
-use super::process::{Ended, HowEnded};
+use super::endpoints::CallRecords;
+use super::process::{ExitReason, ProgramExit};
 use super::recorder::Recorder;
-use crate::upload::transcript::{self, Grid, Transcript};
+use crate::upload::transcript::{self, SampleGrid, Transcript};
 use emulator::{Clock, Lateness, Report};
 use experiment::ProgramKind;
 use sim::recording::{Event, StreamKind, StreamRecord};
 use sim::{Recording, Scenario};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use units::{Duration, Time};
 
-/// How late one packet in a hundred may be.
+/// The largest 99th percentile of packet lateness with programs only.
 const PROGRAMS: Duration = Duration::from_millis(1);
-/// The same for browsers, which send, and whose controllers group packets, in bursts of 5 ms
-/// (draft-ietf-rmcat-gcc-02 § 4 and 5.2).
+/// The largest 99th percentile of packet lateness with browsers, which send in bursts of 5 ms and
+/// whose controllers group packets in bursts of 5 ms (draft-ietf-rmcat-gcc-02, sections 4 and 5.2).
 const BROWSERS: Duration = Duration::from_millis(5);
 
-/// A run that was emulated.
+/// The result of an emulated run.
 #[derive(Clone, Debug)]
 pub struct Emulated {
-    /// The records: uploads, then lines.
+    /// The records: calls, uploads, then links.
     pub recording: Recording,
-    /// How the loop did: whether the machine kept up.
+    /// The timing of the loop: whether the machine kept up.
     pub report: Report,
-    /// The programs, servers first, in the order of their start.
-    pub programs: Vec<Ended>,
-    /// How the command in the foreground ended.
+    /// The exits of the programs: servers first, then in the order of their start.
+    pub programs: Vec<ProgramExit>,
+    /// The exit status of the command in the foreground.
     pub exit: Option<ExitStatus>,
     /// Whether the machine kept up: packets were in time, and the browsers of a measurement had
-    /// enough of the processor. What else was recorded is the machine's, not the network's.
+    /// enough processor time. If not, the records describe the machine and not the network.
     pub kept_up: bool,
-    /// What a reader of the result should know, a sentence each.
+    /// Warnings for the reader of the result, one sentence each.
     pub warnings: Vec<String>,
     /// Facts about the run, as the store keeps them.
     pub notes: Vec<(String, String)>,
 }
 
 impl Emulated {
-    /// Whether a program of the file ended by itself and says that it failed.
+    /// Whether a program of the experiment failed.
     #[must_use]
     pub fn failed(&self) -> bool {
         self.programs.iter().any(|program| !program.succeeded())
     }
 }
 
-impl Ended {
-    /// Whether it did what it was to do: it ended by itself and says so, or was told to end.
+impl ProgramExit {
+    /// Whether the program succeeded: it exited with success, or the run stopped it.
     #[must_use]
     pub fn succeeded(&self) -> bool {
-        match &self.how {
-            HowEnded::Itself(status) => status.success(),
-            HowEnded::Told => true,
-            HowEnded::NotStarted(_) => false,
+        match &self.reason {
+            ExitReason::Exited(status) => status.success(),
+            ExitReason::Stopped => true,
+            ExitReason::NotStarted(_) => false,
         }
     }
 
@@ -68,46 +69,50 @@ impl Ended {
 pub(super) fn records(
     scenario: &Scenario,
     clock: Clock,
-    programs: &[Ended],
+    programs: &[ProgramExit],
     duration: Duration,
 ) -> Result<Vec<Transcript>, EmulationError> {
-    let grid = Grid { start: clock.origin(), interval: scenario.sample_interval, duration };
+    let grid = SampleGrid { start: clock.origin(), interval: scenario.sample_interval, duration };
     let uploads = programs.iter().filter(|ended| ended.is_upload());
-    let read = |client: &Ended| {
+    let read = |client: &ProgramExit| {
         let server = client.program.kind.server();
         let server = programs.iter().find(|other| {
             server.as_ref().is_some_and(|(host, kind)| {
                 other.program.host == *host && other.program.kind == *kind
             })
         });
-        let text =
-            |ended: Option<&Ended>| ended.map(|ended| ended.lines.join("\n")).unwrap_or_default();
+        let text = |ended: Option<&ProgramExit>| {
+            ended.map(|ended| ended.lines.join("\n")).unwrap_or_default()
+        };
         transcript::read(
             &client.program,
             text(Some(client)).as_bytes(),
             text(server).as_bytes(),
             &grid,
         )
-        .map_err(|error| EmulationError(format!("{}: {error}", client.program.name)))
+        .map_err(|error| EmulationError::Transcript {
+            program: client.program.name.clone(),
+            source: Arc::new(error),
+        })
     };
     uploads.map(read).collect()
 }
 
-/// Puts a run together.
+/// Assembles the result of a run.
 pub(super) fn gather(
     scenario: &Scenario,
-    calls: Option<Records>,
+    calls: Option<CallRecords>,
     uploads: Vec<Transcript>,
     mut recorder: Recorder,
     report: Report,
-    (programs, left): (Vec<Ended>, usize),
+    (programs, left): (Vec<ProgramExit>, usize),
     exit: Option<ExitStatus>,
 ) -> Emulated {
     let mut warnings = Vec::new();
     if calls.is_none() && !scenario.calls.is_empty() {
         let names: Vec<&str> = scenario.calls.iter().map(|call| call.name.as_str()).collect();
         warnings.push(format!(
-            "calls are left out, their ends are not real programs: {}",
+            "calls are left out, because their endpoints are not programs: {}",
             names.join(", ")
         ));
     }
@@ -119,18 +124,19 @@ pub(super) fn gather(
     match recorder.captures.take().map(Captures::finish) {
         None | Some(Ok(0)) => {}
         Some(Ok(lost)) => {
-            warnings.push(format!("{lost} packets are not in the captures: the disk was too slow"));
+            warnings
+                .push(format!("{lost} packets are missing in the captures: the disk was too slow"));
         }
-        Some(Err(error)) => warnings.push(format!("the captures are not whole: {error}")),
+        Some(Err(error)) => warnings.push(format!("the captures are incomplete: {error}")),
     }
     if left > 0 {
-        warnings.push(format!("{left} processes could not be ended; the next run will try again"));
+        warnings.push(format!("{left} processes could not be ended; the next run tries again"));
     }
     let skipped: usize = uploads.iter().map(|upload| upload.skipped).sum();
     if skipped > 0 {
-        warnings.push(format!("{skipped} lines of the uploads could not be read"));
+        warnings.push(format!("{skipped} lines of the upload output could not be read"));
     }
-    let Records { streams: calls, events, warnings: of_calls, mut notes, limited } =
+    let CallRecords { streams: calls, events, warnings: of_calls, mut notes, limited } =
         calls.unwrap_or_default();
     warnings.extend(of_calls);
     let kept_up = in_time && !limited;
@@ -167,18 +173,18 @@ fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<St
         .collect();
     if !small_queues.is_empty() {
         warnings.push(format!(
-            "tsq is left out: the queue does not stand on the host itself: {}",
+            "tsq is left out, because the queue is not on the host: {}",
             small_queues.join(", ")
         ));
     }
     for (host, lost) in names.zip(&report.lost_before_entry).filter(|(_, lost)| **lost > 0) {
         warnings.push(format!(
-            "OVERLOADED: {lost} packets of {host} were lost before the network saw them: the loop did not come to take them"
+            "OVERLOADED: {lost} packets of {host} were lost before they entered the network: the loop was too slow"
         ));
     }
     if report.undeliverable > 0 {
         warnings.push(format!(
-            "{} packets could not be given to their host; was its interface down?",
+            "{} packets could not be delivered to their host; was its interface down?",
             report.undeliverable
         ));
     }
@@ -186,7 +192,7 @@ fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<St
         let name =
             scenario.network.hosts.get(usize::from(host.0)).map_or("", |host| host.name.as_str());
         warnings.push(format!(
-            "{name} sent packets of more than {} bytes, which were refused: put its interface's MTU back",
+            "{name} sent packets of more than {} bytes, which were refused; reset the MTU of its interface",
             emulator::MTU
         ));
     }
@@ -196,14 +202,14 @@ fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<St
 fn overload(report: &Report) -> String {
     let of = |late: &Lateness, what: &str| {
         format!(
-            "one {what} in a hundred was late by {:.1} ms or more, {} of {} by more than 1 ms",
+            "1 % of the {what}s were late by {:.1} ms or more, {} of {} by more than 1 ms",
             late.quantile(0.99).as_millis_f64(),
             late.missed(),
             late.count()
         )
     };
     format!(
-        "OVERLOADED: {}; {}; what was measured is the machine's, not the network's",
+        "OVERLOADED: {}; {}; the records describe the machine, not the network",
         of(&report.lateness, "packet"),
         of(&report.wakeups, "wake-up")
     )

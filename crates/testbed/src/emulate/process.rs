@@ -1,4 +1,4 @@
-//! A program that runs on a host, and what it writes.
+//! A program that runs on a host, and its output.
 
 use super::EmulationError;
 use emulator::{EmulatorError, Host};
@@ -9,9 +9,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-/// A line that a program wrote.
+/// One line of a program's output.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
+pub struct OutputLine<'a> {
     /// The host.
     pub host: &'a str,
     /// The program.
@@ -20,9 +20,9 @@ pub struct Said<'a> {
     pub line: &'a str,
 }
 
-impl Said<'_> {
-    /// Whether a person would read it: not what was written for a program, as uploads and `iperf3
-    /// --json` do.
+impl OutputLine<'_> {
+    /// Whether the line is for people. The output of uploads and of `iperf3 --json` is for
+    /// programs.
     #[must_use]
     pub fn is_for_people(&self) -> bool {
         matches!(self.program.kind, ProgramKind::Ping { .. } | ProgramKind::Command(_))
@@ -30,45 +30,45 @@ impl Said<'_> {
 }
 
 /// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HowEnded {
-    /// It could not be started: why.
-    NotStarted(String),
-    /// By itself.
-    Itself(ExitStatus),
-    /// It was told to, at its time or at the end of the run.
-    Told,
+#[derive(Clone, Debug)]
+pub enum ExitReason {
+    /// It could not be started.
+    NotStarted(EmulationError),
+    /// It exited by itself.
+    Exited(ExitStatus),
+    /// The run stopped it, at its stop time or at the end of the run.
+    Stopped,
 }
 
-/// A program that has run.
+/// A program that has ended.
 #[derive(Clone, Debug)]
-pub struct Ended {
-    /// What it was.
+pub struct ProgramExit {
+    /// The program.
     pub program: Program,
     /// How it ended.
-    pub how: HowEnded,
-    /// What it wrote, to its output and among the errors.
+    pub reason: ExitReason,
+    /// The lines of its standard output and standard error.
     pub lines: Vec<String>,
 }
 
-/// What is kept of a program's output, bytes: minutes of records at ten a second.
+/// Bytes of a program's output that are kept: minutes of samples at ten per second.
 const MAX_KEPT: usize = 64 << 20;
-/// A longer line is cut.
-const LONGEST_LINE: u64 = 1 << 20;
+/// A longer line is split, bytes.
+const MAX_LINE: u64 = 1 << 20;
 
-/// A program under way.
+/// A running program.
 pub(super) struct Process {
     pub(super) program: Program,
     child: Child,
-    told: bool,
+    stopping: bool,
     status: Option<ExitStatus>,
     output: Receiver<String>,
     lines: Vec<String>,
 }
 
 impl Process {
-    /// Starts it on its host, in a process group of its own: Ctrl-C is the run's, which ends it in
-    /// order.
+    /// Starts the program on its host, in its own process group: Ctrl-C goes to Weir, which ends
+    /// the programs in order.
     pub(super) fn start(
         host: &Host,
         program: Program,
@@ -80,38 +80,41 @@ impl Process {
             EmulatorError::Spawn { program, source, .. }
                 if source.kind() == std::io::ErrorKind::NotFound =>
             {
-                EmulationError(format!("{error}; is {program} installed? (see 'weir doctor')"))
+                EmulationError::NotInstalled { program: program.clone(), error }
             }
             _ => error.into(),
         })?;
-        let (say, output) = channel();
+        let (sender, output) = channel();
         let pipes: [Option<Box<dyn Read + Send>>; 2] = [
             child.stdout.take().map(|pipe| Box::new(pipe) as _),
             child.stderr.take().map(|pipe| Box::new(pipe) as _),
         ];
         for pipe in pipes.into_iter().flatten() {
-            let say = say.clone();
-            std::thread::spawn(move || lines(pipe, |line| say.send(line).is_ok()));
+            let sender = sender.clone();
+            std::thread::spawn(move || lines(pipe, |line| sender.send(line).is_ok()));
         }
-        Ok(Self { program, child, told: false, status: None, output, lines: Vec::new() })
+        Ok(Self { program, child, stopping: false, status: None, output, lines: Vec::new() })
     }
 
-    /// Passes on what it wrote since the last time, and keeps it.
-    pub(super) fn listen(&mut self, mut said: impl FnMut(&Program, &str)) {
+    /// Passes the lines that were written since the last call to `output`, and keeps them.
+    pub(super) fn forward_output(&mut self, mut output: impl FnMut(&Program, &str)) {
         for line in self.output.try_iter() {
-            said(&self.program, &line);
+            output(&self.program, &line);
             self.lines.push(line);
         }
     }
 
-    /// Why a server that should listen does not.
-    pub(super) fn does_not_listen(&mut self) -> EmulationError {
+    /// The error of a server that does not listen.
+    pub(super) fn not_listening_error(&mut self) -> EmulationError {
         self.lines.extend(self.output.try_iter());
-        let last = self.lines.last().map_or("it says nothing", String::as_str);
-        EmulationError(format!("the server {} does not come up: {last}", self.program.name))
+        let last = self.lines.last().map_or("it wrote no output", String::as_str);
+        EmulationError::ServerNotListening {
+            server: self.program.name.clone(),
+            last_line: last.to_owned(),
+        }
     }
 
-    /// Whether it has ended.
+    /// Whether the program has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         if self.status.is_none() {
             self.status = self.child.try_wait().ok().flatten();
@@ -119,66 +122,65 @@ impl Process {
         self.status.is_some()
     }
 
-    /// Tells it to end; the second time it has no choice.
-    pub(super) fn tell_to_end(&mut self) {
+    /// Sends SIGTERM to the program and its children; at the second call SIGKILL.
+    pub(super) fn stop(&mut self) {
         if self.has_ended() {
             return;
         }
-        if self.told {
+        if self.stopping {
             emulator::kill_group(&self.child);
         } else {
-            self.told = true;
+            self.stopping = true;
             emulator::terminate_group(&self.child);
         }
     }
 
-    pub(super) fn is_told(&self) -> bool {
-        self.told
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping
     }
 
-    /// How it ended, and all that it wrote. Nothing of it runs any more, so its pipes end; one that
-    /// something else holds is not waited for.
-    pub(super) fn finish(mut self) -> Ended {
+    /// The exit and all output of the program, which no longer runs. Waits at most 500 ms for
+    /// output that another process holds back.
+    pub(super) fn finish(mut self) -> ProgramExit {
         let patience = std::time::Duration::from_millis(500);
         while let Ok(line) = self.output.recv_timeout(patience) {
             self.lines.push(line);
         }
-        let how = match self.child.try_wait() {
-            Ok(Some(status)) if !self.told => HowEnded::Itself(status),
-            _ => HowEnded::Told,
+        let reason = match self.child.try_wait() {
+            Ok(Some(status)) if !self.stopping => ExitReason::Exited(status),
+            _ => ExitReason::Stopped,
         };
-        Ended { program: self.program, how, lines: self.lines }
+        ProgramExit { program: self.program, reason, lines: self.lines }
     }
 }
 
-/// A command of these words.
+/// The command with these words.
 pub(super) fn command(argv: &[OsString]) -> Result<Command, EmulationError> {
-    let (program, arguments) =
-        argv.split_first().ok_or_else(|| EmulationError("an empty command".to_owned()))?;
+    let (program, arguments) = argv.split_first().ok_or(EmulationError::EmptyCommand)?;
     let mut command = Command::new(program);
     command.args(arguments);
     Ok(command)
 }
 
-/// Hands a pipe on line by line, until it ends or nobody wants more.
-fn lines(pipe: impl Read, mut say: impl FnMut(String) -> bool) {
+/// Passes each line of a pipe to `send`, until the pipe ends or `send` returns false.
+fn lines(pipe: impl Read, mut send: impl FnMut(String) -> bool) {
     let (mut pipe, mut kept) = (BufReader::new(pipe), 0);
     loop {
         let mut line = Vec::new();
-        let read = pipe.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+        let read = pipe.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
         if !matches!(read, Ok(1..)) {
             return;
         }
         let is_kept = kept <= MAX_KEPT;
         kept += line.len();
         let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-        // Beyond the most, it is still read, so that the program is not held up.
+        // Output beyond the limit is still read, so that the program does not block.
         let text = if kept <= MAX_KEPT {
             text
         } else {
-            format!("… more than {} MB are left out", MAX_KEPT >> 20)
+            format!("… output beyond {} MB is left out", MAX_KEPT >> 20)
         };
-        if is_kept && !say(text) {
+        if is_kept && !send(text) {
             return;
         }
     }
@@ -189,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_one_by_one_whatever_they_hold() {
+    fn output_is_split_into_lines_also_if_it_is_not_utf8() {
         let mut seen = Vec::new();
         lines(&b"one\ntwo\r\n\xff\nlast"[..], |line| {
             seen.push(line);

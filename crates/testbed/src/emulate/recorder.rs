@@ -1,4 +1,5 @@
-//! What the loop is asked to note: samples of every line, as the simulator takes them, and packets.
+//! The observer of the real-time loop: samples of every link, as the simulator takes them, and
+//! packet captures.
 
 use super::captures::Captures;
 use emulator::Observer;
@@ -8,7 +9,7 @@ use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeSet;
 use units::Time;
 
-/// Collects the records of the lines.
+/// Collects the records of the links.
 pub(super) struct Recorder {
     lines: Vec<(HostId, Direction, Sampler)>,
     pub(super) captures: Option<Captures>,
@@ -17,7 +18,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Of the lines of hosts of these names, until `end`.
+    /// Records the links of these hosts until `end`.
     pub(super) fn new(hosts: &[String], end: Time, captures: Option<Captures>) -> Self {
         let lines = (0..).map(HostId).zip(hosts).flat_map(|(id, host)| {
             Direction::ALL.map(|direction| {
@@ -32,7 +33,7 @@ impl Recorder {
         Self { lines: lines.collect(), captures, refused: BTreeSet::new() }
     }
 
-    /// The records, cut off where the run was.
+    /// The records, cut at the end of the run.
     pub(super) fn finish(self, end: Time) -> Vec<StreamRecord> {
         let lines = self.lines.into_iter();
         lines

@@ -1,4 +1,4 @@
-//! The encodes: which scenes, which encoders with which options, and running ffmpeg.
+//! The encodes: the scenes, the encoders with their options, and the calls of ffmpeg.
 
 use super::estimate::EncodedFrame;
 use super::{FitError, probe};
@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The generated scenes: name, and an ffmpeg filter graph of 1280×720 at 30 frames/s. A head before
-/// a still, textured background; and a detailed picture under a moving, zooming camera. Both with a
-/// camera's noise, and without anything that ffmpeg would draw by lot: the same version gives the
-/// same fit.
+/// The generated scenes: name, and an ffmpeg filter graph of 1280×720 at 30 frames/s. `head`: a
+/// head before a still, textured background. `camera`: a detailed picture under a moving, zooming
+/// camera. Both have the noise of a camera. All random sources of ffmpeg are seeded: the same
+/// version gives the same fit.
 pub const SCENES: [(&str, &str); 2] = [
     (
         "head",
@@ -30,23 +30,23 @@ pub const SCENES: [(&str, &str); 2] = [
 
 /// An encoder and its options.
 pub(super) struct Encoding {
-    /// The codec's name in the files written.
+    /// The codec's name in the files that are written.
     pub(super) name: &'static str,
     options: &'static str,
-    /// ffmpeg's option for the quantiser, and its values where WebRTC scales up, scales down and
-    /// stops: for libvpx on its outer scale of 0…63 (tables `q_trans` of `vp8/encoder/onyx_if.c`,
-    /// `quantizer_to_qindex` of `vp9/encoder/vp9_quantize.c`).
+    /// The values of ffmpeg's quantiser option at which WebRTC scales up, scales down, and stops
+    /// scaling. For libvpx they are on its outer scale of 0…63 (tables `q_trans` of
+    /// `vp8/encoder/onyx_if.c`, `quantizer_to_qindex` of `vp9/encoder/vp9_quantize.c`).
     pub(super) quantisers: [u32; 3],
-    /// Milliseconds of rate in ffmpeg's `-bufsize`.
+    /// The value of ffmpeg's `-bufsize`, in milliseconds at the target rate.
     buffer_ms: u32,
 }
 
-/// As libwebrtc sets its encoders (`libvpx_vp8_encoder.cc`, `libvpx_vp9_encoder.cc`): one pass, no
-/// lag, constant bit rate, buffer of 600 ms optimal (ffmpeg passes 5/6 of `-bufsize` for it),
-/// quantisers 2…56. x264 stands for OpenH264, with its options for no latency. The quantisers held:
-/// VP8 29, 94, 106 of 127; VP9 96, 184, 224 of 255; H.264 24, 37, 51 (thresholds of
-/// `quality_scaler.cc`, see `sim::codec::LadderConfig`; the highest are `kDefaultQpMax` 56 and
-/// H.264's last).
+/// The encoder settings of libwebrtc (`libvpx_vp8_encoder.cc`, `libvpx_vp9_encoder.cc`): one pass,
+/// no lag, constant bit rate, an optimal buffer of 600 ms (ffmpeg uses 5/6 of `-bufsize` for it),
+/// quantisers 2…56. x264 stands for OpenH264, with its options for low latency. The fixed
+/// quantisers are: VP8 29, 94, 106 of 127; VP9 96, 184, 224 of 255; H.264 24, 37, 51 (thresholds of
+/// `quality_scaler.cc`, see `sim::codec::LadderConfig`; the highest are `kDefaultQpMax` 56 and the
+/// last of H.264).
 pub(super) const ENCODINGS: [Encoding; 3] = [
     Encoding {
         name: "vp8",
@@ -70,32 +70,32 @@ pub(super) const ENCODINGS: [Encoding; 3] = [
     },
 ];
 
-/// How an encoder is driven in one encode.
+/// The rate control of one encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drive {
-    /// Constant bit rate, with key frames forced on the way.
+pub(super) enum RateMode {
+    /// Constant bit rate, with forced key frames.
     Rate {
         /// Target, kbit/s.
         kbps: u32,
         /// Seconds between key frames.
         key_every: u32,
     },
-    /// One quantiser, whatever the rate.
+    /// One fixed quantiser, whatever the rate.
     Quantiser(u32),
 }
 
 impl Encoding {
     /// The arguments of ffmpeg between its input and its output.
-    pub(super) fn arguments(&self, drive: Drive) -> String {
+    pub(super) fn arguments(&self, mode: RateMode) -> String {
         let libvpx = self.name != "h264";
-        let control = match drive {
-            Drive::Quantiser(value) if libvpx => {
+        let control = match mode {
+            RateMode::Quantiser(value) if libvpx => {
                 format!(
                     "-qmin {value} -qmax {value} -b:v 2000k -minrate 2000k -maxrate 2000k -bufsize 1440k -g 100000"
                 )
             }
-            Drive::Quantiser(value) => format!("-qp {value} -g 100000"),
-            Drive::Rate { kbps, key_every } => {
+            RateMode::Quantiser(value) => format!("-qp {value} -g 100000"),
+            RateMode::Rate { kbps, key_every } => {
                 let (buffer, start) = (kbps * self.buffer_ms / 1000, kbps / 2);
                 let limits = if libvpx {
                     format!("-minrate {kbps}k -rc_init_occupancy {start}k -qmin 2 -qmax 56 ")
@@ -110,26 +110,26 @@ impl Encoding {
     }
 }
 
-/// A folder of the system for scenes and encodes, deleted when dropped.
-pub(super) struct Workshop {
+/// A temporary folder for scenes and encodes, deleted when dropped.
+pub(super) struct EncodeFolder {
     folder: PathBuf,
 }
 
-impl Workshop {
-    /// An empty folder.
+impl EncodeFolder {
+    /// Makes an empty folder.
     ///
     /// # Errors
-    /// It can't be made.
+    /// When the folder cannot be made.
     pub(super) fn open() -> Result<Self, FitError> {
         let folder = std::env::temp_dir().join(format!("weir-fit-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| FitError::file(&folder, &error))?;
+        std::fs::create_dir_all(&folder).map_err(|error| FitError::file(&folder, error))?;
         Ok(Self { folder })
     }
 
     /// ffmpeg's version.
     ///
     /// # Errors
-    /// There is no ffmpeg or no ffprobe.
+    /// When ffmpeg or ffprobe is missing.
     pub(super) fn version(&self) -> Result<String, FitError> {
         self.run("ffprobe", &["-version"])?;
         let output = self.run("ffmpeg", &["-version"])?;
@@ -137,10 +137,10 @@ impl Workshop {
             .unwrap_or_else(|| "unknown".to_owned()))
     }
 
-    /// Writes `NAME.y4m` for each generated scene, or for the user's file; gives the file names.
+    /// Writes `NAME.y4m` for each generated scene, or for the user's file; returns the file names.
     ///
     /// # Errors
-    /// ffmpeg fails.
+    /// When ffmpeg fails.
     pub(super) fn scenes(
         &self,
         source: Option<&Path>,
@@ -149,7 +149,7 @@ impl Workshop {
         let inputs: Vec<(&str, [String; 2])> = match source {
             Some(path) => {
                 let path =
-                    std::path::absolute(path).map_err(|error| FitError::file(path, &error))?;
+                    std::path::absolute(path).map_err(|error| FitError::file(path, error))?;
                 vec![("source", ["-i".to_owned(), path.display().to_string()])]
             }
             None => SCENES
@@ -167,33 +167,33 @@ impl Workshop {
         Ok(names)
     }
 
-    /// Frames a second of a scene.
+    /// The frame rate of a scene, frames/s.
     ///
     /// # Errors
-    /// ffmpeg wrote no YUV4MPEG2 file.
+    /// When the file is not YUV4MPEG2.
     pub(super) fn frame_rate(&self, scene: &str) -> Result<u32, FitError> {
         let path = self.folder.join(scene);
         let mut header = String::new();
         let read = std::fs::File::open(&path)
             .and_then(|file| BufReader::new(file.take(1024)).read_line(&mut header));
-        read.map_err(|error| FitError::file(&path, &error))?;
+        read.map_err(|error| FitError::file(&path, error))?;
         probe::y4m_frame_rate(&header).ok_or_else(|| FitError::output("ffmpeg", &header))
     }
 
-    /// Encodes a scene at a size and reads the sizes of its frames.
+    /// Encodes a scene at a size and returns the sizes of its frames.
     ///
     /// # Errors
-    /// ffmpeg or ffprobe fails or prints what can't be read.
+    /// When ffmpeg or ffprobe fails or prints unexpected output.
     pub(super) fn encode(
         &self,
         scene: &str,
         (width, height): (u32, u32),
         encoding: &Encoding,
-        drive: Drive,
+        mode: RateMode,
     ) -> Result<Vec<EncodedFrame>, FitError> {
         const ENTRIES: &str =
             "-v error -select_streams v:0 -show_entries packet=size,flags -of csv=p=0 encoded.mkv";
-        let arguments = encoding.arguments(drive);
+        let arguments = encoding.arguments(mode);
         let options: Vec<&str> = arguments.split_whitespace().collect();
         let size = format!("{width}x{height}");
         let input = ["-threads", "1", "-i", scene, "-s", &size];
@@ -201,10 +201,10 @@ impl Workshop {
         let entries: Vec<&str> = ENTRIES.split_whitespace().collect();
         let output = self.run("ffprobe", &entries)?;
         probe::packets(&String::from_utf8_lossy(&output.stdout))
-            .map_err(|row| FitError::output("ffprobe", &row))
+            .map_err(|row| FitError::output("ffprobe", &row.to_string()))
     }
 
-    /// ffmpeg on one thread, behind everything else that runs.
+    /// Runs ffmpeg on one thread with low priority.
     fn ffmpeg(&self, arguments: &[&str]) -> Result<(), FitError> {
         const FIRST: &str =
             "-n 10 ffmpeg -hide_banner -nostdin -loglevel error -y -filter_threads 1";
@@ -218,7 +218,7 @@ impl Workshop {
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .output();
-        let output = output.map_err(|error| FitError::start(program, &error))?;
+        let output = output.map_err(|error| FitError::start(program, error))?;
         if output.status.success() {
             Ok(output)
         } else {
@@ -227,20 +227,20 @@ impl Workshop {
     }
 }
 
-impl Drop for Workshop {
+impl Drop for EncodeFolder {
     fn drop(&mut self) {
-        // What is left behind is the system's to clean; there is nobody to tell.
+        // If this fails, the system cleans its temporary files.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// The graph, without the blanks of the source text.
+/// The filter graph without white space.
 fn generated(graph: &str) -> String {
     graph.split_whitespace().collect()
 }
 
-/// The commands, for the record: the scenes, then each encoder at 1 Mbit/s and with its first
-/// quantiser held.
+/// The commands, for documentation: the scenes, then each encoder at 1 Mbit/s and with its first
+/// fixed quantiser.
 pub(super) fn commands(source: Option<&Path>, key_every: u32) -> Vec<String> {
     let scenes = match source {
         Some(path) => {
@@ -261,11 +261,11 @@ pub(super) fn commands(source: Option<&Path>, key_every: u32) -> Vec<String> {
             .collect(),
     };
     let drives = |encoding: &Encoding| {
-        [Drive::Rate { kbps: 1000, key_every }, Drive::Quantiser(encoding.quantisers[0])].map(
-            |drive| {
+        [RateMode::Rate { kbps: 1000, key_every }, RateMode::Quantiser(encoding.quantisers[0])].map(
+            |mode| {
                 format!(
                     "ffmpeg -threads 1 -i SCENE.y4m -s SIZE {} encoded.mkv",
-                    encoding.arguments(drive)
+                    encoding.arguments(mode)
                 )
             },
         )
@@ -278,9 +278,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constant_bit_rate_for_libvpx_is_minimum_and_maximum_alike() {
-        let drive = Drive::Rate { kbps: 1000, key_every: 5 };
-        let vp8 = ENCODINGS[0].arguments(drive);
+    fn constant_bit_rate_for_libvpx_sets_equal_minimum_and_maximum() {
+        let mode = RateMode::Rate { kbps: 1000, key_every: 5 };
+        let vp8 = ENCODINGS[0].arguments(mode);
         for part in [
             "-c:v libvpx ",
             "-b:v 1000k",
@@ -291,17 +291,17 @@ mod tests {
         ] {
             assert!(vp8.contains(part), "{part} in {vp8}");
         }
-        let h264 = ENCODINGS[2].arguments(drive);
+        let h264 = ENCODINGS[2].arguments(mode);
         assert!(
             h264.contains("-maxrate 1000k -bufsize 600k") && !h264.contains("-minrate"),
             "{h264}"
         );
-        assert!(ENCODINGS[2].arguments(Drive::Quantiser(37)).contains("-qp 37"));
-        assert!(ENCODINGS[1].arguments(Drive::Quantiser(46)).contains("-qmin 46 -qmax 46"));
+        assert!(ENCODINGS[2].arguments(RateMode::Quantiser(37)).contains("-qp 37"));
+        assert!(ENCODINGS[1].arguments(RateMode::Quantiser(46)).contains("-qmin 46 -qmax 46"));
     }
 
     #[test]
-    fn the_record_names_the_users_file_without_its_folder() {
+    fn the_commands_name_the_users_file_without_its_folder() {
         let commands = commands(Some(Path::new("/home/me/talk.y4m")), 4);
         assert!(commands[0].starts_with("ffmpeg -i talk.y4m "), "{}", commands[0]);
         assert_eq!(commands.len(), 1 + 2 * ENCODINGS.len());

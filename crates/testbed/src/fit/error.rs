@@ -1,48 +1,66 @@
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there is no fit, and what to do.
-#[derive(Debug)]
+/// Why a fit failed.
+#[derive(Debug, thiserror::Error)]
 pub enum FitError {
-    /// An option makes no sense.
+    /// An option has a value that is not allowed.
+    #[error("{name}: {suggestion}")]
     Option {
-        /// Its name.
+        /// The option's name.
         name: &'static str,
         /// What to give instead.
         suggestion: &'static str,
     },
-    /// ffmpeg or ffprobe is not installed or can't be started.
+    /// ffmpeg or ffprobe cannot be started.
+    #[error(
+        "cannot start {program} ({error}); install it, on Debian with 'apt-get install ffmpeg'"
+    )]
     Missing {
-        /// Which.
+        /// The program.
         program: &'static str,
-        /// What the system said.
-        reason: String,
+        /// What the system answered.
+        error: io::Error,
     },
-    /// ffmpeg or ffprobe failed.
-    Failed {
-        /// Which.
+    /// ffmpeg was built without one of the encoders.
+    #[error("{program}: {message}; install an ffmpeg with libvpx and libx264, such as Debian's")]
+    UnknownEncoder {
+        /// The program.
         program: &'static str,
         /// The last line that it printed.
         message: String,
     },
-    /// ffmpeg or ffprobe printed what can't be read.
-    Output {
-        /// Which.
+    /// ffmpeg or ffprobe failed.
+    #[error("{program} failed: {message}")]
+    Failed {
+        /// The program.
         program: &'static str,
-        /// The place.
+        /// The last line that it printed.
+        message: String,
+    },
+    /// The output of ffmpeg or ffprobe has another form than expected.
+    #[error("{program} printed output that cannot be read: {text}")]
+    Output {
+        /// The program.
+        program: &'static str,
+        /// The first part that cannot be read.
         text: String,
     },
-    /// A file can't be read or written.
+    /// A file cannot be read or written.
+    #[error("{}: {error}", .path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
-        reason: String,
+        /// What the system answered.
+        error: io::Error,
     },
-    /// No encode of a codec kept to its target rate.
+    /// No encode of a codec had a mean rate near its target.
+    #[error(
+        "no {codec} encode kept within 10 % of its target rate; give rates between those that the \
+         encoder produces at its coarsest and at its finest quantiser"
+    )]
     Unusable {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
     },
 }
@@ -52,71 +70,47 @@ impl FitError {
         Self::Option { name, suggestion }
     }
 
-    pub(super) fn start(program: &'static str, error: &io::Error) -> Self {
-        Self::Missing { program, reason: error.to_string() }
+    pub(super) fn start(program: &'static str, error: io::Error) -> Self {
+        Self::Missing { program, error }
     }
 
+    /// The failure that the last line of a program's standard error names.
     pub(super) fn failed(program: &'static str, stderr: &str) -> Self {
-        let message =
-            stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-        Self::Failed { program, message: message.trim().to_owned() }
+        let last = stderr.lines().rfind(|line| !line.trim().is_empty());
+        let message = last.unwrap_or("it printed no error").trim().to_owned();
+        if message.contains("Unknown encoder") {
+            Self::UnknownEncoder { program, message }
+        } else {
+            Self::Failed { program, message }
+        }
     }
 
     pub(super) fn output(program: &'static str, text: &str) -> Self {
         Self::Output { program, text: text.trim().to_owned() }
     }
 
-    pub(super) fn file(path: &Path, error: &io::Error) -> Self {
-        Self::File { path: path.to_owned(), reason: error.to_string() }
+    pub(super) fn file(path: &Path, error: io::Error) -> Self {
+        Self::File { path: path.to_owned(), error }
     }
 }
-
-impl fmt::Display for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Option { name, suggestion } => write!(f, "{name}: {suggestion}"),
-            Self::Missing { program, reason } => {
-                write!(
-                    f,
-                    "{program} can't be started ({reason}): install it, on Debian with 'apt-get install ffmpeg'"
-                )
-            }
-            Self::Failed { program, message } if message.contains("Unknown encoder") => {
-                write!(
-                    f,
-                    "{program}: {message}: install an ffmpeg with libvpx and libx264, as Debian's is"
-                )
-            }
-            Self::Failed { program, message } => write!(f, "{program} failed: {message}"),
-            Self::Output { program, text } => {
-                write!(f, "{program} printed what can't be read: {text}")
-            }
-            Self::File { path, reason } => write!(f, "{}: {reason}", path.display()),
-            Self::Unusable { codec } => write!(
-                f,
-                "no {codec} encode kept within 10 % of its target rate: give rates between what the source needs at \
-                 its coarsest and its finest"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for FitError {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_with_its_suggestion() {
+    fn a_missing_program_or_encoder_is_named_with_a_suggestion() {
         let missing =
-            FitError::start("ffmpeg", &io::Error::from(io::ErrorKind::NotFound)).to_string();
+            FitError::start("ffmpeg", io::Error::from(io::ErrorKind::NotFound)).to_string();
         assert!(
-            missing.starts_with("ffmpeg can't be started")
+            missing.starts_with("cannot start ffmpeg")
                 && missing.contains("apt-get install ffmpeg")
         );
         let failed = FitError::failed("ffmpeg", "noise\nUnknown encoder 'libx264'\n\n").to_string();
         assert!(failed.contains("'libx264'") && failed.contains("libvpx and libx264"), "{failed}");
-        assert_eq!(FitError::failed("ffprobe", "").to_string(), "ffprobe failed: it said nothing");
+        assert_eq!(
+            FitError::failed("ffprobe", "").to_string(),
+            "ffprobe failed: it printed no error"
+        );
     }
 }

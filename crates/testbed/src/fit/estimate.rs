@@ -1,15 +1,15 @@
-//! From the sizes of encoded frames to the parameters of RFC 8593 § 5.
+//! Estimates the parameters of RFC 8593, section 5, from the sizes of encoded frames.
 
-/// A frame as the encoder left it.
+/// An encoded frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodedFrame {
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u64,
     /// Whether it is a key frame.
     pub key: bool,
 }
 
-/// What the frames of one encode say.
+/// The estimates from the frames of one encode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// SCALE_B: the Laplace scale of the relative deviation of the frame size at steady state. Its
@@ -17,19 +17,19 @@ pub struct Estimate {
     pub size_noise: f64,
     /// The correlation of the deviation between one frame and the next.
     pub correlation: f64,
-    /// K_B/B_0: the median size of a key frame over the mean of the frames at steady state after
-    /// it.
+    /// K_B/B_0: the median size of a key frame, divided by the mean size of the steady-state frames
+    /// after it.
     pub key_frame_ratio: f64,
-    /// The time constant of paying back what was sent beyond the rate, in frames; `None` if it was
-    /// not paid back.
+    /// The time constant, in frames, with which the encoder compensates for the bytes that a key
+    /// frame took beyond the rate; `None` if it does not.
     pub payback_frames: Option<f64>,
 }
 
-/// Fewer frames at steady state than this say nothing.
+/// The fewest steady-state frames after a key frame that are used.
 const MIN_STEADY: usize = 20;
 
-/// Estimates from frames with key frames among them, the first of which starts. Steady state begins
-/// `settle` frames after each. `None` if no stretch between key frames is long enough.
+/// Estimates the parameters from frames, of which the first is a key frame. The steady state begins
+/// `settle` frames after each key frame. `None` if no section between key frames is long enough.
 pub fn estimate(frames: &[EncodedFrame], settle: usize) -> Option<Estimate> {
     let stretches: Vec<Stretch> =
         stretches(frames).into_iter().filter_map(|frames| Stretch::new(frames, settle)).collect();
@@ -50,7 +50,7 @@ pub fn estimate(frames: &[EncodedFrame], settle: usize) -> Option<Estimate> {
     })
 }
 
-/// The middle value; `None` of nothing.
+/// The median; `None` for an empty list.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;
@@ -58,7 +58,7 @@ pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     Some((lower + upper) / 2.0)
 }
 
-/// A key frame and what follows it.
+/// A key frame and the frames up to the next.
 struct Stretch {
     key_ratio: f64,
     deviations: Vec<f64>,
@@ -76,18 +76,18 @@ impl Stretch {
     }
 }
 
-/// The time constant, in frames, of paying back the debt D = Σ (B/B_0 − 1), with the mean size as
-/// B_0.
+/// The time constant, in frames, with which the encoder reduces the debt D = Σ (B/B_0 − 1), where
+/// B_0 is the mean size.
 ///
-/// In the model, a frame's deviation is x_n = e_n − g·D_n, where e_n is correlated by φ from frame
-/// to frame, and K = 1/g. Hence x_n = α·x_{n−1} − c·D_n + line, by least squares, with α = φ(1 − g)
-/// and c = g(1 − φ); so φ solves φ² − (1 + α − c)φ + α = 0. Without φ, an alternating noise would
-/// look like a fast payback, and a slow drift like none; the straight line takes up the debt at the
-/// start and what the encoder takes for its mean, which are not known. `None` if nothing is paid
-/// back.
+/// In the model, the deviation of a frame is x_n = e_n − g·D_n, where e_n has correlation φ from
+/// frame to frame, and K = 1/g. Hence x_n = α·x_{n−1} − c·D_n + straight line, fitted by least
+/// squares, with α = φ(1 − g) and c = g(1 − φ); so φ solves φ² − (1 + α − c)φ + α = 0. Without φ,
+/// alternating noise would look like a fast reduction, and a slow drift like none. The straight
+/// line absorbs the unknown debt at the start and the unknown mean of the encoder. `None` if the
+/// debt is not reduced.
 ///
-/// As every autoregression with a trend it errs towards the short: over 360 frames with three key
-/// frames, on the model itself, by a fifth to a third in the median.
+/// Like every autoregression with a trend, the estimate is biased low: over 360 frames with three
+/// key frames, on data of the model itself, by a fifth to a third in the median.
 fn payback(frames: &[EncodedFrame]) -> Option<f64> {
     let share = mean(frames.iter().map(|frame| frame.size as f64))?;
     let mut debt = 0.0;
@@ -110,11 +110,11 @@ fn payback(frames: &[EncodedFrame]) -> Option<f64> {
     let half = (1.0 + alpha - c) / 2.0;
     let correlation = half - (half * half - alpha).sqrt();
     let gain = c / (1.0 - correlation);
-    // Not a number where nothing varies or there is no such φ.
+    // Not-a-number if nothing varies or no such φ exists.
     (gain > 0.0).then(|| 1.0 / gain)
 }
 
-/// A column less its straight line over column 0.
+/// A column minus its regression line over column 0.
 fn without_trend(rows: &[[f64; 4]], column: usize) -> Vec<f64> {
     let centre = |column: usize| mean(rows.iter().map(|row| row[column])).unwrap_or_default();
     let (time, value) = (centre(0), centre(column));
@@ -124,7 +124,7 @@ fn without_trend(rows: &[[f64; 4]], column: usize) -> Vec<f64> {
     rows.iter().map(|row| row[column] - value - slope * (row[0] - time)).collect()
 }
 
-/// Cuts before every key frame; what comes before the first is left out.
+/// Splits before every key frame; frames before the first key frame are dropped.
 fn stretches(frames: &[EncodedFrame]) -> Vec<&[EncodedFrame]> {
     let keys: Vec<usize> = (0..frames.len()).filter(|&index| frames[index].key).collect();
     let ends = keys.iter().skip(1).copied().chain([frames.len()]);
@@ -141,9 +141,9 @@ mod tests {
     use super::*;
     use units::Seed;
 
-    /// Frames of 4,000 bytes with Laplace noise of the given scale, correlation by a moving
-    /// average, a key frame of eight times that size every 300 frames, and a K-th of the debt taken
-    /// off each frame.
+    /// Frames of 4,000 bytes with Laplace noise of the given scale, correlated by a moving average,
+    /// a key frame of eight times that size every 300 frames, and 1/`payback` of the debt taken off
+    /// each frame.
     fn synthetic(scale: f64, correlated: bool, payback: f64) -> Vec<EncodedFrame> {
         let mut random = Seed(11).stream("frames");
         let (mut debt, mut previous) = (0.0, 0.0);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_frame_that_is_never_paid_back_has_no_time_constant() {
+    fn a_key_frame_without_compensation_has_no_time_constant() {
         let frame = |index: u64| EncodedFrame {
             size: if index == 0 { 9_000 } else { 1_000 },
             key: index == 0,
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_frames_say_nothing() {
+    fn too_few_frames_give_no_estimate() {
         assert_eq!(estimate(&synthetic(0.1, false, 60.0)[..60], 45), None);
         assert_eq!(estimate(&[], 45), None);
     }

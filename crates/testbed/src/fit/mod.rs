@@ -1,11 +1,12 @@
-//! Fits the parameters of the video model (`sim::codec`, RFC 8593 § 5) from real encodes in
+//! Fits the parameters of the video model (`sim::codec`, RFC 8593, section 5) to real encodes in
 //! real-time mode.
 //!
-//! `scenes ─▶ ffmpeg: constant bit rate, and quantiser held ─▶ ffprobe: frame sizes ─▶ estimate ─▶
+//! `scenes ─▶ ffmpeg: constant bit rate, and fixed quantiser ─▶ ffprobe: frame sizes ─▶ estimate ─▶
 //! files`
 //!
-//! Not fitted, as ffmpeg can't change the rate of a running encoder: the reaction lag τ_v, which
-//! stays RFC 8593's; and the interval noise, which is the camera's and not the encoder's.
+//! Two parameters are not fitted. The reaction lag τ_v keeps the value of RFC 8593, because ffmpeg
+//! cannot change the rate of a running encoder. The interval noise belongs to the camera and not to
+//! the encoder.
 
 mod encode;
 mod error;
@@ -18,29 +19,29 @@ pub use estimate::{EncodedFrame, Estimate, estimate};
 pub use report::{CodecFit, FitReport, RunEstimate};
 
 pub use encode::SCENES;
-use encode::{Drive, ENCODINGS, Encoding, Workshop};
+use encode::{ENCODINGS, EncodeFolder, Encoding, RateMode};
 use estimate::median;
-use report::Held;
+use report::FixedQuantiserRun;
 use std::path::PathBuf;
 
-/// A run whose mean rate is further off its target than this says how the encoder is at its limits,
-/// not how it steers: it is left out of the fit.
+/// The largest relative distance of the mean rate from its target. A run beyond it shows the limits
+/// of the encoder, not its rate control, and is left out of the fit.
 const MAX_OFF_TARGET: f64 = 0.1;
-/// Steady state begins this long after a key frame: more would leave too few frames of the four
-/// seconds between two; a time constant of libvpx's rate control, 1.2 s, leaves a third of the
+/// Seconds from a key frame to the steady state. More would leave too few of the four seconds
+/// between two key frames. One time constant of libvpx's rate control, 1.2 s, leaves a third of the
 /// debt.
 const SETTLE_SECONDS: f64 = 1.5;
-/// The time constant of libvpx's rate control: a debt of the optimal buffer, 600 ms, halves the
-/// frame (`vp9_ratectrl.c`, `vp9_calc_pframe_target_size_one_pass_cbr`; libwebrtc
+/// The time constant of libvpx's rate control in ms: a debt of the optimal buffer, 600 ms, halves
+/// the frame (`vp9_ratectrl.c`, `vp9_calc_pframe_target_size_one_pass_cbr`; libwebrtc
 /// `libvpx_vp8_encoder.cc`, `rc_buf_optimal_sz`).
 const LIBVPX_PAYBACK_MS: f64 = 1_200.0;
 
-/// What to encode.
+/// The options of a fit.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
-    /// A video to encode instead of the generated scenes: anything that ffmpeg reads.
+    /// A video to encode instead of the generated scenes, in any format that ffmpeg reads.
     pub source: Option<PathBuf>,
-    /// Seconds of each scene, at least 8 for two key frames at steady state.
+    /// The length of each scene in seconds; at least 8, for two key frames with steady state.
     pub seconds: u32,
     /// Sizes in pixels.
     pub sizes: Vec<(u32, u32)>,
@@ -50,7 +51,7 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     /// Two generated scenes, 640×360 and 1280×720, 300 kbit/s, 1 and 2 Mbit/s, 12 s each: about
-    /// three minutes of one core.
+    /// three minutes on one core.
     fn default() -> Self {
         Self {
             source: None,
@@ -61,22 +62,23 @@ impl Default for FitOptions {
     }
 }
 
-/// Encodes and fits; `progress` is told (encodes done, encodes in all, what is next).
+/// Encodes and fits. `progress` is called with the number of finished encodes, the number of all
+/// encodes, and the next encode.
 ///
 /// # Errors
-/// ffmpeg is missing or fails, or nothing usable came out.
+/// When ffmpeg is missing or fails, or no encode is usable.
 pub fn run(
     options: &FitOptions,
     progress: &mut dyn FnMut(usize, usize, &str),
 ) -> Result<FitReport, FitError> {
     options.check()?;
-    let workshop = Workshop::open()?;
-    let ffmpeg = workshop.version()?;
+    let folder = EncodeFolder::open()?;
+    let ffmpeg = folder.version()?;
     progress(0, 0, "scenes");
-    let scenes = workshop.scenes(options.source.as_deref(), options.seconds)?;
-    let mut bench = Bench { options, workshop, scenes, done: 0, progress };
+    let scenes = folder.scenes(options.source.as_deref(), options.seconds)?;
+    let mut fit_run = FitRun { options, folder, scenes, done: 0, progress };
     let codecs =
-        ENCODINGS.iter().map(|encoding| bench.codec(encoding)).collect::<Result<_, _>>()?;
+        ENCODINGS.iter().map(|encoding| fit_run.codec(encoding)).collect::<Result<_, _>>()?;
     Ok(FitReport {
         ffmpeg,
         commands: encode::commands(options.source.as_deref(), options.key_every()),
@@ -90,7 +92,10 @@ impl FitOptions {
             *width > 0 && *height > 0 && width % 2 == 0 && height % 2 == 0
         };
         if self.seconds < 8 {
-            Err(FitError::option("seconds", "give at least 8, for two key frames at steady state"))
+            Err(FitError::option(
+                "seconds",
+                "give at least 8, for two key frames with steady state",
+            ))
         } else if self.sizes.is_empty() || !self.sizes.iter().all(even) {
             Err(FitError::option("sizes", "give at least one, in even numbers of pixels"))
         } else if self.rates_kbps.is_empty() || self.rates_kbps.iter().any(|rate| *rate < 10) {
@@ -100,25 +105,26 @@ impl FitOptions {
         }
     }
 
-    /// Three key frames an encode, or as many as leave four seconds each.
+    /// Seconds between key frames: three key frames per encode, or as many as leave four seconds
+    /// each.
     fn key_every(&self) -> u32 {
         (self.seconds / 3).max(4)
     }
 }
 
-struct Bench<'a> {
+struct FitRun<'a> {
     options: &'a FitOptions,
-    workshop: Workshop,
+    folder: EncodeFolder,
     scenes: Vec<String>,
     done: usize,
     progress: &'a mut dyn FnMut(usize, usize, &str),
 }
 
-impl Bench<'_> {
+impl FitRun<'_> {
     fn codec(&mut self, encoding: &Encoding) -> Result<CodecFit, FitError> {
         let (mut runs, mut held) = (Vec::new(), Vec::new());
         for scene in self.scenes.clone() {
-            let fps = f64::from(self.workshop.frame_rate(&scene)?);
+            let fps = f64::from(self.folder.frame_rate(&scene)?);
             for &size in &self.options.sizes {
                 for &kbps in &self.options.rates_kbps {
                     runs.extend(self.rate(encoding, &scene, fps, size, kbps)?);
@@ -131,7 +137,7 @@ impl Bench<'_> {
         fit(encoding, runs, held).ok_or(FitError::Unusable { codec: encoding.name })
     }
 
-    /// One encode at constant bit rate.
+    /// Makes one encode at constant bit rate.
     fn rate(
         &mut self,
         encoding: &Encoding,
@@ -140,8 +146,8 @@ impl Bench<'_> {
         size: (u32, u32),
         kbps: u32,
     ) -> Result<Option<RunEstimate>, FitError> {
-        let drive = Drive::Rate { kbps, key_every: self.options.key_every() };
-        let frames = self.encode(encoding, scene, size, drive)?;
+        let mode = RateMode::Rate { kbps, key_every: self.options.key_every() };
+        let frames = self.encode(encoding, scene, size, mode)?;
         let bytes: u64 = frames.iter().map(|frame| frame.size).sum();
         let share = f64::from(kbps) * 1000.0 / 8.0 / fps;
         #[expect(
@@ -160,21 +166,27 @@ impl Bench<'_> {
         }))
     }
 
-    /// One encode with the quantiser held: the bits a pixel of the frames that are not key frames.
+    /// Makes one encode with a fixed quantiser, and computes the bits per pixel of the frames that
+    /// are not key frames.
     fn hold(
         &mut self,
         encoding: &Encoding,
         scene: &str,
         size: (u32, u32),
         quantiser: u32,
-    ) -> Result<Option<Held>, FitError> {
-        let frames = self.encode(encoding, scene, size, Drive::Quantiser(quantiser))?;
+    ) -> Result<Option<FixedQuantiserRun>, FitError> {
+        let frames = self.encode(encoding, scene, size, RateMode::Quantiser(quantiser))?;
         let ordinary: Vec<f64> =
             frames.iter().filter(|frame| !frame.key).map(|frame| frame.size as f64).collect();
         let bits = ordinary.iter().sum::<f64>() * 8.0;
         let pixels = f64::from(size.0) * f64::from(size.1) * ordinary.len() as f64;
         let scene = scene.trim_end_matches(".y4m").to_owned();
-        Ok((bits > 0.0).then(|| Held { scene, size, quantiser, bits_per_pixel: bits / pixels }))
+        Ok((bits > 0.0).then(|| FixedQuantiserRun {
+            scene,
+            size,
+            quantiser,
+            bits_per_pixel: bits / pixels,
+        }))
     }
 
     fn encode(
@@ -182,22 +194,26 @@ impl Bench<'_> {
         encoding: &Encoding,
         scene: &str,
         size: (u32, u32),
-        drive: Drive,
+        mode: RateMode,
     ) -> Result<Vec<EncodedFrame>, FitError> {
         let variants = self.options.rates_kbps.len() + encoding.quantisers.len();
         let all = ENCODINGS.len() * self.scenes.len() * self.options.sizes.len() * variants;
         (self.progress)(
             self.done,
             all,
-            &format!("{} {scene} {}x{} {drive:?}", encoding.name, size.0, size.1),
+            &format!("{} {scene} {}x{} {mode:?}", encoding.name, size.0, size.1),
         );
         self.done += 1;
-        self.workshop.encode(scene, size, encoding, drive)
+        self.folder.encode(scene, size, encoding, mode)
     }
 }
 
-/// The medians over the runs that kept to their targets, and over those with the quantiser held.
-fn fit(encoding: &Encoding, runs: Vec<RunEstimate>, held: Vec<Held>) -> Option<CodecFit> {
+/// The medians over the runs that kept to their targets, and over those with a fixed quantiser.
+fn fit(
+    encoding: &Encoding,
+    runs: Vec<RunEstimate>,
+    held: Vec<FixedQuantiserRun>,
+) -> Option<CodecFit> {
     let usable: Vec<&RunEstimate> =
         runs.iter().filter(|run| (run.over_target - 1.0).abs() <= MAX_OFF_TARGET).collect();
     let over =
@@ -211,8 +227,8 @@ fn fit(encoding: &Encoding, runs: Vec<RunEstimate>, held: Vec<Held>) -> Option<C
         key_frame_ratio: over(|run| run.estimate.key_frame_ratio)?,
         payback_ms: if payback.is_finite() { payback } else { LIBVPX_PAYBACK_MS },
         payback_fitted: payback.is_finite(),
-        // A coarser quantiser can cost more where prediction gets worse; the encoder would not go
-        // there.
+        // A coarser quantiser can cost more bits where prediction gets worse; the encoder would not
+        // use it.
         floor_bits_per_pixel: floor?.min(down?),
         down_bits_per_pixel: down?,
         up_bits_per_pixel: up?,
@@ -222,7 +238,7 @@ fn fit(encoding: &Encoding, runs: Vec<RunEstimate>, held: Vec<Held>) -> Option<C
     })
 }
 
-fn median_bits(held: &[Held], quantiser: u32) -> Option<f64> {
+fn median_bits(held: &[FixedQuantiserRun], quantiser: u32) -> Option<f64> {
     median(
         held.iter()
             .filter(|held| held.quantiser == quantiser)
@@ -237,7 +253,7 @@ mod tests {
     use sim::codec::{Codec, Encoder, EncoderConfig, LadderConfig, ModelParameters, SourceSize};
     use units::{Bitrate, Seed, Time};
 
-    /// What the model sends at 2 Mbit/s, 640×360 and 30 frames/s, with a key frame every eight
+    /// The frames of the model at 2 Mbit/s, 640×360 and 30 frames/s, with a key frame every eight
     /// seconds.
     fn modelled(codec: Codec) -> Vec<EncodedFrame> {
         let rate = Bitrate::from_mbps(2);
@@ -258,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fit_of_the_model_gives_its_parameters_back() {
+    fn a_fit_of_the_model_returns_its_parameters() {
         for codec in [Codec::Vp8, Codec::Vp9, Codec::H264] {
             let model = ModelParameters::fitted(codec);
             let again = estimate(&modelled(codec), 120).unwrap();
@@ -266,7 +282,7 @@ mod tests {
                 |value: f64, expected: f64, share: f64| (value / expected - 1.0).abs() < share;
             assert!(near(again.size_noise, model.size_noise, 0.06), "{codec}: {again:?}");
             assert!((again.correlation - model.correlation).abs() < 0.06, "{codec}: {again:?}");
-            // The frames that a key frame is compared with still pay for it.
+            // The frames that a key frame is compared with still compensate for it.
             assert!(near(again.key_frame_ratio, model.burst_ratio, 0.06), "{codec}: {again:?}");
             let payback = again.payback_frames.unwrap() / 30.0;
             assert!(near(payback, model.payback.as_secs_f64(), 0.15), "{codec}: {again:?}");
@@ -274,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_make_no_sense_are_refused() {
+    fn invalid_options_are_refused() {
         let refused = |options: FitOptions| options.check().unwrap_err().to_string();
         let good = FitOptions::default();
         assert!(good.check().is_ok());
@@ -290,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_off_their_target_are_left_out_and_both_files_print_alike() {
+    fn runs_off_target_are_left_out_and_both_files_have_the_same_values() {
         let run = |over_target: f64, size_noise: f64| RunEstimate {
             scene: "head".to_owned(),
             size: (640, 360),
@@ -304,7 +320,7 @@ mod tests {
                 payback_frames: None,
             },
         };
-        let held = |(quantiser, bits_per_pixel)| Held {
+        let held = |(quantiser, bits_per_pixel)| FixedQuantiserRun {
             scene: "head".to_owned(),
             size: (640, 360),
             quantiser,

@@ -1,16 +1,25 @@
-//! Reading what ffmpeg and ffprobe print.
+//! Parsers for the output of ffmpeg and ffprobe.
 
 use super::estimate::EncodedFrame;
 
-/// The rows of `ffprobe -show_entries packet=size,flags -of csv=p=0`: a size and flags, `K` first
-/// for a key frame.
+/// A row that `ffprobe` should not have printed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {number}: {row:?}")]
+pub(super) struct RowError {
+    /// Its number, from 1.
+    number: usize,
+    row: String,
+}
+
+/// Parses the rows of `ffprobe -show_entries packet=size,flags -of csv=p=0`: a size and flags, with
+/// `K` first for a key frame.
 ///
 /// # Errors
-/// The row that is not of this form.
-pub(super) fn packets(text: &str) -> Result<Vec<EncodedFrame>, String> {
+/// The first row of another form.
+pub(super) fn packets(text: &str) -> Result<Vec<EncodedFrame>, RowError> {
     let rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
-    rows.map(|(index, row)| packet(row).ok_or_else(|| format!("line {}: {row:?}", index + 1)))
-        .collect()
+    let broken = |index: usize, row: &str| RowError { number: index + 1, row: row.to_owned() };
+    rows.map(|(index, row)| packet(row).ok_or_else(|| broken(index, row))).collect()
 }
 
 fn packet(row: &str) -> Option<EncodedFrame> {
@@ -28,8 +37,8 @@ pub(super) fn version(text: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Frames a second from the first line of a YUV4MPEG2 file (`F30:1`), rounded to a whole number, at
-/// least 1.
+/// The frame rate in the first line of a YUV4MPEG2 file (`F30:1`), in frames/s, rounded to a whole
+/// number, at least 1.
 pub(super) fn y4m_frame_rate(header: &str) -> Option<u32> {
     let rate =
         header.strip_prefix("YUV4MPEG2 ")?.split(' ').find_map(|word| word.strip_prefix('F'))?;
@@ -50,9 +59,9 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_row_is_named() {
-        assert_eq!(packets("27031,K_\nN/A,__\n").unwrap_err(), "line 2: \"N/A,__\"");
-        assert_eq!(packets("27031\n").unwrap_err(), "line 1: \"27031\"");
+    fn an_invalid_row_is_named() {
+        assert_eq!(packets("27031,K_\nN/A,__\n").unwrap_err().to_string(), "line 2: \"N/A,__\"");
+        assert_eq!(packets("27031\n").unwrap_err().to_string(), "line 1: \"27031\"");
     }
 
     #[test]

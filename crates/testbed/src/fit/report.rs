@@ -1,22 +1,22 @@
-//! The result, and the two files that keep it.
+//! The result of a fit, and the two files that hold it.
 
 use super::FitError;
 use super::estimate::Estimate;
 use std::fmt::{self, Write};
 use std::path::Path;
 
-/// What was fitted, from what.
+/// The result of a fit.
 #[derive(Clone, Debug)]
 pub struct FitReport {
     /// ffmpeg's version.
     pub ffmpeg: String,
-    /// The commands, with capitals for what varies.
+    /// The commands; the parts that vary are in capitals.
     pub commands: Vec<String>,
-    /// One a codec.
+    /// One fit per codec.
     pub codecs: Vec<CodecFit>,
 }
 
-/// The parameters of a codec.
+/// The fitted parameters of a codec.
 #[derive(Clone, Debug)]
 pub struct CodecFit {
     /// `vp8`, `vp9` or `h264`.
@@ -27,21 +27,22 @@ pub struct CodecFit {
     pub correlation: f64,
     /// K_B/B_0: median.
     pub key_frame_ratio: f64,
-    /// Time constant of paying back a key frame, ms: median.
+    /// Time constant of the compensation for a key frame, ms: median.
     pub payback_ms: f64,
-    /// Whether that is fitted; else it is libvpx's rule, as most runs paid nothing back.
+    /// Whether `payback_ms` is fitted; else it is libvpx's rule, because most runs did not
+    /// compensate.
     pub payback_fitted: bool,
-    /// Bits a pixel at the coarsest quantiser: median, as the next two.
+    /// Bits per pixel at the coarsest quantiser: median, like the next two.
     pub floor_bits_per_pixel: f64,
-    /// Bits a pixel at the quantiser where WebRTC scales down.
+    /// Bits per pixel at the quantiser where WebRTC scales down.
     pub down_bits_per_pixel: f64,
-    /// Bits a pixel at the quantiser where WebRTC scales up.
+    /// Bits per pixel at the quantiser where WebRTC scales up.
     pub up_bits_per_pixel: f64,
-    /// How many of the runs kept to their target and were used.
+    /// The number of runs that kept to their target and were used.
     pub used: usize,
     /// Every run at constant bit rate.
     pub runs: Vec<RunEstimate>,
-    pub(super) held: Vec<Held>,
+    pub(super) held: Vec<FixedQuantiserRun>,
 }
 
 /// One encode at constant bit rate.
@@ -49,21 +50,21 @@ pub struct CodecFit {
 pub struct RunEstimate {
     /// The scene.
     pub scene: String,
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: (u32, u32),
-    /// Target.
+    /// The target rate, kbit/s.
     pub kbps: u32,
-    /// The mean rate over the target.
+    /// The mean rate divided by the target.
     pub over_target: f64,
-    /// The time constant of the payback; `None`: not paid back.
+    /// The time constant of the compensation for a key frame; `None` if there was none.
     pub payback_ms: Option<f64>,
-    /// What its frames say.
+    /// The estimates from its frames.
     pub estimate: Estimate,
 }
 
-/// One encode with the quantiser held.
+/// One encode with a fixed quantiser.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct FixedQuantiserRun {
     pub(super) scene: String,
     pub(super) size: (u32, u32),
     pub(super) quantiser: u32,
@@ -74,18 +75,18 @@ impl FitReport {
     /// Writes `data/codecs.toml` and `src/codec/fitted.rs` into the folder of the crate `sim`.
     ///
     /// # Errors
-    /// A file can't be written; the folder must hold the crate's source.
+    /// When a file cannot be written; the folder must hold the source of the crate.
     pub fn write(&self, sim: &Path) -> Result<(), FitError> {
         for (name, text) in
             [("data/codecs.toml", self.toml()), ("src/codec/fitted.rs", self.rust())]
         {
             let path = sim.join(name);
-            std::fs::write(&path, text).map_err(|error| FitError::file(&path, &error))?;
+            std::fs::write(&path, text).map_err(|error| FitError::file(&path, error))?;
         }
         Ok(())
     }
 
-    /// Everything, in TOML.
+    /// All results, in TOML.
     pub fn toml(&self) -> String {
         let mut text =
             String::from("# Fitted from real encodes; written by testbed::fit. Do not edit.\n");
@@ -100,7 +101,7 @@ impl FitReport {
         text
     }
 
-    /// The constants that the model uses, in Rust.
+    /// The constants of the model, in Rust.
     pub fn rust(&self) -> String {
         let mut text = format!(
             "//! Fitted from real encodes with ffmpeg {}; written by `testbed::fit` from the same run as\n\
@@ -121,7 +122,7 @@ impl FitReport {
 }
 
 impl CodecFit {
-    /// Name and value of each parameter as both files print it.
+    /// Name and value of each parameter, as both files print them.
     fn values(&self) -> [(&'static str, String); 7] {
         [
             ("size_noise", format!("{:.4}", self.size_noise)),
@@ -178,7 +179,7 @@ impl fmt::Display for FitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "codec  runs  noise  corr.   key/frame  payback   bits a pixel: floor  down    up"
+            "codec  runs  noise  corr.   key/frame  payback   bits/pixel:   floor  down    up"
         )?;
         for codec in &self.codecs {
             writeln!(

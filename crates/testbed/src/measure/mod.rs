@@ -1,42 +1,48 @@
-//! Measurement: a run in real time with real browsers and native peers on the hosts and the
+//! Measurement: a run in real time, with real browsers and native peers on the hosts and the
 //! modelled network between them.
 //!
 //! ```text
-//! cell ─▶ Plan ─▶ media (ffmpeg, cached) ─▶ Party: signalling server and browsers in the hosts' namespaces
-//!      └▶ Emulation, with the party as its guests ─▶ getStats reports ─▶ stats ─▶ Recording, notes
+//! cell ─▶ Plan ─▶ media (ffmpeg, cached) ─▶ MeasuredCalls: signalling server, and browsers in the namespaces of the hosts
+//!      └▶ Emulation, with the measured calls ─▶ getStats reports ─▶ stats ─▶ Recording, notes
 //! ```
 
-mod answers;
+mod active_call;
 pub mod browser;
+mod calls;
+mod error;
+mod feedback;
 pub mod internals;
 mod leftovers;
 pub mod machine;
 pub mod media;
 mod native;
 mod notes;
-mod ongoing;
-mod party;
+mod output_tail;
 mod plan;
 pub mod relay;
-mod server;
+mod server_process;
 pub mod sfu;
 pub mod stats;
 
-pub use server::ServerProgram;
+pub use active_call::{CallError, Deadline, LastMessage};
+pub use error::{BrowserLog, MeasureError};
+pub use native::NativePeerError;
+pub use plan::PlanError;
+pub use server_process::{ConfigurationError, ServerError, ServerFailure, ServerProgram};
 
-use crate::emulate::{Emulated, Emulation, EmulationError};
+use crate::emulate::{Emulated, Emulation};
+use calls::MeasuredCalls;
 use experiment::{Browser, Cell};
 use media::Cache;
-use party::Party;
 use plan::Plan;
 use units::Seed;
 
-/// How to measure.
+/// The options of a measurement.
 #[derive(Clone, Copy)]
 pub struct Measurement<'a> {
-    /// Where what ffmpeg makes is kept.
+    /// The cache of the files that ffmpeg makes.
     pub cache: &'a Cache,
-    /// Told what is being made.
+    /// Called with the name of each file before ffmpeg makes it.
     pub making: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -45,24 +51,24 @@ impl Measurement<'_> {
     /// browsers.
     ///
     /// # Errors
-    /// When picture and sound cannot be made, a browser cannot be started, ends or never connects,
-    /// or for the reasons that [`Emulation::run`] has; then nothing is left.
+    /// When picture or sound cannot be made, a browser cannot be started, ends early or never
+    /// connects, or the emulation fails (see [`Emulation::run`]). All processes are then ended.
     pub fn run(
         &self,
         emulation: &Emulation<'_>,
         cell: &Cell,
         seed: Seed,
-    ) -> Result<Emulated, EmulationError> {
+    ) -> Result<Emulated, MeasureError> {
         let scenario = cell.scenario(seed);
-        let plan = Plan::new(cell, &scenario).map_err(EmulationError)?;
-        let make = |station: &plan::Station| {
-            let Some(spec) = &station.media else { return Ok(None) };
-            let film = station.browser == Browser::Firefox;
+        let plan = Plan::new(cell, &scenario)?;
+        let make = |browser_host: &plan::BrowserHost| {
+            let Some(spec) = &browser_host.media else { return Ok(None) };
+            let film = browser_host.browser == Browser::Firefox;
             spec.prepare(self.cache, film, emulation.cancel, self.making).map(Some)
         };
-        let media = plan.stations.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>();
-        let media = media.map_err(|error| EmulationError(error.to_string()))?;
-        let mut party = Party::new(plan, &scenario, media);
-        emulation.run_with(cell, seed, &mut party)
+        let media =
+            plan.browser_hosts.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>()?;
+        let mut calls = MeasuredCalls::new(plan, &scenario, media);
+        emulation.run_with(cell, seed, &mut calls)
     }
 }

@@ -1,4 +1,4 @@
-//! Facts of a measured run for the store.
+//! Facts about a measured run for the store.
 
 use super::browser::Browser;
 use super::media::Media;
@@ -7,24 +7,24 @@ use experiment::Native;
 use sim::CallConfig;
 use units::Duration;
 
-/// Names and values, in the order in which they came to be known.
+/// Names and values, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<(String, String)>);
 
 impl Notes {
-    /// When the run began, as time since 1970.
+    /// Adds the date at which the run began; the argument is the time since 1970.
     pub(super) fn date(&mut self, since_1970: Duration) {
         if let Some(date) = DateTime::from_timestamp_millis(since_1970.as_millis_f64() as i64) {
             self.0.push(("date".to_owned(), date.to_rfc3339_opts(SecondsFormat::Secs, true)));
         }
     }
 
-    /// What was run on a host.
+    /// Adds the version of a host's browser.
     pub(super) fn browser(&mut self, host: &str, browser: &Browser) {
         self.0.push((format!("browser.{host}"), browser.version().to_owned()));
     }
 
-    /// A native peer of a host, under its own estimator or the controller of the call.
+    /// Adds a host's native peer, with its own estimator or the controller of the call.
     pub(super) fn native(&mut self, host: &str, native: Native, call: &CallConfig) {
         let value = match (native, &call.video) {
             (Native::Peer, Some(video)) => format!("peer, {}", video.controller.profile),
@@ -38,17 +38,17 @@ impl Notes {
         }
     }
 
-    /// What a host's camera and microphone showed.
+    /// Adds the picture and sound of a host.
     pub(super) fn media(&mut self, host: &str, media: &Media) {
         self.0.push((format!("media.{host}"), media.description.clone()));
     }
 
-    /// What is known of a call.
+    /// Adds the notes of a call.
     pub(super) fn call(&mut self, notes: Vec<(String, String)>) {
         self.0.extend(notes);
     }
 
-    /// All of them.
+    /// Removes and returns all notes.
     pub(super) fn take(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.0)
     }

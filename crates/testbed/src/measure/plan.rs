@@ -1,53 +1,85 @@
-//! Who does what in a measured run: the browsers of the hosts, and what the pages of each call are
-//! told.
+//! The plan of a measured run: the browsers of the hosts, and the settings of each endpoint of each
+//! call.
 
-use super::answers::understood;
+use super::feedback::check_feedback;
 use super::media::MediaSpec;
 use experiment::{Browser, Cell, Endpoint, Measure};
 use net::{Dscp, HostId};
 use server::signalling::{CallSettings, Priority, Source, VideoSettings};
 use sim::codec::{Codec, SourceSize};
 use sim::{CallConfig, Scenario};
+use std::fmt;
 
 /// A host with a browser.
 #[derive(Clone, Debug)]
-pub(super) struct Station {
+pub(super) struct BrowserHost {
     pub(super) host: HostId,
     pub(super) name: String,
     pub(super) browser: Browser,
-    /// What its camera and microphone show; `None` if it sends nothing.
+    /// Its picture and sound; `None` if it sends no media.
     pub(super) media: Option<MediaSpec>,
 }
 
-/// A call, and what its two ends do, the caller's first.
+/// A call, and the settings of its two endpoints, the caller first.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct PlannedCall {
     pub(super) config: CallConfig,
     pub(super) settings: [CallSettings; 2],
     /// `None` for a forwarding unit.
     pub(super) endpoints: [Option<Endpoint>; 2],
 }
 
+/// Why the calls of an experiment cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The controller of a call cannot be built.
+    #[error(transparent)]
+    Controller(#[from] cc::BuildError),
+    /// The receiver half of a controller sends feedback that the sender does not understand.
+    #[error(
+        "call.{call}.controller: only a native peer understands the feedback of the receiver half \
+         of {profile}; use the endpoint \"peer\" at both ends, or another controller"
+    )]
+    ReceiverHalf {
+        /// The call.
+        call: String,
+        /// The controller's profile.
+        profile: String,
+    },
+}
+
+/// A DSCP that browsers do not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{medium} is not marked: browsers do not use DSCP {}; they use {}",
+    .mark.0, .medium.code_points()
+)]
+struct UnsupportedMark {
+    medium: Medium,
+    mark: Dscp,
+}
+
 /// The plan of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub(super) stations: Vec<Station>,
-    pub(super) calls: Vec<Call>,
-    /// What of the experiment browsers do not do, a sentence each.
+    pub(super) browser_hosts: Vec<BrowserHost>,
+    pub(super) calls: Vec<PlannedCall>,
+    /// Parts of the experiment that browsers do not support, one sentence each.
     pub(super) warnings: Vec<String>,
 }
 
 impl Plan {
-    /// Of a cell's calls.
+    /// Plans the calls of a cell.
     ///
     /// # Errors
-    /// When the ends of a call would not understand each other.
-    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Result<Self, String> {
+    /// When the endpoints of a call would not understand each other's feedback.
+    pub(super) fn new(cell: &Cell, scenario: &Scenario) -> Result<Self, PlanError> {
         let measure = cell.measure();
-        let mut plan = Self { stations: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
+        let mut plan = Self { browser_hosts: Vec::new(), calls: Vec::new(), warnings: Vec::new() };
         for config in &scenario.calls {
             let ends = [config.from, config.to];
-            // A forwarding unit has none.
+            // A forwarding unit has no endpoint of its own.
             let endpoints = ends.map(|host| {
                 (config.unit() != Some(host)).then(|| measure.endpoint_of(scenario.name(host)))
             });
@@ -55,20 +87,26 @@ impl Plan {
                 let (host, sends) = (ends[end], end == 0 || config.two_way);
                 let Some(endpoint) = endpoints[end] else { return CallSettings::default() };
                 if let Endpoint::Browser(browser) = endpoint {
-                    plan.seat(host, scenario.name(host), browser, sends.then_some(config), measure);
+                    plan.add_browser(
+                        host,
+                        scenario.name(host),
+                        browser,
+                        sends.then_some(config),
+                        measure,
+                    );
                 }
                 settings(config, sends, endpoint, measure)
             });
-            understood(config, endpoints)?;
+            check_feedback(config, endpoints)?;
             plan.warn(config, endpoints);
-            plan.calls.push(Call { config: config.clone(), settings, endpoints });
+            plan.calls.push(PlannedCall { config: config.clone(), settings, endpoints });
         }
         plan.share_film();
         Ok(plan)
     }
 
-    /// Gives a host its browser, with a picture that is large enough for the call that it sends.
-    fn seat(
+    /// Adds the browser of a host, with a picture that is large enough for the call that it sends.
+    fn add_browser(
         &mut self,
         host: HostId,
         name: &str,
@@ -76,34 +114,44 @@ impl Plan {
         sends: Option<&CallConfig>,
         measure: &Measure,
     ) {
-        let found = self.stations.iter().position(|station| station.host == host);
-        let place = found.unwrap_or_else(|| {
-            self.stations.push(Station { host, name: name.to_owned(), browser, media: None });
-            self.stations.len() - 1
+        let found = self.browser_hosts.iter().position(|browser_host| browser_host.host == host);
+        let index = found.unwrap_or_else(|| {
+            self.browser_hosts.push(BrowserHost {
+                host,
+                name: name.to_owned(),
+                browser,
+                media: None,
+            });
+            self.browser_hosts.len() - 1
         });
         let Some(call) = sends else { return };
         let wanted = spec(call, measure);
-        let media = &mut self.stations[place].media;
+        let media = &mut self.browser_hosts[index].media;
         *media = Some(media.take().map_or(wanted.clone(), |media| larger(media, &wanted)));
     }
 
-    /// The film is one for all Firefoxes: the largest that any of them needs.
+    /// All Firefox browsers share one film: the largest that one of them needs.
     fn share_film(&mut self) {
-        let films = self.stations.iter().filter(|station| station.browser == Browser::Firefox);
+        let films = self
+            .browser_hosts
+            .iter()
+            .filter(|browser_host| browser_host.browser == Browser::Firefox);
         let Some(film) = films
-            .filter_map(|station| station.media.clone())
+            .filter_map(|browser_host| browser_host.media.clone())
             .reduce(|one, other| larger(one, &other))
         else {
             return;
         };
-        for station in
-            self.stations.iter_mut().filter(|station| station.browser == Browser::Firefox)
+        for browser_host in self
+            .browser_hosts
+            .iter_mut()
+            .filter(|browser_host| browser_host.browser == Browser::Firefox)
         {
-            station.media = station.media.take().map(|_| film.clone());
+            browser_host.media = browser_host.media.take().map(|_| film.clone());
         }
     }
 
-    /// Frames a second that are to be sent at the most.
+    /// The highest frame rate that an endpoint sends, frames/s.
     pub(super) fn frame_rate(&self) -> f64 {
         let videos = self
             .calls
@@ -116,28 +164,28 @@ impl Plan {
     fn warn(&mut self, call: &CallConfig, endpoints: [Option<Endpoint>; 2]) {
         let is_native = |endpoint: &Option<Endpoint>| matches!(endpoint, Some(Endpoint::Native(_)));
         if call.video.as_ref().is_some_and(|video| video.ideal_feedback) {
-            let reason = "feedback crosses the network: it is ideal in simulations only";
+            let reason = "feedback crosses the network; ideal feedback exists only in simulations";
             self.warnings.push(format!("{}: {reason}", call.name));
         }
         if call.audio.is_some()
             && call.dscp.audio != call.dscp.video
             && endpoints.iter().any(is_native)
         {
-            let reason = "a native peer marks audio as it marks video";
+            let reason = "a native peer uses the DSCP of video for audio too";
             self.warnings.push(format!("{}: {reason}", call.name));
         }
         if !endpoints.iter().any(|endpoint| matches!(endpoint, Some(Endpoint::Browser(_)))) {
             return;
         }
         for (medium, mark) in [(Medium::Audio, call.dscp.audio), (Medium::Video, call.dscp.video)] {
-            if let Err(reason) = priority(medium, mark) {
-                self.warnings.push(format!("{}: {reason}", call.name));
+            if let Err(error) = priority(medium, mark) {
+                self.warnings.push(format!("{}: {error}", call.name));
             }
         }
     }
 }
 
-/// A picture that is large and fast enough for both.
+/// A picture with the larger size and frame rate of both.
 fn larger(one: MediaSpec, other: &MediaSpec) -> MediaSpec {
     MediaSpec {
         width: one.width.max(other.width),
@@ -149,7 +197,7 @@ fn larger(one: MediaSpec, other: &MediaSpec) -> MediaSpec {
 
 /// The picture and sound for a call.
 fn spec(call: &CallConfig, measure: &Measure) -> MediaSpec {
-    // A call of sound alone has a picture that nobody sees.
+    // A call without video has a small picture that is not shown.
     let none = SourceSize { width: 320, height: 180, fps: 15 };
     let modelled = call.video.as_ref().map_or(none, |video| video.encoder.source);
     let size = measure.source(modelled);
@@ -162,7 +210,7 @@ fn spec(call: &CallConfig, measure: &Measure) -> MediaSpec {
     }
 }
 
-/// What one end's page is told.
+/// The settings of one endpoint.
 fn settings(call: &CallConfig, sends: bool, endpoint: Endpoint, measure: &Measure) -> CallSettings {
     let video = call.video.as_ref().map(|video| {
         let size = measure.source(video.encoder.source);
@@ -180,7 +228,7 @@ fn settings(call: &CallConfig, sends: bool, endpoint: Endpoint, measure: &Measur
         audio: call.audio.is_some(),
         video,
         audio_priority: priority(Medium::Audio, call.dscp.audio).unwrap_or_default(),
-        // Firefox's camera cannot be fed from a file.
+        // The camera of Firefox cannot be fed from a file.
         source: if endpoint == Endpoint::Browser(Browser::Firefox) {
             Source::Film
         } else {
@@ -194,16 +242,34 @@ fn settings(call: &CallConfig, sends: bool, endpoint: Endpoint, measure: &Measur
     }
 }
 
-/// What a packet carries.
+/// The kind of media in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Medium {
     Audio,
     Video,
 }
 
-/// The priority that makes a browser mark packets so (RFC 8837 § 5, as Chromium 156 does it); why
-/// not, if none does.
-fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
+impl Medium {
+    /// The code points that browsers use for it, besides 0.
+    fn code_points(self) -> &'static str {
+        match self {
+            Self::Audio => "ef and cs1",
+            Self::Video => "af41, af42 and cs1",
+        }
+    }
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Audio => "audio",
+            Self::Video => "video",
+        })
+    }
+}
+
+/// The priority at which a browser sets this DSCP (RFC 8837, section 5, as in Chromium 156).
+fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, UnsupportedMark> {
     const AF42: Dscp = Dscp(36);
     const CS1: Dscp = Dscp(8);
     match (medium, mark) {
@@ -211,14 +277,7 @@ fn priority(medium: Medium, mark: Dscp) -> Result<Option<Priority>, String> {
         (_, CS1) => Ok(Some(Priority::VeryLow)),
         (Medium::Audio, Dscp::EF) | (Medium::Video, Dscp::AF41) => Ok(Some(Priority::High)),
         (Medium::Video, AF42) => Ok(Some(Priority::Medium)),
-        (Medium::Audio, other) => Err(format!(
-            "audio is not marked: browsers do not use code point {}; they have ef and cs1",
-            other.0
-        )),
-        (Medium::Video, other) => Err(format!(
-            "video is not marked: browsers do not use code point {}; they have af41, af42 and cs1",
-            other.0
-        )),
+        (medium, mark) => Err(UnsupportedMark { medium, mark }),
     }
 }
 
@@ -259,19 +318,21 @@ video = { width = 640, height = 360 }
     }
 
     #[test]
-    fn a_host_has_one_browser_and_a_picture_for_its_largest_call() {
+    fn a_host_has_one_browser_with_a_picture_for_its_largest_call() {
         let plan = plan("");
         let seats: Vec<_> = plan
-            .stations
+            .browser_hosts
             .iter()
-            .map(|station| (station.name.as_str(), station.media.as_ref().map(|media| media.width)))
+            .map(|browser_host| {
+                (browser_host.name.as_str(), browser_host.media.as_ref().map(|media| media.width))
+            })
             .collect();
         assert_eq!(seats, [("alice", Some(1280)), ("bob", None), ("carol", Some(640))]);
         assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
     }
 
     #[test]
-    fn pages_are_told_what_the_file_says() {
+    fn pages_get_the_settings_of_the_file() {
         let calls = plan("").calls;
         let [caller, callee] = &calls[0].settings;
         let video = caller.video.as_ref().unwrap();
@@ -295,7 +356,7 @@ video = { width = 640, height = 360 }
     }
 
     #[test]
-    fn a_mark_that_no_browser_sets_is_told() {
+    fn a_dscp_that_no_browser_sets_is_a_warning() {
         let warnings = plan("").warnings.len();
         let text = TEXT.replace("video = \"af41\"", "video = \"af33\"");
         let experiment = Experiment::parse(&text, "x.toml").unwrap();
@@ -307,7 +368,7 @@ video = { width = 640, height = 360 }
     }
 
     #[test]
-    fn ideal_feedback_is_told_not_to_be() {
+    fn ideal_feedback_is_a_warning() {
         let text = TEXT.replace("audio = true", "feedback = \"ideal\"");
         let experiment = Experiment::parse(&text, "x.toml").unwrap();
         let cell = &experiment.cells()[0];

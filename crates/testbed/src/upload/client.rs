@@ -1,88 +1,95 @@
 use super::connect::{Connection, connect};
-use super::line::{EventLine, Line, SenderSample, Value};
+use super::output::{SenderSample, UploadEvent, UploadLine, Value};
 use super::socket::{now, plain, wait};
-use super::{CHUNK, Dscp, PATIENCE, TcpSource, UploadError};
+use super::{BrokenUpload, CHUNK, Dscp, PATIENCE, TcpSource, TransferError, UploadError};
 use rustix::event::PollFlags;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Duration;
 
-/// What a client is to do.
+/// The options of an upload client.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// The server's address or name.
     pub server: String,
-    /// Its port.
+    /// The server's port.
     pub port: u16,
-    /// By Linux's name; `None`: the host's own.
+    /// The name of the congestion control in Linux; `None`: the host's default.
     pub congestion_control: Option<String>,
-    /// The mark on its packets.
+    /// The DSCP of its packets.
     pub dscp: Dscp,
     /// What it sends.
     pub source: TcpSource,
-    /// After how long it is cut off at the latest, counted from the call; `None`: never.
+    /// The longest duration, from the call of [`upload`]; `None`: no limit.
     pub duration: Option<Duration>,
-    /// Time between samples, above zero.
+    /// The time between samples, above zero.
     pub interval: Duration,
 }
 
-/// How an upload ended in good order.
+/// How an upload ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The server has confirmed every byte.
     Completed,
-    /// It was told to stop, or its time was over.
+    /// It was stopped, or its duration was over.
     CutOff,
 }
 
-/// What became of an upload.
+/// The result of an upload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How it ended.
     pub ending: Ending,
-    /// From the beginning of the connection to the confirmation, or to the cut.
+    /// From the connection attempt to the confirmation or the cut.
     pub time: Duration,
-    /// The connection at its end; `None` if there never was one.
-    pub newest: Option<SenderSample>,
+    /// The last sample of the connection; `None` if there was no connection.
+    pub last_sample: Option<SenderSample>,
 }
 
-/// The longest answer of a server.
+/// The longest answer of a server, bytes.
 const MAX_ANSWER: usize = 256;
 
-/// Uploads. `tell` is told when it is connected, how it comes along, and how it ended; an error of
-/// it ends the upload, as does `stop`.
+/// Runs an upload. `output` is called when it is connected, with samples, and at the end. An error
+/// of `output` ends the upload, and so does `stop`.
 ///
 /// # Errors
-/// When there is no connection, it breaks, or the server refuses it.
+/// When there is no connection, the connection breaks, or the server refuses the upload.
 pub fn upload(
     client: &Client,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(&Line) -> io::Result<()>,
+    output: &mut dyn FnMut(&UploadLine) -> io::Result<()>,
 ) -> Result<Outcome, UploadError> {
     let called = now();
     let deadline =
         client.duration.map_or(u64::MAX, |duration| called.saturating_add(duration.as_nanos()));
     let Some(connection) = connect(client, deadline, stop)? else {
-        tell(&end(client, now(), None)).map_err(UploadError::Output)?;
+        output(&end(client, now(), None)).map_err(UploadError::Output)?;
         let time = Duration::from_nanos(now().saturating_sub(called));
-        return Ok(Outcome { ending: Ending::CutOff, time, newest: None });
+        return Ok(Outcome { ending: Ending::CutOff, time, last_sample: None });
     };
     let Connection { stream, begun } = connection;
-    let mut under_way =
-        UnderWay { client, stream, begun, deadline, written: 0, closed: false, answer: Vec::new() };
-    under_way.run(stop, tell)
+    let mut active = ActiveUpload {
+        client,
+        stream,
+        begun,
+        deadline,
+        written: 0,
+        closed: false,
+        answer: Vec::new(),
+    };
+    active.run(stop, output)
 }
 
-/// The last line of an upload that is not complete.
-fn end(client: &Client, at: u64, newest: Option<&SenderSample>) -> Line {
+/// The last line of an incomplete upload.
+fn end(client: &Client, at: u64, last_sample: Option<&SenderSample>) -> UploadLine {
     let finite = matches!(client.source, TcpSource::Finite(_));
-    let acknowledged = newest.map_or(0, |sample| sample.bytes_acknowledged);
+    let acknowledged = last_sample.map_or(0, |sample| sample.bytes_acknowledged);
     let event = if finite { "incomplete" } else { "ended" };
-    Line::Event(EventLine::new(at, event, Some(Value::Count(acknowledged))))
+    UploadLine::Event(UploadEvent::new(at, event, Some(Value::Count(acknowledged))))
 }
 
-struct UnderWay<'a> {
+struct ActiveUpload<'a> {
     client: &'a Client,
     stream: TcpStream,
     begun: u64,
@@ -90,71 +97,79 @@ struct UnderWay<'a> {
     written: u64,
     /// Whether the end of the stream was sent.
     closed: bool,
-    /// What the server has said so far.
+    /// What the server has answered so far.
     answer: Vec<u8>,
 }
 
-impl UnderWay<'_> {
+impl ActiveUpload<'_> {
     fn run(
         &mut self,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&Line) -> io::Result<()>,
+        output: &mut dyn FnMut(&UploadLine) -> io::Result<()>,
     ) -> Result<Outcome, UploadError> {
-        tell(&self.connected()).map_err(UploadError::Output)?;
-        let result = self.go_on(stop, tell);
+        output(&self.connected()).map_err(UploadError::Output)?;
+        let result = self.transfer(stop, output);
         let at = now();
-        let newest = self.sample(at);
-        if let Some(sample) = &newest {
-            tell(&Line::Sender(sample.clone())).map_err(UploadError::Output)?;
+        let last_sample = self.sample(at);
+        if let Some(sample) = &last_sample {
+            output(&UploadLine::Sender(sample.clone())).map_err(UploadError::Output)?;
         }
         let time = Duration::from_nanos(at.saturating_sub(self.begun));
-        let mut last = end(self.client, at, newest.as_ref());
+        let mut last = end(self.client, at, last_sample.as_ref());
         match (&result, &mut last) {
             (Ok(Ending::Completed), line) => {
                 let seconds = Some(Value::Seconds(time.as_secs_f64()));
-                *line = Line::Event(EventLine::new(at, "completed", seconds));
+                *line = UploadLine::Event(UploadEvent::new(at, "completed", seconds));
             }
-            (Err(Stop::Broken(_, io::ErrorKind::TimedOut)), Line::Event(event)) => {
+            (Err(Failure::Broken(reason)), UploadLine::Event(event)) if reason.is_timeout() => {
                 event.event = "timedOut";
             }
             _ => {}
         }
-        tell(&last).map_err(UploadError::Output)?;
+        output(&last).map_err(UploadError::Output)?;
         match result {
             Ok(ending) => {
                 if ending == Ending::CutOff {
-                    // What is not sent yet is not sent any more, as when a simulated flow is cut
-                    // off.
+                    // Unsent data is discarded, as when a simulated flow is cut off.
                     let _ = socket2::SockRef::from(&self.stream)
                         .set_linger(Some(std::time::Duration::ZERO));
                 }
-                Ok(Outcome { ending, time, newest })
+                Ok(Outcome { ending, time, last_sample })
             }
-            Err(Stop::Output(error)) => Err(UploadError::Output(error)),
-            Err(Stop::Broken(reason, _)) => Err(UploadError::Broken(self.broken(&reason))),
+            Err(Failure::Output(error)) => Err(UploadError::Output(error)),
+            Err(Failure::Broken(reason)) => Err(self.broken(reason).into()),
         }
     }
 
-    fn connected(&self) -> Line {
+    fn connected(&self) -> UploadLine {
         let text = |address: io::Result<_>| address.ok().map(|address| plain(address).to_string());
         let (address, peer) = (text(self.stream.local_addr()), text(self.stream.peer_addr()));
-        Line::Event(EventLine { address, peer, ..EventLine::new(now(), "connected", None) })
+        UploadLine::Event(UploadEvent {
+            address,
+            peer,
+            ..UploadEvent::new(now(), "connected", None)
+        })
     }
 
-    fn broken(&self, reason: &str) -> String {
+    fn broken(&self, reason: TransferError) -> BrokenUpload {
         let Client { server, port, .. } = self.client;
-        format!("the upload to {server} port {port} broke after {} bytes: {reason}", self.written)
+        BrokenUpload::Transfer {
+            server: server.clone(),
+            port: *port,
+            written: self.written,
+            reason,
+        }
     }
 
     fn sample(&self, at: u64) -> Option<SenderSample> {
         emulator::tcp_info(&self.stream).ok().map(|info| SenderSample::new(at, &info, self.written))
     }
 
-    fn go_on(
+    fn transfer(
         &mut self,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&Line) -> io::Result<()>,
-    ) -> Result<Ending, Stop> {
+        output: &mut dyn FnMut(&UploadLine) -> io::Result<()>,
+    ) -> Result<Ending, Failure> {
         let interval = self.client.interval.as_nanos().max(1);
         let mut next_sample = now();
         let chunk = vec![0; CHUNK];
@@ -162,19 +177,19 @@ impl UnderWay<'_> {
             let at = now();
             if at >= next_sample {
                 if let Some(sample) = self.sample(at) {
-                    tell(&Line::Sender(sample)).map_err(Stop::Output)?;
+                    output(&UploadLine::Sender(sample)).map_err(Failure::Output)?;
                 }
                 next_sample = next_sample.saturating_add(interval).max(at);
             }
             if stop.load(Ordering::Relaxed) || at >= self.deadline {
                 return Ok(Ending::CutOff);
             }
-            let (length, switch) = self.wanted(at);
+            let (length, switch) = self.allowance(at);
             let until = next_sample.min(self.deadline).min(switch).min(at + PATIENCE.as_nanos());
             let events = if length > 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
             let ready = wait(&self.stream, events, until)?;
             if ready.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
-                if let Some(ending) = self.listen()? {
+                if let Some(ending) = self.read_answer()? {
                     return Ok(ending);
                 }
             } else if ready.contains(PollFlags::OUT) && length > 0 {
@@ -183,8 +198,8 @@ impl UnderWay<'_> {
         }
     }
 
-    /// How much may be written now, and when that changes by itself.
-    fn wanted(&self, at: u64) -> (usize, u64) {
+    /// The number of bytes that may be written now, and the time at which that changes.
+    fn allowance(&self, at: u64) -> (usize, u64) {
         match self.client.source {
             TcpSource::Endless => (CHUNK, u64::MAX),
             TcpSource::Finite(bytes) => {
@@ -194,19 +209,19 @@ impl UnderWay<'_> {
             TcpSource::OnOff { on, off } => {
                 let (on, off) = (on.as_nanos(), off.as_nanos());
                 let period = on.saturating_add(off).max(1);
-                let place = at.saturating_sub(self.begun) % period;
-                if place < on { (CHUNK, at + (on - place)) } else { (0, at + (period - place)) }
+                let offset = at.saturating_sub(self.begun) % period;
+                if offset < on { (CHUNK, at + (on - offset)) } else { (0, at + (period - offset)) }
             }
         }
     }
 
-    fn write(&mut self, chunk: &[u8]) -> Result<(), Stop> {
+    fn write(&mut self, chunk: &[u8]) -> Result<(), Failure> {
         match self.stream.write(chunk) {
             Ok(count) => self.written += count as u64,
-            Err(error) if again(&error) => return Ok(()),
+            Err(error) if is_transient(&error) => return Ok(()),
             Err(error) => {
-                // The server may have said why.
-                return match self.listen() {
+                // The server may have sent a reason.
+                return match self.read_answer() {
                     Err(stop) => Err(stop),
                     Ok(_) => Err(error.into()),
                 };
@@ -222,19 +237,19 @@ impl UnderWay<'_> {
         Ok(())
     }
 
-    /// Takes up what the server says: the confirmation, or why there will be none.
-    fn listen(&mut self) -> Result<Option<Ending>, Stop> {
+    /// Reads the server's answer: the confirmation, or the reason for a refusal.
+    fn read_answer(&mut self) -> Result<Option<Ending>, Failure> {
         let mut buffer = [0; MAX_ANSWER];
-        let broken = |reason: String| Err(Stop::Broken(reason, io::ErrorKind::Other));
+        let broken = |reason| Err(Failure::Broken(reason));
         match self.stream.read(&mut buffer) {
-            Ok(0) => return broken("the server ended the connection".to_owned()),
+            Ok(0) => return broken(TransferError::Closed),
             Ok(count) => self.answer.extend_from_slice(&buffer[..count]),
-            Err(error) if again(&error) => return Ok(None),
+            Err(error) if is_transient(&error) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
         let Some(end) = self.answer.iter().position(|byte| *byte == b'\n') else {
             if self.answer.len() > MAX_ANSWER {
-                return broken("what answers is not 'weir upload server'".to_owned());
+                return broken(TransferError::NotAServer);
             }
             return Ok(None);
         };
@@ -243,26 +258,26 @@ impl UnderWay<'_> {
             answer.strip_prefix("received ").and_then(|count| count.parse::<u64>().ok());
         match confirmed {
             Some(count) if self.closed && count == self.written => Ok(Some(Ending::Completed)),
-            Some(count) => broken(format!("the server received {count} of {} bytes", self.written)),
-            None if answer.starts_with("refused") => broken(format!("the server {answer}")),
-            None => broken("what answers is not 'weir upload server'".to_owned()),
+            Some(received) => broken(TransferError::Count { received, written: self.written }),
+            None if answer.starts_with("refused") => broken(TransferError::Refused(answer)),
+            None => broken(TransferError::NotAServer),
         }
     }
 }
 
-/// Whether a call is to be made again, later.
-pub(super) fn again(error: &io::Error) -> bool {
+/// Whether a system call has to be repeated later.
+pub(super) fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Why an upload does not go on.
-enum Stop {
-    Broken(String, io::ErrorKind),
+/// Why an upload ends early.
+enum Failure {
+    Broken(TransferError),
     Output(io::Error),
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::Broken(error.to_string(), error.kind())
+        Self::Broken(error.into())
     }
 }

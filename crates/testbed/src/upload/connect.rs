@@ -1,8 +1,8 @@
-//! How a client comes to its connection.
+//! Opens the connection of a client.
 
 use super::client::Client;
 use super::socket::{now, set_congestion_control, set_mark, wait};
-use super::{Dscp, PATIENCE, UploadError};
+use super::{BrokenUpload, Dscp, InputError, PATIENCE, UploadError};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -11,22 +11,22 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Duration;
 
-/// How long a server is given to start.
+/// How long a server may take to start.
 const START_TIME: Duration = Duration::from_secs(2);
-/// Between two attempts.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How much may be written and not yet sent, so that what is counted and what stops is what is on
-/// the way, not what waits in the socket (`TCP_NOTSENT_LOWAT`).
+/// Bytes that may be written and not yet sent, so that counters and cut-offs refer to data on the
+/// network, not in the socket (`TCP_NOTSENT_LOWAT`).
 const MAX_UNSENT: u32 = 128 << 10;
 
-/// A connection, and when it was begun.
+/// A connection, and the time at which it was begun.
 pub(super) struct Connection {
     pub(super) stream: TcpStream,
     pub(super) begun: u64,
 }
 
-/// Connects; tries again for two seconds if nobody listens yet. `None` when told to stop, or past
-/// `deadline`, before that.
+/// Connects, with repeated attempts for two seconds if nothing listens. `None` if `stop` is set, or
+/// `deadline` passes, before the connection.
 pub(super) fn connect(
     client: &Client,
     deadline: u64,
@@ -43,14 +43,12 @@ pub(super) fn connect(
             match attempt(&socket, *address, &ended) {
                 Ok(true) => return Ok(Some(Connection { stream: socket.into(), begun })),
                 Ok(false) => return Ok(None),
-                Err(error) => newest = Some((address, error)),
+                Err(error) => newest = Some((*address, error)),
             }
         }
         let Some((address, error)) = newest else { return Ok(None) };
         if now() >= give_up {
-            return Err(UploadError::Broken(format!(
-                "cannot connect to {address}: {error}; is 'weir upload server' running there?"
-            )));
+            return Err(BrokenUpload::Connect { address, error }.into());
         }
         if ended() {
             return Ok(None);
@@ -59,20 +57,17 @@ pub(super) fn connect(
     }
 }
 
-fn addresses(server: &str, port: u16) -> Result<Vec<SocketAddr>, UploadError> {
-    let found = (server, port).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
-    let reason = match found {
-        Ok(addresses) if !addresses.is_empty() => return Ok(addresses),
-        Ok(_) => "it has no address".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(UploadError::Input(format!(
-        "'{server}' is not a host: {reason}; write an address or a name"
-    )))
+fn addresses(server: &str, port: u16) -> Result<Vec<SocketAddr>, InputError> {
+    let name = || server.to_owned();
+    let found = (server, port)
+        .to_socket_addrs()
+        .map_err(|error| InputError::UnknownHost { server: name(), error })?;
+    let addresses: Vec<_> = found.collect();
+    if addresses.is_empty() { Err(InputError::NoAddress(name())) } else { Ok(addresses) }
 }
 
 fn prepare(client: &Client, address: SocketAddr) -> Result<Socket, UploadError> {
-    let broken = |error: io::Error| UploadError::Broken(format!("no socket to {address}: {error}"));
+    let broken = |error: io::Error| BrokenUpload::Socket { address, error };
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))
         .map_err(broken)?;
     if let Some(name) = &client.congestion_control {
@@ -86,7 +81,7 @@ fn prepare(client: &Client, address: SocketAddr) -> Result<Socket, UploadError> 
     Ok(socket)
 }
 
-/// Whether it is connected, and not told to end before that.
+/// Whether the socket is connected; false if `ended` was true first.
 fn attempt(socket: &Socket, address: SocketAddr, ended: &impl Fn() -> bool) -> io::Result<bool> {
     match socket.connect(&SockAddr::from(address)) {
         Ok(()) => return Ok(true),

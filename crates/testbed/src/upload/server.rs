@@ -1,7 +1,7 @@
-use super::client::again;
-use super::line::{EventLine, Line, ReceiverSample, Value};
+use super::client::is_transient;
+use super::output::{ReceiverSample, UploadEvent, UploadLine, Value};
 use super::socket::{now, plain, wait};
-use super::{CHUNK, MAX_CLIENTS, PATIENCE, UploadError};
+use super::{BrokenUpload, CHUNK, InputError, MAX_CLIENTS, PATIENCE, UploadError};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
@@ -11,64 +11,61 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use units::Duration;
 
-/// What a server is to do.
+/// The options of an upload server.
 #[derive(Clone, Copy, Debug)]
 pub struct Server {
-    /// Where it listens; `[::]` is IPv4 too.
+    /// The address on which it listens; `[::]` includes IPv4.
     pub listen: SocketAddr,
-    /// Time between the samples of each client, above zero.
+    /// The time between the samples of each client, above zero.
     pub interval: Duration,
 }
 
-/// The stack of a client's thread; what it reads is elsewhere.
+/// The stack of a client's thread, bytes; its read buffer is on the heap.
 const STACK: usize = 256 << 10;
-/// After how much silence a client is asked whether it is still there, and how often then.
+/// The silence after which TCP keep-alive probes a client, and the time between probes.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
 const ASKED_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Serves up to [`MAX_CLIENTS`] uploads at a time until `stop`; gives the number of those that it
-/// served. `tell` is told where it listens, how each client comes along, and how each ended; an
-/// error of it ends the server.
+/// Serves up to [`MAX_CLIENTS`] uploads at a time until `stop` is set; returns the number of
+/// uploads served. `output` is called with the listening address, with samples, and with the end of
+/// each upload. An error of `output` ends the server.
 ///
 /// # Errors
-/// When it cannot listen there, or `tell` fails.
+/// When it cannot listen at the address, or `output` fails.
 pub fn serve(
     server: &Server,
     stop: &AtomicBool,
-    tell: &(dyn Fn(&Line) -> io::Result<()> + Sync),
+    output: &(dyn Fn(&UploadLine) -> io::Result<()> + Sync),
 ) -> Result<u64, UploadError> {
-    let listener = listen(server.listen).map_err(|error| {
-        UploadError::Input(format!(
-            "cannot listen on {}: {error}; name another address with --listen",
-            server.listen
-        ))
-    })?;
-    let hall = Hall {
+    let listener = listen(server.listen)
+        .map_err(|error| InputError::Listen { address: server.listen, error })?;
+    let state = ServerState {
         interval: server.interval.as_nanos().max(1),
         stop,
-        tell,
-        mute: AtomicBool::new(false),
-        fault: Mutex::new(None),
-        present: AtomicUsize::new(0),
+        output,
+        output_failed: AtomicBool::new(false),
+        output_error: Mutex::new(None),
+        active: AtomicUsize::new(0),
         served: AtomicU64::new(0),
     };
     let address = listener.local_addr().ok().map(|address| address.to_string());
-    hall.say(&Line::Event(EventLine { address, ..EventLine::new(now(), "listening", None) }));
-    let accepted = std::thread::scope(|scope| hall.accept(&listener, scope));
-    let served = hall.served.load(Ordering::Relaxed);
-    hall.say(&Line::Event(EventLine::new(now(), "stopped", Some(Value::Count(served)))));
-    if let Some(error) = hall.fault.into_inner().unwrap_or(None) {
+    state.write(&UploadLine::Event(UploadEvent {
+        address,
+        ..UploadEvent::new(now(), "listening", None)
+    }));
+    let accepted = std::thread::scope(|scope| state.accept(&listener, scope));
+    let served = state.served.load(Ordering::Relaxed);
+    state.write(&UploadLine::Event(UploadEvent::new(now(), "stopped", Some(Value::Count(served)))));
+    if let Some(error) = state.output_error.into_inner().unwrap_or(None) {
         return Err(UploadError::Output(error));
     }
-    accepted.map_err(|error| {
-        UploadError::Broken(format!("no more clients can be accepted: {error}"))
-    })?;
+    accepted.map_err(BrokenUpload::Accept)?;
     Ok(served)
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     match listen_on(address) {
-        // A host without IPv6.
+        // The host has no IPv6.
         Err(_) if address.is_ipv6() && address.ip().is_unspecified() && !has_ipv6() => {
             listen_on((Ipv4Addr::UNSPECIFIED, address.port()).into())
         }
@@ -94,31 +91,31 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// What the threads of a server share.
-struct Hall<'a> {
+/// The state that the threads of a server share.
+struct ServerState<'a> {
     interval: u64,
     stop: &'a AtomicBool,
-    tell: &'a (dyn Fn(&Line) -> io::Result<()> + Sync),
-    /// Nobody listens any more to what is told.
-    mute: AtomicBool,
-    fault: Mutex<Option<io::Error>>,
-    present: AtomicUsize,
+    output: &'a (dyn Fn(&UploadLine) -> io::Result<()> + Sync),
+    /// Whether `output` has failed.
+    output_failed: AtomicBool,
+    output_error: Mutex<Option<io::Error>>,
+    active: AtomicUsize,
     served: AtomicU64,
 }
 
-impl Hall<'_> {
-    fn over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.mute.load(Ordering::Relaxed)
+impl ServerState<'_> {
+    fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.output_failed.load(Ordering::Relaxed)
     }
 
-    fn say(&self, line: &Line) {
-        if self.mute.load(Ordering::Relaxed) {
+    fn write(&self, line: &UploadLine) {
+        if self.output_failed.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(error) = (self.tell)(line) {
-            self.mute.store(true, Ordering::Relaxed);
-            if let Ok(mut fault) = self.fault.lock() {
-                fault.get_or_insert(error);
+        if let Err(error) = (self.output)(line) {
+            self.output_failed.store(true, Ordering::Relaxed);
+            if let Ok(mut output_error) = self.output_error.lock() {
+                output_error.get_or_insert(error);
             }
         }
     }
@@ -128,14 +125,15 @@ impl Hall<'_> {
         listener: &TcpListener,
         scope: &'s std::thread::Scope<'s, '_>,
     ) -> io::Result<()> {
-        while !self.over() {
+        while !self.is_stopping() {
             let until = now() + PATIENCE.as_nanos();
             if wait(listener, PollFlags::IN, until)?.is_empty() {
                 continue;
             }
             match listener.accept() {
-                Ok((stream, peer)) => self.welcome(stream, plain(peer), scope),
-                Err(error) if again(&error) || error.kind() == io::ErrorKind::ConnectionAborted => {
+                Ok((stream, peer)) => self.start_client(stream, plain(peer), scope),
+                Err(error)
+                    if is_transient(&error) || error.kind() == io::ErrorKind::ConnectionAborted => {
                 }
                 Err(error) if is_shortage(&error) => {
                     std::thread::sleep(std::time::Duration::from_nanos(PATIENCE.as_nanos()));
@@ -146,35 +144,35 @@ impl Hall<'_> {
         Ok(())
     }
 
-    /// Gives a client a thread, or refuses it.
-    fn welcome<'s>(
+    /// Starts a thread for a client, or refuses the client.
+    fn start_client<'s>(
         &'s self,
         stream: TcpStream,
         peer: SocketAddr,
         scope: &'s std::thread::Scope<'s, '_>,
     ) {
-        if self.present.load(Ordering::Relaxed) >= MAX_CLIENTS {
-            refuse(&stream, &format!("{MAX_CLIENTS} clients are there already"));
+        if self.active.load(Ordering::Relaxed) >= MAX_CLIENTS {
+            refuse(&stream, &format!("{MAX_CLIENTS} clients are connected already"));
             return;
         }
         let kept = stream.try_clone();
-        self.present.fetch_add(1, Ordering::Relaxed);
+        self.active.fetch_add(1, Ordering::Relaxed);
         let thread = std::thread::Builder::new().stack_size(STACK);
         let spawned = thread.spawn_scoped(scope, move || {
-            Guest { hall: self, peer: peer.to_string(), bytes: 0 }.serve(stream);
-            self.present.fetch_sub(1, Ordering::Relaxed);
+            ClientHandler { state: self, peer: peer.to_string(), bytes: 0 }.serve(stream);
+            self.active.fetch_sub(1, Ordering::Relaxed);
             self.served.fetch_add(1, Ordering::Relaxed);
         });
         if spawned.is_err() {
-            self.present.fetch_sub(1, Ordering::Relaxed);
+            self.active.fetch_sub(1, Ordering::Relaxed);
             if let Ok(stream) = kept {
-                refuse(&stream, "it has no thread left");
+                refuse(&stream, "the server cannot start a thread");
             }
         }
     }
 }
 
-/// Whether the machine is short of something that may come back.
+/// Whether the machine lacks a resource that may become free again.
 fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     error
@@ -183,18 +181,18 @@ fn is_shortage(error: &io::Error) -> bool {
 }
 
 fn refuse(mut stream: &TcpStream, reason: &str) {
-    // Who does not wait for the answer does not get it.
+    // A client that has left does not get the answer.
     let _ = stream.write_all(format!("refused: {reason}\n").as_bytes());
 }
 
-/// One client.
-struct Guest<'a> {
-    hall: &'a Hall<'a>,
+/// The connection with one client.
+struct ClientHandler<'a> {
+    state: &'a ServerState<'a>,
     peer: String,
     bytes: u64,
 }
 
-impl Guest<'_> {
+impl ClientHandler<'_> {
     fn serve(&mut self, mut stream: TcpStream) {
         let event = match self.receive(&mut stream) {
             Ok(true) => "completed",
@@ -202,47 +200,48 @@ impl Guest<'_> {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => "timedOut",
             Err(_) => "incomplete",
         };
-        self.tell(&stream);
+        self.write_sample(&stream);
         let peer = Some(self.peer.clone());
         let line =
-            EventLine { peer, ..EventLine::new(now(), event, Some(Value::Count(self.bytes))) };
-        self.hall.say(&Line::Event(line));
+            UploadEvent { peer, ..UploadEvent::new(now(), event, Some(Value::Count(self.bytes))) };
+        self.state.write(&UploadLine::Event(line));
     }
 
-    /// Reads to the end of the stream and confirms; false if it was told to stop before that.
+    /// Reads to the end of the stream and confirms; returns false if the server stops before.
     fn receive(&mut self, stream: &mut TcpStream) -> io::Result<bool> {
         stream.set_nonblocking(true)?;
         let keepalive = TcpKeepalive::new().with_time(SILENCE).with_interval(ASKED_EVERY);
         SockRef::from(&*stream).set_tcp_keepalive(&keepalive)?;
         let mut buffer = vec![0; CHUNK];
-        let mut next_sample = now().saturating_add(self.hall.interval);
-        while !self.hall.over() {
+        let mut next_sample = now().saturating_add(self.state.interval);
+        while !self.state.is_stopping() {
             let at = now();
             if at >= next_sample {
-                self.tell(stream);
-                next_sample = next_sample.saturating_add(self.hall.interval).max(at);
+                self.write_sample(stream);
+                next_sample = next_sample.saturating_add(self.state.interval).max(at);
             }
             if wait(stream, PollFlags::IN, next_sample.min(at + PATIENCE.as_nanos()))?.is_empty() {
                 continue;
             }
             match stream.read(&mut buffer) {
                 Ok(0) => {
-                    // It is short and the first that is sent: it fits.
+                    // The answer is short and the first data on the socket: it fits in the send
+                    // buffer.
                     return stream
                         .write_all(format!("received {}\n", self.bytes).as_bytes())
                         .map(|()| true);
                 }
                 Ok(count) => self.bytes += count as u64,
-                Err(error) if again(&error) => {}
+                Err(error) if is_transient(&error) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(false)
     }
 
-    fn tell(&self, stream: &TcpStream) {
+    fn write_sample(&self, stream: &TcpStream) {
         let packets = emulator::tcp_info(stream).map_or(0, |info| u64::from(info.data_segments_in));
-        self.hall.say(&Line::Receiver(ReceiverSample {
+        self.state.write(&UploadLine::Receiver(ReceiverSample {
             at: now(),
             peer: self.peer.clone(),
             bytes_received: self.bytes,

@@ -1,6 +1,6 @@
 use super::*;
 use socket2::{Domain, Socket, Type};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,19 +18,19 @@ fn client(port: u16, source: TcpSource) -> Client {
     }
 }
 
-fn event(line: &Line) -> Option<&EventLine> {
+fn event(line: &UploadLine) -> Option<&UploadEvent> {
     match line {
-        Line::Event(event) => Some(event),
+        UploadLine::Event(event) => Some(event),
         _ => None,
     }
 }
 
-/// What the client and the server tell while `work` runs against a server.
-fn beside_a_server<T>(work: impl FnOnce(u16) -> T) -> (T, Vec<Line>) {
+/// The result of `work` beside a server, and the server's output.
+fn beside_a_server<T>(work: impl FnOnce(u16) -> T) -> (T, Vec<UploadLine>) {
     let (stop, lines) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let server =
         Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_millis(10) };
-    let tell = |line: &Line| {
+    let tell = |line: &UploadLine| {
         lines.lock().unwrap().push(line.clone());
         Ok(())
     };
@@ -53,7 +53,7 @@ fn beside_a_server<T>(work: impl FnOnce(u16) -> T) -> (T, Vec<Line>) {
     (result, lines.into_inner().unwrap())
 }
 
-fn run(client: &Client) -> (Result<Outcome, UploadError>, Vec<Line>) {
+fn run(client: &Client) -> (Result<Outcome, UploadError>, Vec<UploadLine>) {
     let mut lines = Vec::new();
     let result = upload(client, &AtomicBool::new(false), &mut |line| {
         lines.push(line.clone());
@@ -63,46 +63,48 @@ fn run(client: &Client) -> (Result<Outcome, UploadError>, Vec<Line>) {
 }
 
 #[test]
-fn an_upload_of_a_size_is_complete_when_the_server_has_it_all() {
+fn a_finite_upload_is_complete_when_the_server_has_all_bytes() {
     let source = TcpSource::Finite(Bytes::new(3_000_000));
-    let ((result, told), served) = beside_a_server(|port| run(&client(port, source)));
+    let ((result, lines), served) = beside_a_server(|port| run(&client(port, source)));
     let outcome = result.unwrap();
-    let newest = outcome.newest.unwrap();
+    let newest = outcome.last_sample.unwrap();
     assert_eq!((outcome.ending, newest.bytes_acknowledged), (Ending::Completed, 3_000_000));
     assert!(newest.bytes_sent >= 3_000_000 && newest.packets_sent > 10, "{newest:?}");
-    let (first, last) = (event(&told[0]).unwrap(), event(told.last().unwrap()).unwrap());
+    let (first, last) = (event(&lines[0]).unwrap(), event(lines.last().unwrap()).unwrap());
     assert_eq!((first.event, last.event), ("connected", "completed"));
     let done = served.iter().filter_map(event).find(|event| event.event == "completed").unwrap();
     assert_eq!((&done.peer, done.value), (&first.address, Some(Value::Count(3_000_000))));
 }
 
 #[test]
-fn what_has_no_end_is_cut_off_when_its_time_is_over() {
+fn an_endless_upload_is_cut_off_at_its_duration() {
     for source in [
         TcpSource::Endless,
         TcpSource::OnOff { on: Duration::from_millis(20), off: Duration::from_millis(30) },
     ] {
         let duration = Some(Duration::from_millis(200));
-        let ((result, told), served) =
+        let ((result, lines), served) =
             beside_a_server(|port| run(&Client { duration, ..client(port, source) }));
         let outcome = result.unwrap();
         assert_eq!(outcome.ending, Ending::CutOff);
-        assert!(outcome.time < Duration::from_secs(5) && outcome.newest.unwrap().bytes_sent > 0);
-        assert_eq!(event(told.last().unwrap()).unwrap().event, "ended");
+        assert!(
+            outcome.time < Duration::from_secs(5) && outcome.last_sample.unwrap().bytes_sent > 0
+        );
+        assert_eq!(event(lines.last().unwrap()).unwrap().event, "ended");
         assert!(served.iter().filter_map(event).any(|event| event.event == "incomplete"));
     }
 }
 
 #[test]
-fn a_pause_is_kept() {
+fn an_on_off_source_pauses() {
     let source = TcpSource::OnOff { on: Duration::from_millis(50), off: Duration::from_secs(100) };
     let duration = Some(Duration::from_millis(400));
-    let ((_, told), _) = beside_a_server(|port| run(&Client { duration, ..client(port, source) }));
-    let sent: Vec<u64> = told
+    let ((_, lines), _) = beside_a_server(|port| run(&Client { duration, ..client(port, source) }));
+    let sent: Vec<u64> = lines
         .iter()
-        .filter_map(
-            |line| if let Line::Sender(sample) = line { Some(sample.bytes_sent) } else { None },
-        )
+        .filter_map(|line| {
+            if let UploadLine::Sender(sample) = line { Some(sample.bytes_sent) } else { None }
+        })
         .collect();
     assert!(
         sent[sent.len() - 1] > 0 && sent[sent.len() - 1] == sent[sent.len() * 3 / 4],
@@ -111,8 +113,8 @@ fn a_pause_is_kept() {
 }
 
 #[test]
-fn nobody_there_is_said_after_the_time_that_a_server_needs_to_start() {
-    // Bound, so that nobody else is given the port meanwhile, and not listening.
+fn a_missing_server_is_an_error_after_two_seconds() {
+    // Bound, so that no other process gets the port, but not listening.
     let silent = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     silent.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
     let port = silent.local_addr().unwrap().as_socket().unwrap().port();
@@ -121,8 +123,8 @@ fn nobody_there_is_said_after_the_time_that_a_server_needs_to_start() {
     assert!(error.to_string().contains(&format!("cannot connect to 127.0.0.1:{port}")), "{error}");
 }
 
-/// The error of a client whose server does `serve` to it.
-fn against(serve: impl FnOnce(TcpStream) + Send) -> (String, Vec<Line>) {
+/// The error and output of a client whose server runs `serve`.
+fn against(serve: impl FnOnce(TcpStream) + Send) -> (String, Vec<UploadLine>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::scope(|scope| {
@@ -133,14 +135,14 @@ fn against(serve: impl FnOnce(TcpStream) + Send) -> (String, Vec<Line>) {
 }
 
 #[test]
-fn a_broken_connection_is_said_in_one_line() {
-    // The client may leave first.
+fn a_broken_connection_is_reported_with_its_reason() {
+    // The client may disconnect first.
     let read_all = |stream: &mut TcpStream| drop(stream.read_to_end(&mut Vec::new()));
     let (error, lines) = against(drop);
     assert!(error.contains("broke after"), "{error}");
     assert_eq!(event(lines.last().unwrap()).unwrap().event, "incomplete");
     let (error, _) = against(|mut stream| {
-        stream.write_all(b"refused: 1000 clients are there already\n").unwrap();
+        stream.write_all(b"refused: 1000 clients are connected already\n").unwrap();
     });
     assert!(error.contains("the server refused: 1000 clients"), "{error}");
     let (error, _) = against(|mut stream| {
@@ -161,7 +163,7 @@ fn a_broken_connection_is_said_in_one_line() {
 }
 
 #[test]
-fn what_cannot_be_had_is_named() {
+fn unknown_congestion_controls_hosts_and_dscps_are_refused() {
     let base = client(9, TcpSource::Endless);
     let unknown = Client { congestion_control: Some("cubik".into()), ..base.clone() };
     let error = run(&unknown).0.unwrap_err();
@@ -178,8 +180,8 @@ fn what_cannot_be_had_is_named() {
 }
 
 #[test]
-fn a_reader_that_has_gone_ends_both() {
-    let gone = |_: &Line| Err(io::Error::from(io::ErrorKind::BrokenPipe));
+fn a_failing_output_ends_client_and_server() {
+    let gone = |_: &UploadLine| Err(io::Error::from(io::ErrorKind::BrokenPipe));
     let server =
         Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_secs(1) };
     let never = AtomicBool::new(false);
@@ -191,11 +193,11 @@ fn a_reader_that_has_gone_ends_both() {
 }
 
 #[test]
-fn what_is_told_becomes_the_columns_of_a_simulated_flow() {
+fn output_becomes_the_columns_of_a_simulated_flow() {
     let source = TcpSource::Finite(Bytes::new(2_000_000));
     let start = socket::now();
-    let ((result, told), served) = beside_a_server(|port| run(&client(port, source)));
-    let json = |lines: &[Line]| -> String {
+    let ((result, lines), served) = beside_a_server(|port| run(&client(port, source)));
+    let json = |lines: &[UploadLine]| -> String {
         lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
     };
     let upload = experiment::Upload {
@@ -212,13 +214,13 @@ fn what_is_told_becomes_the_columns_of_a_simulated_flow() {
         stop: units::Time::from_secs(30),
         kind: experiment::ProgramKind::Upload(upload),
     };
-    let grid = transcript::Grid {
+    let grid = transcript::SampleGrid {
         start,
         interval: Duration::from_secs(10),
         duration: Duration::from_secs(30),
     };
-    let (told, served) = (json(&told), json(&served));
-    let made = transcript::read(&program, told.as_bytes(), served.as_bytes(), &grid).unwrap();
+    let (lines, served) = (json(&lines), json(&served));
+    let made = transcript::read(&program, lines.as_bytes(), served.as_bytes(), &grid).unwrap();
     let first = |name: &str| made.record.column(name).unwrap()[0];
     assert_eq!((first("bytesAcknowledged"), first("bytesReceived")), (2e6, 2e6));
     assert!(

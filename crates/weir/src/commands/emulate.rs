@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
         word: "emulated",
         foreground,
         background: &args.run,
-        make: &|emulation, cell, seed| emulation.run(cell, seed),
+        make: &|emulation, cell, seed| Ok(emulation.run(cell, seed)?),
         simulate: &|cell, seed, cancel| {
             // The emulation leaves them out too.
             let mut scenario = cell.scenario(seed);

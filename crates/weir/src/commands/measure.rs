@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
         word: "measured",
         foreground: None,
         background: &[],
-        make: &|emulation, cell, seed| measurement.run(emulation, cell, seed),
+        make: &|emulation, cell, seed| Ok(measurement.run(emulation, cell, seed)?),
         simulate: &|cell, seed, cancel| simulate(&today.cells()[cell.index].scenario(seed), cancel),
         goes_on: true,
     };

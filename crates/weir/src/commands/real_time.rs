@@ -11,14 +11,15 @@ use experiment::{Cell, Experiment, ProgramKind};
 use lab::runner::{Job, Keeper};
 use metrics::{StreamSummary, Unit, lines, summary};
 use serde_json::{Map, Value, json};
-use sim::Recording;
+use sim::{Recording, RunError};
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Mode;
 use testbed::emulate::{
-    Emulated, Emulation, EmulationError, Ended, HowEnded, OnHost, RealTime, Report, Said,
+    Emulated, Emulation, ExitReason, HostCommand, OutputLine, ProgramExit, RealTime, Report,
 };
 use units::Seed;
 
@@ -33,9 +34,9 @@ pub(crate) struct Kind<'a> {
     /// Lines for `sh -c` on hosts.
     pub(crate) background: &'a [(String, String)],
     /// Makes a run.
-    pub(crate) make: &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, EmulationError>,
+    pub(crate) make: &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, Box<dyn Error>>,
     /// Makes the same in virtual time.
-    pub(crate) simulate: &'a dyn Fn(&Cell, Seed, &AtomicBool) -> Result<Recording, String>,
+    pub(crate) simulate: &'a dyn Fn(&Cell, Seed, &AtomicBool) -> Result<Recording, RunError>,
     /// Whether the next run is made when one could not be.
     pub(crate) goes_on: bool,
 }
@@ -183,15 +184,15 @@ impl Session<'_> {
     fn make(&self, cell: &Cell, job: Job) -> Result<Emulated, Failure> {
         let args = self.args;
         let first = || cell.scenario(job.seed).network.hosts[0].name.clone();
-        let foreground = self.kind.foreground.map(|(host, command)| OnHost {
+        let foreground = self.kind.foreground.map(|(host, command)| HostCommand {
             host: host.map_or_else(first, str::to_owned),
             command: command.to_owned(),
         });
-        let shell = |(host, line): &(String, String)| OnHost {
+        let shell = |(host, line): &(String, String)| HostCommand {
             host: host.clone(),
             command: ["sh", "-c", line].map(OsString::from).to_vec(),
         };
-        let background: Vec<OnHost> = self.kind.background.iter().map(shell).collect();
+        let background: Vec<HostCommand> = self.kind.background.iter().map(shell).collect();
         let progress = Progress::new(args.quiet || foreground.is_some(), "s");
         let whole = |span: units::Duration| span.as_secs_f64() as usize;
         let length = whole(cell.scenario(job.seed).duration);
@@ -203,9 +204,9 @@ impl Session<'_> {
             background: &background,
             weir: self.weir,
             cancel: self.cancel,
-            said: &|said| {
-                if !args.quiet && said.is_for_people() {
-                    progress.line(&told(said));
+            output: &|line| {
+                if !args.quiet && line.is_for_people() {
+                    progress.line(&output_line(line));
                 }
             },
             progress: &|since| progress.show(whole(since), length),
@@ -213,16 +214,16 @@ impl Session<'_> {
         let made = (self.kind.make)(&emulation, cell, job.seed);
         progress.finish();
         made.map_err(|error| {
-            if self.kind.goes_on { Failure::Broken(error.to_string()) } else { error.into() }
+            if self.kind.goes_on { Failure::Broken(error.to_string()) } else { Failure::new(error) }
         })
     }
 }
 
-fn told(said: &Said<'_>) -> String {
-    format!("{} {} | {}", said.host, said.program.name, said.line)
+fn output_line(line: &OutputLine<'_>) -> String {
+    format!("{} {} | {}", line.host, line.program.name, line.line)
 }
 
-fn write_logs(folder: &Path, programs: &[Ended]) -> Result<(), Failure> {
+fn write_logs(folder: &Path, programs: &[ProgramExit]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
     for ended in programs {
@@ -234,11 +235,11 @@ fn write_logs(folder: &Path, programs: &[Ended]) -> Result<(), Failure> {
 }
 
 /// How a program ended, in a word.
-fn word(how: &HowEnded) -> String {
-    match how {
-        HowEnded::NotStarted(reason) => format!("not started: {reason}"),
-        HowEnded::Itself(status) => status.to_string(),
-        HowEnded::Told => "ended with the run".to_owned(),
+fn word(reason: &ExitReason) -> String {
+    match reason {
+        ExitReason::NotStarted(error) => format!("not started: {error}"),
+        ExitReason::Exited(status) => status.to_string(),
+        ExitReason::Stopped => "ended with the run".to_owned(),
     }
 }
 
@@ -273,7 +274,7 @@ fn print(
         }
     }
     for ended in emulated.programs.iter().filter(|ended| !ended.succeeded()) {
-        out.line(format_args!("{} {}: {}", ended.program.name, "failed", word(&ended.how)))?;
+        out.line(format_args!("{} {}: {}", ended.program.name, "failed", word(&ended.reason)))?;
         for line in ended.lines.iter().rev().take(3).rev() {
             out.line(format_args!("  {line}"))?;
         }
@@ -361,7 +362,7 @@ fn line(
     line
 }
 
-fn program(ended: &Ended) -> Value {
+fn program(ended: &ProgramExit) -> Value {
     let text = ended.lines.join("\n");
     let output = match ended.program.kind {
         // They are among the streams.
@@ -371,7 +372,7 @@ fn program(ended: &Ended) -> Value {
         // What iperf3 prints is one object.
         _ => serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone())),
     };
-    json!({ "name": ended.program.name, "ended": word(&ended.how), "succeeded": ended.succeeded(), "output": output })
+    json!({ "name": ended.program.name, "ended": word(&ended.reason), "succeeded": ended.succeeded(), "output": output })
 }
 
 fn values(streams: &[StreamSummary]) -> Value {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use testbed::upload::{
-    Client, Ending, EventLine, Line, Outcome, SenderSample, Server, TcpSource, Value,
+    Client, Ending, Outcome, SenderSample, Server, TcpSource, UploadEvent, UploadLine, Value,
 };
 use units::Bytes;
 
@@ -30,14 +30,14 @@ pub(crate) fn run(args: &Upload) -> Result<ExitCode, Failure> {
 
 fn serve(args: &UploadServer, stop: &AtomicBool) -> Result<ExitCode, Failure> {
     let out = Mutex::new(Output::new());
-    let tell = |line: &Line| {
+    let tell = |line: &UploadLine| {
         let Ok(mut out) = out.lock() else { return Ok(()) };
         match line {
             _ if args.json => told(out.json(line)),
-            Line::Event(event) => {
+            UploadLine::Event(event) => {
                 words(event).map_or(Ok(()), |words| told(out.line_at_once(words)))
             }
-            Line::Sender(_) | Line::Receiver(_) => Ok(()),
+            UploadLine::Sender(_) | UploadLine::Receiver(_) => Ok(()),
         }
     };
     testbed::upload::serve(&Server { listen: args.listen, interval: args.interval }, stop, &tell)?;
@@ -45,8 +45,8 @@ fn serve(args: &UploadServer, stop: &AtomicBool) -> Result<ExitCode, Failure> {
 }
 
 /// What a server says of an event to people.
-fn words(event: &EventLine) -> Option<String> {
-    let EventLine { address, peer, value, .. } = event;
+fn words(event: &UploadEvent) -> Option<String> {
+    let UploadEvent { address, peer, value, .. } = event;
     let count = match value {
         Some(Value::Count(count)) => *count,
         _ => 0,
@@ -63,8 +63,8 @@ fn upload(args: &UploadClient, stop: &AtomicBool) -> Result<ExitCode, Failure> {
     let client = client(args);
     let mut out = Output::new();
     let bar = (!args.quiet && !args.json && io::stderr().is_terminal()).then(|| bar(args));
-    let mut tell = |line: &Line| {
-        if let (Some(bar), Line::Sender(sample)) = (&bar, line) {
+    let mut tell = |line: &UploadLine| {
+        if let (Some(bar), UploadLine::Sender(sample)) = (&bar, line) {
             bar.set_position(sample.bytes_acknowledged);
         }
         if args.json { told(out.json(line)) } else { Ok(()) }
@@ -76,7 +76,7 @@ fn upload(args: &UploadClient, stop: &AtomicBool) -> Result<ExitCode, Failure> {
     let outcome = result?;
     if !args.json {
         out.line(in_words(&outcome))?;
-    } else if outcome.newest.is_none() && !args.quiet {
+    } else if outcome.last_sample.is_none() && !args.quiet {
         eprint("stopped before there was a connection");
     }
     out.finish()?;
@@ -115,12 +115,12 @@ fn bar(args: &UploadClient) -> ProgressBar {
 }
 
 fn in_words(outcome: &Outcome) -> String {
-    let Some(newest) = &outcome.newest else {
+    let Some(last_sample) = &outcome.last_sample else {
         return "stopped before there was a connection".to_owned();
     };
     let SenderSample {
         bytes_acknowledged: bytes, packets_sent, retransmitted_packets_sent, ..
-    } = newest;
+    } = last_sample;
     let seconds = outcome.time.as_secs_f64();
     let what = match outcome.ending {
         Ending::Completed => "completed",

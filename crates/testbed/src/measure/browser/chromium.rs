@@ -1,4 +1,4 @@
-//! How Chromium is started.
+//! The options of Chromium.
 
 use super::Camera;
 use serde_json::json;
@@ -6,33 +6,32 @@ use std::path::Path;
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Capabilities, ChromiumLikeCapabilities, DesiredCapabilities};
 
-/// The command-line flags of every Chromium, and why each is there. Names:
-/// `chrome/common/chrome_switches.cc`, `content/public/common/content_switches.cc`,
-/// `media/base/media_switches.cc`.
+/// The command-line flags of every Chromium. Names: `chrome/common/chrome_switches.cc`,
+/// `content/public/common/content_switches.cc`, `media/base/media_switches.cc`.
 const FLAGS: [&str; 21] = [
     // No window: a run needs no display.
     "--headless",
-    // Containers often give /dev/shm 64 MB, which a video call exceeds.
+    // Containers often limit /dev/shm to 64 MB, which a video call exceeds.
     "--disable-dev-shm-usage",
-    // No graphics card: what would try one falls back after a while.
+    // No graphics card: attempts to use one would only delay the start.
     "--disable-gpu",
-    // The call's own sound needs no device.
+    // The sound of the call needs no audio device.
     "--mute-audio",
-    // Camera and microphone are files, and nobody is there to be asked for them.
+    // Camera and microphone are files, used without a question.
     "--use-fake-device-for-media-stream",
     "--use-fake-ui-for-media-stream",
     // The remote video plays without a click.
     "--autoplay-policy=no-user-gesture-required",
-    // Host candidates carry the host's address instead of a name of mDNS
-    // (draft-ietf-rtcweb-mdns-ice-candidates), which nobody there could look up. The others would
-    // load their models and lists.
+    // Host candidates contain the host's address instead of an mDNS name
+    // (draft-ietf-rtcweb-mdns-ice-candidates), which cannot be resolved on the hosts. The other
+    // features would load models and lists.
     "--disable-features=WebRtcHideLocalIpsWithMdns,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,Translate,AsyncDns",
-    // A page that is not seen is not slowed down.
+    // Hidden pages are not slowed down.
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows",
-    // Nothing but the call's packets: no updates, no reports, no lists, no pings, no look-ups of a
-    // proxy, no QUIC beside the call.
+    // No packets besides the call: no updates, no reports, no lists, no pings, no detection of a
+    // proxy, no QUIC.
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-default-apps",
@@ -41,15 +40,15 @@ const FLAGS: [&str; 21] = [
     "--disable-sync",
     "--no-pings",
     "--no-proxy-server",
-    // No welcome, no question.
+    // No welcome page and no question.
     "--no-default-browser-check",
     "--no-first-run",
 ];
 
-/// Chromium refuses to run as root within its sandbox.
+/// Chromium refuses to run as root in its sandbox.
 const AS_ROOT: &str = "--no-sandbox";
 
-/// What a session asks for.
+/// The capabilities of a session.
 pub(super) fn capabilities(
     binary: &Path,
     home: &Path,
@@ -68,8 +67,7 @@ pub(super) fn capabilities(
         wanted.add_arg(&format!("--use-file-for-fake-video-capture={}", camera.video.display()))?;
         wanted.add_arg(&format!("--use-file-for-fake-audio-capture={}", camera.audio.display()))?;
     }
-    // An empty page at the start: the usual one is a program of its own, which takes half a second
-    // of a processor.
+    // An empty page at the start: the default page takes half a second of processor time.
     let empty = json!({ "session": { "restore_on_startup": 4, "startup_urls": ["about:blank"] } });
     wanted.add_experimental_option("prefs", empty)?;
     Ok(wanted.into())

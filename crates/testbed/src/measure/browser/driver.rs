@@ -1,9 +1,10 @@
-//! A WebDriver server on a host: the process, its log, and its end with all that it has started.
+//! A WebDriver server on a host: the process, its log, and its end with all processes that it has
+//! started.
 
-use super::Kind;
+use super::BrowserKind;
 use super::programs::Programs;
-use super::tail::Tail;
 use crate::measure::leftovers;
+use crate::measure::output_tail::OutputTail;
 use emulator::{EmulatorError, Host};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -16,28 +17,28 @@ use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Between looks at what still runs.
+/// The time between two checks of what still runs.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long the kernel may take to end what it was told to end.
+/// The time that the kernel gets to end killed processes.
 const KILLING: Duration = Duration::from_secs(2);
-/// What a browser inherits of our environment; the rest, a desktop's and a proxy's, is none of the
-/// run's.
+/// The environment variables that a browser inherits. The others, such as those of a desktop or a
+/// proxy, do not belong to the run.
 const INHERITED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
-/// What the names of their folders begin with.
+/// The start of the names of its folders.
 const FOLDER: &str = "weir-browser-";
 
-/// A WebDriver server under way, and the folder in which it and its browser keep all they write.
+/// A running WebDriver server, and the folder in which it and its browser keep their files.
 pub(super) struct Driver {
     child: Child,
     home: TempDir,
     pub(super) port: u16,
-    pub(super) tail: Tail,
+    pub(super) tail: OutputTail,
 }
 
 impl Driver {
-    /// Starts it on the host.
+    /// Starts the driver on the host.
     pub(super) fn start(
-        kind: Kind,
+        kind: BrowserKind,
         host: &Host,
         programs: &Programs,
     ) -> Result<Self, EmulatorError> {
@@ -45,12 +46,12 @@ impl Driver {
         let port = free_port(host)?;
         let mut command = Command::new(&programs.driver);
         match kind {
-            // The browser's own log among the driver's, and of the driver's what went wrong.
-            Kind::Chromium => command
+            // The log of the browser, and the warnings of the driver.
+            BrowserKind::Chromium => command
                 .arg(format!("--port={port}"))
                 .args(["--enable-chrome-logs", "--log-level=WARNING"]),
-            // The second port, which is not used, is 9222 on every host unless told otherwise.
-            Kind::Firefox => command.args([
+            // The second port, which is not used, would be 9222 on every host.
+            BrowserKind::Firefox => command.args([
                 "--port",
                 &port.to_string(),
                 "--websocket-port",
@@ -60,10 +61,11 @@ impl Driver {
             ]),
         };
         environment(&mut command, home.path());
-        // A group of its own: Ctrl-C is ours, and the browser's processes are known by it.
+        // Its own process group: Ctrl-C goes to Weir only, and the group identifies the browser's
+        // processes.
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = host.spawn(command)?;
-        let tail = Tail::default();
+        let tail = OutputTail::default();
         let pipes: [Option<Box<dyn Read + Send>>; 2] = [
             child.stdout.take().map(|pipe| Box::new(pipe) as _),
             child.stderr.take().map(|pipe| Box::new(pipe) as _),
@@ -72,12 +74,12 @@ impl Driver {
         Ok(Self { child, home, port, tail })
     }
 
-    /// The folder.
+    /// The folder of driver and browser.
     pub(super) fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// How it ended, if it has.
+    /// The exit status of the driver, if it has ended.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -85,10 +87,10 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Nobody needs what the browser would save, so it is not asked first. Only what is left of
-        // the group is reached, as the server's number stays its own until it is waited for.
+        // The browser's state is not needed, so it is killed at once. The group number stays valid
+        // until the driver is waited for.
         emulator::kill_group(&self.child);
-        // It has been told so; what the kernel cannot end is left to the testbed.
+        // A process that the kernel cannot end is left to the testbed.
         let _ = self.child.wait();
         let home = self.home.path().to_owned();
         for _ in 0..KILLING.as_millis() / PAUSE.as_millis() {
@@ -97,7 +99,7 @@ impl Drop for Driver {
                 return;
             }
             for pid in left {
-                // It may have ended meanwhile.
+                // The process may have ended meanwhile.
                 let _ = kill_process(pid, Signal::KILL);
             }
             sleep(PAUSE);
@@ -105,9 +107,9 @@ impl Drop for Driver {
     }
 }
 
-/// A folder for everything that a browser writes, removed when dropped.
+/// A folder for all files of a browser, removed when dropped.
 fn home() -> Result<TempDir, EmulatorError> {
-    let prefix = leftovers::replaced(&std::env::temp_dir(), FOLDER)?;
+    let prefix = leftovers::clean_up(&std::env::temp_dir(), FOLDER)?;
     let make = || {
         let home = tempfile::Builder::new().prefix(&prefix).tempdir()?;
         for folder in ["tmp", "run"] {
@@ -129,7 +131,7 @@ fn environment(command: &mut Command, home: &Path) {
     }
 }
 
-/// A port of the host's loopback that nothing else has.
+/// A free port on the host's loopback.
 fn free_port(host: &Host) -> Result<u16, EmulatorError> {
     let bound =
         || Ok::<_, io::Error>(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port());
@@ -137,8 +139,8 @@ fn free_port(host: &Host) -> Result<u16, EmulatorError> {
     port.map_err(|error| EmulatorError::system(format!("{}: no free port", host.name()), error))
 }
 
-/// The processes whose home this is: crash reporters leave the group of what has started them, not
-/// its environment.
+/// The processes with this home directory: crash reporters leave the process group, but keep the
+/// environment.
 fn living_in(home: &Path) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let wanted = format!("HOME={}", home.display());

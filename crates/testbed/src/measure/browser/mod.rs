@@ -1,4 +1,4 @@
-//! Browsers on the hosts, driven by WebDriver.
+//! Browsers on the hosts, controlled through WebDriver.
 //!
 //! ```text
 //! this process                       the host's namespace
@@ -13,20 +13,20 @@ mod firefox;
 mod network;
 mod programs;
 mod session;
-mod tail;
 
-pub use error::BrowserError;
+pub use error::{Action, BrowserError, BrowserFailure};
+pub use network::NetworkError;
 pub use programs::Program;
-pub(super) use tail::Tail;
 
 use super::media::Media;
 use driver::Driver;
 use emulator::Host;
-use experiment::Browser as Kind;
+use experiment::Browser as BrowserKind;
 use programs::Programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use session::Session;
+pub use session::SessionError;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,27 +35,27 @@ use std::time::Duration;
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Capabilities, WebDriver};
 
-/// How long a driver may take until it listens, and then a browser until its session is there,
-/// each.
+/// The time in which a driver must listen, and then the time in which a browser must open its
+/// session.
 const START: Duration = Duration::from_secs(20);
-/// How long a page may take to load.
+/// The time in which a page must load.
 const LOAD: Duration = Duration::from_secs(20);
-/// How long a picture of the page may take.
+/// The time in which a picture of the page must be taken.
 const PICTURE: Duration = Duration::from_secs(10);
-/// Between looks at whether it listens.
+/// The time between two checks of whether the driver listens.
 const TICK: Duration = Duration::from_millis(5);
-/// Of what is over so soon that nobody would cancel it.
+/// For short requests, which are not cancelled.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Sees whether a browser and its driver are installed.
+/// Checks that a browser and its driver are installed.
 ///
 /// # Errors
-/// Which program is missing, and how to get it.
-pub fn check(kind: Kind) -> Result<(), BrowserError> {
+/// Names the missing program and how to get it.
+pub fn check(kind: BrowserKind) -> Result<(), BrowserError> {
     Programs::find(kind).map(drop)
 }
 
-/// What Chromium takes for camera and microphone.
+/// The files that Chromium plays as camera and microphone.
 #[derive(Clone, Copy, Debug)]
 struct Camera<'a> {
     /// YUV4MPEG2, played in a loop.
@@ -64,29 +64,29 @@ struct Camera<'a> {
     audio: &'a Path,
 }
 
-/// What a browser is started with.
+/// The options of a browser.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
-    /// Which.
-    pub kind: Kind,
-    /// Where.
+    /// The browser.
+    pub kind: BrowserKind,
+    /// Its host.
     pub host: &'a Host,
-    /// Sound and picture: Chromium's camera and microphone. `None`: the browser's own fake ones.
+    /// The files for Chromium's camera and microphone. `None`: the browser's own fake devices.
     pub media: Option<&'a Media>,
-    /// Whether the host keeps its IPv6 address. Where there are both, browsers call over IPv6 (RFC
-    /// 8421, section 4), whose headers are 20 bytes longer than those that the simulator counts.
+    /// Whether the host keeps its IPv6 address. With both, browsers call over IPv6 (RFC 8421,
+    /// section 4), whose headers are 20 bytes longer than those that the simulator counts.
     pub ipv6: bool,
-    /// Set from outside to give up.
+    /// Set from outside to cancel.
     pub cancel: &'a AtomicBool,
 }
 
-/// A browser under way. Dropping it ends it, its driver, and all that these have started.
+/// A running browser. Dropping it ends it, its driver, and all processes that these have started.
 pub struct Browser {
     name: String,
     version: String,
-    /// Before the driver: what it asks for must not be asked of a driver that has ended.
+    /// Dropped before the driver, so that no request goes to a driver that has ended.
     session: Session,
-    /// The browser's first process, readable when it has ended (pidfd_open(2)).
+    /// The browser's first process; readable when it has ended (pidfd_open(2)).
     process: OwnedFd,
     pid: u32,
     driver: Driver,
@@ -97,46 +97,45 @@ impl Browser {
     /// Starts a browser with an empty profile.
     ///
     /// # Errors
-    /// When a program is missing, does not start within 20 s, or refuses the session; then nothing
-    /// is left of it.
+    /// When a program is missing, does not start within 20 s, or refuses the session. All its
+    /// processes are then ended.
     pub fn launch(launch: Launch<'_>) -> Result<Self, BrowserError> {
         let programs = Programs::find(launch.kind)?;
         let name = format!("{} on {}", launch.kind.name(), launch.host.name());
-        let plain = |what: String| BrowserError::Failed {
-            what: format!("{name}: {what}"),
-            log: Vec::new(),
+        let failed = |failure: BrowserFailure, log| BrowserError::Failed {
+            browser: name.clone(),
+            failure,
+            log,
         };
-        network::prepare(launch).map_err(plain)?;
+        network::prepare(launch).map_err(|error| failed(error.into(), Vec::new()))?;
         let start = || {
             Driver::start(launch.kind, launch.host, &programs)
-                .map_err(|error| plain(error.to_string()))
+                .map_err(|error| failed(error.into(), Vec::new()))
         };
         let mut driver = start()?;
         if let Err(error) = until_it_listens(&mut driver, launch, &name) {
-            // Another may have taken its port; not twice.
+            // Another program may have taken the port; try once more.
             if driver.ended().is_none() {
                 return Err(error);
             }
             driver = start()?;
             until_it_listens(&mut driver, launch, &name)?;
         }
-        let wanted =
-            capabilities(launch, &programs, &driver).map_err(|error| plain(error.to_string()))?;
+        let wanted = capabilities(launch, &programs, &driver)
+            .map_err(|error| failed(BrowserFailure::Capabilities(Box::new(error)), Vec::new()))?;
         let opened = Session::open(launch.host, driver.port, wanted, START, launch.cancel);
-        let session = opened.map_err(|what| what.error(&name, &driver.tail))?;
-        let failed = |what: &str| BrowserError::Failed {
-            what: format!("{name} {what}"),
-            log: driver.tail.last(),
-        };
-        let pid = session.process().ok_or_else(|| failed("does not tell its process"))?;
+        let session =
+            opened.map_err(|error| error.of_browser(&name, Action::Start, &driver.tail))?;
+        let ended = |failure| failed(failure, driver.tail.last());
+        let pid = session.process().ok_or_else(|| ended(BrowserFailure::NoProcess))?;
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let process = number.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        let process = process.ok_or_else(|| failed("has ended at its start"))?;
+        let process = process.ok_or_else(|| ended(BrowserFailure::EndedAtStart))?;
         let version = format!("{} {}", launch.kind.name(), session.version());
         Ok(Self { name, version, session, process, pid, driver, is_open: false })
     }
 
-    /// Name and version, as the browser tells it: `Chromium 156.0.8078.79`.
+    /// Name and version, as the browser reports them: `Chromium 156.0.8078.79`.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
@@ -148,97 +147,95 @@ impl Browser {
         self.pid
     }
 
-    /// Opens a page and waits until it is loaded: in the first tab, then each in a tab of its own.
-    /// The address's fragment is kept secret: no error and no line of the log shows it.
+    /// Opens a page and waits until it is loaded: in the first tab, then each in a new tab. The
+    /// fragment of the address is kept secret: it is removed from errors and from the log.
     ///
     /// # Errors
     /// When the page cannot be reached or loaded within 20 s, the browser has ended, or `cancel` is
-    /// set from outside.
+    /// set.
     pub fn open(&mut self, url: &str, cancel: &AtomicBool) -> Result<(), BrowserError> {
         let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
         self.driver.tail.hide(fragment);
-        let what = format!("does not open {}", page.split('?').next().unwrap_or(page));
+        let action = Action::Open(page.split('?').next().unwrap_or(page).to_owned());
         let (url, is_open) = (url.to_owned(), std::mem::replace(&mut self.is_open, true));
-        self.ask(&what, LOAD, cancel, |driver| async move {
+        self.ask(action.clone(), LOAD, cancel, |driver| async move {
             if is_open {
                 let tab = driver.new_tab().await?;
                 driver.switch_to_window(tab).await?;
             }
             driver.goto(&url).await
         })?;
-        // Chromium's driver does not always say so.
+        // Chromium's driver does not always report an error page.
         if self.run("return location.protocol")? == "chrome-error:" {
-            let what =
-                format!("{} {what}: it shows a page of its own that says why not", self.name);
-            return Err(BrowserError::Failed { what, log: self.driver.tail.last() });
+            return Err(self.failed(BrowserFailure::ErrorPage(action)));
         }
         Ok(())
     }
 
-    /// The title of the page opened last.
+    /// The title of the page that was opened last.
     ///
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn title(&mut self) -> Result<String, BrowserError> {
-        self.ask("does not tell its title", PICTURE, &NEVER, |driver| async move {
-            driver.title().await
-        })
+        self.ask(Action::Title, PICTURE, &NEVER, |driver| async move { driver.title().await })
     }
 
-    /// A picture of the page opened last, PNG.
+    /// A PNG picture of the page that was opened last.
     ///
     /// # Errors
     /// When the browser does not answer, or has ended.
     pub fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
-        self.ask("gives no picture", PICTURE, &NEVER, |driver| async move {
+        self.ask(Action::Screenshot, PICTURE, &NEVER, |driver| async move {
             driver.screenshot_as_png().await
         })
     }
 
-    /// Runs a script in the page opened last, as the body of a function, and gives what it returns.
+    /// Runs a script, as the body of a function, in the page that was opened last, and returns its
+    /// result.
     ///
     /// # Errors
     /// When the script throws, the browser does not answer, or has ended.
     pub fn run(&mut self, script: &str) -> Result<serde_json::Value, BrowserError> {
         let script = script.to_owned();
-        self.ask("does not run a script", PICTURE, &NEVER, |driver| async move {
+        self.ask(Action::Script, PICTURE, &NEVER, |driver| async move {
             Ok(driver.execute(script, Vec::new()).await?.json().clone())
         })
     }
 
-    /// Sees whether browser and driver are still there: two system calls.
+    /// Checks that browser and driver run: two system calls.
     ///
     /// # Errors
-    /// Which of them has ended, with the last lines that they wrote.
+    /// Names the one that has ended, with the last lines of output.
     pub fn is_alive(&mut self) -> Result<(), BrowserError> {
-        let what = if has_ended(&self.process) {
-            "the browser has ended".to_owned()
+        if has_ended(&self.process) {
+            Err(self.failed(BrowserFailure::Ended))
         } else if let Some(status) = self.driver.ended() {
-            format!("its driver has ended: {status}")
+            Err(self.failed(BrowserFailure::DriverEnded(status)))
         } else {
-            return Ok(());
-        };
-        Err(BrowserError::Failed {
-            what: format!("{}: {what}", self.name),
-            log: self.driver.tail.last(),
-        })
+            Ok(())
+        }
     }
 
-    /// The last lines, 200 at most, that the browser, its pages' consoles and its driver wrote.
+    fn failed(&self, failure: BrowserFailure) -> BrowserError {
+        BrowserError::Failed { browser: self.name.clone(), failure, log: self.driver.tail.last() }
+    }
+
+    /// The last lines, at most 200, that the browser, the consoles of its pages and its driver
+    /// wrote.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         self.driver.tail.lines()
     }
 
-    /// Ends it. Nothing of it is left, neither process nor file.
+    /// Ends the browser and removes its files.
     pub fn quit(self) {
         drop(self);
     }
 
-    /// Asks the browser for something, and says it more clearly if it has ended.
+    /// Sends a request to the browser. If the browser has ended, the error says so.
     fn ask<T: Send + 'static, F: Future<Output = WebDriverResult<T>> + Send + 'static>(
         &mut self,
-        what: &str,
+        action: Action,
         limit: Duration,
         cancel: &AtomicBool,
         job: impl FnOnce(WebDriver) -> F,
@@ -246,9 +243,9 @@ impl Browser {
         self.is_alive()?;
         match self.session.ask(limit, cancel, job) {
             Ok(answer) => Ok(answer),
-            Err(failure) => {
+            Err(error) => {
                 self.is_alive()?;
-                Err(failure.error(&format!("{} {what}", self.name), &self.driver.tail))
+                Err(error.of_browser(&self.name, action, &self.driver.tail))
             }
         }
     }
@@ -260,11 +257,11 @@ fn capabilities(
     driver: &Driver,
 ) -> WebDriverResult<Capabilities> {
     match launch.kind {
-        Kind::Chromium => {
+        BrowserKind::Chromium => {
             let camera = launch.media.map(|media| Camera { video: &media.y4m, audio: &media.wav });
             chromium::capabilities(&programs.browser, driver.home(), camera)
         }
-        Kind::Firefox => firefox::capabilities(&programs.browser),
+        BrowserKind::Firefox => firefox::capabilities(&programs.browser),
     }
 }
 
@@ -275,11 +272,9 @@ fn until_it_listens(
 ) -> Result<(), BrowserError> {
     let mut waited = Duration::ZERO;
     while !launch.host.listens(driver.port) {
-        let what = match driver.ended() {
-            Some(status) => format!("{name}: its driver has ended at its start: {status}"),
-            None if waited > START => {
-                format!("{name}: its driver does not listen after {} s", START.as_secs())
-            }
+        let failure = match driver.ended() {
+            Some(status) => BrowserFailure::DriverEndedAtStart(status),
+            None if waited > START => BrowserFailure::DriverNotListening(START),
             None if launch.cancel.load(Ordering::Relaxed) => return Err(BrowserError::Cancelled),
             None => {
                 sleep(TICK);
@@ -287,7 +282,8 @@ fn until_it_listens(
                 continue;
             }
         };
-        return Err(BrowserError::Failed { what, log: driver.tail.last() });
+        let (browser, log) = (name.to_owned(), driver.tail.last());
+        return Err(BrowserError::Failed { browser, failure, log });
     }
     Ok(())
 }
@@ -304,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_process_is_seen() {
+    fn an_ended_process_is_detected() {
         let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
         let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         let process = pidfd_open(pid, PidfdFlags::empty()).unwrap();

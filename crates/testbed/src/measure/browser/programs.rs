@@ -1,9 +1,9 @@
-//! Where the browsers and their drivers are.
+//! The programs of browsers and their drivers.
 
-use super::{BrowserError, Kind};
+use super::{BrowserError, BrowserKind};
 use std::path::{Path, PathBuf};
 
-/// A program that a measurement calls.
+/// A program that a measurement needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
     /// The browser.
@@ -16,15 +16,15 @@ pub enum Program {
     Geckodriver,
 }
 
-/// Debian's launcher, and the browser that it starts with flags of its own (`/etc/chromium.d`).
+/// Debian's launcher, and the browser that it starts with additional flags (`/etc/chromium.d`).
 const LAUNCHER: (&str, &str) = ("/usr/bin/chromium", "/usr/lib/chromium/chromium");
 
 impl Program {
-    /// All of them.
+    /// All programs.
     pub const ALL: [Self; 4] =
         [Self::Chromium, Self::Chromedriver, Self::Firefox, Self::Geckodriver];
 
-    /// What it is called, on one system or another.
+    /// Its names on different systems.
     #[must_use]
     pub fn names(self) -> &'static [&'static str] {
         match self {
@@ -35,7 +35,7 @@ impl Program {
         }
     }
 
-    /// The environment variable that names its file instead of a search.
+    /// The environment variable that overrides its path.
     #[must_use]
     pub fn variable(self) -> &'static str {
         match self {
@@ -59,8 +59,8 @@ impl Program {
         }
     }
 
-    /// Its file: the one that its variable names, or the first of its names in `PATH` and in
-    /// cargo's folder of programs.
+    /// The path of the program: the one in its variable, or the first of its names in `PATH` and in
+    /// `~/.cargo/bin`.
     #[must_use]
     pub fn find(self) -> Option<PathBuf> {
         if let Some(named) = std::env::var_os(self.variable()) {
@@ -83,17 +83,17 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Finds both.
-    pub(super) fn find(kind: Kind) -> Result<Self, BrowserError> {
+    /// Finds both programs.
+    pub(super) fn find(kind: BrowserKind) -> Result<Self, BrowserError> {
         let (browser, driver) = match kind {
-            Kind::Chromium => (Program::Chromium, Program::Chromedriver),
-            Kind::Firefox => (Program::Firefox, Program::Geckodriver),
+            BrowserKind::Chromium => (Program::Chromium, Program::Chromedriver),
+            BrowserKind::Firefox => (Program::Firefox, Program::Geckodriver),
         };
         Ok(Self { browser: unwrapped(browser.need()?), driver: driver.need()? })
     }
 }
 
-/// The browser itself, where this is Debian's launcher of it.
+/// The browser behind Debian's launcher, or the path itself.
 fn unwrapped(path: PathBuf) -> PathBuf {
     let (launcher, browser) = (Path::new(LAUNCHER.0), Path::new(LAUNCHER.1));
     if path == launcher && browser.exists() { browser.to_owned() } else { path }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_with_its_mend_and_its_variable() {
+    fn a_missing_program_is_named_with_a_suggestion_and_its_variable() {
         for program in Program::ALL {
             let said = BrowserError::Missing(program).to_string();
             for part in [program.names()[0], program.suggestion(), program.variable()] {

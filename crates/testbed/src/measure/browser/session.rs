@@ -1,7 +1,7 @@
-//! A WebDriver session, spoken from within the host's namespace.
+//! A WebDriver session. Its connections start in the host's namespace.
 
-use super::error::BrowserError;
-use super::tail::Tail;
+use super::error::{Action, BrowserError, BrowserFailure};
+use crate::measure::output_tail::OutputTail;
 use emulator::Host;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,51 +10,67 @@ use thirtyfour::{Capabilities, WebDriver};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// Between looks at whether to give up.
+/// The time between two checks for cancellation.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Why a request came to nothing.
-pub(super) enum Failure {
+/// Why a request to the driver failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The run was cancelled.
+    #[error("cancelled")]
     Cancelled,
-    /// It took longer than this.
-    Late(Duration),
-    /// What the driver, or the way to it, said.
-    Said(String),
+    /// The answer took longer than this.
+    #[error("no answer within {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// The driver, or the connection to it, reported this.
+    #[error("{0}")]
+    Driver(String),
 }
 
-impl Failure {
-    /// In a sentence that begins with this.
-    pub(super) fn error(self, what: &str, tail: &Tail) -> BrowserError {
-        let what = match self {
+impl SessionError {
+    /// The error of a browser that was asked for `action`. Secrets are removed.
+    pub(super) fn of_browser(
+        self,
+        browser: &str,
+        action: Action,
+        tail: &OutputTail,
+    ) -> BrowserError {
+        let error = match self {
             Self::Cancelled => return BrowserError::Cancelled,
-            Self::Late(limit) => format!("{what}: no answer within {} s", limit.as_secs()),
-            Self::Said(said) => format!("{what}: {}", tail.without_secrets(&said)),
+            Self::Driver(message) => Self::Driver(tail.without_secrets(&message)),
+            timeout @ Self::Timeout(_) => timeout,
         };
-        BrowserError::Failed { what, log: tail.last() }
+        BrowserError::Failed {
+            browser: browser.to_owned(),
+            failure: BrowserFailure::Request { action, error },
+            log: tail.last(),
+        }
     }
 }
 
-/// A session. It does not end the browser: the process is ended.
+/// A session. Dropping it does not end the browser, whose process is ended instead.
 pub(super) struct Session {
     driver: WebDriver,
     runtime: Runtime,
 }
 
 impl Session {
-    /// Opens one with the driver that listens at this port of the host's loopback.
+    /// Opens a session with the driver that listens on this port of the host's loopback.
     pub(super) fn open(
         host: &Host,
         port: u16,
         wanted: Capabilities,
         limit: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Self, Failure> {
-        let said = |error: &dyn std::fmt::Display| Failure::Said(error.to_string());
-        // Its thread is started from the host's, so that its sockets are the host's too.
+    ) -> Result<Self, SessionError> {
+        let said = |error: &dyn std::fmt::Display| SessionError::Driver(error.to_string());
+        // The runtime's thread is started from the host's thread, so that its sockets are in the
+        // host's namespace.
         let runtime =
             host.within(|| Builder::new_multi_thread().worker_threads(1).enable_all().build());
         let runtime = runtime.map_err(|error| said(&error))?.map_err(|error| said(&error))?;
-        // A proxy of this machine's is not on the way to the host's loopback.
+        // A proxy of this machine does not lead to the host's loopback.
         let client = reqwest::Client::builder().no_proxy().timeout(limit).build();
         let client = client.map_err(|error| said(&error))?;
         let opening = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted).client(client);
@@ -63,7 +79,7 @@ impl Session {
         Ok(Self { driver, runtime })
     }
 
-    /// Asks the driver for something, unless the answer is cancelled from outside.
+    /// Sends a request to the driver and waits for the answer, unless `cancel` is set.
     pub(super) fn ask<
         T: Send + 'static,
         F: Future<Output = WebDriverResult<T>> + Send + 'static,
@@ -72,7 +88,7 @@ impl Session {
         limit: Duration,
         cancel: &AtomicBool,
         job: impl FnOnce(WebDriver) -> F,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, SessionError> {
         let task = spawn(&self.runtime, limit, job(self.driver.clone()));
         answer(&self.runtime, task, limit, cancel)
     }
@@ -84,11 +100,11 @@ impl Session {
             .unwrap_or("of unknown version")
     }
 
-    /// The browser's first process: chromedriver's and geckodriver's own capabilities.
+    /// The browser's first process, from the capabilities of chromedriver and geckodriver.
     pub(super) fn process(&self) -> Option<u32> {
-        let told =
+        let id =
             ["goog:processID", "moz:processID"].into_iter().find_map(|name| self.capability(name));
-        told.and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok())
+        id.and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok())
     }
 
     fn capability(&self, name: &str) -> Option<&serde_json::Value> {
@@ -98,14 +114,14 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Or it would ask the browser to end, and wait for the answer.
+        // Otherwise the drop would ask the browser to end, and wait for the answer.
         let _ = self.driver.clone().leak();
     }
 }
 
 type Answer<T> = Result<WebDriverResult<T>, tokio::time::error::Elapsed>;
 
-/// Does it on the runtime's thread, where both its sockets and its clock are.
+/// Runs a future on the runtime's thread, which has its sockets and clock.
 fn spawn<T: Send + 'static>(
     runtime: &Runtime,
     limit: Duration,
@@ -114,35 +130,35 @@ fn spawn<T: Send + 'static>(
     runtime.spawn(async move { tokio::time::timeout(limit, job).await })
 }
 
-/// What a task has come to.
+/// Waits for the result of a task.
 fn answer<T: Send + 'static>(
     runtime: &Runtime,
     task: JoinHandle<Answer<T>>,
     limit: Duration,
     cancel: &AtomicBool,
-) -> Result<T, Failure> {
+) -> Result<T, SessionError> {
     while !task.is_finished() {
         if cancel.load(Ordering::Relaxed) {
             task.abort();
-            return Err(Failure::Cancelled);
+            return Err(SessionError::Cancelled);
         }
         std::thread::sleep(TICK);
     }
     match runtime.block_on(task) {
-        Ok(Ok(answer)) => answer.map_err(|error| Failure::Said(first_line(&error))),
-        Ok(Err(_)) => Err(Failure::Late(limit)),
-        Err(error) => Err(Failure::Said(error.to_string())),
+        Ok(Ok(answer)) => answer.map_err(|error| SessionError::Driver(first_line(&error))),
+        Ok(Err(_)) => Err(SessionError::Timeout(limit)),
+        Err(error) => Err(SessionError::Driver(error.to_string())),
     }
 }
 
-/// What the driver said, without its state and its stack.
+/// The message of the driver, without its state and stack trace.
 fn first_line(error: &WebDriverError) -> String {
     let text = error.to_string();
     let said = text.split_once("Additional info:").map_or(text.as_str(), |(_, said)| said);
     said.lines()
         .map(str::trim)
         .find(|line| !line.is_empty())
-        .unwrap_or("it does not say why")
+        .unwrap_or("no reason is given")
         .to_owned()
 }
 
@@ -151,12 +167,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_driver_says_is_told_without_secrets() {
-        let tail = Tail::default();
+    fn errors_of_a_driver_are_shown_without_secrets() {
+        let tail = OutputTail::default();
         tail.hide("5ec4e7");
         let said = "Reached error page: about:neterror?u=http%3A//127.0.0.1%3A1/call%3Froom%3Da%235ec4e7&c=UTF-8";
-        let error = Failure::Said(said.to_owned())
-            .error("Firefox on bob does not open a page", &tail)
+        let error = SessionError::Driver(said.to_owned())
+            .of_browser("Firefox on bob", Action::Open("a page".to_owned()), &tail)
             .to_string();
         assert!(error.contains("%3Froom%3Da%23…&c") && !error.contains("5ec4e7"), "{error}");
     }

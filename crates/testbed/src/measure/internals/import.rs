@@ -1,5 +1,5 @@
 use super::{Connection, Dump, DumpError};
-use crate::measure::stats::{Call, Collected, Collector, sample_count};
+use crate::measure::stats::{CallInfo, Collected, Collector, sample_count};
 use chrono::{DateTime, SecondsFormat};
 use server::signalling::Seat;
 use sim::Recording;
@@ -7,30 +7,30 @@ use sim::recording::StreamKind;
 use store::{Mode, RunMeta};
 use units::{Duration, Seed, Time};
 
-/// Sampling intervals are whole multiples of this many milliseconds.
+/// Sampling intervals are whole multiples of this, milliseconds.
 const STEP: f64 = 100.0;
-/// The longest sampling interval and run that are made of a dump, s.
-const LONGEST_INTERVAL: f64 = 60.0;
-const LONGEST_RUN: f64 = 7.0 * 86_400.0;
-/// The most values that a run is made of, a half gigabyte; two connections over five hours have a
-/// sixth of it. Two lone times far apart, or many short series, would make a small file a large
+/// The longest sampling interval and run of a dump, s.
+const MAX_INTERVAL: f64 = 60.0;
+const MAX_RUN: f64 = 7.0 * 86_400.0;
+/// The most values of a run: half a gigabyte. Two connections over five hours have a sixth of it.
+/// Without the limit, two distant times or many short series would turn a small file into a large
 /// run.
 const MAX_VALUES: usize = 1 << 26;
 
-/// A run made of a dump.
+/// A run that was imported from a dump.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// Its records: of each connection what this end sent (`NAME.video`, `NAME.audio`) and received
-    /// (`….back`) since the first poll, and the statistics objects.
+    /// The records: for each connection, what this endpoint sent (`NAME.video`, `NAME.audio`) and
+    /// received (`….back`) since the first poll, and the statistics objects.
     pub recording: Recording,
-    /// An experiment of the same hosts and calls, so that the run can be shown as others are.
+    /// An experiment file with the same hosts and calls, so that the run can be shown like others.
     pub experiment: String,
-    /// The browser, the date and what was said in words.
+    /// The browser, the date and the texts of the statistics.
     pub notes: Vec<(String, String)>,
 }
 
 impl Imported {
-    /// What the store keeps of it, as a run of the experiment `name`.
+    /// The metadata of the run for the store, under the name of this experiment.
     #[must_use]
     pub fn meta(&self, name: &str) -> RunMeta {
         RunMeta {
@@ -46,11 +46,11 @@ impl Imported {
     }
 }
 
-/// Makes a run of a dump. One connection is called `main`, several `call1`, `call2`, …; this end is
-/// the host `local`.
+/// Imports a dump as a run. A single connection is called `main`, several `call1`, `call2`, …; the
+/// endpoint of the dump is the host `local`.
 ///
 /// # Errors
-/// When its times make no run.
+/// When the times or the size of the dump are not usable.
 pub fn import(dump: &Dump, title: &str) -> Result<Imported, DumpError> {
     let (start, interval, duration) = grid(&dump.connections)?;
     let names = match dump.connections.len() {
@@ -89,7 +89,7 @@ fn collect(
     interval: Duration,
     duration: Duration,
 ) -> Collected {
-    let call = Call {
+    let call = CallInfo {
         name: name.to_owned(),
         hosts: ["local".to_owned(), "remote".to_owned()],
         active: (Time::ZERO, Time::ZERO + duration),
@@ -108,38 +108,35 @@ fn collect(
 /// The start in milliseconds since 1970, the sampling interval and the length: the first poll is
 /// the first sample.
 fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpError> {
-    let wrong = || DumpError::new("its times make no run", "make another dump");
     let mut gaps: Vec<f64> = connections
         .iter()
         .flat_map(|connection| connection.polls.windows(2).map(|pair| pair[1] - pair[0]))
         .collect();
     gaps.sort_by(f64::total_cmp);
-    // Of one poll alone: the page asks once a second.
+    // With a single poll: the page polls once per second.
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(1e3);
     let interval = (usual / STEP).round().max(1.0) * STEP;
     let polls = || connections.iter().flat_map(|connection| &connection.polls).copied();
     let start = polls().fold(f64::INFINITY, f64::min) - interval;
     let length = ((polls().fold(0.0, f64::max) - start) / interval).round() * interval;
-    let is_sane =
-        interval <= LONGEST_INTERVAL * 1e3 && (interval..=LONGEST_RUN * 1e3).contains(&length);
+    let is_sane = interval <= MAX_INTERVAL * 1e3 && (interval..=MAX_RUN * 1e3).contains(&length);
     if !is_sane || !(0.0..=1e13).contains(&start) {
-        return Err(wrong());
+        return Err(DumpError::Times);
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above")]
     let millis = |value: f64| Duration::from_millis(value as u64);
     let (interval, duration) = (millis(interval), millis(length));
     let series: usize = connections.iter().map(Connection::series).sum();
     match sample_count(interval, duration) {
-        0 => Err(wrong()),
+        0 => Err(DumpError::Times),
         samples if samples.saturating_mul(series) > MAX_VALUES => {
-            let reason = format!("its {series} series over {samples} samples are too many");
-            Err(DumpError::new(reason, "make a dump of a shorter call"))
+            Err(DumpError::TooManyValues { series, samples })
         }
         _ => Ok((start, interval, duration)),
     }
 }
 
-/// An experiment file of the same calls between two hosts of which nothing is known.
+/// An experiment file with the same calls between two hosts on an unknown network.
 fn experiment(title: &str, names: &[String], interval: Duration, duration: Duration) -> String {
     let title: String = title.chars().filter(|letter| !letter.is_control()).collect();
     // A JSON string without control characters is a TOML string too.

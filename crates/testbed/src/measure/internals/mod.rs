@@ -1,38 +1,20 @@
-//! Dumps of chrome://webrtc-internals, read and written.
+//! Reads and writes dumps of chrome://webrtc-internals.
 //!
-//! A dump is a JSON file, or the same packed with gzip: under `PeerConnections` each connection has
-//! `stats`, in which `ID-MEMBER` is a series `{startTime, endTime, statsType, values}`, the values
-//! a JSON array within a string, one for each time that the page asked (every second). Chromium's
-//! `content/browser/resources/media/webrtc_internals` writes it;
-//! <https://github.com/fippo/webrtc-dump-importer> is the viewer that others are measured by. A dump is a stranger's file: its size is
-//! bounded, and of its texts only those that hold no address and no secret are kept.
+//! A dump is a JSON file, optionally compressed with gzip. Under `PeerConnections` each connection
+//! has `stats`, in which `ID-MEMBER` is a series `{startTime, endTime, statsType, values}`. The
+//! values are a JSON array within a string, with one value per poll of the page (every second).
+//! Chromium's `content/browser/resources/media/webrtc_internals` writes dumps;
+//! <https://github.com/fippo/webrtc-dump-importer> is the reference viewer. A dump is not trusted:
+//! its size is bounded, and only texts that hold no address and no secret are kept.
 
+mod error;
 mod import;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use error::DumpError;
 pub use import::{Imported, import};
 pub use read::{Connection, Dump, read};
 pub use write::write;
-
-use std::fmt;
-
-/// What is wrong with a dump, and the suggestion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DumpError(String);
-
-impl DumpError {
-    fn new(reason: impl fmt::Display, suggestion: &str) -> Self {
-        Self(format!("{reason}; {suggestion}").replace(['\n', '\r'], " "))
-    }
-}
-
-impl fmt::Display for DumpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DumpError {}

@@ -6,62 +6,60 @@ use server::signalling::StatsReport;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// The largest dump, unpacked; an hour of two connections is about 30 MB.
-const LARGEST: u64 = 256 << 20;
-/// The most times that the page asked in a dump that is read: over a day, once a second.
-const MAX_POLLS: usize = 100_000;
-/// What the page asked at one time lies closer together than this, ms.
+/// The largest dump, unpacked, bytes; an hour of two connections takes about 30 MB.
+pub(super) const MAX_BYTES: u64 = 256 << 20;
+/// The most polls of a dump: over a day, once per second.
+pub(super) const MAX_POLLS: usize = 100_000;
+/// Times of one poll differ by less than this, ms.
 const SAME_POLL: f64 = 100.0;
-/// A gzip file begins so (RFC 1952 § 2.3.1).
+/// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-const HOW_TO: &str = "make one at chrome://webrtc-internals with 'Create a WebRTC-Internals dump' while the call is on";
 
 /// A dump.
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
-    /// The browser with its version, where the dump tells.
+    /// Name and version of the browser, if the dump has them.
     pub browser: Option<String>,
-    /// Its peer connections that have statistics.
+    /// The peer connections that have statistics.
     pub connections: Vec<Connection>,
 }
 
 /// A peer connection of a dump.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
-    /// When the page asked, milliseconds since 1970, ascending.
+    /// The times of the polls, milliseconds since 1970, ascending.
     pub polls: Vec<f64>,
-    /// By the object's id.
+    /// The series of each statistics object, by its id.
     objects: BTreeMap<String, Vec<Series>>,
 }
 
-/// A member of an object.
+/// The values of one member of an object.
 #[derive(Clone, Debug)]
 struct Series {
     member: String,
     /// Milliseconds since 1970.
     start: f64,
-    /// The poll of the first value.
+    /// The index of the poll of the first value.
     first: usize,
     values: Vec<Value>,
 }
 
 impl Connection {
-    /// How many series it has.
+    /// The number of series.
     pub(super) fn series(&self) -> usize {
         self.objects.values().map(Vec::len).sum()
     }
 
-    /// What the page was told at the poll with this index.
+    /// The report of the poll with this index.
     #[must_use]
     pub fn report(&self, index: usize) -> StatsReport {
         let mut stats = Map::new();
         for (id, series) in &self.objects {
-            let told = series.iter().filter_map(|series| {
+            let members = series.iter().filter_map(|series| {
                 let value = series.values.get(index.checked_sub(series.first)?)?;
                 Some((series.member.clone(), value.clone()))
             });
-            let object: Map<String, Value> = told.collect();
+            let object: Map<String, Value> = members.collect();
             if !object.is_empty() {
                 stats.insert(id.clone(), Value::Object(object));
             }
@@ -70,66 +68,57 @@ impl Connection {
     }
 }
 
-/// Reads a dump, packed with gzip or not.
+/// Reads a dump, compressed with gzip or not.
 ///
 /// # Errors
-/// When it is too large, no JSON, no dump, or without statistics of RTP.
+/// When the file is too large, not JSON, not a dump, or has no RTP statistics.
 pub fn read(bytes: impl Read) -> Result<Dump, DumpError> {
     let text = unpacked(bytes)?;
-    let dump: Value = serde_json::from_slice(&text).map_err(|error| {
-        DumpError::new(format!("it is no dump, for it is no JSON: {error}"), HOW_TO)
-    })?;
+    let dump: Value = serde_json::from_slice(&text).map_err(DumpError::NotJson)?;
     let connections = dump.get("PeerConnections").and_then(Value::as_object);
-    let connections = connections
-        .ok_or_else(|| DumpError::new("it is no dump, for it has no 'PeerConnections'", HOW_TO))?;
+    let connections = connections.ok_or(DumpError::NoConnections)?;
     let connections: Vec<Connection> =
         connections.values().filter_map(connection).collect::<Result<_, _>>()?;
     let objects = || connections.iter().flat_map(|connection| connection.objects.values());
     if !objects().any(|object| is_of(object, &["outbound-rtp", "inbound-rtp"])) {
         return Err(if objects().any(|object| is_of(object, &["ssrc"])) {
-            DumpError::new(
-                "it holds only the old statistics of Chrome, of type 'ssrc'",
-                "make one with a newer version, or with 'Standardized (promise-based) getStats()' chosen before the call",
-            )
+            DumpError::LegacyStatistics
         } else {
-            DumpError::new("it holds no statistics of RTP streams", HOW_TO)
+            DumpError::NoRtp
         });
     }
     Ok(Dump { browser: browser(&dump), connections })
 }
 
 fn unpacked(mut bytes: impl Read) -> Result<Vec<u8>, DumpError> {
-    let cannot = |error: std::io::Error| {
-        DumpError::new(format!("it cannot be read: {error}"), "name another file")
-    };
     let (mut head, mut text) = (Vec::new(), Vec::new());
-    bytes.by_ref().take(2).read_to_end(&mut head).map_err(cannot)?;
+    bytes.by_ref().take(2).read_to_end(&mut head).map_err(DumpError::Read)?;
     let whole = head.chain(bytes);
     if head == GZIP {
-        GzDecoder::new(whole).take(LARGEST + 1).read_to_end(&mut text).map_err(cannot)?;
+        let mut unpacked = GzDecoder::new(whole).take(MAX_BYTES + 1);
+        unpacked.read_to_end(&mut text).map_err(DumpError::Read)?;
     } else {
-        whole.take(LARGEST + 1).read_to_end(&mut text).map_err(cannot)?;
+        whole.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(DumpError::Read)?;
     }
-    if text.len() as u64 > LARGEST {
-        let reason = format!("it is larger than {} MB", LARGEST >> 20);
-        return Err(DumpError::new(reason, "make a dump of a shorter call"));
+    if text.len() as u64 > MAX_BYTES {
+        return Err(DumpError::TooLarge);
     }
     Ok(text)
 }
 
-/// A connection with its statistics, if it has any.
+/// A connection with its statistics; `None` if it has none.
 fn connection(value: &Value) -> Option<Result<Connection, DumpError>> {
     let stats = value.get("stats")?.as_object().filter(|stats| !stats.is_empty())?;
     let mut objects: BTreeMap<String, Vec<Series>> = BTreeMap::new();
     for (key, value) in stats {
-        // In brackets are what the page itself made of the statistics.
+        // Names in brackets are values that the page itself derived.
         let Some((id, member)) = key.rsplit_once('-').filter(|_| !key.contains("-[")) else {
             continue;
         };
         let Some(series) = series(member, value) else { continue };
         let all = objects.entry(id.to_owned()).or_default();
         let kind = value.get("statsType").filter(|_| all.is_empty());
-        // Dumps may leave the members out that are the same throughout.
+        // Dumps may leave out members that never change.
         if let Some(kind) = kind.filter(|_| !stats.contains_key(&format!("{id}-type"))) {
             let values = vec![kind.clone(); series.values.len()];
             all.push(Series { member: "type".to_owned(), start: series.start, first: 0, values });
@@ -142,8 +131,8 @@ fn connection(value: &Value) -> Option<Result<Connection, DumpError>> {
         Err(error) => return Some(Err(error)),
     };
     for series in objects.values_mut().flatten() {
-        // An object of the other end has the time of its report, which came before the poll that
-        // told it; times are in whole milliseconds.
+        // An object of the remote endpoint has the time of its RTCP report, which arrived before
+        // the poll that reported it. Times are in whole milliseconds.
         let first = polls.partition_point(|poll| poll.floor() < series.start);
         series.first = first.min(polls.len().saturating_sub(series.values.len()));
     }
@@ -162,7 +151,8 @@ fn series(member: &str, value: &Value) -> Option<Series> {
     Some(Series { member: member.to_owned(), start, first: 0, values })
 }
 
-/// When the page asked: the times of the objects of this end, which have them of the asking.
+/// The times of the polls: those of the objects of the local endpoint, which have the time of the
+/// poll.
 fn polls(objects: &BTreeMap<String, Vec<Series>>) -> Result<Vec<f64>, DumpError> {
     let local = objects
         .values()
@@ -175,8 +165,7 @@ fn polls(objects: &BTreeMap<String, Vec<Series>>) -> Result<Vec<f64>, DumpError>
     times.sort_by(f64::total_cmp);
     times.dedup_by(|next, kept| *next - *kept < SAME_POLL);
     if times.len() > MAX_POLLS {
-        let reason = format!("it has {} times, more than {MAX_POLLS}", times.len());
-        return Err(DumpError::new(reason, "make a dump of a shorter call"));
+        return Err(DumpError::TooManyPolls(times.len()));
     }
     Ok(times)
 }
@@ -190,8 +179,9 @@ fn is_of(object: &[Series], types: &[&str]) -> bool {
     kind.and_then(Value::as_str).is_some_and(|kind| types.contains(&kind))
 }
 
-/// "Chromium 156.0.8078.79": of the brands with their full versions the last that is not a decoy
-/// (Chromium puts one in, named like 'Not:A-Brand'); else what the user agent says.
+/// Name and version of the browser: `Chromium 156.0.8078.79`. The last brand with a full version
+/// that is not a decoy (Chromium adds one, such as 'Not:A-Brand'); else the product in the user
+/// agent.
 fn browser(dump: &Value) -> Option<String> {
     let brands = dump.pointer("/UserAgentData/fullVersionList").and_then(Value::as_array);
     let mut named = brands.into_iter().flatten().filter_map(|brand| {

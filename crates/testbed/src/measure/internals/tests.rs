@@ -40,14 +40,14 @@ fn meta(imported: &Imported) -> RunMeta {
 }
 
 #[test]
-fn a_dump_becomes_a_run_with_what_was_sent_and_what_was_received() {
+fn a_dump_becomes_a_run_with_sent_and_received_streams() {
     let imported = imported(CHROMIUM);
     let recording = &imported.recording;
     assert_eq!(recording.interval, Duration::from_secs(1));
     assert_eq!(recording.duration, Duration::from_secs(8));
     let sent = recording.stream("call1.video").unwrap();
     let bytes: Vec<f64> = sent.column("bytesSent").unwrap().to_vec();
-    // What was counted before the first poll is not of the run, but of the object.
+    // Counts from before the first poll are left out of the run, but kept in the object.
     assert_eq!(&bytes[..7], [0.0, 22_296.0, 43_913.0, 65_712.0, 88_253.0, 110_469.0, 132_524.0]);
     // The first round trip was measured before the second poll.
     let round_trips = sent.column("roundTripTime").unwrap();
@@ -66,7 +66,7 @@ fn a_dump_becomes_a_run_with_what_was_sent_and_what_was_received() {
 }
 
 #[test]
-fn the_experiment_of_an_imported_run_is_one() {
+fn the_experiment_of_an_imported_run_is_valid() {
     let imported = imported(CHROMIUM);
     let experiment = Experiment::parse(&imported.experiment, "call").unwrap();
     assert_eq!(experiment.title, "A \"call\"");
@@ -79,14 +79,14 @@ fn the_experiment_of_an_imported_run_is_one() {
 }
 
 #[test]
-fn what_is_written_reads_back_as_the_same_run() {
+fn a_written_dump_is_read_back_as_the_same_run() {
     let first = imported(CHROMIUM);
     let mut dump = Vec::new();
     write(&meta(&first), &first.recording, &mut dump).unwrap();
     let again = imported(&dump);
     assert_eq!(again.recording.duration, first.recording.duration);
     for stream in &first.recording.streams {
-        // Ends keep their order; the two connections are named anew in it.
+        // Endpoints keep their order; the two connections get new names.
         let same =
             again.recording.stream(&stream.name).unwrap_or_else(|| panic!("{}", stream.name));
         for column in &stream.columns {
@@ -99,9 +99,9 @@ fn what_is_written_reads_back_as_the_same_run() {
     assert_eq!(again.notes, first.notes);
 }
 
-/// What a viewer expects of a dump.
+/// The members that a viewer expects in a dump.
 #[test]
-fn what_is_written_has_the_shape_of_a_dump() {
+fn a_written_dump_has_the_members_of_a_dump() {
     let imported = imported(CHROMIUM);
     let mut dump = Vec::new();
     write(&meta(&imported), &imported.recording, &mut dump).unwrap();
@@ -117,7 +117,7 @@ fn what_is_written_has_the_shape_of_a_dump() {
 }
 
 #[test]
-fn a_simulated_run_is_no_dump() {
+fn a_simulated_run_cannot_be_written_as_a_dump() {
     let mut simulated = imported(CHROMIUM);
     simulated.recording.streams.retain(|stream| stream.kind != StreamKind::Stats);
     let meta = RunMeta { mode: Mode::Simulated, ..meta(&simulated) };
@@ -126,7 +126,7 @@ fn a_simulated_run_is_no_dump() {
 }
 
 #[test]
-fn what_is_no_dump_is_refused_with_a_suggestion() {
+fn files_that_are_not_dumps_are_refused_with_a_suggestion() {
     let old = json!({ "PeerConnections": { "1": { "stats": {
         "ssrc_1-bytesSent": { "startTime": "2016-01-01T00:00:00.000Z", "endTime": "2016-01-01T00:00:01.000Z",
                               "statsType": "ssrc", "values": "[1]" },
@@ -138,12 +138,12 @@ fn what_is_no_dump_is_refused_with_a_suggestion() {
         packer.finish().unwrap()
     };
     for (bytes, why) in [
-        (b"".to_vec(), "no JSON"),
-        (b"<html>".to_vec(), "no JSON"),
+        (b"".to_vec(), "not JSON"),
+        (b"<html>".to_vec(), "not JSON"),
         (b"[1]".to_vec(), "no 'PeerConnections'"),
         (b"{\"PeerConnections\":{}}".to_vec(), "no statistics of RTP"),
-        (b"\x1f\x8bnonsense".to_vec(), "cannot be read"),
-        (CHROMIUM[..5000].to_vec(), "cannot be read"),
+        (b"\x1f\x8bnonsense".to_vec(), "cannot read"),
+        (CHROMIUM[..5000].to_vec(), "cannot read"),
         (old.to_string().into_bytes(), "'ssrc'"),
         (bomb, "larger than 256 MB"),
     ] {
@@ -175,7 +175,7 @@ fn a_small_dump_does_not_become_a_large_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_numbers_a_dump_has_it_makes_a_run_or_an_error(changes in vec((any::<Index>(), 0usize..12), 1..40)) {
+    fn a_dump_with_any_numbers_gives_a_run_or_an_error(changes in vec((any::<Index>(), 0usize..12), 1..40)) {
         let mut text = Vec::new();
         flate2::read::GzDecoder::new(CHROMIUM).read_to_end(&mut text).unwrap();
         let digits: Vec<usize> = (0..text.len()).filter(|place| text[*place].is_ascii_digit()).collect();
@@ -190,7 +190,7 @@ proptest! {
     }
 }
 
-/// A dump of one object with these values.
+/// A dump with one object that has these values.
 fn odd(times: &Value, start: &str, values: &str) -> Result<Imported, DumpError> {
     let series = |values: &str| json!({ "startTime": start, "endTime": start, "statsType": "inbound-rtp", "values": values });
     let stats = json!({ "I-timestamp": series(&times.to_string()), "I-bytesReceived": series(values),
@@ -201,7 +201,7 @@ fn odd(times: &Value, start: &str, values: &str) -> Result<Imported, DumpError> 
 }
 
 #[test]
-fn odd_times_and_values_make_a_run_or_an_error() {
+fn odd_times_and_values_give_a_run_or_an_error() {
     let start = "2026-01-01T00:00:01.000Z";
     let run = odd(&json!([1_767_225_601_000u64, 1_767_225_602_000u64]), start, "[10,20]").unwrap();
     let bytes =
@@ -209,7 +209,10 @@ fn odd_times_and_values_make_a_run_or_an_error() {
     assert_eq!(bytes, [0.0, 10.0]);
     for times in [json!([-1e300, 1e300]), json!([0, 1e15]), json!([1e12, 1e12 + 7e6])] {
         assert!(
-            odd(&times, start, "[1,2]").unwrap_err().to_string().contains("its times make no run")
+            odd(&times, start, "[1,2]")
+                .unwrap_err()
+                .to_string()
+                .contains("the times of its statistics are not usable")
         );
     }
     assert!(odd(&json!([]), start, "[1,2]").is_err());

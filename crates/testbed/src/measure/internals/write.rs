@@ -7,9 +7,9 @@ use std::io::Write;
 use store::RunMeta;
 use store::export::ExportError;
 
-/// Writes the statistics of a measured run as a dump: a peer connection for each end of each call,
-/// named `CALL.HOST`. Texts are those of the notes; addresses, certificates and the log of updates
-/// are not kept in a run, and so not in the dump.
+/// Writes the statistics of a measured run as a dump: one peer connection per endpoint of each
+/// call, named `CALL.HOST`. Its texts are those of the notes. Addresses, certificates and the
+/// update log are not stored in a run, and so are not in the dump.
 ///
 /// # Errors
 /// When the run has no statistics of browsers, or `writer` fails.
@@ -47,18 +47,18 @@ pub fn write(meta: &RunMeta, recording: &Recording, writer: impl Write) -> Resul
         .map_err(|error| ExportError::from(std::io::Error::from(error)))
 }
 
-/// An object of words: its id, the member that names it, its members.
+/// An object that has only texts: its id, the member that refers to it, and its members.
 type Companion<'a> = (String, &'static str, Vec<(&'a str, &'a str)>);
 
-/// The words of a codec.
+/// The text members of a codec.
 const CODEC: [&str; 2] = ["mimeType", "sdpFmtpLine"];
 
-/// An end of a call.
+/// An endpoint of a call.
 struct Connection<'a> {
     meta: &'a RunMeta,
     recording: &'a Recording,
     prefix: String,
-    /// With their names within the end.
+    /// The statistics objects, with their names within the endpoint.
     objects: Vec<(&'a str, &'a StreamRecord)>,
 }
 
@@ -72,8 +72,8 @@ impl Connection<'_> {
         stats
     }
 
-    /// When the run began, milliseconds since 1970: by the first time of an object of this end,
-    /// else by the run's date.
+    /// The start of the run, milliseconds since 1970: derived from the first timestamp of an object
+    /// of this endpoint, else the run's date.
     fn start(&self) -> f64 {
         let local = self.objects.iter().filter(|(id, _)| !id.starts_with("remote-"));
         let found = local.filter_map(|(_, stream)| stream.column("timestamp")).find_map(|times| {
@@ -150,7 +150,7 @@ impl Connection<'_> {
         }
     }
 
-    /// What was said of an object in words, by member; a dot more is a word of another.
+    /// The text members of an object; names with a further dot belong to another object.
     fn words<'a>(&'a self, stream: &'a StreamRecord) -> impl Iterator<Item = (&'a str, &'a str)> {
         let words = self.meta.notes.iter().filter_map(|(name, value)| {
             Some((name.strip_prefix(&stream.name)?.strip_prefix('.')?, value.as_str()))
@@ -158,8 +158,8 @@ impl Connection<'_> {
         words.filter(|(member, _)| !member.contains('.') && !CODEC.contains(member))
     }
 
-    /// The objects that an object names, of which a run keeps words only: its codec, the candidates
-    /// of a pair. Each with its id, the member that names it, and its words.
+    /// The objects to which an object refers and of which a run keeps only texts: its codec, and
+    /// the candidates of a pair.
     fn companions<'a>(&'a self, id: &str, stream: &str) -> Vec<Companion<'a>> {
         let word = |member: &'a str| Some((member, self.meta.note(&format!("{stream}.{member}"))?));
         let codec: Vec<_> = CODEC.into_iter().filter_map(word).collect();
@@ -176,7 +176,7 @@ impl Connection<'_> {
         all
     }
 
-    /// The times of an object's samples: its own, else those of the samples.
+    /// The times of an object's samples: its own timestamps, else the sample times of the run.
     fn times(&self, stream: &StreamRecord, count: usize, start: f64) -> Vec<f64> {
         let own = stream.column("timestamp").unwrap_or_default();
         let sample = |index: usize| start + self.recording.sample_time(index).as_secs_f64() * 1e3;
@@ -216,7 +216,7 @@ fn members(stream: &StreamRecord, from: usize, to: usize) -> BTreeMap<String, (u
     members
 }
 
-/// Whole numbers as such; `null` where there is none.
+/// Whole numbers as integers; not-a-number as `null`.
 fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() < EXACT {

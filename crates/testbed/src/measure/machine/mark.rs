@@ -1,12 +1,12 @@
 use super::{MachineSampler, STREAM, verdict};
-use crate::emulate::Records;
+use crate::emulate::CallRecords;
 use sim::recording::Event;
 use units::Time;
 
-/// Adds to a run's records, which end at `end`, what was seen of the machine, and marks them where
-/// it did not keep up with the `frame_rate`, frames a second, that senders were asked for.
+/// Adds the load of the machine to the records of a run that ended at `end`, and marks the run if
+/// the machine was too slow. `frame_rate` is what the senders were asked for, frames/s.
 pub(in crate::measure) fn mark(
-    records: &mut Records,
+    records: &mut CallRecords,
     machine: MachineSampler,
     frame_rate: f64,
     end: Time,
@@ -14,11 +14,11 @@ pub(in crate::measure) fn mark(
     records.warnings.extend(machine.missing());
     records.streams.push(machine.finish());
     let Some(reason) = verdict(&records.streams, frame_rate) else { return };
-    records.warnings.push(format!(
-        "CPU-limited: {reason}; what was measured is the machine's, not the network's"
-    ));
+    records
+        .warnings
+        .push(format!("CPU-limited: {reason}; the records describe the machine, not the network"));
     records.notes.push(("cpuLimited".to_owned(), reason));
-    // Where there are no notes, as in a table of samples, the mark goes with them.
+    // The event marks tables of samples, which have no notes.
     records.limited = true;
     records.events.push(Event {
         at: end,
@@ -37,8 +37,8 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const END: Time = Time::from_secs(20);
 
-    /// What becomes of a run in which a frame takes so long to decode, seconds.
-    fn marked(cost: f64, sampler: MachineSampler) -> Records {
+    /// The records of a run in which decoding a frame takes `cost` seconds.
+    fn marked(cost: f64, sampler: MachineSampler) -> CallRecords {
         let counter = |name, step: f64| Column {
             name,
             values: (0..20).map(|n| step * f64::from(n)).collect(),
@@ -50,13 +50,13 @@ mod tests {
             columns: vec![counter("framesDecoded", 10.0), counter("totalDecodeTime", 10.0 * cost)],
             points: Vec::new(),
         };
-        let mut records = Records { streams: vec![decoder], ..Records::default() };
+        let mut records = CallRecords { streams: vec![decoder], ..CallRecords::default() };
         mark(&mut records, sampler, 30.0, END);
         records
     }
 
     #[test]
-    fn a_run_that_was_short_of_processor_says_so_wherever_it_goes() {
+    fn a_cpu_limited_run_is_marked_in_warnings_notes_and_events() {
         let sampler = || MachineSampler::start(SECOND, SECOND * 20);
         let good = marked(0.01, sampler());
         assert!(
@@ -77,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn that_the_machine_was_not_seen_is_a_warning_of_the_run() {
+    fn missing_samples_of_the_machine_are_a_warning_of_the_run() {
         let mut sampler = MachineSampler::reading("/nonexistent".into(), SECOND, SECOND * 20);
-        sampler.turn(Time::from_secs(1));
+        sampler.poll(Time::from_secs(1));
         let records = marked(0.01, sampler);
         assert!(!records.limited);
         assert!(

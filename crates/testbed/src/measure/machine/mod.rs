@@ -1,6 +1,6 @@
-//! Whether the machine had enough processor for what it was to do. Browsers that starve do not say
-//! so (`qualityLimitationReason` stays `none` or `bandwidth`), and what they then send looks as if
-//! the network were bad.
+//! Whether the machine had enough processor time for a run. Browsers without enough processor time
+//! do not report it (`qualityLimitationReason` stays `none` or `bandwidth`), and their packets look
+//! as if the network were bad.
 
 mod mark;
 mod sampler;

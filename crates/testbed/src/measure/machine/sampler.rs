@@ -4,12 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::{Duration, Time};
 
-/// The stream's name.
+/// The name of the stream.
 pub const STREAM: &str = "machine";
-/// What the kernel has counted since it started (proc(5)).
+/// The kernel's counters since its start (proc(5)).
 const STAT: &str = "/proc/stat";
 
-/// Time of all cores since the system started, in the kernel's ticks.
+/// The time of all cores since the system started, in ticks of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ticks {
     all: u64,
@@ -23,19 +23,19 @@ impl Ticks {
         Self::parse(&text).ok_or_else(|| io::Error::other("it has no line of all cores"))
     }
 
-    /// The line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guests are
-    /// within user and nice. Before Linux 2.6.11 there is no steal.
+    /// Parses the line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`.
+    /// Guest times are included in user and nice. Before Linux 2.6.11 there is no steal.
     fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<u64> =
             line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
-        let of = |place: usize| ticks.get(place).copied();
+        let of = |index: usize| ticks.get(index).copied();
         let all = ticks.iter().try_fold(0u64, |sum, ticks| sum.checked_add(*ticks))?;
         Some(Self { all, idle: of(3)?.checked_add(of(4)?)?, steal: of(7).unwrap_or(0) })
     }
 
-    /// (busy, stolen) since `before`, shares of all cores. The kernel's counts of idle time may
-    /// fall a little.
+    /// The busy and the stolen share of all cores since `before`, 0…1. The kernel's idle counters
+    /// may decrease slightly.
     fn since(self, before: Self) -> Option<(f64, f64)> {
         let all = self.all.checked_sub(before.all).filter(|all| *all > 0)? as f64;
         let idle = self.idle.saturating_sub(before.idle) as f64;
@@ -44,27 +44,27 @@ impl Ticks {
     }
 }
 
-/// Watches the load of the whole machine during a run.
+/// Samples the load of the whole machine during a run.
 #[derive(Debug)]
 pub struct MachineSampler {
-    /// Where the kernel tells ([`STAT`]).
+    /// The file of the kernel's counters ([`STAT`]).
     stat: PathBuf,
     interval: Duration,
     duration: Duration,
-    /// When the next sample is.
+    /// The time of the next sample.
     due: Time,
     before: Option<Ticks>,
     cpu: Vec<f64>,
     steal: Vec<f64>,
-    /// How many have been due, and of those how many are not there, as the kernel did not tell.
-    looks: usize,
+    /// The number of samples that were due, and of those that are missing.
+    due_count: usize,
     missing: usize,
-    /// Why, of the last.
+    /// Why the last missing sample is missing.
     reason: String,
 }
 
 impl MachineSampler {
-    /// Begins with the run, which has a sample every `interval` and lasts `duration`.
+    /// Starts with a run that has a sample every `interval` and lasts `duration`.
     #[must_use]
     pub fn start(interval: Duration, duration: Duration) -> Self {
         Self::reading(PathBuf::from(STAT), interval, duration)
@@ -73,28 +73,28 @@ impl MachineSampler {
     pub(super) fn reading(stat: PathBuf, interval: Duration, duration: Duration) -> Self {
         let none = vec![f64::NAN; sample_count(interval, duration)];
         let (cpu, steal, due) = (none.clone(), none, Time::ZERO + interval);
-        let (before, looks, missing, reason) = (None, 0, 0, String::new());
+        let (before, due_count, missing, reason) = (None, 0, 0, String::new());
         let mut sampler =
-            Self { stat, interval, duration, due, before, cpu, steal, looks, missing, reason };
-        sampler.before = sampler.look();
+            Self { stat, interval, duration, due, before, cpu, steal, due_count, missing, reason };
+        sampler.before = sampler.read();
         sampler
     }
 
     /// Takes a sample if one is due at this time of the run.
-    pub fn turn(&mut self, now: Time) {
+    pub fn poll(&mut self, now: Time) {
         if now < self.due {
             return;
         }
         let at = self.due;
         self.due += self.interval;
-        self.looks += 1;
-        match self.look() {
+        self.due_count += 1;
+        match self.read() {
             Some(ticks) => self.take(at, ticks),
             None => self.missing += 1,
         }
     }
 
-    fn look(&mut self) -> Option<Ticks> {
+    fn read(&mut self) -> Option<Ticks> {
         let ticks = Ticks::read(&self.stat);
         ticks.map_err(|error| self.reason = format!("{}: {error}", self.stat.display())).ok()
     }
@@ -112,10 +112,10 @@ impl MachineSampler {
         }
     }
 
-    /// How much of it could not be watched and why, for people; `None` if all was.
+    /// A warning about missing samples; `None` if there are none.
     #[must_use]
     pub fn missing(&self) -> Option<String> {
-        let (missing, all, reason) = (self.missing, self.looks, &self.reason);
+        let (missing, all, reason) = (self.missing, self.due_count, &self.reason);
         (missing > 0).then(|| {
             format!(
                 "whether the machine kept up is not known in {missing} of {all} samples: {reason}"
@@ -123,8 +123,8 @@ impl MachineSampler {
         })
     }
 
-    /// The stream [`STREAM`]: `cpu`, the share of all cores that was used in the interval, and
-    /// `steal`, the share that the machine beneath a virtual one kept to itself; both 0…1.
+    /// The stream [`STREAM`]. `cpu`: the share of all cores that was used in the interval; `steal`:
+    /// the share that the hypervisor of a virtual machine kept. Both 0…1.
     #[must_use]
     pub fn finish(self) -> StreamRecord {
         let column = |name, values| Column { name, values };
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_lie_on_the_grid_of_the_run() {
+    fn samples_have_the_times_of_the_run() {
         let mut sampler = MachineSampler::start(Duration::from_secs(1), Duration::from_secs(4));
         sampler.before = Some(ticks("cpu  0 0 0 0 0 0 0 0"));
         sampler.take(Time::from_millis(1010), ticks("cpu  50 0 0 50 0 0 0 0"));
@@ -176,16 +176,16 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_tell_is_missing_with_a_word() {
+    fn samples_without_kernel_counters_are_missing_with_a_reason() {
         let stat = tempfile::NamedTempFile::new().unwrap();
         let path = stat.path().to_owned();
         let mut sampler =
             MachineSampler::reading(path.clone(), Duration::from_secs(1), Duration::from_secs(6));
         let mut at = |seconds: u64, text: &str| {
             std::fs::write(&path, text).unwrap();
-            // What is not due yet, or has been, is not taken again.
+            // Samples that are not due, or were taken, are not taken again.
             for ms in [999, 1000, 1001] {
-                sampler.turn(Time::from_millis((seconds - 1) * 1000 + ms));
+                sampler.poll(Time::from_millis((seconds - 1) * 1000 + ms));
             }
         };
         at(1, "cpu  0 0 0 0 0 0 0 0");
@@ -193,7 +193,7 @@ mod tests {
         at(3, "intr 5");
         at(4, "cpu  50 0 0 250 0 0 0 0");
         drop(stat);
-        sampler.turn(Time::from_secs(5));
+        sampler.poll(Time::from_secs(5));
         let said = sampler.missing().unwrap();
         assert!(said.contains("is not known in 3 of 5 samples: "), "{said}");
         assert!(said.contains("No such file"), "{said}");
@@ -205,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_can_be_watched() {
+    fn the_load_of_this_machine_can_be_read() {
         let mut sampler = MachineSampler::start(Duration::from_millis(50), Duration::from_secs(1));
         std::thread::sleep(std::time::Duration::from_millis(100));
-        sampler.turn(Time::from_millis(50));
+        sampler.poll(Time::from_millis(50));
         let cpu = sampler.finish().columns[0].values[0];
         assert!((0.0..=1.0).contains(&cpu), "{cpu}");
     }

@@ -1,27 +1,26 @@
 use super::STREAM;
 use sim::recording::{StreamKind, StreamRecord};
 
-/// The share of all cores in use, with what was stolen, from which the machine counts as busy in an
-/// interval. Above it whatever becomes ready to run waits for others; two cores of which a
-/// browser's threads saturate one are at 0.5. Ours.
+/// The share of all cores in use, with stolen time, from which the machine counts as busy in an
+/// interval. Above it, threads that become ready wait for others. Two cores of which a browser
+/// saturates one are at 0.5. Our choice.
 const BUSY: f64 = 0.9;
-/// The share of a run's intervals that must be bad before it is called limited: a browser that
-/// starts, or one key frame, is none; a tenth of a 95th percentile's samples would be. Ours.
-const OFTEN: f64 = 0.1;
-/// The share of intervals from which a busy machine is enough, though all frames were sent: the
-/// delay estimate and RTCP suffer from late threads first. Ours.
-const MOSTLY: f64 = 0.5;
-/// A machine that sends less than this share of the frames it was to does not keep up. An encoder
-/// at its bandwidth's limit drops frames too, so it counts only where the machine is busy. Ours.
+/// The share of slow intervals from which a run counts as limited. A browser's start or one key
+/// frame stays below it; a tenth of the samples would change a 95th percentile. Our choice.
+const MIN_BAD_SHARE: f64 = 0.1;
+/// The share of busy intervals from which a run counts as limited even if all frames were sent: the
+/// delay estimate and RTCP suffer from late threads first. Our choice.
+const MIN_BUSY_SHARE: f64 = 0.5;
+/// The share of the wanted frames below which the machine does not keep up. An encoder at its
+/// bandwidth limit drops frames too, so this counts only while the machine is busy. Our choice.
 const KEEPS_UP: f64 = 0.8;
-/// Samples below which nothing is judged.
-const FEWEST: usize = 5;
+/// The fewest samples that are judged.
+const MIN_SAMPLES: usize = 5;
 
-/// Why a run was limited by the processor, for people; `None` if it was not, or if there is nothing
-/// to judge it by.
+/// Why a run was limited by the processor; `None` if it was not, or if the data does not show it.
 ///
-/// `streams` are those of the run: the machine's and the browsers' statistics objects; `frame_rate`
-/// is what the senders were asked for, in frames a second.
+/// `streams` are those of the run: of the machine and of the statistics objects of the browsers.
+/// `frame_rate` is what the senders were asked for, frames/s.
 #[must_use]
 pub fn verdict(streams: &[StreamRecord], frame_rate: f64) -> Option<String> {
     let objects = |kind: &'static str| {
@@ -41,7 +40,7 @@ pub fn verdict(streams: &[StreamRecord], frame_rate: f64) -> Option<String> {
         .or_else(|| mostly_busy(&load))
 }
 
-/// The share of the machine that was in use, by sample; nothing where it was not watched.
+/// The share of all cores in use, by sample; empty if it was not sampled.
 fn load(streams: &[StreamRecord]) -> Vec<f64> {
     let Some(machine) = streams.iter().find(|stream| stream.name == STREAM) else {
         return Vec::new();
@@ -55,8 +54,8 @@ fn load(streams: &[StreamRecord]) -> Vec<f64> {
         .collect()
 }
 
-/// A coder that takes longer for a frame than frames are apart cannot keep up, whatever the others
-/// do.
+/// A coder that takes longer for a frame than the frame interval cannot keep up, whatever the
+/// machine's load.
 fn slow_coder<'a>(
     coders: impl Iterator<Item = (&'a StreamRecord, &'static str, &'static str, &'static str)>,
     frame_rate: f64,
@@ -72,10 +71,10 @@ fn slow_coder<'a>(
             .filter(|cost| cost.is_finite())
             .collect();
         let slow = costs.iter().filter(|cost| **cost > 1.0 / frame_rate).count();
-        if often(slow, costs.len(), OFTEN) {
+        if often(slow, costs.len(), MIN_BAD_SHARE) {
             let (share, name) = (percent(slow, costs.len()), &stream.name);
             return Some(format!(
-                "{doing} a frame took longer than frames are apart in {share} % of the samples of {name}"
+                "{doing} a frame took longer than the frame interval in {share} % of the samples of {name}"
             ));
         }
     }
@@ -90,7 +89,7 @@ fn frames_lost<'a>(
 ) -> Option<String> {
     for stream in senders {
         let Some(rates) = stream.column("framesPerSecond") else { continue };
-        // A browser tells no frames as nothing at all, once it has sent some.
+        // After the first frames, browsers report a rate of zero by leaving out the member.
         let begun = rates.iter().position(|rate| !rate.is_nan()).unwrap_or(rates.len());
         let rates = rates.iter().map(|rate| if rate.is_nan() { 0.0 } else { *rate });
         let judged: Vec<(f64, f64)> = rates
@@ -102,10 +101,10 @@ fn frames_lost<'a>(
             .iter()
             .filter(|(rate, load)| *load >= BUSY && *rate < KEEPS_UP * frame_rate)
             .count();
-        if often(lost, judged.len(), OFTEN) {
+        if often(lost, judged.len(), MIN_BAD_SHARE) {
             let (share, name) = (percent(lost, judged.len()), &stream.name);
             return Some(format!(
-                "the machine was busy and fewer frames than {:.0} % of {frame_rate} a second were sent in {share} % of the samples of {name}",
+                "the machine was busy and sent less than {:.0} % of {frame_rate} frames/s in {share} % of the samples of {name}",
                 KEEPS_UP * 100.0
             ));
         }
@@ -116,7 +115,7 @@ fn frames_lost<'a>(
 fn mostly_busy(load: &[f64]) -> Option<String> {
     let known = load.iter().filter(|load| !load.is_nan()).count();
     let busy = load.iter().filter(|load| **load >= BUSY).count();
-    often(busy, known, MOSTLY).then(|| {
+    often(busy, known, MIN_BUSY_SHARE).then(|| {
         format!(
             "the machine was more than {:.0} % busy in {} % of the samples",
             BUSY * 100.0,
@@ -126,14 +125,14 @@ fn mostly_busy(load: &[f64]) -> Option<String> {
 }
 
 fn often(count: usize, of: usize, share: f64) -> bool {
-    of >= FEWEST && count as f64 >= share * of as f64
+    of >= MIN_SAMPLES && count as f64 >= share * of as f64
 }
 
 fn percent(count: usize, of: usize) -> usize {
     count * 100 / of.max(1)
 }
 
-/// How much a counter grew from the sample before; not-a-number where one of the two is not there.
+/// The growth of a counter from the sample before; not-a-number if one of the two is missing.
 fn steps(values: &[f64]) -> Vec<f64> {
     values.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
@@ -160,8 +159,8 @@ mod tests {
         }
     }
 
-    /// A call that sends `rate` frames a second, each of which takes `cost` seconds to encode, on a
-    /// machine so busy.
+    /// A call that sends `rate` frames/s, each of which takes `cost` seconds to encode, on a
+    /// machine with this load.
     fn run(cpu: &dyn Fn(usize) -> f64, steal: f64, rate: f64, cost: f64) -> Vec<StreamRecord> {
         let frames = move |index: usize| rate * index as f64;
         vec![
@@ -178,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_at_ease_limits_nothing_even_if_the_network_costs_frames() {
+    fn a_machine_with_spare_time_is_no_limit_even_if_the_network_loses_frames() {
         assert_eq!(verdict(&run(&|_| 0.5, 0.0, 30.0, 0.002), 30.0), None);
         assert_eq!(verdict(&run(&|_| 0.6, 0.0, 9.0, 0.004), 30.0), None);
     }
 
     #[test]
-    fn a_busy_start_is_forgiven() {
+    fn a_busy_start_is_ignored() {
         assert_eq!(
             verdict(&run(&|index| if index < 3 { 1.0 } else { 0.4 }, 0.0, 20.0, 0.004), 30.0),
             None
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_lost_on_a_busy_machine_are_its_fault() {
+    fn missing_frames_on_a_busy_machine_are_a_limit() {
         let busy = |index: usize| if index.is_multiple_of(4) { 0.97 } else { 0.7 };
         let why = verdict(&run(&busy, 0.0, 15.0, 0.01), 30.0).unwrap();
         assert!(
@@ -203,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_busy_or_kept_from_running_throughout_is_not_trusted() {
+    fn a_machine_that_is_busy_or_preempted_throughout_is_a_limit() {
         assert!(verdict(&run(&|_| 0.95, 0.0, 30.0, 0.002), 30.0).unwrap().contains("in 100 %"));
         assert!(verdict(&run(&|_| 0.5, 0.45, 30.0, 0.002), 30.0).unwrap().contains("busy"));
     }
 
     #[test]
-    fn a_coder_slower_than_its_frames_is_seen_without_the_machine() {
+    fn a_slow_coder_is_a_limit_without_samples_of_the_machine() {
         let streams = run(&|_| 0.5, 0.0, 20.0, 0.05);
         assert!(verdict(&streams[1..], 30.0).unwrap().starts_with("encoding a frame took longer"));
         let decoder = stream(
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_judged_by_nothing() {
+    fn missing_data_is_not_judged() {
         assert_eq!(verdict(&[], 30.0), None);
         assert_eq!(verdict(&run(&|_| f64::NAN, f64::NAN, f64::NAN, f64::NAN), 30.0), None);
     }

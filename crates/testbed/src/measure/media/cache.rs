@@ -1,4 +1,4 @@
-//! Files that are made once.
+//! A cache of files that are made once.
 
 use super::MediaError;
 use crate::measure::leftovers;
@@ -13,34 +13,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The environment variable that names the folder of kept files.
+/// The environment variable that names the cache folder.
 const VARIABLE: &str = "WEIR_CACHE";
-/// What the names of files begin with while they are made.
+/// The start of the names of incomplete files.
 const MAKING: &str = ".making-";
-/// Everyone may read them, as other files: the browser of a user without rights does.
+/// All users may read the files, because a browser may run as another user.
 const READABLE: u32 = 0o644;
-/// The most that kept files take together, bytes: nine of the largest pictures.
-const MOST: u64 = 9 * super::MOST;
-/// What the names of kept files end with, after their [`fingerprint`].
+/// The size of the cache, bytes: nine of the largest pictures.
+const MAX_CACHE_BYTES: u64 = 9 * super::MAX_PICTURE_BYTES;
+/// The extensions of cached files, after their [`fingerprint`].
 const EXTENSIONS: [&str; 3] = ["y4m", "wav", "webm"];
 
-/// A folder of kept files, of which those used longest ago are removed when they become too much.
+/// A folder of cached files. The files that were used longest ago are removed when it becomes too
+/// large.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
     folder: PathBuf,
     /// Bytes.
-    most: u64,
+    max_bytes: u64,
 }
 
 /// A file in use, which no run removes from its cache.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct CachedFile {
     path: PathBuf,
-    /// With a shared lock (flock(2)), which ends with the last copy of this or with the process.
+    /// With a shared lock (flock(2)), which ends with the last copy of this value or with the
+    /// process.
     file: Arc<File>,
 }
 
-impl Deref for Kept {
+impl Deref for CachedFile {
     type Target = Path;
 
     fn deref(&self) -> &Path {
@@ -48,89 +50,83 @@ impl Deref for Kept {
     }
 }
 
-impl PartialEq for Kept {
+impl PartialEq for CachedFile {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path
     }
 }
 
-impl Eq for Kept {}
+impl Eq for CachedFile {}
 
-impl Kept {
-    /// The file of this name.
+impl CachedFile {
+    /// Opens and locks the file at this path.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
-        // In a file system without locks no run can lock a file to remove it either.
+        // On a file system without locks, no run can take the exclusive lock to remove the file
+        // either.
         let _ = file.lock_shared();
         Ok(Self { path: path.to_owned(), file: Arc::new(file) })
     }
 
-    /// Whether there is something in it, and it has not been removed before it was locked.
+    /// Whether the file is not empty, and was not removed before it was locked.
     fn is_there(&self) -> bool {
         self.file
             .metadata()
             .is_ok_and(|found| found.is_file() && found.len() > 0 && found.nlink() > 0)
     }
 
-    /// Notes that it is used now.
+    /// Sets the time of its last use to now.
     fn touch(&self) {
         #[expect(clippy::disallowed_methods, reason = "when a file was used is the machine's time")]
         let now = SystemTime::now();
-        // When it was made is left as it is, by which films know their picture. Another user's file
-        // cannot be told.
+        // The modification time stays: films identify their picture by it. The access time of
+        // another user's file cannot be set.
         let _ = self.file.set_times(FileTimes::new().set_accessed(now));
     }
 }
 
 impl Cache {
-    /// The user's: `WEIR_CACHE`, or `weir` in the system's place for such files (XDG Base Directory
+    /// The user's cache: `WEIR_CACHE`, or `weir` in the system's cache folder (XDG Base Directory
     /// Specification, `XDG_CACHE_HOME`).
     ///
     /// # Errors
-    /// When the user has no home.
+    /// When the user has no home directory.
     pub fn of_user() -> Result<Self, MediaError> {
         if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
             return Ok(Self::at(PathBuf::from(folder)));
         }
         let base = etcetera::choose_base_strategy();
-        let base =
-            base.map_err(|error| MediaError(format!("{error}: name a folder in {VARIABLE}")))?;
+        let base = base.map_err(|error| MediaError::NoHome(error.to_string()))?;
         Ok(Self::at(base.cache_dir().join("weir")))
     }
 
-    /// This folder.
+    /// A cache in this folder.
     #[must_use]
     pub fn at(folder: PathBuf) -> Self {
-        Self { folder, most: MOST }
+        Self { folder, max_bytes: MAX_CACHE_BYTES }
     }
 
-    /// The file of this name, made unless a whole one is there. It appears under its name when it
-    /// is complete.
+    /// Returns the file with this name, and makes it if no complete one exists. It appears under
+    /// its name when it is complete.
     pub(super) fn get(
         &self,
         name: &str,
         is_whole: impl Fn(&Path) -> bool,
         progress: &dyn Fn(&str),
         make: impl FnOnce(&Path) -> Result<(), MediaError>,
-    ) -> Result<Kept, MediaError> {
+    ) -> Result<CachedFile, MediaError> {
         let path =
             std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone()).join(name);
-        if let Ok(kept) = Kept::at(&path)
+        if let Ok(kept) = CachedFile::at(&path)
             && kept.is_there()
             && is_whole(&path)
         {
             kept.touch();
             return Ok(kept);
         }
-        let failed = |error: io::Error| {
-            MediaError(format!(
-                "{}: {error}; {VARIABLE} may name another folder",
-                self.folder.display()
-            ))
-        };
+        let failed = |error| MediaError::Cache { folder: self.folder.clone(), error };
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        let prefix = leftovers::replaced(&self.folder, MAKING)
-            .map_err(|error| MediaError(error.to_string()))?;
+        let prefix = leftovers::clean_up(&self.folder, MAKING)?;
         progress(&format!("making {}", path.display()));
         let extension =
             Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned();
@@ -142,18 +138,16 @@ impl Cache {
         let making = making.map_err(failed)?.into_temp_path();
         make(&making)?;
         if !is_whole(&making) {
-            return Err(MediaError(format!(
-                "{}: it was not written whole; is the disk full?",
-                path.display()
-            )));
+            return Err(MediaError::Incomplete(path));
         }
-        let kept = Kept::at(&making).map_err(failed)?;
+        let kept = CachedFile::at(&making).map_err(failed)?;
         making.persist(&path).map_err(|error| failed(error.error))?;
         self.shrink();
-        Ok(Kept { path, ..kept })
+        Ok(CachedFile { path, ..kept })
     }
 
-    /// Removes the files used longest ago until the others are not too much; none that is in use.
+    /// Removes the files that were used longest ago until the cache is small enough; files in use
+    /// stay.
     fn shrink(&self) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_kept));
@@ -166,7 +160,7 @@ impl Cache {
         files.sort();
         let mut all: u64 = files.iter().map(|(_, size, _)| size).sum();
         for (_, size, path) in files {
-            if all <= self.most {
+            if all <= self.max_bytes {
                 return;
             }
             if remove_unused(&path) {
@@ -176,13 +170,13 @@ impl Cache {
     }
 }
 
-/// Removes a file unless it is in use or another user's.
+/// Removes a file, unless it is in use or belongs to another user; returns whether it is removed.
 fn remove_unused(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     file.try_lock().is_ok() && fs::remove_file(path).is_ok()
 }
 
-/// Whether a file is called as those that are made here.
+/// Whether a file name has the form of cached files.
 fn is_kept(name: &str) -> bool {
     let Some((stem, extension)) = name.rsplit_once('.') else { return false };
     let Some((_, key)) = stem.rsplit_once('-') else { return false };
@@ -191,8 +185,7 @@ fn is_kept(name: &str) -> bool {
         && key.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// A short word that differs where these do, the same on every machine (SipHash-1-3 with a zero
-/// key).
+/// A hash of these parts, the same on every machine (SipHash-1-3 with a zero key).
 pub(super) fn fingerprint(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut hasher = SipHasher13::new();
     for part in parts {
@@ -202,11 +195,12 @@ pub(super) fn fingerprint(parts: impl IntoIterator<Item = impl AsRef<str>>) -> S
     format!("{:016x}", hasher.finish())
 }
 
-/// What tells a user's file from a later one of the same name.
+/// An identity that distinguishes a user's file from a later file with the same name: path, size
+/// and modification time.
 pub(super) fn identity(path: &Path) -> Result<String, MediaError> {
     let found = fs::metadata(path).map_err(|error| MediaError::file(path, error))?;
     if !found.is_file() {
-        return Err(MediaError::file(path, "is not a file"));
+        return Err(MediaError::NotAFile(path.to_owned()));
     }
     let full = path.canonicalize().map_err(|error| MediaError::file(path, error))?;
     let changed = found.modified().map_err(|error| MediaError::file(path, error))?;
@@ -218,22 +212,22 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// A cache for two files of a hundred bytes.
+    /// A cache for two files of 100 bytes.
     fn cache(folder: &Path) -> Cache {
-        Cache { most: 250, ..Cache::at(folder.to_owned()) }
+        Cache { max_bytes: 250, ..Cache::at(folder.to_owned()) }
     }
 
     fn name(number: u64) -> String {
         format!("speech-{}.wav", fingerprint([number.to_string()]))
     }
 
-    fn get(cache: &Cache, number: u64) -> Kept {
+    fn get(cache: &Cache, number: u64) -> CachedFile {
         let make = |to: &Path| fs::write(to, [1; 100]).map_err(|error| MediaError::file(to, error));
         cache.get(&name(number), |_| true, &|_| (), make).unwrap()
     }
 
-    /// Makes a file's last use one so long after 1970.
-    fn age(kept: &Kept, seconds: u64) {
+    /// Sets a file's last use to a time in seconds since 1970.
+    fn age(kept: &CachedFile, seconds: u64) {
         let then = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         kept.file.set_times(FileTimes::new().set_accessed(then)).unwrap();
     }
@@ -243,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_longest_ago_goes() {
+    fn the_file_that_was_used_longest_ago_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         for other in
@@ -262,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_use_stays() {
+    fn a_file_in_use_stays() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         let first = get(&cache, 1);
@@ -280,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_removed_before_it_is_locked_is_not_there() {
+    fn a_file_that_is_removed_before_it_is_locked_is_missing() {
         let folder = tempfile::tempdir().unwrap();
         let kept = get(&cache(folder.path()), 1);
         assert!(kept.is_there());

@@ -1,4 +1,4 @@
-//! What ffmpeg is told.
+//! The arguments of ffmpeg.
 
 use super::MediaError;
 use std::io::{self, Read};
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
-/// Between looks at whether it has ended.
+/// The time between two checks of whether ffmpeg has ended.
 const TICK: Duration = Duration::from_millis(10);
-/// The film's encoders: VP8 at a quality and a speed that leave the picture as it is, and Opus.
+/// The encoders of the film: VP8 with a quality that keeps the picture at a high speed, and Opus.
 const FILM: &str = "-c:v libvpx -deadline realtime -cpu-used 8 -threads 2 -crf 8 -b:v 12M -qmin 2 -qmax 24 -g 60 \
                                -c:a libopus -b:a 96k -shortest -f webm";
 
@@ -25,8 +25,8 @@ pub(super) struct Picture {
 const Y4M: [&str; 4] = ["-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe"];
 
 impl Picture {
-    /// A scene in this size and frame rate: half of the frames and one, after which it goes back
-    /// ([`super::y4m::and_back`]).
+    /// The arguments for a scene: half of the frames and one; the other half is the same in reverse
+    /// ([`super::y4m::append_reversed`]).
     pub(super) fn generated(&self, scene: &str) -> Vec<String> {
         let Self { width, height, frame_rate, frames } = self;
         let scene: String = scene.split_whitespace().collect();
@@ -38,7 +38,7 @@ impl Picture {
         arguments(&["-filter_complex", &graph, "-frames:v", &there.to_string()], &Y4M)
     }
 
-    /// A user's picture, scaled into the frame.
+    /// The arguments for a user's picture, scaled into the frame.
     pub(super) fn converted(&self, from: &Path) -> Result<Vec<String>, MediaError> {
         let Self { width, height, frame_rate, frames } = self;
         let fit = format!(
@@ -57,8 +57,8 @@ pub(super) struct Sound {
 const PCM: [&str; 8] = ["-ar", "48000", "-ac", "1", "-c:a", "pcm_s16le", "-f", "wav"];
 
 impl Sound {
-    /// Noise of the voice's spectrum, loud as syllables are, four a second, in phrases with pauses
-    /// between.
+    /// The arguments for noise with the spectrum of a voice: four syllables per second, in phrases
+    /// with pauses.
     pub(super) fn generated(&self) -> Vec<String> {
         let graph = format!(
             "anoisesrc=color=pink:seed=1:sample_rate=48000:amplitude=0.6:duration={},highpass=f=150,lowpass=f=3500,\
@@ -68,13 +68,13 @@ impl Sound {
         arguments(&["-f", "lavfi", "-i", &graph], &PCM)
     }
 
-    /// A user's sound.
+    /// The arguments for a user's sound.
     pub(super) fn converted(&self, from: &Path) -> Result<Vec<String>, MediaError> {
         Ok(arguments(&["-i", &readable(from)?, "-t", &self.seconds.to_string(), "-vn"], &PCM))
     }
 }
 
-/// Picture and sound as one film.
+/// The arguments for a film of picture and sound.
 pub(super) fn film(y4m: &Path, wav: &Path) -> Result<Vec<String>, MediaError> {
     let encoders: Vec<&str> = FILM.split_whitespace().collect();
     Ok(arguments(&["-i", &readable(y4m)?, "-i", &readable(wav)?], &encoders))
@@ -84,16 +84,15 @@ fn arguments(input: &[&str], output: &[&str]) -> Vec<String> {
     input.iter().chain(output).map(|word| (*word).to_owned()).collect()
 }
 
-/// A file's name as ffmpeg takes it for a file and nothing else: 'https:…' would be an address.
+/// A path in a form that ffmpeg reads as a file only: 'https:…' would be an address.
 fn readable(path: &Path) -> Result<String, MediaError> {
     let path = std::path::absolute(path).map_err(|error| MediaError::file(path, error))?;
-    let text =
-        path.to_str().ok_or_else(|| MediaError::file(&path, "the name is not UTF-8; rename it"))?;
+    let text = path.to_str().ok_or_else(|| MediaError::NotUtf8(path.clone()))?;
     Ok(format!("file:{text}"))
 }
 
-/// Has ffmpeg write a file. The arguments tell all that it does, so that a kept file may be named
-/// by them.
+/// Runs ffmpeg to write a file. The arguments determine its content, so that the name of a cached
+/// file can be derived from them.
 pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Result<(), MediaError> {
     let mut command = Command::new("ffmpeg");
     command
@@ -101,33 +100,29 @@ pub(super) fn run(arguments: &[String], to: &Path, cancel: &AtomicBool) -> Resul
         .args(arguments)
         .arg(readable(to)?);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| {
-        MediaError(format!(
-            "ffmpeg can't be started ({error}): install it, on Debian with 'apt-get install ffmpeg'"
-        ))
-    })?;
+    let mut child = child.map_err(MediaError::StartFfmpeg)?;
     let pipe = child.stderr.take();
-    // Read meanwhile, or it would wait once the pipe is full.
-    let said = spawn(move || {
-        let mut said = Vec::new();
-        // What was read until it broke is said.
-        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut said));
-        String::from_utf8_lossy(&said).into_owned()
+    // Read in parallel: ffmpeg would block on a full pipe.
+    let errors = spawn(move || {
+        let mut text = Vec::new();
+        // After a read error, the text so far is used.
+        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
+        String::from_utf8_lossy(&text).into_owned()
     });
-    let status = until_it_ends(&mut child, cancel)
-        .map_err(|error| MediaError(format!("ffmpeg: {error}")))?;
+    let status = until_it_ends(&mut child, cancel).map_err(MediaError::WaitFfmpeg)?;
     if cancel.load(Ordering::Relaxed) {
-        return Err(MediaError("cancelled".to_owned()));
+        return Err(MediaError::Cancelled);
     }
     if status.success() {
         return Ok(());
     }
-    let said = said.join().unwrap_or_default();
-    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-    Err(MediaError(format!("ffmpeg failed: {}", last.trim())))
+    let errors = errors.join().unwrap_or_default();
+    let last =
+        errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed no error");
+    Err(MediaError::Ffmpeg(last.trim().to_owned()))
 }
 
-/// Waits for a program's end, and brings it about when cancelled.
+/// Waits for a program's end, and kills the program when cancelled.
 fn until_it_ends(child: &mut Child, cancel: &AtomicBool) -> io::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {

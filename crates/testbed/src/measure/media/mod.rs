@@ -1,36 +1,37 @@
-//! Sound and picture for the browsers, made by ffmpeg on first use and kept.
+//! Sound and picture for the browsers, made by ffmpeg on first use and cached.
 //!
-//! Chromium takes a YUV4MPEG2 and a WAVE file for camera and microphone; Firefox plays a film. All
-//! three show and say the same. The scene is that of the codec model's fit, so that simulated and
-//! real encoders get the same kind of picture.
+//! Chromium reads a YUV4MPEG2 and a WAVE file as camera and microphone; Firefox plays a film with
+//! the same content. The scene is that of the fit of the codec model, so that simulated and real
+//! encoders get the same kind of picture.
 
 mod cache;
+mod error;
 mod ffmpeg;
 mod y4m;
 
-pub use cache::{Cache, Kept};
+pub use cache::{Cache, CachedFile};
+pub use error::MediaError;
 
 use crate::fit::SCENES;
 use cache::fingerprint;
 use experiment::{MAX_FRAME_RATE, MAX_SIZE};
 use ffmpeg::{Picture, Sound};
 use std::borrow::Cow;
-use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// The most that a generated picture may take, bytes: a file that the machine's memory holds beside
-/// the browsers.
-const MOST: u64 = 450_000_000;
+/// The largest generated picture file, bytes: the machine's memory must hold it beside the
+/// browsers.
+const MAX_PICTURE_BYTES: u64 = 450_000_000;
 /// The longest loop, seconds.
-const LONGEST: u64 = 20;
-/// Loops are a multiple of this, seconds, where the file may be as long: the generated speech
-/// repeats by then.
-const STEP: u64 = 2;
+const MAX_LOOP: u64 = 20;
+/// Loops are a multiple of this, seconds, if the file may be that long: the generated speech
+/// repeats after it.
+const LOOP_STEP: u64 = 2;
 
-/// What sound and picture should be.
+/// The wanted sound and picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaSpec {
     /// Pixels, even.
@@ -39,61 +40,43 @@ pub struct MediaSpec {
     pub height: u32,
     /// Frames a second.
     pub frame_rate: u32,
-    /// The user's own picture, in any form that ffmpeg reads; a YUV4MPEG2 file is used as it is.
+    /// The user's picture, in any format that ffmpeg reads; a YUV4MPEG2 file is used unchanged.
     /// `None`: the scene 'head' of `weir fit`.
     pub video: Option<PathBuf>,
-    /// The user's own sound, in any form that ffmpeg reads; a WAVE file is used as it is. `None`:
+    /// The user's sound, in any format that ffmpeg reads; a WAVE file is used unchanged. `None`:
     /// noise with the loudness of speech.
     pub audio: Option<PathBuf>,
 }
 
-/// Files for the browsers.
+/// The media files for the browsers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
-    /// Chromium's camera.
-    pub y4m: Kept,
-    /// Chromium's microphone.
-    pub wav: Kept,
-    /// The film that Firefox plays; `None` unless it was wanted.
-    pub webm: Option<Kept>,
-    /// What they show, for the record.
+    /// The picture for Chromium's camera.
+    pub y4m: CachedFile,
+    /// The sound for Chromium's microphone.
+    pub wav: CachedFile,
+    /// The film that Firefox plays; `None` unless requested.
+    pub webm: Option<CachedFile>,
+    /// A description of the content, for the notes of a run.
     pub description: String,
 }
 
-/// Why there is no sound or picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MediaError(pub String);
-
-impl fmt::Display for MediaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for MediaError {}
-
-impl MediaError {
-    fn file(path: &Path, error: impl fmt::Display) -> Self {
-        Self(format!("{}: {error}", path.display()))
-    }
-}
-
-/// How files come to be.
-struct Workshop<'a> {
+/// Makes media files and keeps them in the cache.
+struct MediaMaker<'a> {
     cache: &'a Cache,
     progress: &'a dyn Fn(&str),
     cancel: &'a AtomicBool,
 }
 
-impl Workshop<'_> {
-    /// What ffmpeg makes of these arguments, and `finish` of that.
+impl MediaMaker<'_> {
+    /// Runs ffmpeg with these arguments, then `finish` on its output.
     fn make(
         &self,
         name: &str,
         is_whole: fn(&Path) -> bool,
         arguments: &[String],
         finish: fn(&Path) -> Result<(), MediaError>,
-    ) -> Result<Kept, MediaError> {
+    ) -> Result<CachedFile, MediaError> {
         self.cache.get(name, is_whole, self.progress, |to| {
             ffmpeg::run(arguments, to, self.cancel)?;
             finish(to)
@@ -102,8 +85,8 @@ impl Workshop<'_> {
 }
 
 impl MediaSpec {
-    /// Gives the files, and makes those that the cache lacks, unless `cancel` is set from outside;
-    /// `progress` is told what is being made.
+    /// Returns the files, and makes those that the cache lacks, unless `cancel` is set. `progress`
+    /// is called with each file that is made.
     ///
     /// # Errors
     /// When sizes are out of range, a user's file cannot be read, ffmpeg is missing, fails or is
@@ -116,43 +99,40 @@ impl MediaSpec {
         progress: &dyn Fn(&str),
     ) -> Result<Media, MediaError> {
         self.check()?;
-        let workshop = Workshop { cache, progress, cancel };
-        let (y4m, shown) = self.picture(&workshop)?;
-        let wav = self.sound(&workshop)?;
-        let webm = want_film.then(|| self.film(&workshop, &y4m, &wav)).transpose()?;
-        let heard = self.audio.as_deref().map_or("noise as loud as speech".into(), file_name);
+        let maker = MediaMaker { cache, progress, cancel };
+        let (y4m, shown) = self.picture(&maker)?;
+        let wav = self.sound(&maker)?;
+        let webm = want_film.then(|| self.film(&maker, &y4m, &wav)).transpose()?;
+        let heard =
+            self.audio.as_deref().map_or("noise with the loudness of speech".into(), file_name);
         Ok(Media { y4m, wav, webm, description: format!("{shown}; {heard}") })
     }
 
-    /// Frames after which the picture repeats: whole steps if the file can hold one.
+    /// The number of frames after which the picture repeats: whole multiples of [`LOOP_STEP`] if
+    /// the file can hold one.
     fn frames(&self) -> u64 {
-        let most = MOST / (u64::from(self.width) * u64::from(self.height) * 3 / 2).max(1);
-        let step = STEP * u64::from(self.frame_rate);
+        let most =
+            MAX_PICTURE_BYTES / (u64::from(self.width) * u64::from(self.height) * 3 / 2).max(1);
+        let step = LOOP_STEP * u64::from(self.frame_rate);
         match most / step {
             0 => most,
-            steps => steps.min(LONGEST / STEP) * step,
+            steps => steps.min(MAX_LOOP / LOOP_STEP) * step,
         }
     }
 
     fn check(&self) -> Result<(), MediaError> {
         let even = |pixels: u32| (2..=MAX_SIZE).contains(&pixels) && pixels.is_multiple_of(2);
         if !even(self.width) || !even(self.height) {
-            let (width, height) = (self.width, self.height);
-            return Err(MediaError(format!(
-                "a picture of {width}×{height}: give even numbers between 2 and {MAX_SIZE}"
-            )));
+            return Err(MediaError::Size { width: self.width, height: self.height });
         }
         if !(1..=MAX_FRAME_RATE).contains(&self.frame_rate) {
-            return Err(MediaError(format!(
-                "{} frames/s: give a number between 1 and {MAX_FRAME_RATE}",
-                self.frame_rate
-            )));
+            return Err(MediaError::FrameRate(self.frame_rate));
         }
         Ok(())
     }
 
-    /// The file, and what it shows.
-    fn picture(&self, workshop: &Workshop<'_>) -> Result<(Kept, String), MediaError> {
+    /// The picture file, and its description.
+    fn picture(&self, maker: &MediaMaker<'_>) -> Result<(CachedFile, String), MediaError> {
         let (width, height, frame_rate) = (self.width, self.height, self.frame_rate);
         let picture = Picture { width, height, frame_rate, frames: self.frames() };
         let size = format!("{width}×{height} at {frame_rate} frames/s");
@@ -160,7 +140,7 @@ impl MediaSpec {
             let arguments = picture.generated(SCENES[0].1);
             let name =
                 format!("head-{width}x{height}-{frame_rate}-{}.y4m", fingerprint(&arguments));
-            let made = workshop.make(&name, y4m::is_whole, &arguments, y4m::and_back)?;
+            let made = maker.make(&name, y4m::is_whole, &arguments, y4m::append_reversed)?;
             return Ok((made, format!("scene 'head' {size}")));
         };
         let name = file_name(source);
@@ -171,12 +151,13 @@ impl MediaSpec {
         let (from, arguments) = (cache::identity(source)?, picture.converted(source)?);
         let key = fingerprint(arguments.iter().chain([&from]));
         let file = format!("video-{width}x{height}-{frame_rate}-{key}.y4m");
-        let made = workshop.make(&file, y4m::is_whole, &arguments, |_| Ok(()))?;
+        let made = maker.make(&file, y4m::is_whole, &arguments, |_| Ok(()))?;
         Ok((made, format!("{name} {size}")))
     }
 
-    fn sound(&self, workshop: &Workshop<'_>) -> Result<Kept, MediaError> {
-        let seconds = self.frames().div_ceil(u64::from(self.frame_rate)).next_multiple_of(STEP);
+    fn sound(&self, maker: &MediaMaker<'_>) -> Result<CachedFile, MediaError> {
+        let seconds =
+            self.frames().div_ceil(u64::from(self.frame_rate)).next_multiple_of(LOOP_STEP);
         let sound = Sound { seconds };
         let (name, arguments) = match &self.audio {
             None => {
@@ -191,33 +172,38 @@ impl MediaSpec {
                 (format!("audio-{}.wav", fingerprint(arguments.iter().chain([&from]))), arguments)
             }
         };
-        workshop.make(&name, |_| true, &arguments, |_| Ok(()))
+        maker.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 
-    fn film(&self, workshop: &Workshop<'_>, y4m: &Path, wav: &Path) -> Result<Kept, MediaError> {
+    fn film(
+        &self,
+        maker: &MediaMaker<'_>,
+        y4m: &Path,
+        wav: &Path,
+    ) -> Result<CachedFile, MediaError> {
         let arguments = ffmpeg::film(y4m, wav)?;
         let key =
             fingerprint(arguments.iter().chain([&cache::identity(y4m)?, &cache::identity(wav)?]));
         let name = format!("film-{}x{}-{}-{key}.webm", self.width, self.height, self.frame_rate);
-        workshop.make(&name, |_| true, &arguments, |_| Ok(()))
+        maker.make(&name, |_| true, &arguments, |_| Ok(()))
     }
 }
 
-/// Sees whether a user's file is a WAVE file (RIFF, Multimedia Programming Interface and Data
+/// Checks that a user's file is a WAVE file (RIFF, Multimedia Programming Interface and Data
 /// Specifications 1.0).
 fn check_wave(path: &Path) -> Result<(), MediaError> {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(12).read_to_end(&mut head));
     match read {
         Ok(12) if head.starts_with(b"RIFF") && head.ends_with(b"WAVE") => Ok(()),
-        Ok(_) => Err(MediaError::file(path, "is not a WAVE file")),
+        Ok(_) => Err(MediaError::NotWave(path.to_owned())),
         Err(error) => Err(MediaError::file(path, error)),
     }
 }
 
-/// A user's file as it is; he may have named one of the cache.
-fn users(path: &Path) -> Result<Kept, MediaError> {
-    Kept::at(path).map_err(|error| MediaError::file(path, error))
+/// A user's file, unchanged; it may be one of the cache.
+fn users(path: &Path) -> Result<CachedFile, MediaError> {
+    CachedFile::at(path).map_err(|error| MediaError::file(path, error))
 }
 
 fn file_name(path: &Path) -> Cow<'_, str> {

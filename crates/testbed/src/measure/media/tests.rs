@@ -22,7 +22,7 @@ fn has_ffmpeg() -> bool {
 }
 
 #[test]
-fn a_loop_is_as_long_as_its_file_may_be() {
+fn a_loop_is_limited_by_its_file_size() {
     let frames =
         |width, height, frame_rate| MediaSpec { width, height, frame_rate, ..SMALL }.frames();
     assert_eq!(frames(640, 360, 30), 20 * 30);
@@ -44,7 +44,7 @@ fn impossible_pictures_are_refused() {
 }
 
 #[test]
-fn files_are_made_once_and_a_broken_one_again() {
+fn files_are_made_once_and_an_incomplete_file_again() {
     if !has_ffmpeg() {
         return;
     }
@@ -57,7 +57,7 @@ fn files_are_made_once_and_a_broken_one_again() {
     assert_eq!(*made.borrow(), 3);
     let shown = frames(&media.y4m);
     assert_eq!(shown.len(), 5 * 20, "the picture repeats after 20 s");
-    assert_eq!(shown[1], shown[99], "and goes back as it came");
+    assert_eq!(shown[1], shown[99], "the second half is the first in reverse");
     assert_ne!(shown[0], shown[50]);
     assert_eq!(
         fs::metadata(&*media.wav).unwrap().len().div_ceil(96_000),
@@ -77,19 +77,19 @@ fn files_are_made_once_and_a_broken_one_again() {
 }
 
 #[test]
-fn sounds_of_other_lengths_are_other_files() {
+fn sounds_of_different_lengths_are_different_files() {
     if !has_ffmpeg() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::at(folder.path().join("kept"));
-    // Not by its name a WAVE file: it is converted.
+    // The name is not that of a WAVE file, so the file is converted.
     let riff = folder.path().join("sound.riff");
     let own = SMALL.prepare(&cache, false, &GO_ON, &|_| ()).unwrap();
     fs::copy(&*own.wav, &riff).unwrap();
-    let workshop = Workshop { cache: &cache, progress: &|_| (), cancel: &GO_ON };
+    let maker = MediaMaker { cache: &cache, progress: &|_| (), cancel: &GO_ON };
     let length =
-        |spec: MediaSpec| fs::metadata(&*spec.sound(&workshop).unwrap()).unwrap().len() / 96_000;
+        |spec: MediaSpec| fs::metadata(&*spec.sound(&maker).unwrap()).unwrap().len() / 96_000;
     let [short, long] = [1080, 360].map(|height| MediaSpec {
         width: height * 16 / 9,
         height,
@@ -101,7 +101,7 @@ fn sounds_of_other_lengths_are_other_files() {
 }
 
 #[test]
-fn a_file_can_be_cancelled_in_the_making_and_is_readable_once_made() {
+fn making_a_file_can_be_cancelled_and_made_files_are_readable() {
     if !has_ffmpeg() {
         return;
     }

@@ -1,4 +1,4 @@
-//! YUV4MPEG2 files (yuv4mpeg(5)): a line of parameters, then frames of one size.
+//! YUV4MPEG2 files (yuv4mpeg(5)): one line of parameters, then frames of equal size.
 
 use super::MediaError;
 use std::fmt;
@@ -6,34 +6,34 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Before each frame; parameters of its own ffmpeg does not write.
+/// The line before each frame; ffmpeg writes no parameters in it.
 const FRAME: &str = "FRAME\n";
-/// Longer lines of parameters are none, bytes.
-const LONGEST_HEADER: u64 = 1024;
+/// The longest line of parameters, bytes.
+const MAX_HEADER: u64 = 1024;
 
-/// Where the frames of a file are.
+/// The positions of the frames in a file.
 struct Layout {
-    /// Bytes before the first.
+    /// Bytes before the first frame.
     header: u64,
-    /// Bytes of each, its own line included.
+    /// Bytes of each frame, with its line.
     frame: u64,
     count: u64,
 }
 
-/// What a file's first line says of its frames.
+/// The parameters in the first line of a file.
 pub(super) struct Parameters {
     width: u64,
     height: u64,
-    /// Frames a second; `None` if the line does not say.
+    /// Frames per second; `None` if the line has no valid rate.
     rate: Option<f64>,
 }
 
 impl Parameters {
-    /// Those of a user's file.
+    /// The parameters of a user's file.
     pub(super) fn of(path: &Path) -> Result<Self, MediaError> {
         let header = File::open(path).and_then(|file| header(&file));
         let header = header.map_err(|error| MediaError::file(path, error))?;
-        Self::parse(&header).ok_or_else(|| MediaError::file(path, "is not a YUV4MPEG2 file"))
+        Self::parse(&header).ok_or_else(|| MediaError::NotY4m(path.to_owned()))
     }
 
     fn parse(header: &str) -> Option<Self> {
@@ -61,13 +61,13 @@ impl fmt::Display for Parameters {
     }
 }
 
-/// Whether a file that ffmpeg wrote holds whole frames only.
+/// Whether a file holds only complete frames.
 pub(super) fn is_whole(path: &Path) -> bool {
     File::open(path).and_then(|file| layout(&file)).is_ok()
 }
 
-/// Appends the frames between the last and the first, backwards.
-pub(super) fn and_back(path: &Path) -> Result<(), MediaError> {
+/// Appends the frames between the last and the first, in reverse order.
+pub(super) fn append_reversed(path: &Path) -> Result<(), MediaError> {
     let append = || -> io::Result<()> {
         let mut from = File::open(path)?;
         let layout = layout(&from)?;
@@ -85,13 +85,13 @@ pub(super) fn and_back(path: &Path) -> Result<(), MediaError> {
 
 fn header(file: &File) -> io::Result<String> {
     let mut header = String::new();
-    BufReader::new(file.take(LONGEST_HEADER)).read_line(&mut header)?;
+    BufReader::new(file.take(MAX_HEADER)).read_line(&mut header)?;
     Ok(header)
 }
 
-/// The layout of a file of 4:2:0 with 8 bits.
+/// The layout of a file with 8-bit 4:2:0 frames.
 fn layout(file: &File) -> io::Result<Layout> {
-    let broken = || io::Error::new(io::ErrorKind::InvalidData, "is not a whole YUV4MPEG2 file");
+    let broken = || io::Error::new(io::ErrorKind::InvalidData, "is not a complete YUV4MPEG2 file");
     let header = header(file)?;
     let Parameters { width, height, .. } = Parameters::parse(&header).ok_or_else(broken)?;
     let (header, length) = (header.len() as u64, file.metadata()?.len());
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_first_line_tells_size_and_rate() {
+    fn the_first_line_has_size_and_rate() {
         let words = |line: &str| Parameters::parse(line).map(|parameters| parameters.to_string());
         for (line, wanted) in [
             ("YUV4MPEG2 W64 H36 F25:1 Ip A1:1 C420jpeg\n", Some("64×36 at 25 frames/s")),

@@ -1,10 +1,12 @@
-//! Native peers: ends of calls that are no browser, all of a run on one thread. To the signalling
-//! server they are pages.
+//! Native peers: endpoints of calls that are not browsers. All peers of a run share one thread. The
+//! signalling server treats them like pages.
 
-mod end;
+mod endpoint;
+mod error;
 mod spec;
 
-pub(super) use spec::Spec;
+pub use error::NativePeerError;
+pub(super) use spec::NativePeerSpec;
 
 use emulator::Host;
 use server::signalling::{FromPage, Place};
@@ -13,30 +15,36 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// How long peers have for their end.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The time that peers get for their end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The native peers of a run. They end when this is dropped.
+/// The native peers of a run. Dropping this value ends them.
 #[derive(Default)]
-pub(super) struct Natives(Option<Runtime>);
+pub(super) struct NativePeers(Option<Runtime>);
 
-impl Natives {
-    /// Lets a peer take part in a call from a host.
+impl NativePeers {
+    /// Starts a peer on a host, as a participant of a call.
     ///
     /// # Errors
-    /// When the host has no socket for it, or the system no thread.
-    pub(super) fn seat(&mut self, host: &Host, mut place: Place, spec: Spec) -> Result<(), String> {
-        let failed = |error: io::Error| format!("a native peer on {}: {error}", host.name());
+    /// When the host has no socket for it, or the system has no thread.
+    pub(super) fn start(
+        &mut self,
+        host: &Host,
+        mut participant: Place,
+        spec: NativePeerSpec,
+    ) -> Result<(), NativePeerError> {
+        let failed =
+            |error: io::Error| NativePeerError::Socket { host: host.name().to_owned(), error };
         let (host_id, dscp) = (spec.host, spec.dscp);
         let bind = move || {
             let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
-            // The code point is the upper six bits of the octet (RFC 2474 § 3).
+            // The DSCP is the upper six bits of the octet (RFC 2474, section 3).
             socket.set_tos_v4(u32::from(dscp.0) << 2)?;
             socket.set_nonblocking(true)?;
             socket.bind(&SocketAddr::from((host_id.address(), 0)).into())?;
             Ok::<_, io::Error>(UdpSocket::from(socket))
         };
-        let socket = host.within(bind).map_err(|error| error.to_string())?.map_err(failed)?;
+        let socket = host.within(bind)?.map_err(failed)?;
         let runtime = match &mut self.0 {
             Some(runtime) => runtime,
             none => none.insert(
@@ -49,19 +57,19 @@ impl Natives {
             ),
         };
         runtime.spawn(async move {
-            if let Err(reason) = end::attend(&mut place, socket, spec).await {
-                // Nobody is told when the call is over.
-                let _ = place.take(FromPage::Failed { message: reason });
+            if let Err(error) = endpoint::run_peer(&mut participant, socket, spec).await {
+                // After the end of the call, the error has no receiver.
+                let _ = participant.take(FromPage::Failed { message: error.to_string() });
             }
         });
         Ok(())
     }
 }
 
-impl Drop for Natives {
+impl Drop for NativePeers {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
-            runtime.shutdown_timeout(PATIENCE);
+            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
         }
     }
 }

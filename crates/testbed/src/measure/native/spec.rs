@@ -5,20 +5,20 @@ use sim::codec::AudioConfig;
 use sim::{CallConfig, VideoConfig};
 use units::Seed;
 
-/// What a native peer is to do.
-pub(in crate::measure) struct Spec {
+/// The configuration of a native peer.
+pub(in crate::measure) struct NativePeerSpec {
     pub(super) native: Native,
     pub(super) seat: Seat,
     pub(super) host: HostId,
-    /// On all of its packets.
+    /// The DSCP of all its packets.
     pub(super) dscp: Dscp,
     pub(super) video: Option<VideoConfig>,
     pub(super) audio: Option<AudioConfig>,
     pub(super) seed: Seed,
 }
 
-impl Spec {
-    /// The end of a call in this seat.
+impl NativePeerSpec {
+    /// The configuration of the caller or callee of a call.
     pub(in crate::measure) fn new(
         native: Native,
         call: &CallConfig,

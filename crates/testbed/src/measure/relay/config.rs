@@ -1,4 +1,5 @@
-//! What coturn is told, in a file that only we can read: a secret belongs in no list of processes.
+//! The configuration file of coturn. Only the owner can read it: a secret must not appear in the
+//! list of processes.
 
 use server::Secret;
 use sim::relay::TURN_PORT;
@@ -8,16 +9,17 @@ use std::net::Ipv4Addr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The authentication realm (RFC 8489 § 9.2).
+/// The authentication realm (RFC 8489, section 9.2).
 pub(super) const REALM: &str = "weir";
-/// Relayed transport addresses (RFC 8656 § 7.2).
+/// The ports of relayed transport addresses (RFC 8656, section 7.2).
 const PORTS: (u16, u16) = (49_152, 65_535);
-/// Where no peer may be: the relay's own loopback and what leads there (RFC 1122 § 3.2.1.3, RFC
-/// 4291 § 2.5.3), so that its host's own services stay its own. Relayed addresses are IPv4, so IPv6
-/// peers have none anyway; a range that begins at `::` would have all of IPv4 in it for coturn 4.6.
+/// Addresses that peers must not have: the relay's own loopback and addresses that lead there (RFC
+/// 1122, section 3.2.1.3; RFC 4291, section 2.5.3), to protect the services of its host. Relayed
+/// addresses are IPv4, so there are no IPv6 peers; for coturn 4.6 a range that begins at `::` would
+/// include all of IPv4.
 const DENIED: [&str; 3] = ["0.0.0.0-0.255.255.255", "127.0.0.0-127.255.255.255", "::1"];
 
-/// Writes the file, for a relay at this address that keeps what it writes in the file's folder.
+/// Writes the file for a relay at this address, which keeps its own files in the same folder.
 pub(super) fn write(path: &Path, address: Ipv4Addr, secret: &Secret) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text(path.parent().unwrap_or(path), address, secret).as_bytes())
@@ -44,7 +46,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn only_the_owner_can_read_it() {
+    fn only_the_owner_can_read_the_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("turnserver.conf");
         write(&path, Ipv4Addr::new(10, 0, 0, 3), &Secret::new("north")).unwrap();

@@ -1,8 +1,9 @@
-//! A coturn on a relay's host.
+//! coturn on the host of a relay.
 
 use super::{config, probe};
-use crate::emulate::EmulationError;
-use crate::measure::server::{Server, ServerProgram};
+use crate::measure::server_process::{
+    ConfigurationError, ServerError, ServerProcess, ServerProgram,
+};
 use emulator::Host;
 use server::Secret;
 use sim::relay::TURN_PORT;
@@ -18,42 +19,41 @@ pub const PROGRAM: ServerProgram = ServerProgram {
     folder: "weir-turn-",
 };
 
-/// A coturn under way. Dropping it ends it.
+/// A running coturn. Dropping it ends it.
 pub struct Coturn {
-    server: Server,
+    server: ServerProcess,
     version: String,
 }
 
 impl Coturn {
-    /// Starts one on the host, which has this address, and waits until it answers there.
+    /// Starts coturn on the host, which has this address, and waits until it answers there.
     ///
     /// # Errors
-    /// When it is not installed, cannot be started, ends, or does not answer.
+    /// When coturn is not installed, cannot be started, ends, or does not answer.
     pub fn start(
         host: &Host,
         address: Ipv4Addr,
         secret: &Secret,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
-        let mut server = Server::start(PROGRAM, host, secret, |folder| {
+    ) -> Result<Self, ServerError> {
+        let mut server = ServerProcess::start(PROGRAM, host, secret, |folder| {
             let path = folder.join("turnserver.conf");
             config::write(&path, address, secret)
-                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+                .map_err(|error| ConfigurationError::File { path: path.clone(), error })?;
             Ok(vec!["-c".into(), path.into()])
         })?;
         server.wait(cancel, || {
-            let asked = host.within(move || probe::answers((address, TURN_PORT).into()));
-            asked.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+            Ok(host.within(move || probe::answers((address, TURN_PORT).into()))??)
         })?;
-        let version = said_version(&server.lines()).unwrap_or_else(|| PROGRAM.name.to_owned());
+        let version = version_in(&server.lines()).unwrap_or_else(|| PROGRAM.name.to_owned());
         Ok(Self { server, version })
     }
 
-    /// Sees whether it runs.
+    /// Checks that coturn runs.
     ///
     /// # Errors
-    /// When it has ended: how, and what it wrote last.
-    pub fn is_alive(&mut self) -> Result<(), EmulationError> {
+    /// When it has ended, with its exit status and last output.
+    pub fn is_alive(&mut self) -> Result<(), ServerError> {
         self.server.is_alive()
     }
 
@@ -62,14 +62,14 @@ impl Coturn {
         self.server.host()
     }
 
-    /// Its name and version.
+    /// Name and version of coturn.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 }
 
-/// What it says of itself when it starts: `Coturn Version Coturn-4.6.1 'Gorst'`.
-fn said_version(lines: &[String]) -> Option<String> {
-    let said = lines.iter().find_map(|line| line.split_once("Version Coturn-"))?.1;
-    Some(format!("coturn {}", said.split_whitespace().next()?))
+/// The version in its first output: `Coturn Version Coturn-4.6.1 'Gorst'`.
+fn version_in(lines: &[String]) -> Option<String> {
+    let version = lines.iter().find_map(|line| line.split_once("Version Coturn-"))?.1;
+    Some(format!("coturn {}", version.split_whitespace().next()?))
 }

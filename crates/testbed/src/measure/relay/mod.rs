@@ -1,14 +1,15 @@
-//! The media relays of a measured run: a coturn on each relay's host, and the broker that gives the
-//! callers their credentials.
+//! The media relays of a measured run: one coturn on each relay's host, and the broker that gives
+//! the callers their credentials.
 
 mod config;
 mod coturn;
+mod error;
 mod probe;
 
 pub use coturn::{Coturn, PROGRAM};
+pub use error::RelayError;
 
-use super::plan::Call;
-use crate::emulate::EmulationError;
+use super::plan::PlannedCall;
 use emulator::Testbed;
 use net::{HostId, NetworkConfig};
 use server::broker::{Broker, Class, Config, Relay, Request, Service};
@@ -18,37 +19,35 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use units::Duration;
 
-/// The service as which measured calls ask for a relay.
+/// The service name with which measured calls ask the broker for a relay.
 const SERVICE: &str = "weir-measure";
-/// How much longer than the run the credentials last: browsers are launched before it begins.
+/// The time that credentials last beyond the run: browsers are launched before it begins.
 const LAUNCH: Duration = Duration::from_secs(120);
-/// More than the calls of a run.
+/// The capacity of a relay: more than the calls of a run.
 const CAPACITY: u32 = 1_000;
 
-/// The relays of a run, while they serve.
+/// The running relays of a run.
 #[derive(Default)]
 pub(super) struct Relays {
     servers: BTreeMap<HostId, Coturn>,
 }
 
 impl Relays {
-    /// Starts a relay on every host that is one, and tells the callers of the calls that pass it;
-    /// the run lasts so long.
+    /// Starts a relay on every host that is one, and gives the callers of relayed calls their
+    /// credentials, which are valid for the length of the run.
     pub(super) fn start(
         testbed: &Testbed,
-        calls: &mut [Call],
-        lasts: Duration,
+        calls: &mut [PlannedCall],
+        run_length: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
+    ) -> Result<Self, RelayError> {
         let mut relays = Self::default();
-        let mut config = config(lasts);
+        let mut config = config(run_length);
         for host in calls.iter().filter_map(|call| call.config.relay) {
             if relays.servers.contains_key(&host) {
                 continue;
             }
-            let secret = Secret::random().map_err(|error| {
-                EmulationError(format!("no random numbers for a relay's secret: {error}"))
-            })?;
+            let secret = Secret::random().map_err(|error| RelayError::Secret(error.to_string()))?;
             let server = Coturn::start(testbed.host(host), host.address(), &secret, cancel)?;
             config.relays.extend(
                 [Class::Basic, Class::Specialised]
@@ -57,16 +56,19 @@ impl Relays {
             relays.servers.insert(host, server);
         }
         let broker = Broker::new(config);
-        calls.iter_mut().enumerate().try_for_each(|(index, call)| tell(index, call, &broker))?;
+        calls
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(index, call)| assign_relay(index, call, &broker))?;
         Ok(relays)
     }
 
-    /// Sees whether they all run.
-    pub(super) fn look(&mut self) -> Result<(), EmulationError> {
-        self.servers.values_mut().try_for_each(Coturn::is_alive)
+    /// Checks that all relays run.
+    pub(super) fn check_alive(&mut self) -> Result<(), RelayError> {
+        Ok(self.servers.values_mut().try_for_each(Coturn::is_alive)?)
     }
 
-    /// What serves on each host: its name and the server's.
+    /// Notes with the version of each relay.
     pub(super) fn notes(&self) -> Vec<(String, String)> {
         let note =
             |server: &Coturn| (format!("relay.{}", server.host()), server.version().to_owned());
@@ -74,13 +76,13 @@ impl Relays {
     }
 }
 
-fn config(lasts: Duration) -> Config {
+fn config(run_length: Duration) -> Config {
     let services = vec![Service { name: SERVICE.to_owned(), specialised: true }];
-    Config { lifetime: lasts + LAUNCH, relays: Vec::new(), services }
+    Config { lifetime: run_length + LAUNCH, relays: Vec::new(), services }
 }
 
-/// A relay as the broker knows it: near for the callers whose calls are to pass it.
-fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[Call]) -> Relay {
+/// The broker's description of a relay: near for the callers whose calls use it.
+fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[PlannedCall]) -> Relay {
     let near = calls.iter().enumerate().filter(|(_, call)| call.config.relay == Some(host));
     Relay {
         name: name.to_owned(),
@@ -92,19 +94,18 @@ fn relay(name: &str, host: HostId, class: Class, secret: &Secret, calls: &[Call]
     }
 }
 
-/// Each call is a region and a user of its own, as the experiment says which relay is its.
+/// Each call is its own region and user, because the experiment chooses the relay of each call.
 fn region(index: usize) -> String {
     format!("call-{index}")
 }
 
-/// Gives the caller of a relayed call its relay.
-fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), EmulationError> {
+/// Gives the caller of a relayed call the credentials of its relay.
+fn assign_relay(index: usize, call: &mut PlannedCall, broker: &Broker) -> Result<(), RelayError> {
     if call.config.relay.is_none() {
         return Ok(());
     }
     let class =
         if call.config.dscp == sim::Marks::default() { Class::Basic } else { Class::Specialised };
-    let name = &call.config.name;
     let request = Request {
         service: SERVICE.to_owned(),
         user: region(index),
@@ -112,15 +113,15 @@ fn tell(index: usize, call: &mut Call, broker: &Broker) -> Result<(), EmulationE
         class,
     };
     let session = broker.open(&request, since_1970());
-    let session =
-        session.map_err(|refusal| EmulationError(format!("'{name}' gets no relay: {refusal}")))?;
+    let session = session
+        .map_err(|refusal| RelayError::Refused { call: call.config.name.clone(), refusal })?;
     let [caller, _] = &mut call.settings;
     caller.ice_servers = session.ice_servers;
     caller.relay = true;
     Ok(())
 }
 
-/// What to warn of, given what is known of a call: that its media did not pass its relay.
+/// A warning if the notes of a call do not show that its media passed its relay.
 pub(super) fn warning(
     call: &CallConfig,
     network: &NetworkConfig,
@@ -132,12 +133,13 @@ pub(super) fn warning(
     match notes.iter().find(|(name, _)| *name == wanted).map(|(_, kind)| kind.as_str()) {
         Some("relay") => None,
         Some(kind) => Some(format!(
-            "'{}' did not pass {relay}: {caller}'s end of its path is a candidate '{kind}'",
+            "'{}' did not pass {relay}: the local candidate of {caller} is of type '{kind}'",
             call.name
         )),
-        None => {
-            Some(format!("'{}': {caller} did not say whether its media passed {relay}", call.name))
-        }
+        None => Some(format!(
+            "'{}': {caller} did not report whether its media passed {relay}",
+            call.name
+        )),
     }
 }
 
@@ -177,7 +179,7 @@ to = "bob"
     }
 
     #[test]
-    fn the_caller_of_a_relayed_call_is_given_its_relay_by_the_broker() {
+    fn the_caller_of_a_relayed_call_gets_credentials_from_the_broker() {
         let (mut plan, _) = plan();
         let secret = Secret::new("0123456789abcdef");
         let mut config = config(Duration::from_secs(60));
@@ -189,7 +191,7 @@ to = "bob"
         plan.calls
             .iter_mut()
             .enumerate()
-            .for_each(|(index, call)| tell(index, call, &broker).unwrap());
+            .for_each(|(index, call)| assign_relay(index, call, &broker).unwrap());
         let [caller, callee] = &plan.calls[0].settings;
         assert!(caller.relay && !callee.relay && callee.ice_servers.is_empty());
         assert_eq!(caller.ice_servers[0].urls, ["turn:10.0.0.3:3478?transport=udp"]);
@@ -200,7 +202,7 @@ to = "bob"
     }
 
     #[test]
-    fn media_that_did_not_pass_the_relay_is_told() {
+    fn media_that_did_not_pass_the_relay_is_a_warning() {
         let (plan, network) = plan();
         let [call, direct] = [&plan.calls[0].config, &plan.calls[1].config];
         let note = |kind: &str| {
@@ -210,6 +212,6 @@ to = "bob"
         assert_eq!(warning(direct, &network, &[]), None);
         let said = warning(call, &network, &note("host")).unwrap();
         assert!(said.contains("'éligible' did not pass turn") && said.contains("'host'"), "{said}");
-        assert!(warning(call, &network, &[]).unwrap().contains("alice did not say"));
+        assert!(warning(call, &network, &[]).unwrap().contains("alice did not report"));
     }
 }

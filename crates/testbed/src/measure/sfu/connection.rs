@@ -1,6 +1,7 @@
-//! A WebSocket to Janus with a session and a handle of its videoroom (Janus' documentation,
-//! "WebSockets interface" and "VideoRoom plugin").
+//! A WebSocket to Janus with one session and one handle of its videoroom plugin (Janus
+//! documentation, "WebSockets interface" and "VideoRoom plugin").
 
+use super::error::JanusError;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -12,13 +13,13 @@ use tokio_tungstenite::tungstenite::http::header::SEC_WEBSOCKET_PROTOCOL;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// How long an answer may take; on an idle machine it is a millisecond.
+/// The time for an answer; on an idle machine it takes a millisecond.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The plugin.
 const PLUGIN: &str = "janus.plugin.videoroom";
 
-/// A handle of the plugin, with a session and a connection of its own. There is no `Debug`: it
-/// holds the secret.
+/// A handle of the plugin, with its own session and connection. `Debug` is not implemented, because
+/// the value holds the secret.
 pub(super) struct Connection {
     socket: WebSocketStream<TcpStream>,
     secret: String,
@@ -28,8 +29,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection without a session.
-    async fn connect(socket: std::net::TcpStream, secret: &str) -> Result<Self, String> {
+    /// Opens a connection without a session.
+    async fn connect(socket: std::net::TcpStream, secret: &str) -> Result<Self, JanusError> {
         let opened = async {
             let socket = TcpStream::from_std(socket).map_err(Error::Io)?;
             let mut request = "ws://127.0.0.1/".into_client_request()?;
@@ -37,13 +38,16 @@ impl Connection {
             request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, protocol);
             client_async(request, socket).await.map(|(socket, _)| socket)
         };
-        let socket = timeout(PATIENCE, opened).await.map_err(|_| silent())?;
-        let socket = socket.map_err(|error| format!("Janus takes no connection: {error}"))?;
+        let socket = timeout(PATIENCE, opened).await.map_err(|_| timed_out())?;
+        let socket = socket.map_err(|error| JanusError::Handshake(Box::new(error)))?;
         Ok(Self { socket, secret: secret.to_owned(), session: None, handle: None, transactions: 0 })
     }
 
-    /// Opens one over a TCP connection.
-    pub(super) async fn open(socket: std::net::TcpStream, secret: &str) -> Result<Self, String> {
+    /// Opens a connection with a session and a handle over a TCP connection.
+    pub(super) async fn open(
+        socket: std::net::TcpStream,
+        secret: &str,
+    ) -> Result<Self, JanusError> {
         let mut connection = Self::connect(socket, secret).await?;
         connection.session = Some(connection.make(json!({ "janus": "create" })).await?);
         connection.handle =
@@ -51,29 +55,29 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Asks the Janus at the other end of a TCP connection which version it is.
+    /// Asks Janus for its version, over a TCP connection.
     pub(super) async fn version(
         socket: std::net::TcpStream,
         secret: &str,
-    ) -> Result<String, String> {
+    ) -> Result<String, JanusError> {
         let info = Self::connect(socket, secret).await?.ask(json!({ "janus": "info" })).await?;
         Ok(format!("Janus {}", info["version_string"].as_str().unwrap_or("of no version")))
     }
 
-    async fn make(&mut self, wanted: Value) -> Result<u64, String> {
+    async fn make(&mut self, wanted: Value) -> Result<u64, JanusError> {
         let answer = self.ask(wanted).await?;
-        answer["data"]["id"].as_u64().ok_or_else(|| "Janus gives no number".to_owned())
+        answer["data"]["id"].as_u64().ok_or(JanusError::NoId)
     }
 
-    /// Asks the plugin for something that it does at once.
-    pub(super) async fn request(&mut self, body: &Value) -> Result<(), String> {
+    /// Sends a synchronous request to the plugin.
+    pub(super) async fn request(&mut self, body: &Value) -> Result<(), JanusError> {
         let answer = self.ask(json!({ "janus": "message", "body": body })).await?;
         refused(&answer["plugindata"]["data"]).map_or(Ok(()), Err)
     }
 
-    /// Asks and waits for the answer.
-    async fn ask(&mut self, wanted: Value) -> Result<Value, String> {
-        let transaction = self.tell(wanted).await?;
+    /// Sends a request and waits for the answer.
+    async fn ask(&mut self, wanted: Value) -> Result<Value, JanusError> {
+        let transaction = self.send(wanted).await?;
         let answered = async {
             loop {
                 let message = self.next().await?;
@@ -84,12 +88,11 @@ impl Connection {
                 }
             }
         };
-        timeout(PATIENCE, answered).await.map_err(|_| silent())?
+        timeout(PATIENCE, answered).await.map_err(|_| timed_out())?
     }
 
-    /// Sends a message to the session, and to the handle once there is one; returns its
-    /// transaction.
-    pub(super) async fn tell(&mut self, mut message: Value) -> Result<String, String> {
+    /// Sends a message to the session, and to the handle once it exists; returns the transaction.
+    pub(super) async fn send(&mut self, mut message: Value) -> Result<String, JanusError> {
         self.transactions += 1;
         let transaction = self.transactions.to_string();
         message["transaction"] = json!(transaction);
@@ -97,50 +100,49 @@ impl Connection {
         if let Some(session) = self.session {
             message["session_id"] = json!(session);
         }
-        // A keep-alive is the session's (RFC 6455 pings are not enough for it).
+        // A keep-alive belongs to the session; WebSocket pings (RFC 6455) do not replace it.
         if let Some(handle) = self.handle.filter(|_| message["janus"] != "keepalive") {
             message["handle_id"] = json!(handle);
         }
         let sent = timeout(PATIENCE, self.socket.send(Message::text(message.to_string()))).await;
-        sent.map_err(|_| silent())?
+        sent.map_err(|_| timed_out())?
             .map(|()| transaction)
-            .map_err(|error| format!("Janus is gone: {error}"))
+            .map_err(|error| JanusError::Lost(Box::new(error)))
     }
 
-    /// The next message.
-    pub(super) async fn next(&mut self) -> Result<Value, String> {
+    /// Waits for the next message.
+    pub(super) async fn next(&mut self) -> Result<Value, JanusError> {
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => {
-                    return serde_json::from_str(&text)
-                        .map_err(|error| format!("Janus says no JSON: {error}"));
+                    return serde_json::from_str(&text).map_err(JanusError::NotJson);
                 }
                 Some(Ok(Message::Close(_))) | None => {
-                    return Err("Janus has closed the connection".to_owned());
+                    return Err(JanusError::Closed);
                 }
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(format!("Janus is gone: {error}")),
+                Some(Err(error)) => return Err(JanusError::Lost(Box::new(error))),
             }
         }
     }
 
-    /// Ends the session. Janus ends it anyway when nobody keeps it alive.
+    /// Ends the session. Without it, Janus would end the session after its timeout.
     pub(super) async fn close(mut self) {
-        if self.tell(json!({ "janus": "destroy" })).await.is_ok() {
-            // It may have gone already.
+        if self.send(json!({ "janus": "destroy" })).await.is_ok() {
+            // The connection may be closed already.
             let _ = timeout(PATIENCE, self.socket.close(None)).await;
         }
     }
 }
 
-fn silent() -> String {
-    format!("Janus does not answer within {} s", PATIENCE.as_secs())
+fn timed_out() -> JanusError {
+    JanusError::Timeout(PATIENCE)
 }
 
-/// Why Janus, or its plugin, refuses; `None` where it does not.
-pub(super) fn refused(answer: &Value) -> Option<String> {
+/// The error in an answer of Janus or its plugin; `None` if there is none.
+pub(super) fn refused(answer: &Value) -> Option<JanusError> {
     let reason = answer["reason"].as_str().or(answer["error"].as_str())?;
-    Some(format!("Janus refuses: {reason}"))
+    Some(JanusError::Refused(reason.to_owned()))
 }
 
 #[cfg(test)]
@@ -148,13 +150,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_of_janus_and_one_of_its_plugin_are_told() {
+    fn errors_of_janus_and_of_its_plugin_are_recognised() {
         let core = json!({ "code": 403, "reason": "Unauthorized request" });
-        assert_eq!(refused(&core).as_deref(), Some("Janus refuses: Unauthorized request"));
+        assert_eq!(refused(&core).unwrap().to_string(), "Janus refuses: Unauthorized request");
         let plugin =
             json!({ "videoroom": "event", "error_code": 426, "error": "No such room (7)" });
-        assert_eq!(refused(&plugin).as_deref(), Some("Janus refuses: No such room (7)"));
-        assert_eq!(refused(&json!({ "videoroom": "created", "room": 7 })), None);
-        assert_eq!(refused(&Value::Null), None);
+        assert_eq!(refused(&plugin).unwrap().to_string(), "Janus refuses: No such room (7)");
+        assert!(refused(&json!({ "videoroom": "created", "room": 7 })).is_none());
+        assert!(refused(&Value::Null).is_none());
     }
 }

@@ -1,8 +1,10 @@
 //! Janus on a host, and its configuration.
 
 use super::connection::Connection;
-use crate::emulate::EmulationError;
-use crate::measure::server::{Server, ServerProgram};
+use super::error::{JanusError, SfuError};
+use crate::measure::server_process::{
+    ConfigurationError, ServerError, ServerFailure, ServerProcess, ServerProgram,
+};
 use emulator::Host;
 use server::Secret;
 use std::fmt::Write as _;
@@ -22,10 +24,10 @@ pub const PROGRAM: ServerProgram = ServerProgram {
     role: "the forwarding unit",
     folder: "weir-janus-",
 };
-/// The port of its WebSockets, on its host's loopback alone.
+/// The port of its WebSocket API, only on the loopback of its host.
 const PORT: u16 = 8188;
-/// Where distributions and Janus' own installation put its parts; Debian's has the machine's name
-/// before.
+/// The folders in which distributions and Janus' own installation put its modules; Debian has the
+/// machine's name in the path.
 const PARTS: [&str; 5] = [
     "/usr/lib/janus",
     "/usr/lib64/janus",
@@ -33,28 +35,26 @@ const PARTS: [&str; 5] = [
     "/opt/janus/lib/janus",
     "/usr/lib/*/janus",
 ];
-/// The parts that are needed; no others are loaded.
+/// The modules that are loaded; no others are.
 const NEEDED: [(&str, &str); 2] =
     [("plugins", "libjanus_videoroom.so"), ("transports", "libjanus_websockets.so")];
 
-/// A Janus under way. Dropping it ends it.
+/// A running Janus. Dropping it ends it.
 pub(super) struct Janus {
-    server: Server,
+    server: ServerProcess,
     version: String,
     secret: Secret,
 }
 
 impl Janus {
-    /// Starts one on the host, which has this address, and waits until it answers.
+    /// Starts Janus on the host, which has this address, and waits until it answers.
     pub(super) fn start(
         host: &Host,
         address: Ipv4Addr,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
-        let secret = Secret::random().map_err(|error| {
-            EmulationError(format!("no random numbers for Janus' secret: {error}"))
-        })?;
-        let server = Server::start(PROGRAM, host, &secret, |folder| {
+    ) -> Result<Self, SfuError> {
+        let secret = Secret::random().map_err(|error| SfuError::Secret(error.to_string()))?;
+        let server = ServerProcess::start(PROGRAM, host, &secret, |folder| {
             configure(folder, address, secret.expose())?;
             let file = folder.join("janus.jcfg");
             Ok(vec![
@@ -68,34 +68,33 @@ impl Janus {
         let mut janus = Self { server, version: String::new(), secret };
         janus.server.wait(cancel, || Ok(host.listens(PORT)))?;
         if !cancel.load(Ordering::Relaxed) {
-            janus.version = janus.ask_version(host).map_err(|what| janus.server.error(&what))?;
+            janus.version = janus
+                .ask_version(host)
+                .map_err(|error| janus.server.error(ServerFailure::Request(Box::new(error))))?;
         }
         Ok(janus)
     }
 
-    fn ask_version(&self, host: &Host) -> Result<String, String> {
+    fn ask_version(&self, host: &Host) -> Result<String, JanusError> {
         let socket = self.connect(host)?;
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| error.to_string())?;
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(JanusError::Runtime)?;
         runtime.block_on(Connection::version(socket, self.secret.expose()))
     }
 
-    /// A connection to its API, from within its host.
-    pub(super) fn connect(&self, host: &Host) -> Result<TcpStream, String> {
+    /// Opens a connection to its API, from within its host.
+    pub(super) fn connect(&self, host: &Host) -> Result<TcpStream, JanusError> {
         let connect = || {
             let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, PORT))?;
             socket.set_nonblocking(true)?;
             socket.set_nodelay(true)?;
             Ok::<_, io::Error>(socket)
         };
-        let connected = host.within(connect).map_err(|error| error.to_string())?;
-        connected.map_err(|error| format!("Janus takes no connection: {error}"))
+        host.within(connect)?.map_err(JanusError::Connect)
     }
 
-    /// Sees whether it runs.
-    pub(super) fn is_alive(&mut self) -> Result<(), EmulationError> {
+    /// Checks that Janus runs.
+    pub(super) fn is_alive(&mut self) -> Result<(), ServerError> {
         self.server.is_alive()
     }
 
@@ -104,33 +103,33 @@ impl Janus {
         self.server.host()
     }
 
-    /// Its name and version.
+    /// Name and version of Janus.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 
-    /// What every request must show.
+    /// The secret that every request must contain.
     pub(super) fn secret(&self) -> &Secret {
         &self.secret
     }
 }
 
-/// Writes its configuration into its folder, which nobody else can read, and links the parts that
-/// it is to load.
-fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), String> {
+/// Writes the configuration into its folder, which no other user can read, and links the modules.
+fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), ConfigurationError> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+        fs::write(&path, text).map_err(|error| ConfigurationError::File { path, error })
     };
     let shown = folder.display();
     let mut text = format!("general: {{\n  configs_folder = \"{shown}\"\n");
     for part in ["plugins", "transports", "events", "loggers"] {
-        let made = fs::create_dir(folder.join(part));
-        made.map_err(|error| format!("cannot make a folder in {shown}: {error}"))?;
+        let path = folder.join(part);
+        fs::create_dir(&path).map_err(|error| ConfigurationError::Folder { path, error })?;
         // Writing to a String does not fail.
         let _ = writeln!(text, "  {part}_folder = \"{shown}/{part}\"");
     }
-    // A unit has a public address, which ICE lite is for (RFC 8445 § 2.5).
+    // A forwarding unit has a public address, for which ICE lite is intended (RFC 8445, section
+    // 2.5).
     let _ = write!(
         text,
         "  api_secret = \"{secret}\"\n  debug_level = 3\n  interface = \"{address}\"\n}}\n\
@@ -144,17 +143,19 @@ fn configure(folder: &Path, address: Ipv4Addr, secret: &str) -> Result<(), Strin
     write("janus.transport.websockets.jcfg", &sockets)?;
     write("janus.plugin.videoroom.jcfg", "general: {\n}\n")?;
     for (part, file) in NEEDED {
-        let found = part_file(part, file).ok_or_else(|| {
-            format!("there is no {file} of Janus in {}; {}", PARTS.join(", "), PROGRAM.suggestion)
+        let found = part_file(part, file).ok_or_else(|| ConfigurationError::MissingModule {
+            module: file,
+            folders: PARTS.join(", "),
+            suggestion: PROGRAM.suggestion,
         })?;
         let link = folder.join(part).join(file);
         symlink(found, &link)
-            .map_err(|error| format!("cannot link {}: {error}", link.display()))?;
+            .map_err(|error| ConfigurationError::Link { path: link.clone(), error })?;
     }
     Ok(())
 }
 
-/// Where a part of Janus is.
+/// The path of a module of Janus.
 fn part_file(part: &str, file: &str) -> Option<PathBuf> {
     let folders = PARTS.iter().flat_map(|pattern| match pattern.split_once("*/") {
         None => vec![PathBuf::from(pattern)],
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_api_listens_on_loopback_alone_and_wants_the_secret() {
+    fn the_api_listens_only_on_loopback_and_requires_the_secret() {
         let Some(_) = part_file(NEEDED[0].0, NEEDED[0].1) else {
             eprintln!("skipped: Janus is not installed");
             return;

@@ -1,97 +1,102 @@
-//! A seat of a call that Janus has: what it says becomes what a page would say, and the other way
-//! round.
+//! One endpoint of a call that Janus takes: translates between the messages of Janus and those of a
+//! page.
 
 use super::connection::{Connection, refused};
+use super::error::JanusError;
 use serde_json::{Value, json};
 use server::signalling::{FromPage, IceCandidate, Place, ToPage};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// A session that says nothing for 60 s is ended (Janus' configuration, `session_timeout`).
+/// The interval of keep-alives. Janus ends a session without messages after 60 s (Janus
+/// configuration, `session_timeout`).
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// The publisher's number in its room, which it has to itself.
+/// The identifier of the only publisher in its room.
 const FEED: u64 = 1;
 
-/// What Janus does in the call.
+/// The role of Janus in the call.
 pub(super) enum Role {
-    /// It takes in what the page sends.
+    /// Janus receives the media of the page.
     Publish {
         /// The stream's room.
         room: u64,
-        /// Told when media can come.
+        /// Set when media can be received.
         is_up: watch::Sender<bool>,
     },
-    /// It sends the page what another publishes.
+    /// Janus sends the page a stream that another page publishes.
     Subscribe {
         /// The stream's room.
         room: u64,
-        /// Whether that other's media can come.
+        /// Whether the media of that stream can be received.
         is_up: watch::Receiver<bool>,
     },
 }
 
-/// A seat.
+/// An endpoint of a call.
 pub(super) struct Leg {
-    place: Place,
+    participant: Place,
     connection: Connection,
     role: Role,
     keep_alive: Interval,
-    /// Whether the call has begun.
-    begun: bool,
+    /// Whether the call has started.
+    has_started: bool,
     /// Whether Janus has been asked for its offer.
-    asked: bool,
+    has_subscribed: bool,
 }
 
 /// Why a leg ends.
-enum End {
+enum LegEnd {
     /// The call is over.
     Over,
     /// Something failed.
-    Failed(String),
-}
-
-impl From<String> for End {
-    fn from(reason: String) -> Self {
-        Self::Failed(reason)
-    }
+    Failed(JanusError),
 }
 
 impl Leg {
-    /// Must be called within a runtime.
-    pub(super) fn new(place: Place, connection: Connection, role: Role) -> Self {
+    /// Makes a leg; must be called within a tokio runtime.
+    pub(super) fn new(participant: Place, connection: Connection, role: Role) -> Self {
         let mut keep_alive = interval(KEEP_ALIVE);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { place, connection, role, keep_alive, begun: false, asked: false }
+        Self {
+            participant,
+            connection,
+            role,
+            keep_alive,
+            has_started: false,
+            has_subscribed: false,
+        }
     }
 
-    /// Until the call is over.
+    /// Runs until the call is over.
     pub(super) async fn run(mut self) {
-        let end = match self.say(FromPage::Ready) {
+        let end = match self.send_to_page(FromPage::Ready) {
             Ok(()) => self.converse().await,
             Err(end) => end,
         };
-        // The room may be closed, and nobody there to be told.
+        // The room may be closed already; then the message has no receiver.
         let _ = match end {
-            End::Over => self.place.take(FromPage::Bye),
-            End::Failed(message) => self.place.take(FromPage::Failed { message }),
+            LegEnd::Over => self.participant.take(FromPage::Bye),
+            LegEnd::Failed(error) => {
+                self.participant.take(FromPage::Failed { message: error.to_string() })
+            }
         };
         self.connection.close().await;
     }
 
-    async fn converse(&mut self) -> End {
+    async fn converse(&mut self) -> LegEnd {
         loop {
             let done = tokio::select! {
-                message = self.place.next() => match message {
+                message = self.participant.next() => match message {
                     Some(message) => self.take_from_page(message).await,
-                    None => Err(End::Over),
+                    None => Err(LegEnd::Over),
                 },
                 message = self.connection.next() => match message {
                     Ok(message) => self.take_from_janus(&message),
-                    Err(reason) => Err(reason.into()),
+                    Err(error) => Err(LegEnd::Failed(error)),
                 },
-                _ = self.keep_alive.tick() => self.tell(json!({ "janus": "keepalive" })).await,
-                () = published(&mut self.role), if self.begun && !self.asked => self.subscribe().await,
+                _ = self.keep_alive.tick() => self.send(json!({ "janus": "keepalive" })).await,
+                () = published(&mut self.role), if self.has_started && !self.has_subscribed => self.subscribe().await,
             };
             if let Err(end) = done {
                 return end;
@@ -99,57 +104,57 @@ impl Leg {
         }
     }
 
-    fn say(&mut self, message: FromPage) -> Result<(), End> {
-        self.place.take(message).map_err(|_| End::Over)
+    fn send_to_page(&mut self, message: FromPage) -> Result<(), LegEnd> {
+        self.participant.take(message).map_err(|_| LegEnd::Over)
     }
 
-    async fn tell(&mut self, message: Value) -> Result<(), End> {
-        self.connection.tell(message).await.map(drop).map_err(End::Failed)
+    async fn send(&mut self, message: Value) -> Result<(), LegEnd> {
+        self.connection.send(message).await.map(drop).map_err(LegEnd::Failed)
     }
 
-    async fn take_from_page(&mut self, message: ToPage) -> Result<(), End> {
+    async fn take_from_page(&mut self, message: ToPage) -> Result<(), LegEnd> {
         match message {
-            ToPage::Start { .. } => self.begun = true,
+            ToPage::Start { .. } => self.has_started = true,
             ToPage::Offer { sdp } => {
                 let Role::Publish { room, .. } = &self.role else { return Ok(()) };
                 let body = json!({ "request": "joinandconfigure", "ptype": "publisher", "room": room, "id": FEED });
                 let jsep = json!({ "type": "offer", "sdp": sdp });
-                self.tell(json!({ "janus": "message", "body": body, "jsep": jsep })).await?;
+                self.send(json!({ "janus": "message", "body": body, "jsep": jsep })).await?;
             }
             ToPage::Answer { sdp } => {
                 let jsep = json!({ "type": "answer", "sdp": sdp });
                 let body = json!({ "request": "start" });
-                self.tell(json!({ "janus": "message", "body": body, "jsep": jsep })).await?;
+                self.send(json!({ "janus": "message", "body": body, "jsep": jsep })).await?;
             }
             ToPage::Candidate { candidate } => {
-                self.tell(json!({ "janus": "trickle", "candidate": trickled(&candidate) })).await?;
+                self.send(json!({ "janus": "trickle", "candidate": trickled(&candidate) })).await?;
             }
-            ToPage::Stop | ToPage::Error { .. } => return Err(End::Over),
+            ToPage::Stop | ToPage::Error { .. } => return Err(LegEnd::Over),
             ToPage::Welcome { .. } | ToPage::PeerJoined | ToPage::PeerLeft | ToPage::Bye => {}
         }
         Ok(())
     }
 
-    /// Asks for the stream.
-    async fn subscribe(&mut self) -> Result<(), End> {
-        self.asked = true;
+    /// Subscribes to the stream.
+    async fn subscribe(&mut self) -> Result<(), LegEnd> {
+        self.has_subscribed = true;
         let Role::Subscribe { room, .. } = &self.role else { return Ok(()) };
         let streams = json!([{ "feed": FEED }]);
         let body =
             json!({ "request": "join", "ptype": "subscriber", "room": room, "streams": streams });
-        self.tell(json!({ "janus": "message", "body": body })).await
+        self.send(json!({ "janus": "message", "body": body })).await
     }
 
-    fn take_from_janus(&mut self, message: &Value) -> Result<(), End> {
+    fn take_from_janus(&mut self, message: &Value) -> Result<(), LegEnd> {
         match message["janus"].as_str() {
             Some("event") => {
                 if let Some(reason) = refused(&message["plugindata"]["data"]) {
-                    return Err(End::Failed(reason));
+                    return Err(LegEnd::Failed(reason));
                 }
                 let sdp = message["jsep"]["sdp"].as_str().map(str::to_owned);
                 match (message["jsep"]["type"].as_str(), sdp) {
-                    (Some("offer"), Some(sdp)) => self.say(FromPage::Offer { sdp }),
-                    (Some("answer"), Some(sdp)) => self.say(FromPage::Answer { sdp }),
+                    (Some("offer"), Some(sdp)) => self.send_to_page(FromPage::Offer { sdp }),
+                    (Some("answer"), Some(sdp)) => self.send_to_page(FromPage::Answer { sdp }),
                     _ => Ok(()),
                 }
             }
@@ -160,31 +165,29 @@ impl Leg {
                 self.state("connected")
             }
             Some("hangup") => {
-                let reason = message["reason"].as_str().unwrap_or("it does not say why");
-                self.say(FromPage::Log { message: format!("Janus has hung up: {reason}") })?;
+                let reason = message["reason"].as_str().unwrap_or("no reason is given");
+                self.send_to_page(FromPage::Log {
+                    message: format!("Janus has hung up: {reason}"),
+                })?;
                 self.state("failed")
             }
             Some("trickle") => candidate(&message["candidate"])
-                .map_or(Ok(()), |candidate| self.say(FromPage::Candidate { candidate })),
+                .map_or(Ok(()), |candidate| self.send_to_page(FromPage::Candidate { candidate })),
             Some("error") => {
-                let reason = refused(&message["error"]);
-                Err(End::Failed(
-                    reason.unwrap_or_else(|| "Janus refuses, and does not say why".to_owned()),
-                ))
+                let unknown = || JanusError::Refused("no reason is given".to_owned());
+                Err(LegEnd::Failed(refused(&message["error"]).unwrap_or_else(unknown)))
             }
-            Some("timeout" | "detached") => {
-                Err(End::Failed("Janus has ended the session".to_owned()))
-            }
+            Some("timeout" | "detached") => Err(LegEnd::Failed(JanusError::SessionEnded)),
             _ => Ok(()),
         }
     }
 
-    fn state(&mut self, state: &str) -> Result<(), End> {
-        self.say(FromPage::ConnectionState { state: state.to_owned() })
+    fn state(&mut self, state: &str) -> Result<(), LegEnd> {
+        self.send_to_page(FromPage::ConnectionState { state: state.to_owned() })
     }
 }
 
-/// Waits until the stream that is to be subscribed to is there; for ever where there is none.
+/// Waits until the stream to subscribe to is available; never returns for a publisher.
 async fn published(role: &mut Role) {
     if let Role::Subscribe { is_up, .. } = role
         && is_up.wait_for(|is_up| *is_up).await.is_ok()
@@ -194,7 +197,7 @@ async fn published(role: &mut Role) {
     std::future::pending::<()>().await;
 }
 
-/// A page's candidate in Janus' words.
+/// The candidate of a page in the format of Janus.
 fn trickled(candidate: &IceCandidate) -> Value {
     if candidate.candidate.is_empty() {
         return json!({ "completed": true });
@@ -206,12 +209,12 @@ fn trickled(candidate: &IceCandidate) -> Value {
     })
 }
 
-/// Janus' candidate for a page; none after the last.
-fn candidate(told: &Value) -> Option<IceCandidate> {
+/// The candidate of Janus in the format of a page; `None` after the last.
+fn candidate(message: &Value) -> Option<IceCandidate> {
     Some(IceCandidate {
-        candidate: told["candidate"].as_str()?.to_owned(),
-        sdp_mid: told["sdpMid"].as_str().map(str::to_owned),
-        sdp_m_line_index: told["sdpMLineIndex"]
+        candidate: message["candidate"].as_str()?.to_owned(),
+        sdp_mid: message["sdpMid"].as_str().map(str::to_owned),
+        sdp_m_line_index: message["sdpMLineIndex"]
             .as_u64()
             .and_then(|index| u16::try_from(index).ok()),
         username_fragment: None,
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candidates_go_both_ways() {
+    fn candidates_are_translated_in_both_directions() {
         let one = IceCandidate {
             candidate: "candidate:1 1 udp 2 10.0.0.1 9 typ host".to_owned(),
             sdp_mid: Some("0".to_owned()),

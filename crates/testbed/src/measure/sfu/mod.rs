@@ -1,6 +1,6 @@
-//! Selective Forwarding Units on the hosts of a measurement: Janus with its videoroom, driven by
-//! this process over its WebSocket API. A page's partner in the room of its call is then a seat
-//! within this process, which says what Janus says; no page can tell the difference.
+//! Selective Forwarding Units on the hosts of a measurement: Janus with its videoroom plugin,
+//! controlled through its WebSocket API. In the signalling room of a call, this process takes part
+//! for Janus and translates its messages; a page cannot tell the difference.
 //!
 //! ```text
 //! page of alice ─▶ room of 'main-alice' ◀─ Leg (callee) ─▶ Janus: publisher
@@ -9,12 +9,13 @@
 //! ```
 
 mod connection;
+mod error;
 mod janus;
 mod leg;
 
+pub use error::{JanusError, SfuError};
 pub use janus::PROGRAM;
 
-use crate::emulate::EmulationError;
 use connection::Connection;
 use emulator::Testbed;
 use janus::Janus;
@@ -29,62 +30,64 @@ use std::sync::atomic::AtomicBool;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-/// The units of a run. Dropping them ends them.
+/// The forwarding units of a run. Dropping them ends them.
 #[derive(Default)]
-pub(super) struct Units {
-    /// Before the units: what its tasks ask for must not be asked of one that has ended.
+pub(super) struct ForwardingUnits {
+    /// Dropped before the servers, so that no task sends requests to a server that has ended.
     runtime: Option<Runtime>,
-    units: Vec<(HostId, Janus)>,
-    /// By the name of the call in which it is published.
+    servers: Vec<(HostId, Janus)>,
+    /// The published streams, by the name of the call that publishes them.
     streams: HashMap<String, Stream>,
 }
 
-/// A stream that is published to a unit: a room of its own, as bitrate and codec are a room's.
+/// A stream that is published to a unit. Each stream has its own room, because bitrate and codec
+/// are settings of a room.
 struct Stream {
     room: u64,
     is_up: watch::Sender<bool>,
 }
 
-impl Units {
+impl ForwardingUnits {
     /// Starts the units that these calls need, each on its host, and waits until they answer.
     pub(super) fn start<'c>(
         testbed: &Testbed,
         calls: impl Iterator<Item = &'c CallConfig>,
         cancel: &AtomicBool,
-    ) -> Result<Self, EmulationError> {
+    ) -> Result<Self, SfuError> {
         let mut units = Self::default();
         for host in calls.filter_map(CallConfig::unit) {
-            if !units.units.iter().any(|(known, _)| *known == host) {
-                units.units.push((host, Janus::start(testbed.host(host), host.address(), cancel)?));
+            if !units.servers.iter().any(|(known, _)| *known == host) {
+                units
+                    .servers
+                    .push((host, Janus::start(testbed.host(host), host.address(), cancel)?));
             }
         }
-        if !units.units.is_empty() {
+        if !units.servers.is_empty() {
             let runtime = Builder::new_multi_thread()
                 .worker_threads(1)
                 .thread_name("sfu")
                 .enable_all()
                 .build();
-            let runtime = runtime.map_err(|error| {
-                EmulationError(format!("no thread for the calls' units: {error}"))
-            })?;
-            units.runtime = Some(runtime);
+            units.runtime = Some(runtime.map_err(SfuError::Thread)?);
         }
         Ok(units)
     }
 
-    /// Takes the unit's seat in a call through one, if it is that; the call in which a stream is
-    /// published comes before those that pass it on.
-    pub(super) fn enter(
+    /// Joins a call in place of its unit, if the call has one. The call that publishes a stream
+    /// must come before those that forward it.
+    pub(super) fn join(
         &mut self,
         testbed: &Testbed,
         call: &CallConfig,
         room: &Measured,
-    ) -> Result<(), EmulationError> {
+    ) -> Result<(), SfuError> {
         let (Some(host), Some(sfu), Some(runtime)) = (call.unit(), &call.sfu, &self.runtime) else {
             return Ok(());
         };
-        let failed = |what: String| EmulationError(format!("'{}': {what}", call.name));
-        let Some((_, janus)) = self.units.iter().find(|(at, _)| *at == host) else { return Ok(()) };
+        let failed = |error| SfuError::Janus { call: call.name.clone(), error };
+        let Some((_, janus)) = self.servers.iter().find(|(at, _)| *at == host) else {
+            return Ok(());
+        };
         let socket = janus.connect(testbed.host(host)).map_err(failed)?;
         let connection = runtime.block_on(Connection::open(socket, janus.secret().expose()));
         let mut connection = connection.map_err(failed)?;
@@ -99,35 +102,40 @@ impl Units {
             }
             Sfu::Forward { call: published } => {
                 let stream = self.streams.get(published);
-                let stream =
-                    stream.ok_or_else(|| failed(format!("'{published}' is not published")))?;
+                let stream = stream.ok_or_else(|| SfuError::NotPublished {
+                    call: call.name.clone(),
+                    published: published.clone(),
+                })?;
                 (
                     Seat::Caller,
                     Role::Subscribe { room: stream.room, is_up: stream.is_up.subscribe() },
                 )
             }
         };
-        let place = room.enter(seat).map_err(|refusal| failed(refusal.1))?;
-        // Its timer is made where there is a clock.
-        runtime.spawn(async move { Leg::new(place, connection, role).run().await });
+        let participant = room.enter(seat).map_err(|refusal| SfuError::Participant {
+            call: call.name.clone(),
+            reason: refusal.1,
+        })?;
+        // The timer of a leg must be made within the runtime.
+        runtime.spawn(async move { Leg::new(participant, connection, role).run().await });
         Ok(())
     }
 
-    /// Sees whether they run.
-    pub(super) fn look(&mut self) -> Result<(), EmulationError> {
-        self.units.iter_mut().try_for_each(|(_, janus)| janus.is_alive())
+    /// Checks that the units run.
+    pub(super) fn check_alive(&mut self) -> Result<(), SfuError> {
+        Ok(self.servers.iter_mut().try_for_each(|(_, janus)| janus.is_alive())?)
     }
 
-    /// What runs where.
+    /// Notes with the version of each unit.
     pub(super) fn notes(&self) -> Vec<(String, String)> {
         let note = |(_, janus): &(HostId, Janus)| {
             (format!("sfu.{}", janus.host()), janus.version().to_owned())
         };
-        self.units.iter().map(note).collect()
+        self.servers.iter().map(note).collect()
     }
 }
 
-impl Drop for Units {
+impl Drop for ForwardingUnits {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -135,7 +143,7 @@ impl Drop for Units {
     }
 }
 
-/// The request for a room for one stream.
+/// The request for a room with one stream.
 fn wanted(call: &CallConfig, room: u64, bitrate: u64) -> Value {
     let codec =
         call.video.as_ref().map(|video| video.encoder.codec).filter(|codec| *codec != Codec::Csv);

@@ -1,4 +1,4 @@
-//! One direction of a call's video or audio, as a simulated call has it.
+//! One direction of a call's video or audio, with the columns of a simulated call.
 
 use super::Collected;
 use super::grid::Grid;
@@ -7,29 +7,29 @@ use sim::recording::{Column, Event, Points, StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How values of several objects of one kind, as the layers of simulcast, become one.
+/// How the values of several objects of one type, such as the layers of simulcast, are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    /// A counter that only grows: summed; what an object that is gone, or begins anew, had counted
-    /// stays.
+enum Aggregation {
+    /// A counter that only grows: summed. The count of an object that disappears or starts again is
+    /// kept.
     Counter,
-    /// A counter that may shrink, as `packetsLost` does when packets come late.
+    /// A counter that may shrink, as `packetsLost` does when late packets arrive.
     Balance,
-    /// Of now: summed.
+    /// A current value: summed.
     Sum,
-    /// Of now: the greatest.
+    /// A current value: the greatest.
     Greatest,
-    /// Of now: the greatest; 0 when it is told no more (libwebrtc `pc/rtc_stats_collector.cc` tells
-    /// framesPerSecond only above 0).
-    Pace,
+    /// A current value: the greatest; 0 when it is no longer reported (libwebrtc
+    /// `pc/rtc_stats_collector.cc` reports framesPerSecond only above 0).
+    GreatestOrZero,
 }
-use Rule::{Balance, Counter, Greatest, Pace, Sum};
+use Aggregation::{Balance, Counter, Greatest, GreatestOrZero, Sum};
 
-/// The member, the column, the rule.
-type Line = (&'static str, &'static str, Rule);
+/// The member, the column, and how values are combined.
+type ColumnRule = (&'static str, &'static str, Aggregation);
 
 #[rustfmt::skip]
-const OUTBOUND: &[Line] = &[
+const OUTBOUND: &[ColumnRule] = &[
     ("bytesSent", "bytesSent", Counter),
     ("headerBytesSent", "headerBytesSent", Counter),
     ("packetsSent", "packetsSent", Counter),
@@ -37,19 +37,19 @@ const OUTBOUND: &[Line] = &[
     ("retransmittedBytesSent", "retransmittedBytesSent", Counter),
     ("framesEncoded", "framesEncoded", Counter),
     ("keyFramesEncoded", "keyFramesEncoded", Counter),
-    ("framesPerSecond", "framesPerSecondSent", Pace),
+    ("framesPerSecond", "framesPerSecondSent", GreatestOrZero),
     ("frameWidth", "frameWidthSent", Greatest),
     ("frameHeight", "frameHeightSent", Greatest),
     ("targetBitrate", "targetBitrate", Sum),
 ];
-const PAIR: &[Line] = &[("availableOutgoingBitrate", "availableOutgoingBitrate", Sum)];
-const REMOTE: &[Line] = &[
+const PAIR: &[ColumnRule] = &[("availableOutgoingBitrate", "availableOutgoingBitrate", Sum)];
+const REMOTE: &[ColumnRule] = &[
     ("roundTripTime", "roundTripTime", Greatest),
     ("fractionLost", "fractionLost", Greatest),
     ("packetsLost", "packetsLostReported", Balance),
 ];
 #[rustfmt::skip]
-const INBOUND: &[Line] = &[
+const INBOUND: &[ColumnRule] = &[
     ("bytesReceived", "bytesReceived", Counter),
     ("headerBytesReceived", "headerBytesReceived", Counter),
     ("packetsReceived", "packetsReceived", Counter),
@@ -59,7 +59,7 @@ const INBOUND: &[Line] = &[
     ("framesReceived", "framesReceived", Counter),
     ("framesDecoded", "framesDecoded", Counter),
     ("keyFramesDecoded", "keyFramesDecoded", Counter),
-    ("framesPerSecond", "framesPerSecond", Pace),
+    ("framesPerSecond", "framesPerSecond", GreatestOrZero),
     ("frameWidth", "frameWidth", Greatest),
     ("frameHeight", "frameHeight", Greatest),
     ("freezeCount", "freezeCount", Counter),
@@ -72,43 +72,44 @@ const INBOUND: &[Line] = &[
     ("fecPacketsDiscarded", "fecPacketsDiscarded", Counter),
 ];
 
-/// Objects of one kind that are told apart, in a direction: simulcast has three, a renegotiation
-/// makes new ones. More are not counted.
+/// The most objects of one type in a direction: simulcast has three, and a renegotiation adds new
+/// ones. Further objects are not counted.
 const MAX_OBJECTS: usize = 64;
-/// Points and events that are kept of a direction: a report every 50 ms for over half a day.
+/// The most points and events of a direction: one report every 50 ms for over half a day.
 const MAX_POINTS: usize = 1_000_000;
-/// Requests for key frames between two reports that become events each.
+/// The most key frame requests between two reports that become events.
 const MAX_REQUESTS: f64 = 100.0;
-/// How far an object's own time may lie before that of its report and be believed, s; RTCP comes
-/// every second or so (RFC 3550 § 6.2).
-const OLDEST: f64 = 60.0;
+/// The greatest age of an object in its report, s. RTCP arrives about every second (RFC 3550,
+/// section 6.2).
+const MAX_AGE: f64 = 60.0;
 
-/// What was told of one direction.
+/// The collected statistics of one direction.
 #[derive(Debug)]
 pub(super) struct Direction {
     name: String,
     pub(super) kind: StreamKind,
     grid: Grid,
     columns: Vec<Column>,
-    /// The newest value of each object's counters: by column and id.
-    counters: BTreeMap<(&'static str, String), Counted>,
-    reports: BTreeMap<String, Reported>,
+    /// The newest value of each counter: by column and object id.
+    counters: BTreeMap<(&'static str, String), ObjectCounter>,
+    reports: BTreeMap<String, ReportKey>,
     round_trips: Vec<(Time, f64)>,
     fractions: Vec<(Time, f64)>,
     events: Vec<Event>,
-    heard: [bool; 2],
+    has_reports: [bool; 2],
 }
 
-/// What an object had counted before it began anew, less what it had before the run, and since.
+/// `before`: what the object had counted before it started again, minus what it had counted before
+/// the run; `newest`: its count since.
 #[derive(Clone, Copy, Debug)]
-struct Counted {
+struct ObjectCounter {
     before: f64,
     newest: f64,
 }
 
-/// What distinguishes a new receiver report from one that was seen.
+/// The values that distinguish a new receiver report from one that was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Reported {
+struct ReportKey {
     timestamp: f64,
     measurements: f64,
 }
@@ -125,7 +126,7 @@ impl Direction {
             round_trips: Vec::new(),
             fractions: Vec::new(),
             events: Vec::new(),
-            heard: [false; 2],
+            has_reports: [false; 2],
         }
     }
 
@@ -135,7 +136,7 @@ impl Direction {
         if outbound.is_empty() {
             return;
         }
-        self.heard[0] = true;
+        self.has_reports[0] = true;
         self.columns(report, &outbound, OUTBOUND);
         if self.kind == StreamKind::Video {
             let pair: Vec<_> = report.selected_pair().into_iter().collect();
@@ -144,7 +145,7 @@ impl Direction {
         }
         let remote = self.of(report, "remote-inbound-rtp");
         self.columns(report, &remote, REMOTE);
-        remote.iter().for_each(|object| self.reported(report, object));
+        remote.iter().for_each(|object| self.receiver_report(report, object));
     }
 
     /// Takes a report of the receiver.
@@ -153,12 +154,13 @@ impl Direction {
         if inbound.is_empty() {
             return;
         }
-        self.heard[1] = true;
+        self.has_reports[1] = true;
         let before =
             ["freezeCount", "totalFreezesDuration", "pliCount"].map(|column| self.total(column));
         self.columns(report, &inbound, INBOUND);
         let [freezes, frozen, requests] = before;
-        // A freeze is told at its end; two between two reports are told as one, as long as both.
+        // A freeze is reported at its end; two freezes between two reports become one event with
+        // their total duration.
         if self.total("freezeCount") > freezes {
             self.event(report.at, "freeze", self.total("totalFreezesDuration") - frozen);
         }
@@ -176,14 +178,14 @@ impl Direction {
         report.objects().filter(fits).take(MAX_OBJECTS).collect()
     }
 
-    fn columns(&mut self, report: &Report<'_>, objects: &[Object<'_>], lines: &[Line]) {
-        for &(member, column, rule) in lines {
+    fn columns(&mut self, report: &Report<'_>, objects: &[Object<'_>], rules: &[ColumnRule]) {
+        for &(member, column, rule) in rules {
             let told: Vec<(&str, f64)> = objects
                 .iter()
                 .filter_map(|object| Some((object.id, object.number(member)?)))
                 .collect();
             let begun = || self.columns.iter().any(|known| known.name == column);
-            let stopped = rule == Pace && !objects.is_empty() && begun();
+            let stopped = rule == GreatestOrZero && !objects.is_empty() && begun();
             if told.is_empty() && !stopped {
                 continue;
             }
@@ -191,7 +193,7 @@ impl Direction {
             let value = match rule {
                 Sum => values.sum(),
                 Greatest => values.fold(f64::NEG_INFINITY, f64::max),
-                Pace => values.fold(0.0, f64::max),
+                GreatestOrZero => values.fold(0.0, f64::max),
                 Counter | Balance => {
                     let before = |value: f64| if report.is_before { -value } else { 0.0 };
                     told.iter().for_each(|(id, value)| {
@@ -200,24 +202,31 @@ impl Direction {
                     self.total(column)
                 }
             };
-            self.place(report, column, value);
+            self.set(report, column, value);
         }
     }
 
-    fn count(&mut self, column: &'static str, id: &str, value: f64, rule: Rule, before: f64) {
+    fn count(
+        &mut self,
+        column: &'static str,
+        id: &str,
+        value: f64,
+        rule: Aggregation,
+        before: f64,
+    ) {
         let key = (column, id.to_owned());
         let full = self.objects(column).count() >= MAX_OBJECTS;
         if full && !self.counters.contains_key(&key) {
             return;
         }
-        let counted = self.counters.entry(key).or_insert(Counted { before, newest: 0.0 });
+        let counted = self.counters.entry(key).or_insert(ObjectCounter { before, newest: 0.0 });
         if rule == Counter && value < counted.newest {
             counted.before += counted.newest;
         }
         counted.newest = value;
     }
 
-    fn objects(&self, column: &'static str) -> impl Iterator<Item = &Counted> {
+    fn objects(&self, column: &'static str) -> impl Iterator<Item = &ObjectCounter> {
         let from = (column, String::new());
         self.counters
             .range(from..)
@@ -229,29 +238,29 @@ impl Direction {
         self.objects(column).map(|counted| counted.before + counted.newest).sum()
     }
 
-    /// Packets of media the first time they are sent (own).
+    /// Media packets without retransmissions (a column of Weir).
     fn media_packets(&mut self, report: &Report<'_>) {
         let is_told = |name| self.counters.keys().any(|(column, _)| *column == name);
         if is_told("packetsSent") && is_told("retransmittedPacketsSent") {
             let media = self.total("packetsSent") - self.total("retransmittedPacketsSent");
-            self.place(report, "mediaPacketsSent", media);
+            self.set(report, "mediaPacketsSent", media);
         }
     }
 
-    fn place(&mut self, report: &Report<'_>, name: &'static str, value: f64) {
+    fn set(&mut self, report: &Report<'_>, name: &'static str, value: f64) {
         let Some(index) = report.index else { return };
         let samples = self.grid.samples();
-        let place =
-            self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
-                self.columns.push(Column { name, values: vec![f64::NAN; samples] });
-                self.columns.len() - 1
-            });
-        self.columns[place].values[index] = value;
+        let found = self.columns.iter().position(|column| column.name == name);
+        let column = found.unwrap_or_else(|| {
+            self.columns.push(Column { name, values: vec![f64::NAN; samples] });
+            self.columns.len() - 1
+        });
+        self.columns[column].values[index] = value;
     }
 
-    /// Points of a receiver report that was not seen before.
-    fn reported(&mut self, report: &Report<'_>, object: &Object<'_>) {
-        let now = Reported {
+    /// Adds the points of a receiver report that was not seen before.
+    fn receiver_report(&mut self, report: &Report<'_>, object: &Object<'_>) {
+        let now = ReportKey {
             timestamp: object.number("timestamp").unwrap_or(0.0),
             measurements: object.number("roundTripTimeMeasurements").unwrap_or(-1.0),
         };
@@ -266,8 +275,8 @@ impl Direction {
         if let Some(fraction) = object.number("fractionLost") {
             self.fractions.push((at, fraction));
         }
-        // A report without a new measurement repeats the last one; a browser that does not count
-        // them is believed.
+        // A report without a new measurement repeats the last one. If the browser does not count
+        // measurements, every report is used.
         let is_measured = now.measurements < 0.0 || now.measurements > before.measurements;
         if let Some(value) =
             object.number("roundTripTime").filter(|value| *value >= 0.0 && is_measured)
@@ -276,10 +285,11 @@ impl Direction {
         }
     }
 
-    /// When a report of the other end came in, if its time can be believed.
+    /// The arrival time of a receiver report, if its timestamp is plausible; else the time of the
+    /// report.
     fn time_of(&self, report: &Report<'_>, timestamp: f64) -> Time {
         let at = self.grid.time(timestamp).filter(|at| *at <= report.at);
-        let is_near = |at: &Time| report.at.saturating_since(*at).as_secs_f64() <= OLDEST;
+        let is_near = |at: &Time| report.at.saturating_since(*at).as_secs_f64() <= MAX_AGE;
         at.filter(is_near).unwrap_or(report.at)
     }
 
@@ -289,7 +299,7 @@ impl Direction {
         }
     }
 
-    /// Adds the record, which is there if it was to be or if anything was told.
+    /// Adds the record, if the direction was planned or anything was reported.
     pub(super) fn finish(
         mut self,
         active: (Time, Time),
@@ -300,11 +310,11 @@ impl Direction {
         if !wanted && !self.carried() {
             return;
         }
-        let ends = [(self.heard[0], "sender"), (self.heard[1], "receiver")];
+        let ends = [(self.has_reports[0], "sender"), (self.has_reports[1], "receiver")];
         for ((_, end), _) in
-            ends.iter().zip(silent).filter(|((heard, _), silent)| !heard && !silent)
+            ends.iter().zip(silent).filter(|((has_reports, _), silent)| !has_reports && !silent)
         {
-            collected.warnings.push(format!("{} has no statistics of its {end}", self.name));
+            collected.warnings.push(format!("{} has no statistics from its {end}", self.name));
         }
         for column in &mut self.columns {
             for (index, value) in column.values.iter_mut().enumerate() {

@@ -1,34 +1,34 @@
-//! The samples of a run, and which of them a report is.
+//! The sample times of a run, and the sample of a report.
 
 use units::{Duration, Time};
 
-/// No run has more samples than this: a week at two a second.
-const MOST: u64 = 1_209_600;
+/// The most samples of a run: a week at two per second.
+const MAX_SAMPLES: u64 = 1_209_600;
 
-/// How many samples a run of this length has.
+/// The number of samples of a run of this length.
 #[must_use]
 pub fn sample_count(interval: Duration, duration: Duration) -> usize {
     let count = duration.as_nanos() / interval.as_nanos().max(1);
-    usize::try_from(count.min(MOST)).unwrap_or(0)
+    usize::try_from(count.min(MAX_SAMPLES)).unwrap_or(0)
 }
 
-/// The sample nearest to a time in seconds since the start of the run; sample n is at (n + 1)
-/// intervals.
+/// The index of the sample nearest to a time in seconds since the start of the run; sample n is at
+/// (n + 1) intervals.
 #[must_use]
 pub fn sample_index(seconds: f64, interval: Duration, count: usize) -> Option<usize> {
-    let place = (seconds / interval.as_secs_f64()).round() - 1.0;
-    if place >= 0.0 && place < count as f64 {
+    let index = (seconds / interval.as_secs_f64()).round() - 1.0;
+    if index >= 0.0 && index < count as f64 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "within 0…count"
         )]
-        return Some(place as usize);
+        return Some(index as usize);
     }
     None
 }
 
-/// A run's clock and samples.
+/// The clock and the sample times of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     /// Milliseconds since 1970.
@@ -42,12 +42,12 @@ impl Grid {
         sample_count(self.interval, self.duration)
     }
 
-    /// The sample that a report of this time, in milliseconds since 1970, is.
+    /// The index of the sample for a report of this time, in milliseconds since 1970.
     pub(super) fn index(&self, at: f64) -> Option<usize> {
         sample_index((at - self.start) / 1e3, self.interval, self.samples())
     }
 
-    /// How far a report of this time is from a sample's, ms.
+    /// The distance of a report of this time from a sample's time, ms.
     pub(super) fn distance(&self, index: usize, at: f64) -> f64 {
         (at - self.start - self.sample_time(index).as_secs_f64() * 1e3).abs()
     }
@@ -56,13 +56,14 @@ impl Grid {
         Time::ZERO + self.interval * (index as u64 + 1)
     }
 
-    /// The run's own time, from its start until half an interval after its end; what was shortly
-    /// before is its start.
+    /// The time since the start of the run, until half an interval after the end of the run. Times
+    /// shortly before the start become zero.
     pub(super) fn time(&self, at: f64) -> Option<Time> {
         let nanos = (at - self.start) * 1e6;
         let half = self.interval.as_nanos() / 2;
         let last = self.duration.as_nanos().saturating_add(half) as f64;
-        // Whatever was counted before the run is told too: it is what counters grow from.
+        // Counters from before the run are accepted too: they are the base from which counters
+        // grow.
         let earliest = -(self.interval.as_nanos() as f64) * 20.0;
         if !(earliest..=last).contains(&nanos) {
             return None;

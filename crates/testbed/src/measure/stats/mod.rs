@@ -1,9 +1,8 @@
-//! `getStats` reports made into records: the streams that a simulated call has, by the same names
-//! and in the same units, and every statistics object with all its members (W3C webrtc-stats).
+//! Turns `getStats` reports into records: the streams of a simulated call, with the same names and
+//! units, and every statistics object with all its members (W3C webrtc-stats).
 //!
-//! What a page says is not trusted: its numbers may be anything, its names and their number are
-//! bounded, and of its texts only those that are known to hold no address and no secret become
-//! notes.
+//! The reports of a page are not trusted. Numbers may have any value, names and their number are
+//! bounded, and only texts that cannot hold an address or a secret become notes.
 
 mod direction;
 mod grid;
@@ -15,7 +14,7 @@ mod tests;
 use direction::Direction;
 use grid::Grid;
 use object::Report;
-use raw::Raw;
+use raw::RawObjects;
 use server::signalling::{Seat, StatsReport};
 use sim::CallConfig;
 use sim::recording::{Event, StreamKind, StreamRecord};
@@ -23,31 +22,30 @@ use units::{Duration, Time};
 
 pub use grid::{sample_count, sample_index};
 
-/// Reports that were missed before it is worth a warning, a share of all: now and then a busy page
-/// answers late.
-const MISSED: f64 = 0.02;
+/// The share of missing reports above which there is a warning: a busy page sometimes answers late.
+const MAX_MISSED_SHARE: f64 = 0.02;
 
-/// What is to be known of a call whose statistics are collected.
+/// The description of a call whose statistics are collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// Its name: the streams are called `NAME.video`, `NAME.audio`, ….
+pub struct CallInfo {
+    /// Its name; the streams are called `NAME.video`, `NAME.audio`, ….
     pub name: String,
     /// The host of the caller and that of the callee.
     pub hosts: [String; 2],
-    /// From when until when media is to flow.
+    /// The time in which media should flow.
     pub active: (Time, Time),
-    /// Whether both send.
+    /// Whether both endpoints send.
     pub two_way: bool,
-    /// Whether there is to be video.
+    /// Whether the call has video.
     pub video: bool,
-    /// Whether there is to be audio.
+    /// Whether the call has audio.
     pub audio: bool,
-    /// Which of both tells no statistics, as a forwarding unit does not.
+    /// Which endpoints send no statistics, as forwarding units.
     pub silent: [bool; 2],
 }
 
-impl Call {
-    /// A call of a scenario, between a caller and a callee of these names.
+impl CallInfo {
+    /// A call of a scenario, between a caller and a callee on hosts of these names.
     #[must_use]
     pub fn new(config: &CallConfig, hosts: [String; 2]) -> Self {
         Self {
@@ -62,41 +60,42 @@ impl Call {
     }
 }
 
-/// What was made of the reports of a call.
+/// The records of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collected {
     /// The streams of the call as a simulated call has them, then the statistics objects
     /// ([`StreamKind::Stats`]).
     pub streams: Vec<StreamRecord>,
-    /// Freezes and requests for key frames, in order of time.
+    /// Freezes and key frame requests, in order of time.
     pub events: Vec<Event>,
-    /// What was said in words: the encoder, the codec, the kind of the path.
+    /// The texts of the statistics: the encoder, the codec, the type of the path.
     pub notes: Vec<(String, String)>,
-    /// What a reader of the result should know, a sentence each.
+    /// Warnings for the reader of the result, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Collects the reports of both ends of a call. Its memory is bounded, whatever is reported.
+/// Collects the reports of both endpoints of a call. Its memory is bounded, whatever the reports
+/// hold.
 #[derive(Debug)]
 pub struct Collector {
-    call: Call,
+    call: CallInfo,
     grid: Grid,
-    /// Forth and back, each video and audio.
+    /// From the caller and from the callee; of each, video and audio.
     directions: [[Direction; 2]; 2],
-    raw: [Raw; 2],
+    raw: [RawObjects; 2],
     newest: [f64; 2],
-    /// Whether the call was on before the first report of an end.
+    /// Whether the call began before the first report of an endpoint.
     is_joined: bool,
-    /// How far from its sample's time the report is that counts for it, ms; infinite where there is
+    /// The distance of the report of each sample from the sample's time, ms; infinite if there is
     /// none.
     distances: [Vec<f64>; 2],
 }
 
 impl Collector {
-    /// Of a run that began at `start` (milliseconds since 1970), has a sample every `interval` and
-    /// lasts `duration`.
+    /// A collector for a run that began at `start` (milliseconds since 1970), with a sample every
+    /// `interval`, of this duration.
     #[must_use]
-    pub fn new(call: Call, start: f64, interval: Duration, duration: Duration) -> Self {
+    pub fn new(call: CallInfo, start: f64, interval: Duration, duration: Duration) -> Self {
         let grid = Grid { start, interval, duration };
         let directions = ["", ".back"].map(|back| {
             [StreamKind::Video, StreamKind::Audio].map(|kind| {
@@ -104,7 +103,8 @@ impl Collector {
                 Direction::new(name, kind, grid)
             })
         });
-        let raw = [0, 1].map(|end| Raw::new(format!("{}.{}", call.name, call.hosts[end]), grid));
+        let raw =
+            [0, 1].map(|end| RawObjects::new(format!("{}.{}", call.name, call.hosts[end]), grid));
         let distances = [(); 2].map(|()| vec![f64::INFINITY; grid.samples()]);
         Self {
             call,
@@ -117,15 +117,15 @@ impl Collector {
         }
     }
 
-    /// Of a call that may have been on before: what the first report of an end has counted is not
-    /// of the run. The statistics objects keep it.
+    /// For a call that may have begun before the run: the counters of an endpoint's first report
+    /// are subtracted from the streams. The statistics objects keep the original values.
     #[must_use]
     pub fn joined(self) -> Self {
         Self { is_joined: true, ..self }
     }
 
-    /// Takes a report of an end. One outside the run, or older than the newest, is passed over; of
-    /// several for the same sample the nearest to its time counts.
+    /// Takes a report of an endpoint. Reports outside the run or older than the newest are ignored.
+    /// Of several reports for one sample the nearest to its time is used.
     pub fn take(&mut self, end: Seat, report: &StatsReport) {
         let (this, other) = match end {
             Seat::Caller => (0, 1),
@@ -154,13 +154,13 @@ impl Collector {
         }
     }
 
-    /// The records.
+    /// Returns the records.
     #[must_use]
     pub fn finish(self) -> Collected {
         let mut collected = Collected { warnings: self.missed(), ..Collected::default() };
         let call = &self.call;
         let active = (call.active.0, call.active.1.min(Time::ZERO + self.grid.duration));
-        // Of each direction, whether its sender and its receiver tell nothing.
+        // For each direction: whether its sender and its receiver send no statistics.
         let [caller, callee] = call.silent;
         let ways = [(true, [caller, callee]), (call.two_way, [callee, caller])];
         for (directions, (there, silent)) in self.directions.into_iter().zip(ways) {
@@ -177,7 +177,7 @@ impl Collector {
         collected
     }
 
-    /// Whose reports are missing while the call was on.
+    /// Warnings about reports that are missing during the call.
     fn missed(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         for (host, distances) in self.call.hosts.iter().zip(&self.distances) {
@@ -189,7 +189,7 @@ impl Collector {
             let (all, there) = within
                 .fold((0, 0), |(all, there), (_, taken)| (all + 1, there + usize::from(*taken)));
             let missed = all - there;
-            if there > 0 && missed as f64 > MISSED * all as f64 {
+            if there > 0 && missed as f64 > MAX_MISSED_SHARE * all as f64 {
                 let name = &self.call.name;
                 warnings.push(format!(
                     "{missed} of {all} statistics reports of {host} in '{name}' are missing"

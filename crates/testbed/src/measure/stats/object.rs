@@ -6,9 +6,9 @@ use units::Time;
 /// A report within the run.
 pub(super) struct Report<'a> {
     pub(super) at: Time,
-    /// Its sample, if it is one.
+    /// The index of its sample, if it belongs to one.
     pub(super) index: Option<usize>,
-    /// Whether what its counters have was counted before the run.
+    /// Whether its counters were counted before the run.
     pub(super) is_before: bool,
     pub(super) stats: &'a Map<String, Value>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Object<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The objects that say what they are.
+    /// The objects that have a type.
     pub(super) fn objects(&self) -> impl Iterator<Item = Object<'a>> {
         self.stats.iter().filter_map(|(id, value)| Object::new(id, value))
     }
@@ -33,8 +33,8 @@ impl<'a> Report<'a> {
         Object::new(id, value)
     }
 
-    /// The candidate pair that media takes: the transport says which; Firefox marks it too; else
-    /// the nominated one that works and carried most.
+    /// The candidate pair that carries the media: the one that the transport names; else the one
+    /// that Firefox marks as selected; else the nominated, successful pair that sent most bytes.
     pub(super) fn selected_pair(&self) -> Option<Object<'a>> {
         let of_type = |kind: &'static str| self.objects().filter(move |object| object.kind == kind);
         let named =

@@ -10,8 +10,8 @@ const FIREFOX: &str = include_str!("fixtures/firefox-153.json");
 /// Milliseconds since 1970.
 const START: f64 = 1.7e12;
 
-fn call(two_way: bool) -> Call {
-    Call {
+fn call(two_way: bool) -> CallInfo {
+    CallInfo {
         name: "main".into(),
         hosts: ["alice".into(), "bob".into()],
         active: (Time::ZERO, Time::from_secs(60)),
@@ -22,7 +22,7 @@ fn call(two_way: bool) -> Call {
     }
 }
 
-/// The records of the reports in a file, of a run that began half a second before the first.
+/// The records of the reports in a file, of a run that began half a second before the first report.
 fn recorded(fixture: &str) -> Collected {
     let reports: Vec<Value> = serde_json::from_str(fixture).unwrap();
     let start = reports[0]["at"].as_f64().unwrap() - 500.0;
@@ -45,8 +45,8 @@ fn stream<'a>(collected: &'a Collected, name: &str) -> &'a StreamRecord {
         .unwrap_or_else(|| panic!("{name} in {names:?}"))
 }
 
-/// The samples that are there.
-fn told(stream: &StreamRecord, column: &str) -> Vec<f64> {
+/// The values of a column without missing samples.
+fn present(stream: &StreamRecord, column: &str) -> Vec<f64> {
     let values = stream.column(column).unwrap_or_else(|| panic!("{column} of {}", stream.name));
     values.iter().copied().filter(|value| !value.is_nan()).collect()
 }
@@ -55,7 +55,7 @@ fn note<'a>(collected: &'a Collected, name: &str) -> Option<&'a str> {
     collected.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
 }
 
-/// A made-up report at so many seconds.
+/// A synthetic report at a time in seconds.
 fn report(seconds: f64, stats: Value) -> StatsReport {
     let Value::Object(stats) = stats else { panic!("an object") };
     StatsReport { at: START + seconds * 1e3, stats }
@@ -66,36 +66,36 @@ fn collector() -> Collector {
 }
 
 #[test]
-fn a_call_of_chromium_has_the_columns_of_a_simulated_one() {
+fn a_chromium_call_has_the_columns_of_a_simulated_call() {
     let collected = recorded(CHROMIUM);
     let video = stream(&collected, "main.video");
-    assert_eq!(*told(video, "bytesSent").last().unwrap(), 204_406.0);
-    assert_eq!(*told(video, "bytesReceived").last().unwrap(), 204_406.0);
-    assert_eq!(told(video, "targetBitrate").last(), Some(&600_000.0));
-    assert_eq!(told(video, "availableOutgoingBitrate").last(), Some(&1_304_000.0));
-    assert_eq!(told(video, "frameWidthSent").last(), Some(&320.0));
-    assert!(told(video, "roundTripTime").iter().all(|rtt| (0.0..0.1).contains(rtt)));
+    assert_eq!(*present(video, "bytesSent").last().unwrap(), 204_406.0);
+    assert_eq!(*present(video, "bytesReceived").last().unwrap(), 204_406.0);
+    assert_eq!(present(video, "targetBitrate").last(), Some(&600_000.0));
+    assert_eq!(present(video, "availableOutgoingBitrate").last(), Some(&1_304_000.0));
+    assert_eq!(present(video, "frameWidthSent").last(), Some(&320.0));
+    assert!(present(video, "roundTripTime").iter().all(|rtt| (0.0..0.1).contains(rtt)));
     assert!(!video.points("roundTripTime").unwrap().is_empty());
     assert_eq!(
         video.points("fractionLost").unwrap().iter().map(|(_, value)| *value).sum::<f64>(),
         0.0
     );
     let audio = stream(&collected, "main.audio");
-    assert_eq!(told(audio, "packetsReceived").last(), Some(&450.0));
+    assert_eq!(present(audio, "packetsReceived").last(), Some(&450.0));
     assert!(collected.streams.iter().all(|stream| !stream.name.contains(".back")));
     assert_eq!(video.columns[0].values.len(), 20);
 }
 
 #[test]
-fn what_firefox_lacks_is_not_there() {
+fn columns_that_firefox_lacks_are_absent() {
     let collected = recorded(FIREFOX);
     let video = stream(&collected, "main.video");
     assert!(
         video.column("targetBitrate").is_none()
             && video.column("availableOutgoingBitrate").is_none()
     );
-    assert_eq!(told(video, "framesPerSecondSent").last(), Some(&31.0));
-    assert_eq!(told(video, "packetsSent").last(), Some(&288.0));
+    assert_eq!(present(video, "framesPerSecondSent").last(), Some(&31.0));
+    assert_eq!(present(video, "packetsSent").last(), Some(&288.0));
     assert!(!video.points("roundTripTime").unwrap().is_empty());
     let recording = sim::Recording {
         interval: Duration::from_millis(500),
@@ -111,7 +111,7 @@ fn what_firefox_lacks_is_not_there() {
 }
 
 #[test]
-fn statistics_objects_keep_all_their_numbers_and_some_words_and_no_secret() {
+fn statistics_objects_keep_all_numbers_and_some_texts_and_no_secret() {
     for (fixture, pair) in [(CHROMIUM, "totalRoundTripTime"), (FIREFOX, "responsesReceived")] {
         let collected = recorded(fixture);
         let outbound = stream(&collected, "main.alice.outbound-rtp.video");
@@ -131,7 +131,7 @@ fn statistics_objects_keep_all_their_numbers_and_some_words_and_no_secret() {
     let chromium = recorded(CHROMIUM);
     let outbound = stream(&chromium, "main.alice.outbound-rtp.video");
     assert!(outbound.column("qualityLimitationDurations.none").is_some());
-    assert_eq!(told(outbound, "active").last(), Some(&1.0));
+    assert_eq!(present(outbound, "active").last(), Some(&1.0));
     assert_eq!(
         note(&chromium, "main.alice.outbound-rtp.video.encoderImplementation"),
         Some("libvpx")
@@ -139,7 +139,7 @@ fn statistics_objects_keep_all_their_numbers_and_some_words_and_no_secret() {
 }
 
 #[test]
-fn a_sample_is_the_nearest_report() {
+fn a_sample_takes_the_nearest_report() {
     let mut collector = collector();
     let sent = |seconds, bytes: u64| {
         report(
@@ -169,7 +169,7 @@ fn a_sample_is_the_nearest_report() {
 }
 
 #[test]
-fn layers_are_summed_and_a_new_source_does_not_let_a_counter_fall() {
+fn layers_are_summed_and_a_new_source_does_not_decrease_a_counter() {
     let mut collector = collector();
     let layer = |bytes: u64, width: u32| json!({ "type": "outbound-rtp", "kind": "video", "bytesSent": bytes, "frameWidth": width, "targetBitrate": 7 });
     collector
@@ -178,9 +178,9 @@ fn layers_are_summed_and_a_new_source_does_not_let_a_counter_fall() {
     collector.take(Seat::Caller, &report(3.0, json!({ "A": layer(3, 320), "C": layer(6, 640) })));
     let collected = collector.finish();
     let video = stream(&collected, "main.video");
-    assert_eq!(told(video, "bytesSent"), [150.0, 165.0, 169.0]);
-    assert_eq!(told(video, "frameWidthSent"), [640.0; 3]);
-    assert_eq!(told(video, "targetBitrate"), [14.0; 3]);
+    assert_eq!(present(video, "bytesSent"), [150.0, 165.0, 169.0]);
+    assert_eq!(present(video, "frameWidthSent"), [640.0; 3]);
+    assert_eq!(present(video, "targetBitrate"), [14.0; 3]);
     assert!(
         collected.streams.iter().any(|stream| stream.name == "main.alice.outbound-rtp.video.3")
     );
@@ -219,7 +219,7 @@ fn each_receiver_report_is_a_point_once() {
 }
 
 #[test]
-fn freezes_and_requests_for_key_frames_are_events() {
+fn freezes_and_key_frame_requests_are_events() {
     let mut collector = collector();
     let inbound = |freezes: u32, frozen: f64, requests: u32| {
         json!({ "I": { "type": "inbound-rtp", "kind": "video", "freezeCount": freezes,
@@ -241,7 +241,7 @@ fn freezes_and_requests_for_key_frames_are_events() {
 
 proptest! {
     #[test]
-    fn whatever_numbers_a_page_says_records_are_whole_and_in_order(
+    fn records_are_complete_and_ordered_for_any_numbers_of_a_page(
         told in vec((0.0..10.0f64, 0usize..4, any::<f64>(), any::<f64>(), any::<f64>()), 0..30),
     ) {
         let mut collector = collector();
@@ -265,7 +265,7 @@ proptest! {
 }
 
 #[test]
-fn whatever_a_page_says_memory_is_bounded() {
+fn memory_is_bounded_for_any_report() {
     let mut collector = collector();
     let mut many = serde_json::Map::new();
     for id in 0..500 {

@@ -1,5 +1,5 @@
-//! What a client and its server told, as the record of a TCP flow: the same columns as a simulated
-//! one has, on the run's samples.
+//! Turns the output of an upload client and its server into the record of a TCP flow, with the
+//! columns of a simulated flow and the samples of the run.
 
 mod samples;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use sim::tcp::TcpSource;
 use std::io::{self, BufRead};
 use units::{Duration, Time};
 
-/// What a client tells, in the order of a simulated record.
+/// The members of a client's samples, in the order of a simulated record.
 const SENDER: [&str; 15] = [
     "bytesSent",
     "packetsSent",
@@ -31,28 +31,28 @@ const SENDER: [&str; 15] = [
     "pacingRate",
     "timeouts",
 ];
-/// What a server tells.
+/// The members of a server's samples.
 const RECEIVER: [&str; 2] = ["bytesReceived", "packetsReceived"];
-/// How an upload may end, and whether that is an event of a simulated flow too.
+/// The events that end an upload, and whether a simulated flow has the event too.
 const ENDS: [(&str, bool); 4] =
     [("completed", true), ("incomplete", true), ("timedOut", true), ("ended", false)];
-/// The longest line that is looked at; what goes on is another.
+/// The longest line that is read, bytes; the rest counts as another line.
 const MAX_LINE: u64 = 16 << 10;
-/// The most round-trip times that are kept: over a day at ten a second.
+/// The most round-trip times that are kept: over a day at ten per second.
 const MAX_POINTS: usize = 1_000_000;
 
-/// The run that a record is of.
+/// The sample times of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    /// Its start: CLOCK_MONOTONIC in ns.
+pub struct SampleGrid {
+    /// The start of the run: CLOCK_MONOTONIC in ns.
     pub start: u64,
-    /// Its sampling interval, above zero.
+    /// The sampling interval, above zero.
     pub interval: Duration,
-    /// How long it was.
+    /// The length of the run.
     pub duration: Duration,
 }
 
-impl Grid {
+impl SampleGrid {
     fn samples(&self) -> usize {
         usize::try_from(self.duration.as_nanos() / self.interval.as_nanos().max(1)).unwrap_or(0)
     }
@@ -69,65 +69,64 @@ impl Grid {
     }
 }
 
-/// What was made of the lines.
+/// The record of an upload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transcript {
     /// The record of the flow, `NAME.tcp`.
     pub record: StreamRecord,
-    /// How it ended, as a simulated flow says it.
+    /// The event that ends the flow, as of a simulated flow.
     pub events: Vec<Event>,
-    /// Lines that are not such lines, or not in order of time.
+    /// Lines that are not such output, or are not in order of time.
     pub skipped: usize,
 }
 
-/// Makes a record of the lines of an upload's client and of its server, which may have served
-/// others too. A sample has the newest values at or before it. What a program printed besides is
-/// passed over and counted. An upload of a size whose client does not say how it ended is
-/// incomplete.
+/// Makes a record from the output of an upload's client and of its server, which may have served
+/// other clients too. A sample has the newest values at or before its time. Other lines are skipped
+/// and counted. A finite upload without an end event is incomplete.
 ///
 /// # Errors
-/// When the lines cannot be read.
+/// When the output cannot be read.
 pub fn read(
     program: &Program,
     client: impl BufRead,
     server: impl BufRead,
-    grid: &Grid,
+    grid: &SampleGrid,
 ) -> io::Result<Transcript> {
     let mut sender = Samples::new(&SENDER, grid);
-    let mut told = Told::default();
-    let mut skipped = lines(client, |object| told.of_client(&object, &mut sender, grid))?;
+    let mut log = ClientLog::default();
+    let mut skipped = lines(client, |object| log.of_client(&object, &mut sender, grid))?;
     let mut receiver = Samples::new(&RECEIVER, grid);
     let mut newest = 0;
     skipped += lines(server, |object| {
         let peer = object.get("peer").and_then(Value::as_str);
-        if peer.is_none() || peer != told.address.as_deref() || object.contains_key("event") {
-            // Of another client, or what the server says of itself; but it must be a line of a
-            // server.
+        if peer.is_none() || peer != log.address.as_deref() || object.contains_key("event") {
+            // A line about another client or the server itself; it counts as known if it has a
+            // time.
             return time(&object).is_some();
         }
         let Some(at) = time(&object).filter(|at| *at >= newest) else { return false };
         newest = at;
         receiver.take(since(at, grid), &object)
     })?;
-    Ok(told.finish(program, sender, receiver, skipped, grid))
+    Ok(log.finish(program, sender, receiver, skipped, grid))
 }
 
-/// What a client told besides its samples.
+/// The output of a client besides its samples.
 #[derive(Default)]
-struct Told {
+struct ClientLog {
     address: Option<String>,
     end: Option<(Time, &'static str, bool, f64)>,
     round_trips: Vec<(Time, f64)>,
     newest: u64,
 }
 
-impl Told {
-    /// Whether it is a line of a client.
+impl ClientLog {
+    /// Takes a line of the client; returns false if it is not one.
     fn of_client(
         &mut self,
         object: &Map<String, Value>,
         samples: &mut Samples<'_>,
-        grid: &Grid,
+        grid: &SampleGrid,
     ) -> bool {
         let Some(at) = time(object).filter(|at| *at >= self.newest) else { return false };
         let when = since(at, grid);
@@ -167,14 +166,14 @@ impl Told {
         sender: Samples<'_>,
         receiver: Samples<'_>,
         skipped: usize,
-        grid: &Grid,
+        grid: &SampleGrid,
     ) -> Transcript {
         let stream = format!("{}.tcp", program.name);
         let stop = program.stop.min(Time::ZERO + grid.duration);
         let finite = matches!(&program.kind, ProgramKind::Upload(upload) if matches!(upload.source, TcpSource::Finite(_)));
         let cut = || (stop, "incomplete", finite, sender.newest("bytesAcknowledged"));
         let (at, what, is_event, value) = self.end.unwrap_or_else(cut);
-        // What ends after the run has not ended in it.
+        // An upload that ends after the run is incomplete.
         let (at, what, value) = if at <= Time::ZERO + grid.duration {
             (at, what, value)
         } else {
@@ -190,8 +189,8 @@ impl Told {
     }
 }
 
-/// Gives every line that is an object to `take`, and counts the others and those that it does not
-/// want. Memory is that of a line.
+/// Passes every line that is a JSON object to `take`, and counts the other lines and those that
+/// `take` refuses. Memory is bounded by one line.
 fn lines(
     mut reader: impl BufRead,
     mut take: impl FnMut(Map<String, Value>) -> bool,
@@ -214,12 +213,12 @@ fn time(object: &Map<String, Value>) -> Option<u64> {
     object.get("at")?.as_u64()
 }
 
-/// The run's own time; what was before it is its start.
-fn since(at: u64, grid: &Grid) -> Time {
+/// The time since the start of the run; zero for times before the start.
+fn since(at: u64, grid: &SampleGrid) -> Time {
     Time::from_nanos(at.saturating_sub(grid.start))
 }
 
-/// A quantity: none of them is below zero.
+/// The number of this name; `None` below zero, as no quantity is negative.
 fn number(object: &Map<String, Value>, name: &str) -> Option<f64> {
     object.get(name)?.as_f64().filter(|value| value.is_finite() && *value >= 0.0)
 }

@@ -1,19 +1,19 @@
-use super::{Grid, number};
+use super::{SampleGrid, number};
 use serde_json::{Map, Value};
 use sim::recording::Column;
 use units::Time;
 
-/// Samples as they come, held until the next.
+/// The samples of a flow; each value holds until the next.
 pub(super) struct Samples<'a> {
     names: &'a [&'static str],
-    grid: &'a Grid,
+    grid: &'a SampleGrid,
     newest: Vec<f64>,
     values: Vec<Vec<f64>>,
     taken: usize,
 }
 
 impl<'a> Samples<'a> {
-    pub(super) fn new(names: &'a [&'static str], grid: &'a Grid) -> Self {
+    pub(super) fn new(names: &'a [&'static str], grid: &'a SampleGrid) -> Self {
         let count = names.len();
         Self {
             names,
@@ -24,7 +24,7 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// Takes the values of a line; false if there is none.
+    /// Takes the values of a line; returns false if the line has none.
     pub(super) fn take(&mut self, at: Time, object: &Map<String, Value>) -> bool {
         let found: Vec<f64> =
             self.names.iter().map(|name| number(object, name).unwrap_or(f64::NAN)).collect();
@@ -38,7 +38,7 @@ impl<'a> Samples<'a> {
         true
     }
 
-    /// The samples before a time have the newest values so far.
+    /// Fills the samples before a time with the newest values so far.
     fn fill_before(&mut self, at: Time) {
         while self.taken < self.grid.samples() && self.grid.time(self.taken) < at {
             self.values
@@ -50,11 +50,11 @@ impl<'a> Samples<'a> {
     }
 
     pub(super) fn newest(&self, name: &str) -> f64 {
-        let place = self.names.iter().position(|other| *other == name);
-        place.map_or(0.0, |place| self.newest[place]).max(0.0)
+        let index = self.names.iter().position(|other| *other == name);
+        index.map_or(0.0, |index| self.newest[index]).max(0.0)
     }
 
-    /// The columns that have a value, not-a-number outside the time of the flow.
+    /// The columns that have a value; not-a-number outside the active time of the flow.
     pub(super) fn columns(mut self, active: (Time, Time)) -> Vec<Column> {
         self.fill_before(Time::MAX);
         let grid = self.grid;

@@ -3,7 +3,7 @@ use experiment::Upload;
 use net::{Dscp, HostId};
 use units::Bytes;
 
-const GRID: Grid = Grid {
+const GRID: SampleGrid = SampleGrid {
     start: 1_000_000_000,
     interval: Duration::from_secs(1),
     duration: Duration::from_secs(5),
@@ -67,7 +67,7 @@ fn a_sample_has_the_newest_values_at_or_before_it() {
 }
 
 #[test]
-fn garbage_is_passed_over_and_counted() {
+fn unknown_lines_are_skipped_and_counted() {
     let garbage = "Connecting…\n\n{\"at\":-1}\n{}\n[1]\n{\"at\":1400000000,\"event\":\"exploded\",\"value\":1}\n\
             {\"at\":1400000000,\"bytesSent\":\"many\"}\n{\"at\":1100000000,\"bytesSent\":3}\n{\"at\":1400000000,\"event\":\"completed\",\"value\":-1}\n\
             {\"at\":18446744073709551615,\"bytesSent\":-1e300}\n";
@@ -85,7 +85,7 @@ fn garbage_is_passed_over_and_counted() {
 }
 
 #[test]
-fn what_did_not_end_is_incomplete_if_it_has_a_size() {
+fn a_finite_upload_without_an_end_is_incomplete() {
     let cut: String = CLIENT.lines().take(3).map(|line| format!("{line}\n")).collect();
     let transcript = finite(&cut, "");
     let event =

@@ -1,6 +1,7 @@
-//! A native peer in its seat, from the page's welcome to its goodbye.
+//! A native peer as a participant of a call, from its settings to its last message.
 
-use super::Spec;
+use super::NativePeerSpec;
+use super::error::CallError;
 use experiment::Native;
 use peer::{Peer, PeerConfig, Rates, Signal, Stack};
 use server::signalling::{CallSettings, FromPage, IceCandidate, Place, Seat, StatsReport, ToPage};
@@ -9,43 +10,47 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
-/// The largest datagram that is read: an Ethernet frame's.
-const LARGEST: usize = 1_500;
+/// The largest datagram that is read, bytes: an Ethernet frame's payload.
+const MAX_DATAGRAM: usize = 1_500;
 
 /// Takes part in a call until it is over.
 ///
 /// # Errors
-/// Why it cannot go on, for people.
-pub(super) async fn attend(place: &mut Place, socket: UdpSocket, spec: Spec) -> Result<(), String> {
-    let socket = tokio::net::UdpSocket::from_std(socket).map_err(|error| error.to_string())?;
-    let Some(settings) = welcome(place).await else { return Ok(()) };
-    say(place, FromPage::Ready)?;
-    let Some(epoch) = start(place).await else { return Ok(()) };
-    let mut end = End::new(place, socket, &spec, &settings, epoch)?;
+/// When the peer cannot go on with the call.
+pub(super) async fn run_peer(
+    participant: &mut Place,
+    socket: UdpSocket,
+    spec: NativePeerSpec,
+) -> Result<(), CallError> {
+    let socket = tokio::net::UdpSocket::from_std(socket)?;
+    let Some(settings) = receive_settings(participant).await else { return Ok(()) };
+    send(participant, FromPage::Ready)?;
+    let Some(epoch) = receive_start(participant).await else { return Ok(()) };
+    let mut end = PeerEndpoint::new(participant, socket, &spec, &settings, epoch)?;
     if spec.seat == Seat::Caller {
-        let offer = end.peer.offer(now().0).map_err(|error| error.to_string())?;
+        let offer = end.peer.offer(now().0)?;
         end.reply(offer)?;
     }
     end.run().await
 }
 
-/// What the end is to do; none if the call is over before.
-async fn welcome(place: &mut Place) -> Option<CallSettings> {
+/// The settings of the endpoint; `None` if the call is over first.
+async fn receive_settings(participant: &mut Place) -> Option<CallSettings> {
     loop {
-        if let ToPage::Welcome { settings, .. } = place.next().await? {
+        if let ToPage::Welcome { settings, .. } = participant.next().await? {
             return settings;
         }
     }
 }
 
-/// When statistics begin, ms since 1970; none if the call is over before.
-async fn start(place: &mut Place) -> Option<f64> {
+/// The time at which statistics begin, ms since 1970; `None` if the call is over first.
+async fn receive_start(participant: &mut Place) -> Option<f64> {
     loop {
-        match place.next().await? {
+        match participant.next().await? {
             ToPage::Start { epoch } => return Some(epoch),
             ToPage::Stop => {
-                // The run asks nothing more of this seat.
-                let _ = place.take(FromPage::Bye);
+                // The call is over; an error has no receiver.
+                let _ = participant.take(FromPage::Bye);
                 return None;
             }
             _ => {}
@@ -53,53 +58,54 @@ async fn start(place: &mut Place) -> Option<f64> {
     }
 }
 
-/// Now, and the same in ms since 1970.
+/// The current time, also in ms since 1970.
 #[expect(clippy::disallowed_methods, reason = "a real call has real time")]
 fn now() -> (Instant, f64) {
     (Instant::now(), since_1970().as_millis_f64())
 }
 
-fn say(place: &mut Place, message: FromPage) -> Result<(), String> {
-    place.take(message).map_err(|refusal| refusal.1)
+fn send(participant: &mut Place, message: FromPage) -> Result<(), CallError> {
+    participant.take(message).map_err(|refusal| CallError::Refused(refusal.1))
 }
 
-/// A peer and what it speaks through.
-struct End<'a> {
-    place: &'a mut Place,
+/// A native peer, its socket and its signalling.
+struct PeerEndpoint<'a> {
+    participant: &'a mut Place,
     socket: tokio::net::UdpSocket,
     peer: Peer,
     state: String,
-    /// Between two statistics; none if they are not wanted.
+    /// The interval of statistics; `None` if they are not wanted.
     interval: Option<Duration>,
     stats_due: Instant,
 }
 
-impl<'a> End<'a> {
+impl<'a> PeerEndpoint<'a> {
     fn new(
-        place: &'a mut Place,
+        participant: &'a mut Place,
         socket: tokio::net::UdpSocket,
-        spec: &Spec,
+        spec: &NativePeerSpec,
         settings: &CallSettings,
         epoch: f64,
-    ) -> Result<Self, String> {
-        let address = socket.local_addr().map_err(|error| error.to_string())?;
+    ) -> Result<Self, CallError> {
+        let address = socket.local_addr()?;
         let (instant, ms) = now();
         let config = config(spec, settings, address)?;
-        let peer = Peer::new(config, instant).map_err(|error| error.to_string())?;
+        let peer = Peer::new(config, instant)?;
         let interval = Some(Duration::from_millis(settings.stats_interval.into()))
             .filter(|span| !span.is_zero());
-        // The first sample after now, of those that are an interval apart from the epoch on.
+        // The first sample time after now; sample times are multiples of the interval after the
+        // epoch.
         let passed = interval.map_or(0.0, |span| {
             let span = span.as_secs_f64() * 1e3;
             ((ms - epoch) / span).floor().mul_add(span, epoch) + span - ms
         });
         let stats_due = instant + Duration::from_secs_f64((passed / 1e3).max(0.0));
-        Ok(Self { place, socket, peer, state: String::new(), interval, stats_due })
+        Ok(Self { participant, socket, peer, state: String::new(), interval, stats_due })
     }
 
-    /// Until the call is over.
-    async fn run(mut self) -> Result<(), String> {
-        let mut datagram = [0; LARGEST];
+    /// Runs the peer until the call is over.
+    async fn run(mut self) -> Result<(), CallError> {
+        let mut datagram = [0; MAX_DATAGRAM];
         loop {
             self.transmit().await?;
             self.report_state()?;
@@ -116,16 +122,16 @@ impl<'a> End<'a> {
                 }
             };
             tokio::select! {
-                // What is due comes first: no flow of datagrams may hold it up.
+                // Timers come first: a flow of datagrams must not delay them.
                 biased;
                 () = sleep => self.advance()?,
                 received = self.socket.recv_from(&mut datagram) => {
-                    // A refusal by the other end's host (ICMP) is told here: it may not be there
-                    // yet, or no more.
+                    // An ICMP error from the other host arrives here: its peer may not have
+                    // started, or may have ended.
                     let Ok((size, from)) = received else { continue };
-                    self.peer.receive(now().0, from, &datagram[..size]).map_err(|error| error.to_string())?;
+                    self.peer.receive(now().0, from, &datagram[..size])?;
                 }
-                message = self.place.next() => match message {
+                message = self.participant.next() => match message {
                     Some(message) => if self.take(message).await? { return Ok(()) },
                     None => return Ok(()),
                 },
@@ -133,23 +139,23 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Does what is due.
-    fn advance(&mut self) -> Result<(), String> {
+    /// Handles expired timers.
+    fn advance(&mut self) -> Result<(), CallError> {
         let (instant, _) = now();
-        self.peer.handle_timeout(instant).map_err(|error| error.to_string())?;
+        self.peer.handle_timeout(instant)?;
         if let Some(interval) = self.interval
             && self.stats_due <= instant
         {
             while self.stats_due <= instant {
                 self.stats_due += interval;
             }
-            self.tell_stats()?;
+            self.send_stats()?;
         }
         Ok(())
     }
 
-    /// Takes a message of the server; true if the call is over.
-    async fn take(&mut self, message: ToPage) -> Result<bool, String> {
+    /// Handles a message of the server; returns true if the call is over.
+    async fn take(&mut self, message: ToPage) -> Result<bool, CallError> {
         let signal = match message {
             ToPage::Offer { sdp } => Signal::Offer(sdp),
             ToPage::Answer { sdp } => Signal::Answer(sdp),
@@ -157,22 +163,22 @@ impl<'a> End<'a> {
                 Signal::Candidate(candidate)
             }
             ToPage::Stop => {
-                self.tell_stats()?;
-                self.peer.close(now().0).map_err(|error| error.to_string())?;
+                self.send_stats()?;
+                self.peer.close(now().0)?;
                 self.transmit().await?;
-                say(self.place, FromPage::Bye)?;
+                send(self.participant, FromPage::Bye)?;
                 return Ok(true);
             }
             ToPage::Error { .. } => return Ok(true),
             _ => return Ok(false),
         };
-        if let Some(reply) = self.peer.signal(now().0, signal).map_err(|error| error.to_string())? {
+        if let Some(reply) = self.peer.signal(now().0, signal)? {
             self.reply(reply)?;
         }
         Ok(false)
     }
 
-    fn reply(&mut self, signal: Signal) -> Result<(), String> {
+    fn reply(&mut self, signal: Signal) -> Result<(), CallError> {
         let message = match signal {
             Signal::Offer(sdp) => FromPage::Offer { sdp },
             Signal::Answer(sdp) => FromPage::Answer { sdp },
@@ -183,15 +189,15 @@ impl<'a> End<'a> {
                 FromPage::Candidate { candidate }
             }
         };
-        say(self.place, message)
+        send(self.participant, message)
     }
 
-    async fn transmit(&mut self) -> Result<(), String> {
+    async fn transmit(&mut self) -> Result<(), CallError> {
         while let Some((to, bytes)) = self.peer.poll_transmit() {
             match self.socket.send_to(&bytes, to).await {
-                // As above.
+                // An ICMP error, as in `run`.
                 Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
-                    return Err(format!("the peer's socket: {error}"));
+                    return Err(CallError::Socket(error));
                 }
                 _ => {}
             }
@@ -199,37 +205,36 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    fn report_state(&mut self) -> Result<(), String> {
+    fn report_state(&mut self) -> Result<(), CallError> {
         let state = self.peer.state().to_string();
         if state == self.state {
             return Ok(());
         }
         self.state.clone_from(&state);
-        say(self.place, FromPage::ConnectionState { state })
+        send(self.participant, FromPage::ConnectionState { state })
     }
 
-    fn tell_stats(&mut self) -> Result<(), String> {
+    fn send_stats(&mut self) -> Result<(), CallError> {
         let (instant, at) = now();
-        let stats = self.peer.stats(instant, at).map_err(|error| error.to_string())?;
-        say(self.place, FromPage::Stats { report: StatsReport { at, stats } })
+        let stats = self.peer.stats(instant, at)?;
+        send(self.participant, FromPage::Stats { report: StatsReport { at, stats } })
     }
 }
 
-/// What the peer is made of.
-fn config(spec: &Spec, settings: &CallSettings, address: SocketAddr) -> Result<PeerConfig, String> {
-    let video = spec
-        .video
-        .as_ref()
-        .ok_or("a native peer does not call without video, and the call has none")?;
+/// The configuration of the peer.
+fn config(
+    spec: &NativePeerSpec,
+    settings: &CallSettings,
+    address: SocketAddr,
+) -> Result<PeerConfig, CallError> {
+    let video = spec.video.as_ref().ok_or(CallError::NoVideo)?;
     let rates = Rates {
         start: video.controller.start_rate,
         min: video.controller.min_rate.min(video.encoder.max_rate),
         max: video.controller.max_rate.min(video.encoder.max_rate),
     };
     let stack = match spec.native {
-        Native::Peer => {
-            Stack::Rtc(cc::build(&video.controller).map_err(|error| error.to_string())?)
-        }
+        Native::Peer => Stack::Rtc(cc::build(&video.controller)?),
         Native::Rtc => Stack::RtcGcc(rates),
         Native::Str0m => Stack::Str0m(rates),
     };

@@ -1,29 +1,30 @@
-//! Whether the ends of a measured call understand each other.
+//! Whether the endpoints of a measured call understand each other's feedback.
 
+use super::plan::PlanError;
 use experiment::{Endpoint, Native};
 use sim::CallConfig;
 
-/// Whether who sends knows what the receiver's half of the call's controller says, if an end has
-/// that controller: all senders obey REMB, what else there is only the other half of the same.
-pub(super) fn understood(
+/// Checks that the sender understands the feedback of the receiver half of the controller, if one
+/// endpoint is a native peer with that controller. All senders understand REMB; other messages are
+/// only understood by the sender half of the same controller.
+pub(super) fn check_feedback(
     call: &CallConfig,
     endpoints: [Option<Endpoint>; 2],
-) -> Result<(), String> {
+) -> Result<(), PlanError> {
     const PEER: Option<Endpoint> = Some(Endpoint::Native(Native::Peer));
     let Some(video) =
         call.video.as_ref().filter(|_| endpoints.contains(&PEER) && endpoints != [PEER; 2])
     else {
         return Ok(());
     };
-    let built = cc::build(&video.controller).map_err(|error| error.to_string())?;
+    let built = cc::build(&video.controller)?;
     if built.receiver.is_none_or(|receiver| receiver.speaks_remb()) {
         return Ok(());
     }
-    let (name, profile) = (&call.name, &video.controller.profile);
-    Err(format!(
-        "call.{name}: what the receiver's half of {profile} says, nobody but a native peer with the same controller \
-         understands; let both ends be \"peer\", or write another controller"
-    ))
+    Err(PlanError::ReceiverHalf {
+        call: call.name.clone(),
+        profile: video.controller.profile.clone(),
+    })
 }
 
 #[cfg(test)]
@@ -48,7 +49,7 @@ controller = "CONTROLLER"
 "#;
 
     #[test]
-    fn a_controller_that_browsers_do_not_understand_needs_two_peers() {
+    fn a_controller_with_its_own_feedback_needs_two_native_peers() {
         let plan = |controller: &str, endpoints: &str| {
             let text = TEXT.replace("CONTROLLER", controller);
             let text = format!("{text}[measure.endpoints]\n{endpoints}\n");
@@ -56,14 +57,14 @@ controller = "CONTROLLER"
             let cell = &experiment.cells()[0];
             Plan::new(cell, &cell.scenario(Seed(1))).map(drop)
         };
-        let error = plan("kilinc-andersson", "bob = \"peer\"").unwrap_err();
+        let error = plan("kilinc-andersson", "bob = \"peer\"").unwrap_err().to_string();
         assert!(
-            error.starts_with("call.main: what the receiver's half of kilinc-andersson says"),
+            error.starts_with("call.main.controller: only a native peer understands the feedback"),
             "{error}"
         );
         assert!(plan("kilinc-andersson", "alice = \"peer\"\nbob = \"str0m\"").is_err());
-        for understood in ["alice = \"peer\"\nbob = \"peer\"", "bob = \"chromium\""] {
-            assert_eq!(plan("kilinc-andersson", understood), Ok(()));
+        for check_feedback in ["alice = \"peer\"\nbob = \"peer\"", "bob = \"chromium\""] {
+            assert_eq!(plan("kilinc-andersson", check_feedback), Ok(()));
         }
         assert_eq!(plan("gcc:carlucci-2017", "bob = \"peer\""), Ok(()));
     }

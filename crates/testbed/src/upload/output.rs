@@ -1,48 +1,49 @@
-//! What clients and servers tell, a JSON object a line.
+//! The output of upload clients and servers: one JSON object per line.
 
 use emulator::TcpInfo;
 use serde::Serialize;
 
-/// A line.
+/// One line of output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Line {
-    /// How a client comes along.
+pub enum UploadLine {
+    /// A sample of a client.
     Sender(SenderSample),
-    /// How a server comes along with a client.
+    /// A sample of a server, for one client.
     Receiver(ReceiverSample),
-    /// Something that happened.
-    Event(EventLine),
+    /// An event.
+    Event(UploadEvent),
 }
 
-/// A client's connection at a time, named and measured as the columns of TCP in `docs/COLUMNS.md`.
+/// A sample of a client's connection. The members are named and measured like the columns of TCP in
+/// `docs/COLUMNS.md`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SenderSample {
     /// CLOCK_MONOTONIC in ns.
     pub at: u64,
-    /// Payload, with retransmissions, in bytes.
+    /// Payload with retransmissions, in bytes.
     pub bytes_sent: u64,
     /// Segments with data, with retransmissions.
     pub packets_sent: u64,
-    /// Payload that was retransmitted, in bytes.
+    /// Retransmitted payload, in bytes.
     pub retransmitted_bytes_sent: u64,
-    /// Segments that were retransmitted.
+    /// Retransmitted segments.
     pub retransmitted_packets_sent: u64,
-    /// Payload that is acknowledged in order, in bytes.
+    /// Payload acknowledged in order, in bytes.
     pub bytes_acknowledged: u64,
     /// In bytes.
     pub congestion_window: u64,
-    /// In bytes; none before the first reduction.
+    /// In bytes; absent before the first reduction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_threshold: Option<u64>,
-    /// Believed in the network, in bytes.
+    /// Estimated bytes in the network.
     pub bytes_in_flight: u64,
-    /// Sent and not acknowledged in order, in bytes.
+    /// Bytes that were sent and are not acknowledged in order.
     pub unack_data: u64,
     /// In bytes.
     pub receiver_window: u64,
-    /// In seconds; the kernel tells the smoothed one alone.
+    /// In seconds; the kernel reports only the smoothed value.
     pub round_trip_time: f64,
     /// In seconds.
     pub smoothed_round_trip_time: f64,
@@ -51,20 +52,20 @@ pub struct SenderSample {
     /// In bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing_rate: Option<u64>,
-    /// Retransmission timeouts that expired; from Linux 6.7 on.
+    /// Expired retransmission timeouts; since Linux 6.7.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u16>,
 }
 
 impl SenderSample {
-    /// What the kernel tells of a connection on which `written` bytes were written.
+    /// The sample of a connection on which `written` bytes were written.
     pub(super) fn new(at: u64, info: &TcpInfo, written: u64) -> Self {
         /// Linux's `TCP_INFINITE_SSTHRESH`.
         const INFINITE: u32 = 0x7fff_ffff;
         let segment = u64::from(info.segment_bytes);
         let segments = |count: u32| u64::from(count) * segment;
         let seconds = |micros: u32| f64::from(micros) / 1e6;
-        // SYN counts as one, and so does FIN.
+        // The kernel counts SYN and FIN as one byte each.
         let acknowledged = info.bytes_acked.saturating_sub(1).min(written);
         let sent_once = info.bytes_sent.saturating_sub(info.bytes_retransmitted);
         let in_flight = (info.unacked + info.retransmitted).saturating_sub(info.sacked + info.lost);
@@ -90,7 +91,7 @@ impl SenderSample {
     }
 }
 
-/// A server's connection with one client at a time.
+/// A sample of a server's connection with one client.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReceiverSample {
@@ -104,38 +105,38 @@ pub struct ReceiverSample {
     pub packets_received: u64,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EventLine {
+pub struct UploadEvent {
     /// CLOCK_MONOTONIC in ns.
     pub at: u64,
-    /// `listening` of a server; `connected`; at the end `completed` (of a client the seconds since
-    /// it began to connect, of a server the bytes), `incomplete` or `timedOut` (the bytes
-    /// acknowledged, of a server those received), `ended` (likewise, of what has no end); `stopped`
-    /// of a server (the clients that it served).
+    /// The name of the event. `listening` (server); `connected`; at the end `completed` (client:
+    /// seconds since the connection attempt; server: bytes), `incomplete` or `timedOut` (client:
+    /// bytes acknowledged; server: bytes received), `ended` (likewise, for a source without an
+    /// end); `stopped` (server: number of clients served).
     pub event: &'static str,
-    /// Its own address and port.
+    /// The local address and port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The other end's.
+    /// The remote address and port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
-    /// Its size.
+    /// The value of the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
 
-/// The size of an event.
+/// The value of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Bytes, or clients.
     Count(u64),
-    /// A time.
+    /// A time in seconds.
     Seconds(f64),
 }
 
-impl EventLine {
+impl UploadEvent {
     pub(super) const fn new(at: u64, event: &'static str, value: Option<Value>) -> Self {
         Self { at, event, address: None, peer: None, value }
     }
