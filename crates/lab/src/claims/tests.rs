@@ -1,5 +1,5 @@
 use super::*;
-use crate::runner::{NOWHERE, Runner};
+use crate::runner::{NO_CACHE, Runner};
 use experiment::Experiment;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -39,7 +39,7 @@ fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
     let cancel = AtomicBool::new(cancel);
     let jobs = NonZeroUsize::new(2).unwrap();
     plan.run(
-        Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE },
+        Runner { jobs, cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE },
         |_, _| (),
         |_, ()| {},
     )

@@ -1,7 +1,7 @@
 use super::catalogue::{Kind, remedies};
 use super::score::delay_factor;
 use super::{Advice, Group, Judgement, Measure, Situation};
-use crate::runner::{NOWHERE, Runner};
+use crate::runner::{NO_CACHE, Runner};
 use experiment::Experiment;
 use metrics::Request;
 use net::QueueConfig;
@@ -40,7 +40,7 @@ fn run(group: Group, chosen: &[&str]) -> Advice {
     let mut advice = Advice::new(group, remedies).unwrap();
     let cancel = AtomicBool::new(false);
     let jobs = NonZeroUsize::new(2).unwrap();
-    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
+    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE };
     let summary = advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed)).unwrap();
     assert_eq!(summary.done, advice.runs());
     advice

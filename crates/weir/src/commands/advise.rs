@@ -8,7 +8,7 @@ use lab::claims::Catalogue;
 use lab::remedies::{
     AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies,
 };
-use lab::runner::{Job, Keeper, Runner, Summary};
+use lab::runner::{Job, RunCache, Runner, Summary};
 use metrics::Estimate;
 use report::Cells;
 use serde::Serialize;
@@ -40,10 +40,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         Ok::<Summary, Failure>(all)
     };
-    let keeper = Keeper::open(args.store.as_deref())?;
-    let summary = with_runner((args.jobs, args.quiet), &keeper, work)?;
+    let cache = RunCache::open(args.store.as_deref())?;
+    let summary = with_runner((args.jobs, args.quiet), &cache, work)?;
     // What is wrong with the store is said first: it may be why a run cannot be judged.
-    close(keeper, args.quiet)?;
+    close(cache, args.quiet)?;
     let summary = summary?;
     if summary.cancelled {
         let Summary { done, total, .. } = summary;

@@ -7,7 +7,7 @@ use crate::output::{Output, table};
 use experiment::Experiment;
 use lab::claims::{Catalogue, Claim, Verdict, schedule};
 use lab::comparison::{Comparison, Difference, Party, differences};
-use lab::runner::{Job, NOWHERE, Outcome, Summary};
+use lab::runner::{Job, NO_CACHE, Outcome, Summary};
 use std::path::Path;
 use std::process::ExitCode;
 use store::{Filter, Store, StoredRun};
@@ -112,7 +112,7 @@ fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summar
     let experiments: Vec<Experiment> =
         missing.iter().map(|(_, party)| party.experiment.clone()).collect();
     let mut made = Vec::new();
-    let summary = with_runner((args.jobs, args.quiet), &NOWHERE, |runner| {
+    let summary = with_runner((args.jobs, args.quiet), &NO_CACHE, |runner| {
         let each = |job: Job, recording: &_| missing[job.experiment].1.facts(job, recording, false);
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Ok(facts) => made.push((outcome.job.experiment, facts)),

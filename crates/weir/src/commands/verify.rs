@@ -5,7 +5,7 @@ use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
 use lab::claims::{Baseline, Catalogue, Other, Plan, Status, Verdict};
 use lab::figures::{Figures, SectionBuilder, section_builders};
-use lab::runner::{Job, Keeper, Runner, Summary};
+use lab::runner::{Job, RunCache, Runner, Summary};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     }
     let plan = Plan::new(claims, |experiment| args.running.chosen.of(experiment)?.simulated());
     baseline.iter().try_for_each(|baseline| baseline.check(&plan.experiments))?;
-    let keeper = Keeper::open(args.running.store.as_deref())?;
+    let cache = RunCache::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan, &others);
     let figures = plan.experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
     let mut builders = section_builders(&plan.experiments, &figures);
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         });
         (verdicts, summary)
     };
-    let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
+    let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &cache, work)?;
     if let Some(path) = &args.report {
         let sections = builders.iter().map(SectionBuilder::section).collect();
         super::report::write(
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         Ok(()) | Err(Failure::PipeClosed) => {}
         Err(failure) => return Err(failure),
     }
-    close(keeper, args.running.quiet)?;
+    close(cache, args.running.quiet)?;
     if let Some(baseline) = &baseline {
         for verdict in verdicts.iter().filter(|verdict| !baseline.knows(&verdict.id)) {
             eprint(&format!("note: the baseline says nothing of {}", verdict.id));
