@@ -1,8 +1,8 @@
 //! Series as blobs: 8-byte little-endian words, compressed as one Zstandard frame (RFC 8878) with a
 //! checksum.
 //!
-//! Zstandard is the fastest of the common compressors at this ratio, can be read by Python, R, DuckDB
-//! and on the command line, has checksums, and is needed for the Parquet export too.
+//! Zstandard is the fastest of the common compressors at this ratio, can be read by Python, R,
+//! DuckDB and on the command line, has checksums, and is needed for the Parquet export too.
 
 use std::io::Read;
 use zstd::bulk::Compressor;

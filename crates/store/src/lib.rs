@@ -3,9 +3,9 @@
 //!
 //! A run is stored in one transaction, so that a killed process loses at most the run that it was
 //! writing. The store uses SQLite's rollback journal instead of its write-ahead log: between two
-//! runs it is a single file that can be copied, it can be read from a read-only folder, and it works
-//! on network file systems. The store contains no dates of simulated runs: equal runs give equal
-//! rows.
+//! runs it is a single file that can be copied, it can be read from a read-only folder, and it
+//! works on network file systems. The store contains no dates of simulated runs: equal runs give
+//! equal rows.
 //!
 //! ```no_run
 //! use store::{Filter, Store};
@@ -103,8 +103,8 @@ pub struct RunMeta {
     pub file: String,
     /// The version of Weir that made the run.
     pub version: String,
-    /// Notes, (name, value): for example the browsers of a measured run, why the machine limited it,
-    /// or the digest of a simulated run. `docs/STORE.md` lists the names.
+    /// Notes, (name, value): for example the browsers of a measured run, why the machine limited
+    /// it, or the digest of a simulated run. `docs/STORE.md` lists the names.
     pub notes: Vec<(String, String)>,
 }
 

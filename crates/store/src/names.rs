@@ -1,5 +1,5 @@
-//! Interned names of quantities. A recording holds them as static strings, so that each name that is
-//! read from a file is leaked once.
+//! Interned names of quantities. A recording holds them as static strings, so that each name that
+//! is read from a file is leaked once.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

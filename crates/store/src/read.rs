@@ -122,10 +122,8 @@ fn series(connection: &Connection, id: i64, stream: &mut StreamRecord) -> Result
     while let Some(row) = rows.next()? {
         let shape: String = row.get(0)?;
         let name = intern(&row.get::<_, String>(1)?)?;
-        let count =
-            usize::try_from(row.get::<_, i64>(2)?).map_err(|_| Damage::Count)?;
-        let damage =
-            |error| Damage::Series { series: name, stream: stream.name.clone(), error };
+        let count = usize::try_from(row.get::<_, i64>(2)?).map_err(|_| Damage::Count)?;
+        let damage = |error| Damage::Series { series: name, stream: stream.name.clone(), error };
         let values = unpack(&row.get::<_, Vec<u8>>(4)?, count).map_err(damage)?;
         let values = values.into_iter().map(f64::from_le_bytes);
         match (shape.as_str(), row.get::<_, Option<Vec<u8>>>(3)?) {

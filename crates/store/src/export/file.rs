@@ -141,9 +141,9 @@ impl From<PcapError> for ExportFault {
     }
 }
 
-/// Writes the file `path` with `write`. The data go to a temporary file in the same folder, which is
-/// renamed to `path` at the end: after an error the old file is unchanged, and no new file exists. A
-/// pipe or a device (`/dev/stdout`) is written directly.
+/// Writes the file `path` with `write`. The data go to a temporary file in the same folder, which
+/// is renamed to `path` at the end: after an error the old file is unchanged, and no new file
+/// exists. A pipe or a device (`/dev/stdout`) is written directly.
 ///
 /// # Errors
 /// The error of `write`, or that the file cannot be created, written or renamed.

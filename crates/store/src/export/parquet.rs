@@ -1,9 +1,9 @@
 //! The long table as Apache Parquet, compressed with Zstandard, which pandas, Polars, R, DuckDB and
 //! Spark read.
 //!
-//! The key-value metadata of the file are `weir.experiment`, `weir.seed`, `weir.mode`, `weir.version`
-//! (each value once, separated by commas) and `weir.file` (the text of the experiment file, if all
-//! runs share it).
+//! The key-value metadata of the file are `weir.experiment`, `weir.seed`, `weir.mode`,
+//! `weir.version` (each value once, separated by commas) and `weir.file` (the text of the
+//! experiment file, if all runs share it).
 
 use super::file::ExportError;
 use super::table::{Row, parameter, parameters, rows};

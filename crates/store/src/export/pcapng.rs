@@ -1,20 +1,20 @@
 //! Packet captures for Wireshark (pcapng): every packet at the interfaces of both hosts, with IP,
 //! UDP, RTP, RTCP and TCP headers.
 //!
-//! Host n, from 0, has the address 10.0.0.(n+1). The payload is zeros, because simulated frames have
-//! a size but no content.
+//! Host n, from 0, has the address 10.0.0.(n+1). The payload is zeros, because simulated frames
+//! have a size but no content.
 
-use super::{ExportError, PacketError};
 use super::tcp;
 use super::wire::{encode_rtcp, encode_rtp};
+use super::{ExportError, PacketError};
 use etherparse::{IpDscp, IpEcn, PacketBuilder};
 use net::{Ecn, HostId, Packet};
+use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
-use pcap_file::DataLink;
 use sim::tcp::Segment;
 use sim::{Content, Tap};
 use std::borrow::Cow;
@@ -126,8 +126,7 @@ fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, PacketError> {
 fn segment(packet: &Packet, segment: &Segment) -> Result<Vec<u8>, PacketError> {
     let builder = PacketBuilder::ip(ip_header(packet, etherparse::IpNumber::TCP)?)
         .tcp_header(tcp::header(packet.flow, segment)?);
-    let payload =
-        vec![0; usize::try_from(segment.payload.get())?];
+    let payload = vec![0; usize::try_from(segment.payload.get())?];
     let mut bytes = Vec::with_capacity(builder.size(payload.len()));
     builder.write(&mut bytes, &payload)?;
     Ok(bytes)
@@ -138,8 +137,7 @@ fn ip_header(
     protocol: etherparse::IpNumber,
 ) -> Result<etherparse::IpHeaders, PacketError> {
     let [src, dst] = [packet.flow.src, packet.flow.dst].map(|host| host.address().octets());
-    let mut header = etherparse::Ipv4Header::new(0, TIME_TO_LIVE, protocol, src, dst)
-        ?;
+    let mut header = etherparse::Ipv4Header::new(0, TIME_TO_LIVE, protocol, src, dst)?;
     header.dscp = IpDscp::try_new(packet.dscp.0)?;
     header.ecn = match packet.ecn {
         Ecn::NotEct => IpEcn::ZERO,

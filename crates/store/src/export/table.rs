@@ -58,8 +58,8 @@ fn points(stream: &StreamRecord) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The grid parameters of the runs, each once, in the order of their first occurrence: the `cell.KEY`
-/// columns of a table of these runs.
+/// The grid parameters of the runs, each once, in the order of their first occurrence: the
+/// `cell.KEY` columns of a table of these runs.
 pub fn parameters<'a>(runs: impl IntoIterator<Item = &'a RunMeta>) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for (key, _) in runs.into_iter().flat_map(|run| &run.cell) {

@@ -1,5 +1,5 @@
-//! TCP headers in wire format. The crate `etherparse` encodes them; this module maps the fields of a
-//! simulated segment to them.
+//! TCP headers in wire format. The crate `etherparse` encodes them; this module maps the fields of
+//! a simulated segment to them.
 
 use super::PacketError;
 use etherparse::{TcpHeader, TcpOptionElement};
@@ -7,8 +7,8 @@ use net::Flow;
 use sim::tcp::{MAX_SEGMENT, Phase, Segment};
 use units::Time;
 
-/// The window scale (RFC 7323 § 2). Every receive window that an experiment may set fits, rounded up
-/// to 1024 bytes.
+/// The window scale (RFC 7323 § 2). Every receive window that an experiment may set fits, rounded
+/// up to 1024 bytes.
 const WINDOW_SCALE: u8 = 10;
 /// The MSS option: the payload of an Ethernet frame with headers without options (RFC 6691).
 const MSS_OPTION: u16 = MAX_SEGMENT.get() as u16 + 12;

@@ -1,6 +1,6 @@
-//! RTP and RTCP in wire format. The crates `rtc-rtp` and `rtc-rtcp` encode them; this module maps the
-//! fields of simulated packets to them. Unwrapped values of the simulation are truncated to the width
-//! of their field.
+//! RTP and RTCP in wire format. The crates `rtc-rtp` and `rtc-rtcp` encode them; this module maps
+//! the fields of simulated packets to them. Unwrapped values of the simulation are truncated to the
+//! width of their field.
 
 use super::PacketError;
 use bytes::{Bytes, BytesMut};
@@ -37,8 +37,8 @@ const ONE_BYTE_FORM: u16 = 0xBEDE;
 /// (RFC 5109 § 7.4).
 const SHORT_FEC_HEADER: usize = 14;
 
-/// Encodes an RTP packet. The payload is zeros. The original sequence number of a retransmission and
-/// the FEC header of a parity packet precede it.
+/// Encodes an RTP packet. The payload is zeros. The original sequence number of a retransmission
+/// and the FEC header of a parity packet precede it.
 ///
 /// # Errors
 /// If the packet does not fit the format.
@@ -71,11 +71,13 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, PacketError> {
     }
     let length = usize::try_from(packet.payload.get()).unwrap_or(usize::MAX).min(65_000);
     payload.resize(payload.len() + length, 0);
-    rtc_rtp::packet::Packet { header, payload: payload.freeze() }.marshal().map_err(PacketError::from)
+    rtc_rtp::packet::Packet { header, payload: payload.freeze() }
+        .marshal()
+        .map_err(PacketError::from)
 }
 
-/// Appends the FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). The base
-/// sequence number, the protection length and the mask are those of the protected packets. The
+/// Appends the FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). The
+/// base sequence number, the protection length and the mask are those of the protected packets. The
 /// recovery fields are zero, like the payload.
 fn fec_header(group: FecGroup, protected: u64, out: &mut BytesMut) {
     let size = usize::try_from(sim::wire::fec_header_size(group).get()).unwrap_or(usize::MAX);
