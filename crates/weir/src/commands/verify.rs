@@ -3,7 +3,7 @@ use crate::cli::Verify;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
-use lab::claims::{Baseline, Catalogue, Other, Plan, Status, Verdict};
+use lab::claims::{Alternative, Baseline, Catalogue, Plan, Status, Verdict, markdown};
 use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, RunCache, Runner, Summary};
 use std::path::Path;
@@ -17,8 +17,11 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         show(&verdicts, args.running.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let outputs: Vec<&Path> =
-        args.report.iter().chain(&args.save_baseline).map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> = [&args.report, &args.save_baseline, &args.markdown]
+        .into_iter()
+        .flatten()
+        .map(AsRef::as_ref)
+        .collect();
     let read: Vec<&Path> =
         args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &read)?;
@@ -70,6 +73,9 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.save_baseline {
         save(path, &verdicts)?;
     }
+    if let Some(path) = &args.markdown {
+        write_file(path, &markdown(&verdicts))?;
+    }
     // Whether something got worse is told by the exit code, also to who does not read on.
     match show(&verdicts, args.running.json) {
         Ok(()) | Err(Failure::PipeClosed) => {}
@@ -100,20 +106,20 @@ pub(super) fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
 }
 
 /// The controllers and improvements that `--with` names.
-fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
-    let mut chosen: Vec<Other> = Vec::new();
+fn others(names: &[String]) -> Result<Vec<Alternative>, Failure> {
+    let mut chosen: Vec<Alternative> = Vec::new();
     for name in names {
         match name.as_str() {
             "all" => {
                 let known =
                     experiment::controllers::profiles().into_iter().map(|profile| profile.name);
                 chosen.extend(
-                    known.filter(|name| !name.starts_with("fixed:")).map(Other::Controller),
+                    known.filter(|name| !name.starts_with("fixed:")).map(Alternative::Controller),
                 );
             }
             "improvements" => {
                 let known = experiment::controllers::improvements().iter();
-                chosen.extend(known.map(|one| Other::Improvement(one.name.to_owned())));
+                chosen.extend(known.map(|one| Alternative::Improvement(one.name.to_owned())));
             }
             name => chosen
                 .push(name.parse().map_err(|reason| Failure::new(format!("--with: {reason}")))?),
@@ -126,7 +132,12 @@ fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
 
 /// Runs the plan under another controller, or an improvement, and puts the result beside the
 /// verdicts.
-fn beside(plan: &Plan<'_>, other: &Other, runner: Runner<'_>, verdicts: &mut [Verdict]) -> Summary {
+fn beside(
+    plan: &Plan<'_>,
+    other: &Alternative,
+    runner: Runner<'_>,
+    verdicts: &mut [Verdict],
+) -> Summary {
     let (results, summary) = plan.under(other).run(runner, |_, _| (), |_, ()| ());
     for result in results {
         if let Some(verdict) = verdicts.iter_mut().find(|verdict| verdict.id == result.id) {
@@ -161,7 +172,7 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
 
 /// What makes these results other than the claims': they say how many runs and which parameters
 /// they want. And which claims an improvement leaves as they are.
-fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Other]) {
+fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Alternative]) {
     if args.running.quiet {
         return;
     }
