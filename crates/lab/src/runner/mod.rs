@@ -10,8 +10,8 @@ mod tests;
 pub use cache::{CacheSummary, NO_CACHE, RunCache};
 pub use stored::{capture, insert, stored};
 
-use experiment::Experiment;
 use cache::Found;
+use experiment::Experiment;
 use sim::{Recording, RunError};
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -36,7 +36,7 @@ pub(crate) use {
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use lab::runner::{RunCache, CacheSummary, Runner, Summary, all_cores};
+use lab::runner::{CacheSummary, RunCache, Runner, Summary, all_cores};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use experiment::Experiment;
 use lab::claims::Verdict;
 use lab::figures::{Figures, SectionBuilder, section_builders};
-use lab::runner::{Job, RunCache, Outcome, Runner};
+use lab::runner::{Job, Outcome, RunCache, Runner};
 use report::Section;
 use std::path::Path;
 use std::process::ExitCode;

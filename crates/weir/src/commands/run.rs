@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::Table;
 use experiment::Experiment;
-use lab::runner::{Job, RunCache, Outcome, Runner};
+use lab::runner::{Job, Outcome, RunCache, Runner};
 use metrics::{StreamSummary, Unit, condensed, mean, summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
