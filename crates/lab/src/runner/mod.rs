@@ -35,7 +35,7 @@ pub struct Job {
 }
 
 /// Why a run has no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunFailure {
     /// The simulator refused the scenario.
     #[error(transparent)]
