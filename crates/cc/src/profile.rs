@@ -6,6 +6,7 @@ use units::Bitrate;
 
 /// A controller as data: a profile and the settings that differ from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ControllerConfig {
     /// `family:profile`, for example `gcc:carlucci-2017` or `fixed:500kbit/s`, followed by the
     /// names of [`improvements`], each after a `+`: `gcc:draft-02+short-hold`.

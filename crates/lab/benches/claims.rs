@@ -4,7 +4,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use lab::claims::{Catalogue, Plan};
-use lab::runner::{NOWHERE, Runner, all_cores};
+use lab::runner::{NO_CACHE, Runner, all_cores};
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ fn claims(c: &mut Criterion) {
     let plan = Plan::new(catalogue.select(&["carlucci-2017".to_owned()]).unwrap(), Ok);
     let cancel = AtomicBool::new(false);
     let runner =
-        Runner { jobs: all_cores(), cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
+        Runner { jobs: all_cores(), cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE };
     let mut group = c.benchmark_group("claims");
     group.sample_size(10);
     group.bench_function(format!("carlucci-2017, {} runs", plan.runs()), |b| {

@@ -9,6 +9,7 @@ use units::{Bitrate, Bytes, Duration, Time};
 
 /// One direction of a wired access.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LineConfig {
     /// The limit of the rate.
     pub rate: RateConfig,
@@ -56,6 +57,7 @@ impl LineConfig {
 
 /// The limit of a line's rate.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum RateConfig {
     /// No limit: packets pass at once.
     Unlimited,

@@ -6,6 +6,7 @@ use units::{Bytes, Time};
 
 /// A host, as an index into the list of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HostId(pub u16);
 
 impl HostId {
@@ -42,6 +43,7 @@ impl HostId {
 
 /// Transport protocol (IANA protocol numbers: UDP 17, TCP 6, ICMP 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Protocol {
     /// RTP, RTCP and anything else over UDP.
     #[default]
@@ -69,6 +71,7 @@ pub struct Flow {
 
 /// Differentiated services code point, 0…63 (RFC 2474 § 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Dscp(pub u8);
 
 impl Dscp {

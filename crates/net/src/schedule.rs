@@ -4,6 +4,7 @@ use units::{Bitrate, Duration, Ratio, Time};
 
 /// A value that changes at given times. Before the first time, the first value applies.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Schedule<T> {
     steps: Vec<(Time, T)>,
 }

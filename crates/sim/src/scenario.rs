@@ -10,6 +10,7 @@ use units::{Bitrate, Duration, Seed, Time};
 
 /// The configuration of one run.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Scenario {
     /// The length of the run.
     pub duration: Duration,
@@ -61,6 +62,7 @@ impl Scenario {
 
 /// A call between two hosts.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CallConfig {
     /// The call's name, unique in the run. Its records are called `NAME.video`, `NAME.audio`, ….
     pub name: String,
@@ -104,6 +106,7 @@ impl CallConfig {
 
 /// The end of a call that is a Selective Forwarding Unit (RFC 7667 § 3.7). Such a call is one-way.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Sfu {
     /// The unit is the callee: it receives a stream and sets the publisher's rate by REMB.
     Publish {
@@ -120,6 +123,7 @@ pub enum Sfu {
 
 /// The DSCPs of a call's packets. RTCP, which concerns the video, has the video's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Marks {
     /// The DSCP of audio.
     pub audio: Dscp,
@@ -129,6 +133,7 @@ pub struct Marks {
 
 /// The video of a call: source, controller and feedback.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct VideoConfig {
     /// The source and encoder.
     pub encoder: EncoderConfig,
@@ -158,6 +163,7 @@ pub struct VideoConfig {
 
 /// The packets that a controller's bandwidth estimate covers, and the size that counts for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Estimate {
     /// The RTP packets of the video. Audio is not part of the estimate (Jansen 2016 § 8-1-3), and
     /// headers below RTP do not count. Used by the published forms of GCC.
@@ -173,6 +179,7 @@ pub enum Estimate {
 
 /// Forward error correction (FEC) of video.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Fec {
     /// No FEC.
     #[default]

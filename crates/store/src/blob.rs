@@ -1,19 +1,18 @@
-//! Series as blobs: 8-byte little-endian words, compressed as one Zstandard frame (RFC 8878) with
-//! its checksum.
+//! Series as blobs: 8-byte little-endian words, compressed as one Zstandard frame (RFC 8878) with a
+//! checksum.
 //!
-//! Zstandard, because it is the fastest of the common compressors at this ratio, reads everywhere
-//! (Python, R, DuckDB, the command line), checks its own content, and the Parquet export needs it
-//! anyway.
+//! Zstandard is the fastest of the common compressors at this ratio, can be read by Python, R,
+//! DuckDB and on the command line, has checksums, and is needed for the Parquet export too.
 
 use std::io::Read;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
-/// Zstandard's fastest regular level; on recorded columns higher ones cost several times more for
-/// some per cent.
+/// Zstandard's fastest regular level. On recorded columns, higher levels take several times longer
+/// and save a few per cent.
 const LEVEL: i32 = 1;
 
-/// Compresses series, one after the other.
+/// Compresses series one after the other, with one Zstandard context.
 pub(super) struct Packer(Compressor<'static>);
 
 impl Packer {
@@ -31,14 +30,32 @@ impl Packer {
     }
 }
 
-/// The `count` words of a blob; what is wrong with it otherwise.
-pub(super) fn unpack(blob: &[u8], count: usize) -> Result<Vec<[u8; 8]>, String> {
-    let wrong = || format!("a series does not hold its {count} values");
+/// Why a stored series cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeriesError {
+    /// The blob does not decompress to this number of values.
+    #[error("a series does not hold its {0} values")]
+    Values(usize),
+    /// Zstandard cannot be set up, with this message.
+    #[error("{0}")]
+    Zstandard(String),
+    /// The series has an unknown shape, or lacks the times that its shape needs.
+    #[error("the shape \"{0}\"")]
+    Shape(String),
+}
+
+/// The `count` words of a blob.
+///
+/// # Errors
+/// If the blob is not a Zstandard frame of exactly `count` words.
+pub(super) fn unpack(blob: &[u8], count: usize) -> Result<Vec<[u8; 8]>, SeriesError> {
+    let wrong = || SeriesError::Values(count);
     let size = count.checked_mul(8).ok_or_else(wrong)? as u64;
-    let decoder =
-        zstd::stream::read::Decoder::with_buffer(blob).map_err(|error| error.to_string())?;
+    let decoder = zstd::stream::read::Decoder::with_buffer(blob)
+        .map_err(|error| SeriesError::Zstandard(error.to_string()))?;
     let mut bytes = Vec::new();
-    // One byte more than is promised, to see an excess; never more, whatever the frame expands to.
+    // Reading one byte more than promised detects an excess. The limit holds for any frame, so that
+    // a forged one cannot fill the memory.
     decoder.take(size.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| wrong())?;
     let (words, rest) = bytes.as_chunks::<8>();
     if words.len() == count && rest.is_empty() { Ok(words.to_vec()) } else { Err(wrong()) }
@@ -51,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_comes_out_to_the_bit(bits: Vec<u64>) {
+        fn packed_values_are_unpacked_bit_identical(bits: Vec<u64>) {
             let blob = Packer::new().unwrap().pack(bits.iter().map(|word| word.to_le_bytes())).unwrap();
             let back: Vec<u64> = unpack(&blob, bits.len()).unwrap().into_iter().map(u64::from_le_bytes).collect();
             prop_assert_eq!(back, bits);
@@ -64,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_a_short_blob_and_a_wrong_count_are_seen() {
+    fn a_flipped_bit_a_short_blob_and_a_wrong_count_are_detected() {
         let values = (0..600u64).map(|index| (index * index).to_le_bytes());
         let blob = Packer::new().unwrap().pack(values).unwrap();
         assert!(unpack(&blob, 600).is_ok());

@@ -1,51 +1,127 @@
-//! What can be wrong with a store: the file, what is wrong, and the suggestion, on one line.
+//! Errors of a store. Each prints on one line: the file, what is wrong, and a suggestion.
 
+use super::blob::SeriesError;
+use super::names::NameError;
 use rusqlite::ErrorCode;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// An error of a store. Prints as `file: what is wrong; the suggestion`, on one line.
+/// An error of a store. Prints as `file: what is wrong; suggestion`, on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
     /// The store's file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// What is wrong with the file.
     pub fault: Fault,
 }
 
-/// What is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is wrong with a store.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// There is no such file.
+    /// The file does not exist.
+    #[error("there is no such file; check the name, or store a run in it first")]
     Missing,
-    /// It could not be opened or made: why.
-    Unopenable(String),
-    /// It is a file of another kind.
+    /// The file cannot be opened or created.
+    #[error("cannot be opened: {0}; name a file in a folder that exists and is writable")]
+    Unopenable(OpenError),
+    /// The file is not an SQLite database.
+    #[error("is not a store but a file of another kind; name another file")]
     NotADatabase,
-    /// It is a database of another program.
+    /// The file is the database of another program.
+    #[error("is the database of another program; name another file")]
     Foreign,
-    /// It has a schema that this version does not know.
+    /// The file has a schema that this version does not know.
+    #[error(
+        "was written by a newer version of Weir (schema {found}, this version knows up to {known}); \
+         use that version, or name another file"
+    )]
     Newer {
-        /// The schema's number in the file.
+        /// The version of the schema in the file.
         found: i64,
-        /// The newest number that this version knows.
+        /// The newest version that this program knows.
         known: i64,
     },
-    /// It is damaged: where.
-    Damaged(String),
-    /// The disk has no room left.
+    /// The file is damaged.
+    #[error("is damaged ({0})")]
+    Damaged(Damage),
+    /// The disk is full.
+    #[error("the disk is full; free some space and run again; the finished runs are stored")]
     Full,
     /// The file or its folder cannot be written.
+    #[error("cannot be written; make the file and its folder writable, or name another file")]
     ReadOnly,
-    /// Another process kept it locked for longer than a writer waits.
+    /// Another process kept the file locked for longer than a writer waits.
+    #[error("another process keeps the file locked; wait for it to end, or name another file")]
     Busy,
-    /// It has no run with this number.
+    /// The store has no run with this number.
+    #[error("has no run {0}; 'weir list --store' shows the runs")]
     NoSuchRun(i64),
-    /// A recording that cannot be kept: why.
-    Unkeepable(String),
-    /// The operating system failed to read or write: what it said.
+    /// SQLite or Zstandard refused the recording, with this message.
+    #[error("the run cannot be stored: {0}; no part of it was stored")]
+    Unstorable(String),
+    /// The operating system failed to read or write, with this message.
+    #[error("reading or writing failed: {0}; check the disk and run again")]
     System(String),
+}
+
+/// Why a store cannot be opened or created.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The path is a folder.
+    #[error("it is a folder")]
+    Folder,
+    /// The folder of the file does not exist.
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
+    /// The operating system refused it, with this message.
+    #[error("{0}")]
+    System(String),
+    /// The operating system gives no reason.
+    #[error("the operating system refuses it")]
+    Unknown,
+}
+
+/// Where a store is damaged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// SQLite found it, with this message.
+    #[error("{0}")]
+    Sqlite(String),
+    /// The header names a version of the schema that the tables do not have.
+    #[error("the header and the tables disagree")]
+    Header,
+    /// The seed of this run is not a number.
+    #[error("the seed of run {0}")]
+    Seed(i64),
+    /// The mode of this run is unknown.
+    #[error("the mode of run {0}")]
+    Mode(i64),
+    /// The sampling interval or the duration of this run is impossible.
+    #[error("the sampling interval or the duration of run {0}")]
+    Duration(i64),
+    /// A stream has an unknown kind.
+    #[error("a stream of the kind \"{0}\"")]
+    StreamKind(String),
+    /// A series has a negative number of values.
+    #[error("a negative number of values")]
+    Count,
+    /// A series cannot be read.
+    #[error("{series} of {stream}: {error}")]
+    Series {
+        /// The name of the series.
+        series: &'static str,
+        /// The name of the stream.
+        stream: String,
+        /// What is wrong with the series.
+        error: SeriesError,
+    },
+    /// A name cannot be read.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// A row of this table refers to a row that does not exist.
+    #[error("a row of the table {0} refers to a row that does not exist")]
+    Reference(String),
 }
 
 impl StoreError {
@@ -57,53 +133,30 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        let text = match &self.fault {
-            Fault::Missing => {
-                format!("{path}: there is no such file; check the name, or store a run to it first")
-            }
-            Fault::Unopenable(why) => format!(
-                "{path}: it cannot be opened: {why}; name a file in a folder that exists and is yours"
-            ),
-            Fault::NotADatabase => {
-                format!("{path}: it is not a store but a file of another kind; name another file")
-            }
-            Fault::Foreign => {
-                format!("{path}: it is the database of another program; name another file")
-            }
-            Fault::Newer { found, known } => format!(
-                "{path}: a newer version of Weir wrote it (schema {found}, this one knows up to {known}); \
-                 use that version, or name another file"
-            ),
-            Fault::Damaged(place) => format!(
-                "{path}: it is damaged ({place}); restore a copy, or save what can be read: \
+        let mut text = format!("{path}: {}", self.fault);
+        if matches!(self.fault, Fault::Damaged(_)) {
+            text += &format!(
+                "; restore a copy, or save what can be read: \
                  sqlite3 {path} .recover | sqlite3 new.sqlite"
-            ),
-            Fault::Full => format!(
-                "{path}: the disk is full; free some space and run again, the runs that were finished are kept"
-            ),
-            Fault::ReadOnly => format!(
-                "{path}: it cannot be written; make the file and its folder writable, or name another file"
-            ),
-            Fault::Busy => {
-                format!(
-                    "{path}: another process keeps it locked; wait for it to end, or name another file"
-                )
-            }
-            Fault::NoSuchRun(id) => {
-                format!("{path}: it has no run {id}; 'weir list --store' shows its runs")
-            }
-            Fault::Unkeepable(why) => {
-                format!("{path}: the run cannot be kept: {why}; nothing of it was stored")
-            }
-            Fault::System(why) => {
-                format!("{path}: reading or writing failed: {why}; check the disk and run again")
-            }
-        };
+            );
+        }
         f.write_str(&text.replace(['\n', '\r'], " "))
     }
 }
 
 impl std::error::Error for StoreError {}
+
+impl From<Damage> for Fault {
+    fn from(damage: Damage) -> Self {
+        Self::Damaged(damage)
+    }
+}
+
+impl From<NameError> for Fault {
+    fn from(error: NameError) -> Self {
+        Self::Damaged(error.into())
+    }
+}
 
 impl From<rusqlite::Error> for Fault {
     /// By SQLite's primary result codes (sqlite.org/rescode.html).
@@ -112,21 +165,21 @@ impl From<rusqlite::Error> for Fault {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase,
             Some(ErrorCode::DiskFull) => Self::Full,
-            // Writing begins with a journal beside the file: a folder that refuses it is a file
-            // that cannot be written.
+            // SQLite begins a write by creating a journal in the folder of the file. If the folder
+            // refuses the journal, the file cannot be written.
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 Self::ReadOnly
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
-            Some(ErrorCode::TooBig) => Self::Unkeepable(text),
+            Some(ErrorCode::TooBig) => Self::Unstorable(text),
             Some(
                 ErrorCode::SystemIoFailure
                 | ErrorCode::OutOfMemory
                 | ErrorCode::FileLockingProtocolFailed,
             ) => Self::System(text),
-            // What is left does not happen with the schema as this program makes it: a table that
-            // is not there, a value of another type, a row that breaks a constraint.
-            _ => Self::Damaged(text),
+            // The other codes cannot occur with an intact schema: a missing table, a value of
+            // another type, a row that violates a constraint.
+            _ => Self::Damaged(Damage::Sqlite(text)),
         }
     }
 }

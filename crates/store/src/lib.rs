@@ -1,10 +1,11 @@
-//! The store: every run with its records and metrics, in one SQLite file. `docs/STORE.md` describes
-//! the tables for those who read it with other tools.
+//! The store: runs with their records and metrics in one SQLite file. `docs/STORE.md` describes the
+//! tables for other tools.
 //!
-//! A run is one transaction, so a process that is killed loses at most the run that it was writing.
-//! SQLite's rollback journal rather than its write-ahead log: between two runs the one file is all
-//! there is to copy, it can be read where it cannot be written, and it works on network file
-//! systems. Nothing in it tells when it was made: the same runs give the same rows.
+//! A run is stored in one transaction, so that a killed process loses at most the run that it was
+//! writing. The store uses SQLite's rollback journal instead of its write-ahead log: between two
+//! runs it is a single file that can be copied, it can be read from a read-only folder, and it
+//! works on network file systems. The store contains no dates of simulated runs: equal runs give
+//! equal rows.
 //!
 //! ```no_run
 //! use store::{Filter, Store};
@@ -23,7 +24,8 @@ mod read;
 mod schema;
 mod write;
 
-pub use error::{Fault, StoreError};
+pub use blob::SeriesError;
+pub use error::{Damage, Fault, OpenError, StoreError};
 
 use rusqlite::{Connection, OpenFlags};
 use sim::Recording;
@@ -32,26 +34,26 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::{Duration, Seed};
 
-/// How long a writer waits for another one. A run takes milliseconds to write, so this many of them
-/// may queue.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a writer waits for another process. Writing a run takes milliseconds, so that thousands
+/// of writers may queue.
+const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// How a run was made (DESIGN: one model, three ways to run it).
+/// How a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
-    /// In virtual time, model and endpoints.
+    /// Network model and endpoints in virtual time.
     Simulated,
-    /// The model in real time, with any endpoints.
+    /// Network model in real time, with native peers or other programs as endpoints.
     Emulated,
-    /// The model in real time, with browsers and servers as deployed.
+    /// Network model in real time, with browsers and servers.
     Measured,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::Simulated, Self::Emulated, Self::Measured];
 
-    /// The word for it in stores and exports.
+    /// The word for the mode in stores and exports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -69,35 +71,40 @@ impl fmt::Display for Mode {
 }
 
 impl FromStr for Mode {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = UnknownMode;
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
         let found = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
-        found.ok_or_else(|| format!("no mode \"{text}\"; write simulated, emulated or measured"))
+        found.ok_or_else(|| UnknownMode(text.to_owned()))
     }
 }
 
-/// The note on a simulated run by which it is known again.
+/// A word that is not a [`Mode`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not a mode; use simulated, emulated or measured")]
+pub struct UnknownMode(pub String);
+
+/// The name of the note that identifies a simulated run, see `docs/STORE.md`.
 pub const DIGEST: &str = "digest";
 
-/// What a run was a run of.
+/// The metadata of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunMeta {
     /// The experiment's name, for example `carlucci-2017/fig11`.
     pub experiment: String,
-    /// The cell of its grid: (key, value) in the order of the file.
+    /// The parameters of the grid cell: (key, value) in the order of the file.
     pub cell: Vec<(String, String)>,
-    /// The run's seed.
+    /// The seed.
     pub seed: Seed,
-    /// Which of the cell's runs, from 0.
+    /// The index of the run within its cell, from 0.
     pub index: u32,
-    /// How it was made.
+    /// How the run was made.
     pub mode: Mode,
-    /// The experiment's TOML as run.
+    /// The text of the experiment file.
     pub file: String,
-    /// The version of Weir that made it.
+    /// The version of Weir that made the run.
     pub version: String,
-    /// What else is to be known of it, (name, value): the browsers of a measured run, why it was
-    /// limited by its machine, the digest of a simulated one. `docs/STORE.md` lists the names.
+    /// Notes, (name, value): for example the browsers of a measured run, why the machine limited
+    /// it, or the digest of a simulated run. `docs/STORE.md` lists the names.
     pub notes: Vec<(String, String)>,
 }
 
@@ -108,8 +115,8 @@ impl RunMeta {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// What the calls were made with: its browsers with their first numbers (`Chromium 156`), and
-    /// its native peers.
+    /// The endpoints of the calls: browsers with their major version (`Chromium 156`), and native
+    /// peers.
     pub fn endpoints(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().filter_map(|(name, value)| {
             let (kind, _) = name.split_once('.')?;
@@ -121,7 +128,7 @@ impl RunMeta {
         })
     }
 
-    /// Why the machine, not the network, limited it; `None` if it did not.
+    /// Why the machine, not the network, limited the run; `None` if it did not.
     #[must_use]
     pub fn cpu_limited(&self) -> Option<&str> {
         self.note("cpuLimited")
@@ -131,44 +138,44 @@ impl RunMeta {
 /// A run in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
-    /// Its number in the store, from 1; never given twice.
+    /// The number in the store, from 1. Numbers are never reused.
     pub id: i64,
-    /// What it is.
+    /// The metadata.
     pub meta: RunMeta,
-    /// How long it was.
+    /// The duration of the run.
     pub duration: Duration,
 }
 
-/// A metric of a stream; of the whole run where the stream is empty.
+/// A metric of a stream, or of the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// The stream's name.
+    /// The name of the stream; empty for a metric of the whole run.
     pub stream: String,
-    /// The metric's name.
+    /// The name of the metric.
     pub name: String,
-    /// Its value; not-a-number where it does not exist.
+    /// The value; not-a-number if it does not exist.
     pub value: f64,
 }
 
-/// Which runs; what is `None` or empty leaves the choice open.
+/// A selection of runs. A field that is `None` or empty matches every run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The run with this number.
     pub id: Option<i64>,
-    /// The experiment of this name, or all of a paper's: `carlucci-2017` for `carlucci-2017/fig11`
-    /// and its like.
+    /// The experiment with this name, or all experiments of this paper: `carlucci-2017` matches
+    /// `carlucci-2017/fig11`.
     pub experiment: Option<String>,
-    /// This seed.
+    /// The seed.
     pub seed: Option<Seed>,
-    /// This mode.
+    /// The mode.
     pub mode: Option<Mode>,
-    /// This version of Weir.
+    /// The version of Weir.
     pub version: Option<String>,
-    /// Cells that have all of these (key, value).
+    /// Parameters, (key, value), that the cell of the run must have.
     pub cell: Vec<(String, String)>,
 }
 
-/// A store, open.
+/// An open store.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -176,19 +183,20 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in the file `path`, and brings its schema up to date. A file that cannot be
-    /// written is opened for reading.
+    /// Opens the store in the file `path` and upgrades its schema. A read-only file is opened for
+    /// reading.
     ///
     /// # Errors
-    /// When there is no such file, or it is not a store, damaged, or of a newer version of Weir.
+    /// If the file does not exist, is not a store, is damaged, or was written by a newer version of
+    /// Weir.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::connect(path, false)
     }
 
-    /// As [`open`](Self::open), but makes the store if the file is missing or empty.
+    /// As [`open`](Self::open), but creates the store if the file is missing or empty.
     ///
     /// # Errors
-    /// As `open`; also when the file cannot be made or the disk is full.
+    /// As `open`; also if the file cannot be created or the disk is full.
     pub fn create_or_open(path: &Path) -> Result<Self, StoreError> {
         Self::connect(path, true)
     }
@@ -200,8 +208,7 @@ impl Store {
         }
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
-        // `:memory:` and `file:…` mean something else to SQLite than to the user; beginning with a
-        // dot they do not.
+        // SQLite gives `:memory:` and `file:…` a special meaning, unless they begin with `./`.
         let plain = Path::new(".").join(path);
         let connection =
             Connection::open_with_flags(plain, flags).map_err(|_| wrong(unopenable(path)))?;
@@ -210,17 +217,17 @@ impl Store {
         Ok(store)
     }
 
-    /// Sets the connection up and the schema.
+    /// Configures the connection and migrates the schema.
     fn prepare(&mut self, create: bool) -> Result<(), Fault> {
-        self.connection.busy_timeout(PATIENCE)?;
-        // On disk before a run counts as stored, also when the power fails.
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        // A stored run survives a power failure.
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         self.connection.pragma_update(None, "foreign_keys", true)?;
-        // The file may be somebody else's: its views may not call functions with effects
-        // (sqlite.org/security.html).
+        // The file may come from an untrusted source: its views may not call functions with side
+        // effects (sqlite.org/security.html).
         self.connection.pragma_update(None, "trusted_schema", false)?;
         self.connection.pragma_update(None, "cell_size_check", true)?;
-        schema::bring_up(&mut self.connection, schema::STEPS, create)
+        schema::migrate(&mut self.connection, schema::MIGRATIONS, create)
     }
 
     /// The file.
@@ -229,13 +236,13 @@ impl Store {
         &self.path
     }
 
-    /// Stores a run: all of it, or nothing if there is an error. `metrics` are (stream, metric,
-    /// value), with an empty stream for a metric of the whole run. Gives the run's number. A
-    /// simulated run with a [`DIGEST`] that is there already, under the same experiment, cell and
-    /// index, is not stored again.
+    /// Stores a run and returns its number. `metrics` are (stream, metric, value), with an empty
+    /// stream for a metric of the whole run. A simulated run with the [`DIGEST`], experiment, cell
+    /// and index of a stored run is not stored again.
     ///
     /// # Errors
-    /// When the disk is full, the file cannot be written, or another process keeps it locked.
+    /// If the disk is full, the file cannot be written, or another process keeps it locked. Then no
+    /// part of the run is stored.
     pub fn insert(
         &mut self,
         meta: &RunMeta,
@@ -246,10 +253,10 @@ impl Store {
             .map_err(|fault| StoreError::new(&self.path, fault))
     }
 
-    /// The runs that `filter` lets through, in the order in which they were stored.
+    /// The runs that match `filter`, in the order in which they were stored.
     ///
     /// # Errors
-    /// When the file is damaged or cannot be read.
+    /// If the file is damaged or cannot be read.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<StoredRun>, StoreError> {
         read::runs(&self.connection, filter).map_err(|fault| self.error(fault))
     }
@@ -257,13 +264,13 @@ impl Store {
     /// The run with the number `id`.
     ///
     /// # Errors
-    /// When there is none, or the file is damaged or cannot be read.
+    /// If the store has no such run, is damaged or cannot be read.
     pub fn run(&self, id: i64) -> Result<StoredRun, StoreError> {
         let found = self.runs(&Filter { id: Some(id), ..Filter::default() })?.pop();
         found.ok_or_else(|| self.error(Fault::NoSuchRun(id)))
     }
 
-    /// The records of the run `id`, as they were stored, to the bit.
+    /// The recording of the run `id`, bit-identical to the stored one.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -271,7 +278,7 @@ impl Store {
         read::recording(&self.connection, id).map_err(|fault| self.error(fault))
     }
 
-    /// The metrics of the run `id`, in the order in which they were given.
+    /// The metrics of the run `id`, in the order in which they were stored.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -279,7 +286,7 @@ impl Store {
         read::metrics(&self.connection, id).map_err(|fault| self.error(fault))
     }
 
-    /// Deletes the run `id` with all that belongs to it. Its number is not given again.
+    /// Deletes the run `id` with all its records. Its number is not reused.
     ///
     /// # Errors
     /// As [`run`](Self::run) and [`insert`](Self::insert).
@@ -287,11 +294,10 @@ impl Store {
         write::delete(&mut self.connection, id).map_err(|fault| StoreError::new(&self.path, fault))
     }
 
-    /// Reads the whole file and checks it: the tree of pages, the indices, the references, and
-    /// every series.
+    /// Checks the whole file: the page tree, the indices, the references and every series.
     ///
     /// # Errors
-    /// The first damage that it finds.
+    /// The first damage found.
     pub fn check(&self) -> Result<(), StoreError> {
         read::check(&self.connection).map_err(|fault| self.error(fault))?;
         self.runs(&Filter::default())?.iter().try_for_each(|run| self.recording(run.id).map(drop))
@@ -302,16 +308,16 @@ impl Store {
     }
 }
 
-/// Why SQLite, which does not say, could not open `path`.
+/// Why SQLite could not open `path`. SQLite itself does not tell.
 fn unopenable(path: &Path) -> Fault {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let why = if path.is_dir() {
-        "it is a folder".to_owned()
+        OpenError::Folder
     } else if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
-        format!("there is no folder {}", parent.display())
+        OpenError::NoFolder(parent.to_owned())
     } else {
         let attempt = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        attempt.err().map_or_else(|| "the system refuses it".to_owned(), |error| error.to_string())
+        attempt.err().map_or(OpenError::Unknown, |error| OpenError::System(error.to_string()))
     };
     Fault::Unopenable(why)
 }

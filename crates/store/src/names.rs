@@ -1,29 +1,45 @@
-//! Names of quantities are static strings in a recording. Those that come out of a file are kept
-//! once each for as long as the program lives.
+//! Interned names of quantities. A recording holds them as static strings, so that each name that
+//! is read from a file is leaked once.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The longest name that is accepted, in bytes; the recorded ones have under 40.
-const LONGEST: usize = 256;
-/// How many names are accepted, so that a made-up file cannot fill the memory; a run has about a
-/// hundred.
-const MOST: usize = 65_536;
+/// The longest accepted name, in bytes. The names of the simulator have under 40.
+const MAX_LENGTH: usize = 256;
+/// The largest number of names, so that a forged file cannot fill the memory. A run has about 100.
+const MAX_NAMES: usize = 65_536;
 
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-/// The static string equal to `name`; why not, if it is too long or there are too many.
-pub fn keep(name: &str) -> Result<&'static str, String> {
+/// Why a name is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// It has this many bytes.
+    #[error("a name of {0} bytes; at most {MAX_LENGTH} are allowed")]
+    TooLong(usize),
+    /// There are too many different names.
+    #[error("more than {MAX_NAMES} different names")]
+    TooMany,
+}
+
+/// The static string that equals `name`.
+///
+/// # Errors
+/// If `name` is too long, or is new and there are too many names.
+pub fn intern(name: &str) -> Result<&'static str, NameError> {
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {
         return Ok(known);
     }
-    if name.len() > LONGEST || names.len() >= MOST {
-        return Err(format!("{} names of {} bytes", names.len() + 1, name.len()));
+    if name.len() > MAX_LENGTH {
+        return Err(NameError::TooLong(name.len()));
     }
-    let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    names.insert(kept);
-    Ok(kept)
+    if names.len() >= MAX_NAMES {
+        return Err(NameError::TooMany);
+    }
+    let interned: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(interned);
+    Ok(interned)
 }
 
 #[cfg(test)]
@@ -31,10 +47,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_kept_once() {
-        let first = keep("bytesReceived").unwrap();
+    fn equal_names_are_one_static_string() {
+        let first = intern("bytesReceived").unwrap();
         assert_eq!(first, "bytesReceived");
-        assert!(std::ptr::eq(first, keep(&String::from("bytesReceived")).unwrap()));
-        assert!(keep(&"x".repeat(LONGEST + 1)).is_err());
+        assert!(std::ptr::eq(first, intern(&String::from("bytesReceived")).unwrap()));
+        assert_eq!(intern(&"x".repeat(MAX_LENGTH + 1)), Err(NameError::TooLong(MAX_LENGTH + 1)));
     }
 }

@@ -1,17 +1,13 @@
-//! Reading runs back. Whatever the file holds, what comes out is a run or an error.
+//! Reading runs. Any content of the file gives a run or an error, never a panic.
 
-use super::blob::unpack;
-use super::error::Fault;
-use super::names::keep;
+use super::blob::{SeriesError, unpack};
+use super::error::{Damage, Fault};
+use super::names::intern;
 use super::{Filter, Metric, RunMeta, StoredRun};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sim::Recording;
 use sim::recording::{Column, Event, Points, StreamKind, StreamRecord};
 use units::{Duration, Time};
-
-fn damaged(place: impl Into<String>) -> Fault {
-    Fault::Damaged(place.into())
-}
 
 fn time(nanos: i64) -> Time {
     Time::from_nanos(nanos.cast_unsigned())
@@ -21,14 +17,14 @@ fn duration(nanos: i64) -> Duration {
     Duration::from_nanos(nanos.cast_unsigned())
 }
 
-/// A real number; SQLite keeps not-a-number as NULL.
+/// A floating-point number. SQLite stores not-a-number as NULL.
 fn real(row: &Row<'_>, column: usize) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
-/// The runs that the filter lets through.
+/// The runs that match the filter, in the order in which they were stored.
 pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Vec<StoredRun>, Fault> {
-    // One transaction, so that all statements see the same state.
+    // One transaction, so that all statements read the same state.
     let connection = connection.unchecked_transaction()?;
     let mut statement = connection.prepare(
         "SELECT run.id, experiment, seed, run_index, mode, version, file.text, duration_ns
@@ -59,9 +55,9 @@ fn run(connection: &Connection, row: &Row<'_>) -> Result<StoredRun, Fault> {
     let meta = RunMeta {
         experiment: row.get(1)?,
         cell: pairs(connection, "parameter", id)?,
-        seed: seed.parse().map_err(|_| damaged(format!("the seed of run {id}")))?,
+        seed: seed.parse().map_err(|_| Damage::Seed(id))?,
         index: row.get(3)?,
-        mode: mode.parse().map_err(|_| damaged(format!("the mode of run {id}")))?,
+        mode: mode.parse().map_err(|_| Damage::Mode(id))?,
         version: row.get(5)?,
         file: row.get(6)?,
         notes: pairs(connection, "note", id)?,
@@ -69,7 +65,7 @@ fn run(connection: &Connection, row: &Row<'_>) -> Result<StoredRun, Fault> {
     Ok(StoredRun { id, meta, duration: duration(row.get(7)?) })
 }
 
-/// The names and values of a run in a table of such.
+/// The (name, value) pairs of a run in the table `parameter` or `note`.
 pub(super) fn pairs(
     connection: &Connection,
     table: &str,
@@ -88,7 +84,7 @@ pub(super) fn recording(connection: &Connection, run: i64) -> Result<Recording, 
         connection.query_row(times, [run], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let (interval, length): (i64, i64) = times.ok_or(Fault::NoSuchRun(run))?;
     if interval <= 0 || length < 0 {
-        return Err(damaged(format!("the sampling interval or the length of run {run}")));
+        return Err(Damage::Duration(run).into());
     }
     let streams = streams(&connection, run)?;
     let events = events(&connection, run)?;
@@ -106,7 +102,7 @@ fn streams(connection: &Connection, run: i64) -> Result<Vec<StreamRecord>, Fault
         let kind = StreamKind::ALL.into_iter().find(|kind| kind.as_str() == word);
         let mut stream = StreamRecord {
             name: row.get(1)?,
-            kind: kind.ok_or_else(|| damaged(format!("a stream of the kind \"{word}\"")))?,
+            kind: kind.ok_or(Damage::StreamKind(word))?,
             active: (time(row.get(3)?), time(row.get(4)?)),
             columns: Vec::new(),
             points: Vec::new(),
@@ -117,7 +113,7 @@ fn streams(connection: &Connection, run: i64) -> Result<Vec<StreamRecord>, Fault
     Ok(all)
 }
 
-/// The series of one stream.
+/// Reads the series of one stream into `stream`.
 fn series(connection: &Connection, id: i64, stream: &mut StreamRecord) -> Result<(), Fault> {
     let mut statement = connection.prepare(
         "SELECT shape, name, count, times, data FROM series WHERE stream = ?1 ORDER BY position",
@@ -125,21 +121,20 @@ fn series(connection: &Connection, id: i64, stream: &mut StreamRecord) -> Result
     let mut rows = statement.query([id])?;
     while let Some(row) = rows.next()? {
         let shape: String = row.get(0)?;
-        let name = keep(&row.get::<_, String>(1)?).map_err(damaged)?;
-        let count =
-            usize::try_from(row.get::<_, i64>(2)?).map_err(|_| damaged("a count below zero"))?;
-        let place = |what| damaged(format!("{name} of {}: {what}", stream.name));
-        let values = unpack(&row.get::<_, Vec<u8>>(4)?, count).map_err(place)?;
+        let name = intern(&row.get::<_, String>(1)?)?;
+        let count = usize::try_from(row.get::<_, i64>(2)?).map_err(|_| Damage::Count)?;
+        let damage = |error| Damage::Series { series: name, stream: stream.name.clone(), error };
+        let values = unpack(&row.get::<_, Vec<u8>>(4)?, count).map_err(damage)?;
         let values = values.into_iter().map(f64::from_le_bytes);
         match (shape.as_str(), row.get::<_, Option<Vec<u8>>>(3)?) {
             ("column", None) => stream.columns.push(Column { name, values: values.collect() }),
             ("points", Some(times)) => {
-                let times = unpack(&times, count).map_err(place)?;
+                let times = unpack(&times, count).map_err(damage)?;
                 let times =
                     times.into_iter().map(|word| Time::from_nanos(u64::from_le_bytes(word)));
                 stream.points.push(Points { name, values: times.zip(values).collect() });
             }
-            _ => return Err(place(format!("the shape \"{shape}\""))),
+            _ => return Err(damage(SeriesError::Shape(shape)).into()),
         }
     }
     Ok(())
@@ -151,7 +146,7 @@ fn events(connection: &Connection, run: i64) -> Result<Vec<Event>, Fault> {
     let mut rows = statement.query([run])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
-        let what = keep(&row.get::<_, String>(2)?).map_err(damaged)?;
+        let what = intern(&row.get::<_, String>(2)?)?;
         all.push(Event { at: time(row.get(0)?), stream: row.get(1)?, what, value: real(row, 3)? });
     }
     Ok(all)
@@ -171,16 +166,14 @@ pub(super) fn metrics(connection: &Connection, run: i64) -> Result<Vec<Metric>, 
     Ok(statement.query_map([run], metric)?.collect::<Result<_, _>>()?)
 }
 
-/// SQLite's own checks.
+/// SQLite's integrity checks.
 pub(super) fn check(connection: &Connection) -> Result<(), Fault> {
     let word: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if word != "ok" {
-        return Err(damaged(word));
+        return Err(Damage::Sqlite(word).into());
     }
     let broken = connection
         .query_row("PRAGMA foreign_key_check", [], |row| row.get::<_, String>(0))
         .optional()?;
-    broken.map_or(Ok(()), |table| {
-        Err(damaged(format!("a row of {table} without what it belongs to")))
-    })
+    broken.map_or(Ok(()), |table| Err(Damage::Reference(table).into()))
 }

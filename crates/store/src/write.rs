@@ -9,8 +9,8 @@ use sim::Recording;
 use sim::recording::{Event, StreamRecord};
 use units::Time;
 
-/// Times as SQLite's signed integers; beyond 292 years the bits are kept and the number is
-/// negative.
+/// A time as SQLite's signed integer. Beyond 292 years the number is negative, with the same
+/// bits.
 fn nanos(time: Time) -> i64 {
     time.as_nanos().cast_signed()
 }
@@ -19,22 +19,22 @@ fn integer(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn packing(error: &std::io::Error) -> Fault {
-    Fault::Unkeepable(error.to_string())
+fn unstorable(error: &std::io::Error) -> Fault {
+    Fault::Unstorable(error.to_string())
 }
 
-/// Stores one run in one transaction.
+/// Stores one run in one transaction and returns its number.
 pub(super) fn insert(
     connection: &mut Connection,
     meta: &RunMeta,
     recording: &Recording,
     metrics: &[(String, String, f64)],
 ) -> Result<i64, Fault> {
-    // What is slow, compressing, is done before the file is locked.
+    // Compression is slow and is done before the file is locked.
     let streams = recording.streams.iter().map(pack).collect::<Result<Vec<_>, _>>()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if let Some(twin) = twin(&transaction, meta)? {
-        return Ok(twin);
+    if let Some(id) = find_equal(&transaction, meta)? {
+        return Ok(id);
     }
     let run = insert_run(&transaction, meta, recording)?;
     for (position, (stream, series)) in recording.streams.iter().zip(&streams).enumerate() {
@@ -46,8 +46,8 @@ pub(super) fn insert(
     Ok(run)
 }
 
-/// The same simulation under the same name, which another process may have stored meanwhile.
-fn twin(transaction: &Transaction<'_>, meta: &RunMeta) -> Result<Option<i64>, Fault> {
+/// The number of an equal simulated run, which another process may have stored in the meantime.
+fn find_equal(transaction: &Transaction<'_>, meta: &RunMeta) -> Result<Option<i64>, Fault> {
     if meta.note(DIGEST).is_none() {
         return Ok(None);
     }
@@ -69,7 +69,7 @@ fn twin(transaction: &Transaction<'_>, meta: &RunMeta) -> Result<Option<i64>, Fa
     Ok(None)
 }
 
-/// A series, ready to be stored.
+/// A compressed series.
 struct Series {
     shape: &'static str,
     name: &'static str,
@@ -78,13 +78,13 @@ struct Series {
     data: Vec<u8>,
 }
 
-/// The columns, then the points of a stream.
+/// Compresses the columns, then the points of a stream.
 fn pack(stream: &StreamRecord) -> Result<Vec<Series>, Fault> {
-    let mut packer = Packer::new().map_err(|error| packing(&error))?;
+    let mut packer = Packer::new().map_err(|error| unstorable(&error))?;
     let mut all = Vec::with_capacity(stream.columns.len() + stream.points.len());
     for column in &stream.columns {
         let data = packer.pack(column.values.iter().map(|value| value.to_le_bytes()));
-        let data = data.map_err(|error| packing(&error))?;
+        let data = data.map_err(|error| unstorable(&error))?;
         all.push(Series {
             shape: "column",
             name: column.name,
@@ -95,9 +95,9 @@ fn pack(stream: &StreamRecord) -> Result<Vec<Series>, Fault> {
     }
     for points in &stream.points {
         let times = packer.pack(points.values.iter().map(|(at, _)| at.as_nanos().to_le_bytes()));
-        let times = Some(times.map_err(|error| packing(&error))?);
+        let times = Some(times.map_err(|error| unstorable(&error))?);
         let data = packer.pack(points.values.iter().map(|(_, value)| value.to_le_bytes()));
-        let data = data.map_err(|error| packing(&error))?;
+        let data = data.map_err(|error| unstorable(&error))?;
         all.push(Series {
             shape: "points",
             name: points.name,
@@ -135,7 +135,7 @@ fn insert_run(
     Ok(run)
 }
 
-/// The names and values of a run into a table of such.
+/// Inserts (name, value) pairs of a run into the table `parameter` or `note`.
 fn insert_pairs(
     transaction: &Transaction<'_>,
     table: &str,
@@ -207,7 +207,7 @@ fn insert_metrics(
     Ok(())
 }
 
-/// Deletes a run, what belongs to it, and its experiment file if no other run has it.
+/// Deletes a run with all its rows, and its experiment file if no other run uses it.
 pub(super) fn delete(connection: &mut Connection, id: i64) -> Result<(), Fault> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if transaction.execute("DELETE FROM run WHERE id = ?1", [id])? == 0 {

@@ -344,9 +344,9 @@ fn a_path_that_cannot_be_written_is_named_with_the_suggestion() {
     says(folder.path(), "it is a folder; name a file in it");
     says(
         &folder.path().join("no/out.csv"),
-        "there is no such folder; make it, or name another file",
+        "there is no such folder; create it, or name another file",
     );
-    says(&path.join("out.csv"), "there is no such folder; make it, or name another file");
+    says(&path.join("out.csv"), "there is no such folder; create it, or name another file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     says(
         &path,

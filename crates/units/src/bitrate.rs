@@ -7,6 +7,7 @@ use std::str::FromStr;
 /// A rate in whole bit/s, printed and parsed with decimal prefixes: `64kbit/s`, `1.5Mbit/s`. Zero
 /// means *never*: functions that divide by a rate return an `Option`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bitrate(u64);
 
 impl Bitrate {

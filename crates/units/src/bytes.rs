@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 /// A size in bytes. Prints and parses with decimal prefixes: `1200B`, `125kB`, `5MB`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bytes(u64);
 
 impl Bytes {

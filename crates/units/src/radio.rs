@@ -8,22 +8,27 @@ use std::str::FromStr;
 /// A ratio of powers in decibels, stored in thousandths; may be negative. Parses `3dB` and
 /// `-1.5dB`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Decibels(i32);
 
 /// A power in decibels relative to one milliwatt, stored in thousandths. Parses `-61dBm`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Dbm(i32);
 
 /// A distance, stored in millimetres. Parses `12m`, `1.5km`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Metres(u32);
 
 /// A speed, stored in metres per hour. Parses `30km/h`, `1.5m/s`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Speed(u32);
 
 /// A frequency or a bandwidth, stored in hertz. Parses `2GHz`, `1.4MHz`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Frequency(u64);
 
 /// The largest magnitude, in thousandths of a decibel: far beyond any radio power, and far from an

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 /// A share between 0 and 1, stored in billionths. Parses `5%` and `0.05`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Ratio(u32);
 
 const PARTS: u32 = 1_000_000_000;

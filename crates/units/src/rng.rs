@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 /// The seed of a run. It is printed with every result and can be given back to repeat the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Seed(pub u64);
 
 impl Seed {

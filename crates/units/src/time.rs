@@ -8,11 +8,13 @@ const UNITS: [(u64, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000
 
 /// An instant: whole nanoseconds since the start of the run, on one clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Time(u64);
 
 /// A span of time in whole nanoseconds, never negative. Prints and parses as `150ms`, `1.5s`,
 /// `33.333us`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Duration(u64);
 
 /// A signed difference in nanoseconds between two instants, which may be read from two clocks.

@@ -209,7 +209,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) running: Running,
     /// Judge the runs in this store instead, each browser, the emulator and the simulator apart
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store", "with", "baseline", "report", "save_baseline"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store", "with", "baseline", "report", "save_baseline", "markdown"])]
     pub(crate) from: Option<PathBuf>,
     /// Run the same experiments under this controller too, or under 'all'; or under their own,
     /// improved (+short-hold), or with each of the 'improvements'; repeatable
@@ -224,6 +224,10 @@ pub(crate) struct Verify {
     /// Save the results as a baseline
     #[arg(long, value_name = "FILE")]
     pub(crate) save_baseline: Option<PathBuf>,
+    /// Write the results as a Markdown page, with tables of the controllers and improvements that
+    /// --with names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

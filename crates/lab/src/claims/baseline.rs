@@ -4,33 +4,33 @@ use metrics::Better;
 use serde::Deserialize;
 use std::fmt;
 
-/// A change of less than this share of the former value is no regression.
+/// A change of at most this share of the baseline is no regression.
 const TOLERANCE: f64 = 0.05;
-/// Nor is one within this many standard errors of the difference of the means.
+/// A change within this many standard errors of the difference of the means is no regression.
 const STANDARD_ERRORS: f64 = 2.0;
 
-/// Scales that differ by less are the same: they were written in decimals.
+/// Time scales that differ by less are equal. They were written in decimals.
 const SAME_SCALE: f64 = 1e-9;
 
-/// A former output of `weir verify --json`.
+/// A saved output of `weir verify --json`.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     path: String,
-    verdicts: Vec<Former>,
+    verdicts: Vec<SavedVerdict>,
 }
 
-/// What of a former verdict is compared.
+/// The part of a saved verdict that is compared.
 #[derive(Clone, Debug, Deserialize)]
-struct Former {
+struct SavedVerdict {
     id: String,
     status: Status,
     #[serde(default)]
     experiment: String,
-    /// Left out where the schedule was full.
+    /// Absent if the schedule was full.
     #[serde(default = "full")]
     time_scale: f64,
     #[serde(default)]
-    values: Vec<FormerValue>,
+    values: Vec<SavedValue>,
 }
 
 const fn full() -> f64 {
@@ -38,7 +38,7 @@ const fn full() -> f64 {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct FormerValue {
+struct SavedValue {
     cell: String,
     name: String,
     mean: Option<f64>,
@@ -46,35 +46,59 @@ struct FormerValue {
     runs: usize,
 }
 
-/// Why a file is not a baseline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BaselineError(pub String);
-
-impl fmt::Display for BaselineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Why a file cannot be the baseline of a verification.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// A line is not a verdict.
+    #[error("{path}:{line}: not a verdict ({error}); write the file with 'weir verify --json'")]
+    Line {
+        /// The file.
+        path: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with the line.
+        error: serde_json::Error,
+    },
+    /// The file has no verdict.
+    #[error("{path}: the file is empty; write it with 'weir verify --json'")]
+    Empty {
+        /// The file.
+        path: String,
+    },
+    /// The experiment of a claim had another schedule.
+    #[error(
+        "{path}: {claim} was verified with the {before}, but now has the {now}; \
+         compare --quick with --quick"
+    )]
+    Schedule {
+        /// The file.
+        path: String,
+        /// The claim.
+        claim: String,
+        /// The schedule in the baseline.
+        before: String,
+        /// The schedule now.
+        now: String,
+    },
 }
 
-impl std::error::Error for BaselineError {}
-
-/// What got worse.
+/// A claim or a metric that is worse than in the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Regression {
-    /// A claim that held and no longer does.
+    /// A claim that was reproduced before and is not now.
     Claim {
-        /// Its id.
+        /// The id of the claim.
         id: String,
-        /// What it is now.
+        /// The result now.
         now: Status,
     },
-    /// A metric.
+    /// A metric that is worse.
     Metric {
-        /// Which, in words: claim, value, cell.
+        /// The claim, value, metric and cell.
         what: String,
-        /// Before, in words.
+        /// The value in the baseline.
         before: String,
-        /// Now, in words.
+        /// The value now.
         now: String,
     },
 }
@@ -89,80 +113,76 @@ impl fmt::Display for Regression {
 }
 
 impl Baseline {
-    /// Reads one JSON object a line.
+    /// Reads one JSON object per line.
     ///
     /// # Errors
-    /// The line that is none, or that there is no line.
+    /// If a line is not a verdict, or the file is empty.
     pub fn parse(text: &str, path: &str) -> Result<Self, BaselineError> {
         let mut verdicts = Vec::new();
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            verdicts.push(serde_json::from_str(line).map_err(|error| {
-                let suggestion = "write the file with 'weir verify --json'";
-                BaselineError(format!(
-                    "{path}:{}: not a verdict ({error}); {suggestion}",
-                    index + 1
-                ))
+            verdicts.push(serde_json::from_str(line).map_err(|error| BaselineError::Line {
+                path: path.to_owned(),
+                line: index + 1,
+                error,
             })?);
         }
         if verdicts.is_empty() {
-            return Err(BaselineError(format!(
-                "{path}: it is empty; write the file with 'weir verify --json'"
-            )));
+            return Err(BaselineError::Empty { path: path.to_owned() });
         }
         Ok(Self { path: path.to_owned(), verdicts })
     }
 
-    /// Whether there is anything to compare a claim with.
+    /// Whether the baseline has a verdict on this claim.
     #[must_use]
     pub fn knows(&self, id: &str) -> bool {
-        self.verdicts.iter().any(|former| former.id == id)
+        self.verdicts.iter().any(|saved| saved.id == id)
     }
 
-    /// Sees that these experiments have the schedules that they had: numbers of a short form are
-    /// not those of the full one.
+    /// Checks that the experiments have the schedules of the baseline. Values of a short form and
+    /// of the full form cannot be compared.
     ///
     /// # Errors
-    /// The first claim whose experiment had another.
+    /// The first claim whose experiment has another schedule.
     pub fn check(&self, experiments: &[Experiment]) -> Result<(), BaselineError> {
-        for former in self.verdicts.iter().filter(|former| former.status != Status::NotRun) {
-            let now = experiments.iter().find(|experiment| experiment.name == former.experiment);
+        for saved in self.verdicts.iter().filter(|saved| saved.status != Status::NotRun) {
+            let now = experiments.iter().find(|experiment| experiment.name == saved.experiment);
             let Some(now) =
-                now.filter(|now| (now.time_scale - former.time_scale).abs() > SAME_SCALE)
+                now.filter(|now| (now.time_scale - saved.time_scale).abs() > SAME_SCALE)
             else {
                 continue;
             };
-            return Err(BaselineError(format!(
-                "{}: {} was verified with the {}, and would be now with the {}; compare --quick with --quick",
-                self.path,
-                former.id,
-                schedule(former.time_scale),
-                schedule(now.time_scale)
-            )));
+            return Err(BaselineError::Schedule {
+                path: self.path.clone(),
+                claim: saved.id.clone(),
+                before: schedule(saved.time_scale),
+                now: schedule(now.time_scale),
+            });
         }
         Ok(())
     }
 
-    /// What got worse since. Claims that the baseline does not know are not compared.
+    /// The regressions since the baseline. Claims without a verdict in the baseline are not
+    /// compared.
     #[must_use]
     pub fn regressions(&self, now: &[Verdict]) -> Vec<Regression> {
         let mut regressions = Vec::new();
         for verdict in now {
-            let Some(former) = self.verdicts.iter().find(|former| former.id == verdict.id) else {
+            let Some(saved) = self.verdicts.iter().find(|saved| saved.id == verdict.id) else {
                 continue;
             };
-            if former.status == Status::Reproduced && verdict.status != Status::Reproduced {
+            if saved.status == Status::Reproduced && verdict.status != Status::Reproduced {
                 regressions.push(Regression::Claim { id: verdict.id.clone(), now: verdict.status });
             }
             for value in &verdict.values {
-                let same = |old: &&FormerValue| old.name == value.name && old.cell == value.cell;
-                if let Some(old) = former.values.iter().find(same).filter(|old| worse(old, value)) {
-                    let place = if value.cell.is_empty() {
+                let same = |old: &&SavedValue| old.name == value.name && old.cell == value.cell;
+                if let Some(old) = saved.values.iter().find(same).filter(|old| worse(old, value)) {
+                    let cell = if value.cell.is_empty() {
                         String::new()
                     } else {
                         format!(" ({})", value.cell)
                     };
                     regressions.push(Regression::Metric {
-                        what: format!("{} {}, {}{place}", verdict.id, value.name, value.metric),
+                        what: format!("{} {}, {}{cell}", verdict.id, value.name, value.metric),
                         before: value.unit.show(old.mean.unwrap_or(f64::NAN)),
                         now: value.unit.show(value.mean),
                     });
@@ -173,8 +193,8 @@ impl Baseline {
     }
 }
 
-/// Whether a value moved the wrong way by more than the tolerance and more than chance explains.
-fn worse(old: &FormerValue, new: &super::Measured) -> bool {
+/// Whether a value got worse by more than the tolerance and by more than chance explains.
+fn worse(old: &SavedValue, new: &super::Measured) -> bool {
     let Some(before) = old.mean else { return false };
     if new.mean.is_nan() {
         return new.better != Better::Neither;

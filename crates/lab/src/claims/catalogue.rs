@@ -1,7 +1,6 @@
 use super::{Claim, read};
 use document::{FileError, did_you_mean};
 use include_dir::{Dir, include_dir};
-use std::fmt;
 
 static CLAIMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../claims");
 
@@ -12,28 +11,22 @@ pub struct Catalogue {
     pub claims: Vec<Claim>,
 }
 
-/// A word that is neither a claim nor a paper.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A word that names neither a claim nor a paper.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no claim or paper '{word}'; {}",
+    did_you_mean(word, known.iter().map(String::as_str), "there are")
+)]
 pub struct UnknownClaim {
     word: String,
     known: Vec<String>,
 }
 
-impl fmt::Display for UnknownClaim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let suggestion =
-            did_you_mean(&self.word, self.known.iter().map(String::as_str), "there are");
-        write!(f, "there is no claim or paper '{}'; {suggestion}", self.word)
-    }
-}
-
-impl std::error::Error for UnknownClaim {}
-
 impl Catalogue {
-    /// The claims that come with the program.
+    /// The claims that are built into the program.
     ///
     /// # Errors
-    /// When one of their files is wrong.
+    /// If one of their files has an error.
     pub fn embedded() -> Result<Self, FileError> {
         let mut files: Vec<_> = CLAIMS.files().collect();
         files.sort_by_key(|file| file.path());
@@ -42,7 +35,7 @@ impl Catalogue {
             let path = format!("claims/{}", file.path().display());
             let text = file
                 .contents_utf8()
-                .ok_or_else(|| FileError::file(&path, "it is not text (UTF-8)", ""))?;
+                .ok_or_else(|| FileError::file(&path, "the file is not UTF-8 text", ""))?;
             claims.extend(read::read(text, &path)?);
         }
         Ok(Self { claims })
@@ -51,16 +44,16 @@ impl Catalogue {
     /// The claims of one file.
     ///
     /// # Errors
-    /// When it is wrong.
+    /// If the file has an error.
     pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
         Ok(Self { claims: read::read(text, path)? })
     }
 
-    /// The claims with these ids, of these papers or with ids that begin so (`C` for `C-1`, `C-2`,
-    /// …), in the order of the catalogue; all if there are no words.
+    /// The claims with these ids (`C-5`), of these papers (`carlucci-2017`) or of these letters
+    /// (`C` for `C-1`, `C-2`, …), in the order of the catalogue; all claims if `words` is empty.
     ///
     /// # Errors
-    /// When a word is none of these.
+    /// If a word is none of these.
     pub fn select(&self, words: &[String]) -> Result<Vec<&Claim>, UnknownClaim> {
         let fits = |claim: &Claim, word: &str| {
             let group = claim.id.split_once('-').map_or("", |(group, _)| group);

@@ -1,6 +1,7 @@
 use super::Claim;
 use super::expression::{Datum, Scope};
 use super::template::Template;
+use super::untested::{CheckError, Untested};
 use cel::Value;
 use experiment::{Cell, Experiment};
 use metrics::{Better, Unit, deviation, mean};
@@ -8,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, Ratio};
 
-/// What a verification says of a claim.
+/// The result of the verification of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// The check holds.
     #[serde(rename = "reproduced")]
     Reproduced,
-    /// It does not.
+    /// The check does not hold.
     #[serde(rename = "not reproduced")]
     NotReproduced,
-    /// It could not be put to the test.
+    /// The claim could not be tested.
     #[serde(rename = "not run")]
     NotRun,
 }
@@ -32,89 +33,89 @@ impl fmt::Display for Status {
     }
 }
 
-/// A claim put to the test. As JSON, one line of `weir verify --json`.
+/// The verdict on a claim. As JSON, one line of `weir verify --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
-    /// The claim.
+    /// The id of the claim: `C-5`.
     pub id: String,
-    /// How it went.
+    /// The result.
     pub status: Status,
-    /// What was measured, for people; why not, if it was not run.
+    /// The measured values as text; the reason if the claim was not tested.
     pub measured: String,
-    /// What was published.
+    /// The published result.
     pub published: String,
-    /// The check.
+    /// The check as text.
     pub check: String,
-    /// The paper.
+    /// The short name of the paper: `carlucci-2017`.
     pub paper: String,
-    /// Where in the paper.
+    /// The place in the paper: `Fig. 11`.
     #[serde(rename = "where")]
     pub location: String,
-    /// In which setting.
+    /// The setting of the experiment.
     pub setting: String,
-    /// The experiment.
+    /// The name of the experiment.
     pub experiment: String,
-    /// Runs a cell.
+    /// Number of runs per grid cell.
     pub runs: u32,
     /// The first seed.
     pub seed: u64,
-    /// By what the schedule was multiplied, where it is a short form (`--quick`): the windows of
-    /// the claim were multiplied too, but not the times that its check compares in seconds, such as
-    /// how long a ramp takes.
+    /// The factor of the schedule; below 1 in a short form (`--quick`). The time windows of the
+    /// claim are scaled too, but not the times that its check compares in seconds, such as the
+    /// duration of a ramp.
     #[serde(skip_serializing_if = "is_full")]
     pub time_scale: f64,
-    /// Who made the runs, where they are stored ones: `Chromium 156`.
+    /// The source of stored runs: `Chromium 156`; empty for runs of this verification.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub who: String,
-    /// The cells of which the machine limited a run, so that it says less of the network.
+    /// The cells in which the machine, not the network, limited a run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpu_limited: Vec<String>,
-    /// What explains a difference from what was published, where the claim failed and that is
-    /// known.
+    /// The known reason for the difference from the published result; empty if the check holds or
+    /// no reason is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// What was measured, cell by cell.
+    /// The measured values of each cell.
     pub values: Vec<Measured>,
-    /// The same experiment under other controllers, if that was asked for.
+    /// The results of the same experiment under other controllers or with improvements (`--with`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Beside>,
 }
 
-/// A claim's experiment under another controller than the paper's.
+/// The result of a claim's experiment under another controller than the paper's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Beside {
-    /// The controller.
+    /// The controller (`gcc:libwebrtc`) or improvement (`+short-hold`).
     pub controller: String,
-    /// Whether the check holds; `null` if it could not be run.
+    /// Whether the check holds; `null` if the claim could not be tested.
     pub holds: Option<bool>,
-    /// What was measured, for people; why not, if it was not run.
+    /// The measured values as text; the reason if the claim was not tested.
     pub measured: String,
-    /// What was measured, cell by cell.
+    /// The measured values of each cell.
     pub values: Vec<Measured>,
 }
 
-/// A value of a cell, over its runs.
+/// A value of a cell over its runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// The cell's parameters; empty without a grid.
+    /// The parameters of the cell; empty without a grid.
     pub cell: String,
-    /// The value's name in the claim.
+    /// The name of the value in the claim.
     pub name: String,
     /// The metric.
     pub metric: String,
-    /// Its unit.
+    /// The unit of the metric.
     pub unit: Unit,
-    /// Which way it improves.
+    /// The direction of improvement.
     pub better: Better,
-    /// The mean over the runs; `null` in JSON where a run has none.
+    /// The mean over the runs; `null` in JSON if a run has no value.
     pub mean: f64,
-    /// The least.
+    /// The least value.
     pub min: f64,
-    /// The greatest.
+    /// The greatest value.
     pub max: f64,
     /// The standard deviation over the runs.
     pub std: f64,
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
 }
 
@@ -145,7 +146,7 @@ impl Verdict {
         limited.into_iter().chain(quick).collect::<Vec<_>>().join("; ")
     }
 
-    /// Puts what another controller did beside the paper's.
+    /// Adds the result of another controller or of an improvement.
     pub fn add_beside(&mut self, controller: &str, other: Self) {
         let holds = match other.status {
             Status::Reproduced => Some(true),
@@ -188,17 +189,20 @@ impl Claim {
         }
     }
 
-    /// The verdict when it could not be put to the test.
-    pub(super) fn not_run(&self, experiment: Option<&Experiment>, why: String) -> Verdict {
-        self.verdict(experiment, Status::NotRun, why)
+    /// The verdict on a claim that could not be tested.
+    pub(super) fn not_run(&self, experiment: Option<&Experiment>, reason: &Untested) -> Verdict {
+        self.verdict(experiment, Status::NotRun, reason.to_string())
     }
 
-    /// The verdict on what was measured, by cell.
+    /// The verdict on the measured values, by cell.
     pub(super) fn judge(&self, experiment: &Experiment, cells: &[CellValues]) -> Verdict {
         let verdict = match self.check(experiment.cells(), cells) {
             Ok((true, shown)) => self.verdict(Some(experiment), Status::Reproduced, shown),
             Ok((false, shown)) => self.verdict(Some(experiment), Status::NotReproduced, shown),
-            Err(reason) => self.not_run(Some(experiment), format!("claim {}: {reason}", self.id)),
+            Err(error) => {
+                let reason = Untested::Check { claim: self.id.clone(), error };
+                self.not_run(Some(experiment), &reason)
+            }
         };
         Verdict { values: self.values(experiment.cells().iter().zip(cells)), ..verdict }
     }
@@ -228,10 +232,10 @@ impl Claim {
         all
     }
 
-    /// Whether the check holds, and what was measured in words.
-    fn check(&self, cells: &[Cell], values: &[CellValues]) -> Result<(bool, String), String> {
+    /// Whether the check holds, and the measured values as text.
+    fn check(&self, cells: &[Cell], values: &[CellValues]) -> Result<(bool, String), CheckError> {
         let data = cells.iter().zip(values).map(|(cell, values)| self.data(cell, values));
-        let mut scope = Scope::new(data.collect::<Result<_, _>>()?)?;
+        let mut scope = Scope::new(data.collect::<Result<_, CheckError>>()?)?;
         let mut measured: Vec<(String, Value)> = Vec::new();
         for (name, expression) in &self.measured {
             let value = expression.evaluate(&scope)?;
@@ -241,18 +245,19 @@ impl Claim {
         let holds = match self.holds.evaluate(&scope) {
             Ok(Value::Bool(holds)) => holds,
             Ok(Value::Float(number)) if number.is_nan() => false,
-            // CEL compares nothing with not-a-number, so nothing holds of it.
+            // In CEL a comparison with not-a-number is an error. Here it means that the check
+            // fails.
             Err(_) if measured.iter().any(|(_, value)| has_nan(value)) => false,
-            Ok(other) => return Err(format!("'holds' is neither true nor false but {other:?}")),
-            Err(reason) => return Err(reason),
+            Ok(other) => return Err(CheckError::NotBoolean(format!("{other:?}"))),
+            Err(error) => return Err(error.into()),
         };
         let all = || Template::listing(self.measured.iter().map(|(name, _)| name.as_str()));
         Ok((holds, self.show.clone().unwrap_or_else(all).show(&measured)))
     }
 
-    /// A cell as an expression sees it: parameters by axis, and the mean, least and greatest of
-    /// each value.
-    fn data(&self, cell: &Cell, values: &CellValues) -> Result<Vec<(String, Datum)>, String> {
+    /// The variables of a cell in an expression: its parameters by axis, and the mean, least and
+    /// greatest of each value.
+    fn data(&self, cell: &Cell, values: &CellValues) -> Result<Vec<(String, Datum)>, CheckError> {
         let mut data: Vec<(String, Datum)> = Vec::new();
         for (name, text) in &cell.params {
             data.push((name.clone(), parameter(text)));
@@ -267,16 +272,14 @@ impl Claim {
         }
         for (index, (name, _)) in data.iter().enumerate() {
             if data[..index].iter().any(|(earlier, _)| earlier == name) {
-                return Err(format!(
-                    "'{name}' is both an axis of the experiment and a value, or a value twice"
-                ));
+                return Err(CheckError::DuplicateName(name.clone()));
             }
         }
         Ok(data)
     }
 }
 
-/// Whether a number in it could not be measured.
+/// Whether the value contains a number that was not measured.
 fn has_nan(value: &Value) -> bool {
     match value {
         Value::Float(number) => number.is_nan(),
@@ -285,8 +288,8 @@ fn has_nan(value: &Value) -> bool {
     }
 }
 
-/// A quantity as a number (rates in bit/s, times in seconds, shares of one, sizes in bytes),
-/// anything else as text.
+/// A parameter as a number (rates in bit/s, times in seconds, ratios of 1, sizes in bytes), or as
+/// text if it is no quantity.
 fn parameter(text: &str) -> Datum {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     let rate = || text.parse::<Bitrate>().ok().map(Bitrate::as_bps_f64);

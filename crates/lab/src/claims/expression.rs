@@ -7,22 +7,39 @@ use metrics::mean;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A checked expression.
+/// A compiled expression.
 #[derive(Debug)]
 pub(super) struct Expression {
     text: String,
     program: Program,
 }
 
-/// What an expression may refer to besides what was measured before it.
+/// The variable of every expression: the list of the grid cells.
 const CELLS: &str = "cells";
 
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ExpressionError {
+    /// The text is not a CEL expression.
+    #[error("'{text}' is not an expression: {message}")]
+    Syntax { text: String, message: String },
+    /// The expression refers to an unknown variable.
+    #[error("'{text}' refers to '{name}', which is not defined above it")]
+    UnknownVariable { text: String, name: String },
+    /// The evaluation fails.
+    #[error("'{text}': {message}")]
+    Evaluation { text: String, message: String },
+    /// The functions of this module cannot be declared.
+    #[error("the functions of expressions cannot be declared: {0}")]
+    Declaration(String),
+}
+
 impl Expression {
-    /// Reads an expression; `names` are the variables there are besides `cells`.
-    pub(super) fn parse(text: &str, names: &[String]) -> Result<Self, String> {
-        let program = Program::compile(text).map_err(|errors| {
-            let first = errors.errors.first().map_or_else(String::new, |error| error.msg.clone());
-            format!("'{text}' is not an expression: {first}")
+    /// Compiles an expression. `names` are the variables that it may use besides `cells`.
+    pub(super) fn parse(text: &str, names: &[String]) -> Result<Self, ExpressionError> {
+        let program = Program::compile(text).map_err(|errors| ExpressionError::Syntax {
+            text: text.to_owned(),
+            message: errors.errors.first().map_or_else(String::new, |error| error.msg.clone()),
         })?;
         let unknown = program
             .references()
@@ -31,19 +48,25 @@ impl Expression {
             .find(|name| {
                 *name != CELLS && !names.iter().any(|known| known == name) && !bound(text, name)
             })
-            .map(|name| format!("'{text}' refers to '{name}', which is not measured above"));
+            .map(|name| ExpressionError::UnknownVariable {
+                text: text.to_owned(),
+                name: name.to_owned(),
+            });
         unknown.map_or(Ok(Self { text: text.to_owned(), program }), Err)
     }
 
-    /// Its value. What compares with not-a-number is itself not-a-number: nothing was measured
-    /// there.
-    pub(super) fn evaluate(&self, scope: &Scope) -> Result<Value, String> {
+    /// The value of the expression. A comparison with not-a-number, a value that was not measured,
+    /// gives not-a-number.
+    pub(super) fn evaluate(&self, scope: &Scope) -> Result<Value, ExpressionError> {
         let is_nan = |value: &Value| matches!(value, Value::Float(number) if number.is_nan());
         match self.program.execute(&scope.context) {
             Err(ExecutionError::ValuesNotComparable(a, b)) if is_nan(&a) || is_nan(&b) => {
                 Ok(Value::Float(f64::NAN))
             }
-            result => result.map_err(|error| format!("'{}': {error}", self.text)),
+            result => result.map_err(|error| ExpressionError::Evaluation {
+                text: self.text.clone(),
+                message: error.to_string(),
+            }),
         }
     }
 }
@@ -53,12 +76,12 @@ fn bound(text: &str, name: &str) -> bool {
     text.contains(&format!("({name},"))
 }
 
-/// The variables and functions at hand.
+/// The variables and functions that an expression may use.
 pub(super) struct Scope {
     context: Context<'static, 'static>,
 }
 
-/// A parameter of a cell or a value of its runs.
+/// A parameter or a measured value of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Datum {
     Number(f64),
@@ -67,9 +90,10 @@ pub(super) enum Datum {
 
 impl Scope {
     /// A scope in which `cells` is a list of maps.
-    pub(super) fn new(cells: Vec<Vec<(String, Datum)>>) -> Result<Self, String> {
+    pub(super) fn new(cells: Vec<Vec<(String, Datum)>>) -> Result<Self, ExpressionError> {
         let mut context = Context::default();
-        add_functions(&mut context).map_err(|error| error.to_string())?;
+        add_functions(&mut context)
+            .map_err(|error| ExpressionError::Declaration(error.to_string()))?;
         let cells: Vec<Value> = cells.into_iter().map(map).collect();
         context.add_variable_from_value(CELLS, Value::List(Arc::new(cells)));
         Ok(Self { context })
@@ -107,10 +131,10 @@ fn add_functions(context: &mut Context<'static, 'static>) -> Result<(), cel::Dec
     context.add_function("within", |args: Arguments| within(&args))
 }
 
-type Answer = Result<Value, ExecutionError>;
+type FunctionResult = Result<Value, ExecutionError>;
 
-/// A number of a list, or of the arguments themselves.
-fn reduce(name: &str, args: &Arguments, of: impl Fn(&[f64]) -> f64) -> Answer {
+/// Reduces a list, or the arguments themselves, to one number.
+fn reduce(name: &str, args: &Arguments, of: impl Fn(&[f64]) -> f64) -> FunctionResult {
     let list = match args.0.as_slice() {
         [list @ Value::List(_)] => numbers(name, list)?,
         _ => args.0.iter().map(|value| number(name, value)).collect::<Result<_, _>>()?,
@@ -121,28 +145,29 @@ fn reduce(name: &str, args: &Arguments, of: impl Fn(&[f64]) -> f64) -> Answer {
     Ok(Value::Float(of(&list)))
 }
 
-/// The least or the greatest; not-a-number of nothing, and where one of them is that.
+/// The least or the greatest number; not-a-number if the list is empty or contains not-a-number.
 fn extreme(list: &[f64], pick: fn(f64, f64) -> f64) -> f64 {
     let pick = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) };
     list.iter().copied().reduce(pick).unwrap_or(f64::NAN)
 }
 
-fn ordered(name: &str, args: &Arguments, in_order: fn(f64, f64) -> bool) -> Answer {
+fn ordered(name: &str, args: &Arguments, in_order: fn(f64, f64) -> bool) -> FunctionResult {
     let [list] = args.0.as_slice() else {
         return Err(ExecutionError::function_error(name, "it needs one list"));
     };
     Ok(Value::Bool(numbers(name, list)?.windows(2).all(|pair| in_order(pair[0], pair[1]))))
 }
 
-/// `within(measured, published, share)`: each within ± share of its counterpart.
-fn within(args: &Arguments) -> Answer {
-    let fault = |reason: &str| Err(ExecutionError::function_error("within", reason));
+/// `within(measured, published, share)`: each measured number is within ± share of the published
+/// one.
+fn within(args: &Arguments) -> FunctionResult {
+    let error = |reason: &str| Err(ExecutionError::function_error("within", reason));
     let [measured, published, share] = args.0.as_slice() else {
-        return fault("it needs two lists and a share");
+        return error("it needs two lists and a share");
     };
     let (measured, published) = (numbers("within", measured)?, numbers("within", published)?);
     if measured.len() != published.len() {
-        return fault("the lists are not of the same length");
+        return error("the lists are not of the same length");
     }
     let share = number("within", share)?;
     let near = |(measured, published): (&f64, &f64)| {
@@ -173,7 +198,7 @@ fn number(name: &str, value: &Value) -> Result<f64, ExecutionError> {
 mod tests {
     use super::*;
 
-    fn evaluate(text: &str) -> Result<Value, String> {
+    fn evaluate(text: &str) -> Result<Value, ExpressionError> {
         let cell = |name: &str, loss: f64| {
             vec![
                 ("name".to_owned(), Datum::Text(name.into())),
@@ -185,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_do_what_they_say() {
+    fn functions_compute_their_values() {
         for (text, expected) in [
             ("min([3.0, 1.0, 2.0]) == 1.0 && max(3.0, 1.0) == 3.0", true),
             (
@@ -206,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn not_a_number_holds_nothing() {
+    fn no_comparison_with_not_a_number_holds() {
         for text in [
             "cells[2].loss < 1.0",
             "cells[2].loss >= 0.0",
@@ -218,10 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named() {
-        let error = |text| evaluate(text).unwrap_err();
+    fn errors_name_the_expression() {
+        let error = |text| evaluate(text).unwrap_err().to_string();
         assert!(error("1 +").starts_with("'1 +' is not an expression: "), "{}", error("1 +"));
-        assert_eq!(error("los > 0.0"), "'los > 0.0' refers to 'los', which is not measured above");
+        assert_eq!(
+            error("los > 0.0"),
+            "'los > 0.0' refers to 'los', which is not defined above it"
+        );
         assert!(error("cells[0].lost > 0.0").contains("lost"), "{}", error("cells[0].lost > 0.0"));
         assert!(error("within([1.0], [1.0, 2.0], 0.1)").contains("not of the same length"));
         assert!(error("increasing(1.0)").contains("list of numbers"));

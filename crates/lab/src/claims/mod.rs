@@ -5,49 +5,52 @@
 //!
 //! The format is described in `docs/guides/claims.md`.
 
+mod alternative;
 mod baseline;
 mod catalogue;
 mod evaluate;
 mod expression;
-mod other;
 mod read;
 mod runs;
+mod table;
 mod template;
 #[cfg(test)]
 mod tests;
+mod untested;
 mod verify;
 
+pub use alternative::Alternative;
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
 pub use evaluate::{Beside, Measured, Status, Verdict, schedule};
-pub use other::Other;
 pub(crate) use runs::Computed;
+pub use table::markdown;
 pub use verify::Plan;
 
 use expression::Expression;
 use metrics::Request;
 use template::Template;
 
-/// One published claim and how it is put to the test.
+/// A published claim and the check that tests it.
 #[derive(Debug)]
 pub struct Claim {
-    /// Its name: `C-5`.
+    /// The id: `C-5`.
     pub id: String,
-    /// The paper's short name: `carlucci-2017`.
+    /// The short name of the paper: `carlucci-2017`.
     pub paper: String,
-    /// Where in the paper.
+    /// The place in the paper: `Fig. 11`.
     pub location: String,
-    /// In which setting.
+    /// The setting of the experiment.
     pub setting: String,
-    /// What was published.
+    /// The published result.
     pub published: String,
-    /// The check, for people.
+    /// The check as text.
     pub check: String,
-    /// The experiment that tests it.
+    /// The name of the experiment that tests it.
     pub experiment: String,
-    /// What explains a difference, where that is known; empty otherwise.
+    /// The known reason for a difference from the published result; empty if none is known.
     pub note: String,
-    /// What is computed of every run.
+    /// The metrics that are computed from every run, by name.
     pub values: Vec<(String, Request)>,
     measured: Vec<(String, Expression)>,
     holds: Expression,

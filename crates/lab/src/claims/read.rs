@@ -17,8 +17,13 @@ fn file(node: &Node) -> Result<Vec<Claim>, Fault> {
     for node in top.items("claim")?.unwrap_or_default() {
         let claim = claim(node, &paper)?;
         if claims.iter().any(|other| other.id == claim.id) {
-            let reason = format!("there are two claims '{}'", claim.id);
-            return Err(Fault::new(node.location, "claim.id", reason, "give each its own"));
+            let reason = format!("there are two claims with the id '{}'", claim.id);
+            return Err(Fault::new(
+                node.location,
+                "claim.id",
+                reason,
+                "give each claim its own id",
+            ));
         }
         claims.push(claim);
     }
@@ -46,17 +51,14 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
     let holds = match table.node("holds") {
         Some(node) => expression(node, &format!("{id}.holds"), &names)?,
         None => {
-            return Err(table.fault(
-                "holds",
-                "it is missing",
-                "write the expression that must be true",
-            ));
+            return Err(table.fault("holds", "missing", "give the expression that must be true"));
         }
     };
     let show = match table.optional::<String>("show")? {
-        Some(text) => {
-            Some(Template::parse(&text, &names).map_err(|reason| table.fault("show", reason, ""))?)
-        }
+        Some(text) => Some(
+            Template::parse(&text, &names)
+                .map_err(|error| table.fault("show", error.to_string(), ""))?,
+        ),
         None => None,
     };
     let claim = Claim {
@@ -79,8 +81,9 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
 
 fn expression(node: &Node, key: &str, names: &[String]) -> Result<Expression, Fault> {
     let Value::Text(text) = &node.value else {
-        let reason = format!("{} where an expression belongs", node.value.what());
-        return Err(Fault::new(node.location, key, reason, "write it in quotes"));
+        let reason = format!("{} where an expression is expected", node.value.what());
+        return Err(Fault::new(node.location, key, reason, "write the expression in quotes"));
     };
-    Expression::parse(text, names).map_err(|reason| Fault::new(node.location, key, reason, ""))
+    Expression::parse(text, names)
+        .map_err(|error| Fault::new(node.location, key, error.to_string(), ""))
 }

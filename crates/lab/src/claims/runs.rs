@@ -1,24 +1,26 @@
-//! Claims judged on runs that are there already.
+//! Verdicts on stored runs.
 
 use super::evaluate::CellValues;
+use super::untested::Untested;
 use super::{Claim, Verdict};
 use experiment::{Cell, Experiment};
+use metrics::MetricError;
 use sim::Recording;
 
-/// What was computed of one run for one claim: by value, or why it cannot be.
-pub(crate) type Computed = Vec<Result<f64, String>>;
+/// The values of one claim in one run, in the order of [`Claim::values`].
+pub(crate) type Computed = Vec<Result<f64, MetricError>>;
 
 impl Claim {
-    /// What the claim needs of one run, its windows multiplied as the experiment's schedule is.
+    /// Computes the values of the claim in one run. Its time windows are scaled like the schedule
+    /// of the experiment.
     pub(crate) fn compute(&self, experiment: &Experiment, recording: &Recording) -> Computed {
         let known = experiment.streams();
         let requests =
             self.values.iter().map(|(_, request)| request.rescaled(experiment.time_scale));
-        let compute = |request: metrics::Request| request.compute_among(recording, known);
-        requests.map(|request| compute(request).map_err(|error| error.to_string())).collect()
+        requests.map(|request| request.compute_among(recording, known)).collect()
     }
 
-    /// The verdict on these runs, by cell. A cell without runs keeps it from being put to the test.
+    /// The verdict on these runs, by cell. If a cell has no run, the claim is not tested.
     pub(crate) fn judge_runs(&self, experiment: &Experiment, cells: &[Vec<&Computed>]) -> Verdict {
         let runs = cells.iter().map(Vec::len).min().unwrap_or(0);
         let verdict = match self.values_of(experiment.cells(), cells) {
@@ -26,7 +28,7 @@ impl Claim {
             Err(reason) => {
                 let known = self.known(experiment.cells(), cells);
                 let values = self.values(known.iter().map(|(cell, values)| (*cell, values)));
-                Verdict { values, ..self.not_run(Some(experiment), reason) }
+                Verdict { values, ..self.not_run(Some(experiment), &reason) }
             }
         };
         Verdict { runs: u32::try_from(runs).unwrap_or(u32::MAX), ..verdict }
@@ -36,39 +38,31 @@ impl Claim {
         &self,
         cells: &[Cell],
         runs: &[Vec<&Computed>],
-    ) -> Result<Vec<CellValues>, String> {
-        let missing: Vec<String> = cells
-            .iter()
-            .zip(runs)
-            .filter(|(_, runs)| runs.is_empty())
-            .map(|(cell, _)| cell.label())
-            .collect();
-        if !missing.is_empty() {
-            return Err(format!(
-                "{} of {} cells have no run: {}",
-                missing.len(),
-                cells.len(),
-                missing.join(" | ")
-            ));
+    ) -> Result<Vec<CellValues>, Untested> {
+        match Untested::missing_cells(cells, runs) {
+            Some(missing) => Err(missing),
+            None => Ok(runs
+                .iter()
+                .map(|runs| self.values_of_cell(runs))
+                .collect::<Result<Vec<_>, _>>()?),
         }
-        runs.iter().map(|runs| self.values_of_cell(runs)).collect()
     }
 
-    /// What is known of the cells that have runs, where others have none.
+    /// The values of the cells that have runs.
     fn known<'c>(&self, cells: &'c [Cell], runs: &[Vec<&Computed>]) -> Vec<(&'c Cell, CellValues)> {
         let with_runs = cells.iter().zip(runs).filter(|(_, runs)| !runs.is_empty());
         with_runs.filter_map(|(cell, runs)| Some((cell, self.values_of_cell(runs).ok()?))).collect()
     }
 
-    /// By value, then by run.
-    fn values_of_cell(&self, runs: &[&Computed]) -> Result<CellValues, String> {
-        let of_value = |place: usize| runs.iter().map(|run| run[place].clone()).collect();
+    /// The values of a cell: by value, then by run.
+    fn values_of_cell(&self, runs: &[&Computed]) -> Result<CellValues, MetricError> {
+        let of_value = |index: usize| runs.iter().map(|run| run[index].clone()).collect();
         (0..self.values.len()).map(of_value).collect()
     }
 
-    /// The verdict when nobody made any run of its experiment.
+    /// The verdict if no run of the experiment is stored.
     #[must_use]
     pub fn without_runs(&self) -> Verdict {
-        self.not_run(None, format!("there is no stored run of {}", self.experiment))
+        self.not_run(None, &Untested::NoStoredRun(self.experiment.clone()))
     }
 }

@@ -1,7 +1,8 @@
 use cel::Value;
 
-/// How a claim's measured values are shown: text with `{name}`, `{name:%}`, `{name:ms}`,
-/// `{name:s}`, `{name:bit/s}` or `{name:.2}` in it. A list is shown item by item.
+/// The format of a claim's measured values: text with the placeholders `{name}`, `{name:%}`,
+/// `{name:ms}`, `{name:s}`, `{name:bit/s}` or `{name:.2}`. The items of a list are separated by
+/// commas.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     parts: Vec<Part>,
@@ -23,15 +24,29 @@ enum Format {
     Rate,
 }
 
+/// Why a text is not a template.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum TemplateError {
+    /// A placeholder is not closed.
+    #[error("a '{{' without '}}'")]
+    Unclosed,
+    /// A placeholder names an unknown value.
+    #[error("'{0}' is not a measured value")]
+    Unknown(String),
+    /// A placeholder has an unknown format.
+    #[error("'{0}' is not a format; use %, ms, s, bit/s or .2")]
+    Format(String),
+}
+
 impl Template {
-    pub(super) fn parse(text: &str, names: &[String]) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, names: &[String]) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            let (inside, after) = after.split_once('}').ok_or("a { without its }")?;
+            let (inside, after) = after.split_once('}').ok_or(TemplateError::Unclosed)?;
             let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
             if !names.iter().any(|known| known == name) {
-                return Err(format!("'{name}' is not measured"));
+                return Err(TemplateError::Unknown(name.to_owned()));
             }
             parts.push(Part::Text(before.to_owned()));
             parts.push(Part::Value(name.to_owned(), Format::parse(format)?));
@@ -41,7 +56,7 @@ impl Template {
         Ok(Self { parts })
     }
 
-    /// All of these values by name, for a claim that says nothing of its own.
+    /// A template that lists these values with their names, for a claim without a template.
     pub(super) fn listing<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut parts = Vec::new();
         for name in names {
@@ -68,7 +83,7 @@ impl Template {
 }
 
 impl Format {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, TemplateError> {
         Ok(match text {
             "" => Self::Plain,
             "%" => Self::Percent,
@@ -77,12 +92,8 @@ impl Format {
             "bit/s" => Self::Rate,
             _ => {
                 let decimals = text.strip_prefix('.').and_then(|digits| digits.parse().ok());
-                let known = "write %, ms, s, bit/s or .2";
-                Self::Decimals(
-                    decimals
-                        .filter(|count| *count <= 9)
-                        .ok_or(format!("no format '{text}': {known}"))?,
-                )
+                let decimals = decimals.filter(|count| *count <= 9);
+                Self::Decimals(decimals.ok_or_else(|| TemplateError::Format(text.to_owned()))?)
             }
         })
     }
@@ -111,7 +122,7 @@ impl Format {
                 format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
             }
             Self::Decimals(count) => format!("{value:.count$}"),
-            // Enough digits that a small loss is not shown as none.
+            // Three decimals, so that a small loss is not shown as zero.
             Self::Percent if value != 0.0 && value.abs() < 0.001 => {
                 format!("{:.3} %", value * 100.0)
             }
@@ -142,9 +153,9 @@ mod tests {
         );
         assert_eq!(show("{list:bit/s}"), "1.50 Mbit/s, 200 kbit/s, never");
         assert_eq!(Template::listing(["a"].into_iter()).show(&values), "a 0.0123");
-        let error = |text: &str| Template::parse(text, &names).unwrap_err();
-        assert_eq!(error("{b}"), "'b' is not measured");
-        assert_eq!(error("{a:furlong}"), "no format 'furlong': write %, ms, s, bit/s or .2");
-        assert_eq!(error("{a"), "a { without its }");
+        let error = |text: &str| Template::parse(text, &names).unwrap_err().to_string();
+        assert_eq!(error("{b}"), "'b' is not a measured value");
+        assert_eq!(error("{a:furlong}"), "'furlong' is not a format; use %, ms, s, bit/s or .2");
+        assert_eq!(error("{a"), "a '{' without '}'");
     }
 }

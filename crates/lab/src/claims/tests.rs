@@ -1,5 +1,5 @@
 use super::*;
-use crate::runner::{NOWHERE, Runner};
+use crate::runner::{NO_CACHE, Runner};
 use experiment::Experiment;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -28,7 +28,7 @@ fn message(old: &str, new: &str) -> String {
     catalogue(&CLAIM.replacen(old, new, 1)).unwrap_err().to_string()
 }
 
-/// Runs the claims shortly, one seed each.
+/// Verifies the claims in 5 s of simulated time with one seed.
 fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
     let catalogue = catalogue(claims).unwrap();
     let short = |experiment: Experiment| {
@@ -39,7 +39,7 @@ fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
     let cancel = AtomicBool::new(cancel);
     let jobs = NonZeroUsize::new(2).unwrap();
     plan.run(
-        Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE },
+        Runner { jobs, cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE },
         |_, _| (),
         |_, ()| {},
     )
@@ -47,7 +47,7 @@ fn verify(claims: &str, cancel: bool) -> Vec<Verdict> {
 }
 
 #[test]
-fn the_claims_that_come_along_are_good_and_name_experiments_that_are_there() {
+fn the_built_in_claims_are_valid_and_name_existing_experiments() {
     let catalogue = Catalogue::embedded().unwrap();
     assert!(catalogue.claims.len() >= 20);
     for claim in &catalogue.claims {
@@ -72,7 +72,7 @@ fn the_claims_that_come_along_are_good_and_name_experiments_that_are_there() {
 }
 
 #[test]
-fn a_claim_ends_in_one_of_three_ways() {
+fn a_claim_is_reproduced_not_reproduced_or_not_run() {
     let holds = verify(CLAIM, false);
     assert_eq!(holds[0].status, Status::Reproduced, "{}", holds[0].measured);
     assert!(holds[0].measured.starts_with("lowest "), "{}", holds[0].measured);
@@ -163,7 +163,7 @@ fn errors_name_the_line_the_claim_and_the_suggestion() {
 }
 
 #[test]
-fn nothing_holds_of_what_was_not_measured() {
+fn no_check_holds_on_values_that_were_not_measured() {
     let none = CLAIM.replace("cells.map(c, c.rate)", "cells.map(c, c.rate).filter(r, r < 0.0)");
     for holds in ["lowest <= 1.0", "lowest >= 1.0", "lowest == lowest"] {
         let verdicts = verify(&none.replace("lowest >= 0.0", holds), false);
@@ -172,7 +172,7 @@ fn nothing_holds_of_what_was_not_measured() {
 }
 
 #[test]
-fn another_controller_gets_the_same_experiment() {
+fn an_alternative_controller_runs_the_same_experiment() {
     let catalogue = catalogue(CLAIM).unwrap();
     let set = |experiment: Experiment| {
         let setting = ("call.main.settings".to_owned(), "{ threshold = \"static\" }".to_owned());
@@ -193,14 +193,14 @@ fn another_controller_gets_the_same_experiment() {
 }
 
 #[test]
-fn claims_under_an_improvement_are_those_that_it_changes() {
+fn an_improvement_is_run_only_for_the_claims_that_it_changes() {
     let catalogue = catalogue(CLAIM).unwrap();
     let under = |experiment: &str, other: &str| {
         let draft = |own: Experiment| {
             if experiment.is_empty() { Ok(own) } else { own.with_controller(experiment) }
         };
         let plan = Plan::new(catalogue.select(&[]).unwrap(), draft);
-        let other: Other = other.parse().unwrap();
+        let other: Alternative = other.parse().unwrap();
         let controllers: Vec<String> = plan
             .under(&other)
             .experiments
@@ -223,6 +223,6 @@ fn claims_under_an_improvement_are_those_that_it_changes() {
     assert_eq!(left_out, [(reason.to_owned(), vec!["X-1"])]);
     let (controllers, _) = under("gcc:draft-02", "+packet-groups+aqm-loss");
     assert!(controllers.iter().all(|own| own == "gcc:draft-02+aqm-loss"), "one of two");
-    let unknown = "+short".parse::<Other>().unwrap_err();
+    let unknown = "+short".parse::<Alternative>().unwrap_err();
     assert!(unknown.to_string().starts_with("there is no improvement 'short'; "), "{unknown}");
 }

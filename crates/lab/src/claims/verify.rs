@@ -1,76 +1,77 @@
 use super::evaluate::CellValues;
+use super::untested::Untested;
 use super::{Claim, Computed, Verdict};
-use crate::runner::{Job, Outcome, Runner, Summary};
+use crate::runner::{Job, Outcome, RunFailure, Runner, Summary};
+use document::FileError;
 use experiment::Experiment;
 use sim::Recording;
 
-/// The claims to verify and the experiments that they need, each once.
+/// The claims to verify and their experiments, each once.
 #[derive(Debug)]
 pub struct Plan<'c> {
     pub(super) claims: Vec<&'c Claim>,
     /// The experiments, in the order in which the claims name them.
     pub experiments: Vec<Experiment>,
-    /// By claim: the experiment's place, or why there is none.
-    places: Vec<Result<usize, String>>,
+    /// By claim: the index of its experiment, or why the experiment cannot be opened.
+    experiment_of: Vec<Result<usize, FileError>>,
 }
 
-/// What was computed of one run: by claim of its experiment, by value.
+/// The values of one run: by claim of its experiment, by value.
 #[derive(Clone, Debug)]
 struct Results(Vec<Computed>);
 
-/// A verification under way.
+/// A verification in progress.
 struct Verification<'p, 'c> {
     plan: &'p Plan<'c>,
-    /// By experiment, by cell, by run, as far as they came; or what went wrong.
-    runs: Vec<Vec<Vec<Result<Results, String>>>>,
+    /// The results of the finished runs, by experiment, cell and run.
+    runs: Vec<Vec<Vec<Result<Results, Untested>>>>,
 }
 
 impl<'c> Plan<'c> {
-    /// Opens what the claims need. `change` may change an experiment, as `--runs` does. A claim
-    /// whose experiment is wrong is not run.
+    /// Opens the experiments of the claims. `change` may modify an experiment, as `--runs` does. A
+    /// claim whose experiment has an error is not tested.
     pub fn new(
         claims: Vec<&'c Claim>,
-        change: impl Fn(Experiment) -> Result<Experiment, document::FileError>,
+        change: impl Fn(Experiment) -> Result<Experiment, FileError>,
     ) -> Self {
         Self::of(claims, |name| crate::open(name).and_then(&change))
     }
 
     pub(super) fn of(
         claims: Vec<&'c Claim>,
-        open: impl Fn(&str) -> Result<Experiment, document::FileError>,
+        open: impl Fn(&str) -> Result<Experiment, FileError>,
     ) -> Self {
         let mut experiments: Vec<Experiment> = Vec::new();
-        let mut place = |claim: &&Claim| {
+        let mut index_of = |claim: &&Claim| {
             let known =
                 experiments.iter().position(|experiment| experiment.name == claim.experiment);
             if let Some(known) = known {
                 return Ok(known);
             }
-            experiments.push(open(&claim.experiment).map_err(|error| error.to_string())?);
+            experiments.push(open(&claim.experiment)?);
             Ok(experiments.len() - 1)
         };
-        let places = claims.iter().map(&mut place).collect();
-        Self { claims, experiments, places }
+        let experiment_of = claims.iter().map(&mut index_of).collect();
+        Self { claims, experiments, experiment_of }
     }
 
-    /// How many runs it takes.
+    /// The number of runs.
     #[must_use]
     pub fn runs(&self) -> usize {
-        let of = |experiment: &Experiment| experiment.cells().len() * experiment.runs as usize;
-        self.experiments.iter().map(of).sum()
+        let runs = |experiment: &Experiment| experiment.cells().len() * experiment.runs as usize;
+        self.experiments.iter().map(runs).sum()
     }
 
     /// The claims that an experiment of the plan tests.
     fn claims_of(&self, experiment: usize) -> impl Iterator<Item = &'c Claim> + '_ {
-        let here = move |place: &Result<usize, String>| *place == Ok(experiment);
         self.claims
             .iter()
-            .zip(&self.places)
-            .filter(move |(_, place)| here(place))
+            .zip(&self.experiment_of)
+            .filter(move |(_, index)| **index == Ok(experiment))
             .map(|(claim, _)| *claim)
     }
 
-    /// Computes what the claims need of one run.
+    /// Computes the values of the claims in one run.
     fn compute(&self, job: Job, recording: &Recording) -> Results {
         let experiment = &self.experiments[job.experiment];
         Results(
@@ -80,8 +81,8 @@ impl<'c> Plan<'c> {
         )
     }
 
-    /// Runs everything and judges. `each` may make something more of every recording, in the thread
-    /// of the run; `observe` gets it, in order, in the calling thread.
+    /// Runs the experiments and judges the claims. `each` computes an additional value from each
+    /// recording, in the thread of the run; `observe` receives it, in order, in the calling thread.
     pub fn run<T: Send>(
         &self,
         runner: Runner<'_>,
@@ -96,7 +97,7 @@ impl<'c> Plan<'c> {
                 observe(outcome.job, more);
                 results
             });
-            verification.add(outcome.job, result.map_err(|failure| failure.to_string()));
+            verification.add(outcome.job, result);
         });
         (verification.verdicts(), summary)
     }
@@ -108,55 +109,57 @@ impl<'p, 'c> Verification<'p, 'c> {
         Self { plan, runs: plan.experiments.iter().map(cells).collect() }
     }
 
-    fn add(&mut self, job: Job, result: Result<Results, String>) {
-        let result = result.map_err(|reason| format!("the run with seed {}: {reason}", job.seed));
+    fn add(&mut self, job: Job, result: Result<Results, RunFailure>) {
+        let result = result.map_err(|failure| Untested::Run { seed: job.seed, failure });
         self.runs[job.experiment][job.cell].push(result);
     }
 
     fn verdicts(&self) -> Vec<Verdict> {
         let mut next = vec![0; self.plan.experiments.len()];
-        let mut verdict = |(claim, place): (&&Claim, &Result<usize, String>)| match place {
-            Err(reason) => claim.not_run(None, reason.clone()),
-            Ok(place) => {
-                let experiment = &self.plan.experiments[*place];
-                next[*place] += 1;
-                match self.values(*place, next[*place] - 1, claim.values.len()) {
+        let mut verdict = |(claim, index): (&&Claim, &Result<usize, FileError>)| match index {
+            Err(error) => claim.not_run(None, &error.clone().into()),
+            Ok(index) => {
+                let experiment = &self.plan.experiments[*index];
+                next[*index] += 1;
+                match self.values(*index, next[*index] - 1, claim.values.len()) {
                     Ok(cells) => claim.judge(experiment, &cells),
-                    Err(reason) => claim.not_run(Some(experiment), reason),
+                    Err(reason) => claim.not_run(Some(experiment), &reason),
                 }
             }
         };
-        self.plan.claims.iter().zip(&self.plan.places).map(&mut verdict).collect()
+        self.plan.claims.iter().zip(&self.plan.experiment_of).map(&mut verdict).collect()
     }
 
-    /// The values of the claim at `place` among those of the experiment, or why they are not all
-    /// there.
+    /// The values of the claim with the index `claim` among those of the experiment.
+    ///
+    /// # Errors
+    /// If a run is missing or failed.
     fn values(
         &self,
         experiment: usize,
-        place: usize,
+        claim: usize,
         count: usize,
-    ) -> Result<Vec<CellValues>, String> {
+    ) -> Result<Vec<CellValues>, Untested> {
         let wanted = self.plan.experiments[experiment].runs as usize;
         let cells = &self.runs[experiment];
         let done: usize = cells.iter().map(Vec::len).sum();
         if cells.iter().any(|runs| runs.len() < wanted) {
-            return Err(format!("stopped after {done} of {} runs", wanted * cells.len()));
+            return Err(Untested::Stopped { done, total: wanted * cells.len() });
         }
-        cells.iter().map(|runs| cell_values(runs, place, count)).collect()
+        cells.iter().map(|runs| cell_values(runs, claim, count)).collect()
     }
 }
 
 /// The values of one claim over the runs of a cell: by value, then by run.
 fn cell_values(
-    runs: &[Result<Results, String>],
-    place: usize,
+    runs: &[Result<Results, Untested>],
+    claim: usize,
     count: usize,
-) -> Result<CellValues, String> {
+) -> Result<CellValues, Untested> {
     let mut values = vec![Vec::with_capacity(runs.len()); count];
     for run in runs {
-        let Results(claims) = run.as_ref().map_err(String::clone)?;
-        for (value, result) in values.iter_mut().zip(&claims[place]) {
+        let Results(claims) = run.as_ref().map_err(Untested::clone)?;
+        for (value, result) in values.iter_mut().zip(&claims[claim]) {
             value.push(result.clone()?);
         }
     }

@@ -1,36 +1,35 @@
-//! What was measured against what the simulator says of the same with the calls of today's
-//! Chromium.
+//! Differences between measured runs and their simulations with the calls of today's Chromium.
 
-use super::{Comparison, Party};
+use super::{Comparison, ResultSource};
 use metrics::{StreamSummary, Unit, mean};
 use report::TextTable;
 use serde::Serialize;
 
-/// What is compared of every stream: mean rate, the 95th percentile of the round-trip time, loss.
+/// The compared metrics of every stream: mean rate, 95th percentile of the round-trip time, loss.
 const METRICS: [&str; 3] = ["received_rate", "rtt_p95", "loss"];
 
-/// A metric of a stream of a cell, measured and simulated; the means over the runs.
+/// A metric of a stream in a cell, measured and simulated, as means over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The experiment.
+    /// The name of the experiment.
     pub experiment: String,
-    /// By what its schedule was multiplied.
+    /// The factor of the schedule; below 1 in a short form.
     pub time_scale: f64,
-    /// The cell's parameters; empty without a grid.
+    /// The parameters of the cell; empty without a grid.
     pub cell: String,
-    /// Who measured.
+    /// The source of the measurement: `Chromium 156`.
     pub who: String,
-    /// The stream.
+    /// The name of the stream.
     pub stream: String,
-    /// The metric.
+    /// The name of the metric.
     pub metric: &'static str,
-    /// Its unit.
+    /// The unit of the metric.
     pub unit: Unit,
-    /// As measured.
+    /// The measured mean.
     pub measured: f64,
-    /// As simulated with the calls of today's Chromium.
+    /// The simulated mean with the calls of today's Chromium.
     pub simulated: f64,
-    /// Measured less simulated.
+    /// Measured minus simulated.
     pub difference: f64,
     /// Whether the machine limited a run of the cell.
     pub cpu_limited: bool,
@@ -41,7 +40,7 @@ impl Difference {
     pub const COLUMNS: [&str; 7] =
         ["cell", "who", "stream", "metric", "measured", "simulated", "difference"];
 
-    /// Its row in such a table, for people.
+    /// The row in a table of differences, as text.
     #[must_use]
     pub fn row(&self) -> [String; 7] {
         [
@@ -55,8 +54,8 @@ impl Difference {
         ]
     }
 
-    /// The difference for people: a share of what was simulated, of shares themselves percentage
-    /// points.
+    /// The difference as text: in per cent of the simulated value, or in percentage points if the
+    /// metric is a share.
     #[must_use]
     pub fn shown(&self) -> String {
         if self.unit == Unit::Share {
@@ -69,59 +68,61 @@ impl Difference {
         }
     }
 
-    /// Who measured, marked where the machine limited it.
+    /// The source, with a remark if the machine limited it.
     #[must_use]
     pub fn marked(&self) -> String {
         if self.cpu_limited { format!("{}, CPU-limited", self.who) } else { self.who.clone() }
     }
 }
 
-/// The differences of every cell that both a measured party and its own simulation with the calls
-/// of today's Chromium have ([`Experiment::as_today`](experiment::Experiment::as_today)).
-/// What cannot be simulated has none: [`Comparison::missing_simulations`] says why.
+/// The differences in every cell that a measured source and its simulation with the calls of
+/// today's Chromium ([`Experiment::as_today`](experiment::Experiment::as_today)) have in common.
+/// Sources that cannot be simulated have none; [`Comparison::missing_simulations`] gives the
+/// reason.
 #[must_use]
 pub fn differences(comparison: &Comparison<'_>) -> Vec<Difference> {
-    let twins = comparison.parties.iter().filter(|party| party.is_measured()).filter_map(|party| {
-        let today = party.experiment.as_today().ok()?;
-        Some((party, comparison.parties.iter().find(|other| other.simulates(&today))?))
-    });
-    twins.flat_map(|(party, simulator)| between(party, simulator)).collect()
+    let pairs =
+        comparison.sources.iter().filter(|source| source.is_measured()).filter_map(|source| {
+            let today = source.experiment.as_today().ok()?;
+            Some((source, comparison.sources.iter().find(|other| other.simulates(&today))?))
+        });
+    pairs.flat_map(|(source, simulator)| between(source, simulator)).collect()
 }
 
-fn between(real: &Party<'_>, simulator: &Party<'_>) -> Vec<Difference> {
+fn between(measured_by: &ResultSource<'_>, simulator: &ResultSource<'_>) -> Vec<Difference> {
     let mut all = Vec::new();
-    for cell in real.experiment.cells() {
-        let Some(twin) =
-            simulator.experiment.cells().iter().find(|twin| twin.params == cell.params)
+    for cell in measured_by.experiment.cells() {
+        let Some(simulated_cell) =
+            simulator.experiment.cells().iter().find(|other| other.params == cell.params)
         else {
             continue;
         };
-        let simulated = means(simulator.summaries(twin.index));
-        for (stream, metric, unit, measured) in means(real.summaries(cell.index)) {
+        let simulated = means(simulator.summaries(simulated_cell.index));
+        for (stream, metric, unit, measured) in means(measured_by.summaries(cell.index)) {
             let same = |other: &&(String, &str, Unit, f64)| other.0 == stream && other.1 == metric;
             let Some((_, _, _, simulated)) = simulated.iter().find(same) else { continue };
             if !measured.is_finite() || !simulated.is_finite() {
                 continue;
             }
             all.push(Difference {
-                experiment: real.experiment.name.clone(),
-                time_scale: real.experiment.time_scale,
+                experiment: measured_by.experiment.name.clone(),
+                time_scale: measured_by.experiment.time_scale,
                 cell: cell.label(),
-                who: real.who.clone(),
+                who: measured_by.who.clone(),
                 stream,
                 metric,
                 unit,
                 measured,
                 simulated: *simulated,
                 difference: measured - simulated,
-                cpu_limited: real.is_limited(cell.index),
+                cpu_limited: measured_by.is_limited(cell.index),
             });
         }
     }
     all
 }
 
-/// The means over the runs of a cell, a stream and a metric each.
+/// The means over the runs of a cell, by stream and metric.
 fn means<'a>(
     runs: impl Iterator<Item = &'a Vec<StreamSummary>>,
 ) -> Vec<(String, &'static str, Unit, f64)> {

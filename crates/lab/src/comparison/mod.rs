@@ -1,69 +1,69 @@
-//! Runs of the same experiment by several parties, side by side: real browsers, the emulator, the
-//! simulator under one controller and another.
+//! Comparison of runs of the same experiment from several sources: browsers, the emulator, and the
+//! simulator with several controllers.
 //!
-//! `stored runs ─▶ parties (who made them) ─▶ facts of each run ─▶ verdicts | a section of the
-//! report | differences`
+//! `stored runs ─▶ sources ─▶ facts of each run ─▶ verdicts | a section of the report |
+//! differences`
 //!
-//! Runs are compared where they are of the same experiment with the same schedule, full or
-//! shortened.
+//! Only runs with the same schedule, full or shortened, are compared.
 
 mod difference;
-mod party;
+mod source;
 #[cfg(test)]
 mod tests;
 
 pub use difference::{Difference, differences};
-pub use party::{Facts, Party};
+pub use source::{Facts, ResultSource};
 
 use crate::claims::{Claim, Verdict, schedule};
 use experiment::{Experiment, ExperimentError};
 use report::{Compared, Finding, Section, Status, merge_by_source};
 use store::StoredRun;
 
-/// The parties that ran one experiment with one schedule, in the order in which they are shown.
+/// The sources that ran one experiment with the same schedule, in the order of the report.
 #[derive(Debug)]
 pub struct Comparison<'c> {
-    /// The parties: browsers, emulations, simulations; each as they come in the store.
-    pub parties: Vec<Party<'c>>,
+    /// The sources: browsers, emulations, simulations; within each group in the order of the store.
+    pub sources: Vec<ResultSource<'c>>,
 }
 
 impl<'c> Comparison<'c> {
-    /// Who made these runs, by experiment and schedule. The facts of the runs are yet to be added:
-    /// of those in [`Party::stored`].
+    /// Groups these runs by experiment and schedule, and by source. The caller then adds the facts
+    /// of the runs in [`ResultSource::stored`].
     ///
     /// # Errors
-    /// When a run's text is not an experiment of this version, or has no such cell.
+    /// If the stored text of a run is not an experiment of this version, or has no cell with the
+    /// parameters of the run.
     pub fn of(runs: &[StoredRun], claims: &[&'c Claim]) -> Result<Vec<Self>, document::FileError> {
         let mut all: Vec<Self> = Vec::new();
-        for party in party::parties(runs, claims)? {
+        for source in source::sources(runs, claims)? {
             let same = |other: &&mut Self| {
-                other.experiment().is_some_and(|other| compares(other, &party.experiment))
+                other.experiment().is_some_and(|other| compares(other, &source.experiment))
             };
             match all.iter_mut().find(same) {
-                Some(comparison) => comparison.parties.push(party),
-                None => all.push(Self { parties: vec![party] }),
+                Some(comparison) => comparison.sources.push(source),
+                None => all.push(Self { sources: vec![source] }),
             }
         }
         for comparison in &mut all {
-            comparison.parties.sort_by_key(|party| std::cmp::Reverse(party.mode));
+            comparison.sources.sort_by_key(|source| std::cmp::Reverse(source.mode));
         }
         Ok(all)
     }
 
-    /// The experiment, as the first party ran it.
+    /// The experiment of the first source.
     #[must_use]
     pub fn experiment(&self) -> Option<&Experiment> {
-        self.parties.first().map(|party| &party.experiment)
+        self.sources.first().map(|source| &source.experiment)
     }
 
-    /// The simulations that what was measured is to be seen beside and that are not in the store,
-    /// each once: of every measured party's experiment as today's Chromium makes it
-    /// ([`Experiment::as_today`]), and under the file's own controllers, the paper's profile. Of a
-    /// party of which nothing can be simulated: why.
+    /// The simulations to compare the measured sources with that are not in the store, each once:
+    /// with the calls of today's Chromium ([`Experiment::as_today`]), and with the controllers of
+    /// the file, which are the profiles of the paper. If a source cannot be simulated, the error is
+    /// returned in its place.
     #[must_use]
-    pub fn missing_simulations(&self) -> Vec<Result<Party<'c>, ExperimentError>> {
-        let mut missing: Vec<Result<Party<'c>, ExperimentError>> = Vec::new();
-        for real in self.parties.iter().filter(|party| party.is_measured()) {
+    pub fn missing_simulations(&self) -> Vec<Result<ResultSource<'c>, ExperimentError>> {
+        let mut missing: Vec<Result<ResultSource<'c>, ExperimentError>> = Vec::new();
+        for real in self.sources.iter().filter(|source| source.is_measured()) {
             let simulations = match real.simulations() {
                 Ok(simulations) => simulations,
                 Err(error) => {
@@ -71,35 +71,35 @@ impl<'c> Comparison<'c> {
                     continue;
                 }
             };
-            for mut party in simulations {
-                let known = || self.parties.iter().chain(missing.iter().flatten());
-                if known().any(|other| other.simulates(&party.experiment)) {
+            for mut source in simulations {
+                let known = || self.sources.iter().chain(missing.iter().flatten());
+                if known().any(|other| other.simulates(&source.experiment)) {
                     continue;
                 }
-                if known().any(|other| other.who == party.who) {
-                    party.who = format!("{} for {}", party.who, real.who);
+                if known().any(|other| other.who == source.who) {
+                    source.who = format!("{} for {}", source.who, real.who);
                 }
-                missing.push(Ok(party));
+                missing.push(Ok(source));
             }
         }
         missing
     }
 
-    /// What each party's runs say of each claim: by claim, then by party.
+    /// The verdicts: by claim, then by source.
     #[must_use]
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let by_party: Vec<Vec<Verdict>> = self.parties.iter().map(Party::verdicts).collect();
-        let count = by_party.iter().map(Vec::len).max().unwrap_or(0);
+        let by_source: Vec<Vec<Verdict>> =
+            self.sources.iter().map(ResultSource::verdicts).collect();
+        let count = by_source.iter().map(Vec::len).max().unwrap_or(0);
         (0..count)
-            .flat_map(|place| by_party.iter().filter_map(move |all| all.get(place)).cloned())
+            .flat_map(|index| by_source.iter().filter_map(move |all| all.get(index)).cloned())
             .collect()
     }
 
-    /// The experiment in the report: its claims party by party, its figures plot over plot, and the
-    /// differences.
+    /// The section of the report: the claims and figures of all sources, and the differences.
     #[must_use]
     pub fn section(&self) -> Section {
-        let Some(first) = self.parties.first() else { return Section::default() };
+        let Some(first) = self.sources.first() else { return Section::default() };
         let section = first.section();
         let shortened = first.experiment.time_scale < 1.0;
         let (mut id, mut title) = (section.id, section.title);
@@ -109,12 +109,12 @@ impl<'c> Comparison<'c> {
             title = format!("{title}, in {} s", self.length());
             let schedule = schedule(first.experiment.time_scale);
             text.push(format!(
-                "Short form: the published {schedule}. Times that a check compares in seconds are not shortened."
+                "Short form: the published {schedule}. Times that a check compares in seconds are not scaled."
             ));
         }
-        text.extend(self.parties.iter().filter_map(Party::limits));
+        text.extend(self.sources.iter().filter_map(ResultSource::limits));
         let drawn: Vec<_> =
-            self.parties.iter().map(|party| (party.label(), party.section().figures)).collect();
+            self.sources.iter().map(|source| (source.label(), source.section().figures)).collect();
         let differences = differences(self);
         Section {
             id,
@@ -135,7 +135,7 @@ impl<'c> Comparison<'c> {
         spans.max().unwrap_or_default().as_secs_f64()
     }
 
-    /// The claims with what each party found.
+    /// The claims with the verdict of each source.
     fn compared(&self) -> Vec<Compared> {
         let mut rows: Vec<Compared> = Vec::new();
         for verdict in self.verdicts() {
@@ -160,7 +160,7 @@ impl<'c> Comparison<'c> {
     }
 }
 
-/// Whether what two parties ran is the same network with the same schedule.
+/// Whether two sources ran the same experiment with the same schedule.
 fn compares(one: &Experiment, other: &Experiment) -> bool {
     one.name == other.name && one.time_scale.total_cmp(&other.time_scale).is_eq()
 }

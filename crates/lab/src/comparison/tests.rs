@@ -100,24 +100,24 @@ fn recording(experiment: &Experiment, job: Job) -> sim::Recording {
 fn compare<'c>(runs: &[StoredRun], catalogue: &'c Catalogue) -> Comparison<'c> {
     let claims = catalogue.select(&[]).unwrap();
     let mut comparison = Comparison::of(runs, &claims).unwrap().remove(0);
-    for party in comparison.missing_simulations() {
-        let mut party = party.unwrap();
-        for cell in 0..party.experiment.cells().len() {
+    for source in comparison.missing_simulations() {
+        let mut source = source.unwrap();
+        for cell in 0..source.experiment.cells().len() {
             let job = Job { experiment: 0, cell, run: 0, seed: Seed(1) };
-            party.add(party.facts(job, &recording(&party.experiment, job), false));
+            source.add(source.facts(job, &recording(&source.experiment, job), false));
         }
-        comparison.parties.push(party);
+        comparison.sources.push(source);
     }
-    for party in &mut comparison.parties {
-        for (_, job, limited) in party.stored.clone() {
-            party.add(party.facts(job, &recording(&party.experiment, job), limited));
+    for source in &mut comparison.sources {
+        for (_, job, limited) in source.stored.clone() {
+            source.add(source.facts(job, &recording(&source.experiment, job), limited));
         }
     }
     comparison
 }
 
 fn names(comparison: &Comparison<'_>) -> Vec<String> {
-    comparison.parties.iter().map(|party| party.who.clone()).collect()
+    comparison.sources.iter().map(|source| source.who.clone()).collect()
 }
 
 #[test]
@@ -138,10 +138,10 @@ fn runs_are_grouped_by_who_made_them_and_simulations_are_added() {
         names(&all[0]),
         ["Chromium 156", "Chromium 156 + Firefox 153", "simulator, gcc:carlucci-2017"]
     );
-    let numbers: Vec<i64> = all[0].parties[2].stored.iter().map(|run| run.0).collect();
+    let numbers: Vec<i64> = all[0].sources[2].stored.iter().map(|run| run.0).collect();
     assert_eq!(numbers, [5], "a simulation that is there twice counts once");
     let missing: Vec<String> =
-        all[0].missing_simulations().into_iter().map(|party| party.unwrap().who).collect();
+        all[0].missing_simulations().into_iter().map(|source| source.unwrap().who).collect();
     assert_eq!(missing, ["simulator, today's Chromium"]);
     let full = Experiment::parse(TEXT, "a-paper/fig1").unwrap();
     let both = [run(1, &full, 0, Mode::Simulated, &[]), run(2, &QUICK, 0, Mode::Simulated, &[])];
@@ -161,7 +161,7 @@ fn runs_are_grouped_by_who_made_them_and_simulations_are_added() {
 }
 
 #[test]
-fn a_claim_is_judged_party_by_party_and_says_what_to_mind() {
+fn a_claim_has_a_verdict_per_source_with_its_caveats() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
     let limited = [CHROMIUM[0], ("cpuLimited", "12 of 30 frames a second were sent")];
     let runs =

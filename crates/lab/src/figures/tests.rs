@@ -3,7 +3,7 @@
 mod values;
 
 use super::*;
-use crate::runner::{Job, NOWHERE, Outcome, Runner};
+use crate::runner::{Job, NO_CACHE, Outcome, Runner};
 use report::{Bars, Boxes, Cdf, Drawable, Figure, MarkAt, Role, Rows, Section, Series, TimePlot};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -43,7 +43,7 @@ fn section(figures: &str) -> Section {
         jobs: NonZeroUsize::new(2).unwrap(),
         cancel: &cancel,
         progress: &|_, _| {},
-        keeper: &NOWHERE,
+        cache: &NO_CACHE,
     };
     let each =
         |job: Job, recording: &_| figures.extract(&experiments[job.experiment], job, recording);

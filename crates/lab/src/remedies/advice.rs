@@ -1,4 +1,4 @@
-//! Remedies put to the test in one situation or many.
+//! Tests of remedies in one or several situations.
 
 use super::catalogue::{Remedy, Settled, Unfit};
 use super::judge::{Call, Judgement};
@@ -9,24 +9,24 @@ use experiment::{Experiment, ExperimentError};
 use metrics::{Estimate, MetricError, mean};
 use std::collections::BTreeMap;
 
-/// Situations that are judged together: the cells of a file, or of all experiments of a paper.
+/// Situations that are ranked together: the cells of a file, or of all experiments of a paper.
 #[derive(Debug)]
 pub struct Group {
-    /// What it was called for by: a file, a name, a paper.
+    /// The name under which the user asked for it: a file, an experiment or a paper.
     pub name: String,
-    /// Its situations, experiment by experiment.
+    /// The situations, ordered by experiment.
     pub situations: Vec<Situation>,
 }
 
-/// A cell that has no call with video: of which experiment, and which.
+/// A cell without a call with video: the names of the experiment and of the cell.
 pub type NotSituation = (String, String);
 
 impl Group {
-    /// The situations of these experiments, in which `cell` chooses by axis and value; and the
-    /// cells that are none.
+    /// The situations of these experiments, and the cells without a call with video. `cell` selects
+    /// cells by (axis, value).
     ///
     /// # Errors
-    /// When `[advise]` names something that is not there.
+    /// If `[advise]` names a call or a line that does not exist.
     pub fn of(
         name: &str,
         experiments: &[Experiment],
@@ -34,7 +34,7 @@ impl Group {
     ) -> Result<(Self, Vec<NotSituation>), ExperimentError> {
         let (mut situations, mut left_out) = (Vec::new(), Vec::new());
         for experiment in experiments {
-            for cell in experiment.cells().iter().filter(|of| of.has(cell)) {
+            for cell in experiment.cells().iter().filter(|other| other.has(cell)) {
                 match Situation::of(experiment, cell.index)? {
                     Some(situation) => situations.push(situation),
                     None => left_out.push((experiment.name.clone(), cell.label())),
@@ -45,51 +45,51 @@ impl Group {
     }
 }
 
-/// What is run of a situation.
+/// A variant of a situation that is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variant {
-    /// As it stands.
+    /// Without a remedy.
     Plain,
-    /// The judged call alone.
+    /// With the judged call only.
     Alone,
-    /// With this remedy.
+    /// With the remedy of this index.
     With(usize),
 }
 
-/// A group and what can be done about it.
+/// The remedies in the situations of a group, and their results.
 #[derive(Debug)]
 pub struct Advice {
     /// The situations.
     pub group: Group,
-    /// The remedies that were asked for.
+    /// The requested remedies.
     pub remedies: Vec<Remedy>,
-    /// By remedy, by situation: the experiment with it, or why there is none.
+    /// By remedy, by situation: the experiment with the remedy, or why it cannot be applied.
     pub settled: Vec<Vec<Result<Settled, Unfit>>>,
-    /// What is run, and of which situation; the experiments are those of `experiments`.
+    /// The index of the situation and the variant of each of `experiments`.
     variants: Vec<(usize, Variant)>,
     experiments: Vec<Experiment>,
-    /// By variant, by run; none of a run that broke off.
+    /// By variant, by run; `None` if the run failed.
     judged: Vec<Vec<Option<Judgement>>>,
-    /// The variants of which a run broke off, and why.
-    broken: BTreeMap<usize, String>,
+    /// The variants with a failed run, and the reason.
+    failed: BTreeMap<usize, String>,
 }
 
 impl Advice {
     /// Applies the remedies to every situation of the group.
     ///
     /// # Errors
-    /// When the call cannot be had alone, as when the file needs what is beside it.
+    /// If a file is not valid without the other traffic.
     pub fn new(group: Group, remedies: Vec<Remedy>) -> Result<Self, ExperimentError> {
         let settle = |remedy: &Remedy| {
             group.situations.iter().map(|situation| remedy.apply(situation)).collect()
         };
         let settled: Vec<Vec<Result<Settled, Unfit>>> = remedies.iter().map(settle).collect();
         let (mut variants, mut experiments) = (Vec::new(), Vec::new());
-        for (place, situation) in group.situations.iter().enumerate() {
-            // A store knows them apart by their names.
+        for (index, situation) in group.situations.iter().enumerate() {
+            // The name distinguishes the variants in a store.
             let mut add = |variant, name: String, mut experiment: Experiment| {
                 experiment.name = name;
-                variants.push((place, variant));
+                variants.push((index, variant));
                 experiments.push(experiment);
             };
             let name = situation.name();
@@ -102,7 +102,7 @@ impl Advice {
                 );
             }
             for (remedy, by_situation) in settled.iter().enumerate() {
-                if let Ok(settled) = &by_situation[place] {
+                if let Ok(settled) = &by_situation[index] {
                     let name = format!("{name}, {}", remedies[remedy].name);
                     add(Variant::With(remedy), name, settled.experiment.clone());
                 }
@@ -117,100 +117,102 @@ impl Advice {
             variants,
             experiments,
             judged,
-            broken: BTreeMap::new(),
+            failed: BTreeMap::new(),
         })
     }
 
-    /// How many runs it takes.
+    /// The number of runs.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.experiments.iter().map(|experiment| experiment.runs as usize).sum()
     }
 
-    /// Runs everything. Runs that break off are told to `failed`. A remedy of which one does is
-    /// left out, and so is a situation of which one does as it stands or with the call alone, for
-    /// there is nothing to compare with.
+    /// Runs all variants and calls `on_failure` for each failed run. If a run with a remedy fails,
+    /// the remedy is left out of the ranking. If a run without a remedy or with the call alone
+    /// fails, the situation is left out, because the remedies cannot be compared with it.
     ///
     /// # Errors
-    /// When a run cannot be judged.
+    /// If a run cannot be judged.
     pub fn run(
         &mut self,
         runner: Runner<'_>,
-        mut failed: impl FnMut(Job, &str),
+        mut on_failure: impl FnMut(Job, &str),
     ) -> Result<Summary, MetricError> {
         let (situations, variants, judged) =
             (&self.group.situations, &self.variants, &mut self.judged);
-        let (mut fault, mut broken) = (None, Vec::new());
+        let (mut error, mut failures) = (None, Vec::new());
         let judge = |job: Job, recording: &_| {
             Judgement::of(&situations[variants[job.experiment].0], recording)
         };
         let summary =
             runner.run(&self.experiments, judge, |Outcome { job, result }| match result {
                 Ok(Ok(judgement)) => judged[job.experiment][job.run as usize] = Some(judgement),
-                Ok(Err(error)) => fault = Some(error),
+                Ok(Err(metric_error)) => error = Some(metric_error),
                 Err(failure) => {
-                    failed(job, &failure.to_string());
-                    broken.push((job, failure.to_string()));
+                    on_failure(job, &failure.to_string());
+                    failures.push((job, failure.to_string()));
                 }
             });
-        for (job, reason) in broken {
-            self.break_off(
+        for (job, reason) in failures {
+            self.leave_out(
                 job.experiment,
-                format!("its run of seed {} gave nothing: {reason}", job.seed),
+                format!("the run with seed {} failed: {reason}", job.seed),
             );
         }
-        fault.map_or(Ok(summary), Err)
+        error.map_or(Ok(summary), Err)
     }
 
-    /// Leaves out what cannot be judged as a run of this variant broke off.
-    pub(super) fn break_off(&mut self, variant: usize, reason: String) {
-        self.broken.entry(variant).or_insert(reason);
+    /// Records that a run of this variant failed.
+    pub(super) fn leave_out(&mut self, variant: usize, reason: String) {
+        self.failed.entry(variant).or_insert(reason);
     }
 
-    /// What is left out of the ranking as a run of it broke off, and why.
+    /// The remedies and situations that are left out of the ranking because of a failed run, and
+    /// the reason.
     #[must_use]
     pub fn left_out(&self) -> Vec<String> {
         let of = |(variant, reason): (&usize, &String)| match self.variants[*variant] {
-            (_, Variant::With(remedy)) => format!("{}, {reason}", self.remedies[remedy].name),
-            (situation, _) => format!("{}, {reason}", self.group.situations[situation].name()),
+            (_, Variant::With(remedy)) => format!("{}: {reason}", self.remedies[remedy].name),
+            (situation, _) => format!("{}: {reason}", self.group.situations[situation].name()),
         };
-        self.broken.iter().map(of).collect()
+        self.failed.iter().map(of).collect()
     }
 
-    /// Whether there is a situation left to rank remedies in.
+    /// Whether a situation is left in which remedies can be ranked.
     #[must_use]
     pub fn is_ranked(&self) -> bool {
-        self.whole().next().is_some()
+        self.comparable().next().is_some()
     }
 
-    /// The situations of which what stands, and the call alone, can be compared with.
-    fn whole(&self) -> impl Iterator<Item = usize> + Clone {
-        let breaks = move |place: usize| move |variant: &usize| matches!(self.variants[*variant], (of, Variant::Plain | Variant::Alone) if of == place);
+    /// The situations whose runs without a remedy and with the call alone all succeeded.
+    fn comparable(&self) -> impl Iterator<Item = usize> + Clone {
+        let is_needed = move |situation: usize| move |variant: &usize| matches!(self.variants[*variant], (of, Variant::Plain | Variant::Alone) if of == situation);
         (0..self.group.situations.len())
-            .filter(move |place| !self.broken.keys().any(breaks(*place)))
+            .filter(move |situation| !self.failed.keys().any(is_needed(*situation)))
     }
 
-    /// How one remedy did, or what stands already (`None`), over the first `runs` runs of each
-    /// situation; `weight` is that of the call against what is beside it. `None` where it can be
-    /// applied nowhere. Where it cannot be applied in some situations, these count as they stand.
+    /// The result of a remedy, or without a remedy (`None`), over the first `runs` runs of each
+    /// situation. `weight`, from 0 to 1, is the weight of the call against the other traffic.
+    /// Returns `None` if the remedy can be applied in no situation. A situation in which it cannot
+    /// be applied counts without it.
     #[must_use]
     pub fn standing(&self, remedy: Option<usize>, runs: usize, weight: f64) -> Option<Standing> {
-        if remedy
-            .is_some_and(|remedy| self.whole().all(|place| self.settled[remedy][place].is_err()))
-        {
+        if remedy.is_some_and(|remedy| {
+            self.comparable().all(|situation| self.settled[remedy][situation].is_err())
+        }) {
             return None;
         }
-        let broke = |variant: &usize| self.variants[*variant].1;
+        let variant_of = |variant: &usize| self.variants[*variant].1;
         if remedy.is_some_and(|remedy| {
-            self.broken.keys().map(broke).any(|of| of == Variant::With(remedy))
+            self.failed.keys().map(variant_of).any(|of| of == Variant::With(remedy))
         }) {
             return None;
         }
         let each: Vec<(&str, Standing)> = self
-            .whole()
-            .map(|place| {
-                let name = self.group.situations[place].experiment.name.as_str();
-                (name, self.in_situation(place, remedy, runs, weight))
+            .comparable()
+            .map(|situation| {
+                let name = self.group.situations[situation].experiment.name.as_str();
+                (name, self.in_situation(situation, remedy, runs, weight))
             })
             .collect();
         let mut names: Vec<&str> = each.iter().map(|(name, _)| *name).collect();
@@ -222,32 +224,33 @@ impl Advice {
         Some(mean_of(&by_experiment.iter().collect::<Vec<_>>()))
     }
 
-    /// The judged call alone, in each run.
+    /// The judged call alone, by run.
     pub(super) fn alone(&self) -> impl Iterator<Item = Call> + Clone {
-        self.whole().flat_map(|place| {
-            let plain = || self.runs_of(place, Variant::Plain);
-            let runs = self.runs_of(place, Variant::Alone).or_else(plain).unwrap_or_default();
+        self.comparable().flat_map(|situation| {
+            let plain = || self.runs_of(situation, Variant::Plain);
+            let runs = self.runs_of(situation, Variant::Alone).or_else(plain).unwrap_or_default();
             runs.iter().flatten().map(|judgement| judgement.call)
         })
     }
 
     /// The runs of a variant of a situation.
     fn runs_of(&self, situation: usize, variant: Variant) -> Option<&[Option<Judgement>]> {
-        let place = self.variants.iter().position(|of| *of == (situation, variant))?;
-        Some(&self.judged[place])
+        let index = self.variants.iter().position(|of| *of == (situation, variant))?;
+        Some(&self.judged[index])
     }
 
     fn in_situation(
         &self,
-        place: usize,
+        situation: usize,
         remedy: Option<usize>,
         runs: usize,
         weight: f64,
     ) -> Standing {
-        let plain = self.runs_of(place, Variant::Plain).unwrap_or_default();
-        let with =
-            remedy.and_then(|remedy| self.runs_of(place, Variant::With(remedy))).unwrap_or(plain);
-        let alone = self.runs_of(place, Variant::Alone).unwrap_or(plain);
+        let plain = self.runs_of(situation, Variant::Plain).unwrap_or_default();
+        let with = remedy
+            .and_then(|remedy| self.runs_of(situation, Variant::With(remedy)))
+            .unwrap_or(plain);
+        let alone = self.runs_of(situation, Variant::Alone).unwrap_or(plain);
         let compared: Vec<Compared<'_>> = with
             .iter()
             .zip(plain)
@@ -265,7 +268,7 @@ impl Advice {
     }
 }
 
-/// The standing in one situation.
+/// The result in one situation.
 fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
     let values = |of: &dyn Fn(&Compared<'_>) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
     let estimate = |of: &dyn Fn(&Judgement) -> f64| Estimate::of(&values(&|run| of(run.with)));
@@ -291,11 +294,11 @@ fn of_runs(runs: &[Compared<'_>], weight: f64) -> Standing {
         })),
         recovery_time: Estimate::of(&recoveries),
         jain: estimate(&|of| of.jain),
-        beside: (0..sections).map(|place| estimate(&|of| of.beside[place].shown)).collect(),
+        beside: (0..sections).map(|section| estimate(&|of| of.beside[section].shown)).collect(),
     }
 }
 
-/// The mean of several standings, value by value, of those that have one.
+/// The mean of each value over the standings that have it.
 fn mean_of(standings: &[&Standing]) -> Standing {
     if let [one] = standings {
         return (*one).clone();
@@ -318,19 +321,20 @@ fn mean_of(standings: &[&Standing]) -> Standing {
     }
 }
 
-/// The mean of independent means, of those that there are: its interval is the root of the sum of
-/// their squares, over how many they are. Infinite if none is finite and some never came.
+/// The mean of independent means that are not not-a-number. The half-width of its interval is the
+/// square root of the sum of their squared half-widths, divided by their number. Infinite if no
+/// mean is finite and at least one is infinite.
 fn mean_estimate<'e>(each: impl Iterator<Item = &'e Estimate>) -> Estimate {
-    let there: Vec<&Estimate> = each.filter(|one| !one.mean.is_nan()).collect();
-    let means = finite(there.iter().map(|one| one.mean));
-    let squares: Option<f64> = there.iter().map(|one| one.half_width.map(|half| half * half)).sum();
-    let mean = if means.is_empty() && !there.is_empty() { f64::INFINITY } else { mean(&means) };
+    let known: Vec<&Estimate> = each.filter(|one| !one.mean.is_nan()).collect();
+    let means = finite(known.iter().map(|one| one.mean));
+    let squares: Option<f64> = known.iter().map(|one| one.half_width.map(|half| half * half)).sum();
+    let mean = if means.is_empty() && !known.is_empty() { f64::INFINITY } else { mean(&means) };
     Estimate {
         mean,
-        half_width: squares.map(|squares| squares.sqrt() / there.len() as f64),
-        runs: there.iter().map(|one| one.runs).sum(),
-        never: there.iter().map(|one| one.never).sum(),
-        missing: there.iter().map(|one| one.missing).sum(),
+        half_width: squares.map(|squares| squares.sqrt() / known.len() as f64),
+        runs: known.iter().map(|one| one.runs).sum(),
+        never: known.iter().map(|one| one.never).sum(),
+        missing: known.iter().map(|one| one.missing).sum(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a run was like, for the call and for what was beside it.
+//! The quality of a run for the call and for the other traffic.
 
 use super::score::delay_factor;
 use super::situation::{Measure, Section, Situation};
@@ -9,49 +9,48 @@ use sim::tcp::TcpApplication;
 use sim::{CallConfig, VideoConfig};
 use units::Time;
 
-/// A run, judged.
+/// The quality of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// The call that is to live.
+    /// The judged call.
     pub call: Call,
-    /// What was beside it, in the order of [`Situation::beside`].
+    /// The other traffic, in the order of [`Situation::beside`].
     pub beside: Vec<Others>,
-    /// From the end of the traffic beside it until the call was back at 80 % of its rate (metric
-    /// `recovery_time`), seconds; infinite if it never was, not-a-number where nothing ended.
+    /// The time from the end of the other traffic until the call has 80 % of its rate again (metric
+    /// `recovery_time`), seconds. Infinite if the call never has; not-a-number if no traffic ends.
     pub recovery_time: f64,
-    /// Jain's index of the video and TCP rates, at each sample while two or more are there;
-    /// not-a-number if there never are.
+    /// Jain's index of the video and TCP rates while two or more of them are active; not-a-number
+    /// if there are never two.
     pub jain: f64,
 }
 
-/// The calls of a section, together.
+/// The calls of a section together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// What a decoder could use of what was received (metric `goodput`), bit/s, as a mean over its
-    /// videos and the time that they are planned to last.
+    /// The rate of decodable frames (metric `goodput`), bit/s: the mean over the videos and their
+    /// planned duration.
     pub goodput: f64,
-    /// 95th percentile of the time from capture to decodable (metric `frame_delay_p95`), seconds,
-    /// of the video that fares worst; infinite if a video had no frame.
+    /// The 95th percentile of the time from capture to decodability (metric `frame_delay_p95`),
+    /// seconds, of the worst video; infinite if a video has no frame.
     pub frame_delay_p95: f64,
-    /// The share of the time in which the picture stood.
+    /// The share of the time in which the picture is frozen.
     pub freeze_share: f64,
-    /// What its videos take at most, bit/s, as a mean.
+    /// The mean of the maximum rates of the videos, bit/s.
     pub wanted_rate: f64,
-    /// What of the rate is of use, bit/s: each video's rate times what its frames' delay leaves
-    /// ([`delay_factor`]) and what does not stand, as a mean.
+    /// The useful rate, bit/s: the mean over the videos of goodput × [`delay_factor`] × (1 − freeze
+    /// share).
     pub useful_rate: f64,
 }
 
-/// Traffic beside the call.
+/// The other traffic of a section.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Others {
-    /// What is measured of it.
+    /// The measured quantity.
     pub measure: Measure,
-    /// What is shown, by its measure: bit/s received of a call or a flow without end, seconds else;
-    /// infinite if it was not complete, or nothing came.
+    /// The value that is shown: bit/s for a call or an unlimited flow, otherwise seconds. Infinite
+    /// if the transfer is not complete, or nothing arrives.
     pub shown: f64,
-    /// How well it went, the more the better: bit/s, pages a second, or of a voice the share that
-    /// is of use.
+    /// The speed, where more is better: bit/s, pages per second, or the useful share of a voice.
     pub speed: f64,
 }
 
@@ -59,12 +58,12 @@ impl Judgement {
     /// Judges a run of a situation, with or without a remedy.
     ///
     /// # Errors
-    /// When a record that it needs is not there.
+    /// If a required record is missing.
     pub fn of(situation: &Situation, recording: &Recording) -> Result<Self, MetricError> {
         let call = call(situation, &situation.call, recording)?;
         let mut beside = Vec::with_capacity(situation.beside.len());
         for other in &situation.beside {
-            // Not there when the call is alone.
+            // The run with the call alone lacks these streams.
             let names = names(situation, &other.section, other.measure);
             if names.iter().any(|name| !recording.streams.iter().any(|stream| stream.name == *name))
             {
@@ -84,14 +83,14 @@ impl Judgement {
     }
 }
 
-/// The names of the video records of a call, or of the audio's if it has no video.
+/// The names of the video records of a call, or of its audio records if it has no video.
 fn media(call: &CallConfig) -> Vec<String> {
     let kind = if call.video.is_some() { "video" } else { "audio" };
     let forward = format!("{}.{kind}", call.name);
     if call.two_way { vec![forward.clone(), forward + ".back"] } else { vec![forward] }
 }
 
-/// The names of a section's records.
+/// The names of the records of a section.
 fn names(situation: &Situation, section: &Section, measure: Measure) -> Vec<String> {
     if measure.is_call() {
         return situation.calls(section).flat_map(media).collect();
@@ -99,7 +98,7 @@ fn names(situation: &Situation, section: &Section, measure: Measure) -> Vec<Stri
     section
         .members
         .iter()
-        .map(|place| format!("{}.tcp", situation.scenario.tcp[*place].name))
+        .map(|index| format!("{}.tcp", situation.scenario.tcp[*index].name))
         .collect()
 }
 
@@ -130,7 +129,7 @@ fn call(
     })
 }
 
-/// One video over the time that it is planned to last.
+/// One video over its planned duration.
 fn video(
     video: &VideoConfig,
     name: &str,
@@ -139,15 +138,14 @@ fn video(
 ) -> Result<Call, MetricError> {
     let of = |metric_name| metric(metric_name, &[name])?.between(from, to).compute(recording);
     let (goodput, freeze_share) = (of("goodput")?, of("freeze_share")?);
-    let frame_delay_p95 = or_never(of("frame_delay_p95")?);
+    let frame_delay_p95 = infinite_if_missing(of("frame_delay_p95")?);
     let wanted_rate = video.encoder.max_rate.min(video.controller.max_rate).as_bps_f64();
     let useful_rate = goodput * delay_factor(frame_delay_p95) * (1.0 - freeze_share);
     Ok(Call { goodput, frame_delay_p95, freeze_share, wanted_rate, useful_rate })
 }
 
-/// The voices of a section, each over the time that it is planned to last. What is of use of a
-/// voice is what arrives of its packets, times what their delay leaves ([`delay_factor`]): its rate
-/// is the codec's.
+/// The voices of a section, each over its planned duration. The useful share of a voice is the
+/// share of its packets that arrive, times [`delay_factor`], because the codec sets its rate.
 fn voices(
     situation: &Situation,
     section: &Section,
@@ -176,9 +174,9 @@ fn voices(
     })
 }
 
-/// Until when a voice was heard, and what share that is of its planned time: all of it, unless
-/// nothing came for longer before its end than a picture may stand there ([`SILENCE`]). `None` if
-/// nothing came at all.
+/// The time until which a voice is received, and its share of the planned duration. The share is 1
+/// unless no packet arrives in the last [`SILENCE`] of the planned duration. `None` if no packet
+/// arrives at all.
 fn heard(config: &CallConfig, name: &str, recording: &Recording) -> Option<(Time, f64)> {
     let stream = recording.streams.iter().find(|stream| stream.name == name)?;
     let (last, _) = *stream.points("frameDelay")?.last()?;
@@ -189,12 +187,12 @@ fn heard(config: &CallConfig, name: &str, recording: &Recording) -> Option<(Time
     Some((last, last.saturating_since(config.start).as_secs_f64() / planned.as_secs_f64()))
 }
 
-/// A delay of what never came is infinite.
-fn or_never(delay: f64) -> f64 {
+/// The delay; infinite if nothing arrived and the delay is not-a-number.
+fn infinite_if_missing(delay: f64) -> f64 {
     if delay.is_nan() { f64::INFINITY } else { delay }
 }
 
-/// The flows of a section, each over the time that it was there.
+/// The flows of a section, each while it is active.
 fn flows(
     measure: Measure,
     situation: &Situation,
@@ -207,7 +205,7 @@ fn flows(
     for name in &names {
         rate += metric("received_rate", &[name])?.compute(recording)?;
     }
-    let time = |name| Ok(or_never(metric(name, &names)?.compute(recording)?));
+    let time = |name| Ok(infinite_if_missing(metric(name, &names)?.compute(recording)?));
     Ok(match measure {
         Measure::CompletionTime => Others { measure, shown: time("completion_time")?, speed: rate },
         Measure::PageLoadTime => {
@@ -222,38 +220,37 @@ fn flows(
     })
 }
 
-/// How long a reader waited for a page, seconds, with the one that was still on its way at the end,
-/// which the pages that came do not tell of: the time that the session was there, less the mean
-/// time of reading those, over one page more.
+/// The mean time that a reader waits for a page, seconds, including the page that is not complete
+/// at the end: (duration of the session − pages × mean reading time) / (pages + 1).
 fn page_wait(
     situation: &Situation,
     section: &Section,
     recording: &Recording,
 ) -> Result<f64, MetricError> {
     let mut waits = Vec::with_capacity(section.members.len());
-    for flow in section.members.iter().map(|place| &situation.scenario.tcp[*place]) {
+    for flow in section.members.iter().map(|index| &situation.scenario.tcp[*index]) {
         let TcpApplication::Pages(pages) = flow.application else { continue };
         let name = format!("{}.tcp", flow.name);
         let stream = recording.streams.iter().find(|stream| stream.name == name);
         let Some(stream) = stream else {
             return Err(MetricError::UnknownStream { name, known: Vec::new() });
         };
-        let came = stream.points("pageLoadTime").map_or(0, <[_]>::len) as f64;
-        let there = stream.active.1.saturating_since(stream.active.0).as_secs_f64();
+        let pages_loaded = stream.points("pageLoadTime").map_or(0, <[_]>::len) as f64;
+        let active = stream.active.1.saturating_since(stream.active.0).as_secs_f64();
         let reading = (pages.reading.0 + pages.reading.1).as_secs_f64() / 2.0;
-        waits.push(((there - came * reading) / (came + 1.0)).max(0.0));
+        waits.push(((active - pages_loaded * reading) / (pages_loaded + 1.0)).max(0.0));
     }
     Ok(mean(&waits))
 }
 
-/// The longest that a video of the call took after a flow had ended.
+/// The longest recovery time of a video of the call after a flow ends.
 fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, MetricError> {
     let flows = situation.beside.iter().filter(|beside| !beside.measure.is_call());
     let mut longest = f64::NAN;
     for beside in flows {
         let names = names(situation, &beside.section, beside.measure);
         let streams = recording.streams.iter().filter(|stream| names.contains(&stream.name));
-        // The traffic is over when the last of them is.
+        // The traffic of a section ends with its last flow.
         let Some(flow) = streams.max_by_key(|stream| stream.active.1).map(|stream| &stream.name)
         else {
             continue;
@@ -271,7 +268,7 @@ fn recovery_time(situation: &Situation, recording: &Recording) -> Result<f64, Me
     Ok(longest)
 }
 
-/// While two or more streams are there: one alone is always fair.
+/// Jain's index while two or more streams are active. A single stream is always fair.
 fn jain(recording: &Recording) -> Result<f64, MetricError> {
     let counts =
         |stream: &&StreamRecord| matches!(stream.kind, StreamKind::Video | StreamKind::Tcp);
@@ -281,7 +278,7 @@ fn jain(recording: &Recording) -> Result<f64, MetricError> {
     starts.sort_unstable();
     ends.sort_unstable();
     let (Some(from), Some(to)) =
-        (starts.get(1), ends.len().checked_sub(2).map(|place| ends[place]))
+        (starts.get(1), ends.len().checked_sub(2).map(|index| ends[index]))
     else {
         return Ok(f64::NAN);
     };

@@ -1,14 +1,14 @@
-//! What can be done for a call, and what it costs whom: the papers' remedies, put to the test where
-//! they are needed.
+//! Remedies of the papers for a call, and their costs for the other traffic, tested in the user's
+//! network.
 //!
 //! ```text
-//! Experiment ─▶ Situation (a cell: whose call, which lines, cells and networks are one's own)
+//! Experiment ─▶ Situation (a cell: the judged call, and the lines, Wi-Fi cells and LTE networks that may be changed)
 //!                   └─▶ Remedy ─▶ an edit of the experiment, or why it cannot be applied
 //!                                     └─▶ runs ─▶ Judgement ─▶ Standing (scores over seeds and situations) ─▶ ranks
 //! ```
 //!
 //! A remedy is an entry of [`catalogue`], in the file of its kind. It only edits the experiment, so
-//! what was judged can be run, kept and changed like any other.
+//! that the result can be run, stored and changed like any other experiment.
 
 mod advice;
 mod catalogue;
@@ -21,7 +21,7 @@ mod situation;
 mod tests;
 
 pub use advice::{Advice, Group, NotSituation};
-pub use catalogue::{Kind, Remedy, Settled, Unfit, remedies};
+pub use catalogue::{Remedy, RemedyKind, Settled, Unfit, remedies};
 pub use judge::{Judgement, Others};
 pub use page::AS_IT_STANDS;
 pub use rank::{Agreement, Rank};

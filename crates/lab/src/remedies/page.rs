@@ -1,4 +1,4 @@
-//! An advice for people: the table, the picture, and what to type.
+//! The advice as text: the table, the scatter plot, and the commands for the best remedy.
 
 use super::advice::Advice;
 use super::catalogue::{Remedy, Settled, Unfit};
@@ -13,11 +13,11 @@ use report::{
 };
 use std::fmt::Write as _;
 
-/// The name of what stands already.
+/// The name of the network without a remedy.
 pub const AS_IT_STANDS: &str = "as it stands";
 
 impl Measure {
-    /// The metric that is shown.
+    /// The name of the shown metric.
     #[must_use]
     pub const fn metric(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Measure {
 }
 
 impl Beside {
-    /// What is shown of it: a rate or a time goes by the name alone, a voice's time is its delay.
+    /// The heading of its column: the name, and for a voice the word "delay".
     fn heading(&self) -> String {
         if self.measure == Measure::Voice {
             format!("{} delay", self.name)
@@ -56,7 +56,7 @@ impl Beside {
 }
 
 impl Advice {
-    /// The remedy of a rank; none for what stands already.
+    /// The remedy of a rank; `None` without a remedy.
     #[must_use]
     pub fn remedy(&self, rank: &Rank) -> Option<&Remedy> {
         rank.remedy.map(|remedy| &self.remedies[remedy])
@@ -68,14 +68,14 @@ impl Advice {
         self.remedy(rank).map_or(AS_IT_STANDS, |remedy| remedy.name)
     }
 
-    /// What a remedy comes to in the only situation; `None` with several.
+    /// The remedy in the only situation; `None` with several situations.
     #[must_use]
     pub fn settled_once(&self, remedy: Option<usize>) -> Option<&Settled> {
         let [settled] = &self.settled[remedy?][..] else { return None };
         settled.as_ref().ok()
     }
 
-    /// In how many situations a remedy can be applied.
+    /// The number of situations in which a remedy can be applied.
     #[must_use]
     pub fn applied(&self, remedy: Option<usize>) -> usize {
         let situations = self.group.situations.len();
@@ -84,8 +84,8 @@ impl Advice {
         })
     }
 
-    /// The remedies that cannot be applied, by reason; of several situations with how many of them:
-    /// `wmm (in 3)`.
+    /// The remedies that cannot be applied, by reason. If a reason holds in some of the situations
+    /// only, their number is added: `wmm (in 3)`.
     #[must_use]
     pub fn unfit(&self) -> Vec<(Vec<String>, &Unfit)> {
         let mut reasons: Vec<(Vec<String>, &Unfit)> = Vec::new();
@@ -111,8 +111,8 @@ impl Advice {
         reasons
     }
 
-    /// Whether the network does not carry the call even alone: less than half of its rate is of use
-    /// then.
+    /// Whether the network does not carry the call even alone: less than half of its goodput is
+    /// useful.
     #[must_use]
     pub fn is_poor_alone(&self) -> bool {
         let alone = self.alone();
@@ -120,7 +120,7 @@ impl Advice {
         useful < 0.5 * alone.map(|call| call.goodput).sum::<f64>()
     }
 
-    /// What was judged, in a line.
+    /// What is judged, in one line.
     #[must_use]
     pub fn heading(&self) -> String {
         match &self.group.situations[..] {
@@ -133,16 +133,16 @@ impl Advice {
         }
     }
 
-    /// The remedies in rows, best first: of one situation its own values, of several the changes
-    /// against what stands.
+    /// The remedies as rows, best first. With one situation the columns have its values, with
+    /// several the changes against the network without a remedy.
     #[must_use]
     pub fn table(&self, ranks: &[Rank]) -> Table {
         let columns = self.columns(ranks);
         let row = |rank: &Rank| Row {
             label: format!(
                 "{}{} {}",
-                rank.place,
-                if rank.as_good && rank.place > 1 { "=" } else { "." },
+                rank.position,
+                if rank.as_good && rank.position > 1 { "=" } else { "." },
                 self.name(rank)
             ),
             cells: Cells::Each(columns.iter().map(|(_, cell)| cell(self, rank)).collect()),
@@ -192,16 +192,16 @@ impl Advice {
             }));
             columns.push(value("frozen, change", Share, Lower, |one| one.freeze_change));
         }
-        // Nothing to recover from where nothing beside the call ends.
+        // No recovery time if no other traffic ends.
         if ranks.iter().any(|rank| !rank.standing.recovery_time.mean.is_nan()) {
             columns.push(value("recovery", Seconds, Lower, |one| one.recovery_time));
         }
         if let [one] = &self.group.situations[..] {
-            for (place, beside) in one.beside.iter().enumerate() {
+            for (index, beside) in one.beside.iter().enumerate() {
                 let (unit, better) = (beside.measure.unit(), beside.measure.better());
                 let column = Column { name: beside.heading(), unit, scale: None, better };
                 let cell = move |_: &Self, rank: &Rank| {
-                    Cell::Value(rank.standing.beside.get(place).copied().unwrap_or_default())
+                    Cell::Value(rank.standing.beside.get(index).copied().unwrap_or_default())
                 };
                 columns.push((column, Box::new(cell)));
             }
@@ -211,7 +211,7 @@ impl Advice {
         columns
     }
 
-    /// The call's quality over what the others pay, a point a remedy.
+    /// The quality of the call over the cost for the other traffic, one point per remedy.
     #[must_use]
     pub fn scatter(&self, ranks: &[Rank]) -> Scatter {
         let point = |rank: &Rank| Point {
@@ -228,8 +228,8 @@ impl Advice {
             log: false,
         };
         Scatter {
-            x: dimension("what the others pay of their speed", Better::Lower),
-            y: dimension("quality of the call, of that of the call alone", Better::Higher),
+            x: dimension("share of their speed that the others lose", Better::Lower),
+            y: dimension("quality of the call, relative to the call alone", Better::Higher),
             points: ranks.iter().map(point).collect(),
             marks: vec![Mark {
                 at: MarkAt::X(0.0),
@@ -239,12 +239,13 @@ impl Advice {
         }
     }
 
-    /// The best in words: what it is, what it gains and what the others pay, and which are as good.
+    /// The best remedy as text: its description, gain and cost, and the remedies that do not differ
+    /// significantly.
     #[must_use]
     pub fn verdict(&self, ranks: &[Rank]) -> String {
         let Some(best) = ranks.first() else { return String::new() };
         let mut text = match self.remedy(best) {
-            None => "Best: leave it as it stands.".to_owned(),
+            None => "Best: change nothing.".to_owned(),
             Some(remedy) => format!("Best: {}, {}.", remedy.name, remedy.about),
         };
         let plain = ranks.iter().find(|rank| rank.remedy.is_none());
@@ -252,8 +253,7 @@ impl Advice {
             let (with, without) = (&best.standing, &plain.standing);
             let share = |estimate: &Estimate| format!("{:.0} %", 100.0 * estimate.mean);
             let (now, before) = (share(&with.quality), share(&without.quality));
-            let _ =
-                write!(text, " The call comes to {now} of what it has alone, instead of {before}");
+            let _ = write!(text, " The call has {now} of its quality alone, instead of {before}");
             if let [one] = &self.group.situations[..] {
                 for ((beside, now), before) in
                     one.beside.iter().zip(&with.beside).zip(&without.beside)
@@ -278,10 +278,10 @@ impl Advice {
             text.push('.');
         }
         if best.standing.quality.mean < POOR {
-            text += " That is no good call yet.";
+            text += " That is not a good call yet.";
         }
         if self.is_poor_alone() {
-            text += " This network does not carry the call well even alone: give it less video, or a faster line.";
+            text += " This network does not carry the call well even alone: reduce its video rate, or use a faster line.";
         }
         for left_out in self.left_out() {
             let _ = write!(text, " Left out: {left_out}.");
@@ -289,15 +289,15 @@ impl Advice {
         let tied: Vec<&str> =
             ranks.iter().skip(1).filter(|rank| rank.as_good).map(|rank| self.name(rank)).collect();
         if tied.len() + 1 == ranks.len() && ranks.len() > 1 {
-            text += " These seeds tell none of the others apart from it: take more, with --runs.";
+            text += " None of the others differs significantly: use more seeds with --runs.";
         } else if !tied.is_empty() {
-            let _ = write!(text, " Not worse beyond chance: {}.", tied.join(", "));
+            let _ = write!(text, " Not significantly worse: {}.", tied.join(", "));
         }
         text
     }
 
-    /// What to type for a remedy of the only situation: the lines of tc of each of its queues for
-    /// the device `dev`.
+    /// The tc commands of a remedy in the only situation, for each of its queues and the device
+    /// `dev`.
     #[must_use]
     pub fn tc(&self, remedy: Option<usize>, dev: &str) -> Vec<GatewayQueue> {
         let Some(settled) = self.settled_once(remedy) else { return Vec::new() };
@@ -305,7 +305,8 @@ impl Advice {
         queues.into_iter().filter(|queue| settled.lines.contains(&queue.line)).collect()
     }
 
-    /// What a remedy of the only situation changes beside queues: path and value, as of `--set`.
+    /// The changes of a remedy in the only situation apart from queues: (path, value), as for
+    /// `--set`.
     #[must_use]
     pub fn other_edits(&self, remedy: Option<usize>) -> Vec<&(String, String)> {
         let Some(settled) = self.settled_once(remedy) else { return Vec::new() };
@@ -316,7 +317,7 @@ impl Advice {
         settled.set.iter().filter(|(path, _)| !is_queue(path)).collect()
     }
 
-    /// All of it as a part of a page.
+    /// The advice as a section of a report page.
     #[must_use]
     pub fn section(&self, ranks: &[Rank], dev: &str) -> Section {
         let text = self.verdict(ranks);
@@ -324,15 +325,17 @@ impl Advice {
         let figures = vec![
             Figure {
                 id: id("table"),
-                title: "What each gains, and what it costs".to_owned(),
-                caption: "'call' is the call's useful rate against that of the call alone: its goodput times what its frames' delay leaves of a conversation (ITU-T G.107) and what does not stand. 'others keep' is the speed of \
-                          what is beside the call against that without the remedy. The score is the geometric mean of both; '=' marks what chance may have parted from the best."
+                title: "Gain and cost of each remedy".to_owned(),
+                caption: "'call' is the useful rate of the call relative to the call alone: goodput × delay factor \
+                          (ITU-T G.107) × share of the time without a frozen picture. 'others keep' is the speed \
+                          of the other traffic relative to that without the remedy. The score is the geometric \
+                          mean of both; '=' marks remedies that do not differ significantly from the best."
                     .to_owned(),
                 body: Box::new(self.table(ranks)),
             },
             Figure {
                 id: id("picture"),
-                title: "The call's quality against what the others pay".to_owned(),
+                title: "Quality of the call against the cost for the others".to_owned(),
                 caption: String::new(),
                 body: Box::new(self.scatter(ranks)),
             },
@@ -343,7 +346,7 @@ impl Advice {
             self.other_edits(best).into_iter().map(|(key, value)| vec![key.clone(), value.clone()]);
         let rows: Vec<Vec<String>> = queues.chain(others).collect();
         let table = (!rows.is_empty()).then(|| TextTable {
-            caption: "The best: what is typed at each line, and what else changes in the file"
+            caption: "The best remedy: the commands for each line, and other changes of the file"
                 .to_owned(),
             columns: vec!["where".to_owned(), "what".to_owned()],
             rows,
@@ -359,8 +362,8 @@ impl Advice {
     }
 }
 
-/// Below that share of what it has alone the best is called no good. Ours.
+/// Below this share of the quality alone, the verdict says that the call is not good. Our choice.
 const POOR: f64 = 0.25;
 
-/// What stands in a column for a rank.
+/// The cell of a column for a rank.
 type CellOf = Box<dyn Fn(&Advice, &Rank) -> Cell>;

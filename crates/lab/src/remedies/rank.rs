@@ -1,61 +1,62 @@
-//! Remedies in order.
+//! Ranking of remedies.
 
 use super::advice::Advice;
 use super::score::Standing;
 use metrics::{half_width, mean};
 
-/// A remedy, or what stands already, and its place.
+/// The rank of a remedy, or of the network without a remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rank {
-    /// Which of the remedies; `None`: as it stands.
+    /// The index of the remedy; `None` without a remedy.
     pub remedy: Option<usize>,
-    /// How it did.
+    /// The result.
     pub standing: Standing,
-    /// From 1, by mean score.
-    pub place: usize,
-    /// Whether chance may have parted it from the best.
+    /// The position by mean score, from 1.
+    pub position: usize,
+    /// Whether the difference to the best may be chance.
     pub as_good: bool,
 }
 
-/// How a ranking of few seeds agrees with one of many.
+/// The agreement of a ranking by few seeds with a ranking by many seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
     /// Kendall's rank correlation τ-b of the mean scores.
     pub tau: f64,
-    /// Pairs that the few seeds tell apart,
-    pub told_apart: usize,
-    /// and how many of them stand the other way round with many.
-    pub turned: usize,
-    /// Whether the best of many is among those that few do not part from their best,
+    /// The number of pairs of remedies that differ significantly with few seeds.
+    pub separated: usize,
+    /// The number of these pairs whose order is reversed with many seeds.
+    pub reversed: usize,
+    /// Whether the best remedy of many seeds is among those that do not differ significantly from
+    /// the best with few seeds.
     pub same_best: bool,
-    /// and whether it is their first.
+    /// Whether both rankings have the same best remedy.
     pub same_first: bool,
 }
 
 impl Agreement {
-    /// Whether they agree: on the best, and on all pairs that few tell apart but for as many as
-    /// chance may have told wrongly. Seeds that tell nothing apart agree with nothing.
+    /// Whether the rankings agree: few seeds separate at least one pair, both contain the same best
+    /// remedy, and not more pairs are reversed than the confidence level allows by chance.
     #[must_use]
     pub fn holds(&self) -> bool {
-        let by_chance = (1.0 - CONFIDENCE) * self.told_apart as f64;
-        self.told_apart > 0 && self.same_best && self.turned as f64 <= by_chance
+        let by_chance = (1.0 - CONFIDENCE) * self.separated as f64;
+        self.separated > 0 && self.same_best && self.reversed as f64 <= by_chance
     }
 }
 
-/// How sure it is that two scores differ. Some twenty remedies are two hundred pairs: at the usual
-/// 95 % chance would part ten.
+/// The confidence level for a difference of two scores. About 20 remedies have about 200 pairs, of
+/// which the usual level of 95 % would separate 10 by chance.
 const CONFIDENCE: f64 = 0.99;
 
-/// Whether the first score is higher than the second beyond chance: a paired t-test over what both
-/// share, seeds, cells or experiments.
+/// Whether the first score is significantly higher than the second: a paired t-test over the seeds,
+/// cells or experiments of both.
 fn is_higher(one: &[f64], other: &[f64]) -> bool {
     let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
     half_width(&differences, CONFIDENCE).is_some_and(|half| mean(&differences) > half)
 }
 
 impl Advice {
-    /// The remedies that can be applied, and what stands already, the best first; over the first
-    /// `runs` runs of each situation.
+    /// The applicable remedies and the network without a remedy, best first, over the first `runs`
+    /// runs of each situation.
     #[must_use]
     pub fn ranks(&self, runs: usize, weight: f64) -> Vec<Rank> {
         let all = std::iter::once(None).chain((0..self.remedies.len()).map(Some));
@@ -64,7 +65,7 @@ impl Advice {
         ranked(standings.collect())
     }
 
-    /// How a ranking by some of the runs agrees with that by all.
+    /// The agreement of a ranking by some of the runs with the ranking by all runs.
     #[must_use]
     pub fn agreement(&self, few: &[Rank], weight: f64) -> Agreement {
         agreement(few, &self.ranks(usize::MAX, weight))
@@ -72,12 +73,13 @@ impl Advice {
 }
 
 fn ranked(mut standings: Vec<(Option<usize>, Standing)>) -> Vec<Rank> {
-    // Stable: of equals what stands already comes first, then the order of the catalogue.
+    // The sort is stable: among equal scores the network without a remedy comes first, then the
+    // order of the catalogue.
     standings.sort_by(|(_, one), (_, other)| other.score().total_cmp(&one.score()));
     let best = standings.first().map(|(_, best)| best.scores.clone()).unwrap_or_default();
-    let rank = |(place, (remedy, standing)): (usize, (Option<usize>, Standing))| {
+    let rank = |(index, (remedy, standing)): (usize, (Option<usize>, Standing))| {
         let as_good = !is_higher(&best, &standing.scores);
-        Rank { remedy, standing, place: place + 1, as_good }
+        Rank { remedy, standing, position: index + 1, as_good }
     };
     standings.into_iter().enumerate().map(rank).collect()
 }
@@ -90,9 +92,9 @@ fn agreement(few: &[Rank], many: &[Rank]) -> Agreement {
     };
     let pairs: Vec<(&Rank, f64)> = few.iter().map(|rank| (rank, of(rank))).collect();
     let (mut concordant, mut ties, mut count) = (0.0, [0.0, 0.0], 0.0);
-    let (mut told_apart, mut turned) = (0, 0);
-    for (place, (one, one_of_many)) in pairs.iter().enumerate() {
-        for (other, other_of_many) in &pairs[place + 1..] {
+    let (mut separated, mut reversed) = (0, 0);
+    for (index, (one, one_of_many)) in pairs.iter().enumerate() {
+        for (other, other_of_many) in &pairs[index + 1..] {
             let in_few = one.standing.score() - other.standing.score();
             let in_many = one_of_many - other_of_many;
             count += 1.0;
@@ -102,8 +104,8 @@ fn agreement(few: &[Rank], many: &[Rank]) -> Agreement {
                 concordant += in_few.signum() * in_many.signum();
             }
             if is_higher(&one.standing.scores, &other.standing.scores) {
-                told_apart += 1;
-                turned += usize::from(in_many < 0.0);
+                separated += 1;
+                reversed += usize::from(in_many < 0.0);
             }
         }
     }
@@ -111,7 +113,7 @@ fn agreement(few: &[Rank], many: &[Rank]) -> Agreement {
     let best = many.first().map(|rank| rank.remedy);
     let same_best = few.iter().filter(|rank| rank.as_good).any(|rank| Some(rank.remedy) == best);
     let same_first = few.first().map(|rank| rank.remedy) == best;
-    Agreement { tau, told_apart, turned, same_best, same_first }
+    Agreement { tau, separated, reversed, same_best, same_first }
 }
 
 #[cfg(test)]
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_chance_may_have_parted_is_as_good() {
+    fn remedies_without_a_significant_difference_are_equal() {
         let standings = vec![
             (None, standing(&[0.1, 0.2, 0.1])),
             (Some(0), standing(&[0.8, 0.9, 0.7])),
@@ -131,11 +133,11 @@ mod tests {
             (Some(2), standing(&[0.5, 0.41, 0.3])),
         ];
         let ranks = ranked(standings);
-        let places: Vec<_> =
-            ranks.iter().map(|rank| (rank.remedy, rank.place, rank.as_good)).collect();
+        let positions: Vec<_> =
+            ranks.iter().map(|rank| (rank.remedy, rank.position, rank.as_good)).collect();
         let expected =
             [(Some(1), 1, true), (Some(0), 2, true), (Some(2), 3, false), (None, 4, false)];
-        assert_eq!(places, expected);
+        assert_eq!(positions, expected);
     }
 
     #[test]
@@ -146,16 +148,16 @@ mod tests {
             (Some(1), standing(&[0.5, 0.5])),
         ]);
         let same =
-            Agreement { tau: 1.0, told_apart: 3, turned: 0, same_best: true, same_first: true };
+            Agreement { tau: 1.0, separated: 3, reversed: 0, same_best: true, same_first: true };
         assert_eq!(agreement(&few, &few), same);
         let many = ranked(vec![
             (None, standing(&[0.1, 0.1])),
             (Some(0), standing(&[0.6, 0.6])),
             (Some(1), standing(&[0.7, 0.7])),
         ]);
-        let Agreement { tau, told_apart, turned, same_best, same_first } = agreement(&few, &many);
+        let Agreement { tau, separated, reversed, same_best, same_first } = agreement(&few, &many);
         assert!((tau - 1.0 / 3.0).abs() < 1e-12, "{tau}");
-        assert_eq!((told_apart, turned, same_best, same_first), (3, 1, false, false));
+        assert_eq!((separated, reversed, same_best, same_first), (3, 1, false, false));
         assert!(agreement(&few, &few).holds() && !agreement(&few, &many).holds());
     }
 }

@@ -1,14 +1,14 @@
-//! How good a remedy is: for the call, for what is beside it, and for both in one number.
+//! The score of a remedy: the quality of the call, the speed of the other traffic, and one number
+//! for both.
 
 use super::judge::{Judgement, Others};
 use super::situation::Measure;
 use metrics::{Estimate, mean};
 
-/// What a delay leaves of a conversation, between 1 and 0: 1 − Idd / 50, where Idd is the
-/// impairment by absolute delay of the E-model (ITU-T G.107 (2015) eqs. 7-27, 7-28, with their
-/// default sT = 1, mT = 100 ms) and 50 the most that it comes to. `delay` is in seconds. G.114
-/// calls 150 ms good for most, where it is 1.00, and 400 ms the limit of planning, where it is
-/// 0.52.
+/// The usability of a conversation with this delay in seconds, from 1 to 0: 1 − Idd / 50. Idd is
+/// the delay impairment of the E-model (ITU-T G.107 (2015) eqs. 7-27, 7-28, with the defaults sT =
+/// 1, mT = 100 ms), and 50 its maximum. At 150 ms, which ITU-T G.114 calls acceptable for most
+/// applications, the factor is 1.00; at 400 ms, its limit for network planning, 0.52.
 #[must_use]
 pub fn delay_factor(delay: f64) -> f64 {
     if delay <= 0.1 {
@@ -25,8 +25,7 @@ pub fn delay_factor(delay: f64) -> f64 {
     (1.0 - idd / 50.0).clamp(0.0, 1.0)
 }
 
-/// One run of a situation: as it is with a remedy, as it stands without one, and with the call
-/// alone; all with one seed.
+/// Runs of a situation with the same seed: with a remedy, without one, and with the call alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compared<'j> {
     pub(crate) with: &'j Judgement,
@@ -34,31 +33,31 @@ pub(crate) struct Compared<'j> {
     pub(crate) alone: &'j Judgement,
 }
 
-/// A rate below that counts as that: a packet of Ethernet a second. Between two that are next to
-/// nothing there is no ratio. Ours.
+/// Lower rates count as this rate, bit/s: one Ethernet frame per second. It bounds the ratio of two
+/// rates close to zero. Our choice.
 const MIN_RATE: f64 = 12_000.0;
-/// Nobody reads pages that come more rarely than once a minute. Ours.
+/// Lower page rates count as this rate, pages per second: one page per minute. Our choice.
 const MIN_PAGES: f64 = 1.0 / 60.0;
-/// Nobody follows a voice of which less than a twentieth is of use. Ours.
+/// Lower useful shares of a voice count as this share. Our choice.
 const MIN_VOICE: f64 = 0.05;
-/// What goes better or worse than ten times counts as ten times: one section that was starved does
-/// not decide for all others. Ours.
-const MOST: f64 = 10.0;
-/// A call alone counts as a twentieth of what its video takes at most, if it has less: it is no
-/// measure where the network does not carry it even alone. Ours.
+/// Larger changes of speed, up or down, count as this factor, so that one starved section does not
+/// dominate the mean. Our choice.
+const MAX_RATIO: f64 = 10.0;
+/// The least useful rate of the call alone, as a share of the maximum rate of its video. It bounds
+/// the quality in a network that does not carry the call even alone. Our choice.
 const MIN_ALONE: f64 = 0.05;
-/// Nobody talks over delays beyond that, seconds: longer ones count as it. Ours.
+/// Longer frame delays count as this delay, seconds. Our choice.
 const LONGEST_DELAY: f64 = 10.0;
 
 impl Compared<'_> {
-    /// The call's useful rate over that of the call alone in the network as it stands.
+    /// The useful rate of the call over that of the call alone without a remedy.
     pub(crate) fn quality(&self) -> f64 {
         let alone = self.alone.call;
         self.with.call.useful_rate / alone.useful_rate.max(MIN_ALONE * alone.wanted_rate)
     }
 
-    /// How fast what is beside the call is, over how fast it is without the remedy: the geometric
-    /// mean over its sections; 1 if there is nothing.
+    /// The speed of the other traffic over its speed without the remedy: the geometric mean over
+    /// its sections; 1 without other traffic.
     pub(crate) fn kept(&self) -> f64 {
         let each = self.with.beside.iter().zip(&self.without.beside);
         let logs: Vec<f64> =
@@ -79,55 +78,57 @@ impl Compared<'_> {
     }
 }
 
-/// The ratio of the speeds of one section, between a tenth and ten.
+/// The ratio of the speeds of one section, from 0.1 to 10.
 fn kept_of(with: &Others, without: &Others) -> f64 {
     let least = match with.measure {
         Measure::PageLoadTime => MIN_PAGES,
         Measure::Voice => MIN_VOICE,
         Measure::Call | Measure::CompletionTime | Measure::Rate => MIN_RATE,
     };
-    (with.speed.max(least) / without.speed.max(least)).clamp(1.0 / MOST, MOST)
+    (with.speed.max(least) / without.speed.max(least)).clamp(1.0 / MAX_RATIO, MAX_RATIO)
 }
 
-/// Both in one number: `quality` to the power of `weight`, times `kept` to the rest. With a weight
-/// of one half it is proportional fairness between the call and the others (Kelly, Maulloo and Tan
-/// 1998): to double the one is worth as much as to halve the other.
+/// `quality`^`weight` × `kept`^(1 − `weight`). With a weight of 0.5 it is proportional fairness
+/// between the call and the other traffic (Kelly, Maulloo and Tan 1998): doubling one is worth as
+/// much as halving the other.
 pub(crate) fn score(quality: f64, kept: f64, weight: f64) -> f64 {
     libm::pow(quality, weight) * libm::pow(kept, 1.0 - weight)
 }
 
-/// How a remedy did, over the runs of its situations. Of several situations each value is the mean
-/// of their means, each experiment counting once.
+/// The result of a remedy over the runs of its situations. With several situations, each value is
+/// the mean over the experiments of the mean over their situations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
-    /// The score, by seed; of several situations by cell, and of several experiments by experiment.
+    /// The scores: by seed in one situation, by cell in one experiment, otherwise by experiment.
     pub scores: Vec<f64>,
-    /// The call's useful rate over that of the call alone.
+    /// The useful rate of the call over that of the call alone.
     pub quality: Estimate,
-    /// The speed of what is beside the call over that without the remedy.
+    /// The speed of the other traffic over its speed without the remedy.
     pub kept: Estimate,
-    /// bit/s.
+    /// The goodput of the call, bit/s.
     pub goodput: Estimate,
-    /// The logarithm of its ratio to that without the remedy.
+    /// The logarithm of the ratio of the goodput to that without the remedy.
     pub goodput_change: Estimate,
-    /// Seconds; infinite in a run with a video that had no frame.
+    /// The 95th percentile of the frame delay, seconds; infinite in a run with a video without a
+    /// frame.
     pub frame_delay_p95: Estimate,
-    /// The logarithm of its ratio to that without the remedy.
+    /// The logarithm of the ratio of the frame delay to that without the remedy.
     pub frame_delay_change: Estimate,
-    /// A share of the call's time.
+    /// The share of the time in which the picture is frozen.
     pub freeze_share: Estimate,
-    /// Less that without the remedy.
+    /// The freeze share minus that without the remedy.
     pub freeze_change: Estimate,
-    /// Seconds, of the runs that had something to recover from; infinite in one whose call never
-    /// did.
+    /// The recovery time of the runs in which other traffic ends, seconds; infinite in a run whose
+    /// call does not recover.
     pub recovery_time: Estimate,
-    /// Jain's index of all rates, while there are several.
+    /// Jain's index of all rates while two or more streams are active.
     pub jain: Estimate,
-    /// What was beside the call, in the order of the situation, of one situation alone.
+    /// The shown value of each section of other traffic, in the order of the situation; empty with
+    /// several situations.
     pub beside: Vec<Estimate>,
 }
 
-/// The geometric mean of ratios less 1, of their logarithms.
+/// The geometric mean of ratios, minus 1, from the mean of their logarithms.
 #[must_use]
 pub fn change(logarithms: &Estimate) -> Estimate {
     let mean = libm::exp(logarithms.mean);
@@ -142,7 +143,7 @@ impl Standing {
         mean(&self.scores)
     }
 
-    /// What the others pay: the share of their speed that they lose. Below zero they gain.
+    /// The cost for the other traffic: the share of its speed that it loses. Negative if it gains.
     #[must_use]
     pub fn cost(&self) -> f64 {
         1.0 - self.kept.mean
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn delay_counts_as_in_the_e_model() {
+    fn the_delay_factor_follows_the_e_model() {
         // Idd of the formula: 0 to 100 ms, 0.16 at 150, 3.05 at 200, 24.1 at 400 (X = 2: 25·(65^⅙ −
         // 3·(1 + (2/3)⁶)^⅙ + 2)).
         for (delay, factor) in
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn to_double_the_one_is_worth_to_halve_the_other() {
+    fn doubling_the_quality_is_worth_halving_the_speed_of_others() {
         assert!((score(0.8, 0.5, 0.5) - score(0.4, 1.0, 0.5)).abs() < 1e-12);
         assert_eq!(score(0.3, 0.9, 1.0), 0.3);
         assert_eq!(score(0.0, 1.2, 0.5), 0.0);

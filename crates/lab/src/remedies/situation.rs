@@ -1,4 +1,5 @@
-//! What a cell of an experiment is to somebody who wants advice.
+//! A grid cell of an experiment as the subject of advice: the judged call, the other traffic, and
+//! the lines, Wi-Fi cells and LTE networks that the call passes.
 
 use document::did_you_mean;
 use experiment::{Advise, Experiment, ExperimentError, Origins, path_of};
@@ -8,19 +9,19 @@ use sim::{CallConfig, Scenario};
 use std::fmt::Write as _;
 use units::Bitrate;
 
-/// A cell of an experiment, whose call is to live.
+/// A cell of an experiment with the call that is to be improved.
 #[derive(Debug)]
 pub struct Situation {
-    /// The cell as an experiment of its own, as it stands.
+    /// The cell as an experiment without a grid and without a remedy.
     pub experiment: Experiment,
-    /// Which cell of its experiment: `config=Droptail 125kB`; empty if it has one.
+    /// The parameters of the cell: `config=Droptail 125kB`; empty without a grid.
     pub label: String,
-    /// The call that is judged.
+    /// The judged call.
     pub(crate) call: Section,
-    /// What crosses the network beside it.
+    /// The other traffic.
     pub beside: Vec<Beside>,
-    /// The lines whose queue is one's own.
-    pub(crate) lines: Vec<Line>,
+    /// The lines whose queue may be changed (`advise.lines`).
+    pub(crate) lines: Vec<LimitedLine>,
     /// The Wi-Fi cells that the call passes, by name.
     pub(crate) wifi: Vec<String>,
     /// The LTE networks that the call passes, by name.
@@ -29,71 +30,71 @@ pub struct Situation {
     pub(crate) scenario: Scenario,
 }
 
-/// A section of the file that makes calls or flows.
+/// A section of the experiment file that defines calls or flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
-    /// Its name: `main` of `[call.main]`.
+    /// The name: `main` for `[call.main]`.
     pub(crate) name: String,
-    /// Where a call's keys are: `call.main`, `users.city.call`.
+    /// The path of the keys of a call: `call.main`, `users.city.call`.
     pub(crate) path: String,
-    /// Its calls or flows: places in the scenario.
+    /// The indices of the calls or flows in the scenario.
     pub(crate) members: Vec<usize>,
 }
 
-/// Traffic that shares the network with the call.
+/// Traffic that shares the network with the judged call.
 #[derive(Clone, Debug)]
 pub struct Beside {
-    /// Its section's name.
+    /// The name of the section.
     pub name: String,
-    /// What of it is measured.
+    /// The measured quantity.
     pub measure: Measure,
     pub(crate) section: Section,
 }
 
-/// What is measured of traffic beside the call.
+/// The measured quantity of other traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// The quality of another call.
+    /// The quality of a call with video.
     Call,
     /// The delay of a call without video.
     Voice,
-    /// The time that a flow of so many bytes takes.
+    /// The completion time of a flow of limited size.
     CompletionTime,
-    /// The time until a page is there.
+    /// The page load time of web traffic.
     PageLoadTime,
-    /// The rate of a flow without an end.
+    /// The rate of an unlimited flow.
     Rate,
 }
 
 impl Measure {
-    /// Whether it is of calls; else it is of flows.
+    /// Whether the traffic is calls; otherwise it is TCP flows.
     pub(crate) const fn is_call(self) -> bool {
         matches!(self, Self::Call | Self::Voice)
     }
 }
 
-/// A line with a rate that the call passes.
+/// A direction of a wired access with a limited rate that the call passes.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
-    /// `alice.up`.
+pub(crate) struct LimitedLine {
+    /// The name: `alice.up`.
     pub(crate) name: String,
-    /// Where it stands in the file: `host.alice.up`.
+    /// The path in the file: `host.alice.up`.
     pub(crate) path: String,
-    /// Whose it is,
+    /// The host of the access.
     pub(crate) host: HostId,
-    /// and which way.
+    /// The direction.
     pub(crate) direction: Direction,
-    /// Its rate, if that does not change.
+    /// The rate; `None` if it changes.
     pub(crate) rate: Option<Bitrate>,
-    /// Its queue, as it stands.
+    /// The queue without a remedy.
     pub(crate) queue: QueueConfig,
 }
 
 impl Situation {
-    /// The cell as a situation; `None` if it has no call with video that could be judged.
+    /// The situation of a cell; `None` if the cell has no call with video.
     ///
     /// # Errors
-    /// When `[advise]` names a call or a line that is not there.
+    /// If `[advise]` names a call or a line that does not exist.
     pub fn of(experiment: &Experiment, cell: usize) -> Result<Option<Self>, ExperimentError> {
         let label = experiment.cells()[cell].label();
         let experiment = experiment.only(cell)?;
@@ -101,7 +102,7 @@ impl Situation {
         let origins = experiment.cells()[0].origins();
         let mut calls = sections(&origins.calls);
         let names: Vec<String> = calls.iter().map(|section| section.name.clone()).collect();
-        calls.iter_mut().for_each(|section| section.name = told_apart(section, &names));
+        calls.iter_mut().for_each(|section| section.name = distinct_name(section, &names));
         let Some(call) = judged(&experiment, &scenario, &calls)? else { return Ok(None) };
         let beside = calls.into_iter().filter(|other| *other != call).map(|section| Beside {
             name: section.name.clone(),
@@ -109,11 +110,11 @@ impl Situation {
             section,
         });
         let mut beside: Vec<Beside> = beside.chain(flow_sections(origins, &scenario)).collect();
-        // A call may be called as a flow is.
+        // A call and a flow may have the same name.
         let names: Vec<String> =
             beside.iter().map(|other| &other.name).chain([&call.name]).cloned().collect();
         for other in beside.iter_mut().filter(|other| !other.measure.is_call()) {
-            other.name = told_apart(&other.section, &names);
+            other.name = distinct_name(&other.section, &names);
         }
         let lines = lines(&experiment, &scenario, &call)?;
         let shared = |of: fn(&AccessConfig) -> Option<usize>| {
@@ -133,14 +134,14 @@ impl Situation {
         Ok(Some(Self { experiment, label, call, beside, lines, wifi, lte, advise, scenario }))
     }
 
-    /// Its name: that of its experiment, and of a grid the cell.
+    /// The name of the experiment, and the parameters of the cell.
     #[must_use]
     pub fn name(&self) -> String {
         let name = &self.experiment.name;
         if self.label.is_empty() { name.clone() } else { format!("{name}, {}", self.label) }
     }
 
-    /// The situation with the judged call alone.
+    /// The experiment with the judged call only.
     pub(crate) fn alone(&self) -> Result<Experiment, ExperimentError> {
         let (kind, name) = (self.call.kind(), name_of(&self.call.path));
         self.experiment.edited(|document| {
@@ -161,16 +162,16 @@ impl Situation {
         &'a self,
         section: &'a Section,
     ) -> impl Iterator<Item = &'a CallConfig> + 'a {
-        section.members.iter().map(|place| &self.scenario.calls[*place])
+        section.members.iter().map(|index| &self.scenario.calls[*index])
     }
 
-    /// The sections of the calls beside the judged one.
+    /// The sections of the other calls.
     pub(crate) fn other_calls(&self) -> impl Iterator<Item = &Section> {
         let calls = self.beside.iter().filter(|beside| beside.measure.is_call());
         calls.map(|beside| &beside.section)
     }
 
-    /// The sections of all calls, the judged one first.
+    /// The sections of all calls, the judged call first.
     pub(crate) fn every_call(&self) -> Vec<&Section> {
         std::iter::once(&self.call).chain(self.other_calls()).collect()
     }
@@ -181,7 +182,7 @@ impl Situation {
         videos.next().map_or("", |video| video.controller.profile.as_str())
     }
 
-    /// The sections of the calls of the same application: those under the same controller.
+    /// The sections of the calls of the same application, which are those with the same controller.
     pub(crate) fn application(&self) -> impl Iterator<Item = &Section> {
         let own = |section: &&Section| {
             let mut videos = self.calls(section).filter_map(|call| call.video.as_ref());
@@ -190,20 +191,20 @@ impl Situation {
         std::iter::once(&self.call).chain(self.other_calls().filter(own))
     }
 
-    /// What is judged beside what, for people: `main, beside upload and web`.
+    /// The judged call and the other traffic as text: `call main, beside upload, web`.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut text = format!("call {}", self.call.name);
-        for (place, beside) in self.beside.iter().enumerate() {
-            let joint = if place == 0 { ", beside " } else { ", " };
-            let _ = write!(text, "{joint}{}", beside.name);
+        for (index, beside) in self.beside.iter().enumerate() {
+            let separator = if index == 0 { ", beside " } else { ", " };
+            let _ = write!(text, "{separator}{}", beside.name);
         }
         text
     }
 }
 
 impl Section {
-    /// The kind of section: call, conference or users.
+    /// The kind of the section: call, conference or users.
     fn kind(&self) -> &str {
         self.path.split('.').next().unwrap_or_default()
     }
@@ -213,7 +214,7 @@ fn access(scenario: &Scenario, host: HostId) -> &AccessConfig {
     &scenario.network.hosts[usize::from(host.0)].access
 }
 
-/// The sections that made flows.
+/// The sections of the flows.
 fn flow_sections(origins: &Origins, scenario: &Scenario) -> impl Iterator<Item = Beside> {
     sections(&origins.tcp).into_iter().map(|section| {
         let measure = match &scenario.tcp[section.members[0]].application {
@@ -225,14 +226,14 @@ fn flow_sections(origins: &Origins, scenario: &Scenario) -> impl Iterator<Item =
     })
 }
 
-/// `city` of `users.city.call`.
+/// The name in a path: `city` in `users.city.call`.
 fn name_of(path: &str) -> &str {
     path.split('.').nth(1).unwrap_or_default()
 }
 
-/// The name of a section, with its kind if it is several times among the names of all: `call.room`
-/// beside `conference.room`.
-fn told_apart(section: &Section, names: &[String]) -> String {
+/// The name of a section. If several sections of `names` have it, it is preceded by the kind:
+/// `call.room` and `conference.room`.
+fn distinct_name(section: &Section, names: &[String]) -> String {
     let name = name_of(&section.path);
     match names.iter().filter(|other| *other == name).count() {
         0 | 1 => name.to_owned(),
@@ -240,24 +241,24 @@ fn told_apart(section: &Section, names: &[String]) -> String {
     }
 }
 
-/// The sections at these paths, of which there is one for each thing that was made.
+/// The sections with these paths. `origins` has one path per call or flow.
 fn sections(origins: &[String]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    for (place, path) in origins.iter().enumerate() {
+    for (index, path) in origins.iter().enumerate() {
         match sections.iter_mut().find(|section| section.path == *path) {
-            Some(section) => section.members.push(place),
+            Some(section) => section.members.push(index),
             None => {
                 let name = name_of(path).to_owned();
-                sections.push(Section { name, path: path.clone(), members: vec![place] });
+                sections.push(Section { name, path: path.clone(), members: vec![index] });
             }
         }
     }
     sections
 }
 
-/// Whether calls of a section have video: they are of one description.
+/// Whether the calls of a section have video. All calls of a section have the same media.
 fn has_video(scenario: &Scenario, section: &Section) -> bool {
-    section.members.iter().any(|place| scenario.calls[*place].video.is_some())
+    section.members.iter().any(|index| scenario.calls[*index].video.is_some())
 }
 
 /// The section that `[advise]` names, or the first whose calls have video.
@@ -280,28 +281,28 @@ fn judged(
             ))
         }
         Some(section) if !has_video(scenario, section) => {
-            let suggestion = "name a call with video, whose frames tell how it fares".to_owned();
+            let suggestion = "name a call with video; its frames are measured".to_owned();
             Err(error(format!("'{wanted}' has no video"), suggestion))
         }
         Some(section) => Ok(Some(section.clone())),
     }
 }
 
-/// The ways of hosts that a section's calls pass.
+/// The hosts and directions that the calls of a section pass.
 fn ways<'s>(
     scenario: &'s Scenario,
     section: &'s Section,
 ) -> impl Iterator<Item = (HostId, Direction)> + 's {
-    section.members.iter().flat_map(|place| path_of(&scenario.calls[*place]))
+    section.members.iter().flat_map(|index| path_of(&scenario.calls[*index]))
 }
 
-/// The lines of one's own that the call passes, each once.
+/// The user's own lines that the call passes, each once.
 fn lines(
     experiment: &Experiment,
     scenario: &Scenario,
     call: &Section,
-) -> Result<Vec<Line>, ExperimentError> {
-    let mut found: Vec<Line> = Vec::new();
+) -> Result<Vec<LimitedLine>, ExperimentError> {
+    let mut found: Vec<LimitedLine> = Vec::new();
     let origins = experiment.cells()[0].origins();
     for (host, direction) in ways(scenario, call) {
         let Some(line) = access(scenario, host).line(direction) else { continue };
@@ -317,18 +318,25 @@ fn lines(
         let (name, path) =
             (format!("{}.{direction}", name_of(origin)), format!("{origin}.{direction}"));
         if !found.iter().any(|line| line.path == path) {
-            found.push(Line { name, path, rate, host, direction, queue: line.queue.clone() });
+            found.push(LimitedLine {
+                name,
+                path,
+                rate,
+                host,
+                direction,
+                queue: line.queue.clone(),
+            });
         }
     }
     let Some(own) = &experiment.advise.lines else { return Ok(found) };
     if let Some(missing) = own.iter().find(|own| !found.iter().any(|line| line.name == **own)) {
         let names = found.iter().map(|line| line.name.as_str());
         let suggestion = if found.is_empty() {
-            "no line with a rate is on the call's way".to_owned()
+            "the call passes no line with a limited rate".to_owned()
         } else {
             did_you_mean(missing, names, "the call passes")
         };
-        let reason = format!("the call passes no line '{missing}' with a rate");
+        let reason = format!("the call passes no line '{missing}' with a limited rate");
         return Err(experiment.advise.fault(&experiment.path, "lines", reason, suggestion));
     }
     found.retain(|line| own.contains(&line.name));

@@ -1,7 +1,7 @@
-use super::catalogue::{Kind, remedies};
+use super::catalogue::{RemedyKind, remedies};
 use super::score::delay_factor;
 use super::{Advice, Group, Judgement, Measure, Situation};
-use crate::runner::{NOWHERE, Runner};
+use crate::runner::{NO_CACHE, Runner};
 use experiment::Experiment;
 use metrics::Request;
 use net::QueueConfig;
@@ -40,7 +40,7 @@ fn run(group: Group, chosen: &[&str]) -> Advice {
     let mut advice = Advice::new(group, remedies).unwrap();
     let cancel = AtomicBool::new(false);
     let jobs = NonZeroUsize::new(2).unwrap();
-    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, keeper: &NOWHERE };
+    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE };
     let summary = advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed)).unwrap();
     assert_eq!(summary.done, advice.runs());
     advice
@@ -52,7 +52,7 @@ fn every_remedy_has_a_name_of_its_own_and_a_source() {
     let names: BTreeSet<&str> = all.iter().map(|remedy| remedy.name).collect();
     assert_eq!(names.len(), all.len());
     assert!(
-        !names.iter().any(|name| Kind::ALL.iter().any(|kind| kind.as_str() == *name)),
+        !names.iter().any(|name| RemedyKind::ALL.iter().any(|kind| kind.as_str() == *name)),
         "a word is one thing"
     );
     assert!(all.iter().all(|remedy| !remedy.about.is_empty() && !remedy.source.is_empty()));
@@ -123,45 +123,45 @@ fn the_lines_of_tc_mean_the_queue_that_was_judged() {
 }
 
 #[test]
-fn what_is_not_ones_own_is_not_touched_and_said_so() {
+fn a_remedy_that_may_not_be_applied_says_which_key_forbids_it() {
     let reason = |set: &[(&str, &str)], name: &str, remedy: &str| {
         let it = situation(name, set);
         let remedy = remedies().into_iter().find(|other| other.name == remedy).unwrap();
-        remedy.apply(&it).map(|settled| settled.set).unwrap_err().0
+        remedy.apply(&it).map(|settled| settled.set).unwrap_err().to_string()
     };
     let adsl = "situations/adsl-upload";
     for (set, name, remedy, part) in [
-        (&[("advise.lines", "[]")][..], adsl, "fq_codel", "no gateway of one's own"),
-        (&[("advise.dscp", "false")], adsl, "htb-priority", "no DSCP on the way"),
-        (&[("advise.dscp", "false")], adsl, "cake-diffserv4", "no DSCP on the way"),
-        (&[("advise.controller", "false")], adsl, "short-hold", "the application is not one's own"),
+        (&[("advise.lines", "[]")][..], adsl, "fq_codel", "advise.lines is empty"),
+        (&[("advise.dscp", "false")], adsl, "htb-priority", "advise.dscp is false"),
+        (&[("advise.dscp", "false")], adsl, "cake-diffserv4", "advise.dscp is false"),
+        (&[("advise.controller", "false")], adsl, "short-hold", "advise.controller is false"),
         (
             &[("advise.radio", "false")],
             "situations/wifi-tcp",
             "per-station",
-            "the access point is not one's own",
+            "advise.radio is false: the access point",
         ),
         (
             &[("advise.radio", "false")],
             "situations/lte-tcp",
             "bearer-codel",
-            "the base station is not one's own",
+            "advise.radio is false: the base station",
         ),
         (
             &[("advise.dscp", "false")],
             "situations/lte-tcp",
             "dedicated-bearer",
-            "no DSCP on the way",
+            "advise.dscp is false",
         ),
-        (&[], adsl, "htb-relayed", "no media relay on the call's way"),
+        (&[], adsl, "htb-relayed", "the call passes no media relay"),
         (&[], adsl, "htb-one-call", "there is no other call"),
-        (&[], adsl, "today", "the call has that controller"),
-        (&[], adsl, "wmm", "no Wi-Fi on the call's way"),
+        (&[], adsl, "today", "already configured; nothing to change"),
+        (&[], adsl, "wmm", "the call passes no Wi-Fi cell"),
         (
             &[("host.home.up.queue", "fq_codel"), ("host.home.down.queue", "fq_codel")],
             adsl,
             "fq_codel",
-            "it is so already",
+            "already configured; nothing to change",
         ),
         (
             &[(
@@ -235,7 +235,7 @@ fn fair_queueing_helps_the_call_and_the_upload_pays() {
     assert!(fair.standing.quality.mean > 2.0 * plain.standing.quality.mean, "{fair:?} {plain:?}");
     assert!(fair.standing.kept.mean < 0.9 && fair.standing.kept.mean > 0.3, "{fair:?}");
     assert!(fair.standing.frame_delay_p95.mean < 0.5 * plain.standing.frame_delay_p95.mean);
-    assert_eq!((ranks[0].place, ranks[2].place), (1, 3));
+    assert_eq!((ranks[0].position, ranks[2].position), (1, 3));
     // All for the call, or all for the others: then nothing beats what stands.
     assert_eq!(advice.name(&advice.ranks(2, 1.0)[0]), "fq_codel");
     let last = advice.ranks(2, 0.0);
@@ -249,7 +249,10 @@ fn the_table_and_the_picture_have_every_remedy_and_the_words_the_best() {
     let section = advice.section(&ranks, "ppp0");
     let table = advice.table(&ranks);
     assert_eq!((table.rows.len(), advice.scatter(&ranks).points.len()), (3, 2));
-    assert_eq!(table.rows[2].cells, Cells::Inapplicable("no Wi-Fi on the call's way".to_owned()));
+    assert_eq!(
+        table.rows[2].cells,
+        Cells::Inapplicable("the call passes no Wi-Fi cell".to_owned())
+    );
     assert!(table.rows[0].label.ends_with("fq_codel"), "{:?}", table.rows[0]);
     let heads =
         |table: &Table| table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
@@ -301,7 +304,7 @@ fn many_situations_count_as_their_experiments() {
         .collect();
     assert_eq!(
         reasons.into_iter().collect::<Vec<_>>(),
-        ["it is so already", "no Wi-Fi on the call's way"]
+        ["already configured; nothing to change", "the call passes no Wi-Fi cell"]
     );
 }
 
@@ -320,7 +323,7 @@ fn first(experiment: &Experiment) -> Situation {
 
 fn applied(situation: &Situation, name: &str) -> Result<Vec<(String, String)>, String> {
     let remedy = remedies().into_iter().find(|remedy| remedy.name == name).unwrap();
-    remedy.apply(situation).map(|settled| settled.set).map_err(|unfit| unfit.0)
+    remedy.apply(situation).map(|settled| settled.set).map_err(|unfit| unfit.to_string())
 }
 
 /// The ranks of a file of one's own.
@@ -404,7 +407,7 @@ fn one_seed_tells_nothing_apart() {
     let one = one.with_overrides(&[("runs".to_owned(), "1".to_owned())]).unwrap();
     let (advice, ranks) = ranks_of(&one, &["fq_codel"]);
     assert!(ranks.iter().all(|rank| rank.as_good), "{ranks:?}");
-    assert!(advice.verdict(&ranks).ends_with("take more, with --runs."));
+    assert!(advice.verdict(&ranks).ends_with("use more seeds with --runs."));
     assert!(!advice.agreement(&ranks, 0.5).holds());
 }
 
@@ -425,7 +428,7 @@ fn a_strategy_of_the_file_is_written_out_before_it_is_changed() {
         );
     }
     let it = first(&own(&format!("{calls}\"neutral\"")));
-    assert_eq!(applied(&it, "fq_codel").unwrap_err(), "it is so already");
+    assert_eq!(applied(&it, "fq_codel").unwrap_err(), "already configured; nothing to change");
 }
 
 #[test]
@@ -482,7 +485,7 @@ fn a_relays_own_lines_are_on_the_way() {
 #[test]
 fn marks_that_a_class_does_not_take_are_said_and_missing_ones_filled_in() {
     let reason = applied(&first(&own("[call.main]\ndscp = \"cs5\"")), "htb-priority").unwrap_err();
-    assert_eq!(reason, "'main' has mark 40, and the class takes EF and AF41");
+    assert_eq!(reason, "'main' has the DSCP mark 40, but the class matches only EF and AF41");
     let half = applied(
         &first(&own("[call.main]\naudio = true\ndscp = { audio = \"ef\" }")),
         "htb-priority",
@@ -521,7 +524,7 @@ fn a_run_that_breaks_off_takes_its_remedy_alone() {
     };
     assert_eq!(names(&advice), ["as it stands", "codel", "pie"].into());
     // As it stands, the call alone, and the remedies.
-    advice.break_off(2, "its run of seed 2 gave nothing: no memory".to_owned());
+    advice.leave_out(2, "its run of seed 2 gave nothing: no memory".to_owned());
     assert_eq!(names(&advice), ["as it stands", "pie"].into());
     let words = advice.verdict(&advice.ranks(2, 0.5));
     assert!(
@@ -529,7 +532,7 @@ fn a_run_that_breaks_off_takes_its_remedy_alone() {
         "{words}"
     );
     assert!(advice.unfit().is_empty() && advice.is_ranked());
-    advice.break_off(1, "its run of seed 1 gave nothing: no memory".to_owned());
+    advice.leave_out(1, "its run of seed 1 gave nothing: no memory".to_owned());
     assert!(!advice.is_ranked());
     assert_eq!(
         advice.left_out()[0],
@@ -546,9 +549,9 @@ fn a_situation_without_its_yardstick_is_left_out_of_the_others() {
     let mut advice = run(group, &["per-station"]);
     let count = |advice: &Advice| advice.standing(None, 1, 0.5).unwrap().quality.runs;
     let all = count(&advice);
-    advice.break_off(0, "its run of seed 1 gave nothing: no memory".to_owned());
+    advice.leave_out(0, "its run of seed 1 gave nothing: no memory".to_owned());
     assert!(advice.is_ranked() && count(&advice) == all - 1, "{all}");
-    assert!(advice.left_out()[0].starts_with("wifi/download, "), "{:?}", advice.left_out());
+    assert!(advice.left_out()[0].starts_with("wifi/download: "), "{:?}", advice.left_out());
 }
 
 #[test]
@@ -577,7 +580,7 @@ fn a_voice_that_was_given_up_is_heard_for_a_part_of_its_time() {
 }
 
 #[test]
-fn sections_of_one_name_are_told_apart() {
+fn sections_of_one_name_are_separated() {
     let text = "[call.room]\n[conference.room]\nparties = [\"home\", \"net\"]\ntopology = \"mesh\"\n\
                 [tcp.room]\nfrom = \"home\"\nto = \"net\"";
     let it = first(&own(text));

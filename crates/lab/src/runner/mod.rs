@@ -1,81 +1,69 @@
-//! Runs experiments: every cell with every seed, on all cores. What comes out is in the order of
-//! (experiment, cell, run), whatever the number of threads, so a result does not depend on the
+//! Runs experiments: every cell with every seed, on several threads. Outcomes are delivered in the
+//! order of (experiment, cell, run) for any number of threads, so that results do not depend on the
 //! machine.
 
-mod keep;
-mod keeper;
+mod cache;
+mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use keep::{capture, keep, stored};
-pub use keeper::{Keeper, Kept, NOWHERE};
+pub use cache::{CacheSummary, NO_CACHE, RunCache};
+pub use stored::{capture, insert, stored};
 
+use cache::Found;
 use experiment::Experiment;
-use keeper::Found;
-use sim::Recording;
+use sim::{Recording, RunError};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use units::Seed;
 
-/// One run to be done.
+/// One run of a list of experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Job {
-    /// Which of the experiments.
+    /// Index of the experiment.
     pub experiment: usize,
-    /// Which of its cells.
+    /// Index of the grid cell.
     pub cell: usize,
-    /// Which of the cell's runs, from 0.
+    /// Index of the run within its cell, from 0.
     pub run: u32,
-    /// Its seed.
+    /// The seed.
     pub seed: Seed,
 }
 
-/// Why a run gave nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a run has no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunFailure {
-    /// It could not be run: why.
-    Refused(String),
-    /// It broke off: a fault of the program, and what it said.
+    /// The simulator refused the scenario.
+    #[error(transparent)]
+    Refused(#[from] RunError),
+    /// The program panicked with this message.
+    #[error("internal error (panic); please report it: {0}")]
     Panicked(String),
 }
 
-impl fmt::Display for RunFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(reason) => f.write_str(reason),
-            Self::Panicked(reason) => {
-                write!(f, "it broke off, which is a fault of the program: {reason}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RunFailure {}
-
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome<T> {
     /// The run.
     pub job: Job,
-    /// What was made of it, or why there is nothing.
+    /// The result, or why there is none.
     pub result: Result<T, RunFailure>,
 }
 
-/// How far it came.
+/// The progress of a batch of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Runs there were to do.
+    /// Number of runs requested.
     pub total: usize,
-    /// Runs that gave a result.
+    /// Number of runs with a result.
     pub done: usize,
-    /// Runs that failed.
+    /// Number of failed runs.
     pub failed: usize,
-    /// Whether it was told to stop before the end.
+    /// Whether the batch was cancelled before all runs were done.
     pub cancelled: bool,
 }
 
@@ -91,35 +79,35 @@ impl std::ops::Add for Summary {
     }
 }
 
-/// How to run.
+/// How a batch of runs is executed.
 #[derive(Clone, Copy)]
 pub struct Runner<'a> {
-    /// Threads; one run is one thread.
+    /// Number of threads. Each run uses one thread.
     pub jobs: NonZeroUsize,
-    /// Set from outside to begin nothing new and to leave runs under way.
+    /// Setting it stops the batch: no run begins, and unfinished runs are discarded.
     pub cancel: &'a AtomicBool,
-    /// Told after each run: (done, in all).
+    /// Called after each run with (finished runs, total runs).
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Where runs are kept; one that is there already is taken from there.
-    pub keeper: &'a Keeper,
+    /// The cache of runs. Runs that are in its store are not simulated again.
+    pub cache: &'a RunCache,
 }
 
-/// What came of a run, and the recording with its digest if it is to be kept.
-struct Made<T> {
+/// The outcome of a run, and its digest and recording if it has to be stored.
+struct Finished<T> {
     outcome: Outcome<T>,
-    fresh: Option<(String, Recording)>,
+    to_store: Option<(String, Recording)>,
 }
 
-/// As many threads as the machine has cores.
+/// The number of cores of the machine.
 #[must_use]
 pub fn all_cores() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl Runner<'_> {
-    /// Runs all experiments. `each` makes something of a recording, in the thread of the run;
-    /// `sink` gets the outcomes in order, in the calling thread, as soon as all before are there
-    /// and the run is kept.
+    /// Runs all experiments. `each` computes a value from each recording, in the thread of the run.
+    /// `sink` receives the outcomes in order, in the calling thread, each as soon as all outcomes
+    /// before it have arrived and its run is stored.
     pub fn run<T: Send>(
         &self,
         experiments: &[Experiment],
@@ -128,10 +116,10 @@ impl Runner<'_> {
     ) -> Summary {
         let jobs = jobs(experiments);
         let work = |job: Job| self.one(&experiments[job.experiment], job, &each);
-        self.spread(&jobs, work, |Made { outcome, fresh }| {
-            if let Some((digest, recording)) = fresh {
+        self.distribute(&jobs, work, |Finished { outcome, to_store }| {
+            if let Some((digest, recording)) = to_store {
                 let (job, experiment) = (outcome.job, &experiments[outcome.job.experiment]);
-                self.keeper.keep_simulated(experiment, job, &recording, &digest, self.cancel);
+                self.cache.insert_simulated(experiment, job, &recording, &digest, self.cancel);
             }
             sink(outcome);
         })
@@ -143,41 +131,41 @@ impl Runner<'_> {
         experiment: &Experiment,
         job: Job,
         each: impl Fn(Job, &Recording) -> T,
-    ) -> Option<Made<T>> {
+    ) -> Option<Finished<T>> {
         let attempt = || {
             let scenario = experiment.cells()[job.cell].scenario(job.seed);
-            let digest = self.keeper.digest(&scenario);
+            let digest = self.cache.digest(&scenario);
             let found = digest
                 .as_ref()
-                .and_then(|digest| self.keeper.find(experiment, job, digest, self.cancel));
-            let (recording, is_kept) = match found {
-                Some(Found { recording, is_kept }) => (recording, is_kept),
+                .and_then(|digest| self.cache.find(experiment, job, digest, self.cancel));
+            let (recording, is_stored) = match found {
+                Some(Found { recording, has_same_name }) => (recording, has_same_name),
                 None => {
                     let options = sim::Options { cancel: Some(self.cancel), ..Default::default() };
                     (sim::run(&scenario, options)?, false)
                 }
             };
-            let made = each(job, &recording);
-            Ok::<_, sim::RunError>((
-                made,
-                digest.filter(|_| !is_kept).map(|digest| (digest, recording)),
+            let value = each(job, &recording);
+            Ok::<_, RunError>((
+                value,
+                digest.filter(|_| !is_stored).map(|digest| (digest, recording)),
             ))
         };
-        let (result, fresh) = match catch_unwind(AssertUnwindSafe(attempt)) {
-            Ok(Ok((value, fresh))) => (Ok(value), fresh),
+        let (result, to_store) = match catch_unwind(AssertUnwindSafe(attempt)) {
+            Ok(Ok((value, to_store))) => (Ok(value), to_store),
             Ok(Err(_)) if self.cancel.load(Ordering::Relaxed) => return None,
-            Ok(Err(error)) => (Err(RunFailure::Refused(error.to_string())), None),
-            Err(panic) => (Err(RunFailure::Panicked(words(panic.as_ref()))), None),
+            Ok(Err(error)) => (Err(error.into()), None),
+            Err(panic) => (Err(RunFailure::Panicked(panic_message(panic.as_ref()))), None),
         };
-        Some(Made { outcome: Outcome { job, result }, fresh })
+        Some(Finished { outcome: Outcome { job, result }, to_store })
     }
 
-    /// Spreads the work over the threads and puts the outcomes back in order.
-    fn spread<T: Send>(
+    /// Distributes the jobs over the threads and restores the order of the outcomes.
+    fn distribute<T: Send>(
         &self,
         jobs: &[Job],
-        work: impl Fn(Job) -> Option<Made<T>> + Sync,
-        mut sink: impl FnMut(Made<T>),
+        work: impl Fn(Job) -> Option<Finished<T>> + Sync,
+        mut sink: impl FnMut(Finished<T>),
     ) -> Summary {
         let next = AtomicUsize::new(0);
         let (send, receive) = mpsc::channel();
@@ -188,9 +176,9 @@ impl Runner<'_> {
                 let thread = std::thread::Builder::new().name(THREAD_NAME.to_owned());
                 let spawned = thread.spawn_scoped(scope, move || {
                     loop {
-                        let place = self.take(next);
-                        let Some(job) = jobs.get(place) else { return };
-                        if send.send((place, work(*job))).is_err() {
+                        let index = self.take(next);
+                        let Some(job) = jobs.get(index) else { return };
+                        if send.send((index, work(*job))).is_err() {
                             return;
                         }
                     }
@@ -206,7 +194,7 @@ impl Runner<'_> {
         summary
     }
 
-    /// The index of the next job; past the end when cancelled.
+    /// The index of the next job; past the end if the batch is cancelled.
     fn take(&self, next: &AtomicUsize) -> usize {
         if self.cancel.load(Ordering::Relaxed) {
             usize::MAX
@@ -217,41 +205,41 @@ impl Runner<'_> {
 
     fn collect<T>(
         &self,
-        receive: &mpsc::Receiver<(usize, Option<Made<T>>)>,
+        receive: &mpsc::Receiver<(usize, Option<Finished<T>>)>,
         summary: &mut Summary,
-        sink: &mut impl FnMut(Made<T>),
+        sink: &mut impl FnMut(Finished<T>),
     ) {
         let mut waiting = BTreeMap::new();
         let mut expected = 0;
-        for (place, made) in receive {
-            if let Some(made) = &made {
-                if made.outcome.result.is_ok() {
+        for (index, finished) in receive {
+            if let Some(finished) = &finished {
+                if finished.outcome.result.is_ok() {
                     summary.done += 1;
                 } else {
                     summary.failed += 1;
                 }
                 (self.progress)(summary.done + summary.failed, summary.total);
             }
-            waiting.insert(place, made);
-            while let Some(made) = waiting.remove(&expected) {
+            waiting.insert(index, finished);
+            while let Some(finished) = waiting.remove(&expected) {
                 expected += 1;
-                made.into_iter().for_each(&mut *sink);
+                finished.into_iter().for_each(&mut *sink);
             }
         }
-        // After a cancellation there are gaps; what was finished is kept.
+        // A cancelled batch has gaps. The runs after a gap are delivered too.
         waiting.into_values().flatten().for_each(sink);
     }
 }
 
-/// The name of the threads that run, by which a panic hook can tell them.
+/// The name of the threads of runs, so that a panic hook can recognise them.
 pub const THREAD_NAME: &str = "weir-run";
 
-/// Every run, in order.
+/// All runs of the experiments, in order.
 fn jobs(experiments: &[Experiment]) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for (experiment, of) in experiments.iter().enumerate() {
-        for cell in 0..of.cells().len() {
-            jobs.extend((0..).zip(of.seeds()).map(|(run, seed)| Job {
+    for (experiment, runs_of) in experiments.iter().enumerate() {
+        for cell in 0..runs_of.cells().len() {
+            jobs.extend((0..).zip(runs_of.seeds()).map(|(run, seed)| Job {
                 experiment,
                 cell,
                 run,
@@ -262,9 +250,9 @@ fn jobs(experiments: &[Experiment]) -> Vec<Job> {
     jobs
 }
 
-/// What a panic said.
-fn words(panic: &(dyn Any + Send)) -> String {
+/// The message of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "without words".to_owned())
+        .unwrap_or_else(|| "no message".to_owned())
 }

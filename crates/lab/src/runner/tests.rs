@@ -27,11 +27,11 @@ fn runner(jobs: usize, cancel: &AtomicBool) -> Runner<'_> {
         jobs: NonZeroUsize::new(jobs).unwrap(),
         cancel,
         progress: &|_, _| {},
-        keeper: &NOWHERE,
+        cache: &NO_CACHE,
     }
 }
 
-/// Everything that came out, in words.
+/// All outcomes as text.
 fn all(jobs: usize) -> String {
     let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
     let cancel = AtomicBool::new(false);
@@ -46,14 +46,14 @@ fn all(jobs: usize) -> String {
 }
 
 #[test]
-fn one_thread_and_two_give_the_same_in_the_same_order() {
+fn one_thread_and_two_threads_give_the_same_outcomes_in_the_same_order() {
     let one = all(1);
     assert!(one.len() > 10_000);
     assert!(one == all(2), "the number of threads changed the result");
 }
 
 #[test]
-fn a_run_that_breaks_off_is_reported_with_its_seed_and_the_others_go_on() {
+fn a_panic_is_reported_with_its_seed_and_the_other_runs_finish() {
     let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
     let cancel = AtomicBool::new(false);
     let mut seen = Vec::new();
@@ -65,7 +65,7 @@ fn a_run_that_breaks_off_is_reported_with_its_seed_and_the_others_go_on() {
 }
 
 #[test]
-fn what_was_finished_before_a_cancellation_is_kept() {
+fn runs_finished_before_a_cancellation_are_delivered() {
     let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
     let cancel = AtomicBool::new(false);
     let finished = Mutex::new(0);
@@ -89,11 +89,11 @@ fn progress_counts_to_the_end() {
     assert_eq!(*seen.lock().unwrap(), [(1, 6), (2, 6), (3, 6), (4, 6), (5, 6), (6, 6)]);
 }
 
-/// Runs with a store; gives what came out, and what became of the store.
-fn kept(experiment: &Experiment, store: &Path, jobs: usize) -> (String, Kept) {
-    let (cancel, keeper) = (AtomicBool::new(false), Keeper::open(Some(store)).unwrap());
+/// Runs with a store; returns the outcomes as text and how the cache was used.
+fn kept(experiment: &Experiment, store: &Path, jobs: usize) -> (String, CacheSummary) {
+    let (cancel, cache) = (AtomicBool::new(false), RunCache::open(Some(store)).unwrap());
     let mut out = String::new();
-    let runner = Runner { keeper: &keeper, ..runner(jobs, &cancel) };
+    let runner = Runner { cache: &cache, ..runner(jobs, &cancel) };
     runner.run(
         std::slice::from_ref(experiment),
         |_, recording| recording.clone(),
@@ -101,16 +101,16 @@ fn kept(experiment: &Experiment, store: &Path, jobs: usize) -> (String, Kept) {
             out += &format!("{:?} {:?}\n", outcome.job, outcome.result.unwrap());
         },
     );
-    (out, keeper.finish())
+    (out, cache.finish())
 }
 
-fn counts(kept: &Kept) -> (usize, usize) {
-    assert!(kept.fault.is_none(), "{:?}", kept.fault);
-    (kept.kept, kept.found)
+fn counts(summary: &CacheSummary) -> (usize, usize) {
+    assert!(summary.error.is_none(), "{:?}", summary.error);
+    (summary.stored, summary.reused)
 }
 
 #[test]
-fn what_was_run_before_is_taken_from_the_store() {
+fn runs_that_are_in_the_store_are_not_simulated_again() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (folder.path().join("one.sqlite"), folder.path().join("two.sqlite"));
     let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
@@ -118,9 +118,9 @@ fn what_was_run_before_is_taken_from_the_store() {
     assert_eq!(counts(&made), (6, 0));
     let (again, made) = kept(&experiment, &one, 2);
     assert_eq!(counts(&made), (0, 6));
-    assert!(first == again, "to the bit");
-    // Words change nothing, a parameter does; of more seeds only the new ones are run. What is
-    // wanted under another name or of another file is there under that too.
+    assert!(first == again, "bit-identical");
+    // A new title does not change the digest; a parameter does. With more seeds only the new seeds
+    // are run. A run under another name or with another file text is stored under that name too.
     let words = TEXT.replace("Two hosts", "Others").replace("runs = 3", "runs = 4");
     let words = Experiment::parse(&words, "y.toml").unwrap();
     assert_eq!(counts(&kept(&words, &one, 2).1), (8, 6));
@@ -141,7 +141,7 @@ fn what_was_run_before_is_taken_from_the_store() {
     let slower =
         Experiment::parse(&TEXT.replace("delay = \"25ms\"", "delay = \"26ms\""), "x.toml").unwrap();
     assert_eq!(counts(&kept(&slower, &one, 2).1), (6, 0));
-    // What was killed half-way goes on where it was, and what is missing is run again.
+    // After an interruption only the missing runs are simulated.
     let mut store = Store::open(&one).unwrap();
     let lost = store.runs(&Filter { seed: Some(Seed(1)), ..Filter::default() }).unwrap();
     lost.iter().for_each(|run| store.delete(run.id).unwrap());
@@ -149,7 +149,7 @@ fn what_was_run_before_is_taken_from_the_store() {
     let (repaired, made) = kept(&experiment, &one, 2);
     assert_eq!(counts(&made), (2, 4));
     assert!(first == repaired);
-    // However many threads: the same runs in the same order.
+    // The order of the runs in the store does not depend on the number of threads.
     kept(&experiment, &two, 2);
     let three = folder.path().join("three.sqlite");
     kept(&experiment, &three, 1);
@@ -157,7 +157,7 @@ fn what_was_run_before_is_taken_from_the_store() {
 }
 
 #[test]
-fn a_file_that_an_experiment_names_counts_with_its_content() {
+fn the_content_of_a_named_file_is_part_of_the_digest() {
     let folder = tempfile::tempdir().unwrap();
     let (store, trace) = (folder.path().join("s.sqlite"), folder.path().join("cell.csv"));
     let text = TEXT.replace("rate = \"1Mbit/s\"", "rate = { trace = \"cell.csv\" }");
@@ -173,7 +173,7 @@ fn a_file_that_an_experiment_names_counts_with_its_content() {
 }
 
 #[test]
-fn a_damaged_store_is_said_and_nothing_of_it_is_taken_for_a_run() {
+fn a_damaged_store_is_an_error_and_cancels_the_batch() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.sqlite");
     let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
@@ -186,28 +186,28 @@ fn a_damaged_store_is_said_and_nothing_of_it_is_taken_for_a_run() {
         )
         .unwrap();
     drop(store);
-    let (cancel, keeper) = (AtomicBool::new(false), Keeper::open(Some(&path)).unwrap());
-    let runner = Runner { keeper: &keeper, ..runner(1, &cancel) };
+    let (cancel, cache) = (AtomicBool::new(false), RunCache::open(Some(&path)).unwrap());
+    let runner = Runner { cache: &cache, ..runner(1, &cancel) };
     let summary = runner.run(
         &[experiment],
         |_, _| (),
-        |outcome| assert!(outcome.result.is_ok(), "none is at fault"),
+        |outcome| assert!(outcome.result.is_ok(), "no run failed"),
     );
     assert!(summary.cancelled && summary.failed == 0, "{summary:?}");
-    let fault = keeper.finish().fault.unwrap().to_string();
+    let fault = cache.finish().error.unwrap().to_string();
     assert!(fault.contains("s.sqlite") && fault.contains("damaged"), "{fault}");
 }
 
 #[test]
-fn two_that_run_the_same_into_one_store_keep_it_once() {
+fn two_caches_on_one_store_store_the_same_run_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.sqlite");
     let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
     let cancel = AtomicBool::new(false);
-    // Both are open before either has run: neither knows of the other's runs.
-    let keepers = [(); 2].map(|()| Keeper::open(Some(&path)).unwrap());
-    for keeper in keepers {
-        let runner = Runner { keeper: &keeper, ..runner(2, &cancel) };
+    // Both stores are opened before the first run, so neither cache knows the runs of the other.
+    let caches = [(); 2].map(|()| RunCache::open(Some(&path)).unwrap());
+    for cache in caches {
+        let runner = Runner { cache: &cache, ..runner(2, &cancel) };
         let summary = runner.run(std::slice::from_ref(&experiment), |_, _| (), |_| ());
         assert_eq!(summary.done, 6);
     }
@@ -215,15 +215,15 @@ fn two_that_run_the_same_into_one_store_keep_it_once() {
 }
 
 #[test]
-fn the_same_under_two_names_is_run_once_and_kept_under_both() {
+fn a_run_needed_under_two_names_is_simulated_once_and_stored_twice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.sqlite");
     let both = ["x.toml", "y.toml"].map(|name| Experiment::parse(TEXT, name).unwrap());
-    let (cancel, keeper) = (AtomicBool::new(false), Keeper::open(Some(&path)).unwrap());
+    let (cancel, cache) = (AtomicBool::new(false), RunCache::open(Some(&path)).unwrap());
     for experiment in &both {
-        let runner = Runner { keeper: &keeper, ..runner(2, &cancel) };
+        let runner = Runner { cache: &cache, ..runner(2, &cancel) };
         runner.run(std::slice::from_ref(experiment), |_, _| (), |_| ());
     }
-    let made = keeper.finish();
+    let made = cache.finish();
     assert_eq!(counts(&made), (12, 6));
 }

@@ -7,6 +7,7 @@ use units::{Bytes, Duration};
 
 /// Hosts, the accesses that they share, and the core.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NetworkConfig {
     /// The hosts; [`HostId`] is the index in this list.
     pub hosts: Vec<HostConfig>,
@@ -46,6 +47,7 @@ impl Default for NetworkConfig {
 
 /// A host.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HostConfig {
     /// Its unique name.
     pub name: String,

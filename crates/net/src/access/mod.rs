@@ -28,6 +28,7 @@ use units::{Bytes, Duration, Seed, Time};
 
 /// A host's access network.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum AccessConfig {
     /// Two wired lines, one per direction.
     Wired {

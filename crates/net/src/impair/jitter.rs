@@ -4,6 +4,7 @@ use units::{Duration, Stream};
 
 /// Jitter of a line. Packets are never reordered: none arrives before its predecessor.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum JitterConfig {
     /// None.
     #[default]

@@ -7,6 +7,7 @@ use units::{Ratio, Stream, Time};
 
 /// Random loss of a line.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum LossConfig {
     /// None.
     #[default]

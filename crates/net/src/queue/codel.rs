@@ -23,6 +23,7 @@ const MEMORY: u64 = 16;
 
 /// The control law's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CodelParameters {
     /// The acceptable standing sojourn time (RFC 8289 § 4.3: 5 ms).
     pub target: Duration,
@@ -34,6 +35,7 @@ pub struct CodelParameters {
 
 /// A queue under CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CodelConfig {
     /// The most packets (Linux: 1000).
     pub limit: u64,

@@ -45,6 +45,7 @@ const TYPICAL_TO_MAX: u64 = 6;
 
 /// The threshold above which every L4S packet is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum StepThreshold {
     /// Marks packets that have waited longer than this.
     Time(Duration),
@@ -54,6 +55,7 @@ pub enum StepThreshold {
 
 /// DualPI2's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DualPi2Config {
     /// The most packets in both queues (Linux: 10 000).
     pub limit: u64,

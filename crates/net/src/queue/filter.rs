@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 
 /// A field of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Field {
     /// The byte of DSCP and ECN (RFC 2474, RFC 3168).
     Tos,
@@ -27,6 +28,7 @@ pub enum Field {
 
 /// A condition: a field has a value under a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Match {
     /// The field.
     pub field: Field,
@@ -38,6 +40,7 @@ pub struct Match {
 
 /// Assigns packets that meet all conditions to a class. The first matching filter decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Filter {
     /// The priority: filters with lower numbers are consulted first.
     pub prio: u16,

@@ -24,6 +24,7 @@ const MAX_FLOWS: u32 = 65_536;
 
 /// FQ-CoDel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FqCodelConfig {
     /// The most packets in all queues (RFC 8290 § 5.2.2: 10240).
     pub limit: u64,

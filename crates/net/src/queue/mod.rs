@@ -60,6 +60,7 @@ use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
 /// # Ok::<(), net::QueueConfigError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum QueueConfig {
     /// tc-pfifo: a limit in packets.
     Pfifo(u64),

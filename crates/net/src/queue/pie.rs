@@ -41,6 +41,7 @@ const DECAY: f64 = 1.0 - 1.0 / 64.0;
 
 /// PIE's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PieConfig {
     /// The most packets (Linux: 1000).
     pub limit: u64,

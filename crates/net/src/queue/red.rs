@@ -25,6 +25,7 @@ const BOUNDS: (f64, f64) = (0.01, 0.5);
 
 /// RED's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RedConfig {
     /// The most bytes in the queue.
     pub limit: Bytes,

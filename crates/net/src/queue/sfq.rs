@@ -13,6 +13,7 @@ use units::{Bytes, Duration, Stream, Time};
 
 /// SFQ's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SfqConfig {
     /// The most packets in all queues (Linux: 127).
     pub limit: u64,

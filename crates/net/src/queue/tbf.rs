@@ -15,6 +15,7 @@ use units::{Bitrate, Bytes, Duration, Time};
 
 /// TBF's parameters.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TbfConfig {
     /// The rate.
     pub rate: Bitrate,

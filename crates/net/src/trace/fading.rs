@@ -19,6 +19,7 @@ const GAINS: RangeInclusive<f64> = -200.0..=100.0;
 
 /// A recorded gain of a channel.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FadingTrace {
     /// The time between two values; at least a millisecond.
     pub interval: Duration,

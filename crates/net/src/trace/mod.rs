@@ -22,6 +22,7 @@ const MIN_STEP: Duration = Duration::from_micros(1);
 
 /// A capacity trace. It repeats indefinitely.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Trace {
     course: Course,
     /// The time after which the trace repeats.
@@ -30,6 +31,7 @@ pub struct Trace {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 enum Course {
     /// The instants within the period at which 1500 bytes may pass, each with the number of
     /// opportunities up to and including that instant. As in mahimahi, several packets share an

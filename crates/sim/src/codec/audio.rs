@@ -4,6 +4,7 @@ use units::{Bitrate, Bytes, Duration, Stream, Time};
 
 /// A speech codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum AudioCodec {
     /// Opus (RFC 6716).
     Opus,
@@ -25,6 +26,7 @@ impl AudioCodec {
 /// The configuration of a voice stream. Congestion control does not affect it (Jansen 2016 §
 /// 8-1-3).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct AudioConfig {
     /// The codec that produces the packets.
     pub codec: AudioCodec,

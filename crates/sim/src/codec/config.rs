@@ -6,6 +6,7 @@ use units::{Bitrate, Duration};
 
 /// The modelled encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Codec {
     /// VP8 (RFC 6386), as libvpx encodes it in real time.
     Vp8,
@@ -55,6 +56,7 @@ impl FromStr for Codec {
 
 /// The format that the camera, or the file played instead, delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SourceSize {
     /// Width in pixels, at least 1.
     pub width: u32,
@@ -73,6 +75,7 @@ impl SourceSize {
 
 /// The parameters of RFC 8593 § 5, Table 1, and those of an encoder's rate control.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ModelParameters {
     /// SCALE_B: the Laplace scale of (B − B_0)/B_0, the relative deviation of a frame's size from
     /// its share of the rate.
@@ -155,6 +158,7 @@ pub(super) struct Fit {
 
 /// A video source and its encoder.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct EncoderConfig {
     /// The encoder.
     pub codec: Codec,

@@ -17,6 +17,7 @@ const START_LIMITS_2016: [(u64, u64); 2] = [(250_000, 400 * 300), (500_000, 700 
 
 /// The resolution steps, as fractions of the source's width and height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum LadderSteps {
     /// By 3/4 and 2/3 in turn: current libwebrtc's video adapter (`media/base/video_adapter.cc`,
     /// `FindScale`).
@@ -50,6 +51,7 @@ impl LadderSteps {
 /// here they are the bits per pixel at which the encoder runs with that quantiser (fitted from
 /// encodes with a constant quantiser).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LadderConfig {
     /// Whether the resolution adapts at all.
     pub enabled: bool,

@@ -1,11 +1,13 @@
 /// Frame sizes from a file, relative to their mean.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FrameSizes {
     frames: Vec<SizedFrame>,
 }
 
 /// One frame of the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub(super) struct SizedFrame {
     /// The size divided by the mean size.
     pub(super) share: f64,

@@ -4,6 +4,7 @@ use units::{Bytes, Duration, Stream, Time};
 
 /// The lengths of talk-spurts and pauses, and what is sent in pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Spurts {
     /// The mean length of a talk-spurt.
     pub spurt: Duration,

@@ -7,6 +7,7 @@ use units::{Bytes, Duration, Time};
 
 /// One direction of a TCP connection.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TcpConfig {
     /// The flow's name, unique in the run. Its records are called `NAME.tcp`.
     pub name: String,
@@ -33,6 +34,7 @@ pub struct TcpConfig {
 
 /// The application at the sending end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum TcpApplication {
     /// Writes a byte stream.
     Stream(TcpSource),
@@ -50,6 +52,7 @@ impl From<TcpSource> for TcpApplication {
 /// when the previous one has been acknowledged completely and then read. The stream ends with the
 /// last page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TcpPages {
     /// The number of pages, at least 1.
     pub count: u32,
@@ -61,6 +64,7 @@ pub struct TcpPages {
 
 /// The data of a byte stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum TcpSource {
     /// An endless stream, as iperf3 sends.
     Endless,
@@ -77,6 +81,7 @@ pub enum TcpSource {
 
 /// The congestion controls, named as in Linux's `net.ipv4.tcp_congestion_control`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum TcpCongestionControl {
     /// NewReno (RFC 5681, RFC 6582).
     NewReno,
@@ -119,6 +124,7 @@ impl fmt::Display for TcpCongestionControl {
 
 /// The properties of a host's TCP stack that matter at a bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TcpStack {
     /// TCP Small Queues: the shaper of the host's uplink runs on the host itself, so a sender keeps
     /// few unsent bytes in its queue (Linux `net/ipv4/tcp_output.c`, `tcp_small_queue_check`) and

@@ -1,38 +1,29 @@
 //! Tables as comma-separated values (RFC 4180, with a header; lines end with LF).
 
-use super::file::ExportError;
+use super::file::{ExportError, ExportFault};
 use super::table::{Row, parameter, parameters, rows};
 use crate::StoredRun;
 use sim::Recording;
 use std::io::Write;
 use units::Time;
 
-/// Which table.
+/// The layout of a CSV table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// The long table: a row a value.
+    /// The long table: one row per value.
     Long,
-    /// The samples of one stream: `time_s` and a column a quantity, a row a sample; empty where
-    /// there is no value.
+    /// The samples of one stream: `time_s` and one column per quantity, one row per sample. A
+    /// missing value is empty.
     Wide {
         /// The stream's name.
         stream: String,
     },
 }
 
-impl From<csv::Error> for ExportError {
-    fn from(error: csv::Error) -> Self {
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) => error.into(),
-            other => Self::new(format!("{other:?}"), ""),
-        }
-    }
-}
-
 /// Writes one run as CSV.
 ///
 /// # Errors
-/// When `writer` fails, or the run has no such stream.
+/// If `writer` fails, or the run has no such stream.
 pub fn write_csv<W: Write>(
     run: &StoredRun,
     recording: &Recording,
@@ -49,17 +40,17 @@ pub fn write_csv<W: Write>(
     }
 }
 
-/// The long table of one or many runs.
+/// Writes the long table of one or several runs.
 pub struct CsvTable<W: Write> {
     writer: csv::Writer<W>,
     keys: Vec<String>,
 }
 
 impl<W: Write> CsvTable<W> {
-    /// Begins a table with columns for the grid's parameters `keys`, see [`parameters`].
+    /// Begins a table with a column for each grid parameter of `keys`, see [`parameters`].
     ///
     /// # Errors
-    /// When `writer` fails.
+    /// If `writer` fails.
     pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
         let mut writer = csv::Writer::from_writer(writer);
         let cells = keys.iter().map(|key| format!("cell.{key}"));
@@ -73,7 +64,7 @@ impl<W: Write> CsvTable<W> {
     /// Adds the rows of a run.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// If the writer fails.
     pub fn add(&mut self, run: &StoredRun, recording: &Recording) -> Result<(), ExportError> {
         let (id, seed) = (run.id.to_string(), run.meta.seed.to_string());
         let limited = if run.meta.cpu_limited().is_some() { "true" } else { "false" };
@@ -89,22 +80,19 @@ impl<W: Write> CsvTable<W> {
         Ok(())
     }
 
-    /// Ends the table and gives the writer back.
+    /// Ends the table and returns the writer.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// If the writer fails.
     pub fn finish(self) -> Result<W, ExportError> {
         self.writer.into_inner().map_err(|error| error.into_error().into())
     }
 }
 
 fn wide<W: Write>(recording: &Recording, writer: W, name: &str) -> Result<(), ExportError> {
-    let stream = recording.stream(name).ok_or_else(|| {
-        let names: Vec<_> = recording.streams.iter().map(|stream| stream.name.as_str()).collect();
-        ExportError::new(
-            format!("the run has no stream \"{name}\""),
-            format!("it has {}", names.join(", ")),
-        )
+    let stream = recording.stream(name).ok_or_else(|| ExportFault::NoStream {
+        name: name.to_owned(),
+        streams: recording.streams.iter().map(|stream| stream.name.clone()).collect(),
     })?;
     let mut writer = csv::Writer::from_writer(writer);
     writer.write_record(
@@ -121,7 +109,7 @@ fn wide<W: Write>(recording: &Recording, writer: W, name: &str) -> Result<(), Ex
     Ok(writer.flush()?)
 }
 
-/// Whole nanoseconds as seconds, with as many decimals as it takes.
+/// A time in seconds, with all decimals that are not zero.
 fn seconds(time: Time) -> String {
     const NANOS: u64 = 1_000_000_000;
     let (whole, rest) = (time.as_nanos() / NANOS, time.as_nanos() % NANOS);
@@ -131,7 +119,7 @@ fn seconds(time: Time) -> String {
     format!("{whole}.{}", format!("{rest:09}").trim_end_matches('0'))
 }
 
-/// The shortest decimal that reads back as the same double; nothing for not-a-number.
+/// The shortest decimal that reads back as the same double; empty for not-a-number.
 fn number(value: f64) -> String {
     let size = value.abs();
     if value.is_nan() {
@@ -165,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_are_short() {
         assert_eq!(
             [0.0, -2.5, 62_500.0, 1e16, 1e-9].map(number),
             ["0", "-2.5", "62500", "1e16", "1e-9"]

@@ -1,25 +1,26 @@
-//! Runs in the formats of other tools: CSV and Parquet tables, and captures for Wireshark.
+//! Export of runs: CSV and Parquet tables, and packet captures for Wireshark.
 //!
-//! The **long table** has one row a value, and the same columns in both formats:
+//! The **long table** has one row per value, and the same columns in both formats:
 //!
 //! | column | |
 //! |---|---|
-//! | `run` | the run's number in the store, 0 if it is not in one |
-//! | `experiment` | its experiment |
-//! | `mode` | how it was made: `simulated`, `emulated`, `measured` |
-//! | `cpu_limited` | whether the machine, not the network, limited it |
-//! | `cell.KEY` | a column for each parameter of the grid; empty (null) where a run has no such parameter |
-//! | `seed` | its seed |
-//! | `stream` | the stream's name |
-//! | `record` | `sample` (taken at the sampling interval), `point` (at its own time) or `event` |
+//! | `run` | the number of the run in the store; 0 if it is not stored |
+//! | `experiment` | the name of the experiment |
+//! | `mode` | how the run was made: `simulated`, `emulated`, `measured` |
+//! | `cpu_limited` | whether the machine, not the network, limited the run |
+//! | `cell.KEY` | one column per parameter of the grid; empty (null) if the run has no such parameter |
+//! | `seed` | the seed |
+//! | `stream` | the name of the stream |
+//! | `record` | `sample` (taken at the sampling interval), `point` (with its own time) or `event` |
 //! | `time_s` | seconds since the start of the run |
 //! | `name` | the quantity or event, see `docs/COLUMNS.md` |
-//! | `value` | the value; a sample or point that has none (not-a-number) has no row |
+//! | `value` | the value; a sample or point that is not-a-number has no row |
 //!
-//! Numbers are exact: read back they are the same doubles. The same runs give the same bytes.
+//! Numbers are exact: they read back as the same doubles. The same runs give the same bytes.
 
 mod csv;
 mod file;
+mod packet;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod pcapng;
@@ -30,5 +31,6 @@ pub mod wire;
 pub use self::csv::{CsvTable, Layout, write_csv};
 #[cfg(feature = "parquet")]
 pub use self::parquet::{ParquetTable, write_parquet};
-pub use file::{ExportError, to_file, writable};
+pub use file::{ExportError, ExportFault, to_file, writable};
+pub use packet::PacketError;
 pub use table::parameters;

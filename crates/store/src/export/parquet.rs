@@ -1,9 +1,9 @@
 //! The long table as Apache Parquet, compressed with Zstandard, which pandas, Polars, R, DuckDB and
 //! Spark read.
 //!
-//! The file's key-value metadata say what is in it: `weir.experiment`, `weir.seed`, `weir.mode`,
-//! `weir.version` (each value once, separated by commas) and `weir.file` (the experiment's TOML as
-//! run, where all runs share it).
+//! The key-value metadata of the file are `weir.experiment`, `weir.seed`, `weir.mode`,
+//! `weir.version` (each value once, separated by commas) and `weir.file` (the text of the
+//! experiment file, if all runs share it).
 
 use super::file::ExportError;
 use super::table::{Row, parameter, parameters, rows};
@@ -17,29 +17,17 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use sim::Recording;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 
-/// Rows of a row group at most, so that a writer or a reader holds some tens of megabytes; a run
-/// has its own groups.
-const GROUP: usize = 1 << 18;
-
-impl From<ParquetError> for ExportError {
-    fn from(error: ParquetError) -> Self {
-        match error {
-            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-                Ok(error) => (*error).into(),
-                Err(other) => Self::new(other.to_string(), ""),
-            },
-            other => Self::new(other.to_string(), ""),
-        }
-    }
-}
+/// The largest number of rows of a row group, so that a writer or a reader needs a few tens of
+/// megabytes. A row group contains one run only.
+const GROUP_ROWS: usize = 1 << 18;
 
 /// Writes one run as Parquet.
 ///
 /// # Errors
-/// When `writer` fails.
+/// If `writer` fails.
 pub fn write_parquet<W: Write + Send>(
     run: &StoredRun,
     recording: &Recording,
@@ -50,18 +38,18 @@ pub fn write_parquet<W: Write + Send>(
     table.finish().map(drop)
 }
 
-/// The long table of one or many runs.
+/// Writes the long table of one or several runs.
 pub struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     keys: Vec<String>,
-    about: BTreeMap<&'static str, Vec<String>>,
+    metadata: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl<W: Write + Send> ParquetTable<W> {
-    /// Begins a table with columns for the grid's parameters `keys`, see [`parameters`].
+    /// Begins a table with a column for each grid parameter of `keys`, see [`parameters`].
     ///
     /// # Errors
-    /// When `writer` fails.
+    /// If `writer` fails.
     pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
         let properties = WriterProperties::builder()
             .set_created_by(format!("weir {}", env!("CARGO_PKG_VERSION")))
@@ -69,18 +57,18 @@ impl<W: Write + Send> ParquetTable<W> {
             .build();
         let writer =
             SerializedFileWriter::new(writer, Arc::new(schema(&keys)?), Arc::new(properties))?;
-        Ok(Self { writer, keys, about: BTreeMap::new() })
+        Ok(Self { writer, keys, metadata: BTreeMap::new() })
     }
 
     /// Adds the rows of a run.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// If the writer fails.
     pub fn add(&mut self, run: &StoredRun, recording: &Recording) -> Result<(), ExportError> {
         self.note(&run.meta);
         let mut rows = rows(recording);
         loop {
-            let group: Vec<Row<'_>> = rows.by_ref().take(GROUP).collect();
+            let group: Vec<Row<'_>> = rows.by_ref().take(GROUP_ROWS).collect();
             if group.is_empty() {
                 return Ok(());
             }
@@ -90,7 +78,7 @@ impl<W: Write + Send> ParquetTable<W> {
         }
     }
 
-    /// Remembers what the metadata will say.
+    /// Collects the metadata of a run.
     fn note(&mut self, meta: &RunMeta) {
         let facts = [
             ("weir.experiment", meta.experiment.clone()),
@@ -100,19 +88,19 @@ impl<W: Write + Send> ParquetTable<W> {
             ("weir.file", meta.file.clone()),
         ];
         for (key, value) in facts {
-            let values = self.about.entry(key).or_default();
+            let values = self.metadata.entry(key).or_default();
             if !values.contains(&value) {
                 values.push(value);
             }
         }
     }
 
-    /// Ends the table and gives the writer back.
+    /// Ends the table and returns the writer.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// If the writer fails.
     pub fn finish(mut self) -> Result<W, ExportError> {
-        for (key, values) in &self.about {
+        for (key, values) in &self.metadata {
             if *key != "weir.file" || values.len() == 1 {
                 self.writer
                     .append_key_value_metadata(KeyValue::new((*key).to_owned(), values.join(",")));
@@ -122,7 +110,7 @@ impl<W: Write + Send> ParquetTable<W> {
     }
 }
 
-/// The columns of the table and their types.
+/// The schema of the table.
 fn schema(keys: &[String]) -> Result<Type, ParquetError> {
     let column = |name: &str, physical, logical, repetition| {
         let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
@@ -150,7 +138,7 @@ fn schema(keys: &[String]) -> Result<Type, ParquetError> {
     Type::group_type_builder("weir").with_fields(all).build()
 }
 
-/// A row group, column by column in the order of the schema.
+/// Writes a row group, column by column in the order of the schema.
 struct Columns<'a, W: Write> {
     group: SerializedRowGroupWriter<'a, W>,
     rows: usize,
@@ -164,11 +152,11 @@ impl<W: Write + Send> Columns<'_, W> {
         rows: &[Row<'_>],
     ) -> Result<(), ParquetError> {
         self.integer(run.id)?;
-        self.same(&run.meta.experiment)?;
-        self.same(run.meta.mode.as_str())?;
+        self.constant(&run.meta.experiment)?;
+        self.constant(run.meta.mode.as_str())?;
         self.column::<BoolType>(&vec![run.meta.cpu_limited().is_some(); self.rows], None)?;
         for key in keys {
-            self.perhaps(parameter(&run.meta, key))?;
+            self.optional(parameter(&run.meta, key))?;
         }
         self.integer(run.meta.seed.0.cast_signed())?;
         self.text(rows, |row| row.stream)?;
@@ -201,12 +189,12 @@ impl<W: Write + Send> Columns<'_, W> {
         self.column::<DoubleType>(&rows.iter().map(value).collect::<Vec<_>>(), None)
     }
 
-    fn same(&mut self, text: &str) -> Result<(), ParquetError> {
+    fn constant(&mut self, text: &str) -> Result<(), ParquetError> {
         self.column::<ByteArrayType>(&vec![ByteArray::from(text); self.rows], None)
     }
 
-    /// The same text in each row, or null in each: level 1 is there, level 0 is not.
-    fn perhaps(&mut self, text: Option<&str>) -> Result<(), ParquetError> {
+    /// The same text in each row, or null in each row (definition level 1 or 0).
+    fn optional(&mut self, text: Option<&str>) -> Result<(), ParquetError> {
         let values = text.map_or_else(Vec::new, |text| vec![ByteArray::from(text); self.rows]);
         self.column::<ByteArrayType>(&values, Some(&vec![i16::from(text.is_some()); self.rows]))
     }
@@ -216,7 +204,7 @@ impl<W: Write + Send> Columns<'_, W> {
         rows: &'r [Row<'r>],
         text: impl Fn(&Row<'r>) -> &'r str,
     ) -> Result<(), ParquetError> {
-        // Rows come in stretches of equal text, which share one allocation.
+        // Consecutive rows with equal text share one allocation.
         let mut values: Vec<ByteArray> = Vec::with_capacity(rows.len());
         let mut last = None;
         for row in rows.iter().map(text) {

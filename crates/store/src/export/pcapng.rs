@@ -1,46 +1,48 @@
-//! Captures that Wireshark opens: every packet at both hosts' interfaces, with real IP, UDP, RTP,
-//! RTCP and TCP.
+//! Packet captures for Wireshark (pcapng): every packet at the interfaces of both hosts, with IP,
+//! UDP, RTP, RTCP and TCP headers.
 //!
-//! Host number n has the address 10.0.0.(n+1). Payload is zeros: frames have sizes, not pictures.
+//! Host n, from 0, has the address 10.0.0.(n+1). The payload is zeros, because simulated frames
+//! have a size but no content.
 
-use super::ExportError;
 use super::tcp;
 use super::wire::{encode_rtcp, encode_rtp};
+use super::{ExportError, PacketError};
 use etherparse::{IpDscp, IpEcn, PacketBuilder};
 use net::{Ecn, HostId, Packet};
+use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
-use pcap_file::{DataLink, PcapError};
 use sim::tcp::Segment;
 use sim::{Content, Tap};
 use std::borrow::Cow;
 use std::io::Write;
 use units::Time;
 
-/// Time stamps in nanoseconds (pcapng, option if_tsresol: 10^-9).
+/// Time stamps in units of 10^-9 s (pcapng, option if_tsresol).
 const NANOSECONDS: u8 = 9;
-/// Hops left; nothing here routes.
+/// The TTL of every packet. The simulated network does not decrement it.
 const TIME_TO_LIVE: u8 = 64;
 
-/// The first channel that a client may bind (RFC 8656 § 12).
+/// The lowest channel number that a client may bind (RFC 8656 § 12).
 const FIRST_CHANNEL: u16 = 0x4000;
 
-/// Writes a capture as the run goes on.
+/// Writes a capture during a run.
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
+    /// The first error. After it no packet is written.
     error: Option<ExportError>,
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture with an interface for each host.
+    /// Begins a capture with one interface per host.
     ///
     /// # Errors
-    /// When the beginning cannot be written.
+    /// If the header cannot be written.
     pub fn new(output: W, hosts: &[String]) -> Result<Self, ExportError> {
-        let mut writer = PcapNgWriter::new(output).map_err(failed)?;
+        let mut writer = PcapNgWriter::new(output)?;
         for host in hosts {
             let options = vec![
                 InterfaceDescriptionOption::IfName(Cow::Owned(host.clone())),
@@ -48,15 +50,15 @@ impl<W: Write> Capture<W> {
             ];
             let interface =
                 InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options };
-            writer.write_pcapng_block(interface).map_err(failed)?;
+            writer.write_pcapng_block(interface)?;
         }
         Ok(Self { writer, error: None })
     }
 
-    /// Ends the capture and gives the output back.
+    /// Ends the capture and returns the output.
     ///
     /// # Errors
-    /// The first error that writing met.
+    /// The first error of writing.
     pub fn finish(self) -> Result<W, ExportError> {
         match self.error {
             Some(error) => Err(error),
@@ -72,30 +74,26 @@ impl<W: Write> Capture<W> {
         content: Content<'_>,
     ) -> Result<(), ExportError> {
         let bytes = match content {
-            Content::Rtp(rtp) => {
-                media(packet, &encode_rtp(rtp).map_err(|error| error.to_string())?)
-            }
-            Content::Rtcp(rtcp) => {
-                media(packet, &encode_rtcp(rtcp).map_err(|error| error.to_string())?)
-            }
+            Content::Rtp(rtp) => encode_rtp(rtp).and_then(|bytes| media(packet, &bytes)),
+            Content::Rtcp(rtcp) => encode_rtcp(rtcp).and_then(|bytes| media(packet, &bytes)),
             Content::Tcp(tcp) => segment(packet, tcp),
         }?;
         self.ip(at, u32::from(host.0), bytes)
     }
 
-    /// Writes an IP packet, at a time since 1970.
+    /// Writes an IP packet. `at` is the time since 1970.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If the packet cannot be written.
     pub fn ip(&mut self, at: Time, interface: u32, bytes: Vec<u8>) -> Result<(), ExportError> {
         let block = EnhancedPacketBlock {
             interface_id: interface,
             timestamp: std::time::Duration::from_nanos(at.as_nanos()),
-            original_len: u32::try_from(bytes.len()).map_err(|error| error.to_string())?,
+            original_len: u32::try_from(bytes.len()).map_err(PacketError::from)?,
             data: Cow::Owned(bytes),
             options: Vec::new(),
         };
-        self.writer.write_pcapng_block(block).map(drop).map_err(failed)
+        Ok(self.writer.write_pcapng_block(block).map(drop)?)
     }
 }
 
@@ -107,49 +105,40 @@ impl<W: Write> Tap for Capture<W> {
     }
 }
 
-/// What the writer met.
-fn failed(error: PcapError) -> ExportError {
-    match error {
-        PcapError::IoError(error) => error.into(),
-        other => other.to_string().into(),
-    }
-}
-
-/// Media of a call, between a relay and its client in a ChannelData message (RFC 8656 § 12.4).
-fn media(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
+/// A packet of a call. Between a relay and its client, the payload is in a ChannelData message
+/// (RFC 8656 § 12.4).
+fn media(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, PacketError> {
     if sim::relay::framing(packet.flow) == units::Bytes::ZERO {
         return datagram(packet, payload);
     }
-    let length = u16::try_from(payload.len()).map_err(|error| error.to_string())?;
+    let length = u16::try_from(payload.len())?;
     datagram(packet, &[&FIRST_CHANNEL.to_be_bytes(), &length.to_be_bytes(), payload].concat())
 }
 
-fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, String> {
+fn datagram(packet: &Packet, payload: &[u8]) -> Result<Vec<u8>, PacketError> {
     let builder = PacketBuilder::ip(ip_header(packet, etherparse::IpNumber::UDP)?)
         .udp(packet.flow.src_port, packet.flow.dst_port);
     let mut bytes = Vec::with_capacity(builder.size(payload.len()));
-    builder.write(&mut bytes, payload).map_err(|error| error.to_string())?;
+    builder.write(&mut bytes, payload)?;
     Ok(bytes)
 }
 
-fn segment(packet: &Packet, segment: &Segment) -> Result<Vec<u8>, String> {
+fn segment(packet: &Packet, segment: &Segment) -> Result<Vec<u8>, PacketError> {
     let builder = PacketBuilder::ip(ip_header(packet, etherparse::IpNumber::TCP)?)
         .tcp_header(tcp::header(packet.flow, segment)?);
-    let payload =
-        vec![0; usize::try_from(segment.payload.get()).map_err(|error| error.to_string())?];
+    let payload = vec![0; usize::try_from(segment.payload.get())?];
     let mut bytes = Vec::with_capacity(builder.size(payload.len()));
-    builder.write(&mut bytes, &payload).map_err(|error| error.to_string())?;
+    builder.write(&mut bytes, &payload)?;
     Ok(bytes)
 }
 
 fn ip_header(
     packet: &Packet,
     protocol: etherparse::IpNumber,
-) -> Result<etherparse::IpHeaders, String> {
+) -> Result<etherparse::IpHeaders, PacketError> {
     let [src, dst] = [packet.flow.src, packet.flow.dst].map(|host| host.address().octets());
-    let mut header = etherparse::Ipv4Header::new(0, TIME_TO_LIVE, protocol, src, dst)
-        .map_err(|error| error.to_string())?;
-    header.dscp = IpDscp::try_new(packet.dscp.0).map_err(|error| error.to_string())?;
+    let mut header = etherparse::Ipv4Header::new(0, TIME_TO_LIVE, protocol, src, dst)?;
+    header.dscp = IpDscp::try_new(packet.dscp.0)?;
     header.ecn = match packet.ecn {
         Ecn::NotEct => IpEcn::ZERO,
         Ecn::Ect1 => IpEcn::ONE,

@@ -5,7 +5,7 @@ use sim::Recording;
 use sim::recording::StreamRecord;
 use units::Time;
 
-/// One value of a run.
+/// A row of the long table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) stream: &'a str,
@@ -15,8 +15,7 @@ pub(super) struct Row<'a> {
     pub(super) value: f64,
 }
 
-/// All rows of a run: stream by stream its samples and points, quantity by quantity in order of
-/// time; then the events.
+/// All rows of a run: the samples and points of each stream, by quantity and time; then the events.
 pub(super) fn rows(recording: &Recording) -> impl Iterator<Item = Row<'_>> {
     let values = recording
         .streams
@@ -59,8 +58,8 @@ fn points(stream: &StreamRecord) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The grid's parameters that appear in any of the runs, each once, in the order in which they are
-/// met: the `cell.KEY` columns of a table of these runs.
+/// The grid parameters of the runs, each once, in the order of their first occurrence: the
+/// `cell.KEY` columns of a table of these runs.
 pub fn parameters<'a>(runs: impl IntoIterator<Item = &'a RunMeta>) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for (key, _) in runs.into_iter().flat_map(|run| &run.cell) {
@@ -71,7 +70,7 @@ pub fn parameters<'a>(runs: impl IntoIterator<Item = &'a RunMeta>) -> Vec<String
     keys
 }
 
-/// The value of a run's parameter.
+/// The value of a grid parameter of a run.
 pub(super) fn parameter<'a>(run: &'a RunMeta, key: &str) -> Option<&'a str> {
     run.cell.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }

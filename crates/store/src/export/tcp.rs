@@ -1,22 +1,23 @@
-//! TCP headers in their wire form, by the crate `etherparse`; here is only which of our fields goes
-//! where.
+//! TCP headers in wire format. The crate `etherparse` encodes them; this module maps the fields of
+//! a simulated segment to them.
 
+use super::PacketError;
 use etherparse::{TcpHeader, TcpOptionElement};
 use net::Flow;
 use sim::tcp::{MAX_SEGMENT, Phase, Segment};
 use units::Time;
 
-/// Shift of the window (RFC 7323 § 2), large enough for any receive window that an experiment may
-/// set to be told nearly.
+/// The window scale (RFC 7323 § 2). Every receive window that an experiment may set fits, rounded
+/// up to 1024 bytes.
 const WINDOW_SCALE: u8 = 10;
-/// What fits an Ethernet frame beside headers without options (RFC 6691).
+/// The MSS option: the payload of an Ethernet frame with headers without options (RFC 6691).
 const MSS_OPTION: u16 = MAX_SEGMENT.get() as u16 + 12;
 
-/// The header of a segment. Both ends begin at sequence number 0, which the SYN takes up.
+/// The header of a segment. The initial sequence number of both ends is 0 and is that of the SYN.
 ///
 /// # Errors
-/// When the options do not fit.
-pub fn header(flow: Flow, segment: &Segment) -> Result<TcpHeader, String> {
+/// If the options do not fit into the header.
+pub fn header(flow: Flow, segment: &Segment) -> Result<TcpHeader, PacketError> {
     let opening = segment.phase != Phase::Established;
     let sequence = if opening { 0 } else { low32(segment.sequence + 1) };
     let mut header =
@@ -29,7 +30,7 @@ pub fn header(flow: Flow, segment: &Segment) -> Result<TcpHeader, String> {
     }
     (header.fin, header.psh) = (segment.fin, segment.fin);
     (header.ece, header.cwr) = (segment.ece, segment.cwr);
-    header.set_options(&options(segment, opening)).map_err(|error| error.to_string())?;
+    header.set_options(&options(segment, opening))?;
     Ok(header)
 }
 
@@ -60,14 +61,15 @@ fn options(segment: &Segment, opening: bool) -> Vec<TcpOptionElement> {
     options
 }
 
-/// The window field, rounded up so that nothing seems to be sent beyond it; a SYN's is not scaled.
+/// The window field, rounded up so that no data appear to exceed it. The window of a SYN is not
+/// scaled.
 fn window(segment: &Segment, opening: bool) -> u16 {
     let bytes = segment.window.get();
     let field = if opening { bytes } else { bytes.div_ceil(1 << WINDOW_SCALE) };
     u16::try_from(field).unwrap_or(u16::MAX)
 }
 
-/// Time stamps tick in milliseconds, as Linux's do.
+/// The TCP time stamp in milliseconds, as in Linux.
 fn milliseconds(at: Time) -> u32 {
     low32(at.as_nanos() / 1_000_000)
 }

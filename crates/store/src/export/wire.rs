@@ -1,7 +1,8 @@
-//! RTP and RTCP in their wire form, by the crates `rtc-rtp` and `rtc-rtcp`; here is only which of
-//! our fields goes where. Values that the simulation keeps unwrapped are cut to their width on the
-//! wire.
+//! RTP and RTCP in wire format. The crates `rtc-rtp` and `rtc-rtcp` encode them; this module maps
+//! the fields of simulated packets to them. Unwrapped values of the simulation are truncated to the
+//! width of their field.
 
+use super::PacketError;
 use bytes::{Bytes, BytesMut};
 use rtc_rtcp::extended_report::ExtendedReport;
 use rtc_rtcp::extended_report::dlrr::{DLRRReport, DLRRReportBlock};
@@ -24,40 +25,24 @@ use sim::payload::{FecGroup, ReportBlock, Rtcp, Rtp, TransportFeedback};
 use sim::wire::feedback::{
     Chunk, DELTA_NANOS, REFERENCE_DELTAS, Status, chunks, deltas, reference_ticks,
 };
-use std::fmt;
 use units::{Duration, Time};
 
-/// Identifiers of the header extensions; sessions negotiate them, these are Chrome's usual ones.
+/// Identifiers of the header extensions. A session negotiates them; these are Chrome's defaults.
 const ABS_SEND_TIME: u8 = 2;
 const TRANSPORT_SEQUENCE: u8 = 3;
-/// One-byte form (RFC 8285 § 4.2).
+/// The profile of one-byte headers (RFC 8285 § 4.2).
 const ONE_BYTE_FORM: u16 = 0xBEDE;
 
-/// A FEC header with the mask of 16 packets; the L bit tells of a longer one (RFC 5109 § 7.4).
+/// The size of a FEC header with a mask of 16 packets, in bytes. The L bit marks a longer mask
+/// (RFC 5109 § 7.4).
 const SHORT_FEC_HEADER: usize = 14;
 
-/// Why bytes could not be written or read.
-#[derive(Debug)]
-pub struct WireError(String);
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WireError {}
-
-fn error(error: &rtc_shared::error::Error) -> WireError {
-    WireError(format!("not a packet of the RTP family: {error}"))
-}
-
-/// An RTP packet's bytes; the payload is zeros, after the original sequence number in a
-/// retransmission and the FEC header of parity.
+/// Encodes an RTP packet. The payload is zeros. The original sequence number of a retransmission
+/// and the FEC header of a parity packet precede it.
 ///
 /// # Errors
-/// When the packet does not fit the format.
-pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, WireError> {
+/// If the packet does not fit the format.
+pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, PacketError> {
     let mut header = rtc_rtp::header::Header {
         version: 2,
         marker: packet.marker,
@@ -74,7 +59,7 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, WireError> {
         let extensions: [(u8, &[u8]); 2] =
             [(ABS_SEND_TIME, &send_time), (TRANSPORT_SEQUENCE, &low16(sequence).to_be_bytes())];
         for (id, payload) in extensions {
-            header.set_extension(id, Bytes::copy_from_slice(payload)).map_err(|e| error(&e))?;
+            header.set_extension(id, Bytes::copy_from_slice(payload))?;
         }
     }
     let mut payload = BytesMut::new();
@@ -86,11 +71,14 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, WireError> {
     }
     let length = usize::try_from(packet.payload.get()).unwrap_or(usize::MAX).min(65_000);
     payload.resize(payload.len() + length, 0);
-    rtc_rtp::packet::Packet { header, payload: payload.freeze() }.marshal().map_err(|e| error(&e))
+    rtc_rtp::packet::Packet { header, payload: payload.freeze() }
+        .marshal()
+        .map_err(PacketError::from)
 }
 
-/// The FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). What it says
-/// of whom it protects is true; the recovery fields are parity, and zeros like it.
+/// Appends the FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). The
+/// base sequence number, the protection length and the mask are those of the protected packets. The
+/// recovery fields are zero, like the payload.
 fn fec_header(group: FecGroup, protected: u64, out: &mut BytesMut) {
     let size = usize::try_from(sim::wire::fec_header_size(group).get()).unwrap_or(usize::MAX);
     let long = size > SHORT_FEC_HEADER;
@@ -99,25 +87,25 @@ fn fec_header(group: FecGroup, protected: u64, out: &mut BytesMut) {
     header[2..4].copy_from_slice(&low16(group.first).to_be_bytes());
     header[10..12].copy_from_slice(&low16(protected).to_be_bytes());
     let packets = group.sequences().map(|sequence| sequence - group.first);
-    let mask = packets.fold(0u64, |mask, place| mask | 1 << 63 >> place);
+    let mask = packets.fold(0u64, |mask, offset| mask | 1 << 63 >> offset);
     header[12..18].copy_from_slice(&mask.to_be_bytes()[..6]);
     out.extend_from_slice(&header[..size.min(header.len())]);
 }
 
-/// A compound RTCP packet's bytes.
+/// Encodes a compound RTCP packet.
 ///
 /// # Errors
-/// When a part does not fit the format.
-pub fn encode_rtcp(packet: &Rtcp) -> Result<BytesMut, WireError> {
-    rtc_rtcp::packet::marshal(&parts(packet)).map_err(|e| error(&e))
+/// If a part does not fit the format.
+pub fn encode_rtcp(packet: &Rtcp) -> Result<BytesMut, PacketError> {
+    rtc_rtcp::packet::marshal(&parts(packet)).map_err(PacketError::from)
 }
 
-/// Reads a compound RTCP packet: how many parts it has.
+/// Decodes the parts of a compound RTCP packet.
 ///
 /// # Errors
-/// When the bytes are not RTCP.
-pub fn decode_rtcp(bytes: &[u8]) -> Result<Vec<Box<dyn Packet>>, WireError> {
-    rtc_rtcp::packet::unmarshal(&mut &bytes[..]).map_err(|e| error(&e))
+/// If the bytes are not RTCP.
+pub fn decode_rtcp(bytes: &[u8]) -> Result<Vec<Box<dyn Packet>>, PacketError> {
+    rtc_rtcp::packet::unmarshal(&mut &bytes[..]).map_err(PacketError::from)
 }
 
 fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
@@ -159,7 +147,7 @@ fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
         }));
     }
     if let Some(message) = packet.custom {
-        // `rtc-rtcp` has no APP packets of its own.
+        // `rtc-rtcp` has no APP packets.
         let bytes = sim::wire::app::encode(sender_ssrc, media_ssrc, &message);
         parts.push(Box::new(RawPacket(Bytes::from(bytes))));
     }
@@ -184,7 +172,7 @@ fn report_block(block: &ReportBlock) -> ReceptionReport {
     ReceptionReport {
         ssrc: block.ssrc,
         fraction_lost: block.fraction_lost,
-        // 24 bits; losses below zero (duplicates) are clamped (RFC 3550 § 6.4.1).
+        // 24 bits. A negative number of lost packets (duplicates) is clamped (RFC 3550 § 6.4.1).
         total_lost: u32::try_from(block.cumulative_lost.clamp(0, 0x7f_ffff)).unwrap_or(0),
         last_sequence_number: low32(block.highest_sequence),
         jitter: low32(block.jitter),
@@ -239,7 +227,7 @@ fn symbol(status: Status) -> SymbolTypeTcc {
     }
 }
 
-/// An NTP time stamp: seconds and 2⁻³² seconds (RFC 5905 § 6). The run's start is the epoch.
+/// An NTP time stamp: seconds and 2⁻³² seconds (RFC 5905 § 6). The epoch is the start of the run.
 fn ntp(at: Time) -> u64 {
     let (seconds, nanos) = (at.as_nanos() / 1_000_000_000, at.as_nanos() % 1_000_000_000);
     (seconds << 32) | ((nanos << 32) / 1_000_000_000)
@@ -250,7 +238,7 @@ fn ntp_middle(at: Time) -> u32 {
     low32(ntp(at) >> 16)
 }
 
-/// A span in 2⁻¹⁶ seconds (RFC 3550 § 6.4.1).
+/// A duration in units of 2⁻¹⁶ s (RFC 3550 § 6.4.1).
 fn ntp_short(span: Duration) -> u32 {
     ntp_middle(Time::ZERO + span)
 }

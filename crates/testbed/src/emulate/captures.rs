@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use store::export::{ExportError, pcapng::Capture};
+use store::export::{ExportError, ExportFault, pcapng::Capture};
 use units::{Duration, Time};
 
 /// Packets that may wait for the disk: at most 100 MB.
@@ -62,11 +62,7 @@ impl Captures {
     pub(super) fn finish(self) -> Result<u64, ExportError> {
         drop(self.queue);
         let written = self.writer.join();
-        written.unwrap_or_else(|_| {
-            Err("internal error (the capture's writer panicked); please report it"
-                .to_owned()
-                .into())
-        })?;
+        written.unwrap_or_else(|_| Err(ExportFault::WriterPanicked.into()))?;
         Ok(self.lost)
     }
 }

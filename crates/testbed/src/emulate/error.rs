@@ -14,8 +14,8 @@ pub enum EmulationError {
     #[error(transparent)]
     Network(#[from] net::ConfigError),
     /// The packet captures cannot be opened.
-    #[error(transparent)]
-    Capture(#[from] ExportError),
+    #[error("{0}")]
+    Capture(Arc<ExportError>),
     /// No host has the name that a command is for.
     #[error("{reason}; {suggestion}")]
     UnknownHost {
@@ -62,4 +62,10 @@ pub enum EmulationError {
         /// Why.
         source: Arc<io::Error>,
     },
+}
+
+impl From<ExportError> for EmulationError {
+    fn from(error: ExportError) -> Self {
+        Self::Capture(Arc::new(error))
+    }
 }

@@ -105,7 +105,7 @@ impl Emulation<'_> {
         let length = if foreground.is_some() { A_DAY } else { scenario.duration };
         let end = Time::ZERO + length;
         let captures = self.captures.map(|folder| Captures::open(folder, &names));
-        let captures = captures.transpose().map_err(EmulationError::Capture)?;
+        let captures = captures.transpose().map_err(EmulationError::from)?;
         let mut recorder = Recorder::new(&names, end, captures);
         prepare(&testbed, &scenario)?;
         let mut running = plan.start_servers(&testbed, self)?;

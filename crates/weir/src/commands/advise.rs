@@ -8,7 +8,7 @@ use lab::claims::Catalogue;
 use lab::remedies::{
     AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies,
 };
-use lab::runner::{Job, Keeper, Runner, Summary};
+use lab::runner::{Job, RunCache, Runner, Summary};
 use metrics::Estimate;
 use report::Cells;
 use serde::Serialize;
@@ -40,10 +40,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         Ok::<Summary, Failure>(all)
     };
-    let keeper = Keeper::open(args.store.as_deref())?;
-    let summary = with_runner((args.jobs, args.quiet), &keeper, work)?;
+    let cache = RunCache::open(args.store.as_deref())?;
+    let summary = with_runner((args.jobs, args.quiet), &cache, work)?;
     // What is wrong with the store is said first: it may be why a run cannot be judged.
-    close(keeper, args.quiet)?;
+    close(cache, args.quiet)?;
     let summary = summary?;
     if summary.cancelled {
         let Summary { done, total, .. } = summary;
@@ -186,7 +186,7 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
 }
 
 fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
-    let Agreement { tau, told_apart, turned, same_best, same_first } = agreement;
+    let Agreement { tau, separated, reversed, same_best, same_first } = agreement;
     let word = if agreement.holds() { "agree" } else { "do not agree" };
     let best = match (same_first, same_best) {
         (true, _) => "the same best",
@@ -196,7 +196,7 @@ fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
     let many = runs * CHECK as usize;
     let few = seeds(runs);
     eprint(&format!(
-        "{name}: {few} and {many} {word}: {best}; of {told_apart} pairs that {runs} tell apart {turned} turn round; Kendall's τ of all {tau:.2}"
+        "{name}: {few} and {many} {word}: {best}; of {separated} pairs that {runs} tell apart {reversed} turn round; Kendall's τ of all {tau:.2}"
     ));
 }
 
@@ -218,7 +218,7 @@ struct Shown<'a> {
 struct Line<'a> {
     r#for: &'a str,
     remedy: &'a str,
-    kind: Option<lab::remedies::Kind>,
+    kind: Option<lab::remedies::RemedyKind>,
     about: &'a str,
     source: &'a str,
     /// How many situations it was applied in, and of how many.
@@ -289,7 +289,7 @@ impl<'a> Shown<'a> {
             source: known.map_or("", |remedy| remedy.source),
             applied: self.advice.applied(remedy),
             situations: self.advice.group.situations.len(),
-            place: rank.map(|rank| rank.place),
+            place: rank.map(|rank| rank.position),
             as_good: rank.map(|rank| rank.as_good),
             score: rank.map(|rank| rank.standing.score()),
             call: rank.map(|Rank { standing, .. }| CallLine {

@@ -1,4 +1,4 @@
-//! Stored runs of several parties, side by side.
+//! Stored runs of several sources, side by side.
 
 use super::{conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Compare;
@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use experiment::Experiment;
 use lab::claims::{Catalogue, Claim, Verdict, schedule};
-use lab::comparison::{Comparison, Difference, Party, differences};
-use lab::runner::{Job, NOWHERE, Outcome, Summary};
+use lab::comparison::{Comparison, Difference, ResultSource, differences};
+use lab::runner::{Job, NO_CACHE, Outcome, Summary};
 use std::path::Path;
 use std::process::ExitCode;
 use store::{Filter, Store, StoredRun};
@@ -89,10 +89,10 @@ fn loaded<'c>(
     claims: &[&'c Claim],
 ) -> Result<Vec<Comparison<'c>>, Failure> {
     let mut comparisons = Comparison::of(runs, claims)?;
-    for party in comparisons.iter_mut().flat_map(|comparison| &mut comparison.parties) {
-        for (id, job, limited) in party.stored.clone() {
-            let facts = party.facts(job, &store.recording(id)?, limited);
-            party.add(facts);
+    for source in comparisons.iter_mut().flat_map(|comparison| &mut comparison.sources) {
+        for (id, job, limited) in source.stored.clone() {
+            let facts = source.facts(job, &store.recording(id)?, limited);
+            source.add(facts);
         }
     }
     Ok(comparisons)
@@ -100,19 +100,19 @@ fn loaded<'c>(
 
 /// Makes the simulations that the measured runs are to be seen beside.
 fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summary, Failure> {
-    let mut missing: Vec<(usize, Party<'_>)> = Vec::new();
+    let mut missing: Vec<(usize, ResultSource<'_>)> = Vec::new();
     for (place, comparison) in comparisons.iter().enumerate() {
-        for party in comparison.missing_simulations() {
-            match party {
-                Ok(party) => missing.push((place, party)),
+        for source in comparison.missing_simulations() {
+            match source {
+                Ok(source) => missing.push((place, source)),
                 Err(error) => eprint(&format!("note: {error}")),
             }
         }
     }
     let experiments: Vec<Experiment> =
-        missing.iter().map(|(_, party)| party.experiment.clone()).collect();
+        missing.iter().map(|(_, source)| source.experiment.clone()).collect();
     let mut made = Vec::new();
-    let summary = with_runner((args.jobs, args.quiet), &NOWHERE, |runner| {
+    let summary = with_runner((args.jobs, args.quiet), &NO_CACHE, |runner| {
         let each = |job: Job, recording: &_| missing[job.experiment].1.facts(job, recording, false);
         runner.run(&experiments, each, |outcome: Outcome<_>| match outcome.result {
             Ok(facts) => made.push((outcome.job.experiment, facts)),
@@ -122,8 +122,8 @@ fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summar
     for (place, facts) in made {
         missing[place].1.add(facts);
     }
-    for (place, party) in missing {
-        comparisons[place].parties.push(party);
+    for (place, source) in missing {
+        comparisons[place].sources.push(source);
     }
     Ok(summary)
 }
@@ -181,7 +181,7 @@ pub(super) fn verdicts(
     Ok(all)
 }
 
-/// What each party's runs say of each claim, in the order of the claims; `named`: also of those of
+/// What each source's runs say of each claim, in the order of the claims; `named`: also of those of
 /// which there is no run.
 fn in_order(claims: &[&Claim], comparisons: &[Comparison<'_>], named: bool) -> Vec<Verdict> {
     let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();

@@ -35,9 +35,7 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
         return dump(path, &store, &runs);
     }
     let keys = parameters(runs.iter().map(|run| &run.meta));
-    let recording = |run: &StoredRun| {
-        store.recording(run.id).map_err(|error| ExportError::from(error.to_string()))
-    };
+    let recording = |run: &StoredRun| store.recording(run.id).map_err(ExportError::from);
     if let Some(path) = &args.csv {
         to_file(path, |file| {
             let mut table = CsvTable::new(file, keys)?;

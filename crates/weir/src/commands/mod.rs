@@ -36,7 +36,7 @@ pub(crate) use {
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use lab::runner::{Keeper, Kept, Runner, Summary, all_cores};
+use lab::runner::{CacheSummary, RunCache, Runner, Summary, all_cores};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -48,7 +48,7 @@ use store::export::{to_file, writable};
 /// Runs `work` with a runner that shows progress, stops on Ctrl-C and keeps the runs.
 fn with_runner<T>(
     (jobs, quiet): (Option<NonZeroUsize>, bool),
-    keeper: &Keeper,
+    cache: &RunCache,
     work: impl FnOnce(Runner<'_>) -> T,
 ) -> Result<T, Failure> {
     // The second time the user means it.
@@ -56,7 +56,7 @@ fn with_runner<T>(
     let progress = Progress::new(quiet, "runs");
     let show = |done, total| progress.show(done, total);
     let jobs = jobs.unwrap_or_else(all_cores);
-    let result = work(Runner { jobs, cancel: &cancel, progress: &show, keeper });
+    let result = work(Runner { jobs, cancel: &cancel, progress: &show, cache });
     progress.finish();
     Ok(result)
 }
@@ -74,14 +74,14 @@ fn cancel_on_signal(again: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>
     Ok(cancel)
 }
 
-/// Says what became of the store.
-fn close(keeper: Keeper, quiet: bool) -> Result<(), Failure> {
-    let Kept { kept, found, fault } = keeper.finish();
-    if found > 0 && !quiet {
-        eprint(&format!("{found} of the runs were in the store already"));
+/// Closes the store and reports how it was used.
+fn close(cache: RunCache, quiet: bool) -> Result<(), Failure> {
+    let CacheSummary { stored, reused, error } = cache.finish();
+    if reused > 0 && !quiet {
+        eprint(&format!("{reused} of the runs were in the store already"));
     }
-    match fault {
-        Some(error) => Err(Failure::new(format!("{error}; {kept} runs were kept before"))),
+    match error {
+        Some(error) => Err(Failure::new(format!("{error}; {stored} runs were stored before"))),
         None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::progress::Progress;
 use experiment::{Cell, Experiment, ProgramKind};
-use lab::runner::{Job, Keeper};
+use lab::runner::{Job, RunCache};
 use metrics::{StreamSummary, Unit, lines, summary};
 use serde_json::{Map, Value, json};
 use sim::{Recording, RunError};
@@ -52,14 +52,14 @@ pub(crate) fn run(
             .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
     }
     let cells = chosen(experiment, &args.cell)?;
-    let keeper = Keeper::open(args.store.as_deref())?;
+    let cache = RunCache::open(args.store.as_deref())?;
     // A second Ctrl-C would leave the hosts behind: the first is being done.
     let cancel = cancel_on_signal(|| ())?;
     let weir = std::env::current_exe().map_err(Failure::new)?;
     let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
     let single = cells.len() * seeds.len() == 1;
     let mut session =
-        Session { args, kind, experiment, cancel: &cancel, weir: &weir, keeper, code: 0, single };
+        Session { args, kind, experiment, cancel: &cancel, weir: &weir, cache, code: 0, single };
     let mut out = Output::new();
     if !single && !args.quiet && kind.foreground.is_none() {
         let seconds: f64 =
@@ -74,7 +74,7 @@ pub(crate) fn run(
         for &(run, seed) in &seeds {
             let done = session.one(&mut out, Job { experiment: 0, cell: cell.index, run, seed });
             if cancel.load(Ordering::Relaxed) {
-                close(session.keeper, args.quiet)?;
+                close(session.cache, args.quiet)?;
                 eprint("stopped; the hosts and what ran on them are gone");
                 return Err(Failure::Interrupted);
             }
@@ -91,7 +91,7 @@ pub(crate) fn run(
         }
     }
     out.finish()?;
-    close(session.keeper, args.quiet)?;
+    close(session.cache, args.quiet)?;
     Ok(ExitCode::from(session.code))
 }
 
@@ -125,7 +125,7 @@ struct Session<'a> {
     experiment: &'a Experiment,
     cancel: &'a AtomicBool,
     weir: &'a Path,
-    keeper: Keeper,
+    cache: RunCache,
     code: u8,
     /// Whether it is one run only.
     single: bool,
@@ -140,7 +140,7 @@ impl Session<'_> {
             // A part of a call says nothing of the whole, and would be taken for it.
             return Ok(());
         }
-        self.keeper.keep(
+        self.cache.insert(
             self.experiment,
             job,
             &emulated.recording,

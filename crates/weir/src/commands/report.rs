@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use experiment::Experiment;
 use lab::claims::Verdict;
 use lab::figures::{Figures, SectionBuilder, section_builders};
-use lab::runner::{Job, Keeper, Outcome, Runner};
+use lab::runner::{Job, Outcome, RunCache, Runner};
 use report::Section;
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let open = |name: &String| args.running.chosen.of(lab::open(name)?)?.simulated();
     let experiments: Vec<Experiment> =
         args.experiments.iter().map(open).collect::<Result<_, _>>()?;
-    let keeper = Keeper::open(args.running.store.as_deref())?;
+    let cache = RunCache::open(args.running.store.as_deref())?;
     let figures = experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
     let mut builders = section_builders(&experiments, &figures);
     let each = |job: Job, recording: &_| {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
             Err(failure) => eprint(&format!("seed {}: {failure}", outcome.job.seed)),
         })
     };
-    let summary = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
+    let summary = with_runner((args.running.jobs, args.running.quiet), &cache, work)?;
     let sections = builders.iter().map(SectionBuilder::section).collect();
     let title = title(&experiments.iter().collect::<Vec<_>>());
     write(
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
         sections,
         summary.done,
     )?;
-    close(keeper, args.running.quiet)?;
+    close(cache, args.running.quiet)?;
     conclude(summary, ExitCode::SUCCESS)
 }
 

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::Table;
 use experiment::Experiment;
-use lab::runner::{Job, Keeper, Outcome, Runner};
+use lab::runner::{Job, Outcome, RunCache, Runner};
 use metrics::{StreamSummary, Unit, condensed, mean, summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     )?;
     let experiment = args.running.chosen.of(lab::open(&args.experiment)?)?.simulated()?;
     let experiments = [experiment];
-    let keeper = Keeper::open(store)?;
+    let cache = RunCache::open(store)?;
     let mut shown = Shown {
         json: args.running.json,
         out: Output::new(),
@@ -45,9 +45,9 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
             Ok(streams) => shown.add(&experiments[0], outcome.job, streams, runner),
         })
     };
-    let done = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
+    let done = with_runner((args.running.jobs, args.running.quiet), &cache, work)?;
     shown.finish(&experiments[0])?;
-    close(keeper, args.running.quiet)?;
+    close(cache, args.running.quiet)?;
     if let Some(path) = &args.pcap {
         let first = Job { experiment: 0, cell: 0, run: 0, seed: experiments[0].seed };
         lab::runner::capture(&experiments[0], first, path)?;

@@ -3,9 +3,9 @@ use crate::cli::Verify;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use comfy_table::{Cell, Color};
-use lab::claims::{Baseline, Catalogue, Other, Plan, Status, Verdict};
+use lab::claims::{Alternative, Baseline, Catalogue, Plan, Status, Verdict, markdown};
 use lab::figures::{Figures, SectionBuilder, section_builders};
-use lab::runner::{Job, Keeper, Runner, Summary};
+use lab::runner::{Job, RunCache, Runner, Summary};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,8 +17,11 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         show(&verdicts, args.running.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let outputs: Vec<&Path> =
-        args.report.iter().chain(&args.save_baseline).map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> = [&args.report, &args.save_baseline, &args.markdown]
+        .into_iter()
+        .flatten()
+        .map(AsRef::as_ref)
+        .collect();
     let read: Vec<&Path> =
         args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &read)?;
@@ -32,7 +35,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     }
     let plan = Plan::new(claims, |experiment| args.running.chosen.of(experiment)?.simulated());
     baseline.iter().try_for_each(|baseline| baseline.check(&plan.experiments))?;
-    let keeper = Keeper::open(args.running.store.as_deref())?;
+    let cache = RunCache::open(args.running.store.as_deref())?;
     say_what_differs(args, &plan, &others);
     let figures = plan.experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
     let mut builders = section_builders(&plan.experiments, &figures);
@@ -54,7 +57,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         });
         (verdicts, summary)
     };
-    let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &keeper, work)?;
+    let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &cache, work)?;
     if let Some(path) = &args.report {
         let sections = builders.iter().map(SectionBuilder::section).collect();
         super::report::write(
@@ -70,12 +73,15 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.save_baseline {
         save(path, &verdicts)?;
     }
+    if let Some(path) = &args.markdown {
+        write_file(path, &markdown(&verdicts))?;
+    }
     // Whether something got worse is told by the exit code, also to who does not read on.
     match show(&verdicts, args.running.json) {
         Ok(()) | Err(Failure::PipeClosed) => {}
         Err(failure) => return Err(failure),
     }
-    close(keeper, args.running.quiet)?;
+    close(cache, args.running.quiet)?;
     if let Some(baseline) = &baseline {
         for verdict in verdicts.iter().filter(|verdict| !baseline.knows(&verdict.id)) {
             eprint(&format!("note: the baseline says nothing of {}", verdict.id));
@@ -100,20 +106,20 @@ pub(super) fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
 }
 
 /// The controllers and improvements that `--with` names.
-fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
-    let mut chosen: Vec<Other> = Vec::new();
+fn others(names: &[String]) -> Result<Vec<Alternative>, Failure> {
+    let mut chosen: Vec<Alternative> = Vec::new();
     for name in names {
         match name.as_str() {
             "all" => {
                 let known =
                     experiment::controllers::profiles().into_iter().map(|profile| profile.name);
                 chosen.extend(
-                    known.filter(|name| !name.starts_with("fixed:")).map(Other::Controller),
+                    known.filter(|name| !name.starts_with("fixed:")).map(Alternative::Controller),
                 );
             }
             "improvements" => {
                 let known = experiment::controllers::improvements().iter();
-                chosen.extend(known.map(|one| Other::Improvement(one.name.to_owned())));
+                chosen.extend(known.map(|one| Alternative::Improvement(one.name.to_owned())));
             }
             name => chosen
                 .push(name.parse().map_err(|reason| Failure::new(format!("--with: {reason}")))?),
@@ -126,7 +132,12 @@ fn others(names: &[String]) -> Result<Vec<Other>, Failure> {
 
 /// Runs the plan under another controller, or an improvement, and puts the result beside the
 /// verdicts.
-fn beside(plan: &Plan<'_>, other: &Other, runner: Runner<'_>, verdicts: &mut [Verdict]) -> Summary {
+fn beside(
+    plan: &Plan<'_>,
+    other: &Alternative,
+    runner: Runner<'_>,
+    verdicts: &mut [Verdict],
+) -> Summary {
     let (results, summary) = plan.under(other).run(runner, |_, _| (), |_, ()| ());
     for result in results {
         if let Some(verdict) = verdicts.iter_mut().find(|verdict| verdict.id == result.id) {
@@ -161,7 +172,7 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
 
 /// What makes these results other than the claims': they say how many runs and which parameters
 /// they want. And which claims an improvement leaves as they are.
-fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Other]) {
+fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Alternative]) {
     if args.running.quiet {
         return;
     }

@@ -1,21 +1,22 @@
-//! Classes of traffic at the lines of one's own, by the marks of the calls (Janczukowicz 2017 §
-//! 5.5.2).
+//! Traffic classes at the user's own lines, by the DSCP marks of the calls (Janczukowicz 2017
+//! § 5.5.2).
 
 use super::queue::{at_lines, cake, rate};
-use super::{Edits, Kind, Remedy, Unfit, class_marks};
+use super::{Edits, Remedy, RemedyKind, Unfit, class_marks};
 use crate::remedies::Situation;
-use crate::remedies::situation::{Line, Section};
+use crate::remedies::situation::{LimitedLine, Section};
 use experiment::{Eligible, Priority, Tree, best_effort};
 use net::{Direction, HostId};
 use units::Ratio;
 
-/// HTB204's share of 1 Mbit/s (Janczukowicz 2017 § 6.3.6).
+/// The assured share of HTB204 at 1 Mbit/s (Janczukowicz 2017 § 6.3.6).
 const LOW: Ratio = Ratio::from_percent(20);
-/// HTB654's.
+/// The assured share of HTB654 at 1 Mbit/s (Janczukowicz 2017 § 6.3.6).
 const HIGH: Ratio = Ratio::from_percent(65);
+
 pub(super) fn remedies() -> Vec<Remedy> {
     let class = |name, about, source, shape: Shape| {
-        Remedy::new((name, Kind::Class), about, source, move |situation: &Situation| {
+        Remedy::new((name, RemedyKind::Class), about, source, move |situation: &Situation| {
             let mut edits = at_lines(situation, |line| shape.words(line, Eligible::Marked))?;
             edits.set.extend(class_marks(situation)?);
             Ok(edits)
@@ -24,37 +25,37 @@ pub(super) fn remedies() -> Vec<Remedy> {
     vec![
         class(
             "htb-priority",
-            "HTB: marked calls go first, a fifth of the line assured",
+            "HTB: priority for marked calls, 20 % of the rate assured",
             "Janczukowicz 2017 § 7.6.2 (HTB204)",
             Shape { share: LOW, priority: Priority::High, best_effort: None },
         ),
         class(
             "htb-priority-fq_codel",
-            "HTB: marked calls go first, a fifth of the line assured, and FQ-CoDel for the rest",
+            "HTB: priority for marked calls, 20 % of the rate assured; FQ-CoDel for other traffic",
             "Janczukowicz 2017 § 7.6.1, § 7.6.2",
             Shape { share: LOW, priority: Priority::High, best_effort: Some("fq_codel") },
         ),
         class(
             "htb-share",
-            "HTB: marked calls have two thirds of the line assured, and what is left goes to the rest first",
+            "HTB: 65 % of the rate assured to marked calls; other traffic has priority for the remainder",
             "Janczukowicz 2017 § 6.3.6 (HTB654)",
             Shape { share: HIGH, priority: Priority::Low, best_effort: None },
         ),
         Remedy::new(
-            ("htb-one-call", Kind::Class),
-            "HTB: the judged call goes first, a fifth of the line assured; other calls are unmarked",
+            ("htb-one-call", RemedyKind::Class),
+            "HTB: priority for the judged call, 20 % of the rate assured; other calls are unmarked",
             "Janczukowicz 2017 § 4.3.3, § 7.6.3 (enterprise)",
             one_call,
         ),
         Remedy::new(
-            ("htb-relayed", Kind::Class),
-            "HTB: marked calls that pass the eligible relay go first, a fifth of the line assured",
+            ("htb-relayed", RemedyKind::Class),
+            "HTB: priority for marked calls through the eligible relay, 20 % of the rate assured",
             "Janczukowicz 2017 § 4.3.2, § 7.6.2 (OTT-driven)",
             relayed,
         ),
         Remedy::new(
-            ("cake-diffserv4", Kind::Class),
-            "CAKE at 95 % of the line, with tins by DSCP",
+            ("cake-diffserv4", RemedyKind::Class),
+            "CAKE at 95 % of the rate of the line, with tins by DSCP",
             "tc-cake(8) (diffserv4); RFC 8837",
             |situation| {
                 let mut edits = at_lines(situation, |line| cake(line, "diffserv4"))?;
@@ -65,25 +66,23 @@ pub(super) fn remedies() -> Vec<Remedy> {
     ]
 }
 
-/// What a class is assured of, and who goes first.
+/// The assured rate and the priority of the class of the calls.
 #[derive(Clone, Copy)]
 struct Shape {
     share: Ratio,
     priority: Priority,
-    /// Where the rest waits; as it stands if `None`.
+    /// The queue of other traffic; unchanged if `None`.
     best_effort: Option<&'static str>,
 }
 
 impl Shape {
     const PRIORITY: Self = Self { share: LOW, priority: Priority::High, best_effort: None };
 
-    /// The tree of a line.
-    fn words(self, line: &Line, eligible: Eligible) -> Result<String, Unfit> {
+    /// The HTB tree of a line, as tc commands.
+    fn words(self, line: &LimitedLine, eligible: Eligible) -> Result<String, Unfit> {
         let rate = rate(line)?;
         let rest = match self.best_effort {
-            Some(words) => {
-                words.parse().map_err(|error: net::QueueConfigError| Unfit(error.to_string()))?
-            }
+            Some(words) => words.parse()?,
             None => best_effort(&line.queue, rate),
         };
         let class = rate.scale(self.share.as_f64());
@@ -96,7 +95,7 @@ impl Shape {
 fn one_call(situation: &Situation) -> Result<Edits, Unfit> {
     let others: Vec<&Section> = situation.other_calls().collect();
     if others.is_empty() {
-        return Err(Unfit("there is no other call: htb-priority is the same".to_owned()));
+        return Err(Unfit::NoOtherCall);
     }
     let mut edits = at_lines(situation, |line| Shape::PRIORITY.words(line, Eligible::Marked))?;
     edits.set.extend(class_marks(situation)?);
@@ -109,16 +108,16 @@ fn one_call(situation: &Situation) -> Result<Edits, Unfit> {
 
 fn relayed(situation: &Situation) -> Result<Edits, Unfit> {
     let Some(relay) = situation.calls(&situation.call).find_map(|call| call.relay) else {
-        return Err(Unfit("no media relay on the call's way: give the call a relay".to_owned()));
+        return Err(Unfit::NoRelay);
     };
     let mut edits = at_lines(situation, |line| Shape::PRIORITY.words(line, passing(line, relay)))?;
     edits.set.extend(class_marks(situation)?);
     Ok(edits)
 }
 
-/// What goes up from a client goes to the relay, and what comes down comes from it; the relay's own
-/// lines see the other end of the same leg.
-fn passing(line: &Line, relay: HostId) -> Eligible {
+/// The packets of the relayed call on a line. On the uplink of a client they go to the relay, on
+/// the downlink they come from it. On the lines of the relay itself it is the reverse.
+fn passing(line: &LimitedLine, relay: HostId) -> Eligible {
     match (line.direction, line.host == relay) {
         (Direction::Up, false) | (Direction::Down, true) => Eligible::To(relay),
         (Direction::Down, false) | (Direction::Up, true) => Eligible::From(relay),

@@ -1,53 +1,54 @@
-//! What the operator of an LTE network can do.
+//! Remedies of the operator of an LTE network.
 
-use super::{Edits, Kind, Remedy, Unfit, marks, path};
+use super::{Edits, Remedy, RemedyKind, Unfit, marks, path};
 use crate::remedies::Situation;
 use net::HostId;
 use sim::CallConfig;
 use units::Bitrate;
 
-/// What headers of IP, UDP and RTP, and what is sent again, come to on top of the media. Ours.
+/// The guaranteed rate of the dedicated bearer over the media rate, for the headers of IP, UDP and
+/// RTP and for retransmissions. Our choice.
 const HEADERS: f64 = 1.1;
 
 pub(super) fn remedies() -> Vec<Remedy> {
     vec![
         at_default_bearer(
             "bearer-codel",
-            "CoDel in the default bearer",
+            "CoDel as the queue of the default bearer",
             "Kilinc and Andersson 2014 § 4.2",
             "queue",
             "codel",
         ),
         at_default_bearer(
             "bearer-fq_codel",
-            "FQ-CoDel in the default bearer",
+            "FQ-CoDel as the queue of the default bearer",
             "RFC 8290; Janczukowicz 2017 § 7.6.1",
             "queue",
             "fq_codel",
         ),
         at_default_bearer(
             "discard-timer",
-            "packets that wait for 300 ms in the default bearer are dropped",
+            "drop packets that wait for 300 ms in the default bearer",
             "TS 36.323 § 5.4; TS 36.331 § 6.3.2 (discardTimer)",
             "discard_timer",
             "300ms",
         ),
         Remedy::new(
-            ("dedicated-bearer", Kind::Lte),
-            "a bearer of QCI 2 for the judged call's packets, by DSCP, with its highest rate guaranteed",
+            ("dedicated-bearer", RemedyKind::Lte),
+            "dedicated bearer (QCI 2) for the judged call, by DSCP, with its maximum rate guaranteed",
             "TS 23.203 table 6.1.7; Guerrero Viveros 2019 § 7.2",
             dedicated_bearer,
         ),
     ]
 }
 
-/// The networks that the call passes.
+/// The LTE networks that the call passes.
 fn networks(situation: &Situation) -> Result<&[String], Unfit> {
     if situation.lte.is_empty() {
-        return Err(Unfit("no LTE on the call's way".to_owned()));
+        return Err(Unfit::NoLte);
     }
     if !situation.advise.radio {
-        return Err(Unfit("the base station is not one's own: advise.radio is false".to_owned()));
+        return Err(Unfit::NotOwnBaseStation);
     }
     Ok(&situation.lte)
 }
@@ -59,7 +60,7 @@ fn at_default_bearer(
     key: &'static str,
     value: &'static str,
 ) -> Remedy {
-    Remedy::new((name, Kind::Lte), about, source, move |situation: &Situation| {
+    Remedy::new((name, RemedyKind::Lte), about, source, move |situation: &Situation| {
         let at = |network: &String| {
             (path("lte", network, &format!("bearer.default.{key}")), value.to_owned())
         };
@@ -72,14 +73,14 @@ fn dedicated_bearer(situation: &Situation) -> Result<Edits, Unfit> {
     let config =
         |name: &String| situation.scenario.network.lte.iter().find(|network| network.name == *name);
     if networks.iter().filter_map(config).any(|network| network.bearers.len() > 1) {
-        return Err(Unfit("the network has a bearer beside the default one already".to_owned()));
+        return Err(Unfit::DedicatedBearer);
     }
     let of_call = |call: &CallConfig| {
         let video = call.video.as_ref().map(|video| video.encoder.max_rate);
         let audio = call.audio.as_ref().map(|audio| audio.rate);
         video.into_iter().chain(audio).map(Bitrate::as_bps).sum::<u64>()
     };
-    // A terminal has one such bearer for all of its calls.
+    // A terminal has one dedicated bearer for all its calls.
     let calls: Vec<&CallConfig> = situation.calls(&situation.call).collect();
     let of_host = |host: HostId| -> u64 {
         calls
@@ -90,7 +91,7 @@ fn dedicated_bearer(situation: &Situation) -> Result<Edits, Unfit> {
     };
     let hosts = (0..).zip(&situation.scenario.network.hosts);
     let terminals = hosts.filter(|(_, host)| host.access.lte_network().is_some());
-    let most = terminals.map(|(place, _)| of_host(HostId(place))).max().unwrap_or(0);
+    let most = terminals.map(|(index, _)| of_host(HostId(index))).max().unwrap_or(0);
     let gbr = Bitrate::from_bps(most).scale(HEADERS);
     let bearer = format!(
         "{{ qci = 2, gbr = \"{gbr}\", filter = [{{ dscp = \"af41\" }}, {{ dscp = \"ef\" }}] }}"

@@ -1,32 +1,32 @@
-//! Another access point, or another setting of it: nothing at the stations has to change (Guerrero
-//! Viveros 2019 § 7.2).
+//! Remedies at the access point. The stations need no change (Guerrero Viveros 2019 § 7.2).
 
-use super::{Edits, Kind, Remedy, Unfit, marks, path};
+use super::{Edits, Remedy, RemedyKind, Unfit, marks, path};
 use crate::remedies::Situation;
 
-/// Packets in the driver behind a short queue: an aggregate on the air and one that is made. Ours.
+/// Packets in the driver of an access point with a short queue: one aggregate in transmission and
+/// one in preparation. Our choice.
 const DRIVER: &str = "16";
 
-/// The queue of each station in Linux (`net/mac80211/tx.c`: codel's target of 20 ms).
+/// The queue of a station in Linux (`net/mac80211/tx.c`: CoDel target 20 ms).
 const MAC80211: &str = "fq_codel target 20ms";
 
 pub(super) fn remedies() -> Vec<Remedy> {
     vec![
         Remedy::new(
-            ("wmm", Kind::Wifi),
-            "WMM: access categories by DSCP, calls marked",
+            ("wmm", RemedyKind::Wifi),
+            "WMM: access categories by DSCP; marks calls",
             "IEEE 802.11-2016 § 10.22.2; Guerrero Viveros 2019 § 7.2",
             |situation| Ok(edits([edca(situation)?, marks(situation, situation.every_call())?])),
         ),
         Remedy::new(
-            ("per-station", Kind::Wifi),
-            "a queue with FQ-CoDel for each station, in turn by airtime",
+            ("per-station", RemedyKind::Wifi),
+            "one FQ-CoDel queue per station, with airtime fairness",
             "Høiland-Jørgensen et al. 2017; Guerrero Viveros 2019 § 7.2",
             |situation| Ok(edits([per_station(situation)?])),
         ),
         Remedy::new(
-            ("wmm-per-station", Kind::Wifi),
-            "WMM, calls marked, and a queue with FQ-CoDel for each station, in turn by airtime",
+            ("wmm-per-station", RemedyKind::Wifi),
+            "WMM with marked calls, and one FQ-CoDel queue per station with airtime fairness",
             "IEEE 802.11-2016 § 10.22.2; Høiland-Jørgensen et al. 2017; Guerrero Viveros 2019 § 7.2",
             |situation| {
                 let marks = marks(situation, situation.every_call());
@@ -34,8 +34,8 @@ pub(super) fn remedies() -> Vec<Remedy> {
             },
         ),
         Remedy::new(
-            ("ap-fq_codel", Kind::Wifi),
-            "FQ-CoDel before the driver of the access point, which holds 16 packets",
+            ("ap-fq_codel", RemedyKind::Wifi),
+            "FQ-CoDel in the access point; its driver holds 16 packets",
             "RFC 8290; Guerrero Viveros 2019 § 7.2",
             |situation| {
                 Ok(edits([
@@ -46,8 +46,8 @@ pub(super) fn remedies() -> Vec<Remedy> {
             },
         ),
         Remedy::new(
-            ("ap-short-buffer", Kind::Wifi),
-            "a FIFO of 100 packets before the driver of the access point, which holds 16",
+            ("ap-short-buffer", RemedyKind::Wifi),
+            "FIFO of 100 packets in the access point; its driver holds 16 packets",
             "Guerrero Viveros 2019 § 7.1 (the long buffers of access devices)",
             |situation| {
                 Ok(edits([
@@ -74,13 +74,13 @@ fn edits<const N: usize>(sets: [Vec<(String, String)>; N]) -> Edits {
     Edits { set: sets.into_iter().flatten().collect(), lines: Vec::new() }
 }
 
-/// A value of every cell that the call passes.
+/// Sets a key of every Wi-Fi cell that the call passes.
 fn at_cells(situation: &Situation, key: &str, value: &str) -> Result<Vec<(String, String)>, Unfit> {
     if situation.wifi.is_empty() {
-        return Err(Unfit("no Wi-Fi on the call's way".to_owned()));
+        return Err(Unfit::NoWifi);
     }
     if !situation.advise.radio {
-        return Err(Unfit("the access point is not one's own: advise.radio is false".to_owned()));
+        return Err(Unfit::NotOwnAccessPoint);
     }
     Ok(situation.wifi.iter().map(|cell| (path("wifi", cell, key), value.to_owned())).collect())
 }

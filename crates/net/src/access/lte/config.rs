@@ -6,6 +6,7 @@ use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Speed};
 
 /// A network: base stations whose cells share a carrier (FDD).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LteConfig {
     /// Its name, for messages. (Random streams are named after the hosts.)
     pub name: String,
@@ -46,6 +47,7 @@ pub struct LteConfig {
 
 /// The bandwidth of a carrier (36.101 § 5.6, table 5.6-1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum ChannelBandwidth {
     /// 1.4 MHz, 6 resource blocks.
     Mhz1_4,
@@ -96,6 +98,7 @@ impl ChannelBandwidth {
 
 /// The positions of the base stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Layout {
     /// One cell without interference from others.
     Single,
@@ -123,6 +126,7 @@ impl Layout {
 /// Urban path loss: a loss at a kilometre, and ten times the exponent per decade of distance
 /// (36.942 § 4.5.2, 25.814 table A.2.1.1-3).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct UrbanLoss {
     /// The loss at a kilometre.
     pub at_a_kilometre: Decibels,
@@ -148,6 +152,7 @@ impl Default for UrbanLoss {
 /// is common to all sites, and all cells of a site have the same shadowing (25.814 table
 /// A.2.1.1-3).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shadowing {
     /// The standard deviation; zero: no shadowing.
     pub deviation: Decibels,
@@ -162,6 +167,7 @@ impl Shadowing {
 
 /// Fast changes of the signal.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum FastFading {
     /// None.
     None,
@@ -174,6 +180,7 @@ pub enum FastFading {
 
 /// The scheduler of packets that no guaranteed bit rate covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Scheduler {
     /// Round robin.
     RoundRobin,
@@ -195,6 +202,7 @@ impl Default for Scheduler {
 
 /// A bearer that every terminal has, with both directions.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BearerConfig {
     /// The QoS class identifier, 1…9, which determines the priority (23.203 table 6.1.7).
     pub qci: u8,
@@ -260,6 +268,7 @@ impl Default for BearerConfig {
 
 /// The RLC mode: what happens after HARQ gives a transport block up (36.322 § 4.2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum RlcMode {
     /// The packets are lost.
     Unacknowledged,
@@ -270,6 +279,7 @@ pub enum RlcMode {
 
 /// Handover to another cell (event A3, 36.331 § 5.5.4.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Handover {
     /// The margin by which another cell must be better.
     pub hysteresis: Decibels,
@@ -411,6 +421,7 @@ impl BearerConfig {
 
 /// A terminal of a network.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LteTerminal {
     /// Its network, as an index into the list of networks.
     pub network: usize,
@@ -427,6 +438,7 @@ pub struct LteTerminal {
 
 /// The initial position of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Start {
     /// At a given distance from the base station, in the main direction of its antenna. For
     /// networks of one cell.

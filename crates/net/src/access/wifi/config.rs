@@ -6,6 +6,7 @@ use units::{Bytes, Dbm, Decibels, Duration, Metres};
 /// A cell of 802.11n at 2.4 GHz: an access point and its stations share one channel, on which each
 /// receives every other.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WifiConfig {
     /// Its unique name; random streams are named after it.
     pub name: String,
@@ -146,6 +147,7 @@ impl Default for WifiConfig {
 
 /// The width of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum ChannelWidth {
     /// 20 MHz.
     #[default]
@@ -156,6 +158,7 @@ pub enum ChannelWidth {
 
 /// The guard interval between OFDM symbols (IEEE 802.11-2016 table 19-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum GuardInterval {
     /// 800 ns.
     #[default]
@@ -166,6 +169,7 @@ pub enum GuardInterval {
 
 /// The channel access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum ChannelAccess {
     /// DCF: one queue per device, with equal channel access for all (IEEE 802.11-2016 § 10.3).
     #[default]
@@ -177,6 +181,7 @@ pub enum ChannelAccess {
 
 /// The aggregation of frames in one transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Aggregation {
     /// The most frames of an A-MPDU, 1…64 (the window of a compressed block ACK). 1: no
     /// aggregation, frames are acknowledged one by one.
@@ -212,6 +217,7 @@ impl Default for Aggregation {
 /// Log-distance path loss: free space up to one metre, then 10 × exponent × log₁₀(distance), and a
 /// loss per wall (Rappaport 2002 § 4.9.1, § 4.11.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PathLoss {
     /// The exponent: 2 in free space, 3 to 4 indoors.
     pub exponent: f64,
@@ -227,6 +233,7 @@ impl Default for PathLoss {
 
 /// The properties that access points and stations share.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WifiDevice {
     /// The transmit power.
     pub tx_power: Dbm,
@@ -258,6 +265,7 @@ impl Default for WifiDevice {
 
 /// The rate control of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum RateControl {
     /// Minstrel, by delivery statistics (Linux `minstrel_ht`).
     #[default]
@@ -268,6 +276,7 @@ pub enum RateControl {
 
 /// The buffer of a device.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Buffer {
     /// One queue for all receivers (with EDCA one per category), followed by the driver's buffer,
     /// which serves the receivers round-robin.
@@ -319,6 +328,7 @@ impl Default for Buffer {
 
 /// A station of a cell.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WifiStation {
     /// Its cell, as an index into the list of cells.
     pub cell: usize,
@@ -363,6 +373,7 @@ impl Default for WifiStation {
 /// Changes of a signal around its mean: normally distributed in decibels, with an exponential
 /// autocorrelation in time (Gudmundson 1991, equation 2, applied to time).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Fading {
     /// The standard deviation; zero: no changes.
     pub deviation: Decibels,

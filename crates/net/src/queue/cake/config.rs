@@ -30,6 +30,7 @@ const MAX_MEMORY: Bytes = Bytes::new(10_240 * 1_514);
 
 /// The traffic classes, called tins (tc-cake(8), 'Priority queue parameters').
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum CakeClasses {
     /// One class.
     BestEffort,
@@ -85,6 +86,7 @@ impl fmt::Display for CakeClasses {
 
 /// The framing of the link (tc-cake(8), 'Manual overhead specification').
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum CakeFraming {
     /// No framing.
     #[default]
@@ -107,6 +109,7 @@ impl fmt::Display for CakeFraming {
 
 /// CAKE's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CakeConfig {
     /// The shaped rate; `None`: no shaping (tc-cake(8): unlimited).
     pub bandwidth: Option<Bitrate>,

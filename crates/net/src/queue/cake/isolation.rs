@@ -13,6 +13,7 @@ const WAYS: u16 = 8;
 
 /// What gets an equal share of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum CakeIsolation {
     /// One queue for all.
     Flowblind,

@@ -21,6 +21,7 @@ const QUANTUM: [u64; 2] = [1_000, 200_000];
 
 /// HTB: its classes and filters.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HtbConfig {
     /// The minor number of the class of packets that no filter matches; 0: they bypass the classes.
     pub default: u16,
@@ -37,6 +38,7 @@ pub struct HtbConfig {
 
 /// A class of HTB.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HtbClass {
     /// Its minor number.
     pub minor: u16,

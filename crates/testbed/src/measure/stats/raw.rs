@@ -157,7 +157,7 @@ impl RawObjects {
         if self.columns >= MAX_COLUMNS || name.len() > MAX_NAME {
             return;
         }
-        let Ok(name) = names::keep(name) else { return };
+        let Ok(name) = names::intern(name) else { return };
         let mut values = vec![f64::NAN; self.grid.samples()];
         values[index] = value;
         columns.push(Column { name, values });

@@ -8,12 +8,12 @@ use store::export::pcapng::Capture;
 use store::export::{ExportError, to_file};
 use store::{Mode, RunMeta, Store, StoreError, StoredRun};
 
-/// Puts a run, which was made in this way, into a store, with the usual metrics of its streams and
-/// notes on it; gives its number there. Notes are (name, value), named as in `docs/STORE.md`.
+/// Stores a run with the usual metrics of its streams and returns its number in the store. `notes`
+/// are (name, value); `docs/STORE.md` lists the names.
 ///
 /// # Errors
-/// When it cannot be written; then nothing of it is.
-pub fn keep(
+/// If the run cannot be written. Then no part of it is stored.
+pub fn insert(
     store: &mut Store,
     experiment: &Experiment,
     job: Job,
@@ -25,7 +25,7 @@ pub fn keep(
     store.insert(&meta, recording, &usual(recording))
 }
 
-/// What a run of an experiment is a run of.
+/// The metadata of a run of an experiment.
 pub(super) fn meta(
     experiment: &Experiment,
     job: Job,
@@ -44,10 +44,11 @@ pub(super) fn meta(
     }
 }
 
-/// The experiment of a stored run as it was run, and the run's place in it.
+/// The experiment of a stored run, read from the text in the store, and the job of the run in it.
 ///
 /// # Errors
-/// When the store's text is not an experiment of this version, or has no such cell.
+/// If the text is not an experiment that this version can read, or has no cell with the parameters
+/// of the run.
 pub fn stored(run: &StoredRun) -> Result<(Experiment, Job), FileError> {
     let mut experiment = crate::parse(&run.meta.file, &run.meta.experiment)?;
     experiment.name.clone_from(&run.meta.experiment);
@@ -55,24 +56,25 @@ pub fn stored(run: &StoredRun) -> Result<(Experiment, Job), FileError> {
     let cell = cell.ok_or_else(|| {
         FileError::file(
             &run.meta.experiment,
-            format!("run {} is of a cell that its experiment has not", run.id),
+            format!("the experiment has no grid cell with the parameters of run {}", run.id),
             "",
         )
     })?;
     Ok((experiment, Job { experiment: 0, cell, run: run.meta.index, seed: run.meta.seed }))
 }
 
-/// Runs once more and writes every packet, as the hosts' interfaces see it, into a pcapng file.
+/// Simulates a run again and writes every packet, as it passes the hosts' interfaces, to a pcapng
+/// file.
 ///
 /// # Errors
-/// When the run is refused or the file cannot be written; then it is not there.
+/// If the scenario is refused or the file cannot be written. Then the file is not created.
 pub fn capture(experiment: &Experiment, job: Job, path: &Path) -> Result<(), ExportError> {
     let scenario = experiment.cells()[job.cell].scenario(job.seed);
     let hosts: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
-    to_file(path, |file| {
+    to_file(path, |file| -> Result<(), ExportError> {
         let mut capture = Capture::new(file, &hosts)?;
         let options = sim::Options { tap: Some(&mut capture), ..Default::default() };
-        sim::run(&scenario, options).map_err(|error| error.to_string())?;
+        sim::run(&scenario, options)?;
         capture.finish().map(drop)
     })
 }

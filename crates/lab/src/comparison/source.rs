@@ -1,4 +1,4 @@
-//! Who made runs of an experiment, and what the runs say.
+//! The sources of stored runs: browsers, emulator and simulator.
 
 use super::compares;
 use crate::claims::{Claim, Computed, Verdict};
@@ -10,31 +10,31 @@ use report::Section;
 use sim::Recording;
 use store::{Mode, RunMeta, StoredRun};
 
-/// The note that says that a run was made elsewhere (`docs/STORE.md`).
+/// The name of the note on a run that Weir did not make (`docs/STORE.md`).
 const IMPORTED: &str = "imported";
-/// The simulator with the calls of today's Chromium.
+/// The name of the simulator with the calls of today's Chromium.
 const AS_TODAY: &str = "simulator, today's Chromium";
 
-/// A browser, the emulator or the simulator, and its runs of one experiment.
+/// A browser, the emulator or the simulator, with its runs of one experiment.
 #[derive(Debug)]
-pub struct Party<'c> {
-    /// What it ran.
+pub struct ResultSource<'c> {
+    /// The experiment as it was run.
     pub experiment: Experiment,
     figures: Figures,
-    /// Its name: `Chromium 156`, `simulator, gcc:libwebrtc`.
+    /// The name: `Chromium 156`, `simulator, gcc:libwebrtc`.
     pub who: String,
     /// How the runs were made.
     pub mode: Mode,
-    /// Whether they were made elsewhere, on a network that is not known.
+    /// Whether the runs were imported, from an unknown network.
     imported: bool,
-    /// The numbers in the store of its runs, each with its place in the experiment and whether the
-    /// machine limited it.
+    /// The runs: number in the store, job in the experiment, and whether the machine limited the
+    /// run.
     pub stored: Vec<(i64, Job, bool)>,
     pub(super) claims: Vec<&'c Claim>,
     facts: Vec<Facts>,
 }
 
-/// What claims, figures and tables need of one run.
+/// The data of one run for claims, figures and tables.
 #[derive(Debug)]
 pub struct Facts {
     job: Job,
@@ -44,39 +44,40 @@ pub struct Facts {
     summary: Vec<StreamSummary>,
 }
 
-/// The parties that made these runs, in the order of the store. Of simulations that are there twice
-/// the newest counts.
-pub(super) fn parties<'c>(
+/// The sources of these runs, in the order of the store. Of equal simulations only the newest is
+/// used.
+pub(super) fn sources<'c>(
     runs: &[StoredRun],
     claims: &[&'c Claim],
-) -> Result<Vec<Party<'c>>, document::FileError> {
-    // Each with its name and what it ran.
-    let mut all: Vec<(String, String, Party<'c>)> = Vec::new();
+) -> Result<Vec<ResultSource<'c>>, document::FileError> {
+    // Each with its name and the identity of its experiment.
+    let mut all: Vec<(String, String, ResultSource<'c>)> = Vec::new();
     for run in runs {
         let (experiment, job) = stored(run)?;
         let (name, identity) = (name(&run.meta, &experiment), experiment.identity());
         let entry = (run.id, job, run.meta.cpu_limited().is_some());
-        let alike = |other: &str, party: &Party<'_>| {
-            other == name && compares(&party.experiment, &experiment)
+        let alike = |other: &str, source: &ResultSource<'_>| {
+            other == name && compares(&source.experiment, &experiment)
         };
         let same =
-            all.iter_mut().find(|(other, text, party)| *text == identity && alike(other, party));
-        if let Some((_, _, party)) = same {
-            party.store(entry);
+            all.iter_mut().find(|(other, text, source)| *text == identity && alike(other, source));
+        if let Some((_, _, source)) = same {
+            source.add_stored(entry);
             continue;
         }
-        // Two that differ in something else are told apart by their first run.
-        let is_taken = all.iter().any(|(other, _, party)| alike(other, party));
+        // Two sources with the same name but different experiments are distinguished by their first
+        // run.
+        let is_taken = all.iter().any(|(other, _, source)| alike(other, source));
         let who = if is_taken { format!("{name}, from run {}", run.id) } else { name.clone() };
-        let mut party = Party::new(experiment, who, &run.meta, claims)?;
-        party.store(entry);
-        all.push((name, identity, party));
+        let mut source = ResultSource::new(experiment, who, &run.meta, claims)?;
+        source.add_stored(entry);
+        all.push((name, identity, source));
     }
-    Ok(all.into_iter().map(|(_, _, party)| party).collect())
+    Ok(all.into_iter().map(|(_, _, source)| source).collect())
 }
 
-/// Who made a run: its browsers with their first numbers and its native peers, or its mode and
-/// controllers.
+/// The name of the source of a run: its browsers with their major versions and its native peers, or
+/// its mode and controllers.
 fn name(meta: &RunMeta, experiment: &Experiment) -> String {
     match meta.mode {
         Mode::Measured => {
@@ -97,7 +98,7 @@ fn simulator(experiment: &Experiment) -> String {
     }
 }
 
-/// Each once, in the order in which they come.
+/// The names without duplicates, in the order of their first occurrence.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all = Vec::new();
     for name in names {
@@ -108,7 +109,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     all
 }
 
-impl<'c> Party<'c> {
+impl<'c> ResultSource<'c> {
     fn new(
         experiment: Experiment,
         who: String,
@@ -123,37 +124,40 @@ impl<'c> Party<'c> {
         Ok(Self { experiment, figures, who, mode, imported, stored, claims, facts })
     }
 
-    /// A simulation of what this party measured, which is yet to be run.
+    /// A simulation of the measured experiment, without runs yet.
     fn simulation(&self, experiment: Experiment, who: String) -> Self {
         let (stored, claims, facts) = (Vec::new(), self.claims.clone(), Vec::new());
         let (figures, mode) = (self.figures.clone(), Mode::Simulated);
         Self { experiment, figures, who, mode, imported: false, stored, claims, facts }
     }
 
-    fn store(&mut self, entry: (i64, Job, bool)) {
-        let twin = |other: &&mut (i64, Job, bool)| {
+    fn add_stored(&mut self, entry: (i64, Job, bool)) {
+        let is_same = |other: &&mut (i64, Job, bool)| {
             other.1.cell == entry.1.cell && other.1.seed == entry.1.seed
         };
-        // A simulation repeats exactly; a real run never does.
-        match self.stored.iter_mut().find(|other| self.mode == Mode::Simulated && twin(other)) {
+        // A repeated simulation is identical. A repeated run in real time is not.
+        match self.stored.iter_mut().find(|other| self.mode == Mode::Simulated && is_same(other)) {
             Some(old) => *old = entry,
             None => self.stored.push(entry),
         }
     }
 
-    /// Whether its runs can be held against simulations: real calls, which emulations leave out, on
-    /// a network that is known.
+    /// Whether its runs can be compared with simulations: real calls, not emulated ones, on a known
+    /// network.
     pub(super) fn is_measured(&self) -> bool {
         self.mode == Mode::Measured && !self.imported
     }
 
-    /// Whether it is the simulator with this.
+    /// Whether this source is the simulator with an equivalent experiment.
     pub(super) fn simulates(&self, experiment: &Experiment) -> bool {
         self.mode == Mode::Simulated && self.experiment.simulates(experiment)
     }
 
-    /// What measured runs are to be seen beside: the same experiment as today's Chromium makes it,
-    /// and with the file's own controllers, the paper's profile.
+    /// The simulations to compare measured runs with: the experiment with the calls of today's
+    /// Chromium, and with the controllers of the file, which are the profiles of the paper.
+    ///
+    /// # Errors
+    /// If the experiment cannot be simulated.
     pub(super) fn simulations(&self) -> Result<[Self; 2], ExperimentError> {
         let own = self.experiment.clone().simulated()?;
         let (today, name) = (own.as_today()?, simulator(&own));
@@ -161,7 +165,7 @@ impl<'c> Party<'c> {
         Ok([self.simulation(today, who), self.simulation(own, name)])
     }
 
-    /// What is needed of one run.
+    /// Computes the data of one run.
     #[must_use]
     pub fn facts(&self, job: Job, recording: &Recording, limited: bool) -> Facts {
         Facts {
@@ -177,18 +181,18 @@ impl<'c> Party<'c> {
         }
     }
 
-    /// Adds a run.
+    /// Adds the data of a run.
     pub fn add(&mut self, facts: Facts) {
         self.facts.push(facts);
     }
 
-    /// What its runs say of the claims.
+    /// The verdicts of its runs on the claims.
     #[must_use]
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let judge = |(place, claim): (usize, &&Claim)| {
+        let judge = |(index, claim): (usize, &&Claim)| {
             let mut cells: Vec<Vec<&Computed>> = vec![Vec::new(); self.experiment.cells().len()];
             for facts in &self.facts {
-                cells[facts.job.cell].push(&facts.computed[place]);
+                cells[facts.job.cell].push(&facts.computed[index]);
             }
             let verdict = claim.judge_runs(&self.experiment, &cells);
             Verdict { who: self.who.clone(), cpu_limited: self.limited_cells(), ..verdict }
@@ -196,7 +200,7 @@ impl<'c> Party<'c> {
         self.claims.iter().enumerate().map(judge).collect()
     }
 
-    /// The cells of which the machine limited a run, by their labels.
+    /// The labels of the cells in which the machine limited a run.
     fn limited_cells(&self) -> Vec<String> {
         let limited = |cell: usize| self.is_limited(cell);
         let cells = self.experiment.cells().iter().filter(|cell| limited(cell.index));
@@ -214,24 +218,24 @@ impl<'c> Party<'c> {
         self.facts.iter().any(|facts| facts.limited && facts.job.cell == cell)
     }
 
-    /// Its name in legends, with a star if the machine limited any of its runs.
+    /// The name in legends, with an asterisk if the machine limited a run.
     pub(super) fn label(&self) -> String {
         if self.limited_cells().is_empty() { self.who.clone() } else { format!("{} *", self.who) }
     }
 
-    /// What the star means; `None` if there is none.
+    /// The explanation of the asterisk; `None` if the machine limited no run.
     pub(super) fn limits(&self) -> Option<String> {
         let cells = self.limited_cells();
         (!cells.is_empty()).then(|| {
             format!(
-                "* CPU-limited: in {} the machine had not enough processor time for {}, which looks like a slower network.",
+                "* CPU-limited: in {} the machine had too little CPU time for {}; the effect resembles a slower network.",
                 cells.join(" | "),
                 self.who
             )
         })
     }
 
-    /// Its figures.
+    /// The figures.
     pub(super) fn section(&self) -> Section {
         let mut builder = SectionBuilder::new(&self.experiment, &self.figures);
         self.facts.iter().for_each(|facts| builder.add(facts.extracts.clone()));

@@ -1,4 +1,4 @@
-//! Claims put to the test under other controllers than their experiments'.
+//! Verification of claims under other controllers than those of their experiments.
 
 use super::{Claim, Plan};
 use document::Problem;
@@ -7,17 +7,17 @@ use experiment::controllers;
 use std::fmt;
 use std::str::FromStr;
 
-/// What the calls are under instead, as `--with` names it.
+/// A controller or improvement for the calls of an experiment, as named by `--with`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Other {
-    /// Every call under this controller: `gcc:libwebrtc`.
+pub enum Alternative {
+    /// Every call uses this controller: `gcc:libwebrtc`.
     Controller(String),
-    /// Every call under its own controller with this improvement, or these: `+short-hold`,
+    /// Every call uses its own controller with these improvements: `+short-hold`,
     /// `+short-hold+aqm-loss`.
     Improvement(String),
 }
 
-impl FromStr for Other {
+impl FromStr for Alternative {
     type Err = Problem;
 
     /// Fails if there is no such controller or improvement.
@@ -31,7 +31,7 @@ impl FromStr for Other {
     }
 }
 
-impl fmt::Display for Other {
+impl fmt::Display for Alternative {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Controller(profile) => f.write_str(profile),
@@ -41,30 +41,30 @@ impl fmt::Display for Other {
 }
 
 impl<'c> Plan<'c> {
-    /// The plan with every call under the other, of the claims for which that makes a difference.
+    /// The plan with the alternative in every call, for the claims whose experiments it changes.
     #[must_use]
-    pub fn under(&self, other: &Other) -> Self {
+    pub fn under(&self, alternative: &Alternative) -> Self {
         let differs = |claim: &&Claim| {
-            self.own(claim).is_some_and(|own| match other {
-                Other::Controller(profile) => own.controllers().any(|own| own != profile),
-                Other::Improvement(names) => own.why_not_improved(names).is_none(),
+            self.own(claim).is_some_and(|own| match alternative {
+                Alternative::Controller(profile) => own.controllers().any(|own| own != profile),
+                Alternative::Improvement(names) => own.why_not_improved(names).is_none(),
             })
         };
         let claims = self.claims.iter().copied().filter(differs).collect();
         Self::of(claims, |name| match self.experiments.iter().find(|own| own.name == name) {
             None => crate::open(name),
-            Some(own) => match other {
-                Other::Controller(profile) => own.with_controller(profile),
-                Other::Improvement(names) => own.with_improvement(names),
+            Some(own) => match alternative {
+                Alternative::Controller(profile) => own.with_controller(profile),
+                Alternative::Improvement(names) => own.with_improvement(names),
             },
         })
     }
 
-    /// The claims that an improvement leaves as they are, by the reason: that none of their
-    /// controllers can have it, or need it.
+    /// The claims that an improvement does not change, by reason: no controller of the experiment
+    /// supports it, or each has it already.
     #[must_use]
-    pub fn not_improved(&self, other: &Other) -> Vec<(String, Vec<&'c str>)> {
-        let Other::Improvement(names) = other else { return Vec::new() };
+    pub fn not_improved(&self, alternative: &Alternative) -> Vec<(String, Vec<&'c str>)> {
+        let Alternative::Improvement(names) = alternative else { return Vec::new() };
         let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
         for claim in &self.claims {
             let Some(reason) = self.own(claim).and_then(|own| own.why_not_improved(names)) else {

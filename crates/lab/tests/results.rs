@@ -1,0 +1,94 @@
+//! `docs/results.md` is current: it has every claim once, and the rows of some claims with short
+//! runs are what the program measures now.
+
+use lab::claims::{Catalogue, Plan, Verdict, markdown};
+use lab::runner::{NO_CACHE, Runner, all_cores};
+use std::sync::atomic::AtomicBool;
+
+const PAGE: &str = include_str!("../../../docs/results.md");
+/// Claims that are verified in a few seconds.
+const QUICK: [&str; 4] = ["C-10", "C-12", "J-1", "J-15"];
+
+/// The rows of the tables with this number of cells, without their headers, each split into cells.
+fn rows(page: &str, cells: usize) -> Vec<Vec<String>> {
+    let table = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| claim"));
+    let split = |line: &str| {
+        let inner = line.trim_start_matches("| ").trim_end_matches(" |");
+        inner.split(" | ").map(str::to_owned).collect::<Vec<_>>()
+    };
+    table.map(split).filter(|row| row.len() == cells).collect()
+}
+
+/// The rows of the first table.
+fn results(page: &str) -> Vec<Vec<String>> {
+    let end = page.find("\n## ").unwrap_or(page.len());
+    rows(&page[..end], 5)
+}
+
+fn verify(ids: &[&str]) -> Vec<Verdict> {
+    let catalogue = Catalogue::embedded().unwrap();
+    let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+    let plan = Plan::new(catalogue.select(&ids).unwrap(), Ok);
+    let cancel = AtomicBool::new(false);
+    let runner =
+        Runner { jobs: all_cores(), cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE };
+    plan.run(runner, |_, _| (), |_, ()| {}).0
+}
+
+#[test]
+fn every_claim_has_one_row_with_what_was_published() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let rows = results(PAGE);
+    assert_eq!(rows.len(), catalogue.claims.len());
+    for (row, claim) in rows.iter().zip(&catalogue.claims) {
+        assert_eq!(row[0], claim.id);
+        assert!(row[1].ends_with(&format!(", {}", claim.location)), "{row:?}");
+        assert_eq!(row[2], claim.published, "{}", claim.id);
+        assert!(["✓", "✗"].contains(&row[4].as_str()), "{row:?}");
+    }
+}
+
+#[test]
+fn every_claim_has_one_row_in_the_table_of_controllers() {
+    let (results_part, controllers) = PAGE.split_once("\n## Other controllers\n").unwrap();
+    let rows = rows(controllers, 6);
+    let ids: Vec<&String> = rows.iter().map(|row| &row[0]).collect();
+    let results = results(results_part);
+    assert_eq!(ids, results.iter().map(|row| &row[0]).collect::<Vec<_>>());
+    for (row, result) in rows.iter().zip(&results) {
+        let own: Vec<&String> = row.iter().filter(|cell| cell.starts_with("**")).collect();
+        assert_eq!(own, [&format!("**{}**", result[4])], "{}", row[0]);
+    }
+}
+
+#[test]
+fn the_counts_are_those_of_the_rows() {
+    let rows = results(PAGE);
+    let count = |mark: &str| rows.iter().filter(|row| row[4] == mark).count();
+    let text = format!(
+        "Of {} published claims, {} are reproduced and {} are not.",
+        rows.len(),
+        count("✓"),
+        count("✗")
+    );
+    assert!(PAGE.contains(&text), "{text}");
+}
+
+#[test]
+fn the_rows_of_quick_claims_are_current() {
+    let page = markdown(&verify(&QUICK));
+    let method = |page: &str| {
+        let (_, text) = page.split_once("\n\nEvery claim").unwrap();
+        text.split_once("\n\n```").unwrap().0.to_owned()
+    };
+    assert_eq!(method(PAGE), method(&page));
+    let committed = results(PAGE);
+    let current = results(&page);
+    assert_eq!(current.len(), QUICK.len());
+    for row in current {
+        assert!(
+            committed.contains(&row),
+            "{row:?}: run 'weir verify --with all --markdown docs/results.md'"
+        );
+    }
+}
