@@ -1,7 +1,7 @@
 //! Writing a file completely or not at all.
 
 use super::packet::PacketError;
-use crate::StoreError;
+use crate::{Mode, StoreError};
 #[cfg(feature = "parquet")]
 use parquet::errors::ParquetError;
 use pcap_file::PcapError;
@@ -46,6 +46,9 @@ pub enum ExportFault {
         /// The names of the streams of the run.
         streams: Vec<String>,
     },
+    /// A run of this mode has no statistics of a browser.
+    #[error("a {0} run has no statistics of a browser; name a measured run")]
+    NoStatistics(Mode),
     /// A CSV record cannot be written.
     #[error("writing CSV failed: {0}")]
     Csv(csv::Error),

@@ -5,7 +5,7 @@ use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeMap;
 use std::io::Write;
 use store::RunMeta;
-use store::export::ExportError;
+use store::export::{ExportError, ExportFault};
 
 /// Writes the statistics of a measured run as a dump: a peer connection for each end of each call,
 /// named `CALL.HOST`. Texts are those of the notes; addresses, certificates and the log of updates
@@ -22,8 +22,7 @@ pub fn write(meta: &RunMeta, recording: &Recording, writer: impl Write) -> Resul
         }
     }
     if connections.is_empty() {
-        let reason = format!("a {} run has no statistics of a browser", meta.mode);
-        return Err(ExportError::from(format!("{reason}; name a measured run")));
+        return Err(ExportFault::NoStatistics(meta.mode).into());
     }
     let mut dump = Map::new();
     for ((call, host), objects) in connections {
