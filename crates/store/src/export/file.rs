@@ -46,6 +46,9 @@ pub enum ExportFault {
         /// The names of the streams of the run.
         streams: Vec<String>,
     },
+    /// A run of this mode has no statistics of a browser.
+    #[error("a {0} run has no statistics of a browser; name a measured run")]
+    NoStatistics(Mode),
     /// A CSV record cannot be written.
     #[error("writing CSV failed: {0}")]
     Csv(csv::Error),
