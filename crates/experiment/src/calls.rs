@@ -2,7 +2,7 @@ use super::TODAY;
 use super::audio;
 use super::conferences::{self, CallSection};
 use super::files::Files;
-use super::hosts::check_name;
+use super::name::check_name;
 use super::traffic;
 use super::values::positive;
 use crate::controllers::ControllerError;

@@ -3,7 +3,7 @@
 //! participant publishes in `NAME-alice`, and `NAME-alice-bob` is alice's stream as forwarded to bob
 //! (Jansen 2016, chapter 3).
 
-use super::hosts::check_name;
+use super::name::check_name;
 use super::traffic::find_host;
 use super::values::positive;
 use document::{Fault, Location, Node, Reader, Table, Value};

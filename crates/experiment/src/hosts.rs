@@ -1,7 +1,8 @@
 use super::access::SharedAccesses;
 use super::files::Files;
+use super::name::check_name;
 use super::schedule::read_schedule;
-use document::{Fault, Location, Node, Reader};
+use document::{Fault, Node, Reader};
 use net::{Direction, HostConfig, NetworkConfig, Schedule};
 use sim::tcp::TcpStack;
 use units::Duration;
@@ -48,15 +49,4 @@ fn host(
     }
     table.finish()?;
     Ok((HostConfig { name: name.to_owned(), access }, stack))
-}
-
-/// Refuses a name with other characters than letters, digits, `-` and `_`: a name becomes a part of
-/// the names of records, whose parts are separated by dots.
-pub(super) fn check_name(location: Location, path: &str, name: &str) -> Result<(), Fault> {
-    let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    if !name.is_empty() && name.chars().all(is_plain) {
-        return Ok(());
-    }
-    let reason = format!("'{name}' is not a name");
-    Err(Fault::new(location, path, reason, "use letters, digits, - and _"))
 }

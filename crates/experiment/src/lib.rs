@@ -22,6 +22,7 @@ mod hosts;
 mod improve;
 mod lte;
 mod measure;
+mod name;
 mod origins;
 mod programs;
 mod quick;
@@ -30,6 +31,7 @@ mod schedule;
 mod schema;
 pub mod strategy;
 mod tcp;
+mod technology;
 #[cfg(test)]
 mod tests;
 mod today;

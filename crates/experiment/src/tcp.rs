@@ -1,4 +1,4 @@
-use super::hosts::check_name;
+use super::name::check_name;
 use super::traffic;
 use super::values::positive;
 use document::{Fault, Node, Problem, Reader, Table, Value, read as read_value};

@@ -5,7 +5,8 @@
 //! Kilinc and Andersson 2014 § 4.1 load a cell in this way: users arrive at a constant rate and stay
 //! for a minute each; there are none at the start.
 
-use super::hosts::{MAX_HOSTS, check_name};
+use super::hosts::MAX_HOSTS;
+use super::name::check_name;
 use super::origins::Expanded;
 use super::traffic::unknown_host;
 use super::values::positive;

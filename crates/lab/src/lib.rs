@@ -10,4 +10,4 @@ pub mod remedies;
 pub mod runner;
 
 pub use claims_report::claims_report;
-pub use open::{open, parse};
+pub use open::{open, parse, stored};

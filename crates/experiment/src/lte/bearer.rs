@@ -1,7 +1,7 @@
 //! `[lte.NAME.bearer.NAME]`: the bearers of every terminal of a network.
 
 use super::filter;
-use crate::hosts::check_name;
+use crate::name::check_name;
 use crate::values::{choice, in_range, queue, within};
 use document::{Fault, Node, Reader, Value};
 use net::{BearerConfig, QueueConfig, RlcMode};

@@ -9,9 +9,9 @@ mod tests;
 
 pub(super) use terminal::read as read_terminal;
 
-use super::access::Technology;
 use super::files::Files;
-use super::hosts::check_name;
+use super::name::check_name;
+use super::technology::Technology;
 use super::values::{between, choice, within};
 use document::{Fault, Location, Node, Problem, Reader};
 use net::{ChannelBandwidth, Handover, HostConfig, Layout, LteConfig, Scheduler};

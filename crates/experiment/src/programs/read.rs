@@ -3,7 +3,7 @@
 use super::UPLOAD_PORT;
 use super::ports::{self, IPERF3_PORT};
 use super::{Iperf3, Program, ProgramKind, Upload};
-use crate::hosts::check_name;
+use crate::name::check_name;
 use crate::values::positive;
 use crate::{tcp, traffic};
 use document::{Fault, Node, Reader, Value};

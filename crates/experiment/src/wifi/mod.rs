@@ -7,8 +7,8 @@ mod tests;
 
 pub(super) use station::read as read_station;
 
-use super::access::Technology;
-use super::hosts::check_name;
+use super::name::check_name;
+use super::technology::Technology;
 use super::values::{choice, within};
 use document::{Fault, Location, Node, Reader, Value};
 use net::{Aggregation, ChannelAccess, ChannelWidth, HostConfig, PathLoss, WifiConfig, WifiDevice};

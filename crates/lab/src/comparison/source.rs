@@ -3,7 +3,8 @@
 use super::compares;
 use crate::claims::{Claim, Computed, Verdict};
 use crate::figures::{Figures, RunExtracts, SectionBuilder};
-use crate::runner::{Job, stored};
+use crate::runner::Job;
+use crate::stored;
 use experiment::{Experiment, ExperimentError, peers_make_all_calls};
 use metrics::{StreamSummary, summary};
 use report::Section;

@@ -8,7 +8,7 @@ mod stored;
 mod tests;
 
 pub use cache::{CacheSummary, NO_CACHE, RunCache};
-pub use stored::{capture, insert, stored};
+pub use stored::{capture, insert};
 
 use cache::Found;
 use experiment::Experiment;

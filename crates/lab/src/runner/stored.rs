@@ -1,12 +1,11 @@
 use super::Job;
-use document::FileError;
 use experiment::Experiment;
 use metrics::usual;
 use sim::Recording;
 use std::path::Path;
 use store::export::pcapng::Capture;
 use store::export::{ExportError, to_file};
-use store::{Mode, RunMeta, Store, StoreError, StoredRun};
+use store::{Mode, RunMeta, Store, StoreError};
 
 /// Stores a run with the usual metrics of its streams and returns its number in the store. `notes`
 /// are (name, value); `docs/STORE.md` lists the names.
@@ -42,25 +41,6 @@ pub(super) fn meta(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         notes: notes.to_vec(),
     }
-}
-
-/// The experiment of a stored run, read from the text in the store, and the job of the run in it.
-///
-/// # Errors
-/// If the text is not an experiment that this version can read, or has no cell with the parameters
-/// of the run.
-pub fn stored(run: &StoredRun) -> Result<(Experiment, Job), FileError> {
-    let mut experiment = crate::parse(&run.meta.file, &run.meta.experiment)?;
-    experiment.name.clone_from(&run.meta.experiment);
-    let cell = experiment.cells().iter().position(|cell| cell.params == run.meta.cell);
-    let cell = cell.ok_or_else(|| {
-        FileError::file(
-            &run.meta.experiment,
-            format!("the experiment has no grid cell with the parameters of run {}", run.id),
-            "",
-        )
-    })?;
-    Ok((experiment, Job { experiment: 0, cell, run: run.meta.index, seed: run.meta.seed }))
 }
 
 /// Simulates a run again and writes every packet, as it passes the hosts' interfaces, to a pcapng

@@ -68,9 +68,6 @@ pub enum ExportFault {
     /// The run cannot be simulated.
     #[error(transparent)]
     Run(#[from] sim::RunError),
-    /// The run was not measured, so it has no statistics of a browser.
-    #[error("a {0} run has no statistics of a browser; name a measured run")]
-    NoStatistics(Mode),
     /// The thread that writes the file panicked.
     #[error("internal error: the thread that writes the file panicked; please report it")]
     WriterPanicked,

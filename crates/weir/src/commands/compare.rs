@@ -66,7 +66,7 @@ fn chosen(store: &Store, args: &Compare) -> Result<Vec<StoredRun>, Failure> {
 /// says why not.
 pub(super) fn readable(mut runs: Vec<StoredRun>) -> Result<Vec<StoredRun>, Failure> {
     let mut faults = Vec::new();
-    runs.retain(|run| match lab::runner::stored(run) {
+    runs.retain(|run| match lab::stored(run) {
         Ok(_) => true,
         Err(error) => {
             faults.push(format!("run {} cannot be read: {error}", run.id));

@@ -93,7 +93,7 @@ struct Group<'r> {
 fn groups(runs: &[StoredRun]) -> Result<Vec<Group<'_>>, Failure> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for run in runs {
-        let (experiment, job) = lab::runner::stored(run)?;
+        let (experiment, job) = lab::stored(run)?;
         let mode = run.meta.mode;
         let same = |group: &&mut Group<'_>| {
             let other = &group.experiment;
