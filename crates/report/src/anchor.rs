@@ -1,4 +1,5 @@
-//! Anchors: names for links in the page. They consist of letters, digits and hyphens and are unique.
+//! Anchors: names for links in the page. They consist of letters, digits and hyphens and are
+//! unique.
 
 use crate::model::Report;
 use std::collections::{BTreeMap, BTreeSet};

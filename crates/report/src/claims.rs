@@ -129,7 +129,7 @@ fn beside(claim: &ClaimRow) -> Markup {
     let holding = claim.beside.iter().filter(|(_, holds, _)| *holds == Some(true)).count();
     html! {
         details.beside {
-            summary { "Other controllers: holds for " (holding) " of " (claim.beside.len()) }
+            summary { "Other controllers: the check holds for " (holding) " of " (claim.beside.len()) }
             dl { @for (controller, holds, measured) in &claim.beside {
                 dt { (controller) " " @match holds {
                     Some(true) => span.yes { "✓ holds" },

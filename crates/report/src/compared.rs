@@ -7,8 +7,8 @@ pub(super) fn table(rows: &[Compared]) -> Markup {
     html! {
         div.scroll {
             table.compared {
-                caption { "Published and found" }
-                thead { tr { @for head in ["Claim", "Who", "Found", "Check"] { th scope="col" { (head) } } } }
+                caption { "Published and measured" }
+                thead { tr { @for head in ["Claim", "Source", "Measured", "Check"] { th scope="col" { (head) } } } }
                 @for row in rows { tbody {
                     tr {
                         th scope="rowgroup" rowspan=(row.findings.len() + 1) {

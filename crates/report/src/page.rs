@@ -49,7 +49,7 @@ fn page(report: &Report, anchors: &Anchors, sections: &[Markup]) -> Markup {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                a.skip href="#content" { "Skip to the claims" }
+                a.skip href="#content" { "Skip to the content" }
                 header { (head(report)) }
                 main #content tabindex="-1" {
                     @if !report.claims.is_empty() {

@@ -52,8 +52,8 @@ impl Scale {
         if self.name.is_empty() { text.to_owned() } else { format!("{text} ({})", self.name) }
     }
 
-    /// A value of the metric in this unit, with three digits; `never` if it is infinite, `–` if it is
-    /// not a number.
+    /// A value of the metric in this unit, with three digits; `never` if it is infinite, `–` if it
+    /// is not a number.
     #[must_use]
     pub fn number(self, value: f64) -> String {
         if value.is_nan() {

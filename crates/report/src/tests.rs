@@ -5,7 +5,7 @@ mod values;
 use super::{
     Bar, Bars, BoxStats, Boxes, Cdf, ClaimRow, Compared, Drawable, Figure, Finding, Group, Grouped,
     Mark, MarkAt, MarkKind, Panel, Report, Role, Rows, Section, Series, SeriesStyle, Status,
-    TextTable, TimePlot, html,
+    TextTable, TimePlot, html, merge_by_source,
 };
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeSet;
@@ -410,4 +410,29 @@ fn columns_of_numbers_are_right_aligned() {
         select(&page, "td.num").into_iter().map(text).collect::<Vec<_>>(),
         ["1.69", "≈ 2 Mbit/s", "–"]
     );
+}
+
+#[test]
+fn figures_of_several_sources_share_one_plot_or_one_axis() {
+    let of = |series: usize, value: f64| {
+        let bar = Some(Bar { value, ..Bar::default() });
+        let mut grouped = grouped(vec![bar; series]);
+        grouped.series.truncate(series);
+        vec![figure("f", Bars(grouped))]
+    };
+    let merged = |series: usize| {
+        merge_by_source(&[
+            ("Chromium".to_owned(), of(series, 0.5)),
+            ("simulator".to_owned(), of(series, 2.0)),
+        ])
+    };
+    let bars = |figure: &Figure| figure.body.downcast_ref::<Bars>().unwrap().0.clone();
+    let [one] = &merged(1)[..] else { panic!("one series per source is one plot") };
+    assert_eq!(
+        bars(one).series.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        ["Chromium", "simulator"]
+    );
+    let [first, second] = &merged(2)[..] else { panic!("two series per source are two plots") };
+    assert_eq!((first.id.as_str(), second.title.as_str()), ("f-1", "Title of f: simulator"));
+    assert_eq!((bars(first).y_range, bars(second).y_range), (Some((0.0, 2.0)), Some((0.0, 2.0))));
 }

@@ -43,8 +43,8 @@ impl FigureKind for Cdf {
             other => {
                 return Err(table.fault(
                     "of",
-                    format!("no distribution of '{other}'"),
-                    "write samples or streams",
+                    format!("'{other}' is not a distribution"),
+                    "use samples or streams",
                 ));
             }
         };

@@ -48,7 +48,7 @@ impl GroupedValues {
         if values.is_empty() {
             let suggestion =
                 format!("write values = [{{ metric = \"{example}\", stream = \"main.video\" }}]");
-            return Err(table.fault("values", "there are none", suggestion));
+            return Err(table.fault("values", "there must be at least one value", suggestion));
         }
         let values = values
             .iter()
@@ -66,11 +66,11 @@ impl GroupedValues {
             marks: read_marks(table)?,
         };
         if grouped.values.len() > 1 && (grouped.series.is_some() || grouped.split.is_some()) {
-            let reason = "several values are the items of a group already";
+            let reason = "several values are already the items of a group";
             return Err(table.fault(
                 "series",
                 reason,
-                "leave series and split out, or show one value",
+                "remove series and split, or show one value",
             ));
         }
         Ok(grouped)

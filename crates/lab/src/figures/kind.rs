@@ -21,8 +21,8 @@ pub(super) trait FigureKind: Debug + Send + Sync + Sized + 'static {
     /// When a key is missing or has a wrong value.
     fn read(table: &mut Reader<'_>) -> Result<Self, Fault>;
 
-    /// What the figure keeps of one run; `None` if the run is not shown. `streams`: the names of all
-    /// streams of the experiment, some of which may be missing in this run.
+    /// What the figure keeps of one run; `None` if the run is not shown. `streams`: the names of
+    /// all streams of the experiment, some of which may be missing in this run.
     ///
     /// # Errors
     /// When a metric cannot be computed from the recording.

@@ -41,8 +41,8 @@ impl Axis {
         Ok(axis)
     }
 
-    /// The axis of the plot. With a reference, values are ratios to the reference's value and have no
-    /// unit.
+    /// The axis of the plot. With a reference, values are ratios to the reference's value and have
+    /// no unit.
     fn dimension(&self, reference: Option<&str>) -> Dimension {
         let ShownMetric { name, request, scale } = &self.metric;
         let (label, unit, scale) = match reference {
@@ -68,8 +68,8 @@ impl FigureKind for Scatter {
         };
         let level = |axis: &Axis| matches!(axis.metric.request.unit(), Unit::Dbm | Unit::Decibels);
         if scatter.names.reference.is_some() && (level(&scatter.x) || level(&scatter.y)) {
-            let reason = "decibels have no shares";
-            return Err(table.fault("relative", reason, "leave it out"));
+            let reason = "there is no ratio of levels in decibels";
+            return Err(table.fault("relative", reason, "remove relative"));
         }
         Ok(scatter)
     }

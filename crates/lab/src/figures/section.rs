@@ -53,8 +53,8 @@ impl<'e> SectionBuilder<'e> {
             format!("{}.", experiment.source)
         };
         let runs = match experiment.runs {
-            1 => "One run a cell".to_owned(),
-            runs => format!("{runs} runs a cell"),
+            1 => "One run per cell".to_owned(),
+            runs => format!("{runs} runs per cell"),
         };
         let seeds = format!("{runs}, seeds from {}.", experiment.seed);
         let about = experiment.about.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -16,8 +16,8 @@ pub(super) struct ShownMetric {
 }
 
 impl ShownMetric {
-    /// Reads a metric and its `unit`. `name_key` is the key of its name; without it the name is that
-    /// of the metric.
+    /// Reads a metric and its `unit`. `name_key` is the key of its name; without it the name is
+    /// that of the metric.
     pub(super) fn read(table: &mut Reader<'_>, name_key: &'static str) -> Result<Self, Fault> {
         let (name, unit): (Option<String>, Option<String>) =
             (table.optional(name_key)?, table.optional("unit")?);
@@ -44,11 +44,11 @@ fn scale(table: &Reader<'_>, text: &str, request: &Request) -> Result<Scale, Fau
     }
     let names: Vec<&str> = fitting.iter().copied().filter(|name| !name.is_empty()).collect();
     let suggestion = if names.is_empty() {
-        "leave it out".to_owned()
+        "remove unit".to_owned()
     } else {
-        format!("write {}", names.join(" or "))
+        format!("use {}", names.join(" or "))
     };
-    Err(table.fault("unit", format!("{} is not in {text}", request.metric), suggestion))
+    Err(table.fault("unit", format!("{} cannot be shown in {text}", request.metric), suggestion))
 }
 
 /// The values of the metrics in one run, in the units of the metrics.

@@ -41,8 +41,8 @@ impl CellFilter {
         self.0.iter().all(matches)
     }
 
-    /// Fails for a value that its axis does not have. An axis that does not exist, for example because
-    /// it was overridden, is not an error: no cell matches it.
+    /// Fails for a value that its axis does not have. An axis that does not exist, for example
+    /// because it was overridden, is not an error: no cell matches it.
     fn check(&self, axes: &[Axis]) -> Result<(), Fault> {
         for wanted in &self.0 {
             let Some(axis) = axes.iter().find(|axis| axis.name == wanted.axis) else { continue };
@@ -51,7 +51,7 @@ impl CellFilter {
                 wanted.values.iter().find(|value| !labels.clone().any(|label| label == *value))
             {
                 let suggestion = did_you_mean(missing, labels, "there are");
-                let reason = format!("there is no '{missing}'");
+                let reason = format!("'{missing}' is not a value of {}", wanted.axis);
                 return Err(Fault::new(
                     wanted.location,
                     format!("figure.cell.'{}'", wanted.axis),
@@ -68,27 +68,27 @@ impl Figure {
     /// The first axis or value that the figure names and that does not exist, and a suggestion.
     /// `axis` returns the values of an axis; empty if there is no such axis.
     fn missing<'a>(&self, axis: impl Fn(&str) -> Vec<&'a str>) -> Option<(String, String)> {
-        let of = |key: &str, value: &str| {
-            format!("figure '{}': {key} = '{value}' is not there", self.title)
+        let fault = |key: &str, value: &str, reason: &str| {
+            format!("figure '{}': {key} = '{value}' {reason}", self.title)
         };
         for NamedAxis { key, axis: name } in self.kind.axes() {
             if let Some(name) = name
                 && axis(name).is_empty()
             {
-                return Some((of(key, name), "name an axis of [grid] or [[axis]]".to_owned()));
+                let reason = fault(key, name, "is not an axis");
+                return Some((reason, "name an axis of [grid] or [[axis]]".to_owned()));
             }
         }
         let Reference { key, value, axis_key } = self.kind.reference()?;
         let named = self.kind.axes().into_iter().find(|named| named.key == axis_key);
         let Some(name) = named.and_then(|named| named.axis) else {
-            return Some((
-                of(key, value),
-                format!("name the axis that it is a value of: {axis_key} = …"),
-            ));
+            let suggestion = format!("name its axis: {axis_key} = …");
+            return Some((fault(key, value, "has no axis"), suggestion));
         };
         let values = axis(name);
         let suggestion = || did_you_mean(value, values.iter().copied(), "there are");
-        (!values.contains(&value)).then(|| (of(key, value), suggestion()))
+        let reason = || fault(key, value, &format!("is not a value of {name}"));
+        (!values.contains(&value)).then(|| (reason(), suggestion()))
     }
 }
 
@@ -141,18 +141,22 @@ fn figure(node: &Node) -> Result<Figure, Fault> {
     let caption = table.or("caption", String::new())?;
     let cells = cell_filter(&mut table)?;
     let Some((_, read)) = KINDS.iter().find(|(name, _)| *name == kind) else {
-        return Err(table.fault("kind", format!("no kind '{kind}'"), known_kinds()));
+        return Err(table.fault(
+            "kind",
+            format!("'{kind}' is not a kind of figure"),
+            known_kinds(),
+        ));
     };
     let kind = read(&mut table)?;
     table.finish()?;
     Ok(Figure { title, caption, cells, kind })
 }
 
-/// `write time, bars or rows`.
+/// The suggestion for an unknown kind: `use time, bars or rows`.
 fn known_kinds() -> String {
     let names: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
     match names.split_last() {
-        Some((last, others)) => format!("write {} or {last}", others.join(", ")),
+        Some((last, others)) => format!("use {} or {last}", others.join(", ")),
         None => String::new(),
     }
 }

@@ -28,7 +28,7 @@ impl FigureKind for Table {
         if values.is_empty() {
             let suggestion =
                 "write values = [{ name = \"loss\", metric = \"loss\", stream = \"main.video\" }]";
-            return Err(table.fault("values", "there are none", suggestion));
+            return Err(table.fault("values", "there must be at least one value", suggestion));
         }
         Ok(Self {
             label: table.optional("label")?,

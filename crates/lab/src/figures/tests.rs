@@ -1,4 +1,4 @@
-//! Figures of short runs.
+//! Figures assembled from short runs.
 
 mod values;
 
@@ -32,7 +32,7 @@ controller = "gcc:carlucci-2017"
 "host.alice.up.rate" = ["500kbit/s", "1Mbit/s"]
 "#;
 
-/// The section that the figures make of a short run of the experiment.
+/// The section with these figures, from short runs of the experiment.
 fn section(figures: &str) -> Section {
     let experiment = crate::parse(&format!("{EXPERIMENT}{figures}"), "x.toml").unwrap();
     let experiments = [experiment];
@@ -62,7 +62,7 @@ fn message(figure: &str) -> String {
 }
 
 #[test]
-fn a_figure_shows_the_cells_that_it_names() {
+fn a_figure_shows_the_cells_of_its_filter() {
     let bars = |cell: &str| {
         let figures = format!(
             "[[figure]]\nkind = \"rows\"\ntitle = \"t\"\nlabel = \"u\"\ngroup = \"host.alice.up.rate\"\ncell = {cell}\n\
@@ -80,13 +80,14 @@ fn a_figure_shows_the_cells_that_it_names() {
     let figure = "kind = \"bars\"\ntitle = \"t\"\nlabel = \"u\"\nvalues = [{ metric = \"loss\", stream = \"main.video\" }]\n";
     let error = message(&format!("{figure}cell = {{ \"host.alice.up.rate\" = \"1Mbits\" }}"));
     assert!(
-        error.contains("there is no '1Mbits'") && error.contains("did you mean 1Mbit/s?"),
+        error.contains("'1Mbits' is not a value of host.alice.up.rate")
+            && error.contains("did you mean 1Mbit/s?"),
         "{error}"
     );
 }
 
 #[test]
-fn a_plot_over_time_shows_one_run_of_the_cells_it_names() {
+fn a_plot_over_time_shows_one_run_of_each_cell_of_its_filter() {
     let section = section(
         r#"
 [[figure]]
@@ -115,7 +116,7 @@ panels = [
     assert_eq!(
         panels[0].series[0].points[0],
         (0.5, 1000.0),
-        "the first sample, in the panel's unit"
+        "the first sample, in the unit of the panel"
     );
     assert_eq!(
         (panels[0].series[0].role, panels[0].series[1].role),
@@ -123,11 +124,11 @@ panels = [
     );
     assert_eq!(panels[0].marks[0].at, MarkAt::YBetween { y: 860.0, from: 0.0, to: 5.0 });
     assert!(panels[1].series[0].points.iter().all(|(_, rtt)| *rtt >= 25.0), "milliseconds");
-    assert_eq!(section.text, "A paper, Fig. 1.\n\nWhy it is so.\n\n2 runs a cell, seeds from 1.");
+    assert_eq!(section.text, "A paper, Fig. 1.\n\nWhy it is so.\n\n2 runs per cell, seeds from 1.");
 }
 
 #[test]
-fn bars_and_boxes_stand_in_groups() {
+fn bars_and_boxes_are_grouped() {
     let section = section(
         r#"
 [[figure]]
@@ -186,7 +187,7 @@ values = [
 }
 
 #[test]
-fn a_distribution_has_a_line_a_cell_and_the_samples_of_all_runs() {
+fn a_distribution_has_one_line_per_cell_with_the_samples_of_all_runs() {
     let section = section(
         r#"
 [[figure]]
@@ -205,12 +206,12 @@ marks = [{ x = 130, label = "p95 130 ms" }]
         ["droptail limit 150ms, 1Mbit/s", "droptail limit 350ms, 1Mbit/s"]
     );
     assert_eq!((x_label.as_str(), marks[0].at), ("RTT (ms)", MarkAt::X(130.0)));
-    // About ten reports a run, and the line's first point.
+    // About ten reports per run, and the first point of the line.
     assert!(series[0].points.len() > 12, "{}", series[0].points.len());
 }
 
 #[test]
-fn a_distribution_over_streams_has_one_value_for_each() {
+fn a_distribution_over_streams_has_one_value_per_stream() {
     let section = section(
         r#"
 [[figure]]
@@ -224,14 +225,14 @@ value = { metric = "received_rate", streams = ["main.*"] }
 "#,
     );
     let Cdf { series, .. } = body(&section, 0);
-    // One stream in two runs, and the line's first point.
+    // One stream in two runs, and the first point of the line.
     assert_eq!(series.iter().map(|series| series.points.len()).collect::<Vec<_>>(), [3, 3]);
 }
 
 #[test]
-fn without_figures_there_are_the_usual_ones() {
+fn an_experiment_without_figures_gets_the_usual_plots() {
     let section = section("");
-    assert_eq!(section.figures.len(), 4, "a cell each");
+    assert_eq!(section.figures.len(), 4, "one per cell");
     assert_eq!(body::<TimePlot>(&section, 0).panels.len(), 3);
     let page =
         report::html(&crate::claims_report("Title", Vec::new(), &[], vec![section])).unwrap();
@@ -239,7 +240,7 @@ fn without_figures_there_are_the_usual_ones() {
 }
 
 #[test]
-fn a_figure_of_what_is_not_there_is_said_to_be_missing() {
+fn a_figure_of_an_unknown_stream_is_left_out_and_the_text_says_why() {
     let section = section(
         "[[figure]]\nkind = \"cdf\"\ntitle = \"None\"\nlabel = \"x\"\nvalue = { metric = \"rtt\", stream = \"mian.video\" }\n",
     );
@@ -286,7 +287,7 @@ fn errors_name_the_line_and_the_suggestion() {
 }
 
 #[test]
-fn cells_are_superposed_in_one_figure_beside_their_reference() {
+fn cells_of_one_axis_share_a_figure_with_their_reference() {
     let time = "kind = \"time\"\ntitle = \"t\"\ncell = { \"host.alice.up.queue\" = \"droptail limit 150ms\" }\n\
                 panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [{ stream = \"main.video\", value = \"received_rate\" }] }]\n";
     let axis = "series = \"host.alice.up.rate\"\n";
@@ -299,13 +300,16 @@ fn cells_are_superposed_in_one_figure_beside_their_reference() {
     let of = |more: &str| message(&format!("{time}{more}"));
     assert!(
         of("series = \"nosuch\"")
-            .contains("figure 't': series = 'nosuch' is not there; name an axis")
+            .contains("figure 't': series = 'nosuch' is not an axis; name an axis")
     );
-    let slip = of(&format!("{axis}reference = \"1Mbits\""));
+    let error = of(&format!("{axis}reference = \"1Mbits\""));
     assert!(
-        slip.contains("reference = '1Mbits' is not there")
-            && slip.contains("did you mean 1Mbit/s?"),
-        "{slip}"
+        error.contains("reference = '1Mbits' is not a value of host.alice.up.rate")
+            && error.contains("did you mean 1Mbit/s?"),
+        "{error}"
     );
-    assert!(of("reference = \"1Mbit/s\"").contains("name the axis that it is a value of"));
+    assert!(
+        of("reference = \"1Mbit/s\"")
+            .contains("reference = '1Mbit/s' has no axis; name its axis: series = …")
+    );
 }

@@ -55,7 +55,7 @@ impl FigureKind for TimePlot {
         if panels.is_empty() {
             let suggestion =
                 "write panels = [{ label = \"rate\", unit = \"kbit/s\", lines = [ … ] }]";
-            return Err(table.fault("panels", "there are none", suggestion));
+            return Err(table.fault("panels", "there must be at least one panel", suggestion));
         }
         Ok(Self {
             run,

@@ -63,7 +63,7 @@ pub(super) fn describe(bars: &Grouped<Bar>) -> String {
 }
 
 impl Item for Bar {
-    const COLUMNS: &'static [&'static str] = &["value", "least", "greatest", "published"];
+    const COLUMNS: &'static [&'static str] = &["value", "min", "max", "published"];
 
     fn numbers(&self) -> Vec<Option<f64>> {
         let (least, greatest) = self.spread.unzip();

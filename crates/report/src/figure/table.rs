@@ -18,8 +18,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows, from top to bottom.
     pub rows: Vec<Row>,
-    /// Name of what the rows are compared with, for the note below the table: `droptail`. Empty if no
-    /// row has a [`Row::reference`].
+    /// Name of what the rows are compared with, for the note below the table: `droptail`. Empty if
+    /// no row has a [`Row::reference`].
     pub reference: String,
 }
 

@@ -98,7 +98,8 @@ impl Frame<'_> {
         LabelsAbove::new(self.marks, self.x, (LEFT, self.size.0 - self.right))
     }
 
-    /// Draws the frame from `top` (CSS pixels) downwards, then the data with `data`, then the marks.
+    /// Draws the frame from `top` (CSS pixels) downwards, then the data with `data`, then the
+    /// marks.
     pub(crate) fn draw(
         &self,
         root: &Canvas<'_>,

@@ -45,8 +45,8 @@ pub(crate) enum Ink {
 }
 
 /// Okabe and Ito, *Color Universal Design* (2008): blue, orange, bluish green, reddish purple, sky
-/// blue, black. Vermilion is reserved for published values; yellow is too light for a line on white.
-/// Black differs by one from the black of the text, so that it has its own class.
+/// blue, black. Vermilion is reserved for published values; yellow is too light for a line on
+/// white. Black differs by one from the black of the text, so that it has its own class.
 const SERIES: [RGBColor; 6] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xE6, 0x9F, 0x00),

@@ -1,4 +1,4 @@
-//! Tables and points over the grid.
+//! Tables and scatter plots over the grid.
 
 use super::{body, message, section};
 use metrics::Unit;
@@ -21,7 +21,7 @@ fn scatter(more: &str) -> Scatter {
 }
 
 #[test]
-fn a_table_has_a_row_a_cell_and_a_column_a_value() {
+fn a_table_has_one_row_per_cell_and_one_column_per_metric() {
     let table = table("group = \"host.alice.up.rate\"\nreference = \"1Mbit/s\"\n");
     let labels: Vec<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
     let expected = [
@@ -30,7 +30,7 @@ fn a_table_has_a_row_a_cell_and_a_column_a_value() {
         "500kbit/s, droptail limit 350ms",
         "1Mbit/s, droptail limit 350ms",
     ];
-    assert_eq!(labels, expected, "what varies besides is in the name");
+    assert_eq!(labels, expected, "other axes that vary are in the name");
     assert_eq!(table.label, "host.alice.up.rate, host.alice.up.queue");
     let references: Vec<_> = table.rows.iter().map(|row| row.reference).collect();
     assert_eq!(references, [Some(1), Some(1), Some(3), Some(3)], "with the same queue");
@@ -43,7 +43,7 @@ fn a_table_has_a_row_a_cell_and_a_column_a_value() {
 }
 
 #[test]
-fn a_table_shows_the_cells_that_it_names() {
+fn a_table_shows_the_cells_of_its_filter() {
     let one = table("label = \"queue\"\ncell = { \"host.alice.up.rate\" = \"1Mbit/s\" }\n");
     let labels: Vec<&str> = one.rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(
@@ -54,7 +54,7 @@ fn a_table_shows_the_cells_that_it_names() {
 }
 
 #[test]
-fn points_are_absolute_or_relative_to_one() {
+fn points_are_absolute_or_relative_to_a_reference() {
     let groups = "group = \"host.alice.up.queue\"\nseries = \"host.alice.up.rate\"\n";
     let plain = scatter(groups);
     let named: Vec<_> =
@@ -67,30 +67,31 @@ fn points_are_absolute_or_relative_to_one() {
     let relative = scatter(&format!("{groups}relative = \"droptail limit 150ms\"\n"));
     assert_eq!(relative.x.label, "rate, relative to droptail limit 150ms");
     let xs: Vec<f64> = relative.points.iter().map(|point| point.x.mean).collect();
-    assert_eq!(xs[..2], [1.0, 1.0], "itself, at both rates");
+    assert_eq!(xs[..2], [1.0, 1.0], "the reference itself, at both rates");
     assert!((xs[2] - plain.points[2].x.mean / plain.points[0].x.mean).abs() < 1e-12);
 }
 
 #[test]
-fn a_reference_that_is_not_there_is_named_with_its_suggestion() {
+fn an_unknown_reference_is_reported_with_a_suggestion() {
     let values = format!("values = [{{ {LOSS} }}]\n");
     let of = |more: &str| message(&format!("kind = \"table\"\ntitle = \"t\"\n{values}{more}"));
     assert!(
         of("group = \"nosuch\"")
-            .contains("figure 't': group = 'nosuch' is not there; name an axis")
+            .contains("figure 't': group = 'nosuch' is not an axis; name an axis")
     );
-    let slip = of("group = \"host.alice.up.rate\"\nreference = \"1Mbits\"");
+    let error = of("group = \"host.alice.up.rate\"\nreference = \"1Mbits\"");
     assert!(
-        slip.contains("reference = '1Mbits' is not there")
-            && slip.contains("did you mean 1Mbit/s?"),
-        "{slip}"
+        error.contains("reference = '1Mbits' is not a value of host.alice.up.rate")
+            && error.contains("did you mean 1Mbit/s?"),
+        "{error}"
     );
-    assert!(
-        of("reference = \"1Mbit/s\"").contains("name the axis that it is a value of: group = …")
-    );
+    assert!(of("reference = \"1Mbit/s\"").contains("has no axis; name its axis: group = …"));
     let axes = format!("x = {{ {LOSS} }}\ny = {{ {RATE} }}\n");
     let plot = message(&format!(
         "kind = \"scatter\"\ntitle = \"s\"\n{axes}group = \"host.alice.up.rate\"\nrelative = \"2Mbit/s\""
     ));
-    assert!(plot.contains("figure 's': relative = '2Mbit/s' is not there"), "{plot}");
+    assert!(
+        plot.contains("figure 's': relative = '2Mbit/s' is not a value of host.alice.up.rate"),
+        "{plot}"
+    );
 }

@@ -110,7 +110,7 @@ fn notes(table: &Table) -> Vec<String> {
     }
     if compared && !table.reference.is_empty() {
         let unmarked =
-            if has_intervals { "; what the intervals may explain is not marked" } else { "" };
+            if has_intervals { "; differences within the intervals are not marked" } else { "" };
         notes.push(format!("▲ better, ▼ worse than {}{unmarked}.", table.reference));
     }
     notes
