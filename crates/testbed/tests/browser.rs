@@ -1,7 +1,7 @@
 //! Real browsers on the hosts of a testbed.
 //!
 //! Needs root, /dev/net/tun, ffmpeg, the browsers and their drivers; without them the tests are
-//! skipped, and say so.
+//! skipped with a message.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use emulator::{Host, Testbed};
@@ -18,22 +18,22 @@ use std::time::{Duration, Instant};
 use testbed::measure::browser::{Browser, BrowserError, Launch, Program};
 use testbed::measure::media::{Cache, Media, MediaSpec};
 
-/// Where the page is served on each host's loopback.
+/// The port of the page on each host's loopback.
 const PORT: u16 = 8080;
 const PAGE: &str =
     "<!doctype html><title>A call</title><link rel=icon href=data:,><video id=remote></video>";
 
-/// Longer than a busy machine takes to end a browser that was killed.
+/// Longer than a busy machine takes to end a killed browser.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Two hosts with a page each, and the turn: one testbed at a time.
+/// Two hosts with one page each, and the lock that allows one testbed at a time.
 struct Bench {
     testbed: Testbed,
     cancel: AtomicBool,
     _turn: MutexGuard<'static, ()>,
 }
 
-/// `None` where a browser cannot run.
+/// `None` if browsers cannot run here.
 fn bench() -> Option<Bench> {
     static TURN: Mutex<()> = Mutex::new(());
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;
@@ -106,7 +106,7 @@ fn sent(host: &Host) -> u64 {
     line.split_whitespace().nth(9).unwrap().parse().unwrap()
 }
 
-/// Processes that live, whatever their state, in folders of ours.
+/// The command lines of processes that belong to this run, in any state.
 fn left() -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let environment = fs::read(entry.path().join("environ")).ok()?;
@@ -128,8 +128,8 @@ fn folders() -> usize {
     names.filter(|name| name.to_string_lossy().starts_with(&own)).count()
 }
 
-/// The candidates that a page gathers which may use camera and microphone, and the size of its
-/// picture.
+/// A script that returns the candidates of a page with access to camera and microphone, and the
+/// size of its picture.
 const GATHER: &str = "
     return navigator.mediaDevices.getUserMedia({ audio: true, video: true }).then(async (stream) => {
         const connection = new RTCPeerConnection(), found = [];
@@ -160,7 +160,7 @@ fn gathers_its_own_address(browser: &mut Browser, address: &str) -> serde_json::
 }
 
 #[test]
-fn both_browsers_open_a_page_on_their_hosts_and_leave_nothing() {
+fn both_browsers_open_a_page_and_leave_no_process_or_file() {
     let Some(bench) = bench() else { return };
     let folder = tempfile::tempdir().unwrap();
     let spec = MediaSpec { width: 320, height: 180, frame_rate: 10, video: None, audio: None };
@@ -220,7 +220,7 @@ fn an_idle_browser_sends_nothing() {
 }
 
 #[test]
-fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
+fn a_killed_browser_is_detected_and_leaves_no_process() {
     let Some(bench) = bench() else { return };
     for kind in [Kind::Chromium, Kind::Firefox] {
         let mut browser = bench.launch(kind, 0, None).unwrap();
@@ -248,14 +248,14 @@ fn a_browser_that_dies_is_noticed_and_leaves_nothing() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said() {
+fn a_page_that_cannot_be_opened_is_an_error() {
     let Some(bench) = bench() else { return };
     for kind in [Kind::Chromium, Kind::Firefox] {
         let mut browser = bench.launch(kind, 0, None).unwrap();
-        for nobody in ["http://127.0.0.1:1/", "http://127.0.0.1:8081/call"] {
-            let url = format!("{nobody}?room=main#0123456789abcdef");
+        for closed in ["http://127.0.0.1:1/", "http://127.0.0.1:8081/call"] {
+            let url = format!("{closed}?room=main#0123456789abcdef");
             let error = browser.open(&url, &bench.cancel).unwrap_err().to_string();
-            let start = format!("{} on alice: cannot open {nobody}: ", kind.name());
+            let start = format!("{} on alice: cannot open {closed}: ", kind.name());
             assert!(error.starts_with(&start) && !error.contains("0123456789abcdef"), "{error}");
         }
         assert!(

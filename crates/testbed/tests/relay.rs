@@ -1,7 +1,7 @@
-//! A coturn as a measured run starts it, and what it refuses; the broker where it is open to
-//! others. Both within a namespace of their own.
+//! coturn as a measured run starts it, and what it refuses; and the broker that listens beyond
+//! loopback. Both run in a network namespace.
 //!
-//! Needs root, /dev/net/tun and coturn; without them the tests are skipped, and say so.
+//! Needs root, /dev/net/tun and coturn; without them the tests are skipped with a message.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use bytes::BytesMut;
@@ -21,21 +21,21 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use testbed::measure::relay::{Coturn, PROGRAM};
 
-/// The only host's address.
+/// The address of the only host.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// Longer than any answer takes.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long is waited for what should not come.
+/// The time without packets after which a packet counts as not relayed.
 const SILENCE: Duration = Duration::from_millis(500);
 const SECRET: &str = "the secret of this relay";
 
-/// A host, and the turn: one testbed at a time.
+/// A host, and the lock that allows one testbed at a time.
 struct Bench {
     testbed: Testbed,
     _turn: MutexGuard<'static, ()>,
 }
 
-/// `None` where there can be no host or no relay.
+/// `None` if hosts or relays cannot be made here.
 fn bench() -> Option<Bench> {
     static TURN: Mutex<()> = Mutex::new(());
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;
@@ -61,7 +61,7 @@ impl Bench {
     }
 }
 
-/// Credentials that end so many seconds from now.
+/// Credentials that expire after this many seconds.
 fn credentials(secret: &str, user: &str, seconds: i64) -> Credentials {
     #[expect(clippy::disallowed_methods, reason = "a real relay has the real time")]
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
@@ -73,7 +73,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// A client of the relay, on the relay's own host.
+/// A client of the relay, on the host of the relay.
 struct Turn {
     client: Client,
     socket: UdpSocket,
@@ -81,7 +81,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// With an allocation; or why there is none.
+    /// A client with an allocation; the error if the relay refuses.
     fn allocate(credentials: Credentials) -> Result<Self, String> {
         let socket = UdpSocket::bind((ADDRESS, 0)).unwrap();
         let config = ClientConfig {
@@ -105,7 +105,7 @@ impl Turn {
         Ok(turn)
     }
 
-    /// A permission for a peer; or why there is none.
+    /// Requests a permission for a peer; the error if the relay refuses.
     fn permit(&mut self, peer: SocketAddr) -> Result<(), String> {
         let relayed = self.relayed.unwrap();
         self.client.relay(relayed).unwrap().create_permission(now(), peer).unwrap();
@@ -118,7 +118,7 @@ impl Turn {
         permitted.expect("the relay answers")
     }
 
-    /// What comes of it, or nothing within [`PATIENCE`].
+    /// The first wanted event, or `None` within [`PATIENCE`].
     fn until<T>(&mut self, mut wanted: impl FnMut(Event) -> Option<T>) -> Option<T> {
         let end = now() + PATIENCE;
         while now() < end {
@@ -129,7 +129,7 @@ impl Turn {
         None
     }
 
-    /// Sends what is to be sent and reads what has come.
+    /// Sends pending packets and reads those that have arrived.
     fn turn<T>(&mut self, wanted: &mut impl FnMut(Event) -> Option<T>) -> Option<T> {
         while let Some(transmit) = self.client.poll_write() {
             self.socket.send_to(&transmit.message, transmit.transport.peer_addr).unwrap();
@@ -155,10 +155,10 @@ impl Turn {
         None
     }
 
-    /// Sends to a peer through the relay, whatever the relay thinks of it.
+    /// Sends to a peer through the relay, also without a permission.
     fn send(&mut self, peer: SocketAddr, data: &[u8]) {
         let relayed = self.relayed.unwrap();
-        // Without a permission it asks for one itself, and may be refused.
+        // Without a permission the client requests one, which may be refused.
         let _ = self.client.relay(relayed).unwrap().send_to(now(), data, peer);
         let end = now() + SILENCE;
         while now() < end {
@@ -167,7 +167,7 @@ impl Turn {
     }
 }
 
-/// A peer that listens at an address of the host.
+/// A peer that listens on an address of the host.
 fn peer(address: impl Into<std::net::IpAddr>) -> UdpSocket {
     let socket = UdpSocket::bind((address.into(), 0)).unwrap();
     socket.set_read_timeout(Some(SILENCE)).unwrap();
@@ -175,7 +175,7 @@ fn peer(address: impl Into<std::net::IpAddr>) -> UdpSocket {
 }
 
 #[test]
-fn a_user_is_relayed_with_credentials_that_are_its_own_and_not_without() {
+fn only_a_user_with_valid_credentials_is_relayed() {
     let Some(bench) = bench() else { return };
     let _relay = bench.relay();
     let relayed = || {
@@ -209,7 +209,7 @@ fn a_user_is_relayed_with_credentials_that_are_its_own_and_not_without() {
 }
 
 #[test]
-fn nothing_is_relayed_to_the_loopback_of_the_relays_own_host() {
+fn nothing_is_relayed_to_the_loopback_of_the_relays_host() {
     let Some(bench) = bench() else { return };
     let _relay = bench.relay();
     let tried = || {
@@ -224,13 +224,13 @@ fn nothing_is_relayed_to_the_loopback_of_the_relays_own_host() {
             assert!(error.contains("403") || error.contains("443"), "{address}: {error}");
         }
         turn.send((Ipv4Addr::LOCALHOST, port).into(), b"hello");
-        assert!(service.recv_from(&mut [0; 16]).is_err(), "the service has heard of it");
+        assert!(service.recv_from(&mut [0; 16]).is_err(), "the service has received a packet");
     };
     bench.host().within(tried).unwrap();
 }
 
 #[test]
-fn a_relay_ends_with_its_owner_and_its_death_is_told() {
+fn a_relay_ends_with_its_owner_and_its_end_is_reported() {
     let Some(bench) = bench() else { return };
     let mut relay = bench.relay();
     relay.is_alive().unwrap();
@@ -256,7 +256,7 @@ fn a_relay_ends_with_its_owner_and_its_death_is_told() {
     let error = loop {
         match relay.is_alive() {
             Err(error) => break error.to_string(),
-            Ok(()) => assert!(now() < end, "nobody has noticed"),
+            Ok(()) => assert!(now() < end, "the end of the relay is not detected"),
         }
     };
     assert!(error.contains("turn: the relay, turnserver: it has ended (signal: 9"), "{error}");
@@ -281,7 +281,7 @@ fn broker(token: Option<&str>) -> std::sync::Arc<Api> {
 }
 
 #[test]
-fn a_broker_that_is_open_to_others_answers_nobody_without_its_token() {
+fn a_broker_beyond_loopback_requires_its_token() {
     const TOKEN: &str = "0123456789abcdef";
     let Some(bench) = bench() else { return };
     let open = || bench.host().within(|| TcpListener::bind((ADDRESS, 0)).unwrap()).unwrap();

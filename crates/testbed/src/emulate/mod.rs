@@ -133,7 +133,7 @@ impl Emulation<'_> {
             let gone = endpoints.stop();
             let ended = ended.and_then(|exit| gone.map(|()| exit));
             drop(stops);
-            let report = loop_.join().unwrap_or_else(|_| Err(EmulatorError::LoopPanicked));
+            let report = loop_.join().unwrap_or(Err(EmulatorError::LoopPanicked));
             (report, ended)
         });
         let (programs, left) = running.finish(&testbed, self.output);

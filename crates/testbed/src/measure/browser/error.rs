@@ -25,7 +25,7 @@ pub enum BrowserError {
         /// The browser and its host: `Firefox on bob`.
         browser: String,
         /// What failed.
-        failure: BrowserFailure,
+        failure: Box<BrowserFailure>,
         /// The last lines that the browser and its driver wrote.
         log: Vec<String>,
     },

@@ -104,7 +104,7 @@ impl Browser {
         let name = format!("{} on {}", launch.kind.name(), launch.host.name());
         let failed = |failure: BrowserFailure, log| BrowserError::Failed {
             browser: name.clone(),
-            failure,
+            failure: Box::new(failure),
             log,
         };
         network::prepare(launch).map_err(|error| failed(error.into(), Vec::new()))?;
@@ -217,7 +217,8 @@ impl Browser {
     }
 
     fn failed(&self, failure: BrowserFailure) -> BrowserError {
-        BrowserError::Failed { browser: self.name.clone(), failure, log: self.driver.tail.last() }
+        let (browser, log) = (self.name.clone(), self.driver.tail.last());
+        BrowserError::Failed { browser, failure: Box::new(failure), log }
     }
 
     /// The last lines, at most 200, that the browser, the consoles of its pages and its driver
@@ -283,7 +284,7 @@ fn until_it_listens(
             }
         };
         let (browser, log) = (name.to_owned(), driver.tail.last());
-        return Err(BrowserError::Failed { browser, failure, log });
+        return Err(BrowserError::Failed { browser, failure: Box::new(failure), log });
     }
     Ok(())
 }

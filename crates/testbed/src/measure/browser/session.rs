@@ -43,7 +43,7 @@ impl SessionError {
         };
         BrowserError::Failed {
             browser: browser.to_owned(),
-            failure: BrowserFailure::Request { action, error },
+            failure: Box::new(BrowserFailure::Request { action, error }),
             log: tail.last(),
         }
     }

@@ -1,4 +1,5 @@
-//! With reports of real browsers, a call of two tabs of one each, and with made-up ones.
+//! Tests with reports of real browsers, from a call between two tabs of one browser, and with
+//! synthetic reports.
 
 use super::*;
 use proptest::collection::vec;
