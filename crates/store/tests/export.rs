@@ -33,8 +33,8 @@ fn csv(layout: &Layout) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// (stream, record, time, name, bits of the value): what a table must hold, taken straight from the
-/// recording.
+/// The expected rows of a table, computed from the recording: (stream, record, time, name, bits of
+/// the value).
 type Value = (String, String, f64, String, u64);
 
 fn expected(recording: &Recording) -> Vec<Value> {
@@ -81,7 +81,7 @@ fn expected(recording: &Recording) -> Vec<Value> {
 }
 
 #[test]
-fn the_long_csv_holds_every_value_to_the_bit() {
+fn the_long_csv_has_every_value_bit_identical() {
     let text = csv(&Layout::Long);
     let head = "run,experiment,mode,cpu_limited,cell.host.alice.up.rate,cell.call.main.controller,seed,stream,record,time_s,name,value";
     assert_eq!(text.lines().next().unwrap(), head);
@@ -102,7 +102,7 @@ fn the_long_csv_holds_every_value_to_the_bit() {
 }
 
 #[test]
-fn the_wide_csv_has_a_row_a_sample() {
+fn the_wide_csv_has_one_row_per_sample() {
     let text = csv(&Layout::Wide { stream: "call1.video".into() });
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
@@ -114,7 +114,7 @@ fn the_wide_csv_has_a_row_a_sample() {
 }
 
 #[test]
-fn a_stream_that_is_not_there_is_named_with_those_that_are() {
+fn an_unknown_stream_is_an_error_that_lists_the_streams() {
     let (run, recording) = stored(0);
     let layout = Layout::Wide { stream: "bob.up".into() };
     let error = write_csv(&run, &recording, io::sink(), &layout).unwrap_err();
@@ -159,7 +159,7 @@ fn parquet(runs: &[(StoredRun, Recording)]) -> SerializedFileReader<bytes::Bytes
 }
 
 #[test]
-fn parquet_holds_the_same_rows() {
+fn parquet_has_the_same_rows() {
     let runs = two_grids();
     let reader = parquet(&runs);
     let mut found = Vec::new();
@@ -186,7 +186,7 @@ fn parquet_holds_the_same_rows() {
 }
 
 #[test]
-fn parquet_says_what_it_holds() {
+fn parquet_has_metadata() {
     let reader = parquet(&[stored(0), stored(1)]);
     let metadata = reader.metadata().file_metadata();
     assert_eq!(metadata.created_by().unwrap(), format!("weir {}", env!("CARGO_PKG_VERSION")));
@@ -201,7 +201,7 @@ fn parquet_says_what_it_holds() {
 }
 
 #[test]
-fn a_run_longer_than_a_row_group_is_whole() {
+fn a_run_longer_than_a_row_group_is_complete() {
     let recording = recording(0, 40_000, 8);
     let run = StoredRun { id: 1, meta: meta(0), duration: recording.duration };
     let mut bytes = Vec::new();
@@ -226,7 +226,7 @@ fn the_same_run_gives_the_same_bytes() {
     assert_eq!(csv(&Layout::Long), csv(&Layout::Long));
 }
 
-/// A disk with room for so many bytes.
+/// A writer that fails after this number of bytes, like a full disk.
 struct Disk(usize);
 
 impl Write for Disk {
@@ -257,7 +257,7 @@ fn a_full_disk_is_reported_wherever_it_fills() {
     }
 }
 
-/// Names in the folder.
+/// The names of the files in the folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder)
         .unwrap()
@@ -268,7 +268,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_failed_export_leaves_what_was_there() {
+fn a_failed_export_does_not_change_the_old_file() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("out.csv");
     let fail = |writer: &mut io::BufWriter<&fs::File>| {
@@ -296,7 +296,7 @@ fn three(writer: &mut io::BufWriter<&fs::File>) -> io::Result<()> {
 }
 
 #[test]
-fn a_file_takes_the_place_of_the_old_one() {
+fn an_export_replaces_the_old_file() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("out.csv");
     fs::write(&path, "a longer old text").unwrap();
@@ -333,7 +333,7 @@ fn a_device_is_written_to_and_not_replaced() {
 }
 
 #[test]
-fn a_path_that_cannot_be_written_is_named_with_the_suggestion() {
+fn a_path_that_cannot_be_written_is_an_error_with_a_suggestion() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("out.csv");
     fs::write(&path, "old").unwrap();

@@ -16,7 +16,7 @@ use store::{Fault, Filter, Metric, Mode, RunMeta, Store, StoreError};
 use tempfile::{TempDir, tempdir};
 use units::Seed;
 
-/// A folder for the test, and a store in it with `runs` runs.
+/// A temporary folder, and a store with `runs` runs in it.
 fn filled(runs: u32) -> (TempDir, PathBuf) {
     let folder = tempdir().unwrap();
     let path = folder.path().join("runs.sqlite");
@@ -32,7 +32,7 @@ fn metrics(index: u32) -> Vec<(String, String, f64)> {
     vec![named("call1.video", "rate", f64::from(index) + 0.1), named("", "fairness", f64::NAN)]
 }
 
-/// That the store has exactly the runs 0…`runs`−1, whole.
+/// Asserts that the store has exactly the runs 0 to `runs` − 1, each complete.
 fn assert_whole(path: &Path, runs: u32) {
     let store = Store::open(path).unwrap();
     store.check().unwrap();
@@ -45,12 +45,13 @@ fn assert_whole(path: &Path, runs: u32) {
     }
 }
 
-/// Equal, not-a-number included; `Debug` prints numbers so that no two differ in silence.
+/// Asserts that the recordings are equal, not-a-number included. `Debug` prints different numbers
+/// differently.
 fn assert_same(one: &sim::Recording, other: &sim::Recording) {
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
 }
 
-/// The one line that an error prints, checked to be one, to name the file, and to hold `words`.
+/// Checks that an error prints one line that begins with the file and contains `words`.
 fn assert_says(error: &StoreError, path: &Path, words: &[&str]) {
     let line = error.to_string();
     assert!(line.starts_with(&path.display().to_string()), "{line}");
@@ -78,7 +79,7 @@ fn dump(path: &Path) -> Vec<(String, Vec<Value>)> {
 }
 
 #[test]
-fn what_was_stored_comes_back() {
+fn a_stored_run_reads_back_equal() {
     let (_folder, path) = filled(3);
     assert_whole(&path, 3);
     let store = Store::open(&path).unwrap();
@@ -94,7 +95,7 @@ fn what_was_stored_comes_back() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn any_numbers_come_back_to_the_bit(bits: Vec<u64>, times: Vec<u64>, seed: u64) {
+    fn any_numbers_read_back_bit_identical(bits: Vec<u64>, times: Vec<u64>, seed: u64) {
         let folder = tempdir().unwrap();
         let mut store = Store::create_or_open(&folder.path().join("x")).unwrap();
         let mut given = recording(0, 1, 1);
@@ -112,7 +113,7 @@ proptest! {
 }
 
 #[test]
-fn notes_come_back_in_their_order_and_go_with_their_run() {
+fn notes_keep_their_order_and_are_deleted_with_their_run() {
     let (_folder, path) = filled(1);
     let mut store = Store::open(&path).unwrap();
     let notes = [("media", "film 640×360"), ("browser.bob", "Firefox 153.0"), ("quick", "")];
@@ -128,7 +129,7 @@ fn notes_come_back_in_their_order_and_go_with_their_run() {
 }
 
 #[test]
-fn a_store_of_the_first_schema_is_brought_up_to_date() {
+fn a_store_of_the_first_schema_is_upgraded() {
     let (_folder, path) = filled(2);
     let first = Connection::open(&path).unwrap();
     first.execute_batch("DROP TABLE note; PRAGMA user_version = 1").unwrap();
@@ -137,7 +138,7 @@ fn a_store_of_the_first_schema_is_brought_up_to_date() {
 }
 
 #[test]
-fn runs_are_chosen_by_what_they_are() {
+fn runs_are_filtered_by_their_metadata() {
     let (_folder, path) = filled(4);
     let mut store = Store::open(&path).unwrap();
     let other = RunMeta { experiment: "carlucci-2017x".into(), mode: Mode::Measured, ..meta(0) };
@@ -157,7 +158,7 @@ fn runs_are_chosen_by_what_they_are() {
 }
 
 #[test]
-fn a_deleted_run_is_gone_with_all_that_was_its_own_and_its_number_stays_unused() {
+fn a_deleted_run_leaves_no_rows_and_its_number_is_not_reused() {
     let (_folder, path) = filled(2);
     let mut store = Store::open(&path).unwrap();
     store.delete(2).unwrap();
@@ -178,9 +179,8 @@ fn the_same_runs_make_the_same_file() {
     assert_eq!(fs::read(one).unwrap(), fs::read(other).unwrap());
 }
 
-/// The line for people: metrics beside what they were measured on.
 #[test]
-fn the_view_says_what_a_metric_was_measured_on() {
+fn the_view_shows_each_metric_with_its_run_and_cell() {
     let (_folder, path) = filled(2);
     let text: String = Connection::open(path)
         .unwrap()
@@ -237,7 +237,7 @@ fn a_killed_writer_loses_at_most_the_run_under_way() {
 }
 
 #[test]
-fn a_writer_that_broke_off_inside_a_run_leaves_none_of_it() {
+fn an_interrupted_writer_leaves_no_part_of_a_run() {
     let (_folder, path) = filled(2);
     let connection = Connection::open(&path).unwrap();
     // Changes have reached the file and their journal lies beside it when a copy is taken, as if
@@ -284,7 +284,7 @@ fn two_writers_take_turns() {
 }
 
 #[test]
-fn a_full_disk_keeps_what_was_finished() {
+fn a_full_disk_keeps_the_finished_runs() {
     let (_folder, path) = filled(2);
     let size = fs::metadata(&path).unwrap().len();
     let Some(disk) = SmallDisk::mount(size + 40_960) else { return };
@@ -299,7 +299,7 @@ fn a_full_disk_keeps_what_was_finished() {
 }
 
 #[test]
-fn a_store_cannot_be_made_on_a_full_disk() {
+fn a_store_cannot_be_created_on_a_full_disk() {
     let Some(disk) = SmallDisk::mount(8192) else { return };
     let path = disk.0.path().join("runs.sqlite");
     let error = Store::create_or_open(&path).unwrap_err();
@@ -332,7 +332,7 @@ fn a_store_that_cannot_be_written_can_be_read() {
 }
 
 #[test]
-fn what_is_not_a_store_is_left_as_it_is() {
+fn a_file_that_is_not_a_store_is_not_changed() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("x");
     assert_says(&Store::open(&path).unwrap_err(), &path, &["no such file"]);
@@ -359,7 +359,7 @@ fn what_is_not_a_store_is_left_as_it_is() {
 }
 
 #[test]
-fn names_that_sqlite_reads_otherwise_are_files() {
+fn names_with_a_special_meaning_in_sqlite_are_files() {
     let folder = tempdir().unwrap();
     let inside = |name: &str| folder.path().join(name);
     for name in [":memory:", "file:x?mode=memory", "x?immutable=1#y"] {
@@ -369,7 +369,7 @@ fn names_that_sqlite_reads_otherwise_are_files() {
 }
 
 #[test]
-fn a_newer_store_is_left_as_it_is() {
+fn a_newer_store_is_not_changed() {
     let (_folder, path) = filled(1);
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
     let before = fs::read(&path).unwrap();
@@ -379,10 +379,10 @@ fn a_newer_store_is_left_as_it_is() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// A page overwritten, the end cut off, a series changed: an error that says so, never a panic,
-/// never other numbers.
+/// An overwritten page, a truncated file or a changed series is an error, never a panic or other
+/// numbers.
 #[test]
-fn damage_is_seen() {
+fn damage_is_detected() {
     let (_folder, path) = filled(3);
     let whole = fs::read(&path).unwrap();
     let mut seen = 0;
@@ -415,7 +415,7 @@ fn damage_is_seen() {
     }
 }
 
-/// What is said of a damaged store.
+/// The error of a damaged store.
 fn damage(path: &Path) -> Option<StoreError> {
     Store::open(path).and_then(|store| store.check()).err()
 }
@@ -435,7 +435,7 @@ impl SmallDisk {
         if status.is_ok_and(|output| output.status.success()) {
             return Some(Self(folder));
         }
-        // Not by eprintln, which the test runner keeps to itself.
+        // The test runner captures eprintln, but not this.
         let line = b"skipped: a small file system cannot be mounted here (it takes root)\n";
         std::io::stderr().write_all(line).unwrap();
         None

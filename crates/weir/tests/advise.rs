@@ -69,7 +69,7 @@ fn remedies_come_best_first_an_object_each_and_say_where_they_do_not_fit() {
     let [wmm] = unfit[..] else { panic!("{unfit:?}") };
     assert_eq!(
         (&wmm["remedy"], &wmm["unfit"][0]),
-        (&"wmm".into(), &"no Wi-Fi on the call's way".into())
+        (&"wmm".into(), &"the call passes no Wi-Fi cell".into())
     );
     let of = |name: &str| ranked.iter().find(|row| row["remedy"] == name).unwrap();
     let class = of("htb-priority");
@@ -106,13 +106,13 @@ fn the_best_is_named_with_what_it_costs_and_its_lines_of_tc() {
         "page.html",
     ];
     in_folder(folder.path(), &args).assert().success().stdout(
-        contains("Best: fq_codel, CoDel for each flow")
+        contains("Best: fq_codel, FQ-CoDel: one CoDel queue per flow")
             .and(contains("upload: "))
             .and(contains("tc qdisc add dev ppp0 root handle 1: fq_codel"))
-            .and(contains("no LTE on the call's way")),
+            .and(contains("the call passes no LTE network")),
     );
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
-    for part in ["<svg", "others keep", "no LTE on the call's way", "dev ppp0 root"] {
+    for part in ["<svg", "others keep", "the call passes no LTE network", "dev ppp0 root"] {
         assert!(page.contains(part), "{part}");
     }
 }

@@ -264,7 +264,7 @@ fn a_stores_runs_are_listed() {
     let rows = json_lines(&list(&["--json"]).assert().success().get_output().stdout);
     assert_eq!(rows[0]["run"], 1);
     assert_eq!(rows.last().unwrap()["cell"]["host.alice.up.rate"], "1Mbit/s");
-    assert_eq!(rows[0]["notes"]["digest"].as_str().map(str::len), Some(32), "{}", rows[0]);
+    assert_eq!(rows[0]["notes"]["digest"].as_str().map(str::len), Some(64), "{}", rows[0]);
     in_folder(folder.path(), &["list", "--store", "none"]).assert().code(2);
 }
 

@@ -121,7 +121,7 @@ fn names(comparison: &Comparison<'_>) -> Vec<String> {
 }
 
 #[test]
-fn runs_are_grouped_by_who_made_them_and_simulations_are_added() {
+fn runs_are_grouped_by_source_and_simulations_are_added() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
     let firefox = [("browser.alice", "Chromium 156.0.1"), ("browser.bob", "Firefox 153.1")];
     let runs = [
@@ -196,7 +196,7 @@ fn cells_without_runs_are_named() {
 }
 
 #[test]
-fn figures_of_all_parties_share_their_axes() {
+fn figures_of_all_sources_share_their_axes() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
     let limited = [CHROMIUM[0], ("cpuLimited", "yes")];
     let runs =
@@ -232,7 +232,7 @@ fn figures_of_all_parties_share_their_axes() {
 }
 
 #[test]
-fn a_run_differs_from_its_own_simulation_by_nothing() {
+fn an_equal_run_has_no_difference_from_its_simulation() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
     let today = QUICK.as_today().unwrap();
     let limited = [CHROMIUM[0], ("cpuLimited", "yes")];
@@ -258,7 +258,7 @@ fn a_run_differs_from_its_own_simulation_by_nothing() {
 }
 
 #[test]
-fn every_measured_party_is_held_against_its_own_simulation() {
+fn every_measured_source_is_compared_with_its_own_simulation() {
     let catalogue = Catalogue::parse(CLAIMS, "x.toml").unwrap();
     let changed = |key: &str, value: &str| {
         QUICK.with_overrides(&[(key.to_owned(), value.to_owned())]).unwrap()
