@@ -3,7 +3,7 @@
 use super::events::{Events, events};
 use super::message::{CallSettings, PageEvent, Seat, ToPage};
 use super::room::{Hall, Place, Plan, Refusal, RoomError};
-use crate::secret::random_word;
+use crate::secret::random_hex;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl Measured {
         room: &str,
         settings: [CallSettings; 2],
     ) -> Result<Self, RoomError> {
-        let key = || random_word().map_err(|error| RoomError::Random(error.to_string()));
+        let key = || random_hex().map_err(|error| RoomError::Random(error.to_string()));
         let keys = [key()?, key()?];
         let (teller, events) = events();
         hall.reserve(room, Plan { keys: keys.clone(), settings, teller })?;
