@@ -1,4 +1,5 @@
-// Builds the pages into the folder named, which the server embeds; with --tests, the tests into build/tests.
+// Builds the pages into the folder of the first argument (default: the assets that the server embeds).
+// With --tests, builds the tests into build/tests.
 import { build } from "esbuild";
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 

@@ -1,51 +1,52 @@
-// The relay of a call by hand, from the broker of the server that the page is from.
+// Relays for manual calls, from the broker of the server that serves this page.
 import type { IceServer } from "./generated/messages";
 
-/** The page as a service, by the name that the broker's file has. */
+/** The name of the page as a service in the broker's file. */
 const SERVICE = "weir-page";
 
-/** A relay that may be used for a while. */
+/** A relay with credentials for a limited time. */
 export interface Session {
   id: string;
   iceServers: IceServer[];
 }
 
-/** Whom a relay is for. */
-export interface Need {
-  /** To whom the credentials are bound. */
+/** A request for a relay. */
+export interface SessionRequest {
+  /** The user, to whom the credentials are bound. */
   user: string;
-  /** Where that is, by a name that the relays' distances have; empty if it is not known. */
+  /** The region of the user, as named in the distances of the relays; empty if unknown. */
   region: string;
+  /** Whether the packets are marked and gateways put them into a separate class. */
   specialised: boolean;
 }
 
-/** Asks for a relay; or what is wrong, for people. */
-export async function openSession({ user, region, specialised }: Need, ask: typeof fetch = fetch): Promise<Session | string> {
+/** Requests a relay; gives the session, or an error text for the user. */
+export async function openSession({ user, region, specialised }: SessionRequest, send: typeof fetch = fetch): Promise<Session | string> {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ service: SERVICE, user, ...(region && { region }), specialised });
   try {
-    const answer = await ask("/broker/v1/sessions", { method: "POST", headers, body });
-    if (answer.status === 404) return "This server has no broker: it is started with --broker FILE.";
-    const said: unknown = await answer.json();
-    if (answer.ok && isSession(said)) return said;
-    return `The broker gives no relay: ${detailOf(said) ?? `status ${answer.status}`}.`;
+    const answer = await send("/broker/v1/sessions", { method: "POST", headers, body });
+    if (answer.status === 404) return "This server has no broker. Start the server with --broker FILE.";
+    const content: unknown = await answer.json();
+    if (answer.ok && isSession(content)) return content;
+    return `The broker gave no relay: ${detailOf(content) ?? `status ${answer.status}`}.`;
   } catch {
     return "The broker does not answer.";
   }
 }
 
-/** Gives a relay back, also while the page goes. One that is not given back expires. */
+/** Closes a session, also while the page is unloaded. A session that is not closed expires. */
 export function closeSession(session: Session): void {
   void fetch(`/broker/v1/sessions/${session.id}`, { method: "DELETE", keepalive: true }).catch(() => undefined);
 }
 
-function isSession(said: unknown): said is Session {
-  if (typeof said !== "object" || said === null) return false;
-  const { id, iceServers } = said as Partial<Session>;
+function isSession(body: unknown): body is Session {
+  if (typeof body !== "object" || body === null) return false;
+  const { id, iceServers } = body as Partial<Session>;
   return typeof id === "string" && /^[0-9a-f]+$/.test(id) && Array.isArray(iceServers);
 }
 
-function detailOf(said: unknown): string | null {
-  if (typeof said !== "object" || said === null || !("detail" in said)) return null;
-  return typeof said.detail === "string" ? said.detail : null;
+function detailOf(body: unknown): string | null {
+  if (typeof body !== "object" || body === null || !("detail" in body)) return null;
+  return typeof body.detail === "string" ? body.detail : null;
 }

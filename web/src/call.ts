@@ -1,19 +1,20 @@
-// One call: an RTCPeerConnection. Who was in the room first offers, so that offers never cross.
+// One call: an RTCPeerConnection. The participant that joined the room first sends the offer, so that
+// two offers never cross.
 import type { CallSettings, FromPage, StatsReport, ToPage } from "./generated/messages";
 import { configure, preferCodec } from "./senders";
-import { nameOf } from "./words";
+import { nameOf } from "./texts";
 
 export interface CallListener {
-  /** `connectionState` has become this. */
+  /** Called with each new `connectionState`. */
   state(state: RTCPeerConnectionState): void;
-  /** A setting that this browser lacks, an ICE server that does not answer. */
+  /** Called with each note, for example about a setting that this browser does not support. */
   note(text: string): void;
-  /** The call cannot be made. */
+  /** Called if the call cannot be established. */
   failed(text: string): void;
 }
 
 export class Call {
-  /** What the other end sends. */
+  /** The received media. */
   readonly remote = new MediaStream();
   readonly #connection: RTCPeerConnection;
   #work: Promise<void> = Promise.resolve();
@@ -50,35 +51,38 @@ export class Call {
       });
     };
     connection.onicecandidateerror = ({ url, errorCode, errorText }) => {
-      this.note(`The ICE server ${url} does not serve: ${errorText || "no answer"} (${errorCode}).`);
+      this.note(`The ICE server ${url} cannot be used: ${errorText || "no answer"} (${errorCode}).`);
     };
     connection.onconnectionstatechange = () => {
       this.listener.state(connection.connectionState);
       if (connection.connectionState === "failed" && this.caller) {
-        this.#do("its path cannot be renewed", () => this.#offer({ iceRestart: true }));
+        this.#enqueue("the path could not be restored", () => this.#offer({ iceRestart: true }));
       }
     };
   }
 
-  /** Tells each thing once. */
+  /** Passes on each note once. */
   readonly note = (text: string): void => {
     if (this.#notes.has(text)) return;
     this.#notes.add(text);
     this.listener.note(text);
   };
 
-  /** One step after the other: candidates wait for the description that they belong to. */
-  #do(broken: string, step: () => Promise<void>): void {
+  /**
+   * Runs one step after the other: candidates wait for their session description. If the step fails,
+   * the user sees the text `failure`.
+   */
+  #enqueue(failure: string, step: () => Promise<void>): void {
     this.#work = this.#work.then(step).catch((error: unknown) => {
       if (this.#connection.signalingState === "closed") return;
-      // The error's name alone: its message may quote a session description, which holds credentials.
-      this.listener.failed(`The call cannot be made: ${broken} (${nameOf(error)}).`);
+      // Only the name of the error: its message may quote a session description, which contains credentials.
+      this.listener.failed(`The call failed: ${failure} (${nameOf(error)}).`);
     });
   }
 
-  /** Calls, as the one who offers. */
+  /** Calls the other participant. */
   offer(): void {
-    this.#do("there is no offer", async () => {
+    this.#enqueue("no offer could be created", async () => {
       for (const kind of ["audio", "video"] as const) {
         const track = this.local.getTracks().find((track) => track.kind === kind);
         const transceiver = track
@@ -96,23 +100,23 @@ export class Call {
     this.send({ type: "offer", sdp: this.#connection.localDescription?.sdp ?? "" });
   }
 
-  /** Takes what comes from the other end. */
+  /** Handles a message of the other participant. */
   take(message: ToPage & { type: "offer" | "answer" | "candidate" }): void {
-    this.#do(`the other end's ${message.type} is not taken`, async () => {
-      if (message.type === "candidate") return this.#candidate(message.candidate);
+    this.#enqueue(`the ${message.type} of the other participant was rejected`, async () => {
+      if (message.type === "candidate") return this.#addCandidate(message.candidate);
       await this.#connection.setRemoteDescription(message);
       if (message.type === "offer") await this.#answer();
       await this.#configure();
     });
   }
 
-  /** One that is refused is one way fewer; the call may find another. */
-  async #candidate(candidate: RTCIceCandidateInit): Promise<void> {
+  /** Adds a candidate. If the browser rejects it, the call may succeed with another one. */
+  async #addCandidate(candidate: RTCIceCandidateInit): Promise<void> {
     try {
       await this.#connection.addIceCandidate(candidate);
     } catch (error) {
       if (this.#connection.signalingState === "closed") return;
-      this.note(`A candidate of the other end is not taken (${nameOf(error)}).`);
+      this.note(`A candidate of the other participant was rejected (${nameOf(error)}).`);
     }
   }
 
@@ -134,18 +138,18 @@ export class Call {
     for (const sender of this.#connection.getSenders()) await configure(sender, this.settings, this.note);
   }
 
-  /** Takes new caps and priorities while the call goes on; the rest of the settings is for the next. */
+  /** Applies a new maximum bitrate and new priorities during the call; other settings apply to the next call. */
   reconfigure(settings: CallSettings): void {
     this.settings = settings;
-    this.#do("its settings are not taken", () => this.#configure());
+    this.#enqueue("the settings were rejected", () => this.#configure());
   }
 
-  /** `connectionState` */
+  /** `RTCPeerConnection.connectionState`. */
   get state(): RTCPeerConnectionState {
     return this.#connection.connectionState;
   }
 
-  /** `getStats`, with every member of every object. */
+  /** All members of all objects of `getStats`. */
   async stats(): Promise<StatsReport> {
     const at = performance.timeOrigin + performance.now();
     const report = await this.#connection.getStats();

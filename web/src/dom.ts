@@ -1,8 +1,8 @@
-// The page's parts by their ids.
+// Access to the elements of the page.
 
-/** The element of this id and kind; call.html has it. */
-export function part<T extends HTMLElement>(id: string, kind: new () => T): T {
+/** The element with this id and type; call.html must have it. */
+export function part<T extends HTMLElement>(id: string, type: new () => T): T {
   const element = document.getElementById(id);
-  if (!(element instanceof kind)) throw new Error(`the page has no ${kind.name} '${id}'`);
+  if (!(element instanceof type)) throw new Error(`the page has no ${type.name} '${id}'`);
   return element;
 }

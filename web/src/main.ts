@@ -1,34 +1,34 @@
-// The call page: by hand, or driven by a run when its address holds a seat and its key.
+// The call page: a manual call, or a measured call if the address contains a role and its key.
 import { part } from "./dom";
-import { HandCall } from "./hand";
+import { ManualCall } from "./manual";
 import { MeasuredCall, type Screen } from "./measured";
 
 const key = location.hash.slice(1);
-// A seat's key is for this page alone: what the browser writes to its log names the page's address.
+// Removes the key from the address, because the browser's log contains the address.
 if (key) history.replaceState(null, "", location.pathname + location.search);
 
 const screen: Screen = {
-  status(text, wrong = false) {
-    const place = part("status", HTMLElement);
-    place.textContent = text;
-    place.classList.toggle("wrong", wrong);
+  status(text, isError = false) {
+    const element = part("status", HTMLElement);
+    element.textContent = text;
+    element.classList.toggle("error", isError);
   },
   local(stream) {
     part("local", HTMLVideoElement).srcObject = stream;
   },
-  remote(stream, picture) {
-    const element = picture ? part("remote", HTMLVideoElement) : part("remote-sound", HTMLAudioElement);
+  remote(stream, showVideo) {
+    const element = showVideo ? part("remote", HTMLVideoElement) : part("remote-audio", HTMLAudioElement);
     element.srcObject = stream;
   },
 };
 
 const query = new URLSearchParams(location.search);
-const seat = query.get("seat");
-if ((seat === "caller" || seat === "callee") && key) {
-  document.body.dataset.stage = "measured";
-  part("stage", HTMLElement).hidden = false;
+const role = query.get("role");
+if ((role === "caller" || role === "callee") && key) {
+  document.body.dataset.view = "measured";
+  part("videos", HTMLElement).hidden = false;
   part("settings", HTMLFormElement).hidden = true;
-  new MeasuredCall(query.get("room") ?? "", seat, key, screen);
+  new MeasuredCall(query.get("room") ?? "", role, key, screen);
 } else {
-  new HandCall(screen);
+  new ManualCall(screen);
 }

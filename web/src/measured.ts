@@ -1,18 +1,22 @@
-// A measured call: the run says when; the page tells states, statistics and failures.
+// A measured call: the run starts and stops it; the page reports states, statistics and errors.
 import { Call } from "./call";
-import type { CallSettings, FromPage, Seat, ToPage } from "./generated/messages";
+import type { CallRole, CallSettings, FromPage, ToPage } from "./generated/messages";
 import { acquire, type Media } from "./media";
 import { nextReport } from "./schedule";
 import { Signalling } from "./signalling";
-import { deviceWords, messageOf, stateWords } from "./words";
+import { mediaErrorText, messageOf, stateText } from "./texts";
 
-/** Characters of a message for the run's log. */
-const LONGEST = 2000;
+/** The maximum length of a note or error text, characters. */
+const MAX_NOTE = 2000;
 
+/** The elements of the page that show a call. */
 export interface Screen {
-  status(text: string, wrong?: boolean): void;
+  /** Shows the state of the call, or an error. */
+  status(text: string, isError?: boolean): void;
+  /** Shows the local video. */
   local(stream: MediaStream): void;
-  remote(stream: MediaStream, picture: boolean): void;
+  /** Plays the received media; without `showVideo` only the audio. */
+  remote(stream: MediaStream, showVideo: boolean): void;
 }
 
 export class MeasuredCall {
@@ -21,18 +25,18 @@ export class MeasuredCall {
   #media: Media | null = null;
   #call: Call | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The run has said stop, or is gone: from now on nothing is news. */
+  /** The run has stopped the call or has ended; from now on nothing is reported. */
   #over = false;
 
   constructor(
     room: string,
-    private readonly seat: Seat,
+    private readonly role: CallRole,
     key: string,
     private readonly screen: Screen,
   ) {
-    this.#signalling = new Signalling(room, { type: "hello", seat, key }, false, {
+    this.#signalling = new Signalling(room, { type: "hello", role, key }, false, {
       message: (message) => this.#take(message),
-      broken: () => this.#over || this.#end("The server is gone.", true),
+      lost: () => this.#over || this.#end("The connection to the server is lost.", true),
     });
     addEventListener("error", (event) => this.#failed(`error in the page: ${event.message}`));
     addEventListener("unhandledrejection", (event) => this.#failed(`error in the page: ${messageOf(event.reason)}`));
@@ -70,41 +74,41 @@ export class MeasuredCall {
     try {
       this.#media = await acquire(settings, true);
     } catch (error) {
-      return this.#failed(deviceWords(error));
+      return this.#failed(mediaErrorText(error));
     }
     if (this.#over) return this.#media.stop();
     const send = (message: FromPage) => this.#signalling.send(message);
-    this.#call = new Call(settings, this.#media.stream, this.seat === "caller", send, {
+    this.#call = new Call(settings, this.#media.stream, this.role === "caller", send, {
       state: (state) => {
         if (this.#over) return;
-        // A connection that breaks is a result; whether it ends the run is the run's to say.
+        // A lost connection is a result. The run decides whether to end the call.
         send({ type: "connection-state", state });
-        this.screen.status(stateWords(state, settings.relay), state === "failed");
+        this.screen.status(stateText(state, settings.relay), state === "failed");
       },
-      note: (message) => send({ type: "log", message: message.slice(0, LONGEST) }),
+      note: (message) => send({ type: "log", message: message.slice(0, MAX_NOTE) }),
       failed: (message) => this.#failed(message),
     });
     if (settings.render) this.screen.local(this.#media.stream);
     this.screen.remote(this.#call.remote, settings.render);
-    this.screen.status("Ready; waiting for the run.");
+    this.screen.status("Ready. Waiting for the run to start the call.");
     send({ type: "ready" });
   }
 
   #start(epoch: number): void {
-    if (!this.#call || !this.#settings) return this.#failed("the run has started before this page was ready");
+    if (!this.#call || !this.#settings) return this.#failed("the run started the call before this page was ready");
     this.screen.status("Calling…");
-    if (this.seat === "caller") this.#call.offer();
+    if (this.role === "caller") this.#call.offer();
     if (this.#settings.statsInterval > 0) this.#schedule(epoch, this.#settings.statsInterval);
   }
 
-  /** Reports at the epoch and whole intervals after it: each wait is reckoned anew, so that none adds to the next. */
+  /** Reports at the epoch and then every interval. Each wait is computed from the epoch, so that timer errors do not add up. */
   #schedule(epoch: number, interval: number): void {
     const now = () => performance.timeOrigin + performance.now();
     const next = nextReport(epoch, interval, now());
     this.#timer = setTimeout(() => {
-      // A timer may fire a little early; its report is that of the next multiple all the same.
+      // A timer may fire slightly early; then it is set again for the same report.
       if (now() < next) return this.#schedule(epoch, interval);
-      this.#report().catch((error: unknown) => this.#failed(`no statistics: ${messageOf(error)}`));
+      this.#report().catch((error: unknown) => this.#failed(`no statistics available: ${messageOf(error)}`));
       this.#schedule(epoch, interval);
     }, next - now());
   }
@@ -119,7 +123,7 @@ export class MeasuredCall {
     try {
       await this.#report();
     } catch (error) {
-      this.#signalling.send({ type: "log", message: `no last statistics: ${messageOf(error)}`.slice(0, LONGEST) });
+      this.#signalling.send({ type: "log", message: `no final statistics available: ${messageOf(error)}`.slice(0, MAX_NOTE) });
     }
     this.#signalling.send({ type: "bye" });
     this.#end("The call is over.", false);
@@ -127,15 +131,15 @@ export class MeasuredCall {
 
   #failed(text: string): void {
     if (this.#over) return;
-    this.#signalling.send({ type: "failed", message: text.slice(0, LONGEST) });
+    this.#signalling.send({ type: "failed", message: text.slice(0, MAX_NOTE) });
     this.screen.status(text, true);
   }
 
-  #end(text: string, wrong: boolean): void {
+  #end(text: string, isError: boolean): void {
     this.#over = true;
     clearTimeout(this.#timer);
     this.#call?.close();
     this.#media?.stop();
-    this.screen.status(text, wrong);
+    this.screen.status(text, isError);
   }
 }

@@ -1,11 +1,11 @@
-// Sound and picture.
+// The media that a page sends.
 import type { CallSettings } from "./generated/messages";
-import { Trouble } from "./words";
+import { PageError } from "./texts";
 
-/** Milliseconds that a film may take to show its tracks. */
-const FILM_PATIENCE = 10_000;
+/** The time limit for the film to provide its tracks, milliseconds. */
+const FILM_TIMEOUT = 10_000;
 
-/** What a page sends, and how to let it go. */
+/** The media that a page sends; `stop` releases the devices or the film. */
 export interface Media {
   stream: MediaStream;
   stop(): void;
@@ -13,17 +13,17 @@ export interface Media {
 
 type Capturing = HTMLVideoElement & { captureStream?(): MediaStream; mozCaptureStream?(): MediaStream };
 
-/** Gets what the settings say; an empty stream if nothing is sent. `plain`: without the browser's voice processing. */
-export async function acquire(settings: CallSettings, plain: boolean): Promise<Media> {
+/** Gets the media of the settings; an empty stream if nothing is sent. `unprocessed` switches off the audio processing of the browser. */
+export async function acquire(settings: CallSettings, unprocessed: boolean): Promise<Media> {
   if (!settings.sends || (!settings.audio && !settings.video)) return { stream: new MediaStream(), stop: () => {} };
-  return settings.source === "film" ? film(settings) : devices(settings, plain);
+  return settings.source === "film" ? film(settings) : devices(settings, unprocessed);
 }
 
-async function devices(settings: CallSettings, plain: boolean): Promise<Media> {
-  // Undefined where the page is not served securely; loopback counts as secure.
+async function devices(settings: CallSettings, unprocessed: boolean): Promise<Media> {
+  // Undefined if the page is not a secure context; loopback addresses are secure.
   const devices = navigator.mediaDevices as MediaDevices | undefined;
-  if (!devices) throw new Trouble("This browser gives no camera or microphone to this address. Open the page as http://localhost.");
-  const processing = { echoCancellation: !plain, noiseSuppression: !plain, autoGainControl: !plain };
+  if (!devices) throw new PageError("This browser does not allow camera and microphone at this address. Open the page as http://localhost.");
+  const processing = { echoCancellation: !unprocessed, noiseSuppression: !unprocessed, autoGainControl: !unprocessed };
   const { video } = settings;
   const stream = await devices.getUserMedia({
     audio: settings.audio && processing,
@@ -41,7 +41,7 @@ async function film(settings: CallSettings): Promise<Media> {
   Object.assign(element, { src: "/media/film.webm", loop: true, muted: true, playsInline: true });
   element.className = "film";
   element.setAttribute("aria-hidden", "true");
-  // Some browsers do not go on with a film that is not in the page.
+  // Some browsers pause a video element that is not in the document.
   document.body.append(element);
   const stop = () => {
     element.pause();
@@ -50,7 +50,7 @@ async function film(settings: CallSettings): Promise<Media> {
   try {
     await element.play();
     const capture = element.captureStream ?? element.mozCaptureStream;
-    if (!capture) throw new Trouble("This browser cannot send a film. Choose camera and microphone.");
+    if (!capture) throw new PageError("This browser cannot send a film. Choose camera and microphone.");
     const captured = capture.call(element);
     const kinds = [...(settings.audio ? ["audio"] : []), ...(settings.video ? ["video"] : [])];
     await tracksOf(captured, kinds);
@@ -58,21 +58,21 @@ async function film(settings: CallSettings): Promise<Media> {
     return { stream, stop };
   } catch (error) {
     stop();
-    if (error instanceof Trouble) throw error;
-    throw new Trouble("The server has no film to send. Start it with --film FILE, or choose camera and microphone.");
+    if (error instanceof PageError) throw error;
+    throw new PageError("The server has no film to send. Start it with --film FILE, or choose camera and microphone.");
   }
 }
 
 function tracksOf(stream: MediaStream, kinds: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Trouble(`The film shows no ${missing().join(" and no ")}.`)), FILM_PATIENCE);
+    const timer = setTimeout(() => reject(new PageError(`The film has no ${missing().join(" and no ")} track.`)), FILM_TIMEOUT);
     const missing = () => kinds.filter((kind) => !stream.getTracks().some((track) => track.kind === kind));
-    const look = () => {
+    const check = () => {
       if (missing().length > 0) return;
-      clearTimeout(late);
+      clearTimeout(timer);
       resolve();
     };
-    stream.addEventListener("addtrack", look);
-    look();
+    stream.addEventListener("addtrack", check);
+    check();
   });
 }

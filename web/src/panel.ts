@@ -1,34 +1,34 @@
-// The live panel.
-import { frames, picture, plain, rate, share, sparkline, time } from "./format";
+// The panel with the statistics of the call.
+import { frameSize, frames, plain, rate, share, sparkline, time } from "./format";
 import { rates, snapshot, type PanelValues, type Rates, type Snapshot } from "./stats";
 import type { StatsReport } from "./generated/messages";
 
-/** How many values a small plot shows, one a second. */
+/** The number of values in a small plot, one per second. */
 const LENGTH = 60;
-/** The viewBox of the plots in call.html, less a margin for the line's width. */
+/** The viewBox of the plots in call.html without the margin for the line width. */
 const WIDTH = 240;
 const HEIGHT = 44;
 
 type Plot = "sent" | "received" | "rtt";
 
 export class Panel {
-  #before: Snapshot | undefined;
+  #previous: Snapshot | undefined;
   #plots: Record<Plot, (number | undefined)[]> = { sent: [], received: [], rtt: [] };
 
   constructor(private readonly root: HTMLElement) {}
 
-  /** Takes the next report. */
+  /** Shows the next report. */
   show(report: StatsReport): void {
     const now = snapshot(report);
-    const values = rates(this.#before, now);
-    this.#before = now;
+    const values = rates(this.#previous, now);
+    this.#previous = now;
     this.#direction("sent", values.sent);
     this.#direction("received", values.received);
     this.#path(values);
   }
 
   clear(): void {
-    this.#before = undefined;
+    this.#previous = undefined;
     this.#plots = { sent: [], received: [], rtt: [] };
     this.#direction("sent", {});
     this.#direction("received", {});
@@ -38,7 +38,7 @@ export class Panel {
   #direction(name: "sent" | "received", values: Rates): void {
     this.#set(`${name}-rate`, rate(values.rate));
     this.#set(`${name}-loss`, share(values.loss));
-    this.#set(`${name}-picture`, picture(values.width, values.height));
+    this.#set(`${name}-size`, frameSize(values.width, values.height));
     this.#set(`${name}-frames`, frames(values.framesPerSecond));
     this.#set(`${name}-codec`, plain(values.codec));
     this.#plot(name, values.rate, rate);
@@ -51,11 +51,11 @@ export class Panel {
   }
 
   #set(name: string, text: string): void {
-    const place = this.root.querySelector(`[data-value="${name}"]`);
-    if (place) place.textContent = text;
+    const element = this.root.querySelector(`[data-value="${name}"]`);
+    if (element) element.textContent = text;
   }
 
-  #plot(name: Plot, value: number | undefined, words: (value: number | undefined) => string): void {
+  #plot(name: Plot, value: number | undefined, format: (value: number | undefined) => string): void {
     const values = this.#plots[name];
     if (value !== undefined || values.length > 0) values.push(value);
     if (values.length > LENGTH) values.shift();
@@ -67,6 +67,6 @@ export class Panel {
     const area = points && `${ends[0]?.split(",")[0]},${HEIGHT} ${points} ${ends.at(-1)?.split(",")[0]},${HEIGHT}`;
     svg.querySelector("polygon")?.setAttribute("points", area);
     const known = values.filter((value) => value !== undefined);
-    this.#set(`${name}-top`, known.length > 0 ? `most: ${words(Math.max(...known))}` : "");
+    this.#set(`${name}-top`, known.length > 0 ? `max. ${format(Math.max(...known))}` : "");
   }
 }

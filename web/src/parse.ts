@@ -1,4 +1,4 @@
-// Messages of the server, checked before they are believed.
+// Parses and checks the messages of the server.
 import type { ToPage } from "./generated/messages";
 
 type Shape = Record<string, (value: unknown) => boolean>;
@@ -19,7 +19,7 @@ const SHAPES: Record<ToPage["type"], Shape> = {
   error: { reason: text, message: text },
 };
 
-/** What the server says; null if it is nothing that it says. */
+/** The message of the server; null if it is not valid. */
 export function parseMessage(data: unknown): ToPage | null {
   let value: unknown;
   try {
@@ -31,11 +31,11 @@ export function parseMessage(data: unknown): ToPage | null {
   const message = value as Record<string, unknown>;
   if (typeof message.type !== "string" || !Object.hasOwn(SHAPES, message.type)) return null;
   const shape = SHAPES[message.type as ToPage["type"]];
-  const right = Object.entries(shape).every(([name, is]) => name in message && is(message[name]));
-  return right ? (message as ToPage) : null;
+  const isValid = Object.entries(shape).every(([name, is]) => name in message && is(message[name]));
+  return isValid ? (message as ToPage) : null;
 }
 
-/** Whether a room may be called so. */
+/** Whether this is a valid room name. */
 export function isRoomName(name: string): boolean {
   return /^[a-z0-9-]{1,64}$/.test(name);
 }

@@ -1,7 +1,7 @@
-// The settings of a call by hand: a form, remembered in the page's address.
+// The settings of a manual call: a form, saved in the address of the page.
 import type { CallSettings, IceServer, Priority } from "./generated/messages";
 
-/** The fields as text, by the names that they have in the form and in the address. */
+/** The fields of the form as text, with their names in the form and in the address. */
 export interface Fields {
   room: string;
   source: string;
@@ -50,11 +50,11 @@ const ALLOWED: Partial<Record<keyof Fields, RegExp>> = {
   region: /^[A-Za-z0-9._@-]{0,64}$/,
 };
 
-/** The caps that may be asked for, kbit/s; call.html says so too. */
-const LEAST = 30;
-const MOST = 100_000;
+/** The limits of the maximum bitrate, kbit/s; call.html has the same. */
+const MIN_BITRATE = 30;
+const MAX_BITRATE = 100_000;
 
-/** What the address says; the default for what it says wrongly. */
+/** The fields in the address; the default for a missing or invalid one. */
 export function fromAddress(query: URLSearchParams): Fields {
   const fields = { ...DEFAULTS };
   for (const name of Object.keys(DEFAULTS) as (keyof Fields)[]) {
@@ -64,32 +64,32 @@ export function fromAddress(query: URLSearchParams): Fields {
   return fields;
 }
 
-/** What differs from the defaults. The relay's password is no field: it stays out of the address. */
+/** The fields that differ from the defaults. The password of the relay is not among them. */
 export function toAddress(fields: Fields): URLSearchParams {
   const names = Object.keys(DEFAULTS) as (keyof Fields)[];
   return new URLSearchParams(names.filter((name) => fields[name] !== DEFAULTS[name]).map((name) => [name, fields[name]]));
 }
 
-/** The fields while a call goes on: rate and priorities are the form's, the rest, its path first of all, is what it was joined with. */
+/** The fields during a call: maximum bitrate and priorities from the form, all others as when the room was joined. */
 export function inCall(joined: Fields, form: Fields): Fields {
   const { max, priority, audiopriority } = form;
   return { ...joined, max, priority, audiopriority };
 }
 
-/** Settings of a call, and what is wrong with the fields, for people. */
+/** The settings of a call; or an error text for the user. */
 export function toSettings(fields: Fields, password: string): CallSettings | string {
   const [width, height] = fields.size.split("x").map(Number);
   const servers = iceServers(fields, password);
   if (typeof servers === "string") return servers;
   const max = fields.max === "" ? null : Number(fields.max);
-  if (max !== null && !(Number.isInteger(max) && max >= LEAST && max <= MOST)) {
-    return `The most that is sent is a whole number of kbit/s from ${LEAST} to ${MOST}, or nothing for no limit.`;
+  if (max !== null && !(Number.isInteger(max) && max >= MIN_BITRATE && max <= MAX_BITRATE)) {
+    return `The maximum bitrate must be a whole number from ${MIN_BITRATE} to ${MAX_BITRATE} kbit/s, or empty for no limit.`;
   }
   if (isBrokered(fields) && !ALLOWED.region?.test(fields.region)) {
-    return "A region has at most 64 letters, digits and the signs . - _ @; leave it empty if there is none.";
+    return "The region is not valid. Use at most 64 letters, digits and the characters . - _ @, or leave it empty.";
   }
   const relay = fields.relay !== "0";
-  if (relay && !isBrokered(fields) && servers.length === 0) return "A relayed call needs the address of a TURN server.";
+  if (relay && !isBrokered(fields) && servers.length === 0) return "A relayed call needs the address of a TURN server. Enter it under Path.";
   return {
     sends: true,
     audio: fields.audio === "1",
@@ -113,12 +113,12 @@ export function toSettings(fields: Fields, password: string): CallSettings | str
   };
 }
 
-/** Whether the broker is to choose the relay. */
+/** Whether the broker chooses the relay. */
 export function isBrokered(fields: Fields): boolean {
   return fields.relay === "basic" || fields.relay === "specialised";
 }
 
-/** A specialised session is marked, whatever is chosen. */
+/** The priority; `high` in a specialised session, whatever the user chose. */
 function priority(fields: Fields, chosen: string): Priority | null {
   return fields.relay === "specialised" ? "high" : ((chosen || null) as Priority | null);
 }
@@ -127,9 +127,9 @@ function iceServers(fields: Fields, password: string): IceServer[] | string {
   const url = fields.ice.trim();
   if (url === "" || isBrokered(fields)) return [];
   if (!/^(stun|stuns|turn|turns):[^\s/]+$/.test(url)) {
-    return "The ICE server's address looks like turn:192.0.2.1:3478 or stun:stun.example.org.";
+    return "The address of the ICE server is not valid. Use for example turn:192.0.2.1:3478 or stun:stun.example.org.";
   }
   if (url.startsWith("stun")) return [{ urls: [url] }];
-  if (!fields.iceuser || !password) return "A TURN server needs a user name and a password.";
+  if (!fields.iceuser || !password) return "A TURN server needs a user name and a password. Enter both under Path.";
   return [{ urls: [url], username: fields.iceuser, credential: password }];
 }

@@ -1,29 +1,29 @@
-// The connection to the server.
+// The connection to the signalling server.
 import type { FromPage, ToPage } from "./generated/messages";
 import { parseMessage } from "./parse";
 
-/** Milliseconds to the first new attempt, doubled up to the last after each that fails. */
-const FIRST_WAIT = 500;
-const LAST_WAIT = 8000;
+/** The wait before the first attempt to reconnect, milliseconds. It doubles after each failure, up to `MAX_WAIT`. */
+const MIN_WAIT = 500;
+const MAX_WAIT = 8000;
 
 export interface Listener {
-  /** The server has said this. */
+  /** Called with each message of the server. */
   message(message: ToPage): void;
-  /** The connection has broken; a new one is tried unless it was the only one wanted. */
-  broken(): void;
+  /** Called when the connection is lost, before an attempt to reconnect. */
+  lost(): void;
 }
 
-/** A WebSocket to a room, opened anew when it breaks if `again` says so. */
+/** A WebSocket to a room. With `reconnect` it is opened again when it is lost. */
 export class Signalling {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #wait = FIRST_WAIT;
+  #wait = MIN_WAIT;
   #closed = false;
 
   constructor(
     private readonly room: string,
     private readonly hello: FromPage & { type: "hello" },
-    private readonly again: boolean,
+    private readonly reconnect: boolean,
     private readonly listener: Listener,
   ) {
     this.#open();
@@ -36,20 +36,20 @@ export class Signalling {
     socket.onmessage = (event) => {
       const message = parseMessage(event.data);
       if (!message || this.#closed) return;
-      // After an error the server closes, and would give the same answer again.
+      // After an error the server closes the connection, and would send the same error again.
       if (message.type === "error") this.close();
-      if (message.type === "welcome") this.#wait = FIRST_WAIT;
+      if (message.type === "welcome") this.#wait = MIN_WAIT;
       this.listener.message(message);
     };
     socket.onclose = () => {
       if (this.#closed) return;
-      this.listener.broken();
-      if (this.again) this.#timer = setTimeout(() => this.#open(), this.#wait);
-      this.#wait = Math.min(2 * this.#wait, LAST_WAIT);
+      this.listener.lost();
+      if (this.reconnect) this.#timer = setTimeout(() => this.#open(), this.#wait);
+      this.#wait = Math.min(2 * this.#wait, MAX_WAIT);
     };
   }
 
-  /** Sends, if there is a connection; what is lost with a broken one is said anew in the next. */
+  /** Sends the message if there is a connection; otherwise it is discarded. After reconnecting, the call starts again. */
   send(message: FromPage): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }

@@ -1,4 +1,4 @@
-// From the browser's counters (W3C webrtc-stats) to what the panel shows.
+// Computes the values of the panel from the counters of the browser (W3C webrtc-stats).
 import type { StatsReport } from "./generated/messages";
 
 type Stat = Record<string, unknown>;
@@ -15,7 +15,7 @@ interface Flow {
   codec?: string | undefined;
 }
 
-/** What one report says, counters as they stand. */
+/** The counters of one report. */
 export interface Snapshot {
   /** Milliseconds since 1970. */
   at: number;
@@ -23,7 +23,7 @@ export interface Snapshot {
   received: Flow;
   /** Seconds. */
   roundTripTime?: number | undefined;
-  /** 'direct' or 'relayed', and the protocol. */
+  /** `direct` or `relayed`, and the transport protocol. */
   path?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Snapshot {
 export interface Rates {
   /** bit/s */
   rate?: number | undefined;
-  /** Of the packets, 0 to 1. */
+  /** The share of packets lost, 0 to 1. */
   loss?: number | undefined;
   width?: number | undefined;
   height?: number | undefined;
@@ -78,7 +78,7 @@ export function snapshot({ at, stats }: StatsReport): Snapshot {
     at,
     sent: flow(of("outbound-rtp"), "Sent", remote),
     received: flow(of("inbound-rtp"), "Received", of("inbound-rtp")),
-    // Of RTCP where this end sends: Firefox gives 0 for the pair's.
+    // From RTCP if this page sends, because Firefox reports 0 for the candidate pair.
     roundTripTime: number(remote.find((stat) => "roundTripTime" in stat), "roundTripTime") ?? number(pair, "currentRoundTripTime"),
     path: path(find(text(pair, "localCandidateId")), find(text(pair, "remoteCandidateId"))),
   };
@@ -88,7 +88,7 @@ function sum(stats: Stat[], name: string): number {
   return stats.reduce((total, stat) => total + (number(stat, name) ?? 0), 0);
 }
 
-/** The pair in use: what the transport names; Firefox marks it instead. */
+/** The candidate pair in use: the transport names it; Firefox marks the pair as `selected`. */
 function selectedPair(pairs: Stat[], transports: Stat[]): Stat | undefined {
   const ids = transports.map((transport) => transport.selectedCandidatePairId);
   return (
@@ -104,10 +104,10 @@ function path(local: Stat | undefined, remote: Stat | undefined): string | undef
   return `${relayed ? "relayed" : "direct"}, ${(text(local, "protocol") ?? "udp").toUpperCase()}`;
 }
 
-/** What lies between two reports; counters that went back (a new stream) give nothing. */
+/** The rates between two reports; undefined if a counter decreased (a new stream). */
 export function rates(before: Snapshot | undefined, now: Snapshot): PanelValues {
   const seconds = before ? (now.at - before.at) / 1000 : 0;
-  const direction = (old: Flow | undefined, flow: Flow, lostIsSent: boolean): Rates => {
+  const direction = (old: Flow | undefined, flow: Flow, isSender: boolean): Rates => {
     const { width, height, codec } = flow;
     if (!old || seconds <= 0) return { width, height, codec, framesPerSecond: flow.framesPerSecond };
     const [bytes, packets, lost, frames] = [
@@ -116,13 +116,13 @@ export function rates(before: Snapshot | undefined, now: Snapshot): PanelValues 
       flow.lost - old.lost,
       flow.frames - old.frames,
     ];
-    const sent = lostIsSent ? packets : packets + lost;
+    const sent = isSender ? packets : packets + lost;
     return {
       width,
       height,
       codec,
       rate: bytes >= 0 ? (bytes * 8) / seconds : undefined,
-      // The other end's reports are older than our own counters: never more than all.
+      // The remote reports are older than the local counters, so the quotient is limited to 1.
       loss: sent > 0 && lost >= 0 ? Math.min(lost / sent, 1) : undefined,
       framesPerSecond: flow.framesPerSecond ?? (width && frames >= 0 ? frames / seconds : undefined),
     };

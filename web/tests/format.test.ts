@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { frames, picture, rate, share, sparkline, time } from "../src/format";
+import { frameSize, frames, rate, share, sparkline, time } from "../src/format";
 
-test("numbers for people", () => {
+test("numbers have units", () => {
   assert.deepEqual([0, 31_400, 999_499, 999_500, 1_234_567, 9_999_999, 25e6].map(rate), [
     "0 kbit/s", "31 kbit/s", "999 kbit/s", "1.00 Mbit/s", "1.23 Mbit/s", "10.0 Mbit/s", "25.0 Mbit/s",
   ]);
   assert.deepEqual([0, 0.004, 0.123, 1].map(share), ["0 %", "0.4 %", "12 %", "100 %"]);
   assert.deepEqual([0.0004, 0.0123, 1.5].map(time), ["0.4 ms", "12 ms", "1500 ms"]);
-  assert.equal(picture(640, 360), "640 × 360");
+  assert.equal(frameSize(640, 360), "640 × 360");
   assert.equal(frames(29.97), "30 fps");
 });
 
-test("what is not known is a dash", () => {
-  assert.deepEqual([rate(undefined), share(undefined), time(undefined), picture(640, undefined), frames(undefined)], Array(5).fill("–"));
+test("an unknown value is a dash", () => {
+  assert.deepEqual([rate(undefined), share(undefined), time(undefined), frameSize(640, undefined), frames(undefined)], Array(5).fill("–"));
 });
 
 test("a small plot fills from the right and scales to its highest value", () => {

@@ -11,11 +11,11 @@ const SETTINGS: CallSettings = {
 let socket: Socket;
 let connection: Connection;
 
-/** The server, as a page hears it and is heard. */
+/** A WebSocket whose server side is the test. */
 class Socket {
   static readonly OPEN = 1;
   readonly readyState = 1;
-  readonly said: FromPage[] = [];
+  readonly sent: FromPage[] = [];
   onopen?: () => void;
   onmessage?: (event: { data: string }) => void;
 
@@ -25,15 +25,15 @@ class Socket {
   }
 
   send(text: string): void {
-    this.said.push(JSON.parse(text) as FromPage);
+    this.sent.push(JSON.parse(text) as FromPage);
   }
 
-  tell(message: ToPage): void {
+  receive(message: ToPage): void {
     this.onmessage?.({ data: JSON.stringify(message) });
   }
 }
 
-/** A browser that refuses descriptions and candidates. */
+/** An RTCPeerConnection that rejects descriptions and candidates. */
 class Connection {
   connectionState = "new";
   signalingState = "stable";
@@ -72,53 +72,53 @@ Object.assign(globalThis, {
 
 const turn = (milliseconds = 0) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** A callee's page that is ready, and has said nothing since. */
+/** A callee page that is ready and has sent nothing since. */
 async function ready(): Promise<void> {
   new MeasuredCall("main", "callee", "key", { status: () => {}, local: () => {}, remote: () => {} });
   await turn();
-  socket.tell({ type: "welcome", peer: true, settings: SETTINGS });
+  socket.receive({ type: "welcome", peer: true, settings: SETTINGS });
   await turn();
-  assert.deepEqual(socket.said.splice(0), [{ type: "hello", seat: "callee", key: "key" }, { type: "ready" }]);
+  assert.deepEqual(socket.sent.splice(0), [{ type: "hello", role: "callee", key: "key" }, { type: "ready" }]);
 }
 
-test("a connection that breaks is told, and fails nothing", async () => {
+test("a lost connection is reported and does not end the call", async () => {
   await ready();
   connection.become("connected");
   connection.become("failed");
-  assert.deepEqual(socket.said, [
+  assert.deepEqual(socket.sent, [
     { type: "connection-state", state: "connected" },
     { type: "connection-state", state: "failed" },
   ]);
 });
 
-test("after the stop only the last statistics are told", async () => {
+test("after the stop only the final statistics are reported", async () => {
   await ready();
   const refuse: ((error: Error) => void)[] = [];
   connection.getStats = () => new Promise((_, reject) => refuse.push(reject));
-  socket.tell({ type: "start", epoch: performance.timeOrigin + performance.now() + 1 });
+  socket.receive({ type: "start", epoch: performance.timeOrigin + performance.now() + 1 });
   await turn(50);
-  socket.tell({ type: "stop" });
+  socket.receive({ type: "stop" });
   connection.become("failed");
-  socket.tell({ type: "offer", sdp: "" });
+  socket.receive({ type: "offer", sdp: "" });
   refuse.forEach((refuse) => refuse(new Error("late")));
   await turn();
-  assert.equal(refuse.length, 2, "one was under way");
-  assert.deepEqual(socket.said, [{ type: "log", message: "no last statistics: late" }, { type: "bye" }]);
+  assert.equal(refuse.length, 2, "one regular report was pending");
+  assert.deepEqual(socket.sent, [{ type: "log", message: "no final statistics available: late" }, { type: "bye" }]);
 });
 
-test("what a browser says of a description stays in the page", async () => {
+test("the text of a browser error about a description stays in the page", async () => {
   await ready();
-  socket.tell({ type: "offer", sdp: "a=ice-pwd:secret" });
+  socket.receive({ type: "offer", sdp: "a=ice-pwd:secret" });
   await turn();
-  const message = "The call cannot be made: the other end's offer is not taken (OperationError).";
-  assert.deepEqual(socket.said, [{ type: "failed", message }]);
+  const message = "The call failed: the offer of the other participant was rejected (OperationError).";
+  assert.deepEqual(socket.sent, [{ type: "failed", message }]);
 });
 
-test("a candidate that is refused fails nothing", async () => {
+test("a rejected candidate does not end the call", async () => {
   await ready();
   const candidate = { candidate: "candidate:1", sdpMid: "0", sdpMLineIndex: 0, usernameFragment: "secret" };
-  socket.tell({ type: "candidate", candidate });
+  socket.receive({ type: "candidate", candidate });
   await turn();
-  const message = "A candidate of the other end is not taken (OperationError).";
-  assert.deepEqual(socket.said, [{ type: "log", message }]);
+  const message = "A candidate of the other participant was rejected (OperationError).";
+  assert.deepEqual(socket.sent, [{ type: "log", message }]);
 });

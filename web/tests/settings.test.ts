@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULTS, fromAddress, inCall, toAddress, toSettings } from "../src/settings";
 
-test("the address remembers what differs from the defaults, and no password", () => {
+test("the address has the fields that differ from the defaults, but no password", () => {
   const fields = { ...DEFAULTS, room: "a", video: "0", max: "500", relay: "1", ice: "turn:192.0.2.1", iceuser: "me" };
   const address = toAddress(fields).toString();
   assert.equal(address, "room=a&video=0&max=500&relay=1&ice=turn%3A192.0.2.1&iceuser=me");
@@ -10,7 +10,7 @@ test("the address remembers what differs from the defaults, and no password", ()
   assert.equal(toAddress(DEFAULTS).toString(), "");
 });
 
-test("an address that says something else gives the default", () => {
+test("an invalid field in the address gives the default", () => {
   const fields = fromAddress(new URLSearchParams("size=9x9&fps=1000&codec=x&max=-3&source=7&priority=highest&icepassword=x"));
   assert.deepEqual(fields, DEFAULTS);
 });
@@ -24,7 +24,7 @@ test("fields become settings", () => {
   assert.ok(typeof silent !== "string" && silent.video === null && silent.audio);
 });
 
-test("a cap that is none is said so", () => {
+test("an invalid maximum bitrate is an error", () => {
   for (const max of ["-5", "0", "0.01", "29", "100001", "x"]) {
     assert.match(String(toSettings({ ...DEFAULTS, max }, "")), /from 30 to 100000/, max);
   }
@@ -32,7 +32,7 @@ test("a cap that is none is said so", () => {
   assert.ok(typeof none !== "string" && none.video?.maxBitrate === null);
 });
 
-test("a relay of the broker's choice needs no address, and a specialised session is marked", () => {
+test("a relay chosen by the broker needs no address, and a specialised session is marked", () => {
   const basic = toSettings({ ...DEFAULTS, relay: "basic" }, "");
   const specialised = toSettings({ ...DEFAULTS, relay: "specialised", priority: "low" }, "");
   assert.ok(typeof basic !== "string" && typeof specialised !== "string");
@@ -40,7 +40,7 @@ test("a relay of the broker's choice needs no address, and a specialised session
   assert.deepEqual([specialised.video?.priority, specialised.audioPriority], ["high", "high"]);
 });
 
-test("the address remembers the region, and one that the broker would refuse is said so", () => {
+test("the address has the region, and an invalid region is an error", () => {
   const fields = { ...DEFAULTS, relay: "basic", region: "brittany" };
   assert.equal(toAddress(fields).toString(), "relay=basic&region=brittany");
   assert.equal(fromAddress(toAddress(fields)).region, "brittany");
@@ -48,11 +48,11 @@ test("the address remembers the region, and one that the broker would refuse is 
   assert.ok(typeof toSettings(fields, "") !== "string");
   for (const region of ["a:b", "a b", "x".repeat(65)]) {
     assert.match(String(toSettings({ ...fields, region }, "")), /region/, region);
-    assert.ok(typeof toSettings({ ...fields, region, relay: "0" }, "") !== "string", "without the broker it is not looked at");
+    assert.ok(typeof toSettings({ ...fields, region, relay: "0" }, "") !== "string", "without the broker the region is ignored");
   }
 });
 
-test("in a call the rate and the priorities change, its path and what it sends do not", () => {
+test("during a call only the maximum bitrate and the priorities change", () => {
   const joined = { ...DEFAULTS, room: "a", relay: "basic", region: "brittany" };
   const form = { ...DEFAULTS, room: "b", relay: "specialised", video: "0", codec: "vp9", ice: "turn:192.0.2.1", max: "500", priority: "low", audiopriority: "medium" };
   const fields = inCall(joined, form);
@@ -65,12 +65,12 @@ test("in a call the rate and the priorities change, its path and what it sends d
   assert.deepEqual([marked.video?.priority, marked.audioPriority], ["high", "high"], "a specialised session stays marked");
 });
 
-test("a server that cannot be used is said so", () => {
-  const words = (fields: object, password = "") => toSettings({ ...DEFAULTS, ...fields }, password);
-  assert.match(String(words({ relay: "1" })), /address of a TURN server/);
-  assert.match(String(words({ ice: "192.0.2.1" })), /looks like/);
-  assert.match(String(words({ ice: "turn:192.0.2.1", iceuser: "me" })), /password/);
-  const right = words({ ice: "turn:192.0.2.1", iceuser: "me", relay: "1" }, "secret");
+test("an invalid ICE server is an error", () => {
+  const result = (fields: object, password = "") => toSettings({ ...DEFAULTS, ...fields }, password);
+  assert.match(String(result({ relay: "1" })), /address of a TURN server/);
+  assert.match(String(result({ ice: "192.0.2.1" })), /not valid/);
+  assert.match(String(result({ ice: "turn:192.0.2.1", iceuser: "me" })), /password/);
+  const right = result({ ice: "turn:192.0.2.1", iceuser: "me", relay: "1" }, "secret");
   assert.ok(typeof right !== "string");
   assert.deepEqual(right.iceServers, [{ urls: ["turn:192.0.2.1"], username: "me", credential: "secret" }]);
 });

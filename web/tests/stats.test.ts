@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { StatsReport } from "../src/generated/messages";
 import { rates, snapshot } from "../src/stats";
 
-/** Two reports of Chromium's kind, a second apart. */
+/** A report as Chromium gives it. */
 function report(at: number, more: number): StatsReport {
   return {
     at,
@@ -29,42 +29,42 @@ test("counters become rates", () => {
   assert.deepEqual([values.sent.width, values.sent.height, values.sent.framesPerSecond, values.sent.codec], [640, 360, 30, "VP8"]);
   assert.equal(values.received.rate, 400_000);
   assert.equal(values.received.loss, 0.1);
-  assert.equal(values.received.framesPerSecond, 24, "from frames, where the browser gives no rate");
-  assert.equal(values.roundTripTime, 0.05, "of the pair that the transport names");
+  assert.equal(values.received.framesPerSecond, 24, "computed from the frames if the browser gives no rate");
+  assert.equal(values.roundTripTime, 0.05, "from the pair that the transport names");
   assert.equal(values.path, "relayed, UDP");
 });
 
-test("the round-trip time is that of RTCP where there is one", () => {
+test("the round-trip time is taken from RTCP if available", () => {
   const { at, stats } = report(1000, 1);
   stats.RV = { ...stats.RV, roundTripTime: 0.07 };
   assert.equal(snapshot({ at, stats }).roundTripTime, 0.07);
 });
 
-test("without a former report there are no rates", () => {
+test("without a previous report there are no rates", () => {
   const values = rates(undefined, snapshot(report(1000, 1)));
   assert.equal(values.sent.rate, undefined);
   assert.equal(values.received.loss, undefined);
   assert.equal(values.sent.width, 640);
 });
 
-test("counters that went back give nothing", () => {
+test("decreasing counters give no rates", () => {
   const values = rates(snapshot(report(1000, 2)), snapshot(report(2000, 1)));
   assert.equal(values.sent.rate, undefined);
   assert.equal(values.received.loss, undefined);
 });
 
-test("a report of the same instant gives nothing", () => {
+test("two reports with the same time give no rates", () => {
   assert.equal(rates(snapshot(report(1000, 1)), snapshot(report(1000, 2))).sent.rate, undefined);
 });
 
-test("a report without anything, or with members of other types, is survived", () => {
+test("a report that is empty or has members of other types gives no values", () => {
   const none = snapshot({ at: 0, stats: {} });
   assert.deepEqual([none.sent.bytes, none.roundTripTime, none.path], [0, undefined, undefined]);
   const odd = snapshot({ at: 0, stats: { X: { type: "inbound-rtp", kind: "video", bytesReceived: "7", frameWidth: NaN } } });
   assert.deepEqual([odd.received.bytes, odd.received.width], [0, undefined]);
 });
 
-test("Firefox marks the pair in use", () => {
+test("the pair in use is found in reports of Firefox", () => {
   const stats = {
     P1: { type: "candidate-pair", id: "P1", nominated: true, state: "succeeded", currentRoundTripTime: 1 },
     P2: { type: "candidate-pair", id: "P2", selected: true, currentRoundTripTime: 2 },

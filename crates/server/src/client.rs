@@ -1,5 +1,5 @@
 use std::net::SocketAddr;
 
-/// The address from which a request comes. The listener adds it to every request.
+/// The address of a client. The listener adds it to every request as an extension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Client(pub(crate) SocketAddr);

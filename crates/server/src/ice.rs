@@ -3,17 +3,17 @@ use std::fmt;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-/// W3C `RTCIceServer`. Its `Debug` form leaves out the credential.
+/// W3C `RTCIceServer`. Its `Debug` form omits user name and credential.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IceServer {
-    /// `stun:` and `turn:` addresses.
+    /// The `stun:` and `turn:` URLs.
     pub urls: Vec<String>,
-    /// For TURN.
+    /// The user name for TURN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub username: Option<String>,
-    /// For TURN.
+    /// The password for TURN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub credential: Option<String>,

@@ -1,6 +1,7 @@
-//! What Weir serves over HTTP: the call page with its signalling, and the broker of media relays.
+//! The HTTP services of Weir: the call page with its signalling server, and the broker of media
+//! relays.
 //!
-//! Both listen on the loopback unless told otherwise, and have limits for each client.
+//! Both listen only on loopback addresses by default, and limit each client.
 
 pub mod broker;
 mod client;
@@ -14,10 +15,9 @@ pub use secret::Secret;
 use std::time::SystemTime;
 use units::Duration;
 
-/// The time since 1970-01-01 UTC by the clock of this machine: credentials and captures carry real
-/// times.
+/// The time since 1970-01-01 UTC by the clock of this machine, for credentials and captures.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "credentials and captures carry real times")]
+#[expect(clippy::disallowed_methods, reason = "credentials and captures contain the real time")]
 pub fn since_1970() -> Duration {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))

@@ -1,40 +1,41 @@
-//! Words that nobody can guess and that nobody is shown.
+//! Secrets, tokens and keys.
 
 use std::fmt::{self, Write};
 use subtle::ConstantTimeEq;
 
-/// Bytes of a word that is made here (128 bits, RFC 4086 § 8).
+/// The length of a generated secret, bytes: 128 bits (RFC 4086 § 8).
 const LENGTH: usize = 16;
 
-/// A shared secret or a token. Its `Debug` form leaves it out.
+/// A shared secret or a token. Its `Debug` form does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// This word.
+    /// The secret with this text.
     #[must_use]
-    pub fn new(word: impl Into<String>) -> Self {
-        Self(word.into())
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
     }
 
-    /// A new one, of hexadecimal digits.
+    /// A new secret of 32 hexadecimal digits.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// If the operating system gives no random numbers.
     pub fn random() -> Result<Self, getrandom::Error> {
-        random_word().map(Self)
+        random_hex().map(Self)
     }
 
-    /// The word itself, for whom it is meant.
+    /// The text of the secret. Do not log it.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is this word, found in a time that does not tell how much of it is right.
+    /// Whether this is the text of the secret. The comparison takes constant time, so that its
+    /// duration does not reveal a correct prefix.
     #[must_use]
-    pub fn is(&self, word: &str) -> bool {
-        self.0.as_bytes().ct_eq(word.as_bytes()).into()
+    pub fn is(&self, text: &str) -> bool {
+        self.0.as_bytes().ct_eq(text.as_bytes()).into()
     }
 }
 
@@ -44,12 +45,12 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A word that nobody can guess, of hexadecimal digits.
-pub(crate) fn random_word() -> Result<String, getrandom::Error> {
+/// 32 random hexadecimal digits.
+pub(crate) fn random_hex() -> Result<String, getrandom::Error> {
     let mut bytes = [0; LENGTH];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     }))
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_compared_and_not_shown() {
+    fn a_secret_can_be_compared_and_is_not_shown() {
         let secret = Secret::random().unwrap();
         assert_eq!(secret.expose().len(), 2 * LENGTH);
         assert!(secret.is(secret.expose()) && !secret.is("") && !secret.is(&secret.expose()[1..]));

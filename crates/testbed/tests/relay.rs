@@ -288,7 +288,7 @@ fn a_broker_beyond_loopback_requires_its_token() {
     let server = Server::start(Vec::new(), Options::default()).unwrap();
     let error = {
         let broker = broker(None);
-        server.add_router(open(), broker.alone(), broker.has_token())
+        server.add_router(open(), broker.standalone_router(), broker.has_token())
     }
     .unwrap_err()
     .to_string();
@@ -296,7 +296,7 @@ fn a_broker_beyond_loopback_requires_its_token() {
     let listener = open();
     let address = listener.local_addr().unwrap();
     let broker = broker(Some(TOKEN));
-    server.add_router(listener, broker.alone(), broker.has_token()).unwrap();
+    server.add_router(listener, broker.standalone_router(), broker.has_token()).unwrap();
     let ask = move |path: &str, token: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();

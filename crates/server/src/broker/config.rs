@@ -1,21 +1,22 @@
-//! What a broker knows: relays of the operators, and services that have subscribed.
+//! The configuration of a broker: the relays of the operators, and the services that have
+//! subscribed.
 
 use crate::secret::Secret;
 use sim::Marks;
 use std::fmt;
 use units::Duration;
 
-/// What treatment a session gets.
+/// The traffic class of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// As any other traffic.
+    /// The same treatment as other traffic.
     Basic,
-    /// Marked, and put into a class of its own by the gateways that know the relay.
+    /// Packets are marked, and gateways that know the relay put them into a separate class.
     Specialised,
 }
 
 impl Class {
-    /// Its name in files.
+    /// The name of the class in files and metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -24,8 +25,8 @@ impl Class {
         }
     }
 
-    /// The marks that a session of this class may use (RFC 8837 § 5, Table 1, interactive media of
-    /// high priority).
+    /// The DSCP marks that a session of this class may use (RFC 8837 § 5, Table 1, interactive
+    /// media of high priority).
     #[must_use]
     pub fn marks(self) -> Marks {
         match self {
@@ -44,22 +45,23 @@ impl fmt::Display for Class {
 /// A media relay of an operator.
 #[derive(Clone, Debug)]
 pub struct Relay {
-    /// Its name.
+    /// The name of the relay.
     pub name: String,
-    /// Its `turn:` and `turns:` addresses (RFC 7065).
+    /// The `turn:` and `turns:` URLs (RFC 7065).
     pub urls: Vec<String>,
-    /// What it shares with the broker (coturn: `static-auth-secret`).
+    /// The secret shared with the broker (coturn: `static-auth-secret`).
     pub secret: Secret,
-    /// Whose sessions it takes.
+    /// The class of the sessions that it takes.
     pub class: Class,
-    /// The most sessions at a time.
+    /// The maximum number of sessions at a time.
     pub capacity: u32,
-    /// How far it is from the users of a region, one way.
+    /// The one-way delay to the users of each region, by the name of the region.
     pub distances: Vec<(String, Duration)>,
 }
 
 impl Relay {
-    /// How far it is from the users of a region; one that it does not know is the farthest.
+    /// The one-way delay to the users of a region; `Duration::MAX` if the relay does not list the
+    /// region, or the region is not given.
     pub(super) fn distance(&self, region: Option<&str>) -> Duration {
         let known = self.distances.iter().find(|(name, _)| Some(name.as_str()) == region);
         known.map_or(Duration::MAX, |(_, distance)| *distance)
@@ -69,19 +71,19 @@ impl Relay {
 /// A service that has subscribed (Fig. 4.3, step 0).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Its name.
+    /// The name of the service.
     pub name: String,
-    /// Whether it may have specialised sessions.
+    /// Whether the service may request specialised sessions.
     pub specialised: bool,
 }
 
-/// What a broker is to know.
+/// The configuration of a broker.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How long a session and its credentials last.
+    /// The lifetime of a session and of its credentials.
     pub lifetime: Duration,
-    /// The relays.
+    /// The relays to choose from.
     pub relays: Vec<Relay>,
-    /// Who may ask.
+    /// The services that may request sessions.
     pub services: Vec<Service>,
 }

@@ -1,5 +1,5 @@
-//! Credentials for a limited time, of which relay and broker share a secret and no list (TURN REST
-//! API, draft-uberti-behave-turn-rest-00 § 2.2).
+//! Credentials for a limited time (TURN REST API, draft-uberti-behave-turn-rest-00 § 2.2). Relay
+//! and broker share one secret; no list of users is needed.
 
 use super::is_name;
 use crate::secret::Secret;
@@ -9,10 +9,10 @@ use hmac::{Hmac, Mac};
 use sha1::Sha1;
 use std::fmt;
 
-/// What a client shows a relay (RFC 8489 § 9.2). Its `Debug` form leaves out the password.
+/// The credentials of a client for a relay (RFC 8489 § 9.2). Their `Debug` form omits the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// `EXPIRY:USER`, the expiry in seconds since 1970.
+    /// `EXPIRY:USER`, with the expiry in seconds since 1970.
     pub username: String,
     /// base64(HMAC-SHA1(secret, username)).
     pub password: String,
@@ -25,11 +25,12 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// For this user until `expiry`, seconds since 1970; `None` for a name that cannot be one.
+    /// Credentials for this user until `expiry`, seconds since 1970; `None` if `user` is not a
+    /// valid name.
     #[must_use]
     pub fn new(secret: &Secret, user: &str, expiry: u64) -> Option<Self> {
         let username = is_name(user).then(|| format!("{expiry}:{user}"))?;
-        // A key may be of any length (RFC 2104 § 3).
+        // HMAC accepts a key of any length (RFC 2104 § 3).
         let mut code = Hmac::<Sha1>::new_from_slice(secret.expose().as_bytes()).ok()?;
         code.update(username.as_bytes());
         Some(Self { password: STANDARD.encode(code.finalize().into_bytes()), username })
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_the_code_of_the_name_under_the_secret() {
+    fn the_password_is_the_hmac_of_the_user_name_with_the_secret() {
         // printf 1700000000:alice | openssl dgst -sha1 -hmac north -binary | base64
         let made = Credentials::new(&Secret::new("north"), "alice", 1_700_000_000).unwrap();
         assert_eq!(
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_cannot_write_an_expiry() {
+    fn a_user_name_cannot_contain_an_expiry() {
         for user in ["", "9999999999:alice", "a b", "ä", &"x".repeat(65)] {
             assert_eq!(Credentials::new(&Secret::new("north"), user, 1), None, "{user}");
         }

@@ -1,10 +1,10 @@
 //! The broker between services and the operators of media relays (Janczukowicz 2017 § 4.4.2, Fig.
-//! 4.3): who wants to make a call asks it which relay to use, and gets credentials for a limited
-//! time.
+//! 4.3). Before a call, an application requests a relay from the broker and gets credentials for a
+//! limited time.
 //!
 //! ```text
-//! file ─▶ Config ─▶ Broker::open(request, now) ─▶ Session: relay, TURN credentials, marks     (no clock, no network)
-//!                     ▲ Api: HTTP, token, rates, metrics              ▲ a measured run
+//! file ─▶ Config ─▶ Broker::open(request, now) ─▶ Session: relay, TURN credentials, DSCP     (no clock, no network)
+//!                     ▲ Api: HTTP, token, rate limits, metrics        ▲ a measured run
 //! ```
 
 mod api;
@@ -16,18 +16,18 @@ mod sessions;
 pub use api::{Api, MAX_BODY, MAX_CLIENTS, MIN_TOKEN, REQUEST_BURST, REQUESTS_PER_SECOND};
 pub use config::{Class, Config, Relay, Service};
 pub use credentials::Credentials;
-pub use read::read_secret;
+pub use read::{ReadError, read_secret};
 pub use sessions::{Broker, Refusal, Request, Session};
 
-/// The most relays and services of a file.
+/// The maximum number of relays, and of services, in a file.
 pub const MAX_RELAYS: usize = 1_000;
-/// The most sessions of a relay at a time.
+/// The maximum capacity of a relay, sessions.
 pub const MAX_CAPACITY: u32 = 100_000;
-/// The longest name of a user, a service or a region, characters.
+/// The maximum length of the name of a user, service, relay or region, characters.
 pub const MAX_NAME: usize = 64;
 
-/// Whether a user, service or region may be called so. A colon would end the expiry of a user name
-/// (TURN REST API).
+/// Whether this is a valid name of a user, service, relay or region. A colon is not allowed,
+/// because it separates expiry and user in the user name of the TURN REST API.
 pub fn is_name(name: &str) -> bool {
     let allowed =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'@');

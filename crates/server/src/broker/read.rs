@@ -1,86 +1,100 @@
-//! A broker's file.
+//! Reads the broker's file.
 
 use super::config::{Class, Config, Relay, Service};
 use super::{MAX_CAPACITY, MAX_RELAYS, is_name};
 use crate::secret::Secret;
 use document::{self, Fault, FileError, Location, Node, Reader, read as read_value};
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
+use thiserror::Error;
 use units::Duration;
 
-/// How long a session lasts unless the file says otherwise.
+/// The default lifetime of a session.
 const LIFETIME: Duration = Duration::from_secs(3_600);
-/// The longest that one may last: coturn itself takes any expiry.
+/// The maximum lifetime of a session. coturn itself accepts any expiry.
 const MAX_LIFETIME: Duration = Duration::from_secs(86_400);
-/// The shortest shared secret, characters.
+/// The minimum length of a shared secret, characters.
 pub(super) const MIN_SECRET: usize = 16;
-/// The longest file of a secret, bytes.
-const LONGEST_SECRET: u64 = 1_024;
+/// The maximum length of a file with a secret, bytes.
+const MAX_SECRET_BYTES: u64 = 1_024;
+/// Why a name is not valid, as a suggestion.
+const NAME_RULE: &str = "use 1 to 64 letters, digits and the characters . - _ @";
+
+/// Why a file cannot be read. The text does not name the file.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The operating system reports an error, or the file is not UTF-8.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The file is too long.
+    #[error("the file is longer than {max} bytes, which is the maximum")]
+    TooLong {
+        /// The maximum length, bytes.
+        max: u64,
+    },
+}
 
 impl Config {
-    /// Reads a broker's file. The secrets are in files beside it or in the environment, never in
-    /// itself.
+    /// Reads a broker's file. The secrets of the relays are in other files, relative to its folder,
+    /// or in the environment.
     ///
     /// # Errors
-    /// When it cannot be read or is wrong: where, and how to fix it.
+    /// If a file cannot be read or has an error: the location, and a suggestion.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let name = path.display().to_string();
-        let text = read_text(path, document::MAX_BYTES as u64)
-            .map_err(|reason| FileError::file(&name, reason, "see docs/guides/relays.md"))?;
-        let beside = |file: &str| {
-            let path = path.parent().unwrap_or(Path::new("")).join(file);
-            read_secret(&path).map_err(|reason| format!("{}: {reason}", path.display()))
+        let text = read_text(path, document::MAX_BYTES as u64).map_err(|error| {
+            FileError::file(&name, error.to_string(), "see docs/guides/relays.md")
+        })?;
+        let sources = SecretSources {
+            folder: path.parent().unwrap_or(Path::new("")),
+            file: &read_secret,
+            variable: &|name| std::env::var(name).ok(),
         };
-        let variable = |name: &str| std::env::var(name).ok();
-        Self::parse(&text, &name, beside, variable)
+        Self::parse(&text, &name, &sources)
     }
 
-    fn parse(
-        text: &str,
-        path: &str,
-        beside: impl Fn(&str) -> Result<String, String>,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, FileError> {
+    fn parse(text: &str, path: &str, sources: &SecretSources<'_>) -> Result<Self, FileError> {
         let node = document::parse(text).map_err(|fault| fault.in_file(path))?;
-        let secrets = Secrets { beside: &beside, variable: &variable };
-        config(&node, &secrets).map_err(|fault| fault.in_file(path))
+        config(&node, sources).map_err(|fault| fault.in_file(path))
     }
 }
 
-/// Where secrets come from.
-struct Secrets<'a> {
-    beside: &'a dyn Fn(&str) -> Result<String, String>,
+/// How to get the secrets that a broker's file names.
+struct SecretSources<'a> {
+    /// The folder of the broker's file.
+    folder: &'a Path,
+    /// Reads the file at a path.
+    file: &'a dyn Fn(&Path) -> Result<String, ReadError>,
+    /// Reads an environment variable; `None` if it is not set.
     variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// The text of a file that holds a secret or a token.
+/// Reads a file that contains a secret or a token, at most 1,024 bytes.
 ///
 /// # Errors
-/// When it cannot be read, or is longer than any.
-pub fn read_secret(path: &Path) -> Result<String, String> {
-    read_text(path, LONGEST_SECRET)
+/// If the file cannot be read or is too long.
+pub fn read_secret(path: &Path) -> Result<String, ReadError> {
+    read_text(path, MAX_SECRET_BYTES)
 }
 
-/// A file's text, if it is no longer than it may be.
-fn read_text(path: &Path, longest: u64) -> Result<String, String> {
+fn read_text(path: &Path, max: u64) -> Result<String, ReadError> {
     let mut text = String::new();
-    let file = fs::File::open(path).map_err(|error| error.to_string())?;
-    file.take(longest + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > longest { Err(format!("longer than {longest} bytes")) } else { Ok(text) }
+    fs::File::open(path)?.take(max + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > max { Err(ReadError::TooLong { max }) } else { Ok(text) }
 }
 
-fn config(node: &Node, secrets: &Secrets<'_>) -> Result<Config, Fault> {
+fn config(node: &Node, sources: &SecretSources<'_>) -> Result<Config, Fault> {
     let mut top = Reader::new(node, "")?;
     let lifetime: Duration = top.or("lifetime", LIFETIME)?;
     if !(Duration::from_secs(1)..=MAX_LIFETIME).contains(&lifetime) {
         let reason = format!("{lifetime} is out of range");
-        return Err(top.fault("lifetime", reason, "write a time from \"1s\" to \"86400s\""));
+        return Err(top.fault("lifetime", reason, "use a time from \"1s\" to \"86400s\""));
     }
     let relays = sections(&mut top, "relay")?;
     let relays = relays
         .into_iter()
-        .map(|(name, node)| relay(name, node, secrets))
+        .map(|(name, node)| relay(name, node, sources))
         .collect::<Result<_, _>>()?;
     let services = sections(&mut top, "service")?;
     let services =
@@ -89,7 +103,7 @@ fn config(node: &Node, secrets: &Secrets<'_>) -> Result<Config, Fault> {
     Ok(Config { lifetime, relays, services })
 }
 
-/// The sections of a kind, of which there must be some.
+/// The sections `[key.NAME]`: 1 to [`MAX_RELAYS`].
 fn sections<'a>(
     top: &mut Reader<'a>,
     key: &'static str,
@@ -99,37 +113,37 @@ fn sections<'a>(
         return Ok(entries);
     }
     let reason = format!("{} sections [{key}.NAME]", entries.len());
-    Err(top.fault(key, reason, format!("write 1 to {MAX_RELAYS} of them")))
+    Err(top.fault(key, reason, format!("write 1 to {MAX_RELAYS} sections")))
 }
 
-fn relay(name: &str, node: &Node, secrets: &Secrets<'_>) -> Result<Relay, Fault> {
+fn relay(name: &str, node: &Node, sources: &SecretSources<'_>) -> Result<Relay, Fault> {
     let key = format!("relay.{name}");
     check_name(name, node.location, &key)?;
     let mut table = Reader::new(node, &key)?;
     let urls = urls(&mut table)?;
-    let secret = secret(&mut table, secrets)?;
+    let secret = secret(&mut table, sources)?;
     let class = match table.or("class", "basic".to_owned())?.as_str() {
         "basic" => Class::Basic,
         "specialised" => Class::Specialised,
         other => {
             return Err(table.fault(
                 "class",
-                format!("no class '{other}'"),
-                "write basic or specialised",
+                format!("'{other}' is not a class"),
+                "use basic or specialised",
             ));
         }
     };
     let capacity = table.required("capacity")?;
     if !(1..=MAX_CAPACITY).contains(&capacity) {
-        let reason = format!("{capacity} sessions");
-        return Err(table.fault("capacity", reason, format!("write 1 to {MAX_CAPACITY}")));
+        let reason = format!("{capacity} sessions is out of range");
+        return Err(table.fault("capacity", reason, format!("use 1 to {MAX_CAPACITY}")));
     }
     let distances = distances(&mut table)?;
     table.finish()?;
     Ok(Relay { name: name.to_owned(), urls, secret, class, capacity, distances })
 }
 
-/// `distance = { REGION = "5ms" }`
+/// Reads `distance = { REGION = "5ms" }`.
 fn distances(table: &mut Reader<'_>) -> Result<Vec<(String, Duration)>, Fault> {
     let path = table.path("distance");
     let one = |(region, node): (&str, &Node)| {
@@ -153,14 +167,13 @@ fn check_name(name: &str, location: Location, key: &str) -> Result<(), Fault> {
     if is_name(name) {
         return Ok(());
     }
-    let suggestion = "write 1 to 64 letters, digits and the signs . - _ @";
-    Err(Fault::new(location, key, format!("'{name}' is no name"), suggestion))
+    Err(Fault::new(location, key, format!("'{name}' is not a valid name"), NAME_RULE))
 }
 
 fn urls(table: &mut Reader<'_>) -> Result<Vec<String>, Fault> {
     let suggestion = "write urls = [\"turn:HOST:3478?transport=udp\"]";
     let Some(items) = table.items("urls")?.filter(|items| !items.is_empty()) else {
-        return Err(table.fault("urls", "a relay without an address", suggestion));
+        return Err(table.fault("urls", "the relay has no address", suggestion));
     };
     let path = table.path("urls");
     let one = |item: &Node| {
@@ -173,7 +186,7 @@ fn urls(table: &mut Reader<'_>) -> Result<Vec<String>, Fault> {
             _ => Err(Fault::new(
                 item.location,
                 &path,
-                format!("'{url}' is no TURN address"),
+                format!("'{url}' is not a TURN URL"),
                 suggestion,
             )),
         }
@@ -181,35 +194,42 @@ fn urls(table: &mut Reader<'_>) -> Result<Vec<String>, Fault> {
     items.iter().map(one).collect()
 }
 
-fn secret(table: &mut Reader<'_>, secrets: &Secrets<'_>) -> Result<Secret, Fault> {
+fn secret(table: &mut Reader<'_>, sources: &SecretSources<'_>) -> Result<Secret, Fault> {
     let suggestion = "write secret_file = \"FILE\" or secret_env = \"VARIABLE\"";
     let file: Option<String> = table.optional("secret_file")?;
     let variable: Option<String> = table.optional("secret_env")?;
-    let (key, word) = match (file, variable) {
-        (Some(file), None) => (
-            "secret_file",
-            (secrets.beside)(&file).map_err(|reason| table.fault("secret_file", reason, ""))?,
-        ),
+    let (key, text) = match (file, variable) {
+        (Some(file), None) => {
+            let path = sources.folder.join(file);
+            let unreadable = |error| {
+                let reason = format!("{}: {error}", path.display());
+                table.fault("secret_file", reason, "name a file relative to the broker's file")
+            };
+            ("secret_file", (sources.file)(&path).map_err(unreadable)?)
+        }
         (None, Some(name)) => {
-            let unset =
-                || table.fault("secret_env", format!("the variable {name} is not set"), "set it");
-            ("secret_env", (secrets.variable)(&name).ok_or_else(unset)?)
+            let unset = || {
+                let reason = format!("the environment variable {name} is not set");
+                table.fault("secret_env", reason, "set it before you start weir")
+            };
+            ("secret_env", (sources.variable)(&name).ok_or_else(unset)?)
         }
         (None, None) => {
-            return Err(table.fault("secret_file", "a relay without a secret", suggestion));
+            return Err(table.fault("secret_file", "the relay has no secret", suggestion));
         }
-        (Some(_), Some(_)) => return Err(table.fault("secret_env", "two secrets", suggestion)),
+        (Some(_), Some(_)) => {
+            return Err(table.fault("secret_env", "the relay has two secrets", suggestion));
+        }
     };
-    let word = word.trim();
-    if word.len() < MIN_SECRET {
-        let reason = format!("a secret of {} characters", word.len());
+    let text = text.trim();
+    if text.len() < MIN_SECRET {
         return Err(table.fault(
             key,
-            reason,
-            format!("make one of {MIN_SECRET} or more, as 'openssl rand -hex 16' does"),
+            format!("the secret has {} characters, fewer than {MIN_SECRET}", text.len()),
+            "make a secret with 'openssl rand -hex 16'",
         ));
     }
-    Ok(Secret::new(word))
+    Ok(Secret::new(text))
 }
 
 #[cfg(test)]
@@ -231,24 +251,31 @@ specialised = true
 "#;
 
     fn parse(text: &str) -> Result<Config, String> {
-        let beside = |file: &str| match file {
-            "paris.secret" => Ok("0123456789abcdef\n".to_owned()),
-            "short" => Ok("0123".to_owned()),
-            _ => Err("no such file".to_owned()),
+        let file = |path: &Path| match path.to_str() {
+            Some("etc/paris.secret") => Ok("0123456789abcdef\n".to_owned()),
+            Some("etc/short") => Ok("0123".to_owned()),
+            _ => Err(io::Error::new(io::ErrorKind::NotFound, "no such file").into()),
         };
-        let variable = |name: &str| (name == "PARIS").then(|| "fedcba9876543210".to_owned());
-        Config::parse(text, "broker.toml", beside, variable).map_err(|error| error.to_string())
+        let sources = SecretSources {
+            folder: Path::new("etc"),
+            file: &file,
+            variable: &|name| (name == "PARIS").then(|| "fedcba9876543210".to_owned()),
+        };
+        Config::parse(text, "broker.toml", &sources).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn a_file_says_which_relays_and_services_there_are() {
+    fn a_file_defines_relays_and_services() {
         let config = parse(GOOD).unwrap();
         let relay = &config.relays[0];
         assert_eq!(
             (relay.name.as_str(), relay.class, relay.capacity),
             ("paris", Class::Specialised, 2)
         );
-        assert!(relay.secret.is("0123456789abcdef"), "without the end of the line");
+        assert!(
+            relay.secret.is("0123456789abcdef"),
+            "the end of the line is not part of the secret"
+        );
         assert_eq!(relay.distance(Some("brittany")), Duration::from_millis(5));
         assert_eq!(relay.distance(Some("alsace")), relay.distance(None));
         assert!(config.services[0].specialised && config.lifetime == Duration::from_secs(600));
@@ -257,27 +284,39 @@ specialised = true
     }
 
     #[test]
-    fn mistakes_are_named_with_their_suggestion() {
+    fn errors_name_location_and_suggestion() {
         let secret = "secret_file = \"paris.secret\"";
         for (old, new, part) in [
-            ("600s", "0s", "broker.toml:2: lifetime: 0s is out of range; write a time from"),
+            ("600s", "0s", "broker.toml:2: lifetime: 0s is out of range; use a time from"),
             (
                 "turn:192",
                 "http:192",
-                "relay.paris.urls: 'http:192.0.2.1:3478?transport=udp' is no TURN address",
+                "relay.paris.urls: 'http:192.0.2.1:3478?transport=udp' is not a TURN URL",
             ),
-            (secret, "", "relay.paris.secret_file: a relay without a secret; write secret_file"),
-            (secret, "secret_file = \"none\"", "relay.paris.secret_file: no such file"),
-            (secret, "secret_file = \"short\"", "a secret of 4 characters; make one of 16 or more"),
+            (secret, "", "relay.paris.secret_file: the relay has no secret; write secret_file"),
+            (
+                secret,
+                "secret_file = \"none\"",
+                "relay.paris.secret_file: etc/none: no such file; name a file",
+            ),
+            (
+                secret,
+                "secret_file = \"short\"",
+                "the secret has 4 characters, fewer than 16; make a secret",
+            ),
             (
                 secret,
                 "secret_env = \"ROME\"",
-                "relay.paris.secret_env: the variable ROME is not set",
+                "relay.paris.secret_env: the environment variable ROME is not set",
             ),
-            (secret, "secret = \"0123456789abcdef\"", "a relay without a secret"),
-            ("\"specialised\"", "\"special\"", "relay.paris.class: no class 'special'"),
-            ("capacity = 2", "capacity = 0", "relay.paris.capacity: 0 sessions; write 1 to"),
-            ("brittany", "\"a b\"", "relay.paris.distance.a b: 'a b' is no name"),
+            (secret, "secret = \"0123456789abcdef\"", "the relay has no secret"),
+            ("\"specialised\"", "\"special\"", "relay.paris.class: 'special' is not a class"),
+            (
+                "capacity = 2",
+                "capacity = 0",
+                "relay.paris.capacity: 0 sessions is out of range; use 1 to",
+            ),
+            ("brittany", "\"a b\"", "relay.paris.distance.a b: 'a b' is not a valid name"),
             ("[service.meet]\nspecialised = true", "", "service: 0 sections [service.NAME]"),
             ("specialised = true", "specialized = true", "did you mean specialised?"),
         ] {

@@ -1,71 +1,80 @@
-//! Which relay a session gets, and how long it has it.
+//! The sessions of a broker: the choice of the relay, and the lifetime.
 
 use super::config::{Class, Config, Relay, Service};
 use super::credentials::Credentials;
 use super::is_name;
 use crate::IceServer;
-use crate::secret::random_word;
+use crate::secret::random_hex;
 use sim::Marks;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use thiserror::Error;
 use units::Duration;
 
-/// Who asks for a relay.
+/// A request for a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The service that the call belongs to.
     pub service: String,
-    /// Its user, to whom the credentials are bound.
+    /// The user of the service. The credentials are bound to this name.
     pub user: String,
-    /// Where the user is, by a name that the relays' distances have.
+    /// The region of the user, as named in the distances of the relays.
     pub region: Option<String>,
-    /// What treatment is asked for.
+    /// The requested class.
     pub class: Class,
 }
 
-/// A relay that may be used, and until when.
+/// A relay with credentials for a limited time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// What it is called when it is given back.
+    /// The identifier, with which the session is closed.
     pub id: String,
-    /// The relay's name.
+    /// The name of the relay.
     pub relay: String,
-    /// What treatment it gets.
+    /// The class of the relay.
     pub class: Class,
-    /// The relay's addresses and the credentials.
+    /// The URLs of the relay, with the credentials.
     pub ice_servers: Vec<IceServer>,
-    /// When it ends, since 1970.
+    /// When session and credentials expire, since 1970.
     pub expires: Duration,
-    /// The marks that its packets may have.
+    /// The DSCP marks that the packets of the session may have.
     pub marks: Marks,
 }
 
-/// Why there is no relay for a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Why the broker refuses a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Refusal {
-    /// A name is none.
-    Name,
-    /// The service has not subscribed.
-    Service,
-    /// The service has not subscribed to specialised sessions.
-    Specialised,
-    /// There is no relay of the class.
+    /// A name in the request is not valid.
+    #[error(
+        "the name of a user, service or region is not valid; use 1 to 64 letters, digits and the \
+         characters . - _ @"
+    )]
+    InvalidName,
+    /// The service is not in the broker's file.
+    #[error("this service has not subscribed; the operator adds it to the broker's file")]
+    UnknownService,
+    /// The service may only request basic sessions.
+    #[error("this service has not subscribed to specialised sessions; request a basic session")]
+    BasicOnly,
+    /// No relay has the requested class.
+    #[error("there is no relay of this class")]
     NoRelay,
-    /// All relays of the class are full.
+    /// No relay of the class has free capacity.
+    #[error("all relays of this class are full; try again later")]
     Full,
-    /// The system gives no random numbers.
+    /// The operating system gave no random numbers for the identifier.
+    #[error("no random numbers for the identifier of the session")]
     Random,
 }
 
 impl Refusal {
-    /// A word for metrics.
+    /// The reason in metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Name => "name",
-            Self::Service => "service",
-            Self::Specialised => "specialised",
+            Self::InvalidName => "name",
+            Self::UnknownService => "service",
+            Self::BasicOnly => "specialised",
             Self::NoRelay => "no-relay",
             Self::Full => "full",
             Self::Random => "random",
@@ -73,50 +82,29 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Name => {
-                "a user, service or region has 1 to 64 letters, digits and the signs . - _ @"
-            }
-            Self::Service => {
-                "this service has not subscribed; the operator adds it to the broker's file"
-            }
-            Self::Specialised => {
-                "this service has not subscribed to specialised sessions; ask for a basic one"
-            }
-            Self::NoRelay => "there is no relay of this class",
-            Self::Full => "all relays of this class are full; ask again later",
-            Self::Random => "the system gives no random numbers",
-        })
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-/// Gives sessions to relays. Time comes in with each call, since 1970.
+/// Assigns sessions to relays. Each call gets the present time, since 1970.
 #[derive(Debug)]
 pub struct Broker {
     config: Config,
-    state: Mutex<State>,
+    sessions: Mutex<SessionTable>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// By identifier: the place of the relay, and when it ends.
+struct SessionTable {
+    /// The index of the relay and the expiry of each session, by the identifier of the session.
     sessions: HashMap<String, (usize, Duration)>,
-    /// Sessions of each relay.
+    /// The number of sessions of each relay.
     loads: Vec<u32>,
 }
 
-impl State {
-    /// Frees what has expired.
+impl SessionTable {
+    /// Removes the sessions that have expired.
     fn expire(&mut self, now: Duration) {
         let loads = &mut self.loads;
-        self.sessions.retain(|_, (relay, expires)| {
-            let stays = *expires > now;
-            loads[*relay] -= u32::from(!stays);
-            stays
+        self.sessions.retain(|_, (relay_index, expires)| {
+            let is_valid = *expires > now;
+            loads[*relay_index] -= u32::from(!is_valid);
+            is_valid
         });
     }
 }
@@ -126,41 +114,43 @@ impl Broker {
     #[must_use]
     pub fn new(config: Config) -> Self {
         let loads = vec![0; config.relays.len()];
-        Self { config, state: Mutex::new(State { loads, ..State::default() }) }
+        let sessions = Mutex::new(SessionTable { loads, ..SessionTable::default() });
+        Self { config, sessions }
     }
 
-    fn state(&self, now: Duration) -> MutexGuard<'_, State> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.expire(now);
-        state
+    /// The sessions that have not expired.
+    fn current(&self, now: Duration) -> MutexGuard<'_, SessionTable> {
+        let mut table = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        table.expire(now);
+        table
     }
 
-    /// Gives a session the nearest relay of its class that has room; of two as near, the one with
-    /// the smaller share of its capacity in use.
+    /// Opens a session on the nearest relay of the class that has free capacity; of two relays at
+    /// the same distance, on the one with the smaller share of its capacity in use.
     ///
     /// # Errors
-    /// When the request is refused.
+    /// If the request is refused.
     pub fn open(&self, request: &Request, now: Duration) -> Result<Session, Refusal> {
         let names = [Some(&request.service), Some(&request.user), request.region.as_ref()];
         if !names.into_iter().flatten().all(|name| is_name(name)) {
-            return Err(Refusal::Name);
+            return Err(Refusal::InvalidName);
         }
         let named = |service: &&Service| service.name == request.service;
-        let service = self.config.services.iter().find(named).ok_or(Refusal::Service)?;
+        let service = self.config.services.iter().find(named).ok_or(Refusal::UnknownService)?;
         if request.class == Class::Specialised && !service.specialised {
-            return Err(Refusal::Specialised);
+            return Err(Refusal::BasicOnly);
         }
-        let mut state = self.state(now);
-        let place = self.choose(request, &state.loads)?;
-        let relay = &self.config.relays[place];
-        // Whole seconds, as the credentials have them.
+        let mut table = self.current(now);
+        let relay_index = self.choose(request, &table.loads)?;
+        let relay = &self.config.relays[relay_index];
+        // Credentials expire at a whole second.
         let expiry = (now + self.config.lifetime).as_nanos().div_ceil(1_000_000_000);
-        let id = random_word().map_err(|_| Refusal::Random)?;
+        let id = random_hex().map_err(|_| Refusal::Random)?;
         let credentials =
-            Credentials::new(&relay.secret, &request.user, expiry).ok_or(Refusal::Name)?;
+            Credentials::new(&relay.secret, &request.user, expiry).ok_or(Refusal::InvalidName)?;
         let expires = Duration::from_secs(expiry);
-        state.loads[place] += 1;
-        state.sessions.insert(id.clone(), (place, expires));
+        table.loads[relay_index] += 1;
+        table.sessions.insert(id.clone(), (relay_index, expires));
         let server = IceServer {
             urls: relay.urls.clone(),
             username: Some(credentials.username),
@@ -176,7 +166,7 @@ impl Broker {
         })
     }
 
-    /// The place of the relay for a request.
+    /// The index of the relay for a request.
     fn choose(&self, request: &Request, loads: &[u32]) -> Result<usize, Refusal> {
         let of_class = |(_, (relay, _)): &(usize, (&Relay, &u32))| relay.class == request.class;
         let relays = self.config.relays.iter().zip(loads).enumerate().filter(of_class);
@@ -185,29 +175,29 @@ impl Broker {
         }
         let free = relays.filter(|(_, (relay, load))| **load < relay.capacity);
         let first = free.min_by_key(|(_, (relay, load))| {
-            // A share in millionths: the order of relays whose capacities differ.
+            // The share of the capacity in use, in millionths.
             let share = u64::from(**load) * 1_000_000 / u64::from(relay.capacity.max(1));
             (relay.distance(request.region.as_deref()), share)
         });
-        first.map(|(place, _)| place).ok_or(Refusal::Full)
+        first.map(|(relay_index, _)| relay_index).ok_or(Refusal::Full)
     }
 
-    /// Takes a session back; whether there was one. Its credentials hold until they expire: the
-    /// relay has no list.
+    /// Closes a session; `false` if there is none with this identifier. Its credentials stay valid
+    /// until they expire, because the relay keeps no list of sessions.
     pub fn close(&self, id: &str, now: Duration) -> bool {
-        let mut state = self.state(now);
-        let Some((relay, _)) = state.sessions.remove(id) else { return false };
-        state.loads[relay] -= 1;
+        let mut table = self.current(now);
+        let Some((relay_index, _)) = table.sessions.remove(id) else { return false };
+        table.loads[relay_index] -= 1;
         true
     }
 
-    /// Each relay with the number of its sessions.
+    /// Each relay with its number of sessions.
     pub fn loads(&self, now: Duration) -> Vec<(&Relay, u32)> {
-        let loads = self.state(now).loads.clone();
+        let loads = self.current(now).loads.clone();
         self.config.relays.iter().zip(loads).collect()
     }
 
-    /// How long a session lasts.
+    /// The lifetime of a session.
     #[must_use]
     pub fn lifetime(&self) -> Duration {
         self.config.lifetime
@@ -252,18 +242,19 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_relay_with_room_is_given_and_of_two_the_emptier() {
+    fn the_nearest_relay_with_free_capacity_is_chosen_and_of_two_the_less_loaded() {
         let broker = broker();
         let next = || broker.open(&request(Class::Specialised), NOW).map(|session| session.relay);
         let given: Vec<String> = (0..8).map(|_| next().unwrap()).collect();
-        // Shares of 2 and of 4: 0 0, 1/2 0, 1/2 1/4, 1/2 1/2, 1 1/2, 1 3/4.
+        // The shares in use of near (capacity 2) and equal (capacity 4): 0 0, 1/2 0, 1/2 1/4, 1/2
+        // 1/2, 1 1/2, 1 3/4.
         assert_eq!(given, ["near", "equal", "equal", "near", "equal", "equal", "far", "far"]);
         assert_eq!(broker.open(&request(Class::Basic), NOW).unwrap().relay, "plain");
         assert_eq!(broker.open(&request(Class::Basic), NOW), Err(Refusal::Full));
     }
 
     #[test]
-    fn a_session_ends_when_it_is_given_back_or_expires() {
+    fn a_session_ends_when_it_is_closed_or_expires() {
         let broker = broker();
         let open = |now| broker.open(&request(Class::Basic), now);
         let session = open(NOW).unwrap();
@@ -281,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_the_users_until_the_session_expires() {
+    fn credentials_belong_to_the_user_until_the_session_expires() {
         let session = broker().open(&request(Class::Specialised), NOW).unwrap();
         let server = &session.ice_servers[0];
         let wanted = Credentials::new(&Secret::new("near"), "alice", 1_700_000_600).unwrap();
@@ -292,20 +283,23 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_subscribed_is_refused() {
+    fn a_service_that_has_not_subscribed_is_refused() {
         let broker = broker();
         let with = |change: &dyn Fn(&mut Request)| {
             let mut request = request(Class::Specialised);
             change(&mut request);
             broker.open(&request, NOW).unwrap_err()
         };
-        assert_eq!(with(&|request| request.service = "none".to_owned()), Refusal::Service);
-        assert_eq!(with(&|request| request.service = "chat".to_owned()), Refusal::Specialised);
-        assert_eq!(with(&|request| request.user = "9999999999:alice".to_owned()), Refusal::Name);
-        assert_eq!(with(&|request| request.region = Some(String::new())), Refusal::Name);
+        assert_eq!(with(&|request| request.service = "none".to_owned()), Refusal::UnknownService);
+        assert_eq!(with(&|request| request.service = "chat".to_owned()), Refusal::BasicOnly);
+        assert_eq!(
+            with(&|request| request.user = "9999999999:alice".to_owned()),
+            Refusal::InvalidName
+        );
+        assert_eq!(with(&|request| request.region = Some(String::new())), Refusal::InvalidName);
         let mut basic = request(Class::Basic);
         basic.service = "none".to_owned();
-        assert_eq!(broker.open(&basic, NOW), Err(Refusal::Service));
+        assert_eq!(broker.open(&basic, NOW), Err(Refusal::UnknownService));
         assert_eq!(broker.loads(NOW).iter().map(|(_, load)| load).sum::<u32>(), 0);
     }
 }

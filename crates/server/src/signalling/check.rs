@@ -1,33 +1,33 @@
-//! What is let in: hosts, origins, names of rooms.
+//! Checks of hosts, origins and room names.
 
 use super::MAX_ROOM_NAME;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 
-/// The host that a browser believes to be talking to, if it is this machine.
+/// The host of the request, if it is this machine.
 ///
-/// A page of elsewhere whose name is made to resolve to the loopback (DNS rebinding) says its own
-/// name here.
+/// In an attack by DNS rebinding, a foreign page makes its own name resolve to the loopback
+/// address. Its requests have the foreign name as the host.
 pub(super) fn local_host(headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(header::HOST).iter();
-    let (host, further) = (hosts.next()?, hosts.next());
+    let (host, second) = (hosts.next()?, hosts.next());
     let authority: Authority = host.to_str().ok()?.parse().ok()?;
-    let local = matches!(
+    let is_local = matches!(
         authority.host().to_ascii_lowercase().as_str(),
         "localhost" | "127.0.0.1" | "[::1]"
     );
-    (local && further.is_none() && !authority.as_str().contains('@')).then_some(authority)
+    (is_local && second.is_none() && !authority.as_str().contains('@')).then_some(authority)
 }
 
-/// Whether a WebSocket is opened by a page of this server (RFC 6455, section 10.2).
-pub(super) fn same_origin(headers: &HeaderMap, host: &Authority) -> bool {
+/// Whether the request comes from a page of this server (RFC 6455 § 10.2).
+pub(super) fn is_same_origin(headers: &HeaderMap, host: &Authority) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let (Some(origin), None) = (origins.next(), origins.next()) else { return false };
     origin.to_str().is_ok_and(|origin| origin == format!("http://{host}"))
 }
 
-/// Whether a room may be called so.
-pub(super) fn room_name(name: &str) -> bool {
+/// Whether this is a valid room name.
+pub(super) fn is_room_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_ROOM_NAME).contains(&name.len()) && name.bytes().all(allowed)
 }
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_let_in() {
+    fn only_names_of_this_machine_are_accepted() {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "[::1]"] {
             assert!(local_host(&with(header::HOST, host)).is_some(), "{host}");
         }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn only_pages_of_this_server_may_open_a_web_socket() {
         let host: Authority = "localhost:8080".parse().unwrap();
-        assert!(same_origin(&with(header::ORIGIN, "http://localhost:8080"), &host));
+        assert!(is_same_origin(&with(header::ORIGIN, "http://localhost:8080"), &host));
         let others = [
             "null",
             "http://localhost",
@@ -75,16 +75,16 @@ mod tests {
             "http://a.b",
         ];
         for origin in others {
-            assert!(!same_origin(&with(header::ORIGIN, origin), &host), "{origin}");
+            assert!(!is_same_origin(&with(header::ORIGIN, origin), &host), "{origin}");
         }
-        assert!(!same_origin(&HeaderMap::new(), &host));
+        assert!(!is_same_origin(&HeaderMap::new(), &host));
     }
 
     #[test]
-    fn names_of_rooms_are_short_and_plain() {
-        assert!(room_name("a") && room_name("monday-9") && room_name(&"x".repeat(64)));
+    fn room_names_have_at_most_64_lowercase_letters_digits_and_hyphens() {
+        assert!(is_room_name("a") && is_room_name("monday-9") && is_room_name(&"x".repeat(64)));
         for name in ["", "A", "a b", "a/b", "..", "a_b", "ä", "a\n", &"x".repeat(65)] {
-            assert!(!room_name(name), "{name}");
+            assert!(!is_room_name(name), "{name}");
         }
     }
 }

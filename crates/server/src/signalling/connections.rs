@@ -1,4 +1,4 @@
-//! The connections of a listener, until they are a page's WebSocket.
+//! The HTTP connections of a listener. A connection that becomes a WebSocket no longer counts.
 
 use super::MAX_REQUESTS;
 use crate::client::Client;
@@ -13,23 +13,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// How long the head of a request may take from when it could come, and so how long a connection is
-/// kept that nobody uses.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit for the head of a request, counted from the connection or the previous answer. An
+/// idle connection is therefore closed after this time.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Serves who connects. Those for whom there is no place wait, unaccepted, until one is free.
+/// Serves the connections of a listener, at most [`MAX_REQUESTS`] at a time. Further connections
+/// wait in the listener's backlog.
 pub(super) async fn serve(mut listener: impl Listener<Addr = SocketAddr>, router: Router) {
-    let places = Arc::new(Semaphore::new(MAX_REQUESTS));
-    // It is never closed.
-    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+    let permits = Arc::new(Semaphore::new(MAX_REQUESTS));
+    // The semaphore is never closed, so this loop does not end.
+    while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
         let (stream, client) = listener.accept().await;
         let service = TowerToHyperService::new(router.clone().layer(Extension(Client(client))));
         tokio::spawn(async move {
             let mut http = http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-            // What fails is this connection's alone, and ends it.
+            http.timer(TokioTimer::new()).header_read_timeout(TIMEOUT);
+            // An error concerns only this connection and ends it.
             let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
-            drop(place);
+            drop(permit);
         });
     }
 }

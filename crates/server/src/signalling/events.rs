@@ -1,17 +1,18 @@
-//! What the pages of a measured call tell its run: a queue of bounded length, and beside it what
-//! must not be lost when that is full.
+//! The queue of events from the pages of a measured call to its run. Its length is limited; that a
+//! page overflowed the queue or left is kept in flags, and so is not lost if the queue is full.
 
-use super::message::{PageEvent, Seat};
+use super::MAX_PARTICIPANTS;
+use super::message::{CallRole, PageEvent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// The most events that wait for the run: at two statistics a second for each page, two minutes of
-/// them.
+/// The maximum number of queued events. Two pages that each send two statistics per second fill
+/// the queue in about two minutes.
 const MAX_EVENTS: usize = 512;
 
-/// What a seat's page did when the queue was full.
+/// What happened to a page while the queue was full.
 #[derive(Default)]
 struct Unqueued {
     overflowed: AtomicBool,
@@ -19,61 +20,62 @@ struct Unqueued {
 }
 
 /// The pages' end of the queue.
-pub(super) struct Teller {
-    queue: SyncSender<(Seat, PageEvent)>,
-    unqueued: Arc<[Unqueued; 2]>,
+pub(super) struct EventSender {
+    queue: SyncSender<(CallRole, PageEvent)>,
+    unqueued: Arc<[Unqueued; MAX_PARTICIPANTS]>,
 }
 
 /// The run's end of the queue.
-pub(super) struct Events {
-    queue: Receiver<(Seat, PageEvent)>,
-    unqueued: Arc<[Unqueued; 2]>,
+pub(super) struct EventReceiver {
+    queue: Receiver<(CallRole, PageEvent)>,
+    unqueued: Arc<[Unqueued; MAX_PARTICIPANTS]>,
 }
 
-pub(super) fn events() -> (Teller, Events) {
+pub(super) fn event_queue() -> (EventSender, EventReceiver) {
     let (sender, receiver) = sync_channel(MAX_EVENTS);
-    let unqueued: Arc<[Unqueued; 2]> = Arc::default();
+    let unqueued: Arc<[Unqueued; MAX_PARTICIPANTS]> = Arc::default();
     (
-        Teller { queue: sender, unqueued: Arc::clone(&unqueued) },
-        Events { queue: receiver, unqueued },
+        EventSender { queue: sender, unqueued: Arc::clone(&unqueued) },
+        EventReceiver { queue: receiver, unqueued },
     )
 }
 
-impl Teller {
-    /// Tells the run; false if it does not read what it is told.
-    pub(super) fn tell(&self, seat: Seat, event: PageEvent) -> bool {
-        let told = self.queue.try_send((seat, event)).is_ok();
-        if !told {
-            self.unqueued[seat.index()].overflowed.store(true, Ordering::Relaxed);
+impl EventSender {
+    /// Queues an event; `false` if the queue is full or the run has ended.
+    pub(super) fn send(&self, role: CallRole, event: PageEvent) -> bool {
+        let is_sent = self.queue.try_send((role, event)).is_ok();
+        if !is_sent {
+            self.unqueued[role.index()].overflowed.store(true, Ordering::Relaxed);
         }
-        told
+        is_sent
     }
 
-    /// Tells the run that the page is gone.
-    pub(super) fn left(&self, seat: Seat) {
-        if self.queue.try_send((seat, PageEvent::Left)).is_err() {
-            self.unqueued[seat.index()].left.store(true, Ordering::Relaxed);
+    /// Tells the run that the page has left.
+    pub(super) fn send_left(&self, role: CallRole) {
+        if self.queue.try_send((role, PageEvent::Left)).is_err() {
+            self.unqueued[role.index()].left.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl Events {
-    /// The next, waiting for it at most this long.
-    pub(super) fn next(&self, patience: Duration) -> Option<(Seat, PageEvent)> {
+impl EventReceiver {
+    /// The next event; `None` if none comes within `timeout`.
+    pub(super) fn next(&self, timeout: Duration) -> Option<(CallRole, PageEvent)> {
         let waiting = self.queue.try_recv().ok().or_else(|| self.unqueued());
-        waiting.or_else(|| self.queue.recv_timeout(patience).ok())
+        waiting.or_else(|| self.queue.recv_timeout(timeout).ok())
     }
 
-    /// What came after a full queue, once that is empty.
-    fn unqueued(&self) -> Option<(Seat, PageEvent)> {
-        let was = |flag: &AtomicBool| flag.swap(false, Ordering::Relaxed);
-        Seat::ALL.into_iter().find_map(|seat| {
-            let unqueued = &self.unqueued[seat.index()];
-            if was(&unqueued.overflowed) {
-                let what = "it told more than the run had time to read";
-                return Some((seat, PageEvent::Failed(what.to_owned())));
+    /// The next event that is kept in the flags. Call this when the queue is empty: these events
+    /// came after the queued ones.
+    fn unqueued(&self) -> Option<(CallRole, PageEvent)> {
+        let take = |flag: &AtomicBool| flag.swap(false, Ordering::Relaxed);
+        CallRole::ALL.into_iter().find_map(|role| {
+            let unqueued = &self.unqueued[role.index()];
+            if take(&unqueued.overflowed) {
+                let reason = "the page sent more events than the run had time to read";
+                return Some((role, PageEvent::Failed(reason.to_owned())));
             }
-            was(&unqueued.left).then_some((seat, PageEvent::Left))
+            take(&unqueued.left).then_some((role, PageEvent::Left))
         })
     }
 }
@@ -83,21 +85,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_queue_loses_neither_that_it_was_full_nor_who_left() {
-        let (teller, events) = events();
+    fn a_full_queue_still_reports_the_overflow_and_who_left() {
+        let (sender, receiver) = event_queue();
         for _ in 0..MAX_EVENTS {
-            assert!(teller.tell(Seat::Caller, PageEvent::Ready));
+            assert!(sender.send(CallRole::Caller, PageEvent::Ready));
         }
-        assert!(!teller.tell(Seat::Callee, PageEvent::Ready));
-        teller.left(Seat::Callee);
-        teller.left(Seat::Caller);
-        let next = || events.next(Duration::ZERO);
+        assert!(!sender.send(CallRole::Callee, PageEvent::Ready));
+        sender.send_left(CallRole::Callee);
+        sender.send_left(CallRole::Caller);
+        let next = || receiver.next(Duration::ZERO);
         for _ in 0..MAX_EVENTS {
-            assert_eq!(next(), Some((Seat::Caller, PageEvent::Ready)));
+            assert_eq!(next(), Some((CallRole::Caller, PageEvent::Ready)));
         }
-        assert_eq!(next(), Some((Seat::Caller, PageEvent::Left)));
-        assert!(matches!(next(), Some((Seat::Callee, PageEvent::Failed(_)))));
-        assert_eq!(next(), Some((Seat::Callee, PageEvent::Left)));
+        assert_eq!(next(), Some((CallRole::Caller, PageEvent::Left)));
+        assert!(matches!(next(), Some((CallRole::Callee, PageEvent::Failed(_)))));
+        assert_eq!(next(), Some((CallRole::Callee, PageEvent::Left)));
         assert_eq!(next(), None);
     }
 }

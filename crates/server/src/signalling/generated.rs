@@ -1,7 +1,7 @@
-//! The page's types, made of the server's.
+//! Generates the types of the page from the messages of the server.
 
 use super::message::{
-    CallSettings, FromPage, IceCandidate, Priority, Reason, Seat, Source, StatsReport, ToPage,
+    CallRole, CallSettings, FromPage, IceCandidate, Priority, Reason, Source, StatsReport, ToPage,
     VideoSettings,
 };
 use crate::IceServer;
@@ -11,41 +11,41 @@ use ts_rs::{Config, TS};
 const FILE: &str = "../../web/src/generated/messages.ts";
 const RENEW: &str = "WEIR_RENEW=1 cargo test -p weir-server --lib signalling::generated";
 
-fn declared<T: TS>(config: &Config) -> String {
-    let declared = T::decl(config);
-    let lines = declared.lines().map(|line| format!("{}\n", line.trim_end()));
+fn declaration<T: TS>(config: &Config) -> String {
+    let text = T::decl(config);
+    let lines = text.lines().map(|line| format!("{}\n", line.trim_end()));
     format!("export {}", lines.collect::<String>())
 }
 
-fn all() -> String {
+fn generate() -> String {
     let config = Config::new();
     let parts = [
-        declared::<FromPage>(&config),
-        declared::<ToPage>(&config),
-        declared::<Reason>(&config),
-        declared::<Seat>(&config),
-        declared::<CallSettings>(&config),
-        declared::<VideoSettings>(&config),
-        declared::<Priority>(&config),
-        declared::<Source>(&config),
-        declared::<IceServer>(&config),
-        declared::<IceCandidate>(&config),
-        declared::<StatsReport>(&config),
+        declaration::<FromPage>(&config),
+        declaration::<ToPage>(&config),
+        declaration::<Reason>(&config),
+        declaration::<CallRole>(&config),
+        declaration::<CallSettings>(&config),
+        declaration::<VideoSettings>(&config),
+        declaration::<Priority>(&config),
+        declaration::<Source>(&config),
+        declaration::<IceServer>(&config),
+        declaration::<IceCandidate>(&config),
+        declaration::<StatsReport>(&config),
     ];
     format!(
-        "// Made of crates/server/src/signalling/message.rs; renew with\n// {RENEW}\n\n{}",
+        "// Generated from crates/server/src/signalling/message.rs. To regenerate:\n// {RENEW}\n\n{}",
         parts.join("\n")
     )
 }
 
 #[test]
-fn the_pages_types_are_those_of_the_server() {
+fn the_types_of_the_page_match_the_messages_of_the_server() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE);
-    let wanted = all();
+    let expected = generate();
     if std::env::var_os("WEIR_RENEW").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &wanted).unwrap();
+        std::fs::write(&path, &expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == wanted, "{} is out of date; renew it with\n  {RENEW}", path.display());
+    assert!(found == expected, "{} is out of date; regenerate it with\n  {RENEW}", path.display());
 }

@@ -1,75 +1,73 @@
-//! A call between two pages that a run drives.
+//! A call between two participants that a run controls.
 
-use super::events::{Events, events};
-use super::message::{CallSettings, PageEvent, Seat, ToPage};
-use super::room::{Hall, Place, Plan, Refusal, RoomError};
-use crate::secret::random_word;
+use super::events::{EventReceiver, event_queue};
+use super::message::{CallRole, CallSettings, PageEvent, ToPage};
+use super::room::{Membership, Refusal, Reservation, RoomError, RoomRegistry};
+use crate::secret::random_hex;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The room of a measured call. It is closed when this is dropped.
-pub struct Measured {
-    hall: Arc<Hall>,
-    room: String,
+/// The room of a measured call. The room is closed when this is dropped.
+pub struct MeasuredRoom {
+    registry: Arc<RoomRegistry>,
+    name: String,
+    /// Indexed by [`CallRole::index`].
     keys: [String; 2],
-    events: Events,
+    events: EventReceiver,
 }
 
-impl Measured {
-    pub(super) fn new(
-        hall: Arc<Hall>,
-        room: &str,
+impl MeasuredRoom {
+    pub(super) fn reserve(
+        registry: Arc<RoomRegistry>,
+        name: &str,
         settings: [CallSettings; 2],
     ) -> Result<Self, RoomError> {
-        let key = || random_word().map_err(|error| RoomError::Random(error.to_string()));
+        let key = || random_hex().map_err(RoomError::Random);
         let keys = [key()?, key()?];
-        let (teller, events) = events();
-        hall.reserve(room, Plan { keys: keys.clone(), settings, teller })?;
-        Ok(Self { hall, room: room.to_owned(), keys, events })
+        let (sender, events) = event_queue();
+        registry.reserve(name, Reservation { keys: keys.clone(), settings, events: sender })?;
+        Ok(Self { registry, name: name.to_owned(), keys, events })
     }
 
-    /// The page for one seat: path, query and fragment of its address on any of the server's
-    /// listeners. The fragment is the seat's key, which no server is told by an address (RFC 3986,
-    /// section 3.5) and which belongs in no log.
+    /// The address of the page for this role, on any listener of the server: path, query and
+    /// fragment. The fragment is the key of the role. Browsers do not send a fragment to the server
+    /// (RFC 3986 § 3.5). Do not log it.
     #[must_use]
-    pub fn path(&self, seat: Seat) -> String {
-        let word = match seat {
-            Seat::Caller => "caller",
-            Seat::Callee => "callee",
-        };
-        format!("/call?room={}&seat={word}#{}", self.room, self.keys[seat.index()])
+    pub fn path(&self, role: CallRole) -> String {
+        format!("/call?room={}&role={}#{}", self.name, role.as_str(), self.keys[role.index()])
     }
 
-    /// Takes a seat within this process, for an end that is no page: a native peer, or a leg of a
-    /// forwarding unit.
+    /// Joins the room from this process, for a participant that is not a page: a native peer, or a
+    /// leg of a selective forwarding unit (SFU).
     ///
     /// # Errors
-    /// When somebody sits there, or the call is over.
-    pub fn enter(&self, seat: Seat) -> Result<Place, Refusal> {
-        self.hall.enter(&self.room, Some(seat), Some(&self.keys[seat.index()]))
+    /// If the role is taken, or the call is over.
+    pub fn join(&self, role: CallRole) -> Result<Membership, Refusal> {
+        self.registry.join(&self.name, Some(role), Some(&self.keys[role.index()]))
     }
 
-    /// What a page has told, waiting for it at most this long.
+    /// The next event of a page; `None` if none comes within `timeout`.
     #[must_use]
-    pub fn next(&self, patience: Duration) -> Option<(Seat, PageEvent)> {
-        self.events.next(patience)
+    pub fn next(&self, timeout: Duration) -> Option<(CallRole, PageEvent)> {
+        self.events.next(timeout)
     }
 
-    /// Lets the caller make its offer, once both pages are ready. Statistics come at `epoch`
-    /// (milliseconds since 1970, by the machine's clock) and every `stats_interval` after it; of
-    /// those that are past none are made up for.
+    /// Starts the call: the caller sends its offer. Both participants must be ready. Statistics are
+    /// due at `epoch` (milliseconds since 1970 by this machine's clock) and then every
+    /// `stats_interval`. Times that have passed are skipped.
     pub fn start(&self, epoch: f64) {
-        self.hall.announce(&self.room, &ToPage::Start { epoch });
+        self.registry.announce(&self.name, &ToPage::Start { epoch });
     }
 
-    /// Asks both pages to hang up: each sends its last statistics and then [`PageEvent::Bye`].
+    /// Asks both participants to hang up. Each sends its last statistics and then
+    /// [`PageEvent::Bye`].
     pub fn stop(&self) {
-        self.hall.announce(&self.room, &ToPage::Stop);
+        self.registry.announce(&self.name, &ToPage::Stop);
     }
 }
 
-impl Drop for Measured {
+impl Drop for MeasuredRoom {
     fn drop(&mut self) {
-        self.hall.close(&self.room);
+        self.registry.close(&self.name);
     }
 }

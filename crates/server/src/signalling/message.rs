@@ -1,57 +1,55 @@
-//! What the call page and its server say to each other, and what a measured call's page is told to
-//! do.
+//! The messages between the call page and its server, and the settings of a measured call.
 //!
-//! The page's types (`web/src/generated/messages.ts`) are made of these by a test.
+//! A test generates the types of the page (`web/src/generated/messages.ts`) from these.
 
 use crate::IceServer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
-/// How a page makes its call.
+/// The settings with which a page makes its call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CallSettings {
-    /// Whether this end sends at all; otherwise it only receives.
+    /// Whether this page sends media; otherwise it only receives.
     pub sends: bool,
-    /// Whether it sends audio.
+    /// Whether the page sends audio.
     pub audio: bool,
-    /// The video that it sends; none if left out.
+    /// The video that the page sends; `null` for none.
     pub video: Option<VideoSettings>,
-    /// The priority of audio packets, by which the browser marks them
+    /// The priority of audio packets, from which the browser chooses their DSCP
     /// (`RTCRtpEncodingParameters.networkPriority`, RFC 8837).
     pub audio_priority: Option<Priority>,
-    /// Where sound and picture come from.
+    /// The source of audio and video.
     pub source: Source,
-    /// ICE servers, as `RTCConfiguration.iceServers` has them.
+    /// The ICE servers (`RTCConfiguration.iceServers`).
     pub ice_servers: Vec<IceServer>,
-    /// Whether only relayed candidates are used (`iceTransportPolicy: "relay"`).
+    /// Whether to use only relayed candidates (`iceTransportPolicy: "relay"`).
     pub relay: bool,
-    /// Whether the pictures are shown; a page that does not show them leaves more of the machine to
-    /// the call.
+    /// Whether the page shows the video. Without it, the call gets more of the processor time.
     pub render: bool,
-    /// Milliseconds between two calls of `getStats`; 0: none are sent to the server.
+    /// The interval between two calls of `getStats`, milliseconds; 0 if the page sends no
+    /// statistics.
     pub stats_interval: u32,
 }
 
-/// The video that an end sends.
+/// The video that a page sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VideoSettings {
-    /// Pixels.
+    /// The width, pixels.
     pub width: u32,
-    /// Pixels.
+    /// The height, pixels.
     pub height: u32,
-    /// Frames a second.
+    /// Frames per second.
     pub frame_rate: u32,
-    /// The codec that is preferred, `vp8`, `vp9`, `h264` or `av1`; the browser's own order if left
-    /// out.
+    /// The preferred codec, `vp8`, `vp9`, `h264` or `av1`; `null` for the order of the browser.
     pub codec: Option<String>,
-    /// The most that is sent, bit/s (`RTCRtpEncodingParameters.maxBitrate`); the browser's own if
-    /// left out.
+    /// The maximum bitrate, bit/s (`RTCRtpEncodingParameters.maxBitrate`); `null` for the limit of
+    /// the browser.
     #[ts(type = "number | null")]
     pub max_bitrate: Option<u64>,
-    /// The priority of its packets.
+    /// The priority of video packets; `null` for the default of the browser.
     pub priority: Option<Priority>,
 }
 
@@ -69,14 +67,14 @@ pub enum Priority {
     High,
 }
 
-/// Where a page takes sound and picture from.
+/// The source of a page's audio and video.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Source {
-    /// Camera and microphone (`getUserMedia`); Chromium can be given files for them.
+    /// Camera and microphone (`getUserMedia`). Chromium can replace them by files.
     #[default]
     Devices,
-    /// The film at `/media/film.webm`, played in a loop and captured (`captureStream`).
+    /// The film at `/media/film.webm`, played in a loop and captured with `captureStream`.
     Film,
 }
 
@@ -84,9 +82,9 @@ pub enum Source {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
 pub struct StatsReport {
-    /// When it was asked for, milliseconds since 1970 by the page's clock.
+    /// When the page called `getStats`, milliseconds since 1970 by the page's clock.
     pub at: f64,
-    /// The statistics objects by their `id`, each with `type`, `timestamp` and its members.
+    /// The statistics objects by their `id`, each with `type`, `timestamp` and its other members.
     #[ts(type = "Record<string, Record<string, unknown>>")]
     pub stats: Map<String, Value>,
 }
@@ -95,77 +93,94 @@ pub struct StatsReport {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IceCandidate {
-    /// The candidate-attribute of RFC 8839, section 5.1; empty after the last.
+    /// The candidate attribute (RFC 8839 § 5.1); empty after the last candidate.
     pub candidate: String,
-    /// The media description that it belongs to.
+    /// The identification tag (`mid`) of the media description that the candidate belongs to.
     #[serde(default)]
     pub sdp_mid: Option<String>,
-    /// The place of that description.
+    /// The index of that media description in the session description.
     #[serde(default)]
     pub sdp_m_line_index: Option<u16>,
-    /// The ICE credentials' user fragment.
+    /// The user name fragment of the ICE credentials.
     #[serde(default)]
     pub username_fragment: Option<String>,
 }
 
-/// Where a measured call's page sits.
+/// The role of a participant in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "kebab-case")]
-pub enum Seat {
-    /// Makes the offer.
+pub enum CallRole {
+    /// Sends the offer.
     Caller,
-    /// Answers.
+    /// Sends the answer.
     Callee,
 }
 
-impl Seat {
-    /// Both.
+impl CallRole {
+    /// Both roles, in the order of [`CallRole::index`].
     pub const ALL: [Self; 2] = [Self::Caller, Self::Callee];
 
-    pub(super) fn index(self) -> usize {
+    /// Its index in arrays with one element per participant.
+    pub(super) const fn index(self) -> usize {
         match self {
             Self::Caller => 0,
             Self::Callee => 1,
         }
     }
+
+    /// The role of the other participant.
+    pub(super) const fn peer(self) -> Self {
+        match self {
+            Self::Caller => Self::Callee,
+            Self::Callee => Self::Caller,
+        }
+    }
+
+    /// Its name in messages and addresses.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Caller => "caller",
+            Self::Callee => "callee",
+        }
+    }
 }
 
-/// What a page says. There is no `Debug`: session descriptions and candidates hold credentials, and
-/// belong in no log.
+/// A message from a page. There is no `Debug` form, because session descriptions and candidates
+/// contain credentials, which must not be logged.
 #[derive(Deserialize, TS)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FromPage {
     /// The first message.
     Hello {
-        /// The seat in a measured call.
+        /// The role in a measured call; left out in an open room.
         #[serde(default)]
         #[ts(optional)]
-        seat: Option<Seat>,
-        /// The key of that seat.
+        role: Option<CallRole>,
+        /// The key of that role.
         #[serde(default)]
         #[ts(optional)]
         key: Option<String>,
     },
-    /// A session description of the other end's, SDP.
+    /// A session description for the other participant: an offer.
     Offer {
-        /// The description.
+        /// The description in SDP.
         sdp: String,
     },
-    /// As `Offer`.
+    /// A session description for the other participant: an answer.
     Answer {
-        /// The description.
+        /// The description in SDP.
         sdp: String,
     },
-    /// A candidate for the other end.
+    /// An ICE candidate for the other participant.
     Candidate {
         /// The candidate.
         candidate: IceCandidate,
     },
-    /// It has hung up; after `stop`, with its last statistics sent.
+    /// The page has hung up. After `stop` this follows its last statistics.
     Bye,
-    /// In a measured call: it has its sound and picture.
+    /// In a measured call: the page has its audio and video.
     Ready,
-    /// In a measured call: `RTCPeerConnection.connectionState` has become this.
+    /// In a measured call: `RTCPeerConnection.connectionState` has changed.
     ConnectionState {
         /// The new state.
         state: String,
@@ -175,108 +190,109 @@ pub enum FromPage {
         /// The statistics.
         report: StatsReport,
     },
-    /// In a measured call: something worth keeping in the run's log.
+    /// In a measured call: a note for the log of the run.
     Log {
-        /// The line.
+        /// The note, one line.
         message: String,
     },
-    /// In a measured call: something failed, which ends the call.
+    /// In a measured call: an error that ends the call.
     Failed {
-        /// What failed.
+        /// The error, for the user.
         message: String,
     },
 }
 
-/// What the server says to a page.
+/// A message from the server to a page.
 #[derive(Clone, Serialize, TS)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ToPage {
     /// The answer to `hello`.
     Welcome {
-        /// Whether the other end is there already.
+        /// Whether the other participant is in the room already.
         peer: bool,
-        /// What a measured call's page is to do; null in a room for people.
+        /// The settings of a measured call; `null` in an open room.
         settings: Option<CallSettings>,
     },
-    /// The other end has come.
+    /// The other participant has joined.
     PeerJoined,
-    /// The other end is gone.
+    /// The other participant has left.
     PeerLeft,
-    /// Of the other end.
+    /// The offer of the other participant.
     Offer {
-        /// The description.
+        /// The description in SDP.
         sdp: String,
     },
-    /// Of the other end.
+    /// The answer of the other participant.
     Answer {
-        /// The description.
+        /// The description in SDP.
         sdp: String,
     },
-    /// Of the other end.
+    /// An ICE candidate of the other participant.
     Candidate {
         /// The candidate.
         candidate: IceCandidate,
     },
-    /// The other end has hung up.
+    /// The other participant has hung up.
     Bye,
-    /// In a measured call: the caller makes its offer; statistics are due at `epoch` and every
-    /// interval after.
+    /// In a measured call: the caller sends its offer. Statistics are due at `epoch` and then every
+    /// `statsInterval`.
     Start {
-        /// Milliseconds since 1970.
+        /// The time, milliseconds since 1970.
         epoch: f64,
     },
-    /// In a measured call: hang up, send the last statistics and say `bye`.
+    /// In a measured call: send the last statistics, then `bye`, and hang up.
     Stop,
-    /// Why the server closes the connection.
+    /// The server closes the connection.
     Error {
-        /// For the page.
+        /// The reason, for the page.
         reason: Reason,
-        /// For people.
+        /// The reason, for the user.
         message: String,
     },
 }
 
-/// Why a page is turned away.
+/// Why the server closes the connection of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// The room's name has other characters than it may.
+    /// The room name is not valid.
     RoomName,
-    /// Both seats are taken.
+    /// The room has two participants already.
     RoomFull,
-    /// There are as many rooms as there may be.
+    /// The maximum number of rooms is in use.
     TooManyRooms,
-    /// The room is for a measured call, and this page has no key to it; or there is no such call.
+    /// The room is reserved for a measured call and the key is missing or wrong, or there is no
+    /// such call.
     NoKey,
-    /// A message that is none, or comes at the wrong time.
+    /// A message is not part of the protocol, or not allowed at this time.
     BadMessage,
-    /// A message that is too long.
+    /// A message is too long.
     TooLong,
-    /// Too many messages.
+    /// The page sends too many messages.
     TooFast,
-    /// It does not read what it is sent.
+    /// The page does not read its messages.
     TooSlow,
     /// The measured call is over.
     Over,
 }
 
-/// What the page of a measured call tells.
+/// An event that a participant of a measured call reports to the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PageEvent {
-    /// It is loaded, has its sound and picture, and waits for the start.
+    /// The page has its audio and video, and waits for the start.
     Ready,
-    /// `RTCPeerConnection.connectionState` has become this.
+    /// The new `RTCPeerConnection.connectionState`.
     ConnectionState(String),
     /// Statistics.
     Stats(StatsReport),
-    /// Something worth keeping: an ICE server that does not answer, a setting that this browser
-    /// lacks.
+    /// A note for the log: for example an ICE server that does not answer, or a setting that this
+    /// browser does not support.
     Log(String),
-    /// Something failed, which ends the call: what, for people.
+    /// An error that ends the call, for the user.
     Failed(String),
-    /// It has hung up after [`Measured::stop`](super::Measured::stop); all of its statistics were
-    /// told before.
+    /// The participant has hung up after [`MeasuredRoom::stop`](super::MeasuredRoom::stop). All of
+    /// its statistics came before.
     Bye,
-    /// The page is gone.
+    /// The participant has left the room.
     Left,
 }

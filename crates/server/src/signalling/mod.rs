@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!  page ──WebSocket──▶ socket ──▶ room ──▶ socket ──WebSocket──▶ page      offers, answers, candidates
-//!                                  └─▶ Measured (PageEvent) ─▶ the runner   statistics, states, failures
+//!                                  └─▶ MeasuredRoom (PageEvent) ─▶ the run  statistics, states, errors
 //! ```
 //!
-//! A room has two seats. People enter any free one; the seats of a measured call need their keys.
-//! The server takes listeners that are bound already, so that one in each namespace can lead to the
-//! same rooms.
+//! A room has at most two participants. In an open room, the first one becomes the caller. In
+//! the room of a measured call, each role requires its key. The server takes listeners that are
+//! bound already, so that listeners in several network namespaces can share the same rooms.
 
 mod check;
 mod connections;
@@ -23,34 +23,37 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-pub use measured::Measured;
-pub use message::{CallSettings, PageEvent, Priority, Seat, Source, StatsReport, VideoSettings};
-pub use message::{FromPage, IceCandidate, ToPage};
-pub use room::Place;
-pub use room::RoomError;
+pub use measured::MeasuredRoom;
+pub use message::{
+    CallRole, CallSettings, FromPage, IceCandidate, PageEvent, Priority, Reason, Source,
+    StatsReport, ToPage, VideoSettings,
+};
+pub use room::{Membership, Refusal, RoomError};
 pub use server::{Options, Server};
 
-/// The most pages in a room.
-pub const MAX_SEATS: usize = 2;
-/// The most rooms at a time.
+/// The maximum number of participants in a room.
+pub const MAX_PARTICIPANTS: usize = 2;
+/// The maximum number of rooms at a time.
 pub const MAX_ROOMS: usize = 64;
-/// The most connections to a listener at a time that are not, or not yet, a page's WebSocket.
+/// The maximum number of HTTP connections to one listener at a time. WebSockets do not count.
 pub const MAX_REQUESTS: usize = 256;
-/// The most WebSockets of pages at a time.
+/// The maximum number of WebSockets at a time.
 pub const MAX_CONNECTIONS: usize = 256;
-/// The longest name of a room, characters.
+/// The maximum length of a room name, characters.
 pub const MAX_ROOM_NAME: usize = 64;
-/// The longest message of a page, bytes.
+/// The maximum length of a message from a page, bytes. Messages with statistics may have
+/// [`MAX_STATS_MESSAGE`].
 pub const MAX_MESSAGE: usize = 64 << 10;
-/// The longest message with statistics, bytes.
+/// The maximum length of a message with statistics, bytes.
 pub const MAX_STATS_MESSAGE: usize = 1 << 20;
-/// The most messages that a page may send at once; those after it at [`MESSAGES_PER_SECOND`].
+/// The number of messages that a page may send at once. Further messages are limited to
+/// [`MESSAGES_PER_SECOND`].
 pub const MESSAGE_BURST: u32 = 300;
-/// The most messages that a page may send a second in the long run.
+/// The number of messages per second that a page may send in the long term.
 pub const MESSAGES_PER_SECOND: u32 = 50;
-/// The most notes of a page that a run is told; those after it are left out.
+/// The maximum number of notes of one participant. Further notes are discarded.
 pub const MAX_NOTES: usize = 100;
-/// The longest note or failure that a run is told, characters; what is over is cut off.
+/// The maximum length of a note or error text, characters. The rest is cut off.
 pub const MAX_NOTE: usize = 2_000;
-/// The most messages that wait for a page.
+/// The maximum number of messages queued for one participant.
 pub const MAX_QUEUE: usize = 512;

@@ -1,8 +1,8 @@
-//! What is served over HTTP.
+//! The HTTP routes of the call page.
 
 use super::MAX_CONNECTIONS;
-use super::check::{local_host, same_origin};
-use super::room::Hall;
+use super::check::{is_same_origin, local_host};
+use super::room::RoomRegistry;
 use super::socket;
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tower_http::services::ServeFile;
 
-/// The pages and what they need, made by `web/build.mjs`: address, content type, content.
+/// The files of the pages, built by `web/build.mjs`: path, content type, content.
 const ASSETS: &[(&str, &str, &str)] = &[
     ("/", "text/html; charset=utf-8", include_str!("assets/start.html")),
     ("/call", "text/html; charset=utf-8", include_str!("assets/call.html")),
@@ -28,54 +28,56 @@ const ASSETS: &[(&str, &str, &str)] = &[
 
 #[derive(Clone)]
 struct Shared {
-    hall: Arc<Hall>,
-    connections: Arc<Semaphore>,
+    registry: Arc<RoomRegistry>,
+    permits: Arc<Semaphore>,
 }
 
 pub(super) fn router(
-    hall: Arc<Hall>,
+    registry: Arc<RoomRegistry>,
     film: Option<&std::path::Path>,
     routes: Option<Router>,
 ) -> Router {
     let mut router = Router::new().route("/ws/{room}", any(open));
-    for &(path, kind, content) in ASSETS {
-        router = router.route(path, get(async move || ([(header::CONTENT_TYPE, kind)], content)));
+    for &(path, content_type, content) in ASSETS {
+        let answer = async move || ([(header::CONTENT_TYPE, content_type)], content);
+        router = router.route(path, get(answer));
     }
     if let Some(film) = film {
-        // By its name it might be of another kind than its address says.
+        // The content type is fixed, because the name of the file may have another extension.
         let file = match "video/webm".parse() {
-            Ok(kind) => ServeFile::new_with_mime(film, &kind),
+            Ok(content_type) => ServeFile::new_with_mime(film, &content_type),
             Err(_) => ServeFile::new(film),
         };
         router = router.route("/media/film.webm", get_service(file));
     }
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let router = router.with_state(Shared { hall, connections });
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let router = router.with_state(Shared { registry, permits });
     let router = routes
         .unwrap_or_default()
         .merge(router)
-        .fallback(async || (StatusCode::NOT_FOUND, "There is nothing at this address.\n"));
+        .fallback(async || (StatusCode::NOT_FOUND, "Not found: no page has this address.\n"));
     guarded(router)
 }
 
-/// With [`guard`] before all of it.
+/// The router with [`guard`] before every route.
 pub(super) fn guarded(router: Router) -> Router {
     router.layer(middleware::from_fn(guard))
 }
 
-/// Lets in only who calls the server by a name of this machine, and says in every answer what its
-/// pages may do.
+/// Rejects requests that do not name this machine as the host, and adds the security headers to
+/// every answer.
 async fn guard(request: Request, next: Next) -> Response {
     let Some(host) = local_host(request.headers()) else {
-        let words = "This server is for this machine: call it localhost, 127.0.0.1 or [::1].\n";
-        return (StatusCode::MISDIRECTED_REQUEST, words).into_response();
+        let text = "This server answers only this machine: use localhost, 127.0.0.1 or [::1].\n";
+        return (StatusCode::MISDIRECTED_REQUEST, text).into_response();
     };
     let mut response = next.run(request).await;
     secure(response.headers_mut(), &host);
     response
 }
 
-/// The headers of the OWASP Secure Headers Project that concern a page without foreign content.
+/// Sets those headers of the OWASP Secure Headers Project that concern a page without foreign
+/// content.
 fn secure(headers: &mut HeaderMap, host: &Authority) {
     const SAME: [(HeaderName, &str); 7] = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -89,34 +91,35 @@ fn secure(headers: &mut HeaderMap, host: &Authority) {
     for (name, value) in SAME {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Older Firefox does not count a WebSocket of the same host to 'self'.
+    // In older versions of Firefox 'self' does not include a WebSocket of the same host.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; \
          connect-src 'self' ws://{host}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     );
     if let Ok(policy) = HeaderValue::from_str(&policy) {
-        // The broker's answers have a stricter one.
+        // The broker sets a stricter policy on its answers.
         headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     }
 }
 
-/// A page's WebSocket.
+/// Opens the WebSocket of a page.
 async fn open(
     State(shared): State<Shared>,
     Path(room): Path<String>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    if !local_host(&headers).is_some_and(|host| same_origin(&headers, &host)) {
-        return (StatusCode::FORBIDDEN, "Only this server's own pages may connect.\n")
+    if !local_host(&headers).is_some_and(|host| is_same_origin(&headers, &host)) {
+        return (StatusCode::FORBIDDEN, "Only the pages of this server may connect.\n")
             .into_response();
     }
-    let Ok(connection) = shared.connections.try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "There are too many pages.\n").into_response();
+    let Ok(permit) = shared.permits.try_acquire_owned() else {
+        let text = "Too many pages are connected. Try again later.\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     };
-    let longest = socket::longest_message(shared.hall.is_measured(&room));
-    upgrade.max_message_size(longest).max_frame_size(longest).on_upgrade(async move |socket| {
-        socket::serve(socket, shared.hall, &room).await;
-        drop(connection);
+    let max = socket::max_message_length(shared.registry.is_reserved(&room));
+    upgrade.max_message_size(max).max_frame_size(max).on_upgrade(async move |socket| {
+        socket::serve(socket, shared.registry, &room).await;
+        drop(permit);
     })
 }

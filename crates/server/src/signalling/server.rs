@@ -1,10 +1,10 @@
-//! The server's life: its runtime and its listeners.
+//! The server with its runtime and its listeners.
 
 use super::connections;
-use super::measured::Measured;
+use super::measured::MeasuredRoom;
 use super::message::CallSettings;
 use super::pages;
-use super::room::{Hall, Log, RoomError};
+use super::room::{Log, RoomError, RoomRegistry};
 use axum::Router;
 use axum::serve::ListenerExt;
 use std::io;
@@ -14,50 +14,52 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// How long the connections have for their end.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time limit for closing the connections when the server is dropped.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a server is to do.
+/// The options of a server.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// The film that pages may call with, WebM.
+    /// A WebM file that pages may send instead of camera and microphone.
     pub film: Option<PathBuf>,
-    /// Told in one line who comes and goes.
+    /// Receives one line for each participant that joins or leaves.
     pub log: Option<Log>,
-    /// Further routes at the same addresses, such as the broker's.
+    /// Further routes on the same listeners, such as those of the broker.
     pub routes: Option<Router>,
 }
 
-/// The page and its signalling, on threads of its own until this is dropped.
+/// The call page and its signalling server. It runs on its own thread until this is dropped.
 pub struct Server {
-    hall: Arc<Hall>,
+    registry: Arc<RoomRegistry>,
     router: Router,
     runtime: Option<Runtime>,
 }
 
 impl Server {
-    /// Serves on these listeners. They are bound already, each in the namespace that it is for;
-    /// only pages that call the server localhost, 127.0.0.1 or `[::1]` are let in, so bind those.
+    /// Serves on these listeners, each of which is bound already in its network namespace. Bind
+    /// them to loopback addresses: the server answers only requests whose host is localhost,
+    /// 127.0.0.1 or `[::1]`.
     ///
     /// # Errors
-    /// When the system gives no thread, or a listener cannot be used.
+    /// If the system cannot start a thread, or a listener cannot be used.
     pub fn start(listeners: Vec<TcpListener>, options: Options) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("signalling")
             .enable_all()
             .build()?;
-        let hall = Arc::new(Hall::new(options.log.unwrap_or_else(|| Arc::new(|_| ()))));
-        let router = pages::router(Arc::clone(&hall), options.film.as_deref(), options.routes);
-        let server = Self { hall, router, runtime: Some(runtime) };
+        let log = options.log.unwrap_or_else(|| Arc::new(|_| ()));
+        let registry = Arc::new(RoomRegistry::new(log));
+        let router = pages::router(Arc::clone(&registry), options.film.as_deref(), options.routes);
+        let server = Self { registry, router, runtime: Some(runtime) };
         listeners.into_iter().try_for_each(|listener| server.add_listener(listener))?;
         Ok(server)
     }
 
-    /// Serves on one more, that leads to the same rooms.
+    /// Serves on one more listener, with the same rooms.
     ///
     /// # Errors
-    /// When it cannot be used.
+    /// If the listener cannot be used.
     pub fn add_listener(&self, listener: TcpListener) -> io::Result<()> {
         self.listen(listener, self.router.clone())
     }
@@ -68,7 +70,7 @@ impl Server {
     /// send requests through the user's browser (DNS rebinding).
     ///
     /// # Errors
-    /// When the listener cannot be used, or is bound to more than the loopback without a token.
+    /// If the listener cannot be used, or is bound to more than the loopback without a token.
     pub fn add_router(
         &self,
         listener: TcpListener,
@@ -78,7 +80,7 @@ impl Server {
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && !has_token {
             let reason =
-                format!("{address} is open to others: the broker answers there with a token only");
+                format!("{address} is not a loopback address: the broker needs a token there");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }
         self.listen(listener, if has_token { router } else { pages::guarded(router) })
@@ -87,30 +89,34 @@ impl Server {
     fn listen(&self, listener: TcpListener, router: Router) -> io::Result<()> {
         let Some(runtime) = &self.runtime else { return Ok(()) };
         listener.set_nonblocking(true)?;
-        let inside = runtime.enter();
+        let guard = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?.tap_io(|stream| {
-            // Without it small messages wait for acknowledgements; that they then do is no reason
-            // to refuse a page.
+            // Without TCP_NODELAY small messages wait for acknowledgements. If it cannot be set,
+            // the server still works, so an error is ignored.
             let _ = stream.set_nodelay(true);
         });
-        drop(inside);
+        drop(guard);
         runtime.spawn(connections::serve(listener, router));
         Ok(())
     }
 
-    /// A room for a measured call, with what the caller's page and the callee's are to do.
+    /// Reserves a room for a measured call, with the settings of the caller and of the callee.
     ///
     /// # Errors
-    /// When the name is none or in use, or there are too many rooms.
-    pub fn measured(&self, room: &str, settings: [CallSettings; 2]) -> Result<Measured, RoomError> {
-        Measured::new(Arc::clone(&self.hall), room, settings)
+    /// If the name is not valid or in use, or there are too many rooms.
+    pub fn reserve_room(
+        &self,
+        name: &str,
+        settings: [CallSettings; 2],
+    ) -> Result<MeasuredRoom, RoomError> {
+        MeasuredRoom::reserve(Arc::clone(&self.registry), name, settings)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(PATIENCE);
+            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
         }
     }
 }

@@ -1,104 +1,104 @@
-//! A page's connection.
+//! The WebSocket of a page.
 
-use super::message::{FromPage, Reason, ToPage};
-use super::room::{Hall, Place, Refusal};
+use super::message::{FromPage, ToPage};
+use super::room::{Membership, Refusal, RoomRegistry};
 use super::{MAX_MESSAGE, MAX_STATS_MESSAGE, MESSAGE_BURST, MESSAGES_PER_SECOND};
 use axum::body::Bytes;
 use axum::extract::ws::{Message, WebSocket};
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_tungstenite::tungstenite::{self, error::CapacityError};
 
-/// How long a page may take for its first message, and for taking a message in.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks whether a page is still there: of one whose connection broke without a word,
-/// its seat is free after two.
-pub(super) const PULSE: Duration = Duration::from_secs(15);
-/// How long the page may take to answer that the connection is closed.
-const LINGER: Duration = Duration::from_secs(2);
+/// The time limit for the first message of a page, and for sending one message to it.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
+/// The interval between pings. A page whose connection was lost is removed from its room after two
+/// intervals.
+pub(super) const PING_INTERVAL: Duration = Duration::from_secs(15);
+/// The time limit for the page's answer to the close frame.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub(super) const fn longest_message(measured: bool) -> usize {
-    if measured { MAX_STATS_MESSAGE } else { MAX_MESSAGE }
+/// The length limit of a WebSocket message, bytes.
+pub(super) const fn max_message_length(is_measured: bool) -> usize {
+    if is_measured { MAX_STATS_MESSAGE } else { MAX_MESSAGE }
 }
 
-/// Serves one page until it leaves or is turned away.
-pub(super) async fn serve(mut socket: WebSocket, hall: Arc<Hall>, room: &str) {
-    let mut allowance = Allowance::new();
-    let entered = timeout(PATIENCE, enter(&mut socket, &mut allowance, &hall, room)).await;
-    let late = || Refusal::new(Reason::BadMessage, "the page did not say hello in time");
-    let refused = match entered.unwrap_or_else(|_| Err(late())) {
-        Ok(Some(place)) => stay(&mut socket, &mut allowance, place).await.err(),
+/// Serves one page until it leaves or is refused.
+pub(super) async fn serve(mut socket: WebSocket, registry: Arc<RoomRegistry>, room: &str) {
+    let mut bucket = TokenBucket::new();
+    let joined = timeout(TIMEOUT, join(&mut socket, &mut bucket, &registry, room)).await;
+    let refusal = match joined.unwrap_or(Err(Refusal::HelloLate)) {
+        Ok(Some(membership)) => relay(&mut socket, &mut bucket, membership).await.err(),
         Ok(None) => None,
         Err(refusal) => Some(refusal),
     };
-    if let Some(Refusal(reason, message)) = refused {
-        say(&mut socket, &ToPage::Error { reason, message }).await;
+    if let Some(refusal) = refusal {
+        send(&mut socket, &refusal.to_message()).await;
     }
-    // It may be gone already.
-    let _ = timeout(PATIENCE, socket.send(Message::Close(None))).await;
-    // A connection that is closed before all that came is read is reset, and the page may never
-    // read why.
-    let _ = timeout(LINGER, async { while let Some(Ok(_)) = socket.recv().await {} }).await;
+    // The page may have closed the connection already.
+    let _ = timeout(TIMEOUT, socket.send(Message::Close(None))).await;
+    // If a connection is closed while received data is unread, TCP resets it, and the page may not
+    // get the error message. Therefore everything is read first.
+    let _ = timeout(CLOSE_TIMEOUT, async { while let Some(Ok(_)) = socket.recv().await {} }).await;
 }
 
-/// Awaits the hello; none if the page leaves instead.
-async fn enter(
+/// Waits for `hello` and joins the room; `None` if the page leaves before.
+async fn join(
     socket: &mut WebSocket,
-    allowance: &mut Allowance,
-    hall: &Arc<Hall>,
+    bucket: &mut TokenBucket,
+    registry: &Arc<RoomRegistry>,
     room: &str,
-) -> Result<Option<Place>, Refusal> {
+) -> Result<Option<Membership>, Refusal> {
     loop {
-        let heard = socket.recv().await;
-        allowance.take()?;
-        return match understood(heard)? {
-            Heard::Gone => Ok(None),
-            Heard::Nothing => continue,
-            Heard::Message(FromPage::Hello { seat, key }) => {
-                hall.enter(room, seat, key.as_deref()).map(Some)
+        let received = socket.recv().await;
+        bucket.take()?;
+        return match parse(received)? {
+            Received::Closed => Ok(None),
+            Received::Control => continue,
+            Received::Message(FromPage::Hello { role, key }) => {
+                registry.join(room, role, key.as_deref()).map(Some)
             }
-            Heard::Message(_) => {
-                Err(Refusal::new(Reason::BadMessage, "the first message is hello"))
-            }
+            Received::Message(_) => Err(Refusal::HelloMissing),
         };
     }
 }
 
-/// Passes messages both ways.
-async fn stay(
+/// Passes messages in both directions until the page leaves.
+async fn relay(
     socket: &mut WebSocket,
-    allowance: &mut Allowance,
-    mut place: Place,
+    bucket: &mut TokenBucket,
+    mut membership: Membership,
 ) -> Result<(), Refusal> {
-    let mut pulse = interval_at(Instant::now() + PULSE, PULSE);
-    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut is_there = true;
+    let mut pings = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut is_alive = true;
     loop {
         tokio::select! {
-            heard = socket.recv() => {
-                is_there = true;
-                allowance.take()?;
-                match understood(heard)? {
-                    Heard::Gone => return Ok(()),
-                    Heard::Nothing => {}
-                    Heard::Message(message) => place.take(message)?,
+            received = socket.recv() => {
+                is_alive = true;
+                bucket.take()?;
+                match parse(received)? {
+                    Received::Closed => return Ok(()),
+                    Received::Control => {}
+                    Received::Message(message) => membership.take(message)?,
                 }
             }
-            _ = pulse.tick() => {
-                // Browsers answer pings by themselves (RFC 6455, section 5.5.3).
-                let asked = timeout(PATIENCE, socket.send(Message::Ping(Bytes::new()))).await;
-                if !is_there || !matches!(asked, Ok(Ok(()))) {
+            _ = pings.tick() => {
+                // Browsers answer pings without the page (RFC 6455 § 5.5.3).
+                let sent = timeout(TIMEOUT, socket.send(Message::Ping(Bytes::new()))).await;
+                if !is_alive || !matches!(sent, Ok(Ok(()))) {
                     return Ok(());
                 }
-                is_there = false;
+                is_alive = false;
             }
-            message = place.next() => match message {
-                None => return Err(Refusal::new(Reason::TooSlow, "the page does not read what it is sent")),
+            message = membership.next() => match message {
+                None => return Err(Refusal::PageTooSlow),
                 Some(last @ ToPage::Error { .. }) => {
-                    say(socket, &last).await;
+                    send(socket, &last).await;
                     return Ok(());
                 }
-                Some(message) => if !say(socket, &message).await {
+                Some(message) => if !send(socket, &message).await {
                     return Ok(());
                 },
             },
@@ -106,55 +106,61 @@ async fn stay(
     }
 }
 
-enum Heard {
-    Gone,
-    Nothing,
+/// What came from the page.
+enum Received {
+    /// The connection is closed or lost.
+    Closed,
+    /// A ping or a pong.
+    Control,
     Message(FromPage),
 }
 
-/// What the page said. The words of a refusal hold nothing of what it said, which may be secret.
-fn understood(heard: Option<Result<Message, axum::Error>>) -> Result<Heard, Refusal> {
-    let bad = || Refusal::new(Reason::BadMessage, "a message is not of the kind that pages send");
-    let long = || Refusal::new(Reason::TooLong, "a message is too long");
-    let text = match heard {
+fn parse(received: Option<Result<Message, axum::Error>>) -> Result<Received, Refusal> {
+    let text = match received {
         Some(Ok(Message::Text(text))) => text,
-        Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(Heard::Nothing),
-        Some(Ok(Message::Binary(_))) => return Err(bad()),
-        Some(Err(error)) if error.to_string().contains("too long") => return Err(long()),
-        Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(Heard::Gone),
+        Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(Received::Control),
+        Some(Ok(Message::Binary(_))) => return Err(Refusal::UnknownMessage),
+        Some(Err(error)) if is_too_long(&error) => return Err(Refusal::TooLong),
+        Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(Received::Closed),
     };
-    let message: FromPage = serde_json::from_str(&text).map_err(|_| bad())?;
+    let message: FromPage = serde_json::from_str(&text).map_err(|_| Refusal::UnknownMessage)?;
     if text.len() > MAX_MESSAGE && !matches!(message, FromPage::Stats { .. }) {
-        return Err(long());
+        return Err(Refusal::TooLong);
     }
-    Ok(Heard::Message(message))
+    Ok(Received::Message(message))
 }
 
-/// Sends; false if the page does not take it in.
-async fn say(socket: &mut WebSocket, message: &ToPage) -> bool {
+/// Whether the error is that a message exceeds [`max_message_length`].
+fn is_too_long(error: &axum::Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref());
+    matches!(source, Some(tungstenite::Error::Capacity(CapacityError::MessageTooLong { .. })))
+}
+
+/// Sends a message; `false` if the connection is closed or the page does not read within
+/// [`TIMEOUT`].
+async fn send(socket: &mut WebSocket, message: &ToPage) -> bool {
     let Ok(text) = serde_json::to_string(message) else { return false };
-    matches!(timeout(PATIENCE, socket.send(Message::Text(text.into()))).await, Ok(Ok(())))
+    matches!(timeout(TIMEOUT, socket.send(Message::Text(text.into()))).await, Ok(Ok(())))
 }
 
-/// How many messages a page may send: a token bucket.
-struct Allowance {
-    left: f64,
-    since: Instant,
+/// Limits the rate of messages from a page: [`MESSAGE_BURST`] tokens, refilled with
+/// [`MESSAGES_PER_SECOND`].
+struct TokenBucket {
+    tokens: f64,
+    updated: Instant,
 }
 
-impl Allowance {
+impl TokenBucket {
     fn new() -> Self {
-        Self { left: f64::from(MESSAGE_BURST), since: Instant::now() }
+        Self { tokens: f64::from(MESSAGE_BURST), updated: Instant::now() }
     }
 
+    /// Takes the token of one message.
     fn take(&mut self) -> Result<(), Refusal> {
         let now = Instant::now();
-        let earned = (now - self.since).as_secs_f64() * f64::from(MESSAGES_PER_SECOND);
-        self.left = (self.left + earned).min(f64::from(MESSAGE_BURST)) - 1.0;
-        self.since = now;
-        if self.left < 0.0 {
-            return Err(Refusal::new(Reason::TooFast, "the page sends too many messages"));
-        }
-        Ok(())
+        let added = (now - self.updated).as_secs_f64() * f64::from(MESSAGES_PER_SECOND);
+        self.tokens = (self.tokens + added).min(f64::from(MESSAGE_BURST)) - 1.0;
+        self.updated = now;
+        if self.tokens < 0.0 { Err(Refusal::TooFast) } else { Ok(()) }
     }
 }

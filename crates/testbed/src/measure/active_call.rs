@@ -2,7 +2,7 @@
 
 use super::plan::PlannedCall;
 use super::stats::{self, Collected, Collector};
-use server::signalling::{Measured, PageEvent, Seat};
+use server::signalling::{CallRole, MeasuredRoom, PageEvent};
 use sim::recording::Event;
 use std::fmt;
 use units::{Duration, Time};
@@ -103,7 +103,7 @@ impl fmt::Display for LastMessage {
 pub(super) struct ActiveCall {
     call: PlannedCall,
     hosts: [String; 2],
-    room: Measured,
+    room: MeasuredRoom,
     state: CallState,
     collector: Option<Collector>,
     endpoints: [EndpointState; 2],
@@ -136,7 +136,7 @@ enum CallState {
 
 impl ActiveCall {
     /// A call whose signalling room exists, between hosts of these names.
-    pub(super) fn new(call: PlannedCall, hosts: [String; 2], room: Measured) -> Self {
+    pub(super) fn new(call: PlannedCall, hosts: [String; 2], room: MeasuredRoom) -> Self {
         Self {
             call,
             hosts,
@@ -221,8 +221,8 @@ impl ActiveCall {
         self.endpoints.iter().all(|endpoint| endpoint.gone)
     }
 
-    fn handle(&mut self, seat: Seat, event: PageEvent, now: Time) -> Result<(), CallError> {
-        let index = usize::from(seat == Seat::Callee);
+    fn handle(&mut self, seat: CallRole, event: PageEvent, now: Time) -> Result<(), CallError> {
+        let index = usize::from(seat == CallRole::Callee);
         let (over, host) = (self.state == CallState::Over, &self.hosts[index]);
         let endpoint = &mut self.endpoints[index];
         match event {

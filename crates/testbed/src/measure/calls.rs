@@ -14,7 +14,7 @@ use crate::emulate::{CallEndpoints, CallRecords};
 use emulator::Testbed;
 use experiment::Endpoint;
 use net::HostId;
-use server::signalling::{Options, Seat, Server};
+use server::signalling::{CallRole, Options, Server};
 use sim::Scenario;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -83,17 +83,18 @@ impl<'a> MeasuredCalls<'a> {
         for (index, call) in self.plan.calls.clone().into_iter().enumerate() {
             let name = || call.config.name.clone();
             let room = server
-                .measured(&format!("call-{index}"), call.settings.clone())
+                .reserve_room(&format!("call-{index}"), call.settings.clone())
                 .map_err(|error| MeasureError::Room { call: name(), error })?;
             self.forwarding_units.join(testbed, &call.config, &room)?;
             let hosts = [call.config.from, call.config.to];
-            for ((seat, host), endpoint) in Seat::ALL.into_iter().zip(hosts).zip(call.endpoints) {
+            for ((seat, host), endpoint) in CallRole::ALL.into_iter().zip(hosts).zip(call.endpoints)
+            {
                 match endpoint {
                     None => {}
                     Some(Endpoint::Browser(_)) => pages.push((host, room.path(seat))),
                     Some(Endpoint::Native(native)) => {
-                        let participant = room.enter(seat).map_err(|refusal| {
-                            MeasureError::Participant { call: name(), reason: refusal.1 }
+                        let participant = room.join(seat).map_err(|refusal| {
+                            MeasureError::Participant { call: name(), reason: refusal.to_string() }
                         })?;
                         let spec =
                             NativePeerSpec::new(native, &call.config, seat, self.scenario.seed);

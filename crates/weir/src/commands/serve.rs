@@ -38,7 +38,9 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     out.line_at_once(format!("http://localhost:{port}"))?;
     if let (Some(listener), Some(broker)) = (outside, &broker) {
         let address = listener.local_addr().map_err(Failure::new)?;
-        server.add_router(listener, broker.alone(), broker.has_token()).map_err(Failure::new)?;
+        server
+            .add_router(listener, broker.standalone_router(), broker.has_token())
+            .map_err(Failure::new)?;
         out.line_at_once(format!("broker: http://{address}"))?;
     }
     stopped.recv().map_err(Failure::new)?;

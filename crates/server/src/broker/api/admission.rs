@@ -1,4 +1,4 @@
-//! Who is let in: clients that have the token and are within their rate.
+//! Admission of requests: the token and the rate limits.
 
 use super::messages::problem;
 use super::{Api, MAX_CLIENTS, REQUEST_BURST, REQUESTS_PER_SECOND};
@@ -16,13 +16,14 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// The clients that are no single ones: no client has the unspecified address (RFC 4291 § 2.5.2).
-const OTHERS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+/// The key of the rate limit that all unauthorised clients, and all clients beyond [`MAX_CLIENTS`],
+/// share. No client has the unspecified address (RFC 4291 § 2.5.2).
+const SHARED_KEY: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
-/// What is asked of every request.
+/// The conditions for admitting a request.
 pub(super) struct Admission {
     token: Option<Secret>,
-    /// A leaky bucket for each client (GCRA).
+    /// One leaky bucket per client (GCRA).
     rates: RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>,
 }
 
@@ -38,36 +39,36 @@ impl Admission {
         self.token.is_some()
     }
 
-    /// Whether a client is within its rate. Those that have been quiet are forgotten before there
-    /// are too many; the clients beyond share a rate.
+    /// Whether a client is within its rate limit. At [`MAX_CLIENTS`] clients, those that have sent
+    /// nothing recently are removed; if that is not enough, further clients share one rate limit.
     fn is_within_rate(&self, client: IpAddr) -> bool {
         if self.rates.len() >= MAX_CLIENTS {
             self.rates.retain_recent();
         }
-        let key = if self.rates.len() < MAX_CLIENTS { network(client) } else { OTHERS };
+        let key = if self.rates.len() < MAX_CLIENTS { network(client) } else { SHARED_KEY };
         self.rates.check_key(&key).is_ok()
     }
 
-    /// Whether one without the token may try again: all of them share a rate, so that they neither
-    /// crowd out who has it nor guess it.
-    fn may_try(&self) -> bool {
-        self.rates.check_key(&OTHERS).is_ok()
+    /// Whether a request without the token is within the rate limit. All such requests share one
+    /// limit, so that they neither displace authorised clients nor guess the token.
+    fn is_unauthorised_within_rate(&self) -> bool {
+        self.rates.check_key(&SHARED_KEY).is_ok()
     }
 
-    /// Whether the request carries the token (RFC 6750 § 2.1), if one is asked for.
+    /// Whether the request carries the token (RFC 6750 § 2.1); true if no token is required.
     fn is_authorised(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
-        let (Some(one), None) = (given.next(), given.next()) else { return false };
-        let words = one.to_str().ok().and_then(|text| text.split_once(' '));
-        words.is_some_and(|(scheme, word)| {
-            scheme.eq_ignore_ascii_case("bearer") && token.is(word.trim())
+        let (Some(only), None) = (given.next(), given.next()) else { return false };
+        let parts = only.to_str().ok().and_then(|text| text.split_once(' '));
+        parts.is_some_and(|(scheme, text)| {
+            scheme.eq_ignore_ascii_case("bearer") && token.is(text.trim())
         })
     }
 }
 
-/// An IPv4 address, or the network of an IPv6 address, of which a host has as many as it likes (RFC
-/// 4291 § 2.5.1).
+/// The key of a client's rate limit: the IPv4 address, or the /64 network of the IPv6 address,
+/// because a host can use any number of addresses in its network (RFC 4291 § 2.5.1).
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -75,21 +76,25 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Lets a request in, or says why not; counts it.
+/// Admits a request or answers with the problem, and counts the answer.
 pub(super) async fn admit(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let client = request.extensions().get::<Client>().map(|client| client.0.ip());
     let is_authorised = api.admission.is_authorised(request.headers());
-    let within_rate = |client| {
-        if is_authorised { api.admission.is_within_rate(client) } else { api.admission.may_try() }
+    let is_within_rate = |client| {
+        if is_authorised {
+            api.admission.is_within_rate(client)
+        } else {
+            api.admission.is_unauthorised_within_rate()
+        }
     };
-    let mut response = if !client.is_some_and(within_rate) {
+    let mut response = if !client.is_some_and(is_within_rate) {
         let mut response =
-            problem(StatusCode::TOO_MANY_REQUESTS, "too many requests; ask again in a second");
+            problem(StatusCode::TOO_MANY_REQUESTS, "too many requests; try again after one second");
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         response
     } else if !is_authorised {
-        let words = "this needs the broker's token: Authorization: Bearer TOKEN";
-        let mut response = problem(StatusCode::UNAUTHORIZED, words);
+        let detail = "the broker's token is missing or wrong; send 'Authorization: Bearer TOKEN'";
+        let mut response = problem(StatusCode::UNAUTHORIZED, detail);
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         response
     } else {
@@ -100,8 +105,8 @@ pub(super) async fn admit(State(api): State<Arc<Api>>, request: Request, next: N
     response
 }
 
-/// The headers of the OWASP Secure Headers Project that concern answers with secrets and without
-/// pages.
+/// Sets those headers of the OWASP Secure Headers Project that concern answers that contain secrets
+/// and are not pages.
 fn secure(headers: &mut HeaderMap) {
     const SAME: [(HeaderName, &str); 3] = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -122,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_token_opens() {
+    fn only_the_right_token_is_authorised() {
         let admission = Admission::new(Some(Secret::new("0123456789abcdef")));
         assert!(admission.is_authorised(&with(&["Bearer 0123456789abcdef"])));
         assert!(admission.is_authorised(&with(&["bearer 0123456789abcdef"])));
@@ -143,11 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_its_rate_and_an_ipv6_network_is_one() {
+    fn the_rate_limit_is_per_ipv4_address_and_per_ipv6_network() {
         let admission = Admission::new(None);
         let allowed = |client: &str| admission.is_within_rate(client.parse().unwrap());
-        let let_in = (0..REQUEST_BURST * 2).filter(|_| allowed("192.0.2.1")).count();
-        assert!((REQUEST_BURST as usize..REQUEST_BURST as usize * 2).contains(&let_in), "{let_in}");
+        let admitted = (0..REQUEST_BURST * 2).filter(|_| allowed("192.0.2.1")).count();
+        assert!(
+            (REQUEST_BURST as usize..REQUEST_BURST as usize * 2).contains(&admitted),
+            "{admitted}"
+        );
         assert!(allowed("192.0.2.2"));
         for host in 0..REQUEST_BURST * 2 {
             allowed(&format!("2001:db8::{host:x}"));

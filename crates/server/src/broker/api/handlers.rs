@@ -1,4 +1,4 @@
-//! What each address does.
+//! The handlers of the requests.
 
 use super::Api;
 use super::messages::{self, Health, Problem, SessionAnswer, SessionRequest};
@@ -10,23 +10,23 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// Gives a session the nearest relay that has room.
+/// Opens a session on the nearest relay that has free capacity.
 #[utoipa::path(
     post,
     path = "/broker/v1/sessions",
     request_body = SessionRequest,
     responses(
-        (status = 201, description = "The relay to use", body = SessionAnswer),
-        (status = 400, description = "Not JSON", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "Without the token", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "The service has not subscribed", body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "It took too long to come"),
-        (status = 413, description = "Too long", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "No Content-Type: application/json", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "A member is missing or wrong", body = Problem, content_type = "application/problem+json"),
+        (status = 201, description = "The session, with the relay to use", body = SessionAnswer),
+        (status = 400, description = "The body is not JSON", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "The token is missing or wrong", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The service has not subscribed to this class", body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "The request exceeded the time limit"),
+        (status = 413, description = "The body is too long", body = Problem, content_type = "application/problem+json"),
+        (status = 415, description = "The Content-Type is not application/json", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "A member is missing, unknown or wrong", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "The system gives no random numbers", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "No relay has room", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "The system gave no random numbers", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "No relay of the class, or none with free capacity", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn open(
@@ -50,15 +50,15 @@ pub(super) async fn open(
     }
 }
 
-/// Takes a session back. Its credentials hold until they expire.
+/// Closes a session. Its credentials stay valid until they expire.
 #[utoipa::path(
     delete,
     path = "/broker/v1/sessions/{id}",
-    params(("id" = String, Path, description = "The session's id")),
+    params(("id" = String, Path, description = "The identifier of the session")),
     responses(
-        (status = 204, description = "It is over"),
-        (status = 401, description = "Without the token", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "There is none, or it has expired", body = Problem, content_type = "application/problem+json"),
+        (status = 204, description = "The session is closed"),
+        (status = 401, description = "The token is missing or wrong", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such session, or it has expired", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json"),
     )
 )]
@@ -70,13 +70,13 @@ pub(super) async fn close(State(api): State<Arc<Api>>, Path(id): Path<String>) -
     }
 }
 
-/// Whether the broker answers, and how full its relays are.
+/// The state of the broker: its relays, their sessions and their capacity.
 #[utoipa::path(
     get,
     path = "/broker/v1/health",
     responses(
-        (status = 200, description = "It does", body = Health),
-        (status = 401, description = "Without the token", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "The broker works", body = Health),
+        (status = 401, description = "The token is missing or wrong", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json"),
     )
 )]
@@ -87,31 +87,31 @@ pub(super) async fn health(State(api): State<Arc<Api>>) -> Json<Health> {
     Json(Health { status: "ok", relays: loads.len(), sessions, capacity })
 }
 
-/// Counts in the text form of OpenMetrics, which Prometheus reads.
+/// The metrics in the text format of OpenMetrics, for Prometheus.
 #[utoipa::path(
     get,
     path = "/metrics",
     responses(
-        (status = 200, description = "The counts", content_type = "application/openmetrics-text"),
-        (status = 401, description = "Without the token", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "The metrics", content_type = "application/openmetrics-text"),
+        (status = 401, description = "The token is missing or wrong", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn metrics(State(api): State<Arc<Api>>) -> Response {
-    const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     match api.metrics.text(&api.broker.loads(since_1970())) {
-        Ok(text) => ([(header::CONTENT_TYPE, KIND)], text).into_response(),
+        Ok(text) => ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response(),
         Err(error) => messages::problem(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
     }
 }
 
-/// This document.
+/// The description of this interface.
 #[utoipa::path(
     get,
     path = "/openapi.json",
     responses(
-        (status = 200, description = "OpenAPI", content_type = "application/json"),
-        (status = 401, description = "Without the token", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "The OpenAPI document", content_type = "application/json"),
+        (status = 401, description = "The token is missing or wrong", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json"),
     )
 )]

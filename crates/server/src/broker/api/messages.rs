@@ -1,4 +1,4 @@
-//! What is said, and how the document of the interface describes it.
+//! The messages of the interface, and its OpenAPI document.
 
 use super::super::{Class, Refusal, Request, Session};
 use crate::IceServer;
@@ -8,58 +8,61 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi, ToSchema};
 
-/// Asks for the relay of a session.
+/// A request for a session.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct SessionRequest {
     /// The service that the call belongs to.
     #[schema(example = "meet")]
     service: String,
-    /// Its user, to whom the credentials are bound: 1 to 64 letters, digits and the signs . - _ @
+    /// The user, to whom the credentials are bound: 1 to 64 letters, digits and the characters
+    /// . - _ @
     #[schema(example = "alice")]
     user: String,
-    /// Where the user is, by a name that the relays' distances have; the nearest relay is given.
+    /// The region of the user, as named in the distances of the relays. The broker chooses the
+    /// nearest relay.
     #[serde(default)]
     #[schema(example = "brittany")]
     region: Option<String>,
-    /// Whether its packets are to be marked and put into a class of their own.
+    /// Whether to request a specialised session: its packets are marked, and gateways put them into
+    /// a separate class.
     #[serde(default)]
     specialised: bool,
 }
 
 impl From<SessionRequest> for Request {
-    fn from(asked: SessionRequest) -> Self {
-        let class = if asked.specialised { Class::Specialised } else { Class::Basic };
-        Self { service: asked.service, user: asked.user, region: asked.region, class }
+    fn from(request: SessionRequest) -> Self {
+        let class = if request.specialised { Class::Specialised } else { Class::Basic };
+        Self { service: request.service, user: request.user, region: request.region, class }
     }
 }
 
-/// The relay of a session.
+/// A session with its relay.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SessionAnswer {
-    /// What the session is called when it is given back.
+    /// The identifier, with which the session is closed.
     id: String,
-    /// The relay's name.
+    /// The name of the relay.
     relay: String,
-    /// Whether its packets may be marked.
+    /// Whether the packets of the session may be marked.
     specialised: bool,
-    /// For `RTCConfiguration.iceServers`.
+    /// The value for `RTCConfiguration.iceServers`.
     ice_servers: Vec<IceServer>,
-    /// How long the session and its credentials last, seconds.
+    /// The lifetime of the session and its credentials, seconds.
     lifetime: u64,
-    /// When they end, seconds since 1970.
+    /// When the session and its credentials expire, seconds since 1970.
     expires: u64,
-    /// The code points that its packets may have.
+    /// The DSCP values that the packets of the session may have.
     dscp: CodePoints,
 }
 
 /// Differentiated services code points, 0 to 63 (RFC 2474 § 3).
 #[derive(Debug, Serialize, ToSchema)]
 struct CodePoints {
-    /// Of audio.
+    /// The code point of audio packets.
     audio: u8,
-    /// Of video.
+    /// The code point of video packets.
     video: u8,
 }
 
@@ -81,45 +84,45 @@ fn seconds(time: units::Duration) -> u64 {
     time.as_nanos() / 1_000_000_000
 }
 
-/// How the broker is.
+/// The state of the broker.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Health {
-    /// `ok`.
+    /// Always `ok`.
     pub(super) status: &'static str,
-    /// How many relays it knows.
+    /// The number of relays.
     pub(super) relays: usize,
-    /// How many sessions they have.
+    /// The number of sessions on all relays.
     pub(super) sessions: u32,
-    /// How many they may have.
+    /// The maximum number of sessions on all relays.
     pub(super) capacity: u64,
 }
 
-/// Why a request was not granted (RFC 9457).
+/// Why a request failed (RFC 9457).
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Problem {
-    /// The HTTP status in words.
+    /// The name of the HTTP status.
     title: &'static str,
     /// The HTTP status.
     status: u16,
-    /// What is wrong and, where one can be named, the suggestion.
+    /// What is wrong, with a suggestion where possible.
     detail: String,
 }
 
-/// An answer that tells what is wrong.
+/// An answer with a [`Problem`].
 pub(super) fn problem(status: StatusCode, detail: impl Into<String>) -> Response {
     let title = status.canonical_reason().unwrap_or_default();
     let body = Problem { title, status: status.as_u16(), detail: detail.into() };
     let mut response = (status, axum::Json(body)).into_response();
-    let kind = header::HeaderValue::from_static("application/problem+json");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    let content_type = header::HeaderValue::from_static("application/problem+json");
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
-            Self::Name => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Service | Self::Specialised => StatusCode::FORBIDDEN,
+            Self::InvalidName => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::UnknownService | Self::BasicOnly => StatusCode::FORBIDDEN,
             Self::NoRelay | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
             Self::Random => StatusCode::INTERNAL_SERVER_ERROR,
         };
@@ -127,19 +130,19 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The document of the interface, without its paths.
+/// The OpenAPI document without its paths.
 #[derive(OpenApi)]
 #[openapi(
     info(
-        title = "Weir's broker",
-        description = "Which media relay (TURN, RFC 8656) a WebRTC session is to use, with credentials for a limited time (Janczukowicz 2017, section 4.4.2).",
+        title = "Weir broker",
+        description = "Assigns media relays (TURN, RFC 8656) to WebRTC sessions, with credentials for a limited time (Janczukowicz 2017, section 4.4.2).",
     ),
     modifiers(&Token),
     security(("token" = [])),
 )]
 pub(super) struct Document;
 
-/// The token that every request carries where the broker asks for one.
+/// Adds the token, which every request must carry if the broker requires one.
 struct Token;
 
 impl Modify for Token {

@@ -1,7 +1,7 @@
-//! The broker over HTTP.
+//! The HTTP interface of the broker.
 //!
 //! ```text
-//! request ─▶ token ─▶ rate of this client ─▶ size and time ─▶ handler ─▶ Broker        counted on the way back
+//! request ─▶ token, rate limit ─▶ time and size limit ─▶ handler ─▶ Broker        answers are counted
 //! ```
 
 mod admission;
@@ -26,22 +26,23 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The longest body of a request, bytes.
+/// The maximum length of the body of a request, bytes.
 pub const MAX_BODY: usize = 4 << 10;
-/// The most requests of a client at once; those after it at [`REQUESTS_PER_SECOND`].
+/// The number of requests that a client may send at once. Further requests are limited to
+/// [`REQUESTS_PER_SECOND`].
 pub const REQUEST_BURST: u32 = 60;
-/// The most requests of a client a second in the long run. A client is an IPv4 address or an IPv6
-/// network of 64 bits.
+/// The number of requests per second that a client may send in the long term. A client is an IPv4
+/// address or an IPv6 network of 64 bits.
 pub const REQUESTS_PER_SECOND: u32 = 20;
-/// The most clients whose rates are kept; those beyond share one until some have been quiet for a
-/// few seconds.
+/// The maximum number of clients with a separate rate limit. Further clients share one rate limit,
+/// until some of the clients have sent nothing for a few seconds.
 pub const MAX_CLIENTS: usize = 10_000;
-/// The shortest token, characters.
+/// The minimum length of a token, characters.
 pub const MIN_TOKEN: usize = super::read::MIN_SECRET;
-/// How long a request may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit of a request.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The broker and who may ask it.
+/// The broker with its access control and metrics.
 pub struct Api {
     broker: Broker,
     admission: Admission,
@@ -49,28 +50,30 @@ pub struct Api {
 }
 
 impl Api {
-    /// Answers those who have the token; without one it is for this machine alone.
+    /// The interface of a broker. With a token, every request must carry the token. Without one,
+    /// the server answers only requests from this machine.
     #[must_use]
     pub fn new(broker: Broker, token: Option<Secret>) -> Arc<Self> {
         Arc::new(Self { broker, admission: Admission::new(token), metrics: Metrics::default() })
     }
 
-    /// Whether it asks for a token.
+    /// Whether requests must carry a token.
     #[must_use]
     pub fn has_token(&self) -> bool {
         self.admission.has_token()
     }
 
-    /// Its routes, each behind all that is asked of a request.
+    /// The routes of the broker, to be merged into another router.
     pub fn router(self: &Arc<Self>) -> Router {
         self.guarded(Router::from(self.documented()))
     }
 
-    /// The routes and nothing else: what is not there is told only those who may ask.
-    pub fn alone(self: &Arc<Self>) -> Router {
-        let nothing =
-            async || messages::problem(StatusCode::NOT_FOUND, "there is nothing at this address");
-        self.guarded(Router::from(self.documented()).fallback(nothing))
+    /// The routes of the broker for a separate listener. Requests for other addresses are admitted
+    /// by the same rules before they get status 404.
+    pub fn standalone_router(self: &Arc<Self>) -> Router {
+        let not_found =
+            async || messages::problem(StatusCode::NOT_FOUND, "the broker has no such address");
+        self.guarded(Router::from(self.documented()).fallback(not_found))
     }
 
     fn documented(self: &Arc<Self>) -> OpenApiRouter {
@@ -86,7 +89,7 @@ impl Api {
     fn guarded(self: &Arc<Self>, router: Router) -> Router {
         router
             .layer(DefaultBodyLimit::max(MAX_BODY))
-            .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PATIENCE))
+            .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, TIMEOUT))
             .layer(middleware::from_fn_with_state(Arc::clone(self), admission::admit))
     }
 }

@@ -1,4 +1,4 @@
-//! The broker as its clients meet it, over a real connection.
+//! Tests of the broker over real connections.
 
 use super::super::{Broker, Class, Config, Relay, Service};
 use super::{Api, MAX_BODY, REQUEST_BURST};
@@ -27,14 +27,14 @@ fn api(token: Option<&str>) -> Arc<Api> {
     Api::new(Broker::new(config), token.map(Secret::new))
 }
 
-/// A server with the broker among its pages, and another listener with the broker alone.
+/// A server with two listeners: pages and broker, and only the broker.
 fn serve(token: Option<&str>) -> (Server, [SocketAddr; 2]) {
-    let [pages, alone] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    let addresses = [&pages, &alone].map(|listener| listener.local_addr().unwrap());
+    let [pages, standalone] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let addresses = [&pages, &standalone].map(|listener| listener.local_addr().unwrap());
     let api = api(token);
     let options = Options { routes: Some(api.router()), ..Options::default() };
     let server = Server::start(vec![pages], options).unwrap();
-    server.add_router(alone, api.alone(), api.has_token()).unwrap();
+    server.add_router(standalone, api.standalone_router(), api.has_token()).unwrap();
     (server, addresses)
 }
 
@@ -50,12 +50,12 @@ impl Answer {
     }
 }
 
-/// Asks with the token, if there is one.
+/// Sends a request with the token, if there is one.
 fn ask(address: SocketAddr, request: &str, token: Option<&str>, body: &str) -> Answer {
     ask_as(address, &address.to_string(), request, token, body)
 }
 
-/// Asks a server that the client believes to be called `host`.
+/// Sends a request with this host name.
 fn ask_as(
     address: SocketAddr,
     host: &str,
@@ -71,7 +71,7 @@ fn ask_as(
         "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Content-Length: {length}\r\n{bearer}\r\n"
     );
-    // A server that refuses what is too long may close before it has read it all.
+    // A server that refuses a long request may close the connection before it has read everything.
     let _ = stream.write_all(format!("{head}{body}").as_bytes());
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -83,7 +83,7 @@ fn ask_as(
 const ASKED: &str = r#"{"service":"meet","user":"alice","specialised":true}"#;
 
 #[test]
-fn a_session_is_given_counted_and_given_back() {
+fn a_session_is_opened_counted_and_closed() {
     let (_server, addresses) = serve(None);
     for address in addresses {
         let given = ask(address, "POST /broker/v1/sessions", None, ASKED);
@@ -113,14 +113,14 @@ fn a_session_is_given_counted_and_given_back() {
             assert!(counts.contains(line), "{counts}");
         }
         assert!(counts.contains("weir_broker_refused_total{reason=\"full\"}"), "{counts}");
-        assert!(!counts.contains("alice"), "who called whom is nobody's");
+        assert!(!counts.contains("alice"), "metrics contain no user names");
         let back = format!("DELETE /broker/v1/sessions/{}", session["id"].as_str().unwrap());
         assert_eq!([204, 404].map(|_| ask(address, &back, None, "").status), [204, 404]);
     }
 }
 
 #[test]
-fn nobody_is_answered_without_the_token() {
+fn every_request_requires_the_token() {
     let (_server, addresses) = serve(Some(TOKEN));
     let requests = [
         "POST /broker/v1/sessions",
@@ -140,17 +140,16 @@ fn nobody_is_answered_without_the_token() {
         }
         assert_eq!(ask(address, "GET /broker/v1/health", Some(TOKEN), "").status, 200);
     }
-    // Where the broker is alone there is nothing else, and that too is told only those who have the
-    // token.
-    let [_, alone] = addresses;
+    // The separate listener serves only the broker. Even status 404 requires the token.
+    let [_, standalone] = addresses;
     for path in ["/", "/call", "/call.js", "/ws/a"] {
-        assert_eq!(ask(alone, &format!("GET {path}"), None, "").status, 401, "{path}");
-        assert_eq!(ask(alone, &format!("GET {path}"), Some(TOKEN), "").status, 404, "{path}");
+        assert_eq!(ask(standalone, &format!("GET {path}"), None, "").status, 401, "{path}");
+        assert_eq!(ask(standalone, &format!("GET {path}"), Some(TOKEN), "").status, 404, "{path}");
     }
 }
 
 #[test]
-fn without_a_token_no_page_of_elsewhere_gets_credentials() {
+fn without_a_token_a_foreign_page_gets_no_credentials() {
     let (_server, addresses) = serve(None);
     for address in addresses {
         let answer = ask_as(address, "example.org", "POST /broker/v1/sessions", None, ASKED);
@@ -159,7 +158,7 @@ fn without_a_token_no_page_of_elsewhere_gets_credentials() {
 }
 
 #[test]
-fn bad_requests_are_told_what_is_wrong() {
+fn answers_to_bad_requests_name_the_error() {
     let (_server, [address, _]) = serve(None);
     let long = format!("{{\"service\":\"{}\"}}", "x".repeat(MAX_BODY));
     for (body, status, part) in [
@@ -179,19 +178,19 @@ fn bad_requests_are_told_what_is_wrong() {
 }
 
 #[test]
-fn who_asks_too_often_waits() {
+fn requests_beyond_the_rate_limit_are_refused() {
     let (_server, [address, _]) = serve(None);
     let statuses: Vec<u16> = (0..REQUEST_BURST * 4)
         .map(|_| ask(address, "GET /broker/v1/health", None, "").status)
         .collect();
     assert!(statuses[..REQUEST_BURST as usize].iter().all(|status| *status == 200));
-    // A slow machine earns more meanwhile, but four times as much only in nine seconds.
+    // On a slow machine the limit refills meanwhile. Three more bursts take nine seconds to refill.
     let refused = statuses.iter().filter(|status| **status == 429).count();
     assert!(refused > 0, "none of {} was refused", statuses.len());
 }
 
 #[test]
-fn the_document_has_every_address() {
+fn the_openapi_document_has_every_address() {
     let (_server, [address, _]) = serve(None);
     let document = ask(address, "GET /openapi.json", None, "").json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3."), "{document}");

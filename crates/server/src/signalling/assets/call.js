@@ -1,21 +1,21 @@
 // src/dom.ts
-function part(id, kind) {
+function part(id, type) {
   const element = document.getElementById(id);
-  if (!(element instanceof kind)) throw new Error(`the page has no ${kind.name} '${id}'`);
+  if (!(element instanceof type)) throw new Error(`the page has no ${type.name} '${id}'`);
   return element;
 }
 
 // src/broker.ts
 var SERVICE = "weir-page";
-async function openSession({ user, region, specialised }, ask = fetch) {
+async function openSession({ user, region, specialised }, send = fetch) {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ service: SERVICE, user, ...region && { region }, specialised });
   try {
-    const answer = await ask("/broker/v1/sessions", { method: "POST", headers, body });
-    if (answer.status === 404) return "This server has no broker: it is started with --broker FILE.";
-    const said = await answer.json();
-    if (answer.ok && isSession(said)) return said;
-    return `The broker gives no relay: ${detailOf(said) ?? `status ${answer.status}`}.`;
+    const answer = await send("/broker/v1/sessions", { method: "POST", headers, body });
+    if (answer.status === 404) return "This server has no broker. Start the server with --broker FILE.";
+    const content = await answer.json();
+    if (answer.ok && isSession(content)) return content;
+    return `The broker gave no relay: ${detailOf(content) ?? `status ${answer.status}`}.`;
   } catch {
     return "The broker does not answer.";
   }
@@ -23,29 +23,29 @@ async function openSession({ user, region, specialised }, ask = fetch) {
 function closeSession(session) {
   void fetch(`/broker/v1/sessions/${session.id}`, { method: "DELETE", keepalive: true }).catch(() => void 0);
 }
-function isSession(said) {
-  if (typeof said !== "object" || said === null) return false;
-  const { id, iceServers: iceServers2 } = said;
+function isSession(body) {
+  if (typeof body !== "object" || body === null) return false;
+  const { id, iceServers: iceServers2 } = body;
   return typeof id === "string" && /^[0-9a-f]+$/.test(id) && Array.isArray(iceServers2);
 }
-function detailOf(said) {
-  if (typeof said !== "object" || said === null || !("detail" in said)) return null;
-  return typeof said.detail === "string" ? said.detail : null;
+function detailOf(body) {
+  if (typeof body !== "object" || body === null || !("detail" in body)) return null;
+  return typeof body.detail === "string" ? body.detail : null;
 }
 
-// src/words.ts
-var Trouble = class extends Error {
+// src/texts.ts
+var PageError = class extends Error {
 };
 var DEVICES = {
-  NotAllowedError: "The browser was not allowed to use the camera or microphone. Allow it in the address bar, then join again.",
-  NotFoundError: "No camera or microphone was found. Connect one, or untick Picture or Sound.",
-  NotReadableError: "The camera or microphone is in use by another program. Close that, then join again.",
-  OverconstrainedError: "The camera cannot do this size or frame rate. Choose another.",
-  AbortError: "The camera or microphone stopped. Try again."
+  NotAllowedError: "The browser has no permission to use the camera or microphone. Allow it in the address bar, then join again.",
+  NotFoundError: "No camera or microphone was found. Connect one, or switch off Video or Audio.",
+  NotReadableError: "Another program uses the camera or microphone. Close that program, then join again.",
+  OverconstrainedError: "The camera does not support this size or frame rate. Choose another one.",
+  AbortError: "The camera or microphone stopped. Join again."
 };
-function deviceWords(error) {
-  if (error instanceof Trouble) return error.message;
-  return DEVICES[nameOf(error)] ?? `Camera and microphone cannot be used: ${messageOf(error)}`;
+function mediaErrorText(error) {
+  if (error instanceof PageError) return error.message;
+  return DEVICES[nameOf(error)] ?? `Camera or microphone cannot be used: ${messageOf(error)}`;
 }
 function nameOf(error) {
   return typeof error === "object" && error !== null && "name" in error ? String(error.name) : "";
@@ -57,12 +57,12 @@ var STATES = {
   new: "Calling…",
   connecting: "Connecting…",
   connected: "Connected",
-  disconnected: "The connection is interrupted…",
+  disconnected: "The connection is interrupted. Waiting…",
   closed: "The call is over."
 };
-function stateWords(state, relay) {
+function stateText(state, relay) {
   if (state !== "failed") return STATES[state] ?? state;
-  return relay ? "No way to the other browser through the relay. Check the TURN server's address, user name and password." : "No direct way to the other browser. Check both networks, or call through a relay (TURN).";
+  return relay ? "No path to the other browser through the relay. Check the address, user name and password of the TURN server." : "No direct path to the other browser. Check both networks, or use a relay (TURN).";
 }
 
 // src/senders.ts
@@ -71,12 +71,12 @@ function preferCodec(transceiver, settings, note) {
   if (!wanted || transceiver.receiver.track.kind !== "video") return;
   const codecs = RTCRtpReceiver.getCapabilities?.("video")?.codecs ?? [];
   const isWanted = (codec) => codec.mimeType.toLowerCase() === `video/${wanted}`;
-  if (!codecs.some(isWanted)) return note(`This browser has no ${wanted.toUpperCase()}; it takes a codec of its own choice.`);
-  if (!("setCodecPreferences" in transceiver)) return note("This browser does not let the codec be chosen.");
+  if (!codecs.some(isWanted)) return note(`This browser does not support ${wanted.toUpperCase()}; it chooses another codec.`);
+  if (!("setCodecPreferences" in transceiver)) return note("This browser cannot choose the codec (no setCodecPreferences).");
   try {
     transceiver.setCodecPreferences([...codecs.filter(isWanted), ...codecs.filter((codec) => !isWanted(codec))]);
   } catch (error) {
-    note(`The codec could not be chosen: ${messageOf(error)}`);
+    note(`The browser rejected the codec: ${messageOf(error)}`);
   }
 }
 async function configure(sender, settings, note) {
@@ -87,10 +87,10 @@ async function configure(sender, settings, note) {
     if (priority2) encoding.networkPriority = priority2;
     else if (encoding.networkPriority) encoding.networkPriority = "low";
   });
-  const [taken] = sender.getParameters().encodings;
-  if (priority2 && taken && taken.networkPriority !== priority2) note("This browser does not mark packets by priority.");
+  const [applied] = sender.getParameters().encodings;
+  if (priority2 && applied && applied.networkPriority !== priority2) note("This browser does not mark packets (no networkPriority).");
   if (kind !== "video") return;
-  await change(sender, "highest rate", note, (encoding) => {
+  await change(sender, "maximum bitrate", note, (encoding) => {
     if (settings.video?.maxBitrate) encoding.maxBitrate = settings.video.maxBitrate;
     else delete encoding.maxBitrate;
   });
@@ -109,7 +109,7 @@ async function change(sender, what, note, edit) {
   try {
     await sender.setParameters(parameters);
   } catch (error) {
-    note(`The sender's ${what} is not taken: ${messageOf(error)}`);
+    note(`The browser rejected the ${what}: ${messageOf(error)}`);
   }
 }
 
@@ -132,7 +132,7 @@ var Call = class {
   caller;
   send;
   listener;
-  /** What the other end sends. */
+  /** The received media. */
   remote = new MediaStream();
   #connection;
   #work = Promise.resolve();
@@ -154,31 +154,34 @@ var Call = class {
       });
     };
     connection.onicecandidateerror = ({ url, errorCode, errorText }) => {
-      this.note(`The ICE server ${url} does not serve: ${errorText || "no answer"} (${errorCode}).`);
+      this.note(`The ICE server ${url} cannot be used: ${errorText || "no answer"} (${errorCode}).`);
     };
     connection.onconnectionstatechange = () => {
       this.listener.state(connection.connectionState);
       if (connection.connectionState === "failed" && this.caller) {
-        this.#do("its path cannot be renewed", () => this.#offer({ iceRestart: true }));
+        this.#enqueue("the path could not be restored", () => this.#offer({ iceRestart: true }));
       }
     };
   }
-  /** Tells each thing once. */
+  /** Passes on each note once. */
   note = (text3) => {
     if (this.#notes.has(text3)) return;
     this.#notes.add(text3);
     this.listener.note(text3);
   };
-  /** One step after the other: candidates wait for the description that they belong to. */
-  #do(broken, step) {
+  /**
+   * Runs one step after the other: candidates wait for their session description. If the step fails,
+   * the user sees the text `failure`.
+   */
+  #enqueue(failure, step) {
     this.#work = this.#work.then(step).catch((error) => {
       if (this.#connection.signalingState === "closed") return;
-      this.listener.failed(`The call cannot be made: ${broken} (${nameOf(error)}).`);
+      this.listener.failed(`The call failed: ${failure} (${nameOf(error)}).`);
     });
   }
-  /** Calls, as the one who offers. */
+  /** Calls the other participant. */
   offer() {
-    this.#do("there is no offer", async () => {
+    this.#enqueue("no offer could be created", async () => {
       for (const kind of ["audio", "video"]) {
         const track = this.local.getTracks().find((track2) => track2.kind === kind);
         const transceiver = track ? this.#connection.addTransceiver(track, { direction: "sendrecv", streams: [this.local] }) : this.#connection.addTransceiver(kind, { direction: "recvonly" });
@@ -192,22 +195,22 @@ var Call = class {
     await this.#connection.setLocalDescription(await this.#connection.createOffer(options));
     this.send({ type: "offer", sdp: this.#connection.localDescription?.sdp ?? "" });
   }
-  /** Takes what comes from the other end. */
+  /** Handles a message of the other participant. */
   take(message) {
-    this.#do(`the other end's ${message.type} is not taken`, async () => {
-      if (message.type === "candidate") return this.#candidate(message.candidate);
+    this.#enqueue(`the ${message.type} of the other participant was rejected`, async () => {
+      if (message.type === "candidate") return this.#addCandidate(message.candidate);
       await this.#connection.setRemoteDescription(message);
       if (message.type === "offer") await this.#answer();
       await this.#configure();
     });
   }
-  /** One that is refused is one way fewer; the call may find another. */
-  async #candidate(candidate) {
+  /** Adds a candidate. If the browser rejects it, the call may succeed with another one. */
+  async #addCandidate(candidate) {
     try {
       await this.#connection.addIceCandidate(candidate);
     } catch (error) {
       if (this.#connection.signalingState === "closed") return;
-      this.note(`A candidate of the other end is not taken (${nameOf(error)}).`);
+      this.note(`A candidate of the other participant was rejected (${nameOf(error)}).`);
     }
   }
   async #answer() {
@@ -226,16 +229,16 @@ var Call = class {
   async #configure() {
     for (const sender of this.#connection.getSenders()) await configure(sender, this.settings, this.note);
   }
-  /** Takes new caps and priorities while the call goes on; the rest of the settings is for the next. */
+  /** Applies a new maximum bitrate and new priorities during the call; other settings apply to the next call. */
   reconfigure(settings) {
     this.settings = settings;
-    this.#do("its settings are not taken", () => this.#configure());
+    this.#enqueue("the settings were rejected", () => this.#configure());
   }
-  /** `connectionState` */
+  /** `RTCPeerConnection.connectionState`. */
   get state() {
     return this.#connection.connectionState;
   }
-  /** `getStats`, with every member of every object. */
+  /** All members of all objects of `getStats`. */
   async stats() {
     const at = performance.timeOrigin + performance.now();
     const report = await this.#connection.getStats();
@@ -250,16 +253,16 @@ var Call = class {
 };
 
 // src/media.ts
-var FILM_PATIENCE = 1e4;
-async function acquire(settings, plain2) {
+var FILM_TIMEOUT = 1e4;
+async function acquire(settings, unprocessed) {
   if (!settings.sends || !settings.audio && !settings.video) return { stream: new MediaStream(), stop: () => {
   } };
-  return settings.source === "film" ? film(settings) : devices(settings, plain2);
+  return settings.source === "film" ? film(settings) : devices(settings, unprocessed);
 }
-async function devices(settings, plain2) {
+async function devices(settings, unprocessed) {
   const devices2 = navigator.mediaDevices;
-  if (!devices2) throw new Trouble("This browser gives no camera or microphone to this address. Open the page as http://localhost.");
-  const processing = { echoCancellation: !plain2, noiseSuppression: !plain2, autoGainControl: !plain2 };
+  if (!devices2) throw new PageError("This browser does not allow camera and microphone at this address. Open the page as http://localhost.");
+  const processing = { echoCancellation: !unprocessed, noiseSuppression: !unprocessed, autoGainControl: !unprocessed };
   const { video } = settings;
   const stream = await devices2.getUserMedia({
     audio: settings.audio && processing,
@@ -284,7 +287,7 @@ async function film(settings) {
   try {
     await element.play();
     const capture = element.captureStream ?? element.mozCaptureStream;
-    if (!capture) throw new Trouble("This browser cannot send a film. Choose camera and microphone.");
+    if (!capture) throw new PageError("This browser cannot send a film. Choose camera and microphone.");
     const captured = capture.call(element);
     const kinds = [...settings.audio ? ["audio"] : [], ...settings.video ? ["video"] : []];
     await tracksOf(captured, kinds);
@@ -292,21 +295,21 @@ async function film(settings) {
     return { stream, stop };
   } catch (error) {
     stop();
-    if (error instanceof Trouble) throw error;
-    throw new Trouble("The server has no film to send. Start it with --film FILE, or choose camera and microphone.");
+    if (error instanceof PageError) throw error;
+    throw new PageError("The server has no film to send. Start it with --film FILE, or choose camera and microphone.");
   }
 }
 function tracksOf(stream, kinds) {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Trouble(`The film shows no ${missing().join(" and no ")}.`)), FILM_PATIENCE);
+    const timer = setTimeout(() => reject(new PageError(`The film has no ${missing().join(" and no ")} track.`)), FILM_TIMEOUT);
     const missing = () => kinds.filter((kind) => !stream.getTracks().some((track) => track.kind === kind));
-    const look = () => {
+    const check = () => {
       if (missing().length > 0) return;
-      clearTimeout(late);
+      clearTimeout(timer);
       resolve();
     };
-    stream.addEventListener("addtrack", look);
-    look();
+    stream.addEventListener("addtrack", check);
+    check();
   });
 }
 
@@ -324,7 +327,7 @@ function share(value) {
 function time(value) {
   return value === void 0 ? NONE : `${(1e3 * value).toFixed(value < 995e-5 ? 1 : 0)} ms`;
 }
-function picture(width, height) {
+function frameSize(width, height) {
   return width && height ? `${width} × ${height}` : NONE;
 }
 function frames(value) {
@@ -337,9 +340,9 @@ function sparkline(values, length, width, height) {
   const top = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE);
   const step = width / (length - 1);
   const first = length - values.length;
-  return values.flatMap((value, place) => {
+  return values.flatMap((value, index) => {
     if (value === void 0) return [];
-    const x = (first + place) * step;
+    const x = (first + index) * step;
     const y = height - value / top * height;
     return [`${x.toFixed(1)},${y.toFixed(1)}`];
   }).join(" ");
@@ -375,7 +378,7 @@ function snapshot({ at, stats }) {
     at,
     sent: flow(of("outbound-rtp"), "Sent", remote),
     received: flow(of("inbound-rtp"), "Received", of("inbound-rtp")),
-    // Of RTCP where this end sends: Firefox gives 0 for the pair's.
+    // From RTCP if this page sends, because Firefox reports 0 for the candidate pair.
     roundTripTime: number(remote.find((stat) => "roundTripTime" in stat), "roundTripTime") ?? number(pair, "currentRoundTripTime"),
     path: path(find(text(pair, "localCandidateId")), find(text(pair, "remoteCandidateId")))
   };
@@ -394,7 +397,7 @@ function path(local, remote) {
 }
 function rates(before, now) {
   const seconds = before ? (now.at - before.at) / 1e3 : 0;
-  const direction = (old, flow, lostIsSent) => {
+  const direction = (old, flow, isSender) => {
     const { width, height, codec } = flow;
     if (!old || seconds <= 0) return { width, height, codec, framesPerSecond: flow.framesPerSecond };
     const [bytes, packets, lost, frames2] = [
@@ -403,13 +406,13 @@ function rates(before, now) {
       flow.lost - old.lost,
       flow.frames - old.frames
     ];
-    const sent = lostIsSent ? packets : packets + lost;
+    const sent = isSender ? packets : packets + lost;
     return {
       width,
       height,
       codec,
       rate: bytes >= 0 ? bytes * 8 / seconds : void 0,
-      // The other end's reports are older than our own counters: never more than all.
+      // The remote reports are older than the local counters, so the quotient is limited to 1.
       loss: sent > 0 && lost >= 0 ? Math.min(lost / sent, 1) : void 0,
       framesPerSecond: flow.framesPerSecond ?? (width && frames2 >= 0 ? frames2 / seconds : void 0)
     };
@@ -431,19 +434,19 @@ var Panel = class {
     this.root = root;
   }
   root;
-  #before;
+  #previous;
   #plots = { sent: [], received: [], rtt: [] };
-  /** Takes the next report. */
+  /** Shows the next report. */
   show(report) {
     const now = snapshot(report);
-    const values = rates(this.#before, now);
-    this.#before = now;
+    const values = rates(this.#previous, now);
+    this.#previous = now;
     this.#direction("sent", values.sent);
     this.#direction("received", values.received);
     this.#path(values);
   }
   clear() {
-    this.#before = void 0;
+    this.#previous = void 0;
     this.#plots = { sent: [], received: [], rtt: [] };
     this.#direction("sent", {});
     this.#direction("received", {});
@@ -452,7 +455,7 @@ var Panel = class {
   #direction(name, values) {
     this.#set(`${name}-rate`, rate(values.rate));
     this.#set(`${name}-loss`, share(values.loss));
-    this.#set(`${name}-picture`, picture(values.width, values.height));
+    this.#set(`${name}-size`, frameSize(values.width, values.height));
     this.#set(`${name}-frames`, frames(values.framesPerSecond));
     this.#set(`${name}-codec`, plain(values.codec));
     this.#plot(name, values.rate, rate);
@@ -463,10 +466,10 @@ var Panel = class {
     this.#plot("rtt", values.roundTripTime, time);
   }
   #set(name, text3) {
-    const place = this.root.querySelector(`[data-value="${name}"]`);
-    if (place) place.textContent = text3;
+    const element = this.root.querySelector(`[data-value="${name}"]`);
+    if (element) element.textContent = text3;
   }
-  #plot(name, value, words) {
+  #plot(name, value, format) {
     const values = this.#plots[name];
     if (value !== void 0 || values.length > 0) values.push(value);
     if (values.length > LENGTH) values.shift();
@@ -478,7 +481,7 @@ var Panel = class {
     const area = points && `${ends[0]?.split(",")[0]},${HEIGHT} ${points} ${ends.at(-1)?.split(",")[0]},${HEIGHT}`;
     svg.querySelector("polygon")?.setAttribute("points", area);
     const known = values.filter((value2) => value2 !== void 0);
-    this.#set(`${name}-top`, known.length > 0 ? `most: ${words(Math.max(...known))}` : "");
+    this.#set(`${name}-top`, known.length > 0 ? `max. ${format(Math.max(...known))}` : "");
   }
 };
 
@@ -508,8 +511,8 @@ function parseMessage(data) {
   const message = value;
   if (typeof message.type !== "string" || !Object.hasOwn(SHAPES, message.type)) return null;
   const shape = SHAPES[message.type];
-  const right = Object.entries(shape).every(([name, is]) => name in message && is(message[name]));
-  return right ? message : null;
+  const isValid = Object.entries(shape).every(([name, is]) => name in message && is(message[name]));
+  return isValid ? message : null;
 }
 function isRoomName(name) {
   return /^[a-z0-9-]{1,64}$/.test(name);
@@ -545,8 +548,8 @@ var ALLOWED = {
   relay: /^([01]|basic|specialised)$/,
   region: /^[A-Za-z0-9._@-]{0,64}$/
 };
-var LEAST = 30;
-var MOST = 1e5;
+var MIN_BITRATE = 30;
+var MAX_BITRATE = 1e5;
 function fromAddress(query2) {
   const fields = { ...DEFAULTS };
   for (const name of Object.keys(DEFAULTS)) {
@@ -568,14 +571,14 @@ function toSettings(fields, password) {
   const servers = iceServers(fields, password);
   if (typeof servers === "string") return servers;
   const max = fields.max === "" ? null : Number(fields.max);
-  if (max !== null && !(Number.isInteger(max) && max >= LEAST && max <= MOST)) {
-    return `The most that is sent is a whole number of kbit/s from ${LEAST} to ${MOST}, or nothing for no limit.`;
+  if (max !== null && !(Number.isInteger(max) && max >= MIN_BITRATE && max <= MAX_BITRATE)) {
+    return `The maximum bitrate must be a whole number from ${MIN_BITRATE} to ${MAX_BITRATE} kbit/s, or empty for no limit.`;
   }
   if (isBrokered(fields) && !ALLOWED.region?.test(fields.region)) {
-    return "A region has at most 64 letters, digits and the signs . - _ @; leave it empty if there is none.";
+    return "The region is not valid. Use at most 64 letters, digits and the characters . - _ @, or leave it empty.";
   }
   const relay = fields.relay !== "0";
-  if (relay && !isBrokered(fields) && servers.length === 0) return "A relayed call needs the address of a TURN server.";
+  if (relay && !isBrokered(fields) && servers.length === 0) return "A relayed call needs the address of a TURN server. Enter it under Path.";
   return {
     sends: true,
     audio: fields.audio === "1",
@@ -605,31 +608,31 @@ function iceServers(fields, password) {
   const url = fields.ice.trim();
   if (url === "" || isBrokered(fields)) return [];
   if (!/^(stun|stuns|turn|turns):[^\s/]+$/.test(url)) {
-    return "The ICE server's address looks like turn:192.0.2.1:3478 or stun:stun.example.org.";
+    return "The address of the ICE server is not valid. Use for example turn:192.0.2.1:3478 or stun:stun.example.org.";
   }
   if (url.startsWith("stun")) return [{ urls: [url] }];
-  if (!fields.iceuser || !password) return "A TURN server needs a user name and a password.";
+  if (!fields.iceuser || !password) return "A TURN server needs a user name and a password. Enter both under Path.";
   return [{ urls: [url], username: fields.iceuser, credential: password }];
 }
 
 // src/signalling.ts
-var FIRST_WAIT = 500;
-var LAST_WAIT = 8e3;
+var MIN_WAIT = 500;
+var MAX_WAIT = 8e3;
 var Signalling = class {
-  constructor(room, hello, again, listener) {
+  constructor(room, hello, reconnect, listener) {
     this.room = room;
     this.hello = hello;
-    this.again = again;
+    this.reconnect = reconnect;
     this.listener = listener;
     this.#open();
   }
   room;
   hello;
-  again;
+  reconnect;
   listener;
   #socket = null;
   #timer;
-  #wait = FIRST_WAIT;
+  #wait = MIN_WAIT;
   #closed = false;
   #open() {
     const socket = new WebSocket(`ws://${location.host}/ws/${encodeURIComponent(this.room)}`);
@@ -639,17 +642,17 @@ var Signalling = class {
       const message = parseMessage(event.data);
       if (!message || this.#closed) return;
       if (message.type === "error") this.close();
-      if (message.type === "welcome") this.#wait = FIRST_WAIT;
+      if (message.type === "welcome") this.#wait = MIN_WAIT;
       this.listener.message(message);
     };
     socket.onclose = () => {
       if (this.#closed) return;
-      this.listener.broken();
-      if (this.again) this.#timer = setTimeout(() => this.#open(), this.#wait);
-      this.#wait = Math.min(2 * this.#wait, LAST_WAIT);
+      this.listener.lost();
+      if (this.reconnect) this.#timer = setTimeout(() => this.#open(), this.#wait);
+      this.#wait = Math.min(2 * this.#wait, MAX_WAIT);
     };
   }
-  /** Sends, if there is a connection; what is lost with a broken one is said anew in the next. */
+  /** Sends the message if there is a connection; otherwise it is discarded. After reconnecting, the call starts again. */
   send(message) {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
@@ -660,10 +663,10 @@ var Signalling = class {
   }
 };
 
-// src/hand.ts
+// src/manual.ts
 var PANEL_INTERVAL = 1e3;
-var ALONE = "You are alone here. Send the other the link, or open it in a second tab.";
-var HandCall = class {
+var ALONE = "Nobody else is in the room. Send the link to the other participant, or open it in a second tab.";
+var ManualCall = class {
   constructor(screen2) {
     this.screen = screen2;
     fill(this.#form, fromAddress(new URLSearchParams(location.search)));
@@ -672,17 +675,17 @@ var HandCall = class {
       void this.#join();
     });
     this.#form.addEventListener("change", () => this.#changed());
-    part("hang-up", HTMLButtonElement).addEventListener("click", () => this.#leave("You have hung up."));
+    part("hang-up", HTMLButtonElement).addEventListener("click", () => this.#leave("You hung up."));
     this.#toggle("mute", "audio");
-    this.#toggle("blind", "video");
+    this.#toggle("stop-video", "video");
     part("copy", HTMLButtonElement).addEventListener("click", () => void this.#copy());
     addEventListener("pagehide", () => {
       this.#signalling?.send({ type: "bye" });
-      this.#giveBack();
+      this.#closeSession();
     });
     setInterval(() => void this.#report(), PANEL_INTERVAL);
     this.#changed();
-    this.#stage("lobby");
+    this.#showView("lobby");
   }
   screen;
   #form = part("settings", HTMLFormElement);
@@ -690,18 +693,18 @@ var HandCall = class {
   #media = null;
   #signalling = null;
   #call = null;
-  /** What the room was entered with; null in the lobby. */
+  /** The form when the room was joined; null in the lobby. */
   #joined = null;
-  /** The call's; null until the room is entered. */
+  /** The settings of the call; null until the room is joined. */
   #settings = null;
-  /** Who asks the broker, so that the two ends of a room are two users. */
+  /** The user name at the broker, so that the two participants of a room are two users. */
   #user = crypto.randomUUID();
-  /** The relay that the broker has given. */
+  /** The session of the broker, if it chose the relay. */
   #session = null;
-  /** The server is gone and the call, which does not need it, goes on. */
-  #alone = false;
-  /** The other end's page is gone; a call that stands may yet outlast that. */
-  #left = false;
+  /** The connection to the server is lost during a call; the call continues without it. */
+  #serverLost = false;
+  /** The other page has lost its connection to the server; an established call continues. */
+  #peerLeft = false;
   #fields() {
     const fields = { ...DEFAULTS };
     for (const name of Object.keys(DEFAULTS)) {
@@ -711,12 +714,12 @@ var HandCall = class {
     }
     return this.#joined ? inCall(this.#joined, fields) : fields;
   }
-  /** Keeps the address and the form true, and gives a call the caps and priorities that have changed. */
+  /** Updates the address and the form, and applies a changed maximum bitrate or priority to the call. */
   #changed() {
     const fields = this.#fields();
     history.replaceState(null, "", `?${toAddress(fields)}`);
     part("region-field", HTMLLabelElement).hidden = !isBrokered(fields);
-    this.#freeze(fields);
+    this.#disableFields(fields);
     if (!this.#settings) return;
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
     if (typeof settings === "string") return this.screen.status(settings, true);
@@ -725,11 +728,14 @@ var HandCall = class {
     this.#call.reconfigure(this.#settings);
     this.#state(this.#call.state);
   }
-  /** While it joins nothing can be changed, in the room what is not fixed; the picture's fields only if there is a picture. */
-  #freeze(fields) {
+  /**
+   * Disables fields: all of them while joining, the fixed ones during a call, and those of the video
+   * if no video is sent.
+   */
+  #disableFields(fields) {
     for (const fieldset of this.#form.querySelectorAll("fieldset")) {
-      const frozen = this.#joined !== null && (this.#settings === null || fieldset.hasAttribute("data-fixed"));
-      fieldset.disabled = frozen || fieldset.id === "picture" && fields.video === "0";
+      const isFixed = this.#joined !== null && (this.#settings === null || fieldset.hasAttribute("data-fixed"));
+      fieldset.disabled = isFixed || fieldset.id === "video-fields" && fields.video === "0";
     }
   }
   async #join() {
@@ -739,42 +745,42 @@ var HandCall = class {
     room.setAttribute("aria-invalid", String(!isRoomName(fields.room)));
     if (!isRoomName(fields.room)) {
       room.focus();
-      return this.screen.status("Name a room: a to z, 0 to 9 and '-', at most 64 characters.", true);
+      return this.screen.status("Enter a room name: a to z, 0 to 9 and '-', at most 64 characters.", true);
     }
     if (typeof settings === "string") return this.screen.status(settings, true);
-    this.screen.status(settings.source === "film" ? "Opening the film…" : "Asking for camera and microphone…");
+    this.screen.status(settings.source === "film" ? "Opening the film…" : "Requesting camera and microphone…");
     const join = part("join", HTMLButtonElement);
     join.disabled = true;
     this.#joined = fields;
-    this.#freeze(fields);
+    this.#disableFields(fields);
     const ready = await this.#prepare(fields, settings);
     join.disabled = false;
     if (typeof ready === "string") return this.#leave(ready, true);
     this.#media = ready;
     this.#settings = settings;
     this.screen.local(ready.stream);
-    this.#stage("call");
-    this.screen.status("Entering the room…");
-    for (const id of ["room-name", "place-name"]) part(id, HTMLElement).textContent = fields.room;
+    this.#showView("call");
+    this.screen.status("Joining the room…");
+    for (const id of ["room-name", "room-title-name"]) part(id, HTMLElement).textContent = fields.room;
     this.#signalling = new Signalling(fields.room, { type: "hello" }, true, {
       message: (message) => this.#take(message),
-      broken: () => {
-        this.#alone = this.#call !== null;
-        this.screen.status(`The server is gone; trying again… ${this.#alone ? "The call itself goes on." : ""}`, true);
+      lost: () => {
+        this.#serverLost = this.#call !== null;
+        this.screen.status(`The connection to the server is lost. Reconnecting…${this.#serverLost ? " The call continues." : ""}`, true);
       }
     });
     part("mute", HTMLButtonElement).focus();
   }
-  /** Gets the relay, sound and picture; or what is wrong, for people. */
+  /** Gets the relay and the media; or an error text for the user. */
   async #prepare(fields, settings) {
     try {
-      return await this.#relay(fields, settings) ?? await acquire(settings, false);
+      return await this.#requestRelay(fields, settings) ?? await acquire(settings, false);
     } catch (error) {
-      return deviceWords(error);
+      return mediaErrorText(error);
     }
   }
-  /** Lets the broker choose the relay, if it is to; gives what is wrong, for people. */
-  async #relay(fields, settings) {
+  /** Requests a relay from the broker if the user chose that; gives an error text for the user. */
+  async #requestRelay(fields, settings) {
     if (!isBrokered(fields)) return null;
     const session = await openSession({ user: this.#user, region: fields.region, specialised: fields.relay === "specialised" });
     if (typeof session === "string") return session;
@@ -782,15 +788,15 @@ var HandCall = class {
     settings.iceServers = session.iceServers;
     return null;
   }
-  #giveBack() {
+  #closeSession() {
     if (this.#session) closeSession(this.#session);
     this.#session = null;
   }
   #take(message) {
     switch (message.type) {
       case "welcome":
-        if (this.#alone && this.#call) this.#drop();
-        this.#alone = false;
+        if (this.#serverLost && this.#call) this.#drop();
+        this.#serverLost = false;
         this.screen.status(message.peer ? "Calling…" : ALONE);
         break;
       case "peer-joined":
@@ -804,14 +810,14 @@ var HandCall = class {
         this.#call?.take(message);
         break;
       case "peer-left":
-        this.#left = true;
-        if (!["connected", "disconnected"].includes(this.#call?.state ?? "")) this.#gone();
+        this.#peerLeft = true;
+        if (!["connected", "disconnected"].includes(this.#call?.state ?? "")) this.#peerGone();
         break;
       case "bye":
-        this.#gone();
+        this.#peerGone();
         break;
       case "error":
-        if (this.#alone && this.#call) this.screen.status(`${message.message} The call itself goes on.`, true);
+        if (this.#serverLost && this.#call) this.screen.status(`${message.message} The call continues.`, true);
         else this.#leave(message.message, true);
         break;
       case "start":
@@ -821,10 +827,10 @@ var HandCall = class {
   }
   #begin(caller) {
     this.#drop();
-    this.#left = false;
+    this.#peerLeft = false;
     const settings = this.#settings;
     const signalling = this.#signalling;
-    if (!settings || !signalling || !this.#media) throw new Error("a call begins in a room");
+    if (!settings || !signalling || !this.#media) throw new Error("a call needs a room, its settings and media");
     this.screen.status("Calling…");
     const call = new Call(settings, this.#media.stream, caller, (message) => signalling.send(message), {
       state: (state) => this.#state(state),
@@ -833,55 +839,55 @@ var HandCall = class {
     });
     this.#call = call;
     this.screen.remote(call.remote, true);
-    this.#empty(false);
+    this.#showWaiting(false);
     return call;
   }
   #state(state) {
-    if (state === "failed" && this.#left) return this.#gone();
-    this.screen.status(stateWords(state, this.#settings?.relay ?? false), state === "failed");
+    if (state === "failed" && this.#peerLeft) return this.#peerGone();
+    this.screen.status(stateText(state, this.#settings?.relay ?? false), state === "failed");
   }
-  #gone() {
+  #peerGone() {
     this.#drop();
-    this.screen.status("The other has left. They can come back to this room.");
+    this.screen.status("The other participant has left and can join this room again.");
   }
-  /** Ends the call and stays in the room. */
+  /** Ends the call, but stays in the room. */
   #drop() {
     this.#call?.close();
     this.#call = null;
     this.#panel.clear();
     part("notes", HTMLUListElement).replaceChildren();
     this.screen.remote(new MediaStream(), true);
-    this.#empty(true);
+    this.#showWaiting(true);
   }
-  #leave(words, wrong = false) {
+  #leave(text3, isError = false) {
     this.#signalling?.send({ type: "bye" });
     this.#signalling?.close();
     this.#signalling = null;
     this.#drop();
-    this.#giveBack();
+    this.#closeSession();
     this.#media?.stop();
     this.#media = null;
     this.#joined = null;
     this.#settings = null;
-    this.#stage("lobby");
-    this.screen.status(words, wrong);
+    this.#showView("lobby");
+    this.screen.status(text3, isError);
     part("join", HTMLButtonElement).focus();
   }
-  #stage(name) {
-    document.body.dataset.stage = name;
+  #showView(name) {
+    document.body.dataset.view = name;
     part("controls", HTMLElement).hidden = name === "lobby";
-    part("stage", HTMLElement).hidden = name === "lobby";
+    part("videos", HTMLElement).hidden = name === "lobby";
     part("panel", HTMLElement).hidden = name === "lobby";
-    part("place", HTMLElement).hidden = name === "lobby";
+    part("room-title", HTMLElement).hidden = name === "lobby";
     part("room-field", HTMLElement).hidden = name === "call";
     part("join", HTMLButtonElement).hidden = name === "call";
-    for (const button of ["mute", "blind"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
-    this.#freeze(this.#fields());
+    for (const button of ["mute", "stop-video"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
+    this.#disableFields(this.#fields());
     part("later", HTMLElement).hidden = name === "lobby";
     part("options", HTMLDetailsElement).open = name === "lobby";
   }
-  #empty(empty) {
-    part("waiting", HTMLElement).hidden = !empty;
+  #showWaiting(isWaiting) {
+    part("waiting", HTMLElement).hidden = !isWaiting;
   }
   #toggle(id, kind) {
     const button = part(id, HTMLButtonElement);
@@ -896,7 +902,7 @@ var HandCall = class {
     const link = `${location.origin}/call?${toAddress({ ...this.#fields(), region: DEFAULTS.region })}`;
     try {
       await navigator.clipboard.writeText(link);
-      this.#note("The link is copied.");
+      this.#note("Link copied.");
     } catch {
       this.#note(`Copy this link: ${link}`);
     }
@@ -913,7 +919,7 @@ var HandCall = class {
       const report = await call.stats();
       if (call === this.#call) this.#panel.show(report);
     } catch (error) {
-      call.note(`No statistics: ${messageOf(error)}`);
+      call.note(`No statistics available: ${messageOf(error)}`);
     }
   }
 };
@@ -931,26 +937,26 @@ function nextReport(epoch, interval, now) {
 }
 
 // src/measured.ts
-var LONGEST = 2e3;
+var MAX_NOTE = 2e3;
 var MeasuredCall = class {
-  constructor(room, seat2, key2, screen2) {
-    this.seat = seat2;
+  constructor(room, role2, key2, screen2) {
+    this.role = role2;
     this.screen = screen2;
-    this.#signalling = new Signalling(room, { type: "hello", seat: seat2, key: key2 }, false, {
+    this.#signalling = new Signalling(room, { type: "hello", role: role2, key: key2 }, false, {
       message: (message) => this.#take(message),
-      broken: () => this.#over || this.#end("The server is gone.", true)
+      lost: () => this.#over || this.#end("The connection to the server is lost.", true)
     });
     addEventListener("error", (event) => this.#failed(`error in the page: ${event.message}`));
     addEventListener("unhandledrejection", (event) => this.#failed(`error in the page: ${messageOf(event.reason)}`));
   }
-  seat;
+  role;
   screen;
   #signalling;
   #settings = null;
   #media = null;
   #call = null;
   #timer;
-  /** The run has said stop, or is gone: from now on nothing is news. */
+  /** The run has stopped the call or has ended; from now on nothing is reported. */
   #over = false;
   #take(message) {
     if (this.#over) return;
@@ -983,37 +989,37 @@ var MeasuredCall = class {
     try {
       this.#media = await acquire(settings, true);
     } catch (error) {
-      return this.#failed(deviceWords(error));
+      return this.#failed(mediaErrorText(error));
     }
     if (this.#over) return this.#media.stop();
     const send = (message) => this.#signalling.send(message);
-    this.#call = new Call(settings, this.#media.stream, this.seat === "caller", send, {
+    this.#call = new Call(settings, this.#media.stream, this.role === "caller", send, {
       state: (state) => {
         if (this.#over) return;
         send({ type: "connection-state", state });
-        this.screen.status(stateWords(state, settings.relay), state === "failed");
+        this.screen.status(stateText(state, settings.relay), state === "failed");
       },
-      note: (message) => send({ type: "log", message: message.slice(0, LONGEST) }),
+      note: (message) => send({ type: "log", message: message.slice(0, MAX_NOTE) }),
       failed: (message) => this.#failed(message)
     });
     if (settings.render) this.screen.local(this.#media.stream);
     this.screen.remote(this.#call.remote, settings.render);
-    this.screen.status("Ready; waiting for the run.");
+    this.screen.status("Ready. Waiting for the run to start the call.");
     send({ type: "ready" });
   }
   #start(epoch) {
-    if (!this.#call || !this.#settings) return this.#failed("the run has started before this page was ready");
+    if (!this.#call || !this.#settings) return this.#failed("the run started the call before this page was ready");
     this.screen.status("Calling…");
-    if (this.seat === "caller") this.#call.offer();
+    if (this.role === "caller") this.#call.offer();
     if (this.#settings.statsInterval > 0) this.#schedule(epoch, this.#settings.statsInterval);
   }
-  /** Reports at the epoch and whole intervals after it: each wait is reckoned anew, so that none adds to the next. */
+  /** Reports at the epoch and then every interval. Each wait is computed from the epoch, so that timer errors do not add up. */
   #schedule(epoch, interval) {
     const now = () => performance.timeOrigin + performance.now();
     const next = nextReport(epoch, interval, now());
     this.#timer = setTimeout(() => {
       if (now() < next) return this.#schedule(epoch, interval);
-      this.#report().catch((error) => this.#failed(`no statistics: ${messageOf(error)}`));
+      this.#report().catch((error) => this.#failed(`no statistics available: ${messageOf(error)}`));
       this.#schedule(epoch, interval);
     }, next - now());
   }
@@ -1026,22 +1032,22 @@ var MeasuredCall = class {
     try {
       await this.#report();
     } catch (error) {
-      this.#signalling.send({ type: "log", message: `no last statistics: ${messageOf(error)}`.slice(0, LONGEST) });
+      this.#signalling.send({ type: "log", message: `no final statistics available: ${messageOf(error)}`.slice(0, MAX_NOTE) });
     }
     this.#signalling.send({ type: "bye" });
     this.#end("The call is over.", false);
   }
   #failed(text3) {
     if (this.#over) return;
-    this.#signalling.send({ type: "failed", message: text3.slice(0, LONGEST) });
+    this.#signalling.send({ type: "failed", message: text3.slice(0, MAX_NOTE) });
     this.screen.status(text3, true);
   }
-  #end(text3, wrong) {
+  #end(text3, isError) {
     this.#over = true;
     clearTimeout(this.#timer);
     this.#call?.close();
     this.#media?.stop();
-    this.screen.status(text3, wrong);
+    this.screen.status(text3, isError);
   }
 };
 
@@ -1049,26 +1055,26 @@ var MeasuredCall = class {
 var key = location.hash.slice(1);
 if (key) history.replaceState(null, "", location.pathname + location.search);
 var screen = {
-  status(text3, wrong = false) {
-    const place = part("status", HTMLElement);
-    place.textContent = text3;
-    place.classList.toggle("wrong", wrong);
+  status(text3, isError = false) {
+    const element = part("status", HTMLElement);
+    element.textContent = text3;
+    element.classList.toggle("error", isError);
   },
   local(stream) {
     part("local", HTMLVideoElement).srcObject = stream;
   },
-  remote(stream, picture2) {
-    const element = picture2 ? part("remote", HTMLVideoElement) : part("remote-sound", HTMLAudioElement);
+  remote(stream, showVideo) {
+    const element = showVideo ? part("remote", HTMLVideoElement) : part("remote-audio", HTMLAudioElement);
     element.srcObject = stream;
   }
 };
 var query = new URLSearchParams(location.search);
-var seat = query.get("seat");
-if ((seat === "caller" || seat === "callee") && key) {
-  document.body.dataset.stage = "measured";
-  part("stage", HTMLElement).hidden = false;
+var role = query.get("role");
+if ((role === "caller" || role === "callee") && key) {
+  document.body.dataset.view = "measured";
+  part("videos", HTMLElement).hidden = false;
   part("settings", HTMLFormElement).hidden = true;
-  new MeasuredCall(query.get("room") ?? "", seat, key, screen);
+  new MeasuredCall(query.get("room") ?? "", role, key, screen);
 } else {
-  new HandCall(screen);
+  new ManualCall(screen);
 }

@@ -1,8 +1,8 @@
-//! What keeps a place too long loses it. Everything is in one thread and in memory, so tokio's
-//! clock can leap to the next deadline as soon as nobody has anything to do: the times are exact,
-//! whatever the machine does meanwhile.
+//! Connections and pages that exceed a time limit are closed. Client and server run on one thread
+//! and exchange data in memory, so that tokio can advance its paused clock to the next deadline as
+//! soon as no task is ready. The measured times are therefore exact on any machine.
 
-use crate::signalling::room::Hall;
+use crate::signalling::room::RoomRegistry;
 use crate::signalling::{MAX_CONNECTIONS, MAX_MESSAGE, MAX_REQUESTS, connections, pages, socket};
 use axum::serve::Listener;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -18,21 +18,21 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// Longer than any deadline.
+/// Longer than every time limit of the server.
 const LONG: Duration = Duration::from_secs(300);
-/// What has not come by then never does.
+/// What has not happened by then is taken not to happen.
 const NEVER: Duration = Duration::from_secs(3600);
-/// What a connection holds of what was sent and not read, bytes: the head of an answer, not the
-/// longest message.
+/// The buffer of a connection, bytes: enough for the head of an answer, too small for the longest
+/// message.
 const BUFFER: usize = 16 << 10;
 const REQUEST: &[u8] = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// Where all of them come from.
+/// The address of every client.
 const CLIENT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1));
 
-struct Door(UnboundedReceiver<DuplexStream>);
+struct MemoryListener(UnboundedReceiver<DuplexStream>);
 
-impl Listener for Door {
+impl Listener for MemoryListener {
     type Io = DuplexStream;
     type Addr = SocketAddr;
 
@@ -48,13 +48,16 @@ impl Listener for Door {
     }
 }
 
-struct House(UnboundedSender<DuplexStream>);
+struct MemoryServer(UnboundedSender<DuplexStream>);
 
-impl House {
-    fn open() -> Self {
+impl MemoryServer {
+    fn start() -> Self {
         let (sender, receiver) = unbounded_channel();
-        let hall = Arc::new(Hall::new(Arc::new(|_: &str| ())));
-        tokio::spawn(connections::serve(Door(receiver), pages::router(hall, None, None)));
+        let registry = Arc::new(RoomRegistry::new(Arc::new(|_: &str| ())));
+        tokio::spawn(connections::serve(
+            MemoryListener(receiver),
+            pages::router(registry, None, None),
+        ));
         Self(sender)
     }
 
@@ -64,7 +67,7 @@ impl House {
         ours
     }
 
-    /// A page that has said nothing yet; if it is not let in, the status.
+    /// A page that has sent nothing yet; the HTTP status if the server refuses it.
     async fn page(&self, room: &str) -> Result<Page, u16> {
         let mut request = format!("ws://localhost/ws/{room}").into_client_request().unwrap();
         request.headers_mut().insert("origin", "http://localhost".parse().unwrap());
@@ -75,7 +78,7 @@ impl House {
         }
     }
 
-    /// A page that has been let into a room.
+    /// A page that has joined a room.
     async fn enter(&self, room: &str) -> Page {
         let mut page = self.page(room).await.unwrap();
         page.say(&json!({"type": "hello"})).await;
@@ -91,7 +94,8 @@ impl Page {
         self.0.send(Message::text(message.to_string())).await.unwrap();
     }
 
-    /// The next message, while pings are answered; null when the server has closed.
+    /// The next message; pings are answered meanwhile. Null after the server has closed the
+    /// connection.
     async fn hear(&mut self) -> Value {
         loop {
             match in_time(self.0.next()).await {
@@ -107,7 +111,7 @@ async fn in_time<T>(it: impl Future<Output = T>) -> T {
     timeout(NEVER, it).await.unwrap()
 }
 
-/// What comes of a connection until the server closes it.
+/// The data of a connection until the server closes it.
 async fn rest(mut stream: DuplexStream) -> Vec<u8> {
     let mut rest = Vec::new();
     in_time(stream.read_to_end(&mut rest)).await.unwrap();
@@ -115,106 +119,113 @@ async fn rest(mut stream: DuplexStream) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_without_a_request_is_closed() {
-    let house = House::open();
+async fn a_connection_without_a_complete_request_is_closed() {
+    let server = MemoryServer::start();
     for begun in [&b""[..], b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"] {
         let since = Instant::now();
-        let mut stream = house.connect();
+        let mut stream = server.connect();
         stream.write_all(begun).await.unwrap();
         assert!(rest(stream).await.is_empty());
-        assert_eq!(since.elapsed().as_secs(), connections::PATIENCE.as_secs());
+        assert_eq!(since.elapsed().as_secs(), connections::TIMEOUT.as_secs());
     }
-    // One that drips is no better.
-    let (since, mut stream) = (Instant::now(), house.connect());
-    let dripping = async {
+    // A client that sends single bytes is closed too.
+    let (since, mut stream) = (Instant::now(), server.connect());
+    let trickle = async {
         while stream.write_all(b"G").await.is_ok() {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     };
-    in_time(dripping).await;
-    assert!(since.elapsed() < connections::PATIENCE + Duration::from_secs(2));
+    in_time(trickle).await;
+    assert!(since.elapsed() < connections::TIMEOUT + Duration::from_secs(2));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_is_not_used_again_is_closed() {
-    let house = House::open();
-    let (since, mut stream) = (Instant::now(), house.connect());
+async fn an_idle_connection_is_closed() {
+    let server = MemoryServer::start();
+    let (since, mut stream) = (Instant::now(), server.connect());
     stream.write_all(REQUEST).await.unwrap();
-    tokio::time::sleep(connections::PATIENCE / 2).await;
+    tokio::time::sleep(connections::TIMEOUT / 2).await;
     stream.write_all(REQUEST).await.unwrap();
     let answers = String::from_utf8(rest(stream).await).unwrap();
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 2);
-    assert_eq!(since.elapsed().as_secs(), (connections::PATIENCE * 3 / 2).as_secs());
+    assert_eq!(since.elapsed().as_secs(), (connections::TIMEOUT * 3 / 2).as_secs());
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_are_only_so_many_connections() {
-    let house = House::open();
+async fn the_number_of_connections_is_limited() {
+    let server = MemoryServer::start();
     let answer = async || {
-        let (since, mut stream) = (Instant::now(), house.connect());
+        let (since, mut stream) = (Instant::now(), server.connect());
         stream.write_all(REQUEST).await.unwrap();
         let mut word = [0; 12];
         in_time(stream.read_exact(&mut word)).await.unwrap();
         assert_eq!(&word, b"HTTP/1.1 200");
         since.elapsed().as_secs()
     };
-    let mut idle: Vec<_> = (1..MAX_REQUESTS).map(|_| house.connect()).collect();
+    let mut idle: Vec<_> = (1..MAX_REQUESTS).map(|_| server.connect()).collect();
     assert_eq!(answer().await, 0);
-    idle.push(house.connect());
-    assert_eq!(answer().await, connections::PATIENCE.as_secs(), "it waited for the others to go");
+    idle.push(server.connect());
+    assert_eq!(
+        answer().await,
+        connections::TIMEOUT.as_secs(),
+        "the request waited until an idle connection was closed"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_are_only_so_many_pages_and_they_are_no_requests() {
-    let house = House::open();
+async fn the_number_of_web_sockets_is_limited_separately() {
+    let server = MemoryServer::start();
     let mut pages = Vec::new();
     for _ in 0..MAX_CONNECTIONS {
-        pages.push(house.page("a").await.unwrap());
+        pages.push(server.page("a").await.unwrap());
     }
-    assert_eq!(house.page("a").await.err(), Some(503));
+    assert_eq!(server.page("a").await.err(), Some(503));
     drop(pages.pop());
-    // Until the server has noticed.
+    // Lets the server notice that the connection is closed.
     tokio::time::sleep(Duration::from_millis(1)).await;
-    assert!(house.page("a").await.is_ok());
+    assert!(server.page("a").await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_says_no_hello_is_turned_away() {
-    let house = House::open();
+async fn a_page_that_sends_no_hello_is_refused() {
+    let server = MemoryServer::start();
     let since = Instant::now();
-    let mut silent = house.page("a").await.unwrap();
+    let mut silent = server.page("a").await.unwrap();
     let refused = silent.hear().await;
     assert_eq!(refused["reason"], "bad-message", "{refused}");
     assert!(refused["message"].as_str().unwrap().contains("in time"), "{refused}");
     assert_eq!(silent.hear().await, Value::Null);
-    assert_eq!(since.elapsed().as_secs(), socket::PATIENCE.as_secs());
+    assert_eq!(since.elapsed().as_secs(), socket::TIMEOUT.as_secs());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_answers_no_ping_loses_its_seat_and_one_that_does_keeps_it() {
-    let house = House::open();
-    let mut here = house.enter("a").await;
+async fn a_page_that_answers_no_ping_is_removed_and_one_that_answers_stays() {
+    let server = MemoryServer::start();
+    let mut here = server.enter("a").await;
     let since = Instant::now();
-    let gone = house.enter("a").await;
+    let gone = server.enter("a").await;
     assert_eq!(here.hear().await["type"], "peer-joined");
     assert_eq!(here.hear().await["type"], "peer-left");
-    assert_eq!(since.elapsed().as_secs(), 2 * socket::PULSE.as_secs());
+    assert_eq!(since.elapsed().as_secs(), 2 * socket::PING_INTERVAL.as_secs());
     drop(gone);
-    let mut other = house.enter("a").await;
+    let mut other = server.enter("a").await;
     assert_eq!(here.hear().await["type"], "peer-joined");
     let (one, two) = tokio::join!(timeout(LONG, here.hear()), timeout(LONG, other.hear()));
-    assert!(one.is_err() && two.is_err(), "both sit there and hear nothing: {one:?} {two:?}");
+    assert!(
+        one.is_err() && two.is_err(),
+        "both stay in the room and receive nothing: {one:?} {two:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_takes_nothing_in_loses_its_seat() {
-    let house = House::open();
-    let mut here = house.enter("a").await;
-    let stuck = house.enter("a").await;
+async fn a_page_that_does_not_read_is_removed() {
+    let server = MemoryServer::start();
+    let mut here = server.enter("a").await;
+    let stuck = server.enter("a").await;
     assert_eq!(here.hear().await["type"], "peer-joined");
     let since = Instant::now();
     here.say(&json!({"type": "offer", "sdp": "x".repeat(MAX_MESSAGE - 100)})).await;
     assert_eq!(here.hear().await["type"], "peer-left");
-    assert_eq!(since.elapsed().as_secs(), socket::PATIENCE.as_secs());
+    assert_eq!(since.elapsed().as_secs(), socket::TIMEOUT.as_secs());
     drop(stuck);
 }

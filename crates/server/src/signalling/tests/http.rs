@@ -2,7 +2,7 @@ use super::{Options, Served, client, serve, serve_with};
 use std::io::{Read, Write};
 use tokio_tungstenite::tungstenite::Error;
 
-/// The head and the body of the answer to these lines, sent as they stand.
+/// Sends these lines unchanged; gives the head and the body of the answer.
 fn ask(served: &Served, lines: &[&str]) -> (String, Vec<u8>) {
     let mut stream = served.connect();
     stream
@@ -22,7 +22,7 @@ fn get(served: &Served, path: &str) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn every_page_says_what_it_may_do() {
+fn every_page_has_the_security_headers() {
     let served = serve();
     for path in ["/", "/call?room=a", "/call.js", "/style.css", "/icon.svg"] {
         let (head, body) = get(&served, path);
@@ -44,7 +44,7 @@ fn every_page_says_what_it_may_do() {
 }
 
 #[test]
-fn a_name_that_was_rebound_to_this_machine_is_not_served() {
+fn a_request_with_a_foreign_host_name_is_refused() {
     let served = serve();
     for host in ["example.org", "127.0.0.1.example.org", "10.0.0.1", ""] {
         let (head, body) = ask(&served, &["GET / HTTP/1.1", &format!("Host: {host}")]);
@@ -61,7 +61,7 @@ fn a_name_that_was_rebound_to_this_machine_is_not_served() {
 }
 
 #[test]
-fn a_foreign_page_opens_no_web_socket() {
+fn a_foreign_page_cannot_open_a_web_socket() {
     let served = serve();
     for origin in ["http://example.org", "null", "http://localhost:1"] {
         let mut request = served.request("a");
@@ -84,7 +84,7 @@ fn status(served: &Served, request: tokio_tungstenite::tungstenite::http::Reques
 }
 
 #[test]
-fn no_path_escapes() {
+fn no_path_reaches_other_files() {
     let folder = tempfile::tempdir().unwrap();
     let film = folder.path().join("film.webm");
     std::fs::write(&film, "0123456789").unwrap();

@@ -1,4 +1,4 @@
-//! The server as its pages and others meet it.
+//! Tests of the server over real connections.
 
 mod deadlines;
 mod http;
@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::client::{IntoClientRequest, client};
 use tokio_tungstenite::tungstenite::http::Request;
 use tokio_tungstenite::tungstenite::{Error, Message, WebSocket};
 
-/// Longer than anything here takes.
+/// A time limit that no test reaches unless it fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Served {
@@ -32,8 +32,8 @@ fn serve_with(options: Options) -> Served {
     let address = listener.local_addr().unwrap();
     let log = Arc::new(Mutex::new(Vec::new()));
     let lines = Arc::clone(&log);
-    let tell = move |line: &str| lines.lock().unwrap().push(line.to_owned());
-    let options = Options { log: Some(Arc::new(tell)), ..options };
+    let push = move |line: &str| lines.lock().unwrap().push(line.to_owned());
+    let options = Options { log: Some(Arc::new(push)), ..options };
     Served { server: Server::start(vec![listener], options).unwrap(), address, log }
 }
 
@@ -45,7 +45,7 @@ impl Served {
         stream
     }
 
-    /// The request with which a page of this server opens its WebSocket.
+    /// The request by which a page of this server opens its WebSocket.
     fn request(&self, room: &str) -> Request<()> {
         let mut request = format!("ws://{}/ws/{room}", self.address).into_client_request().unwrap();
         let origin = format!("http://{}", self.address).parse().unwrap();
@@ -53,13 +53,13 @@ impl Served {
         request
     }
 
-    /// A page that has said nothing yet.
+    /// A page that has sent nothing yet.
     fn page(&self, room: &str) -> Page {
         let (socket, _) = client(self.request(room), self.connect()).unwrap();
         Page(socket)
     }
 
-    /// A page that has said hello.
+    /// A page that has sent `hello`.
     fn enter(&self, room: &str) -> Page {
         let mut page = self.page(room);
         page.say(&json!({"type": "hello"}));
@@ -78,7 +78,7 @@ impl Page {
         self.0.send(Message::text(text))
     }
 
-    /// The next message; null when the server has closed.
+    /// The next message; null after the server has closed the connection.
     fn hear(&mut self) -> Value {
         loop {
             match self.0.read() {
@@ -95,7 +95,7 @@ impl Page {
         }
     }
 
-    /// Hears that it is turned away, and why.
+    /// Checks that the server refuses the page; gives the reason.
     fn refused(&mut self) -> String {
         let error = self.hear();
         assert_eq!(error["type"], "error", "{error}");

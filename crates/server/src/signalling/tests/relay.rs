@@ -1,29 +1,29 @@
 use super::{PATIENCE, Page, Served, serve};
 use crate::IceServer;
-use crate::signalling::{CallSettings, Measured, PageEvent, RoomError, Seat};
+use crate::signalling::{CallRole, CallSettings, MeasuredRoom, PageEvent, RoomError};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::Error;
 
-/// The key in a seat's address.
-fn key(measured: &Measured, seat: Seat) -> String {
-    measured.path(seat).split_once('#').unwrap().1.to_owned()
+/// The key in the address of a role's page.
+fn key(measured: &MeasuredRoom, role: CallRole) -> String {
+    measured.path(role).split_once('#').unwrap().1.to_owned()
 }
 
-fn hello(measured: &Measured, seat: Seat, word: &str) -> Value {
-    json!({"type": "hello", "seat": word, "key": key(measured, seat)})
+fn hello(measured: &MeasuredRoom, role: CallRole) -> Value {
+    json!({"type": "hello", "role": role.as_str(), "key": key(measured, role)})
 }
 
-pub(super) fn sit(served: &Served, measured: &Measured, seat: Seat, word: &str) -> Page {
+pub(super) fn join(served: &Served, measured: &MeasuredRoom, role: CallRole) -> Page {
     let mut page = served.page("main");
-    page.say(&hello(measured, seat, word));
+    page.say(&hello(measured, role));
     page
 }
 
 #[test]
-fn two_pages_of_a_room_hear_each_other() {
+fn two_pages_of_a_room_receive_each_others_messages() {
     let served = serve();
     let mut first = served.enter("monday");
     assert_eq!(first.hear(), json!({"type": "welcome", "peer": false, "settings": null}));
@@ -52,7 +52,7 @@ fn two_pages_of_a_room_hear_each_other() {
 }
 
 #[test]
-fn one_room_never_hears_another() {
+fn messages_stay_within_their_room() {
     let served = serve();
     let mut pages = ["a", "b", "a", "b"].map(|room| {
         let mut page = served.enter(room);
@@ -63,7 +63,7 @@ fn one_room_never_hears_another() {
     assert_eq!(pages[1].hear()["type"], "peer-joined");
     pages[0].say(&json!({"type": "offer", "sdp": "of a"}));
     pages[1].say(&json!({"type": "offer", "sdp": "of b"}));
-    // Whatever leaked would be heard first.
+    // A message that leaked from the other room would arrive first.
     pages[3].say(&json!({"type": "answer", "sdp": "of b"}));
     assert_eq!(pages[3].hear(), json!({"type": "offer", "sdp": "of b"}));
     assert_eq!(pages[1].hear(), json!({"type": "answer", "sdp": "of b"}));
@@ -71,41 +71,44 @@ fn one_room_never_hears_another() {
 }
 
 #[test]
-fn listeners_share_their_rooms() {
+fn listeners_share_the_rooms() {
     let served = serve();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     served.server.add_listener(listener).unwrap();
     let Served { server, log, .. } = serve();
-    let elsewhere = Served { server, address, log };
+    let second = Served { server, address, log };
     let mut first = served.enter("a");
     assert_eq!(first.hear()["type"], "welcome");
-    assert_eq!(elsewhere.enter("a").hear()["peer"], true);
+    assert_eq!(second.enter("a").hear()["peer"], true);
     assert_eq!(first.hear()["type"], "peer-joined");
 }
 
 #[test]
-fn a_measured_call_is_driven_from_outside() {
+fn a_run_controls_a_measured_call_and_receives_its_events() {
     let served = serve();
     let settings = [
         CallSettings { audio: true, stats_interval: 500, ..CallSettings::default() },
         CallSettings { relay: true, ..CallSettings::default() },
     ];
-    let measured = served.server.measured("main", settings.clone()).unwrap();
-    assert!(measured.path(Seat::Caller).starts_with("/call?room=main&seat=caller#"));
-    let seats = [(Seat::Caller, "caller", &settings[0]), (Seat::Callee, "callee", &settings[1])];
-    let mut pages = seats.map(|(seat, word, settings)| {
-        let mut page = sit(&served, &measured, seat, word);
-        // It sits before the next comes: each connection is a task of its own, and the second could
-        // be heard first.
-        let told: CallSettings = serde_json::from_value(page.hear()["settings"].clone()).unwrap();
-        assert_eq!(&told, settings);
+    let measured = served.server.reserve_room("main", settings.clone()).unwrap();
+    assert!(measured.path(CallRole::Caller).starts_with("/call?room=main&role=caller#"));
+    let mut pages = CallRole::ALL.map(|role| {
+        let mut page = join(&served, &measured, role);
+        // Waits until this page has joined: each connection is a task of its own, so the server
+        // could otherwise handle the second page first.
+        let received: CallSettings =
+            serde_json::from_value(page.hear()["settings"].clone()).unwrap();
+        assert_eq!(received, settings[role.index()]);
         page.say(&json!({"type": "ready"}));
         page
     });
     assert_eq!(pages[0].hear()["type"], "peer-joined");
     let ready = [measured.next(PATIENCE).unwrap(), measured.next(PATIENCE).unwrap()];
-    assert!(Seat::ALL.iter().all(|seat| ready.contains(&(*seat, PageEvent::Ready))), "{ready:?}");
+    assert!(
+        CallRole::ALL.iter().all(|role| ready.contains(&(*role, PageEvent::Ready))),
+        "{ready:?}"
+    );
 
     measured.start(1_000.5);
     measured.stop();
@@ -120,51 +123,51 @@ fn a_measured_call_is_driven_from_outside() {
     callee.say(&json!({"type": "log", "message": "a note"}));
     callee.say(&json!({"type": "failed", "message": "no camera"}));
     callee.say(&json!({"type": "bye"}));
-    let told: Vec<_> = (0..5).map(|_| measured.next(PATIENCE).unwrap().1).collect();
-    let PageEvent::Stats(report) = &told[1] else { panic!("{told:?}") };
+    let events: Vec<_> = (0..5).map(|_| measured.next(PATIENCE).unwrap().1).collect();
+    let PageEvent::Stats(report) = &events[1] else { panic!("{events:?}") };
     assert_eq!((report.at, &report.stats["C1"]), (2.5, &stat));
-    assert_eq!(told[0], PageEvent::ConnectionState("connected".to_owned()));
-    assert_eq!(told[2], PageEvent::Log("a note".to_owned()));
-    assert_eq!(told[3], PageEvent::Failed("no camera".to_owned()));
-    assert_eq!(told[4], PageEvent::Bye);
+    assert_eq!(events[0], PageEvent::ConnectionState("connected".to_owned()));
+    assert_eq!(events[2], PageEvent::Log("a note".to_owned()));
+    assert_eq!(events[3], PageEvent::Failed("no camera".to_owned()));
+    assert_eq!(events[4], PageEvent::Bye);
     assert_eq!(measured.next(Duration::ZERO), None);
 
     let [mut caller, callee] = pages;
     drop(callee);
-    assert_eq!(measured.next(PATIENCE), Some((Seat::Callee, PageEvent::Left)));
+    assert_eq!(measured.next(PATIENCE), Some((CallRole::Callee, PageEvent::Left)));
     assert_eq!(caller.hear()["type"], "peer-left");
     drop(measured);
     assert_eq!(caller.refused(), "over");
 }
 
 #[test]
-fn a_measured_call_is_closed_to_all_who_have_no_key() {
+fn a_measured_call_requires_the_key_of_the_role() {
     let served = serve();
-    let measured = served.server.measured("main", Default::default()).unwrap();
-    let (caller, callee) = (key(&measured, Seat::Caller), key(&measured, Seat::Callee));
+    let measured = served.server.reserve_room("main", Default::default()).unwrap();
+    let (caller, callee) = (key(&measured, CallRole::Caller), key(&measured, CallRole::Callee));
     assert!(caller.len() == 32 && caller != callee);
     for hello in [
         json!({"type": "hello"}),
         json!({"type": "hello", "key": caller}),
-        json!({"type": "hello", "seat": "caller"}),
-        json!({"type": "hello", "seat": "caller", "key": ""}),
-        json!({"type": "hello", "seat": "caller", "key": callee}),
+        json!({"type": "hello", "role": "caller"}),
+        json!({"type": "hello", "role": "caller", "key": ""}),
+        json!({"type": "hello", "role": "caller", "key": callee}),
     ] {
         let mut page = served.page("main");
         page.say(&hello);
         assert_eq!(page.refused(), "no-key", "{hello}");
     }
-    let mut right = sit(&served, &measured, Seat::Caller, "caller");
+    let mut right = join(&served, &measured, CallRole::Caller);
     assert_eq!(right.hear()["type"], "welcome");
-    assert_eq!(sit(&served, &measured, Seat::Caller, "caller").refused(), "room-full");
+    assert_eq!(join(&served, &measured, CallRole::Caller).refused(), "room-full");
 
-    let again = |room: &str| served.server.measured(room, Default::default()).err();
+    let again = |room: &str| served.server.reserve_room(room, Default::default()).err();
     assert_eq!(again("main"), Some(RoomError::Taken("main".to_owned())));
     assert_eq!(again("No"), Some(RoomError::Name("No".to_owned())));
 }
 
 #[test]
-fn a_server_that_is_dropped_ends_its_pages_soon() {
+fn a_dropped_server_closes_its_connections_within_seconds() {
     let served = serve();
     let mut page = served.enter("a");
     assert_eq!(page.hear()["type"], "welcome");
@@ -182,7 +185,7 @@ fn a_server_that_is_dropped_ends_its_pages_soon() {
 }
 
 #[test]
-fn logs_hold_no_secrets() {
+fn logs_contain_no_secrets() {
     let served = serve();
     let server = IceServer {
         urls: vec!["turn:192.0.2.1".to_owned()],
@@ -191,15 +194,15 @@ fn logs_hold_no_secrets() {
     };
     let settings = CallSettings { ice_servers: vec![server], ..CallSettings::default() };
     assert!(!format!("{settings:?}").contains("secret"), "{settings:?}");
-    let measured = served.server.measured("main", [settings.clone(), settings]).unwrap();
-    let mut page = sit(&served, &measured, Seat::Caller, "caller");
+    let measured = served.server.reserve_room("main", [settings.clone(), settings]).unwrap();
+    let mut page = join(&served, &measured, CallRole::Caller);
     assert_eq!(page.hear()["settings"]["iceServers"][0]["credential"], "secret-password");
     page.say(&json!({"type": "offer", "sdp": "a=ice-pwd:secret"}));
     page.say(&json!({"type": "answer", "sdp": 7, "secret": "secret"}));
     assert_eq!(page.refused(), "bad-message");
     drop(page);
-    assert_eq!(measured.next(PATIENCE), Some((Seat::Caller, PageEvent::Left)));
-    let secret = key(&measured, Seat::Caller);
+    assert_eq!(measured.next(PATIENCE), Some((CallRole::Caller, PageEvent::Left)));
+    let secret = key(&measured, CallRole::Caller);
     drop((measured, served.server));
     let log = served.log.lock().unwrap();
     assert_eq!(log.len(), 2, "{log:?}");

@@ -1,7 +1,7 @@
 use super::{Connection, Dump, DumpError};
 use crate::measure::stats::{CallInfo, Collected, Collector, sample_count};
 use chrono::{DateTime, SecondsFormat};
-use server::signalling::Seat;
+use server::signalling::CallRole;
 use sim::Recording;
 use sim::recording::StreamKind;
 use store::{Mode, RunMeta};
@@ -100,7 +100,7 @@ fn collect(
     };
     let mut collector = Collector::new(call, start, interval, duration).joined();
     for index in 0..connection.polls.len() {
-        collector.take(Seat::Caller, &connection.report(index));
+        collector.take(CallRole::Caller, &connection.report(index));
     }
     collector.finish()
 }

@@ -4,7 +4,9 @@ use super::NativePeerSpec;
 use super::error::CallError;
 use experiment::Native;
 use peer::{Peer, PeerConfig, Rates, Signal, Stack};
-use server::signalling::{CallSettings, FromPage, IceCandidate, Place, Seat, StatsReport, ToPage};
+use server::signalling::{
+    CallRole, CallSettings, FromPage, IceCandidate, Membership, StatsReport, ToPage,
+};
 use server::since_1970;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -18,7 +20,7 @@ const MAX_DATAGRAM: usize = 1_500;
 /// # Errors
 /// When the peer cannot go on with the call.
 pub(super) async fn run_peer(
-    participant: &mut Place,
+    participant: &mut Membership,
     socket: UdpSocket,
     spec: NativePeerSpec,
 ) -> Result<(), CallError> {
@@ -27,7 +29,7 @@ pub(super) async fn run_peer(
     send(participant, FromPage::Ready)?;
     let Some(epoch) = receive_start(participant).await else { return Ok(()) };
     let mut end = PeerEndpoint::new(participant, socket, &spec, &settings, epoch)?;
-    if spec.seat == Seat::Caller {
+    if spec.seat == CallRole::Caller {
         let offer = end.peer.offer(now().0)?;
         end.reply(offer)?;
     }
@@ -35,7 +37,7 @@ pub(super) async fn run_peer(
 }
 
 /// The settings of the endpoint; `None` if the call is over first.
-async fn receive_settings(participant: &mut Place) -> Option<CallSettings> {
+async fn receive_settings(participant: &mut Membership) -> Option<CallSettings> {
     loop {
         if let ToPage::Welcome { settings, .. } = participant.next().await? {
             return settings;
@@ -44,7 +46,7 @@ async fn receive_settings(participant: &mut Place) -> Option<CallSettings> {
 }
 
 /// The time at which statistics begin, ms since 1970; `None` if the call is over first.
-async fn receive_start(participant: &mut Place) -> Option<f64> {
+async fn receive_start(participant: &mut Membership) -> Option<f64> {
     loop {
         match participant.next().await? {
             ToPage::Start { epoch } => return Some(epoch),
@@ -64,13 +66,13 @@ fn now() -> (Instant, f64) {
     (Instant::now(), since_1970().as_millis_f64())
 }
 
-fn send(participant: &mut Place, message: FromPage) -> Result<(), CallError> {
-    participant.take(message).map_err(|refusal| CallError::Refused(refusal.1))
+fn send(participant: &mut Membership, message: FromPage) -> Result<(), CallError> {
+    participant.take(message).map_err(|refusal| CallError::Refused(refusal.to_string()))
 }
 
 /// A native peer, its socket and its signalling.
 struct PeerEndpoint<'a> {
-    participant: &'a mut Place,
+    participant: &'a mut Membership,
     socket: tokio::net::UdpSocket,
     peer: Peer,
     state: String,
@@ -81,7 +83,7 @@ struct PeerEndpoint<'a> {
 
 impl<'a> PeerEndpoint<'a> {
     fn new(
-        participant: &'a mut Place,
+        participant: &'a mut Membership,
         socket: tokio::net::UdpSocket,
         spec: &NativePeerSpec,
         settings: &CallSettings,

@@ -9,7 +9,7 @@ pub use error::NativePeerError;
 pub(super) use spec::NativePeerSpec;
 
 use emulator::Host;
-use server::signalling::{FromPage, Place};
+use server::signalling::{FromPage, Membership};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl NativePeers {
     pub(super) fn start(
         &mut self,
         host: &Host,
-        mut participant: Place,
+        mut participant: Membership,
         spec: NativePeerSpec,
     ) -> Result<(), NativePeerError> {
         let failed =

@@ -1,6 +1,6 @@
 use experiment::Native;
 use net::{Dscp, HostId};
-use server::signalling::Seat;
+use server::signalling::CallRole;
 use sim::codec::AudioConfig;
 use sim::{CallConfig, VideoConfig};
 use units::Seed;
@@ -8,7 +8,7 @@ use units::Seed;
 /// The configuration of a native peer.
 pub(in crate::measure) struct NativePeerSpec {
     pub(super) native: Native,
-    pub(super) seat: Seat,
+    pub(super) seat: CallRole,
     pub(super) host: HostId,
     /// The DSCP of all its packets.
     pub(super) dscp: Dscp,
@@ -22,12 +22,12 @@ impl NativePeerSpec {
     pub(in crate::measure) fn new(
         native: Native,
         call: &CallConfig,
-        seat: Seat,
+        seat: CallRole,
         seed: Seed,
     ) -> Self {
         let (host, name) = match seat {
-            Seat::Caller => (call.from, format!("{}.caller", call.name)),
-            Seat::Callee => (call.to, format!("{}.callee", call.name)),
+            CallRole::Caller => (call.from, format!("{}.caller", call.name)),
+            CallRole::Callee => (call.to, format!("{}.callee", call.name)),
         };
         let seed = Seed(seed.stream(&name).next_u64());
         let (video, audio) = (call.video.clone(), call.audio.clone());

@@ -4,7 +4,7 @@
 use super::connection::{Connection, refused};
 use super::error::JanusError;
 use serde_json::{Value, json};
-use server::signalling::{FromPage, IceCandidate, Place, ToPage};
+use server::signalling::{FromPage, IceCandidate, Membership, ToPage};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -35,7 +35,7 @@ pub(super) enum Role {
 
 /// An endpoint of a call.
 pub(super) struct Leg {
-    participant: Place,
+    participant: Membership,
     connection: Connection,
     role: Role,
     keep_alive: Interval,
@@ -55,7 +55,7 @@ enum LegEnd {
 
 impl Leg {
     /// Makes a leg; must be called within a tokio runtime.
-    pub(super) fn new(participant: Place, connection: Connection, role: Role) -> Self {
+    pub(super) fn new(participant: Membership, connection: Connection, role: Role) -> Self {
         let mut keep_alive = interval(KEEP_ALIVE);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {

@@ -22,7 +22,7 @@ use janus::Janus;
 use leg::{Leg, Role};
 use net::HostId;
 use serde_json::{Value, json};
-use server::signalling::{Measured, Seat};
+use server::signalling::{CallRole, MeasuredRoom};
 use sim::codec::Codec;
 use sim::{CallConfig, Sfu};
 use std::collections::HashMap;
@@ -79,7 +79,7 @@ impl ForwardingUnits {
         &mut self,
         testbed: &Testbed,
         call: &CallConfig,
-        room: &Measured,
+        room: &MeasuredRoom,
     ) -> Result<(), SfuError> {
         let (Some(host), Some(sfu), Some(runtime)) = (call.unit(), &call.sfu, &self.runtime) else {
             return Ok(());
@@ -98,7 +98,7 @@ impl ForwardingUnits {
                 runtime.block_on(connection.request(&wanted)).map_err(failed)?;
                 let (is_up, _) = watch::channel(false);
                 self.streams.insert(call.name.clone(), Stream { room, is_up: is_up.clone() });
-                (Seat::Callee, Role::Publish { room, is_up })
+                (CallRole::Callee, Role::Publish { room, is_up })
             }
             Sfu::Forward { call: published } => {
                 let stream = self.streams.get(published);
@@ -107,14 +107,14 @@ impl ForwardingUnits {
                     published: published.clone(),
                 })?;
                 (
-                    Seat::Caller,
+                    CallRole::Caller,
                     Role::Subscribe { room: stream.room, is_up: stream.is_up.subscribe() },
                 )
             }
         };
-        let participant = room.enter(seat).map_err(|refusal| SfuError::Participant {
+        let participant = room.join(seat).map_err(|refusal| SfuError::Participant {
             call: call.name.clone(),
-            reason: refusal.1,
+            reason: refusal.to_string(),
         })?;
         // The timer of a leg must be made within the runtime.
         runtime.spawn(async move { Leg::new(participant, connection, role).run().await });

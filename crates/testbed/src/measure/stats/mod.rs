@@ -15,7 +15,7 @@ use direction::Direction;
 use grid::Grid;
 use object::Report;
 use raw::RawObjects;
-use server::signalling::{Seat, StatsReport};
+use server::signalling::{CallRole, StatsReport};
 use sim::CallConfig;
 use sim::recording::{Event, StreamKind, StreamRecord};
 use units::{Duration, Time};
@@ -126,10 +126,10 @@ impl Collector {
 
     /// Takes a report of an endpoint. Reports outside the run or older than the newest are ignored.
     /// Of several reports for one sample the nearest to its time is used.
-    pub fn take(&mut self, end: Seat, report: &StatsReport) {
+    pub fn take(&mut self, end: CallRole, report: &StatsReport) {
         let (this, other) = match end {
-            Seat::Caller => (0, 1),
-            Seat::Callee => (1, 0),
+            CallRole::Caller => (0, 1),
+            CallRole::Callee => (1, 0),
         };
         let Some(at) = self.grid.time(report.at).filter(|_| report.at >= self.newest[this]) else {
             return;

@@ -30,7 +30,7 @@ fn recorded(fixture: &str) -> Collected {
     let mut collector =
         Collector::new(call(false), start, Duration::from_millis(500), Duration::from_secs(10));
     for report in reports {
-        let end = if report["end"] == "caller" { Seat::Caller } else { Seat::Callee };
+        let end = if report["end"] == "caller" { CallRole::Caller } else { CallRole::Callee };
         let stats = report["stats"].as_object().unwrap().clone();
         collector.take(end, &StatsReport { at: report["at"].as_f64().unwrap(), stats });
     }
@@ -151,10 +151,10 @@ fn a_sample_takes_the_nearest_report() {
     for (seconds, bytes) in
         [(0.997, 10), (2.2, 20), (2.4, 21), (1.0, 5), (4.01, 40), (99.0, 90), (-1e9, 1), (8.3, 80)]
     {
-        collector.take(Seat::Caller, &sent(seconds, bytes));
+        collector.take(CallRole::Caller, &sent(seconds, bytes));
     }
     for at in [f64::NAN, f64::INFINITY, -1e300, 1e300] {
-        collector.take(Seat::Caller, &StatsReport { at, ..sent(0.0, 7) });
+        collector.take(CallRole::Caller, &StatsReport { at, ..sent(0.0, 7) });
     }
     let collected = collector.finish();
     let values = stream(&collected, "main.video").column("bytesSent").unwrap();
@@ -174,9 +174,11 @@ fn layers_are_summed_and_a_new_source_does_not_decrease_a_counter() {
     let mut collector = collector();
     let layer = |bytes: u64, width: u32| json!({ "type": "outbound-rtp", "kind": "video", "bytesSent": bytes, "frameWidth": width, "targetBitrate": 7 });
     collector
-        .take(Seat::Caller, &report(1.0, json!({ "A": layer(100, 320), "B": layer(50, 640) })));
-    collector.take(Seat::Caller, &report(2.0, json!({ "A": layer(110, 320), "C": layer(5, 640) })));
-    collector.take(Seat::Caller, &report(3.0, json!({ "A": layer(3, 320), "C": layer(6, 640) })));
+        .take(CallRole::Caller, &report(1.0, json!({ "A": layer(100, 320), "B": layer(50, 640) })));
+    collector
+        .take(CallRole::Caller, &report(2.0, json!({ "A": layer(110, 320), "C": layer(5, 640) })));
+    collector
+        .take(CallRole::Caller, &report(3.0, json!({ "A": layer(3, 320), "C": layer(6, 640) })));
     let collected = collector.finish();
     let video = stream(&collected, "main.video");
     assert_eq!(present(video, "bytesSent"), [150.0, 165.0, 169.0]);
@@ -204,7 +206,7 @@ fn each_receiver_report_is_a_point_once() {
         (4.0, remote(3.5, 2, 0.07, 0.5)),
         (5.0, remote(1e12, 3, 0.09, 0.0)),
     ] {
-        collector.take(Seat::Caller, &report(at, stats));
+        collector.take(CallRole::Caller, &report(at, stats));
     }
     let collected = collector.finish();
     let video = stream(&collected, "main.video");
@@ -226,9 +228,9 @@ fn freezes_and_key_frame_requests_are_events() {
         json!({ "I": { "type": "inbound-rtp", "kind": "video", "freezeCount": freezes,
                        "totalFreezesDuration": frozen, "pliCount": requests } })
     };
-    collector.take(Seat::Callee, &report(1.0, inbound(0, 0.0, 1)));
-    collector.take(Seat::Callee, &report(2.0, inbound(1, 0.75, 1)));
-    collector.take(Seat::Callee, &report(3.0, inbound(1, 0.75, 3)));
+    collector.take(CallRole::Callee, &report(1.0, inbound(0, 0.0, 1)));
+    collector.take(CallRole::Callee, &report(2.0, inbound(1, 0.75, 1)));
+    collector.take(CallRole::Callee, &report(3.0, inbound(1, 0.75, 3)));
     let events = collector.finish().events;
     let told: Vec<_> =
         events.iter().map(|event| (event.at.as_secs_f64(), event.what, event.value)).collect();
@@ -253,7 +255,7 @@ proptest! {
                        "freezeCount": one, "pliCount": two, "totalFreezesDuration": three, "selected": true },
                 "O": { "type": "outbound-rtp", "kind": "video", "packetsSent": three },
             });
-            collector.take(if two > 0.0 { Seat::Caller } else { Seat::Callee }, &report(at, stats));
+            collector.take(if two > 0.0 { CallRole::Caller } else { CallRole::Callee }, &report(at, stats));
         }
         let collected = collector.finish();
         for stream in &collected.streams {
@@ -282,7 +284,7 @@ fn memory_is_bounded_for_any_report() {
     many.insert("text".into(), json!("no object"));
     many.insert("untyped".into(), json!({ "kind": "video" }));
     for second in 1..=8 {
-        collector.take(Seat::Caller, &report(f64::from(second), Value::Object(many.clone())));
+        collector.take(CallRole::Caller, &report(f64::from(second), Value::Object(many.clone())));
     }
     let collected = collector.finish();
     let raw: Vec<_> =

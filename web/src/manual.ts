@@ -1,4 +1,4 @@
-// A call by hand: the form, the call's controls, the panel.
+// A manual call: the form, the controls of the call, and the panel.
 import { closeSession, openSession, type Session } from "./broker";
 import { Call } from "./call";
 import { part } from "./dom";
@@ -8,31 +8,31 @@ import { Panel } from "./panel";
 import { isRoomName } from "./parse";
 import { DEFAULTS, fromAddress, inCall, isBrokered, toAddress, toSettings, type Fields } from "./settings";
 import { Signalling } from "./signalling";
-import { deviceWords, messageOf, stateWords } from "./words";
+import { mediaErrorText, messageOf, stateText } from "./texts";
 import type { Screen } from "./measured";
 
-/** Milliseconds between two reports for the panel. */
+/** The interval between two reports for the panel, milliseconds. */
 const PANEL_INTERVAL = 1000;
-const ALONE = "You are alone here. Send the other the link, or open it in a second tab.";
+const ALONE = "Nobody else is in the room. Send the link to the other participant, or open it in a second tab.";
 
-export class HandCall {
+export class ManualCall {
   #form = part("settings", HTMLFormElement);
   #panel = new Panel(part("panel", HTMLElement));
   #media: Media | null = null;
   #signalling: Signalling | null = null;
   #call: Call | null = null;
-  /** What the room was entered with; null in the lobby. */
+  /** The form when the room was joined; null in the lobby. */
   #joined: Fields | null = null;
-  /** The call's; null until the room is entered. */
+  /** The settings of the call; null until the room is joined. */
   #settings: CallSettings | null = null;
-  /** Who asks the broker, so that the two ends of a room are two users. */
+  /** The user name at the broker, so that the two participants of a room are two users. */
   readonly #user = crypto.randomUUID();
-  /** The relay that the broker has given. */
+  /** The session of the broker, if it chose the relay. */
   #session: Session | null = null;
-  /** The server is gone and the call, which does not need it, goes on. */
-  #alone = false;
-  /** The other end's page is gone; a call that stands may yet outlast that. */
-  #left = false;
+  /** The connection to the server is lost during a call; the call continues without it. */
+  #serverLost = false;
+  /** The other page has lost its connection to the server; an established call continues. */
+  #peerLeft = false;
 
   constructor(private readonly screen: Screen) {
     fill(this.#form, fromAddress(new URLSearchParams(location.search)));
@@ -41,23 +41,23 @@ export class HandCall {
       void this.#join();
     });
     this.#form.addEventListener("change", () => this.#changed());
-    part("hang-up", HTMLButtonElement).addEventListener("click", () => this.#leave("You have hung up."));
+    part("hang-up", HTMLButtonElement).addEventListener("click", () => this.#leave("You hung up."));
     this.#toggle("mute", "audio");
-    this.#toggle("blind", "video");
+    this.#toggle("stop-video", "video");
     part("copy", HTMLButtonElement).addEventListener("click", () => void this.#copy());
     addEventListener("pagehide", () => {
       this.#signalling?.send({ type: "bye" });
-      this.#giveBack();
+      this.#closeSession();
     });
     setInterval(() => void this.#report(), PANEL_INTERVAL);
     this.#changed();
-    this.#stage("lobby");
+    this.#showView("lobby");
   }
 
   #fields(): Fields {
     const fields = { ...DEFAULTS };
     for (const name of Object.keys(DEFAULTS) as (keyof Fields)[]) {
-      // Not by FormData, which leaves out what is disabled.
+      // FormData would omit disabled fields.
       const field = this.#form.elements.namedItem(name);
       if (field instanceof HTMLInputElement && field.type === "checkbox") fields[name] = field.checked ? "1" : "0";
       else if (field instanceof RadioNodeList || field instanceof HTMLInputElement || field instanceof HTMLSelectElement) fields[name] = field.value.trim();
@@ -65,12 +65,12 @@ export class HandCall {
     return this.#joined ? inCall(this.#joined, fields) : fields;
   }
 
-  /** Keeps the address and the form true, and gives a call the caps and priorities that have changed. */
+  /** Updates the address and the form, and applies a changed maximum bitrate or priority to the call. */
   #changed(): void {
     const fields = this.#fields();
     history.replaceState(null, "", `?${toAddress(fields)}`);
     part("region-field", HTMLLabelElement).hidden = !isBrokered(fields);
-    this.#freeze(fields);
+    this.#disableFields(fields);
     if (!this.#settings) return;
     const settings = toSettings(fields, part("icepassword", HTMLInputElement).value);
     if (typeof settings === "string") return this.screen.status(settings, true);
@@ -80,11 +80,14 @@ export class HandCall {
     this.#state(this.#call.state);
   }
 
-  /** While it joins nothing can be changed, in the room what is not fixed; the picture's fields only if there is a picture. */
-  #freeze(fields: Fields): void {
+  /**
+   * Disables fields: all of them while joining, the fixed ones during a call, and those of the video
+   * if no video is sent.
+   */
+  #disableFields(fields: Fields): void {
     for (const fieldset of this.#form.querySelectorAll("fieldset")) {
-      const frozen = this.#joined !== null && (this.#settings === null || fieldset.hasAttribute("data-fixed"));
-      fieldset.disabled = frozen || (fieldset.id === "picture" && fields.video === "0");
+      const isFixed = this.#joined !== null && (this.#settings === null || fieldset.hasAttribute("data-fixed"));
+      fieldset.disabled = isFixed || (fieldset.id === "video-fields" && fields.video === "0");
     }
   }
 
@@ -95,44 +98,44 @@ export class HandCall {
     room.setAttribute("aria-invalid", String(!isRoomName(fields.room)));
     if (!isRoomName(fields.room)) {
       room.focus();
-      return this.screen.status("Name a room: a to z, 0 to 9 and '-', at most 64 characters.", true);
+      return this.screen.status("Enter a room name: a to z, 0 to 9 and '-', at most 64 characters.", true);
     }
     if (typeof settings === "string") return this.screen.status(settings, true);
-    this.screen.status(settings.source === "film" ? "Opening the film…" : "Asking for camera and microphone…");
+    this.screen.status(settings.source === "film" ? "Opening the film…" : "Requesting camera and microphone…");
     const join = part("join", HTMLButtonElement);
     join.disabled = true;
     this.#joined = fields;
-    this.#freeze(fields);
+    this.#disableFields(fields);
     const ready = await this.#prepare(fields, settings);
     join.disabled = false;
     if (typeof ready === "string") return this.#leave(ready, true);
     this.#media = ready;
     this.#settings = settings;
     this.screen.local(ready.stream);
-    this.#stage("call");
-    this.screen.status("Entering the room…");
-    for (const id of ["room-name", "place-name"]) part(id, HTMLElement).textContent = fields.room;
+    this.#showView("call");
+    this.screen.status("Joining the room…");
+    for (const id of ["room-name", "room-title-name"]) part(id, HTMLElement).textContent = fields.room;
     this.#signalling = new Signalling(fields.room, { type: "hello" }, true, {
       message: (message) => this.#take(message),
-      broken: () => {
-        this.#alone = this.#call !== null;
-        this.screen.status(`The server is gone; trying again… ${this.#alone ? "The call itself goes on." : ""}`, true);
+      lost: () => {
+        this.#serverLost = this.#call !== null;
+        this.screen.status(`The connection to the server is lost. Reconnecting…${this.#serverLost ? " The call continues." : ""}`, true);
       },
     });
     part("mute", HTMLButtonElement).focus();
   }
 
-  /** Gets the relay, sound and picture; or what is wrong, for people. */
+  /** Gets the relay and the media; or an error text for the user. */
   async #prepare(fields: Fields, settings: CallSettings): Promise<Media | string> {
     try {
-      return (await this.#relay(fields, settings)) ?? (await acquire(settings, false));
+      return (await this.#requestRelay(fields, settings)) ?? (await acquire(settings, false));
     } catch (error) {
-      return deviceWords(error);
+      return mediaErrorText(error);
     }
   }
 
-  /** Lets the broker choose the relay, if it is to; gives what is wrong, for people. */
-  async #relay(fields: Fields, settings: CallSettings): Promise<string | null> {
+  /** Requests a relay from the broker if the user chose that; gives an error text for the user. */
+  async #requestRelay(fields: Fields, settings: CallSettings): Promise<string | null> {
     if (!isBrokered(fields)) return null;
     const session = await openSession({ user: this.#user, region: fields.region, specialised: fields.relay === "specialised" });
     if (typeof session === "string") return session;
@@ -141,7 +144,7 @@ export class HandCall {
     return null;
   }
 
-  #giveBack(): void {
+  #closeSession(): void {
     if (this.#session) closeSession(this.#session);
     this.#session = null;
   }
@@ -149,15 +152,15 @@ export class HandCall {
   #take(message: ToPage): void {
     switch (message.type) {
       case "welcome":
-        if (this.#alone && this.#call) this.#drop();
-        this.#alone = false;
+        if (this.#serverLost && this.#call) this.#drop();
+        this.#serverLost = false;
         this.screen.status(message.peer ? "Calling…" : ALONE);
         break;
       case "peer-joined":
         this.#begin(true).offer();
         break;
       case "offer":
-        // An offer within a call only renews its path.
+        // An offer during a call restarts ICE.
         (this.#call ?? this.#begin(false)).take(message);
         break;
       case "answer":
@@ -165,15 +168,15 @@ export class HandCall {
         this.#call?.take(message);
         break;
       case "peer-left":
-        this.#left = true;
-        if (!["connected", "disconnected"].includes(this.#call?.state ?? "")) this.#gone();
+        this.#peerLeft = true;
+        if (!["connected", "disconnected"].includes(this.#call?.state ?? "")) this.#peerGone();
         break;
       case "bye":
-        this.#gone();
+        this.#peerGone();
         break;
       case "error":
-        // Turned away while it comes back: the call needs no server.
-        if (this.#alone && this.#call) this.screen.status(`${message.message} The call itself goes on.`, true);
+        // The server refused to reconnect; the call does not need the server.
+        if (this.#serverLost && this.#call) this.screen.status(`${message.message} The call continues.`, true);
         else this.#leave(message.message, true);
         break;
       case "start":
@@ -184,10 +187,10 @@ export class HandCall {
 
   #begin(caller: boolean): Call {
     this.#drop();
-    this.#left = false;
+    this.#peerLeft = false;
     const settings = this.#settings;
     const signalling = this.#signalling;
-    if (!settings || !signalling || !this.#media) throw new Error("a call begins in a room");
+    if (!settings || !signalling || !this.#media) throw new Error("a call needs a room, its settings and media");
     this.screen.status("Calling…");
     const call = new Call(settings, this.#media.stream, caller, (message) => signalling.send(message), {
       state: (state) => this.#state(state),
@@ -196,61 +199,61 @@ export class HandCall {
     });
     this.#call = call;
     this.screen.remote(call.remote, true);
-    this.#empty(false);
+    this.#showWaiting(false);
     return call;
   }
 
   #state(state: RTCPeerConnectionState): void {
-    if (state === "failed" && this.#left) return this.#gone();
-    this.screen.status(stateWords(state, this.#settings?.relay ?? false), state === "failed");
+    if (state === "failed" && this.#peerLeft) return this.#peerGone();
+    this.screen.status(stateText(state, this.#settings?.relay ?? false), state === "failed");
   }
 
-  #gone(): void {
+  #peerGone(): void {
     this.#drop();
-    this.screen.status("The other has left. They can come back to this room.");
+    this.screen.status("The other participant has left and can join this room again.");
   }
 
-  /** Ends the call and stays in the room. */
+  /** Ends the call, but stays in the room. */
   #drop(): void {
     this.#call?.close();
     this.#call = null;
     this.#panel.clear();
     part("notes", HTMLUListElement).replaceChildren();
     this.screen.remote(new MediaStream(), true);
-    this.#empty(true);
+    this.#showWaiting(true);
   }
 
-  #leave(words: string, wrong = false): void {
+  #leave(text: string, isError = false): void {
     this.#signalling?.send({ type: "bye" });
     this.#signalling?.close();
     this.#signalling = null;
     this.#drop();
-    this.#giveBack();
+    this.#closeSession();
     this.#media?.stop();
     this.#media = null;
     this.#joined = null;
     this.#settings = null;
-    this.#stage("lobby");
-    this.screen.status(words, wrong);
+    this.#showView("lobby");
+    this.screen.status(text, isError);
     part("join", HTMLButtonElement).focus();
   }
 
-  #stage(name: "lobby" | "call"): void {
-    document.body.dataset.stage = name;
+  #showView(name: "lobby" | "call"): void {
+    document.body.dataset.view = name;
     part("controls", HTMLElement).hidden = name === "lobby";
-    part("stage", HTMLElement).hidden = name === "lobby";
+    part("videos", HTMLElement).hidden = name === "lobby";
     part("panel", HTMLElement).hidden = name === "lobby";
-    part("place", HTMLElement).hidden = name === "lobby";
+    part("room-title", HTMLElement).hidden = name === "lobby";
     part("room-field", HTMLElement).hidden = name === "call";
     part("join", HTMLButtonElement).hidden = name === "call";
-    for (const button of ["mute", "blind"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
-    this.#freeze(this.#fields());
+    for (const button of ["mute", "stop-video"]) part(button, HTMLButtonElement).setAttribute("aria-pressed", "false");
+    this.#disableFields(this.#fields());
     part("later", HTMLElement).hidden = name === "lobby";
     part("options", HTMLDetailsElement).open = name === "lobby";
   }
 
-  #empty(empty: boolean): void {
-    part("waiting", HTMLElement).hidden = !empty;
+  #showWaiting(isWaiting: boolean): void {
+    part("waiting", HTMLElement).hidden = !isWaiting;
   }
 
   #toggle(id: string, kind: "audio" | "video"): void {
@@ -264,11 +267,11 @@ export class HandCall {
   }
 
   async #copy(): Promise<void> {
-    // The other may be in another region.
+    // The other participant may be in another region.
     const link = `${location.origin}/call?${toAddress({ ...this.#fields(), region: DEFAULTS.region })}`;
     try {
       await navigator.clipboard.writeText(link);
-      this.#note("The link is copied.");
+      this.#note("Link copied.");
     } catch {
       this.#note(`Copy this link: ${link}`);
     }
@@ -287,7 +290,7 @@ export class HandCall {
       const report = await call.stats();
       if (call === this.#call) this.#panel.show(report);
     } catch (error) {
-      call.note(`No statistics: ${messageOf(error)}`);
+      call.note(`No statistics available: ${messageOf(error)}`);
     }
   }
 }
