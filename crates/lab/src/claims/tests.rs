@@ -218,8 +218,7 @@ fn an_improvement_is_run_only_for_the_claims_that_it_changes() {
     assert_eq!(left_out, []);
     let (controllers, left_out) = under("gcc:draft-02", "+packet-groups");
     assert!(controllers.is_empty());
-    let reason =
-        "gcc:draft-02 has packet-groups already: the constants that it sets are the profile's own";
+    let reason = "gcc:draft-02 already has packet-groups: the settings of the improvement equal those of the profile";
     assert_eq!(left_out, [(reason.to_owned(), vec!["X-1"])]);
     let (controllers, _) = under("gcc:draft-02", "+packet-groups+aqm-loss");
     assert!(controllers.iter().all(|own| own == "gcc:draft-02+aqm-loss"), "one of two");

@@ -441,7 +441,7 @@ fn controllers_from_the_top_of_a_file_are_improved_there() {
     assert_eq!(applied(&top("today = true"), "short-hold").unwrap(), set("short-hold"));
     let improved = top("improvement = \"short-hold\"");
     assert_eq!(applied(&improved, "aqm-alpha").unwrap(), set("short-hold+aqm-alpha"));
-    assert!(applied(&improved, "short-hold").unwrap_err().contains("short-hold already"));
+    assert!(applied(&improved, "short-hold").unwrap_err().contains("already lists short-hold"));
 }
 
 #[test]
