@@ -1,103 +1,146 @@
-// Made of crates/server/src/signalling/message.rs; renew with
+// Generated from crates/server/src/signalling/message.rs. To regenerate:
 // WEIR_RENEW=1 cargo test -p weir-server --lib signalling::generated
 
 export type FromPage = { "type": "hello",
 /**
- * The seat in a measured call.
+ * The role in a measured call; left out in an open room.
  */
-seat?: Seat,
+role?: CallRole,
 /**
- * The key of that seat.
+ * The key of that role.
  */
-key?: string, } | { "type": "offer", sdp: string, } | { "type": "answer", sdp: string, } | { "type": "candidate", candidate: IceCandidate, } | { "type": "bye" } | { "type": "ready" } | { "type": "connection-state", state: string, } | { "type": "stats", report: StatsReport, } | { "type": "log", message: string, } | { "type": "failed", message: string, };
+key?: string, } | { "type": "offer",
+/**
+ * The description in SDP.
+ */
+sdp: string, } | { "type": "answer",
+/**
+ * The description in SDP.
+ */
+sdp: string, } | { "type": "candidate",
+/**
+ * The candidate.
+ */
+candidate: IceCandidate, } | { "type": "bye" } | { "type": "ready" } | { "type": "connection-state",
+/**
+ * The new state.
+ */
+state: string, } | { "type": "stats",
+/**
+ * The statistics.
+ */
+report: StatsReport, } | { "type": "log",
+/**
+ * The note, one line.
+ */
+message: string, } | { "type": "failed",
+/**
+ * The error, for the user.
+ */
+message: string, };
 
 export type ToPage = { "type": "welcome",
 /**
- * Whether the other end is there already.
+ * Whether the other participant is in the room already.
  */
 peer: boolean,
 /**
- * What a measured call's page is to do; null in a room for people.
+ * The settings of a measured call; `null` in an open room.
  */
-settings: CallSettings | null, } | { "type": "peer-joined" } | { "type": "peer-left" } | { "type": "offer", sdp: string, } | { "type": "answer", sdp: string, } | { "type": "candidate", candidate: IceCandidate, } | { "type": "bye" } | { "type": "start",
+settings: CallSettings | null, } | { "type": "peer-joined" } | { "type": "peer-left" } | { "type": "offer",
 /**
- * Milliseconds since 1970.
+ * The description in SDP.
+ */
+sdp: string, } | { "type": "answer",
+/**
+ * The description in SDP.
+ */
+sdp: string, } | { "type": "candidate",
+/**
+ * The candidate.
+ */
+candidate: IceCandidate, } | { "type": "bye" } | { "type": "start",
+/**
+ * The time, milliseconds since 1970.
  */
 epoch: number, } | { "type": "stop" } | { "type": "error",
 /**
- * For the page.
+ * The reason, for the page.
  */
 reason: Reason,
 /**
- * For people.
+ * The reason, for the user.
  */
 message: string, };
 
 export type Reason = "room-name" | "room-full" | "too-many-rooms" | "no-key" | "bad-message" | "too-long" | "too-fast" | "too-slow" | "over";
 
-export type Seat = "caller" | "callee";
+export type CallRole = "caller" | "callee";
 
 export type CallSettings = {
 /**
- * Whether this end sends at all; otherwise it only receives.
+ * Whether this page sends media; otherwise it only receives.
  */
 sends: boolean,
 /**
- * Whether it sends audio.
+ * Whether the page sends audio.
  */
 audio: boolean,
 /**
- * The video that it sends; none if left out.
+ * The video that the page sends; `null` for none.
  */
 video: VideoSettings | null,
 /**
- * The priority of audio packets, by which the browser marks them (`RTCRtpEncodingParameters.networkPriority`, RFC 8837).
+ * The priority of audio packets, from which the browser chooses their DSCP
+ * (`RTCRtpEncodingParameters.networkPriority`, RFC 8837).
  */
 audioPriority: Priority | null,
 /**
- * Where sound and picture come from.
+ * The source of audio and video.
  */
 source: Source,
 /**
- * ICE servers, as `RTCConfiguration.iceServers` has them.
+ * The ICE servers (`RTCConfiguration.iceServers`).
  */
 iceServers: Array<IceServer>,
 /**
- * Whether only relayed candidates are used (`iceTransportPolicy: "relay"`).
+ * Whether to use only relayed candidates (`iceTransportPolicy: "relay"`).
  */
 relay: boolean,
 /**
- * Whether the pictures are shown; a page that does not show them leaves more of the machine to the call.
+ * Whether the page shows the video. Without it, the call gets more of the processor time.
  */
 render: boolean,
 /**
- * Milliseconds between two calls of `getStats`; 0: none are sent to the server.
+ * The interval between two calls of `getStats`, milliseconds; 0 if the page sends no
+ * statistics.
  */
 statsInterval: number, };
 
 export type VideoSettings = {
 /**
- * Pixels.
+ * The width, pixels.
  */
 width: number,
 /**
- * Pixels.
+ * The height, pixels.
  */
 height: number,
 /**
- * Frames a second.
+ * Frames per second.
  */
 frameRate: number,
 /**
- * The codec that is preferred, `vp8`, `vp9`, `h264` or `av1`; the browser's own order if left out.
+ * The preferred codec, `vp8`, `vp9`, `h264` or `av1`; `null` for the order of the browser.
  */
 codec: string | null,
 /**
- * The most that is sent, bit/s (`RTCRtpEncodingParameters.maxBitrate`); the browser's own if left out.
+ * The maximum bitrate, bit/s (`RTCRtpEncodingParameters.maxBitrate`); `null` for the limit of
+ * the browser.
  */
 maxBitrate: number | null,
 /**
- * The priority of its packets.
+ * The priority of video packets; `null` for the default of the browser.
  */
 priority: Priority | null, };
 
@@ -107,42 +150,42 @@ export type Source = "devices" | "film";
 
 export type IceServer = {
 /**
- * `stun:` and `turn:` addresses.
+ * The `stun:` and `turn:` URLs.
  */
 urls: Array<string>,
 /**
- * For TURN.
+ * The user name for TURN.
  */
 username?: string,
 /**
- * For TURN.
+ * The password for TURN.
  */
 credential?: string, };
 
 export type IceCandidate = {
 /**
- * The candidate-attribute of RFC 8839, section 5.1; empty after the last.
+ * The candidate attribute (RFC 8839 § 5.1); empty after the last candidate.
  */
 candidate: string,
 /**
- * The media description that it belongs to.
+ * The identification tag (`mid`) of the media description that the candidate belongs to.
  */
 sdpMid: string | null,
 /**
- * The place of that description.
+ * The index of that media description in the session description.
  */
 sdpMLineIndex: number | null,
 /**
- * The ICE credentials' user fragment.
+ * The user name fragment of the ICE credentials.
  */
 usernameFragment: string | null, };
 
 export type StatsReport = {
 /**
- * When it was asked for, milliseconds since 1970 by the page's clock.
+ * When the page called `getStats`, milliseconds since 1970 by the page's clock.
  */
 at: number,
 /**
- * The statistics objects by their `id`, each with `type`, `timestamp` and its members.
+ * The statistics objects by their `id`, each with `type`, `timestamp` and its other members.
  */
 stats: Record<string, Record<string, unknown>>, };
