@@ -80,7 +80,7 @@ fn a_claim_is_reproduced_not_reproduced_or_not_run() {
     let fails = verify(&CLAIM.replace(">= 0.0", "< 0.0"), false);
     assert_eq!(fails[0].status, Status::NotReproduced);
     for (old, new, reason) in [
-        ("main.video", "mian.video", "there is no 'mian.video'"),
+        ("main.video", "mian.video", "there is no stream 'mian.video'"),
         ("carlucci-2017/fig11", "carlucci-2017/fig99", "no experiment of this name"),
         ("lowest >= 0.0", "lowest", "claim X-1: 'holds' is neither true nor false"),
         ("c.rate)", "c.rates)", "claim X-1: 'min(cells.map(c, c.rates))': No such key: rates"),

@@ -184,7 +184,7 @@ fn slips_in_advise_are_named_with_their_suggestion() {
         (("advise.call", "mian"), "there is no call 'mian'; did you mean main?"),
         (
             ("advise.lines", "[\"home.pu\"]"),
-            "the call passes no line 'home.pu' with a rate; did you mean home.up?",
+            "the call passes no line 'home.pu' with a limited rate; did you mean home.up?",
         ),
         (("call.main.video", "false"), ""),
     ] {
@@ -528,7 +528,7 @@ fn a_run_that_breaks_off_takes_its_remedy_alone() {
     assert_eq!(names(&advice), ["as it stands", "pie"].into());
     let words = advice.verdict(&advice.ranks(2, 0.5));
     assert!(
-        words.contains(" Left out: codel, its run of seed 2 gave nothing: no memory."),
+        words.contains(" Left out: codel: its run of seed 2 gave nothing: no memory."),
         "{words}"
     );
     assert!(advice.unfit().is_empty() && advice.is_ranked());
@@ -536,7 +536,7 @@ fn a_run_that_breaks_off_takes_its_remedy_alone() {
     assert!(!advice.is_ranked());
     assert_eq!(
         advice.left_out()[0],
-        "situations/adsl-upload, its run of seed 1 gave nothing: no memory"
+        "situations/adsl-upload: its run of seed 1 gave nothing: no memory"
     );
 }
 
@@ -551,7 +551,11 @@ fn a_situation_without_its_yardstick_is_left_out_of_the_others() {
     let all = count(&advice);
     advice.leave_out(0, "its run of seed 1 gave nothing: no memory".to_owned());
     assert!(advice.is_ranked() && count(&advice) == all - 1, "{all}");
-    assert!(advice.left_out()[0].starts_with("wifi/download: "), "{:?}", advice.left_out());
+    assert!(
+        advice.left_out()[0].starts_with("wifi/download, remedy=plain: "),
+        "{:?}",
+        advice.left_out()
+    );
 }
 
 #[test]
