@@ -11,3 +11,8 @@ pub mod runner;
 
 pub use claims_report::claims_report;
 pub use open::{open, parse, stored};
+
+/// The examples of `docs/adding.md`, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adding.md")]
+pub struct AddingThings;
