@@ -5,8 +5,8 @@ thread_local! {
     static ASKED: RefCell<Option<BTreeSet<(String, &'static str)>>> = const { RefCell::new(None) };
 }
 
-/// Runs `read` and returns every key that a [`Reader`](crate::Reader) asked for on this thread, with
-/// the path of its table. A test compares them with a schema.
+/// Runs `read` and returns every key that a [`Reader`](crate::Reader) asked for on this thread,
+/// with the path of its table. A test compares them with a schema.
 pub fn asked_keys(read: impl FnOnce()) -> BTreeSet<(String, &'static str)> {
     ASKED.set(Some(BTreeSet::new()));
     read();

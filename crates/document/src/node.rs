@@ -89,8 +89,8 @@ impl Table {
         self.entries.retain(|(name, _)| keep(name));
     }
 
-    /// Calls `change` for every value that is neither a list nor a table, with the keys of its path.
-    /// Items of a list add no key.
+    /// Calls `change` for every value that is neither a list nor a table, with the keys of its
+    /// path. Items of a list add no key.
     pub fn walk<'t>(
         &'t mut self,
         path: &mut Vec<&'t str>,

@@ -8,8 +8,8 @@ use document::{Fault, Location, Reader};
 pub struct Advise {
     /// Where the section was written.
     location: Location,
-    /// The name of the section of the judged call, in `[call]`, `[conference]` or `[users]`; `None`:
-    /// the first one with video.
+    /// The name of the section of the judged call, in `[call]`, `[conference]` or `[users]`;
+    /// `None`: the first one with video.
     pub call: Option<String>,
     /// The lines whose queues may be changed; `None`: every line with a rate that the call passes.
     pub lines: Option<Vec<String>>,

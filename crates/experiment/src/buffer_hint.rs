@@ -7,9 +7,8 @@ use sim::{CallConfig, Scenario};
 /// The name of the setting.
 const HINT: &str = "hint.buffer";
 
-/// Replaces `hint.buffer = path` by the size of the smallest buffer in every controller that has the
-/// setting. In a two-way call the buffers of both
-/// directions count.
+/// Replaces `hint.buffer = path` by the size of the smallest buffer in every controller that has
+/// the setting. In a two-way call the buffers of both directions count.
 pub(super) fn fill_in(scenario: &mut Scenario) {
     let Scenario { network, calls, .. } = scenario;
     // Most calls have the same controller as the call before.

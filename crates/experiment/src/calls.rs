@@ -14,8 +14,8 @@ use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
 use std::sync::Arc;
 use units::{Bitrate, Duration};
 
-/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`. The experiments of all
-/// papers start at this rate.
+/// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`. The experiments of
+/// all papers start at this rate.
 const START_RATE: Bitrate = Bitrate::from_kbps(300);
 /// libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`: `kCongestionControllerMinBitrate`,
 /// `kDefaultMaxBitrate`.

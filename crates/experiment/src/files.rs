@@ -71,8 +71,8 @@ impl Files {
         Ok(text)
     }
 
-    /// The path of the file of this name, whether or not the file exists: relative to the experiment,
-    /// or to the working directory if the experiment is embedded.
+    /// The path of the file of this name, whether or not the file exists: relative to the
+    /// experiment, or to the working directory if the experiment is embedded.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         match &self.source {
             Source::Disk(folder) => folder.join(name),

@@ -201,8 +201,8 @@ pub(crate) fn combinations(axes: &[Axis], limit: usize) -> Result<Vec<Vec<&Point
     Ok(all)
 }
 
-/// Removes from the document the sections of a kind (`call`, `tcp`, `program`) that are not in `only`,
-/// the list of a point.
+/// Removes from the document the sections of a kind (`call`, `tcp`, `program`) that are not in
+/// `only`, the list of a point.
 pub(crate) fn keep_sections(
     document: &mut Table,
     kind: &str,

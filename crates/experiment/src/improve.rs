@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 pub(super) const KEY: &str = "improvement";
 
 impl Experiment {
-    /// The experiment with these improvements (`short-hold`, `short-hold+aqm-loss`) appended to every
-    /// controller that they change. The text of the experiment has `improvement = "short-hold"`.
+    /// The experiment with these improvements (`short-hold`, `short-hold+aqm-loss`) appended to
+    /// every controller that they change. The text of the experiment has `improvement =
+    /// "short-hold"`.
     ///
     /// # Errors
     /// If there is no such improvement, or it changes no controller.
@@ -20,8 +21,8 @@ impl Experiment {
         self.edited(|document| document.insert(KEY, node))
     }
 
-    /// The value of the key `improvement` with this improvement added; `None` if the file has neither
-    /// that key nor `today = true`, so that the calls name their controllers.
+    /// The value of the key `improvement` with this improvement added; `None` if the file has
+    /// neither that key nor `today = true`, so that the calls name their controllers.
     pub fn improvement_with(&self, name: &str) -> Option<String> {
         match (
             self.document.get(KEY).map(|node| &node.value),

@@ -121,8 +121,8 @@ impl Cell {
         Scenario { seed, ..self.scenario.clone() }
     }
 
-    /// The programs that run on the hosts when the network is emulated, in the order of the file and
-    /// with their ports.
+    /// The programs that run on the hosts when the network is emulated, in the order of the file
+    /// and with their ports.
     #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
@@ -281,9 +281,9 @@ impl Experiment {
         })
     }
 
-    /// The experiment with changed values, as by `--set host.alice.up.rate=1Mbit/s`. The value is TOML
-    /// or plain text. The part `*` of a path stands for every existing key: `call.*.controller`. If
-    /// the grid varies the same path, the value replaces that axis.
+    /// The experiment with changed values, as by `--set host.alice.up.rate=1Mbit/s`. The value is
+    /// TOML or plain text. The part `*` of a path stands for every existing key:
+    /// `call.*.controller`. If the grid varies the same path, the value replaces that axis.
     ///
     /// # Errors
     /// If a path or a value is wrong.
@@ -328,8 +328,8 @@ impl Experiment {
         Ok(changed)
     }
 
-    /// One cell as an experiment without axes and figures, with its strategy replaced by the sections
-    /// that it stands for. The name does not change.
+    /// One cell as an experiment without axes and figures, with its strategy replaced by the
+    /// sections that it stands for. The name does not change.
     ///
     /// # Errors
     /// Those of the experiment itself.
@@ -362,8 +362,8 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The text without the keys that change no run. Two experiments with the same identity have the
-    /// same runs, although their titles, figures or numbers of runs may differ.
+    /// The text without the keys that change no run. Two experiments with the same identity have
+    /// the same runs, although their titles, figures or numbers of runs may differ.
     #[must_use]
     pub fn identity(&self) -> String {
         let ignored = ["title", "source", "about", "runs", "seed", "figure", "quick", "advise"];

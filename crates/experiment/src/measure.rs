@@ -17,8 +17,8 @@ const MAX_SOURCE: SourceSize = SourceSize { width: 1280, height: 720, fps: 30 };
 pub const MAX_SIZE: u32 = 4_096;
 /// The highest frame rate of a source, in frames per second.
 pub const MAX_FRAME_RATE: u32 = 120;
-/// The shortest interval between two calls of `getStats`: browsers answer from a cache that is up to
-/// 50 ms old.
+/// The shortest interval between two calls of `getStats`: browsers answer from a cache that is up
+/// to 50 ms old.
 const MIN_STATS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The keys for all hosts and for single hosts, and their former names, which stored experiments

@@ -15,8 +15,8 @@ impl Expanded {
         self.0.insert(section, origin);
     }
 
-    /// The path in the file of the section that made the section at this path; the path itself if the
-    /// section is in the file.
+    /// The path in the file of the section that made the section at this path; the path itself if
+    /// the section is in the file.
     fn origin(&self, section: &str) -> String {
         self.0.get(section).map_or_else(|| section.to_owned(), Clone::clone)
     }
@@ -31,8 +31,8 @@ impl Expanded {
     }
 }
 
-/// The paths of the file's sections from which the calls, TCP flows and hosts of a scenario come, in
-/// the order of the scenario.
+/// The paths of the file's sections from which the calls, TCP flows and hosts of a scenario come,
+/// in the order of the scenario.
 #[derive(Clone, Debug)]
 pub struct Origins {
     /// The section of each call.

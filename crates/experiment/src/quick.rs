@@ -49,10 +49,10 @@ pub(super) fn factor(table: &mut Reader<'_>, key: &'static str) -> Result<Option
 }
 
 impl Experiment {
-    /// The short form: every time of the schedule is multiplied so that the longest cell takes 60 s,
-    /// or as `[quick]` in the file says. The schedule is the duration of the run, the starts and
-    /// stops of calls, TCP flows and programs, the lifetimes of users, the bytes that flows send, the
-    /// times at which rates, delays and losses change, and the windows of the figures. Delays,
+    /// The short form: every time of the schedule is multiplied so that the longest cell takes 60
+    /// s, or as `[quick]` in the file says. The schedule is the duration of the run, the starts and
+    /// stops of calls, TCP flows and programs, the lifetimes of users, the bytes that flows send,
+    /// the times at which rates, delays and losses change, and the windows of the figures. Delays,
     /// intervals, rates and queues do not change. An experiment of at most 60 s, or one with
     /// `time_scale`, is its own short form.
     ///

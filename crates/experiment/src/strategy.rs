@@ -1,11 +1,11 @@
-//! `[strategy]`: how an operator helps calls with the queues of its gateways. The section is replaced
-//! by queues, relays and DSCP marks in other sections, which are then read and checked like those of
-//! the file.
+//! `[strategy]`: how an operator helps calls with the queues of its gateways. The section is
+//! replaced by queues, relays and DSCP marks in other sections, which are then read and checked
+//! like those of the file.
 //!
 //! The three strategies are those of Janczukowicz 2017 § 4.3 and § 4.4, with the queues of § 7.6:
-//! *neutral*, a queue that keeps delays low for every packet; *ott*, a class for the marked calls of
-//! a service that pass an eligible relay; *enterprise*, a class for the calls that the policy in an
-//! enterprise's browsers marks.
+//! *neutral*, a queue that keeps delays low for every packet; *ott*, a class for the marked calls
+//! of a service that pass an eligible relay; *enterprise*, a class for the calls that the policy in
+//! an enterprise's browsers marks.
 
 mod class;
 mod line;
@@ -37,8 +37,8 @@ pub(super) fn expand(mut document: Table) -> Result<Table, Fault> {
     Ok(document)
 }
 
-/// Removes the calls that a point of an axis leaves out from the list of eligible calls, so that they
-/// are not reported as unknown.
+/// Removes the calls that a point of an axis leaves out from the list of eligible calls, so that
+/// they are not reported as unknown.
 pub(super) fn remove_calls(document: &mut Table, is_left_out: impl Fn(&str) -> bool) {
     let Some(Node { value: Value::Table(mut strategy), location }) =
         document.get("strategy").cloned()
@@ -239,8 +239,8 @@ fn relay(table: &mut Reader<'_>, document: &Table) -> Result<Option<(String, Hos
     }
 }
 
-/// The packets of this line that pass the relay. On a client's uplink they go to the relay, and on its
-/// downlink they come from the relay; on the relay's own lines it is the reverse.
+/// The packets of this line that pass the relay. On a client's uplink they go to the relay, and on
+/// its downlink they come from the relay; on the relay's own lines it is the reverse.
 fn passing((name, host): &(String, HostId), line: &GatewayLine) -> Eligible {
     let is_own = line.host == *name;
     match (line.direction, is_own) {

@@ -7,8 +7,8 @@ use sim::tcp::{MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, Tcp
 use std::collections::BTreeSet;
 use units::{Bytes, Duration};
 
-/// The default receive window: half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB), at
-/// which auto-tuning ends. The other half is overhead (`tcp_adv_win_scale`).
+/// The default receive window: half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB),
+/// at which auto-tuning ends. The other half is overhead (`tcp_adv_win_scale`).
 const RECEIVE_WINDOW: Bytes = Bytes::new(3 << 20);
 /// The maximum of `flows` in a section.
 const MAX_FLOWS: u32 = 1_000;

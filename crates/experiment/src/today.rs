@@ -15,13 +15,13 @@ const AUDIO_RATE: Bitrate = Bitrate::from_kbps(32);
 const JANUS_FEEDBACK_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Experiment {
-    /// The experiment with every call of every cell as today's Chromium makes it. Chromium's are: the
-    /// controller with its rates and intervals, the audio, one estimate for audio and video, the
-    /// source of a measurement ([`Measure::source`](super::Measure::source)), parity packets under
-    /// loss (Chromium negotiates ULPFEC), the resolution steps and the bitrate adjuster of today's
-    /// libwebrtc. The file's are: whether there is audio and video, the codec, the maximum rate of
-    /// the video, and whether its resolution adapts. A call that a native peer makes with the file's
-    /// controller does not change. The text of the experiment has `today = true`.
+    /// The experiment with every call of every cell as today's Chromium makes it. Chromium's are:
+    /// the controller with its rates and intervals, the audio, one estimate for audio and video,
+    /// the source of a measurement ([`Measure::source`](super::Measure::source)), parity packets
+    /// under loss (Chromium negotiates ULPFEC), the resolution steps and the bitrate adjuster of
+    /// today's libwebrtc. The file's are: whether there is audio and video, the codec, the maximum
+    /// rate of the video, and whether its resolution adapts. A call that a native peer makes with
+    /// the file's controller does not change. The text of the experiment has `today = true`.
     ///
     /// # Errors
     /// Those of the experiment itself.
@@ -66,8 +66,8 @@ pub(super) fn apply(cell: &mut Cell) {
     }
 }
 
-/// Whether a native peer makes the call with the controller of the file: the peer sends, or its REMB
-/// limits the rate that a browser sends.
+/// Whether a native peer makes the call with the controller of the file: the peer sends, or its
+/// REMB limits the rate that a browser sends.
 fn is_made_by_peer(call: &CallConfig, scenario: &Scenario, measure: &Measure) -> bool {
     let is_peer = |host| measure.endpoint_of(scenario.name(host)) == Endpoint::Native(Native::Peer);
     let sends_remb = || {

@@ -1,9 +1,9 @@
 //! `[users.NAME]`: many users who arrive one after the other, from one description. The section is
-//! replaced by `[host.NAME001]`, `[call.NAME001]`, `[tcp.NAME001-web]` and so on, which are then read
-//! and checked like those of the file.
+//! replaced by `[host.NAME001]`, `[call.NAME001]`, `[tcp.NAME001-web]` and so on, which are then
+//! read and checked like those of the file.
 //!
-//! Kilinc and Andersson 2014 § 4.1 load a cell in this way: users arrive at a constant rate and stay
-//! for a minute each; there are none at the start.
+//! Kilinc and Andersson 2014 § 4.1 load a cell in this way: users arrive at a constant rate and
+//! stay for a minute each; there are none at the start.
 
 use super::hosts::MAX_HOSTS;
 use super::name::check_name;
@@ -20,8 +20,8 @@ const RESERVED_KEYS: [&str; 4] = ["from", "to", "start", "stop"];
 /// names.
 const MIN_DIGITS: usize = 3;
 
-/// The document with its groups of users replaced by sections for each user, and the origins of these
-/// sections.
+/// The document with its groups of users replaced by sections for each user, and the origins of
+/// these sections.
 pub(super) fn expand(mut document: Table) -> Result<(Table, Expanded), Fault> {
     let mut expanded = Expanded::default();
     let Some(node) = document.get("users").cloned() else { return Ok((document, expanded)) };
@@ -184,8 +184,8 @@ impl<'a> Group<'a> {
         Node { value, location: self.location }
     }
 
-    /// Adds sections of this kind, which must not exist yet. They come from the keys under `key` of the
-    /// group.
+    /// Adds sections of this kind, which must not exist yet. They come from the keys under `key` of
+    /// the group.
     fn add(
         &self,
         document: &mut Table,
@@ -257,8 +257,8 @@ fn section<'a>(
     }
 }
 
-/// The arrival of the user with this number, counted from 0. A user arrives every `lifetime/present`,
-/// so that `present` users are there once the first leave.
+/// The arrival of the user with this number, counted from 0. A user arrives every
+/// `lifetime/present`, so that `present` users are there once the first leave.
 fn arrival(number: u64, lifetime: Duration, present: u32) -> Duration {
     let nanos = u128::from(lifetime.as_nanos()) * u128::from(number) / u128::from(present);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

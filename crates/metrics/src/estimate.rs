@@ -40,8 +40,8 @@ impl Estimate {
         self.never == 0 && self.missing == 0
     }
 
-    /// A note about the runs without a finite value, `never in 2 of 5 runs`; `None` if all runs have
-    /// one or none has.
+    /// A note about the runs without a finite value, `never in 2 of 5 runs`; `None` if all runs
+    /// have one or none has.
     #[must_use]
     pub fn incomplete(&self) -> Option<String> {
         let Self { mean, runs, never, missing, .. } = *self;
@@ -61,8 +61,8 @@ impl Estimate {
     }
 }
 
-/// Half the width of the confidence interval of the mean, t · s / √n, where t is the quantile
-/// (1 + `confidence`) / 2 of Student's distribution with n − 1 degrees of freedom. `confidence` is a
+/// Half the width of the confidence interval of the mean, t · s / √n, where t is the quantile (1 +
+/// `confidence`) / 2 of Student's distribution with n − 1 degrees of freedom. `confidence` is a
 /// share. `None` for fewer than two values.
 pub fn half_width(values: &[f64], confidence: f64) -> Option<f64> {
     let degrees = values.len().checked_sub(1).filter(|degrees| *degrees > 0)?;

@@ -121,8 +121,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The growth of a counter in each interval. The counter is zero before its first sample; the growth
-/// across missing samples is spread evenly.
+/// The growth of a counter in each interval. The counter is zero before its first sample; the
+/// growth across missing samples is spread evenly.
 fn steps_of(totals: &[f64]) -> Vec<f64> {
     let mut steps = vec![f64::NAN; totals.len()];
     let mut last: Option<(usize, f64)> = None;

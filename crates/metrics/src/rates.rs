@@ -95,8 +95,8 @@ pub(super) fn utilization(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(received(input)? / capacity)
 }
 
-/// The mean capacity of the line in the window, in bit/s. A sample is the capacity from its time on,
-/// so each interval has the value of the sample at its beginning.
+/// The mean capacity of the line in the window, in bit/s. A sample is the capacity from its time
+/// on, so each interval has the value of the sample at its beginning.
 fn capacity(input: &Input<'_>) -> Result<f64, MetricError> {
     let line = input.line()?;
     if let Some(radio) = Radio::of(line) {

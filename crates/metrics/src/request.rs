@@ -67,8 +67,8 @@ impl Reduce {
         }
     }
 
-    /// The reduced value; not-a-number if there are no values. A mean or a sum is not-a-number if one
-    /// value is; the others ignore such values.
+    /// The reduced value; not-a-number if there are no values. A mean or a sum is not-a-number if
+    /// one value is; the others ignore such values.
     fn of(self, mut values: Vec<f64>) -> f64 {
         if !matches!(self, Self::Mean | Self::Sum) {
             values.retain(|value| !value.is_nan());
@@ -205,8 +205,8 @@ impl Request {
         if self.is_absent(recording, known) { Ok(f64::NAN) } else { self.compute(recording) }
     }
 
-    /// Whether the run does not have a stream that other runs of its experiment have. `known` are the
-    /// names of all streams of the experiment.
+    /// Whether the run does not have a stream that other runs of its experiment have. `known` are
+    /// the names of all streams of the experiment.
     pub fn is_absent(&self, recording: &Recording, known: &[String]) -> bool {
         let absent = |pattern: &String| {
             !recording.streams.iter().any(|stream| matches(pattern, &stream.name))

@@ -57,8 +57,8 @@ pub fn summary(recording: &Recording) -> Vec<StreamSummary> {
 const MANY: usize = 10;
 
 /// A summary that is short enough to read: 10 or more streams whose names differ only in a number,
-/// such as `user001.video`, become one, `user*.video × 42`, at the position of the first. Its values
-/// are the means of the finite values.
+/// such as `user001.video`, become one, `user*.video × 42`, at the position of the first. Its
+/// values are the means of the finite values.
 #[must_use]
 pub fn condensed(streams: Vec<StreamSummary>) -> Vec<StreamSummary> {
     let mut groups: BTreeMap<String, Vec<StreamSummary>> = BTreeMap::new();

@@ -9,8 +9,8 @@ const DSCP_MASK: u32 = 0xfc;
 /// The names of protocols and IANA's numbers.
 const PROTOCOLS: [(&str, u8); 3] = [("icmp", 1), ("tcp", 6), ("udp", 17)];
 
-/// Reads `{ dscp = "af41", protocol = "udp", from = "HOST", to = "HOST", src_port = 5000, dst_port =
-/// 5000 }`; a packet must match every key. `bearer` is the index of the filter's bearer and its
+/// Reads `{ dscp = "af41", protocol = "udp", from = "HOST", to = "HOST", src_port = 5000, dst_port
+/// = 5000 }`; a packet must match every key. `bearer` is the index of the filter's bearer and its
 /// precedence.
 pub(super) fn read(
     node: &Node,

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use units::{Decibels, Metres};
 
-/// The loss at 1 km is 85 dB in free space at 450 MHz and about 150 dB in dense cities at 6 GHz; the
-/// range is somewhat wider.
+/// The loss at 1 km is 85 dB in free space at 450 MHz and about 150 dB in dense cities at 6 GHz;
+/// the range is somewhat wider.
 const LOSSES: RangeInclusive<Decibels> = Decibels::new(60)..=Decibels::new(200);
 /// Published are 2 to 6 (Rappaport 2002 table 4.2); the range is somewhat wider.
 const EXPONENTS: RangeInclusive<f64> = 1.0..=8.0;

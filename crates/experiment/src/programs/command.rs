@@ -9,8 +9,9 @@ use std::path::Path;
 use units::Duration;
 
 impl Program {
-    /// The program and its arguments, for the namespace of its host, in which hosts have the addresses
-    /// of [`HostId::address`](net::HostId::address). `weir` is the path of the `weir` program.
+    /// The program and its arguments, for the namespace of its host, in which hosts have the
+    /// addresses of [`HostId::address`](net::HostId::address). `weir` is the path of the `weir`
+    /// program.
     #[must_use]
     pub fn command(&self, weir: &Path) -> Vec<OsString> {
         let length = self.stop.saturating_since(self.start);

@@ -125,8 +125,9 @@ pub fn upload_of(flow: &TcpConfig) -> Option<Program> {
     })
 }
 
-/// The servers that the clients among these programs need, each once, except those that are programs
-/// themselves. They are to run from the start of the run until the last of their clients stops.
+/// The servers that the clients among these programs need, each once, except those that are
+/// programs themselves. They are to run from the start of the run until the last of their clients
+/// stops.
 #[must_use]
 pub fn servers(programs: &[Program], network: &NetworkConfig) -> Vec<Program> {
     let mut servers: Vec<Program> = Vec::new();

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 /// The default port of iperf3, and the first port that is assigned.
 pub(super) const IPERF3_PORT: u16 = 5201;
 
-/// Assigns a port to each iperf3 client without one; `without_port` are their indices. `locations` are
-/// the places of the programs in the file.
+/// Assigns a port to each iperf3 client without one; `without_port` are their indices. `locations`
+/// are the places of the programs in the file.
 ///
 /// # Errors
 /// If two programs need the same port at the same time.

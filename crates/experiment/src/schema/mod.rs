@@ -1,5 +1,5 @@
-//! A JSON Schema of experiment files, for editors. The tables in `keys` list the keys of every section;
-//! a test compares them with the keys that the readers of this crate ask for.
+//! A JSON Schema of experiment files, for editors. The tables in `keys` list the keys of every
+//! section; a test compares them with the keys that the readers of this crate ask for.
 
 mod keys;
 #[cfg(test)]
@@ -46,9 +46,9 @@ enum Shape {
     Anything,
 }
 
-/// The schema of experiment files (JSON Schema 2020-12). Values are checked only as far as their kind
-/// and their words; `Experiment::parse` checks the rest. Only `title` is required, because an axis or
-/// `[defaults]` can give the other keys.
+/// The schema of experiment files (JSON Schema 2020-12). Values are checked only as far as their
+/// kind and their words; `Experiment::parse` checks the rest. Only `title` is required, because an
+/// axis or `[defaults]` can give the other keys.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = Shape::Table(&keys::FILE).to_json();

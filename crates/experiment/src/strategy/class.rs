@@ -7,8 +7,8 @@ use document::{Fault, FromNode, Node, Reader, ValueError};
 use net::QueueConfig;
 use units::{Bitrate, Ratio};
 
-/// The default rate of the class. § 7.6.2 recommends a low rate and the higher priority; HTB204 has a
-/// fifth of its line (§ 6.3.6).
+/// The default rate of the class. § 7.6.2 recommends a low rate and the higher priority; HTB204 has
+/// a fifth of its line (§ 6.3.6).
 const SHARE: Ratio = Ratio::from_percent(20);
 
 /// The keys of `class`.
@@ -53,8 +53,8 @@ impl Class {
         Ok(Self { rate, priority })
     }
 
-    /// The tc commands of the tree on a line. Best effort waits in `queue`, or else in the line's own
-    /// queue if a class can have that queue.
+    /// The tc commands of the tree on a line. Best effort waits in `queue`, or else in the line's
+    /// own queue if a class can have that queue.
     pub(super) fn script(
         &self,
         table: &Reader<'_>,

@@ -65,8 +65,8 @@ impl Eligible {
     }
 }
 
-/// HTB on a line: a class for eligible packets with SFQ (Janczukowicz 2017 § 5.5.2), and a class for
-/// best effort. Each class may use capacity that the other leaves.
+/// HTB on a line: a class for eligible packets with SFQ (Janczukowicz 2017 § 5.5.2), and a class
+/// for best effort. Each class may use capacity that the other leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a> {
     /// The rate of the line, above the class's.
@@ -120,12 +120,12 @@ fn rate(rate: Bitrate) -> String {
     rate.to_string().trim_end_matches("/s").to_owned()
 }
 
-/// The queue of best effort if a class cannot have the line's queue: the large buffer of Janczukowicz
-/// 2017 § 6.3.6.
+/// The queue of best effort if a class cannot have the line's queue: the large buffer of
+/// Janczukowicz 2017 § 6.3.6.
 const LARGE_BUFFER: QueueConfig = QueueConfig::Bfifo(Bytes::new(125_000));
 
-/// The queue of best effort on a line of this rate: the line's own queue if a class can have it, else
-/// a large buffer.
+/// The queue of best effort on a line of this rate: the line's own queue if a class can have it,
+/// else a large buffer.
 pub fn best_effort(own: &QueueConfig, rate: Bitrate) -> QueueConfig {
     match own {
         own if !is_leaf(own) => LARGE_BUFFER,
