@@ -7,8 +7,8 @@
 //! An experiment without figures gets the usual plots. `docs/guides/experiments.md` describes the
 //! format.
 //!
-//! A new kind of figure is one file that implements [`FigureKind`](kind::FigureKind), and one line
-//! in [`KINDS`]. How the figures of several sources are merged is in its
+//! A new kind of figure is one file that implements `FigureKind` (`kind.rs`), and one line
+//! in `KINDS`. How the figures of several sources are merged is in its
 //! [`report::Drawable`].
 
 mod bars;

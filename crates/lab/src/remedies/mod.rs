@@ -7,7 +7,7 @@
 //!                                     └─▶ runs ─▶ Judgement ─▶ Standing (scores over seeds and situations) ─▶ ranks
 //! ```
 //!
-//! A remedy is an entry of [`catalogue`], in the file of its kind. It only edits the experiment, so
+//! A remedy is an entry of `catalogue`, in the file of its kind. It only edits the experiment, so
 //! that the result can be run, stored and changed like any other experiment.
 
 mod advice;

@@ -117,7 +117,7 @@ pub enum CallRole {
 }
 
 impl CallRole {
-    /// Both roles, in the order of [`CallRole::index`].
+    /// Both roles, caller first.
     pub const ALL: [Self; 2] = [Self::Caller, Self::Callee];
 
     /// Its index in arrays with one element per participant.

@@ -1,4 +1,4 @@
-use super::real_time::{self, Kind};
+use super::real_time::{self, RunMode};
 use crate::cli::Emulate;
 use crate::failure::Failure;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
     let experiment = if args.real_time.compare { experiment.simulated()? } else { experiment };
     let foreground =
         (!args.command.is_empty()).then_some((args.host.as_deref(), args.command.as_slice()));
-    let kind = Kind {
+    let kind = RunMode {
         mode: Mode::Emulated,
         word: "emulated",
         foreground,

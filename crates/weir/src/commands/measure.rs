@@ -1,5 +1,5 @@
 use super::eprint;
-use super::real_time::{self, Kind};
+use super::real_time::{self, RunMode};
 use crate::cli::Measure;
 use crate::failure::Failure;
 use experiment::{Endpoint, Experiment};
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
         }
     };
     let measurement = Measurement { cache: &cache, making: &making };
-    let kind = Kind {
+    let kind = RunMode {
         mode: Mode::Measured,
         word: "measured",
         foreground: None,

@@ -23,8 +23,11 @@ use testbed::emulate::{
 };
 use units::Seed;
 
+/// Makes one run of a cell in real time.
+type MakeRun<'a> = &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, Box<dyn Error>>;
+
 /// What differs between the commands that run in real time.
-pub(crate) struct Kind<'a> {
+pub(crate) struct RunMode<'a> {
     /// How its runs are marked in a store.
     pub(crate) mode: Mode,
     /// What it says of a run: `emulated`, `measured`.
@@ -34,7 +37,7 @@ pub(crate) struct Kind<'a> {
     /// Lines for `sh -c` on hosts.
     pub(crate) background: &'a [(String, String)],
     /// Makes a run.
-    pub(crate) make: &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, Box<dyn Error>>,
+    pub(crate) make: MakeRun<'a>,
     /// Makes the same in virtual time.
     pub(crate) simulate: &'a dyn Fn(&Cell, Seed, &AtomicBool) -> Result<Recording, RunError>,
     /// Whether the next run is made when one could not be.
@@ -45,7 +48,7 @@ pub(crate) struct Kind<'a> {
 pub(crate) fn run(
     experiment: &Experiment,
     args: &RealTimeArgs,
-    kind: &Kind<'_>,
+    kind: &RunMode<'_>,
 ) -> Result<ExitCode, Failure> {
     if let Some(folder) = &args.logs {
         std::fs::create_dir_all(folder)
@@ -121,7 +124,7 @@ fn chosen<'a>(
 /// The runs of one command.
 struct Session<'a> {
     args: &'a RealTimeArgs,
-    kind: &'a Kind<'a>,
+    kind: &'a RunMode<'a>,
     experiment: &'a Experiment,
     cancel: &'a AtomicBool,
     weir: &'a Path,
@@ -247,7 +250,7 @@ fn print(
     out: &mut Output,
     experiment: &Experiment,
     job: Job,
-    kind: &Kind<'_>,
+    kind: &RunMode<'_>,
     emulated: &Emulated,
 ) -> Result<(), Failure> {
     let cell = &experiment.cells()[job.cell];
@@ -325,7 +328,7 @@ fn punctuality(report: &Report) -> String {
 fn line(
     experiment: &Experiment,
     job: Job,
-    kind: &Kind<'_>,
+    kind: &RunMode<'_>,
     emulated: &Emulated,
     simulated: Option<&Recording>,
 ) -> Value {
