@@ -9,7 +9,7 @@ use units::Bitrate;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ControllerConfig {
     /// `family:profile`, for example `gcc:carlucci-2017` or `fixed:500kbit/s`, followed by the
-    /// names of [`improvements`], each after a `+`: `gcc:draft-02+short-hold`.
+    /// names of [`improvements`](crate::improvements), each after a `+`: `gcc:draft-02+short-hold`.
     pub profile: String,
     /// Settings that differ from the profile and its improvements: (name, value).
     pub settings: Vec<(String, String)>,

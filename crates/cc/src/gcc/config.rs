@@ -93,7 +93,7 @@ settings! {
         /// Packets sent within this time form one burst (draft-02 § 5.2: 5 ms).
         "burst_time" => burst_time: Duration,
         /// Pre-filter: whether groups that arrive together after an outage of the channel are
-        /// merged into one (draft-02 § 5.2; Jansen 2016 § 6.3, its reference [50]). On in draft-02,
+        /// merged into one (draft-02 § 5.2; Jansen 2016 § 6.3, its reference 50). On in draft-02,
         /// off in the forms that group by frame.
         "prefilter" => prefilter: bool,
         /// The arrival filter: two-component (Carlucci 2017, eqs. 4–10) or one-component (Jansen
@@ -166,7 +166,7 @@ settings! {
         /// eq. 13: 0.85).
         "decrease" => decrease: f64,
         /// Whether α depends on the excess (|m| − γ)/γ: α = 1 − (1 − α₀) · excess, with the excess
-        /// clamped to 1/3 … 2 (Jansen 2016 § 6.3, its reference [49]; Jansen gives no formula, this
+        /// clamped to 1/3 … 2 (Jansen 2016 § 6.3, its reference 49; Jansen gives no formula, this
         /// one is Weir's).
         "decrease.dynamic" => decrease_dynamic: bool,
         /// The rate does not increase above this multiple of the received rate (Carlucci 2017 §

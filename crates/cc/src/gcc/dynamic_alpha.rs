@@ -1,5 +1,5 @@
 //! The factor α of the decrease at over-use: fixed, or dependent on how far the threshold was
-//! exceeded (Jansen 2016 § 6.3, its reference [49]; Jansen gives no formula, this one is Weir's).
+//! exceeded (Jansen 2016 § 6.3, its reference 49; Jansen gives no formula, this one is Weir's).
 
 /// Bounds of the decrease as multiples of the fixed decrease: with α = 0.85, from 5 % to 30 %. An
 /// excess just above zero is over-use too; a large excess is often a single late group.

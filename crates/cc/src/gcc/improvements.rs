@@ -84,14 +84,14 @@ pub(crate) const ALL: &[Improvement] = &[
     Improvement {
         name: "dynamic-alpha",
         summary: "the decrease at over-use depends on how far the threshold was exceeded",
-        source: "Jansen 2016 § 6.3, its reference [49]; the formula is Weir's",
+        source: "Jansen 2016 § 6.3, its reference 49; the formula is Weir's",
         published: Ok(&[("decrease.dynamic", "true")]),
         libwebrtc: Ok(&[("decrease.dynamic", "true")]),
     },
     Improvement {
         name: "outage-prefilter",
         summary: "packets that arrive together after an outage of the channel form one group",
-        source: "Jansen 2016 § 6.3, Fig. 6-1, its reference [50]; the rule is from draft-02 § 5.2",
+        source: "Jansen 2016 § 6.3, Fig. 6-1, its reference 50; the rule is from draft-02 § 5.2",
         published: Ok(&[("prefilter", "true")]),
         libwebrtc: Ok(&[("group.burst_gap", "5ms")]),
     },

@@ -116,7 +116,7 @@ settings! {
         "hold.increase" => hold_increase: f64,
         /// Whether the factor of the decrease depends on the relative excess of the trend over the
         /// threshold: 1 − (1 − aimd.decrease) · excess, with the excess clamped to 1/3 … 2 (Jansen
-        /// 2016 § 6.3, its reference [49]; Jansen gives no formula, this one is Weir's).
+        /// 2016 § 6.3, its reference 49; Jansen gives no formula, this one is Weir's).
         "decrease.dynamic" => decrease_dynamic: bool,
         /// Size of the smallest buffer on the path: none (unknown), path (Weir fills in the size
         /// from the experiment), or a size such as 16kB (Janczukowicz 2017 § 7.5.1, § 7.5.2).
