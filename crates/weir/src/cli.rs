@@ -88,6 +88,8 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Write a manual page for each command
     Man(Man),
+    /// Print the JSON schema of experiment files, for editors
+    Schema,
 }
 
 #[derive(Args, Debug)]

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => commands::fit::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
+        Command::Schema => commands::schema::run(),
     };
     result.unwrap_or_else(Failure::report)
 }

@@ -534,3 +534,15 @@ fn a_pasted_script_of_tc_runs_as_it_stands_and_is_written_back() {
         .stderr(contains(message))
         .stdout(is_empty());
 }
+
+#[test]
+fn completions_manual_pages_and_the_schema_come_from_the_definitions() {
+    weir(&["completions", "bash"]).assert().success().stdout(contains("verify"));
+    let schema = weir(&["schema"]).assert().success().get_output().stdout.clone();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    assert!(schema["properties"]["host"].is_object(), "{schema}");
+    let folder = tempfile::tempdir().unwrap();
+    in_folder(folder.path(), &["man", "-o", "."]).assert().success();
+    assert!(folder.path().join("weir-run.1").is_file());
+    weir(&["--version"]).assert().success().stdout(contains(env!("CARGO_PKG_VERSION")));
+}

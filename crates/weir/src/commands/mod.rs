@@ -20,6 +20,7 @@ pub(crate) mod measure;
 mod real_time;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod schema;
 #[cfg(feature = "server")]
 pub(crate) mod serve;
 pub(crate) mod tc;
